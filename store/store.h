@@ -1,0 +1,85 @@
+// Store: an ordered map from bytes to bytes on one disk, with atomic batches, snapshots and explicit durability.
+//
+// Two implementations pass the same contract tests (tests/store/contract_test.cpp): RocksDB (store/rocks_store.h) and
+// an in-memory twin whose disk can fail (store/memory_store.h).
+//
+// The contract:
+//   S1  A batch is applied entirely or not at all, also across a crash.
+//   S2  Keys are ordered as unsigned bytes, a shorter key before its extensions.
+//   S3  A write is visible to every later read at once, but durable only after a later sync() or writeSynced()
+//       returned ok. Nothing may be acknowledged to anyone before that.
+//   S4  After a crash the store holds a prefix of the writes, in order, and at least all durable ones.
+//   S5  The first write or sync that fails in the world (not one refused for its size) closes the store for writing:
+//       every later one fails too. What the failed one left on disk is known only after reopening; a second fsync
+//       that returns ok proves nothing about the pages the first one lost.
+//   S6  A snapshot, and each single scan(), sees one moment, whatever is written meanwhile (also by its own visitor).
+//
+// Threads: any thread may call any member at any time. Writers are serialised inside.
+// Lifetime: a store outlives its snapshots.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "store/write_batch.h"
+
+namespace witan::store {
+
+// Larger ones are refused with invalidInput, before anything is written.
+inline constexpr std::size_t kMaxKeyBytes = 64 * 1024;
+inline constexpr std::size_t kMaxValueBytes = 256 * 1024 * 1024;
+inline constexpr std::size_t kMaxBatchBytes = 512 * 1024 * 1024;
+inline constexpr std::size_t kMaxBatchOps = 4 * 1024 * 1024;
+
+using KeyValue = std::pair<std::string, std::string>;
+// Returns whether to go on. The views are valid during the call.
+using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
+
+// What can be read: a store now, or a snapshot of one moment.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // O(log n).
+  virtual Result<std::optional<std::string>> get(std::string_view key) const = 0;
+
+  // Visits the keys that begin with `prefix` and are not before `from` (empty: from the start of the prefix), in byte
+  // order, until the visitor returns false. The empty prefix means every key. O(log n + visited).
+  virtual Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const = 0;
+
+  // The last key that begins with `prefix`, and its value. O(log n).
+  virtual Result<std::optional<KeyValue>> last(std::string_view prefix) const = 0;
+};
+
+class Snapshot : public Reader {};
+
+class Store : public Reader {
+ public:
+  virtual std::unique_ptr<Snapshot> snapshot() const = 0;
+
+  // Applies the batch (S1): visible, not yet durable (S3). An empty batch is ok and does nothing.
+  virtual Status write(const WriteBatch& batch) = 0;
+
+  // Makes everything written before this call durable. One sync serves all writes before it (group commit).
+  virtual Status sync() = 0;
+
+  // write() and sync() in one: the ledger's path, one value and one fdatasync.
+  virtual Status writeSynced(const WriteBatch& batch) = 0;
+};
+
+// The limits above. For implementations; O(operations).
+Status checkLimits(const WriteBatch& batch);
+
+// The first key after all keys that begin with `prefix`; none if there is no such key (empty, or only 0xFF bytes).
+std::optional<std::string> prefixEnd(std::string_view prefix);
+
+}  // namespace witan::store
