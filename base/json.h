@@ -1,0 +1,41 @@
+// JSON from outside, strictly; and canonical JSON (RFC 8785, JCS) for everything that is hashed or compared.
+//
+// Boost.JSON is the value type. Pure functions, any thread; nothing must outlive anything.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace witan {
+
+namespace json = boost::json;
+
+struct JsonLimits {
+  std::size_t bytes = 1 << 20;
+  std::size_t depth = 32;  // containers inside each other; a scalar has depth 0
+};
+
+// One JSON text (RFC 8259) with nothing after it. Refuses duplicate keys in an object (Boost alone keeps the last),
+// invalid UTF-8, lone surrogates, numbers that overflow or underflow a double, and texts beyond the limits; the message
+// gives the byte offset and the cause. An integer literal that fits int64 or uint64 stays exact; every other number is
+// the nearest double. O(bytes).
+Result<json::value> parseJson(std::string_view text, JsonLimits limits = {});
+
+// RFC 8785: keys sorted by UTF-16 code units, ES6 numbers, minimal escapes, no white space. One deliberate departure:
+// an int64 or uint64 is printed exactly, where JCS would round integers beyond 2^53 to the nearest double; ids and
+// amounts are never rounded. Requires: strings are UTF-8 and doubles finite, which parseJson guarantees. Recursion
+// depth is the depth of the value.
+std::string canonicalJson(const json::value& value);
+void appendCanonicalJson(std::string& out, const json::value& value);
+
+// A JCS string literal with its quotes (RFC 8785 section 3.2.2.2). Requires: `utf8` is valid UTF-8.
+void appendJsonString(std::string& out, std::string_view utf8);
+
+// ECMAScript Number::toString (RFC 8785 section 3.2.2.3). Requires: finite.
+void appendJsonNumber(std::string& out, double number);
+
+}  // namespace witan
