@@ -51,7 +51,7 @@ Result<NoteVerifier> makeNoteVerifier(std::string_view name, const PublicKey& pu
 std::string verifierKeyText(const NoteVerifier& verifier);
 Result<NoteVerifier> parseVerifierKey(std::string_view text);
 
-// The note: `text`, a blank line, one signature line per signer. `text` is UTF-8, not empty, ends in a newline and has
+// The note: `text`, a blank line, one signature line per signer. `text` is UTF-8, ends in a newline and has
 // no other ASCII control character.
 Result<std::string> signNote(std::string_view text, std::span<const NoteSigner> signers);
 
