@@ -1,0 +1,25 @@
+// What openRocksStore looks at before RocksDB sees the folder, and RocksDB's errors in our words.
+//
+// For store/rocks_store.cpp only.
+#pragma once
+
+#include <rocksdb/status.h>
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace witan::store {
+
+// Makes the folder (if `create`) and checks that RocksDB may open it: it is a folder, in a layout this program knows,
+// and not the remains of a store that RocksDB would take for an empty folder and start afresh.
+Status prepareRocksFolder(const std::filesystem::path& dir, bool create);
+
+// `doing` ends where the path follows: "reading from".
+Error rocksError(const rocksdb::Status& status, const std::string& doing, const std::string& where);
+
+// For an error of opening `dir`.
+Error rocksOpenError(const rocksdb::Status& status, const std::filesystem::path& dir);
+
+}  // namespace witan::store

@@ -1,0 +1,25 @@
+// The file system RocksDB's write-ahead log lives on, when asked to preallocate.
+//
+// A log that grows makes every fdatasync commit file metadata as well (size, extents); overwriting blocks that are
+// allocated, written and on disk already costs one data write. SQLite's log does this, stock RocksDB cannot: its log
+// recycling is switched off under point-in-time recovery. So log files here are filled with zeroes a stretch ahead of
+// the records. A reader is shown the file up to its first zero header (store/wal_end.h), and a file
+// that is closed in order is cut to its true length. Every other file goes to the default file system.
+//
+// Threads and lifetime: as rocksdb::FileSystem; shared by the Env that is built on it.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace witan::store {
+
+// How far ahead of the records zeroes are written.
+inline constexpr std::size_t kZeroStretchBytes = std::size_t{1} << 20;
+
+// Without `preallocate`, logs are written by the default file system.
+std::shared_ptr<rocksdb::FileSystem> walFileSystem(bool preallocate);
+
+}  // namespace witan::store
