@@ -30,8 +30,7 @@ class Sha256 {
   Hash finish();  // leaves the context reset, ready for the next message
 
  private:
-  void* context_;  // EVP_MD_CTX
-  bool started_ = false;
+  void* context_;  // EVP_MD_CTX; null after a move
 };
 
 }  // namespace witan

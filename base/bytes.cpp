@@ -1,0 +1,126 @@
+#include "base/bytes.h"
+
+#include <algorithm>
+
+#include "base/quote.h"
+
+namespace witan {
+namespace {
+
+constexpr char kHex[] = "0123456789abcdef";
+constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr int hexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+constexpr std::array<std::int8_t, 256> base64Values() {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  for (int i = 0; i < 64; ++i) values[static_cast<unsigned char>(kBase64[i])] = static_cast<std::int8_t>(i);
+  return values;
+}
+constexpr auto kBase64Values = base64Values();
+
+Error wrongCharacter(std::string_view encoding, std::string_view text, std::size_t at) {
+  return invalid(std::string(encoding) + " has " + quoted(text.substr(at, 1)) + " at byte " + std::to_string(at));
+}
+
+Result<Unit> decodeHex(std::string_view text, unsigned char* out) {
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const int high = hexDigit(text[i]);
+    const int low = hexDigit(text[i + 1]);
+    if (high < 0) return wrongCharacter("lower-case hex", text, i);
+    if (low < 0) return wrongCharacter("lower-case hex", text, i + 1);
+    *out++ = static_cast<unsigned char>(high << 4 | low);
+  }
+  return Unit{};
+}
+
+}  // namespace
+
+void appendHex(std::string& out, std::span<const std::uint8_t> bytes) {
+  const std::size_t start = out.size();
+  out.resize(start + 2 * bytes.size());
+  char* to = out.data() + start;
+  for (const std::uint8_t byte : bytes) {
+    *to++ = kHex[byte >> 4];
+    *to++ = kHex[byte & 15];
+  }
+}
+
+std::string toHex(std::span<const std::uint8_t> bytes) {
+  std::string out;
+  appendHex(out, bytes);
+  return out;
+}
+
+std::string toHex(const Hash& hash) { return toHex(std::span<const std::uint8_t>(hash)); }
+
+Result<std::string> fromHex(std::string_view text) {
+  if (text.size() % 2 != 0) return invalid("hex has an odd number of digits (" + std::to_string(text.size()) + ")");
+  std::string bytes(text.size() / 2, '\0');
+  WITAN_DO(decodeHex(text, reinterpret_cast<unsigned char*>(bytes.data())));
+  return bytes;
+}
+
+Result<Hash> hashFromHex(std::string_view text) {
+  if (text.size() != 64) {
+    return invalid("a SHA-256 has 64 hex digits, not " + std::to_string(text.size()) + " characters");
+  }
+  Hash hash;
+  WITAN_DO(decodeHex(text, hash.data()));
+  return hash;
+}
+
+std::string toBase64(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) out += k <= count ? kBase64[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+Result<std::string> fromBase64(std::string_view text) {
+  if (text.size() % 4 != 0) {
+    return invalid("base64 has " + std::to_string(text.size()) + " characters, not a multiple of 4");
+  }
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  const std::size_t digits = text.size() - padding;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  std::uint32_t bits = 0;
+  int held = 0;
+  for (std::size_t i = 0; i < digits; ++i) {
+    const int value = kBase64Values[static_cast<unsigned char>(text[i])];
+    if (value < 0) return wrongCharacter("base64", text, i);
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes += static_cast<char>(bits >> held & 0xff);
+  }
+  // Left-over bits that are not zero would give several texts for one byte string.
+  if ((bits & ((1U << held) - 1)) != 0) return invalid("base64 ends in bits that encode nothing");
+  return bytes;
+}
+
+std::string_view asView(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string_view asView(const Hash& hash) { return asView(std::span<const std::uint8_t>(hash)); }
+
+std::span<const std::uint8_t> asBytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace witan

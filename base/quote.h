@@ -1,0 +1,13 @@
+// Text from outside, made fit for an error message: printable, bounded, in double quotes. Pure function, any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace witan {
+
+// Bytes outside printable ASCII, quotes and backslashes become \xNN; beyond `limit` bytes it ends in "...".
+std::string quoted(std::string_view text, std::size_t limit = 64);
+
+}  // namespace witan

@@ -1,0 +1,205 @@
+// Reading times, days and durations.
+#include <array>
+#include <limits>
+
+#include "base/quote.h"
+#include "base/time.h"
+
+namespace witan {
+namespace {
+
+constexpr std::int64_t kMaxMicros = std::numeric_limits<std::int64_t>::max();
+
+// A place in a text; every refusal names the text, the byte and the cause.
+class Cursor {
+ public:
+  Cursor(const char* what, std::string_view text) : what_(what), text_(text) {}
+
+  bool atEnd() const { return at_ == text_.size(); }
+  char peek() const { return atEnd() ? '\0' : text_[at_]; }
+  bool digitNext() const { return peek() >= '0' && peek() <= '9'; }
+  bool skip(char expected) {
+    if (atEnd() || peek() != expected) return false;
+    ++at_;
+    return true;
+  }
+  int takeDigit() { return text_[at_++] - '0'; }
+
+  // Exactly `count` digits in [low, high].
+  Result<int> number(const char* name, int count, int low, int high) {
+    int value = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!digitNext()) return refuse(std::string("the ") + name + " needs " + std::to_string(count) + " digits");
+      value = value * 10 + takeDigit();
+    }
+    if (value < low || value > high) {
+      return refuse(std::string("the ") + name + " " + std::to_string(value) + " is not in " + std::to_string(low) +
+                    ".." + std::to_string(high));
+    }
+    return value;
+  }
+
+  Status expect(char wanted) {
+    if (skip(wanted)) return okStatus();
+    return refuse(std::string("'") + wanted + "' is missing");
+  }
+  Status expectEnd() {
+    if (atEnd()) return okStatus();
+    return refuse("there is text after it");
+  }
+
+  // 1 to 9 digits as a fraction of a second, truncated to microseconds.
+  Result<std::int64_t> fractionMicros() {
+    std::int64_t micros = 0;
+    int count = 0;
+    for (; digitNext(); ++count) {
+      const int digit = takeDigit();
+      if (count < 6) micros = micros * 10 + digit;
+    }
+    if (count < 1 || count > 9) return refuse("the fraction needs 1 to 9 digits");
+    for (; count < 6; ++count) micros *= 10;
+    return micros;
+  }
+
+  Error refuse(const std::string& cause) const {
+    return invalid(std::string(what_) + " " + quoted(text_) + " at byte " + std::to_string(at_) + ": " + cause);
+  }
+
+ private:
+  const char* what_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+bool isLeap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+int daysInMonth(int year, int month) {
+  constexpr std::array<int, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  return month == 2 && isLeap(year) ? 29 : kDays[static_cast<std::size_t>(month - 1)];
+}
+
+// Days before the year, plus days before the month, plus the day; 0001-01-01 is day -719162.
+std::int32_t daysFromCivil(int year, int month, int day) {
+  const int before = year - 1;
+  int days = before * 365 + before / 4 - before / 100 + before / 400 - 719'162;
+  for (int m = 1; m < month; ++m) days += daysInMonth(year, m);
+  return days + day - 1;
+}
+
+Result<std::int32_t> readDate(Cursor& cursor) {
+  WITAN_TRY(year, cursor.number("year", 4, 1, 9999));
+  WITAN_DO(cursor.expect('-'));
+  WITAN_TRY(month, cursor.number("month", 2, 1, 12));
+  WITAN_DO(cursor.expect('-'));
+  WITAN_TRY(day, cursor.number("day", 2, 1, daysInMonth(year, month)));
+  return daysFromCivil(year, month, day);
+}
+
+Result<std::int64_t> readTimeOfDay(Cursor& cursor) {
+  WITAN_TRY(hour, cursor.number("hour", 2, 0, 23));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(minute, cursor.number("minute", 2, 0, 59));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(second, cursor.number("second", 2, 0, 60));
+  if (second == 60) return cursor.refuse("a leap second (:60) has no place in POSIX time; use :59");
+  std::int64_t micros = (hour * 3600LL + minute * 60LL + second) * kMicrosPerSecond;
+  if (cursor.skip('.')) {
+    WITAN_TRY(fraction, cursor.fractionMicros());
+    micros += fraction;
+  }
+  return micros;
+}
+
+// What to subtract to get UTC.
+Result<std::int64_t> readOffset(Cursor& cursor) {
+  if (cursor.atEnd() || cursor.skip('Z') || cursor.skip('z')) return std::int64_t{0};
+  const bool west = cursor.peek() == '-';
+  if (!west && cursor.peek() != '+') return cursor.refuse("expected 'Z', '+hh:mm', '-hh:mm' or the end");
+  cursor.skip(cursor.peek());
+  WITAN_TRY(hour, cursor.number("offset hour", 2, 0, 23));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(minute, cursor.number("offset minute", 2, 0, 59));
+  const std::int64_t micros = (hour * 3600LL + minute * 60LL) * kMicrosPerSecond;
+  return west ? -micros : micros;
+}
+
+// number * unit added to total, or false when it does not fit.
+bool accumulate(std::int64_t& total, std::int64_t number, std::int64_t unit) {
+  return !__builtin_mul_overflow(number, unit, &number) && !__builtin_add_overflow(total, number, &total);
+}
+
+struct DurationUnit {
+  char letter;
+  bool inTime;  // after the 'T'
+  std::int64_t micros;
+};
+constexpr std::array<DurationUnit, 4> kUnits = {{{'D', false, kMicrosPerDay},
+                                                 {'H', true, 3600 * kMicrosPerSecond},
+                                                 {'M', true, 60 * kMicrosPerSecond},
+                                                 {'S', true, kMicrosPerSecond}}};
+
+// One "<number><letter>", which must be a unit from `next` on. Returns the index after it.
+Result<std::size_t> readDurationPart(Cursor& cursor, bool inTime, std::size_t next, std::int64_t& total) {
+  if (!cursor.digitNext()) return cursor.refuse("expected a number");
+  std::int64_t number = 0;
+  while (cursor.digitNext()) {
+    if (number > (kMaxMicros - 9) / 10) return cursor.refuse("the number is too large");
+    number = number * 10 + cursor.takeDigit();
+  }
+  std::int64_t fraction = 0;
+  const bool fractional = cursor.skip('.');
+  if (fractional) {
+    WITAN_TRY(micros, cursor.fractionMicros());
+    fraction = micros;
+  }
+  for (std::size_t i = next; i < kUnits.size(); ++i) {
+    const DurationUnit& unit = kUnits[i];
+    if (unit.inTime != inTime || cursor.peek() != unit.letter) continue;
+    if (fractional && unit.letter != 'S') return cursor.refuse("only seconds may have a fraction");
+    if (!accumulate(total, number, unit.micros) || !accumulate(total, fraction, 1)) {
+      return cursor.refuse("the duration is too long");
+    }
+    cursor.skip(unit.letter);
+    return i + 1;
+  }
+  return cursor.refuse("expected the units D, then after T: H, M, S, each once and in this order");
+}
+
+}  // namespace
+
+Result<Date> parseDate(std::string_view text) {
+  Cursor cursor("date", text);
+  WITAN_TRY(days, readDate(cursor));
+  WITAN_DO(cursor.expectEnd());
+  return Date{days};
+}
+
+Result<Time> parseTime(std::string_view text) {
+  constexpr std::int64_t kFirst = -719'162 * kMicrosPerDay;       // 0001-01-01
+  constexpr std::int64_t kAfterLast = 2'932'897 * kMicrosPerDay;  // 10000-01-01
+  Cursor cursor("time", text);
+  WITAN_TRY(days, readDate(cursor));
+  if (!cursor.skip('T') && !cursor.skip('t')) return cursor.refuse("'T' and a time of day are missing");
+  WITAN_TRY(ofDay, readTimeOfDay(cursor));
+  WITAN_TRY(offset, readOffset(cursor));
+  WITAN_DO(cursor.expectEnd());
+  const std::int64_t micros = days * kMicrosPerDay + ofDay - offset;
+  if (micros < kFirst || micros >= kAfterLast) return cursor.refuse("in UTC the year is outside 0001..9999");
+  return Time{micros};
+}
+
+Result<std::int64_t> parseDurationMicros(std::string_view text) {
+  Cursor cursor("duration", text);
+  WITAN_DO(cursor.expect('P'));
+  std::int64_t total = 0;
+  std::size_t next = 0;
+  bool inTime = false;
+  do {
+    if (!inTime && cursor.skip('T')) inTime = true;
+    WITAN_TRY(after, readDurationPart(cursor, inTime, next, total));
+    next = after;
+  } while (!cursor.atEnd());
+  return total;
+}
+
+}  // namespace witan
