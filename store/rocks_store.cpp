@@ -95,12 +95,15 @@ class RocksReads {
   // An iterator that ends where the prefix ends, with what it points to. A key not before the prefix and before its
   // end begins with it.
   struct Range {
-    Range(const RocksReads& reads, std::string_view prefix)
-        : end(prefixEnd(prefix)), endSlice(slice(end.value_or(""))) {
+    Range(const RocksReads& reads, std::string_view prefix) : end(prefixEnd(prefix)) {
       rocksdb::ReadOptions options = reads.readOptions();
-      if (end) options.iterate_upper_bound = &endSlice;
+      if (end) {
+        endSlice = slice(*end);
+        options.iterate_upper_bound = &endSlice;
+      }
       it.reset(reads.db_.NewIterator(options));
     }
+    Range(const Range&) = delete;
     std::optional<std::string> end;
     rocksdb::Slice endSlice;
     std::unique_ptr<rocksdb::Iterator> it;
