@@ -25,7 +25,7 @@ constexpr std::array<std::int8_t, 256> base64Values() {
 constexpr auto kBase64Values = base64Values();
 
 Error wrongCharacter(std::string_view encoding, std::string_view text, std::size_t at) {
-  return invalid(std::string(encoding) + " has " + quoted(text.substr(at, 1)) + " at byte " + std::to_string(at));
+  return invalid(std::string(encoding) + " has " + inQuotes(text.substr(at, 1)) + " at byte " + std::to_string(at));
 }
 
 Result<Unit> decodeHex(std::string_view text, unsigned char* out) {

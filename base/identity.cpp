@@ -80,8 +80,8 @@ Status validateId(std::string_view what, std::string_view id) {
   const auto wrong = std::find_if_not(id.begin(), id.end(), isIdCharacter);
   if (wrong == id.end()) return okStatus();
   const auto at = static_cast<std::size_t>(wrong - id.begin());
-  return invalid(std::string(what) + " " + quoted(id) + " has the character " + quoted(id.substr(at, 1)) + " at byte " +
-                     std::to_string(at),
+  return invalid(std::string(what) + " " + inQuotes(id) + " has the character " + inQuotes(id.substr(at, 1)) +
+                     " at byte " + std::to_string(at),
                  kHint);
 }
 
@@ -90,7 +90,7 @@ const char* toString(ChangeOrigin origin) { return origin == ChangeOrigin::local
 Result<ChangeOrigin> parseChangeOrigin(std::string_view text) {
   if (text == "local") return ChangeOrigin::local;
   if (text == "sync") return ChangeOrigin::sync;
-  return invalid("origin " + quoted(text) + " is not known", "use local or sync");
+  return invalid("origin " + inQuotes(text) + " is not known", "use local or sync");
 }
 
 Result<ChangeUnitKey> changeUnitKey(const ChangeUnit& unit) {
@@ -208,7 +208,7 @@ Result<TokenClass> parseTokenClass(std::string_view text) {
   for (const TokenClass known : {TokenClass::semanticKey, TokenClass::subtypeToken, TokenClass::entityId}) {
     if (text == toString(known)) return known;
   }
-  return invalid("token class " + quoted(text) + " is not known", "use semanticKey, subtypeToken or entityId");
+  return invalid("token class " + inQuotes(text) + " is not known", "use semanticKey, subtypeToken or entityId");
 }
 
 Result<TokenKey> tokenKey(const NotificationToken& token) {

@@ -1,10 +1,10 @@
 // Reading JSON: Boost's parser with a handler of our own, which sees what Boost's own would swallow (duplicate keys,
 // inexact doubles).
+#include <boost/container/small_vector.hpp>
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <memory>
 #include <unordered_set>
-#include <vector>
 
 #include "base/json.h"
 #include "base/quote.h"
@@ -48,8 +48,8 @@ class OpenKeys {
   };
   static constexpr std::size_t kFew = 16;
 
-  std::vector<std::string> keys_;
-  std::vector<Level> levels_;
+  boost::container::small_vector<std::string, 16> keys_;
+  boost::container::small_vector<Level, 8> levels_;
 };
 
 // Builds the value as Boost's own handler does, on a value_stack. The names and signatures are Boost's
@@ -91,7 +91,7 @@ class Handler {
       fresh = keys_.add(key_);
     }
     if (!fresh)
-      return refuse("the key " + quoted(key_.empty() ? view(last) : key_) + " occurs twice in one object", ec);
+      return refuse("the key " + inQuotes(key_.empty() ? view(last) : key_) + " occurs twice in one object", ec);
     key_.clear();
     stack_.push_key(last);
     return true;
@@ -149,7 +149,7 @@ std::string describe(const Handler& handler, error_code ec, std::string_view tex
   if (ec == boost::json::error::too_deep) return "nested deeper than " + std::to_string(limits.depth);
   if (ec == boost::json::error::syntax && at < text.size()) {
     const bool ascii = static_cast<unsigned char>(text[at]) < 0x80;
-    return (ascii ? "unexpected " : "invalid UTF-8 or unexpected ") + quoted(text.substr(at, 1));
+    return (ascii ? "unexpected " : "invalid UTF-8 or unexpected ") + inQuotes(text.substr(at, 1));
   }
   return ec.message();
 }

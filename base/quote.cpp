@@ -2,7 +2,7 @@
 
 namespace witan {
 
-std::string quoted(std::string_view text, std::size_t limit) {
+std::string inQuotes(std::string_view text, std::size_t limit) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";
   for (const unsigned char c : text.substr(0, limit)) {

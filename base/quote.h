@@ -7,7 +7,8 @@
 
 namespace witan {
 
-// Bytes outside printable ASCII, quotes and backslashes become \xNN; beyond `limit` bytes it ends in "...".
-std::string quoted(std::string_view text, std::size_t limit = 64);
+// Bytes outside printable ASCII, quotes and backslashes become \xNN; beyond `limit` bytes it ends in "...". (Not named
+// quoted: a call with a std::string would find std::quoted.)
+std::string inQuotes(std::string_view text, std::size_t limit = 64);
 
 }  // namespace witan

@@ -62,7 +62,7 @@ class Cursor {
   }
 
   Error refuse(const std::string& cause) const {
-    return invalid(std::string(what_) + " " + quoted(text_) + " at byte " + std::to_string(at_) + ": " + cause);
+    return invalid(std::string(what_) + " " + inQuotes(text_) + " at byte " + std::to_string(at_) + ": " + cause);
   }
 
  private:

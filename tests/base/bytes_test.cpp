@@ -55,9 +55,9 @@ RC_GTEST_PROP(Bytes, Base64HasOneTextPerByteString, ()) {
 }
 
 TEST(Bytes, QuotedIsPrintableAndBounded) {
-  EXPECT_EQ(quoted("plain text"), R"("plain text")");
-  EXPECT_EQ(quoted("\x1b[31m\"\\\n"), R"("\x1b[31m\x22\x5c\x0a")");
-  EXPECT_EQ(quoted("abcdef", 3), R"("abc"...)");
+  EXPECT_EQ(inQuotes("plain text"), R"("plain text")");
+  EXPECT_EQ(inQuotes("\x1b[31m\"\\\n"), R"("\x1b[31m\x22\x5c\x0a")");
+  EXPECT_EQ(inQuotes("abcdef", 3), R"("abc"...)");
 }
 
 }  // namespace
