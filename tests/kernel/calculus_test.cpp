@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "calculus_fixture.h"
 #include "kernel/calculus_text.h"
+#include "tests/kernel/calculus_fixture.h"
 
 namespace witan::kernel::calculus {
 namespace {

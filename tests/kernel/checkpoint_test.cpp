@@ -114,7 +114,9 @@ TEST(SignedNote, MalformedNotesAreRefusedWithTheirCause) {
   EXPECT_EQ(why("t\xff\n\n" + line), "note: not UTF-8, or with a control character");
   EXPECT_EQ(why("t\xed\xa0\x80\n\n" + line), "note: not UTF-8, or with a control character");  // a surrogate
   EXPECT_EQ(why("t\xc0\xaf\n\n" + line), "note: not UTF-8, or with a control character");      // overlong
-  EXPECT_EQ(why("t\xe2\x80"), "note: not UTF-8, or with a control character");                 // cut short
+  EXPECT_EQ(why("t\xe0\x80\xaf\n\n" + line), "note: not UTF-8, or with a control character");
+  EXPECT_EQ(why("t\xf0\x80\x80\xaf\n\n" + line), "note: not UTF-8, or with a control character");
+  EXPECT_EQ(why("t\xe2\x80"), "note: not UTF-8, or with a control character");  // cut short
   EXPECT_EQ(why("t\xf4\x90\x80\x80\n\n" + line), "note: not UTF-8, or with a control character");
   EXPECT_EQ(why(std::string(maxNoteBytes + 1, 'x')), "note: more than 1000000 bytes");
   std::string many = goNote;

@@ -224,6 +224,17 @@ RC_GTEST_PROP(Merkle, ShorterLongerAndReorderedPathsFail, ()) {
   }
 }
 
+// Paths whose hashes add up, for a size that needs a longer or a shorter one.
+TEST(Merkle, PathsOfAnotherLengthThanTheSizeNeedsFail) {
+  const MemoryTree tree = treeOf(numberedLeaves(8));
+  const auto root = [&](std::uint64_t size) { return rootAt(size, tree).value(); };
+  const auto leaf = [&](std::uint64_t index) { return tree.subtree(0, index).value(); };
+  EXPECT_FALSE(verifyInclusion(leaf(0), 0, 100, inclusionProof(0, 3, tree).value(), root(3)));
+  EXPECT_FALSE(verifyInclusion(leaf(7), 1, 2, inclusionProof(7, 8, tree).value(), root(8)));
+  EXPECT_FALSE(verifyConsistency(2, 100, root(2), root(3), consistencyProof(2, 3, tree).value()));
+  EXPECT_FALSE(verifyConsistency(3, 4, root(7), root(8), consistencyProof(7, 8, tree).value()));
+}
+
 TEST(Merkle, ARewrittenLeafBreaksConsistency) {
   std::vector<std::string> leaves = numberedLeaves(13);
   const MemoryTree honest = treeOf(leaves);
