@@ -133,7 +133,7 @@ TEST(Identity, LogicalChangeKeyIgnoresOrderAndRepetition) {
 
 TEST(Identity, LogicalChangeKeyOfNothingIsRefused) { EXPECT_FALSE(logicalChangeKey({}).ok()); }
 
-TEST(Identity, ScopeAndTargetsAreSets) {
+TEST(Identity, OrderOfScopeAndTargetsDoesNotMatter) {
   const std::vector<std::string> ab = {"a", "b"};
   const std::vector<std::string> ba = {"b", "a"};
   EXPECT_EQ(*actionStableId("t", vectorArgs(), ab, ba), *actionStableId("t", vectorArgs(), ba, ab));
