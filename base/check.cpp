@@ -5,8 +5,8 @@
 
 namespace witan {
 
-void checkFailed(const char* condition, std::string_view why, std::source_location where) {
-  std::fprintf(stderr, "witan: bug: %s:%u: CHECK(%s) failed: %.*s\n", where.file_name(), where.line(), condition,
+void checkFailed(const char* condition, std::string_view why, const char* file, unsigned line) {
+  std::fprintf(stderr, "witan: bug: %s:%u: CHECK(%s) failed: %.*s\n", file, line, condition,
                static_cast<int>(why.size()), why.data());
   std::fflush(stderr);
   std::abort();

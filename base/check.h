@@ -7,12 +7,11 @@
 // Input from outside never reaches a CHECK.
 #pragma once
 
-#include <source_location>
 #include <string_view>
 
 namespace witan {
 
-[[noreturn]] void checkFailed(const char* condition, std::string_view why, std::source_location where);
+[[noreturn]] void checkFailed(const char* condition, std::string_view why, const char* file, unsigned line);
 
 }  // namespace witan
 
@@ -20,5 +19,5 @@ namespace witan {
 #define WITAN_CHECK(condition, why)                                                               \
   do {                                                                                            \
     if (!(condition)) [[unlikely]]                                                                \
-      ::witan::checkFailed(#condition, (why), std::source_location::current());                   \
+      ::witan::checkFailed(#condition, (why), __FILE__, __LINE__);                   \
   } while (false)

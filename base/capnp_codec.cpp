@@ -1,0 +1,53 @@
+#include "base/capnp_codec.h"
+
+#include <kj/exception.h>
+
+namespace witan {
+
+namespace {
+
+// Generous for our records, small against hostile ones: words traversed and pointer depth of one message.
+constexpr capnp::ReaderOptions kLimits{8 * 1024 * 1024, 32};
+
+kj::ArrayPtr<const capnp::word> asWords(std::string_view bytes) {
+  WITAN_CHECK(bytes.size() % 8 == 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0, "a message in aligned words");
+  return {reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / 8};
+}
+
+}  // namespace
+
+FlatMessage::FlatMessage(std::string_view bytes) : segment_(asWords(bytes)), reader_(kj::arrayPtr(&segment_, 1), kLimits) {}
+
+capnp::AnyPointer::Reader FlatMessage::root() { return reader_.getRoot<capnp::AnyPointer>(); }
+
+Result<std::vector<std::uint64_t>> alignedWords(std::string_view bytes) {
+  if (bytes.empty() || bytes.size() % 8 != 0) return invalid("a message of " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
+  std::vector<std::uint64_t> words(bytes.size() / 8);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return words;
+}
+
+Status withMessage(std::string_view alignedBytes, const std::function<Status(capnp::AnyStruct::Reader)>& read) {
+  Status status = okStatus();
+  try {
+    FlatMessage message(alignedBytes);
+    auto root = message.root();
+    if (root.isNull() || !root.isStruct()) return invalid("the message has no root struct");
+    status = read(root.getAs<capnp::AnyStruct>());
+  } catch (const kj::Exception& e) {
+    return invalid(std::string("not a readable Cap'n Proto message (") + e.getDescription().cStr() + ")");
+  }
+  return status;
+}
+
+namespace detail {
+
+Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where) {
+  auto text = from.getAs<capnp::Text>();
+  if (text.size() > 64 * kTextMax) return invalid(std::string(where) + ": text too long");
+  return std::string_view(text.begin(), text.size());
+}
+
+}  // namespace detail
+
+}  // namespace witan

@@ -1,0 +1,78 @@
+#include "base/json_codec.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace witan {
+
+const char* jsonKindName(json::kind kind) {
+  switch (kind) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "a bool";
+    case json::kind::int64:
+    case json::kind::uint64: return "an integer";
+    case json::kind::double_: return "a number with a fraction";
+    case json::kind::string: return "text";
+    case json::kind::array: return "a list";
+    case json::kind::object: return "an object";
+  }
+  return "?";
+}
+
+Error wrongJsonType(std::string_view where, std::string_view wanted, const json::value& got) {
+  return invalid(std::string(where) + ": expected " + std::string(wanted) + ", found " + jsonKindName(got.kind()));
+}
+
+void appendInteger(std::string& out, std::int64_t value) {
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  out.append(buffer, end);
+}
+
+void appendUnsigned(std::string& out, std::uint64_t value) {
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  out.append(buffer, end);
+}
+
+Status readInteger(const json::value& from, std::int64_t& into, std::string_view where) {
+  if (from.is_int64()) {
+    into = from.get_int64();
+    return okStatus();
+  }
+  if (from.is_uint64()) return invalid(std::string(where) + ": larger than 2^63-1");
+  // 1e3 and 45000.0 are integers in JSON's eyes.
+  if (from.is_double() && std::trunc(from.get_double()) == from.get_double() &&
+      std::abs(from.get_double()) <= 9007199254740992.0) {
+    into = static_cast<std::int64_t>(from.get_double());
+    return okStatus();
+  }
+  return wrongJsonType(where, "an integer", from);
+}
+
+Status readText(const json::value& from, std::string& into, std::string_view where) {
+  if (!from.is_string()) return wrongJsonType(where, "text", from);
+  const json::string& text = from.get_string();
+  if (text.size() > kTextMax)
+    return invalid(std::string(where) + ": longer than " + std::to_string(kTextMax) + " bytes");
+  into.assign(text.data(), text.size());
+  return okStatus();
+}
+
+Status JsonCodec<Date>::read(const json::value& v, Date& out, std::string_view where) {
+  if (!v.is_string()) return wrongJsonType(where, "a date YYYY-MM-DD", v);
+  auto parsed = parseDate(v.get_string());
+  if (!parsed) return invalid(std::string(where) + ": " + parsed.error().message, parsed.error().hint);
+  out = *parsed;
+  return okStatus();
+}
+
+Status JsonCodec<Time>::read(const json::value& v, Time& out, std::string_view where) {
+  if (!v.is_string()) return wrongJsonType(where, "a time like 2026-03-23T08:00:00Z", v);
+  auto parsed = parseTime(v.get_string());
+  if (!parsed) return invalid(std::string(where) + ": " + parsed.error().message, parsed.error().hint);
+  out = *parsed;
+  return okStatus();
+}
+
+}  // namespace witan

@@ -1,0 +1,121 @@
+// UDT compliance: the invariants, in list order (structure first, then rejects, then escalations).
+//
+// Every predicate is time-stable: facts are compared with facts, and the clock is only an upper bound.
+#pragma once
+
+#include "domains/udt/limits.h"
+#include "domains/udt/state.h"
+
+namespace witan::domains::udt {
+
+// Columns of one record share their keys; claims, results and confirmations point at orders.
+struct RefIntegrity {
+  static constexpr std::string_view id = "UDT_REF_INTEGRITY";
+  static constexpr std::string_view rule = "columns of one record share keys; claims, results and confirms point at orders";
+  using Reads = Union<OrderFields, ResultFields, ClaimFields>::Type;
+  static Verdict check(const View<RefIntegrity>&);
+  static bool stillPasses(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
+};
+
+struct CodeKind {
+  static constexpr std::string_view id = "UDT_CODE_KIND";
+  static constexpr std::string_view rule = "80305-80307 iff PRESUMPTIVE; G0480-G0483 and G0659 iff DEFINITIVE";
+  static constexpr auto table = &State::orders;
+  using Reads = Footprint<OrderKind, OrderCode>;
+  static Verdict checkRow(const View<CodeKind>&, const RowView<CodeKind, table>&);
+};
+
+struct NoImmunoassayConfirmation {
+  static constexpr std::string_view id = "UDT_NO_IMMUNOASSAY_CONFIRMATION";
+  static constexpr std::string_view rule = "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
+  using Reads = Footprint<OrderKind, OrderMethod, OrderConfirms>;
+  static Verdict check(const View<NoImmunoassayConfirmation>&);
+  static bool stillPasses(const View<NoImmunoassayConfirmation>&, const Touched<NoImmunoassayConfirmation, Fields>&);
+};
+
+struct ClinicalRationale {
+  static constexpr std::string_view id = "UDT_CLINICAL_RATIONALE";
+  static constexpr std::string_view rule = "every order has a documented rationale that is not a standing order";
+  static constexpr auto table = &State::orders;
+  using Reads = Footprint<RationaleText, RationaleKindOf, OrderKind>;
+  static Verdict checkRow(const View<ClinicalRationale>&, const RowView<ClinicalRationale, table>&);
+};
+
+struct AbstinenceDerivation {
+  static constexpr std::string_view id = "UDT_ABSTINENCE_DERIVATION";
+  static constexpr std::string_view rule = "last positive, consecutive days and tier follow from the results, as of a day not after the clock";
+  using Reads = Union<ResultFields, AbstinenceFields>::Type;
+  static Verdict check(const View<AbstinenceDerivation>&);
+};
+
+struct OnePerDos {
+  static constexpr std::string_view id = "UDT_ONE_PER_DOS";
+  static constexpr std::string_view rule = "at most one covered test of each kind per date of service";
+  using Reads = Footprint<OrderKind, OrderDos, OrderCoverage>;
+  static Verdict check(const View<OnePerDos>&);
+  static bool stillPasses(const View<OnePerDos>&, const Touched<OnePerDos, Fields>&);
+};
+
+using LimitFootprint = Union<OrderFields, ResultFields, Footprint<BaselinePositiveOn>>::Type;
+
+struct PresumptiveLimit {
+  static constexpr std::string_view id = "UDT_PRESUMPTIVE_LIMIT";
+  static constexpr std::string_view rule = "covered PRESUMPTIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr Kind kind = Kind::PRESUMPTIVE;
+  using Reads = LimitFootprint;
+  static Verdict check(const View<PresumptiveLimit>& s) { return checkLimit(s); }
+  static bool stillPasses(const View<PresumptiveLimit>& s, const Touched<PresumptiveLimit, Fields>& t) { return limitStillPasses(s, t); }
+};
+
+struct DefinitiveLimit {
+  static constexpr std::string_view id = "UDT_DEFINITIVE_LIMIT";
+  static constexpr std::string_view rule = "covered DEFINITIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr Kind kind = Kind::DEFINITIVE;
+  using Reads = LimitFootprint;
+  static Verdict check(const View<DefinitiveLimit>& s) { return checkLimit(s); }
+  static bool stillPasses(const View<DefinitiveLimit>& s, const Touched<DefinitiveLimit, Fields>& t) { return limitStillPasses(s, t); }
+};
+
+struct ClaimUnique {
+  static constexpr std::string_view id = "UDT_CLAIM_UNIQUE";
+  static constexpr std::string_view rule = "at most one live claim per order";
+  using Reads = ClaimFields;
+  static Verdict check(const View<ClaimUnique>&);
+  static bool stillPasses(const View<ClaimUnique>&, const Touched<ClaimUnique, Fields>&);
+};
+
+struct ClaimAfterResult {
+  static constexpr std::string_view id = "UDT_CLAIM_AFTER_RESULT";
+  static constexpr std::string_view rule = "a live claim's order has a recorded result";
+  using Reads = Union<ClaimFields, ResultFields>::Type;
+  static Verdict check(const View<ClaimAfterResult>&);
+  static bool stillPasses(const View<ClaimAfterResult>&, const Touched<ClaimAfterResult, Fields>&);
+};
+
+struct ClaimMatchesOrder {
+  static constexpr std::string_view id = "UDT_CLAIM_MATCHES_ORDER";
+  static constexpr std::string_view rule = "a live claim bills a covered order with its code, its date and one unit";
+  using Reads = Union<ClaimFields, OrderFields>::Type;
+  static Verdict check(const View<ClaimMatchesOrder>&);
+  static bool stillPasses(const View<ClaimMatchesOrder>&, const Touched<ClaimMatchesOrder, Fields>&);
+};
+
+struct SameDayDefinitive {
+  static constexpr std::string_view id = "UDT_SAME_DAY_DEFINITIVE";
+  static constexpr std::string_view rule = "a covered DEFINITIVE test on the day of an earlier covered PRESUMPTIVE one needs a separate reason";
+  static constexpr InvResult onFailure = InvResult::escalate;
+  using Reads = Union<OrderFields, ResultFields, RationaleFields>::Type;
+  static Verdict check(const View<SameDayDefinitive>&);
+  static bool stillPasses(const View<SameDayDefinitive>&, const Touched<SameDayDefinitive, Fields>&);
+};
+
+struct RelapseResponseGiven {
+  static constexpr std::string_view id = "UDT_RELAPSE_RESPONSE";
+  static constexpr std::string_view rule = "a human answers every POSITIVE result";
+  static constexpr InvResult onFailure = InvResult::escalate;
+  static constexpr auto table = &State::orders;
+  using Reads = Union<ResultFields, Footprint<RelapseResponseOf>>::Type;
+  static Verdict checkRow(const View<RelapseResponseGiven>&, const RowView<RelapseResponseGiven, table>&);
+};
+
+}  // namespace witan::domains::udt

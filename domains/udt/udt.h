@@ -1,0 +1,34 @@
+// UDT compliance, assembled. One entity is one patient; roles LabOrder, Clinical and Billing have disjoint slices
+// (seed 000, Table 1), and a human answers every relapse.
+#pragma once
+
+#include <variant>
+
+#include "base/seams.h"
+#include "domains/udt/actions.h"
+#include "domains/udt/invariants.h"
+
+namespace witan::domains::udt {
+
+struct Udt {
+  static constexpr std::string_view name = "udt";
+  static constexpr std::string_view title = "UDT compliance (AHCCCS): orders, results, abstinence tiers and claims of one patient";
+  using Fields = udt::Fields;
+  using Roles = RoleList<LabOrder, Clinical, Billing>;
+  using CounselorProcesses = ProcessList<RespondToRelapse>;
+  using Invariants = InvariantList<RefIntegrity, CodeKind, NoImmunoassayConfirmation, ClinicalRationale, AbstinenceDerivation, OnePerDos,
+                                   PresumptiveLimit, DefinitiveLimit, ClaimUnique, ClaimAfterResult, ClaimMatchesOrder, SameDayDefinitive,
+                                   RelapseResponseGiven>;
+  static const std::string_view scenarios;
+
+  static std::vector<std::string> counselors() { return {"dr.supervising"}; }
+
+  // Fields that `init` did not name: no baseline means a positive on the day of entry, the strictest reading; the
+  // derived ones follow.
+  static void complete(State&, const Policy&, FieldMask given, Time at);
+
+  static std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, SubmitClaim, VoidClaim> sample(const State&, Random&, Time);
+  static std::string sampleInit(Random&, Time at);
+};
+
+}  // namespace witan::domains::udt

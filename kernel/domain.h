@@ -1,0 +1,148 @@
+// What a domain author writes, as concepts: Adjudicable (seed 000, Def. A.13), Domain (A.15), Counselable (A.61).
+//
+// docs/ARCHITECTURE.md, "How to add a domain", walks through one; domains/budget/budget.cpp is the smallest.
+//
+//   struct State  { using Policy = ...; fields... };            // a record of all fields (Def. A.1)
+//   using Fields  = FieldList<...>;                             // its atomic components, named
+//   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };   // a process = an action
+//   struct Cap    { id, rule; using Reads; static Verdict check(const View<Cap>&); };            // an invariant
+//   struct Clerk  { name; using Processes = ProcessList<Spend>; };                               // a role
+//   struct Budget { name, title; using Fields, Roles, Invariants; static counselors(); ... };    // the domain
+//
+// An invariant may also have
+//   static Verdict checkRow(const View<I>&, const RowView<I, table>&)  with  static constexpr auto table = &State::x;
+//     instead of check: it holds iff it holds for every row, and reading other rows is not possible for it; or
+//   static bool stillPasses(const View<I>&, const Touched<I, Fields>&)
+//     besides check: given that the state before the candidate passed, a quick proof that the candidate does too;
+//     false means "not proven", and check decides.
+#pragma once
+
+#include <concepts>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "kernel/mutator.h"
+#include "kernel/touched.h"
+#include "kernel/verdict.h"
+#include "kernel/view.h"
+
+namespace witan::kernel {
+
+template <class... P>
+struct ProcessList {};
+template <class... R>
+struct RoleList {};
+template <class... I>
+struct InvariantList {
+  static_assert(sizeof...(I) <= 64, "a domain has at most 64 invariants");
+};
+
+template <class I>
+concept RowInvariant = requires { I::table; } && requires { &I::checkRow; };
+
+template <class I>
+concept Invariant = requires {
+  { I::id } -> std::convertible_to<std::string_view>;
+  { I::rule } -> std::convertible_to<std::string_view>;
+  typename I::Reads;
+} && (RowInvariant<I> || requires(const View<I>& v) {
+  { I::check(v) } -> std::same_as<Verdict>;
+});
+
+template <class I, class Fields>
+concept TouchedInvariant = requires(const View<I>& v, const Touched<I, Fields>& t) {
+  { I::stillPasses(v, t) } -> std::same_as<bool>;
+};
+
+template <class P, class Fields>
+concept Process = Reflected<P> && requires(const P& p, Mutator<Fields>& m, Time t) {
+  { P::name } -> std::convertible_to<std::string_view>;
+  typename P::Reads;
+  typename P::Writes;
+  p.apply(m, t);
+};
+
+template <class List>
+struct FootprintOfProcesses;
+template <class... P>
+struct FootprintOfProcesses<ProcessList<P...>> {
+  using Type = typename Union<typename P::Reads..., typename P::Writes...>::Type;
+};
+
+// The reader tag of a role: View<RoleReader<R>> is Slice_D(r) (Def. A.6 and A.7).
+template <class R>
+struct RoleReader {
+  using Reads = typename FootprintOfProcesses<typename R::Processes>::Type;
+};
+template <class R>
+using Slice = View<RoleReader<R>>;
+
+template <class List>
+struct AllProcesses;
+template <class... R>
+struct AllProcesses<RoleList<R...>> {
+  template <class List>
+  struct Types;
+  template <class... P>
+  struct Types<ProcessList<P...>> {
+    using Tuple = std::tuple<P...>;
+  };
+  using Tuple = decltype(std::tuple_cat(std::declval<typename Types<typename R::Processes>::Tuple>()...));
+};
+
+template <class Tuple>
+struct VariantOf;
+template <class... P>
+struct VariantOf<std::tuple<P...>> {
+  using Type = std::variant<P...>;
+};
+// Every action of a domain: the type that D::sample returns.
+template <class D>
+using AnyActionOf = typename VariantOf<typename AllProcesses<typename D::Roles>::Tuple>::Type;
+
+template <class List, class Fields>
+inline constexpr bool allInvariants = false;
+template <class... I, class Fields>
+inline constexpr bool allInvariants<InvariantList<I...>, Fields> = (Invariant<I> && ...);
+
+template <class Tuple, class Fields>
+inline constexpr bool allProcesses = false;
+template <class... P, class Fields>
+inline constexpr bool allProcesses<std::tuple<P...>, Fields> = (Process<P, Fields> && ...);
+
+// Def. A.8 in types: every field of a role's footprint lies in the footprint of one of its processes. By A.6 it is so
+// by construction; the assertion guards the construction.
+template <class R>
+constexpr bool wellFormedRole() {
+  bool ok = true;
+  forEachField<typename RoleReader<R>::Reads>([&]<class F>() {
+    ok = ok && [&]<class... P>(ProcessList<P...>) {
+      return (contains<F, typename Union<typename P::Reads, typename P::Writes>::Type> || ...);
+    }(typename R::Processes{});
+  });
+  return ok;
+}
+template <class... R>
+constexpr bool wellFormedRoles(RoleList<R...>) { return (wellFormedRole<R>() && ...); }
+
+template <class D>
+concept Adjudicable = requires {
+  { D::name } -> std::convertible_to<std::string_view>;
+  typename D::Fields;
+  typename D::Roles;
+  typename D::Invariants;
+  requires allInvariants<typename D::Invariants, typename D::Fields>;
+  requires allProcesses<typename AllProcesses<typename D::Roles>::Tuple, typename D::Fields>;
+};
+
+template <class D>
+concept Domain = Adjudicable<D> && requires { requires wellFormedRoles(typename D::Roles{}); };
+
+template <class D>
+concept Counselable = Domain<D> && requires {
+  { D::counselors() } -> std::convertible_to<std::vector<std::string>>;
+};
+
+}  // namespace witan::kernel

@@ -1,0 +1,121 @@
+// DomainModule: one domain behind a common face, so that the meta-agent, the ledger and the tools need no templates.
+//
+// kernel/typed_module.h implements it for any domain type; authors never write one. A module is immutable once made
+// and outlives every entity, action and partition that uses it. Entities belong to one strand at a time.
+#pragma once
+
+#include <capnp/any.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/seams.h"
+#include "base/sha256.h"
+#include "base/time.h"
+#include "kernel/signature.h"
+#include "kernel/verdict.h"
+#include "kernel/view.h"
+
+namespace witan {
+class WordWriter;
+}
+
+namespace witan::kernel {
+
+inline constexpr std::string_view kKernelIntegrity = "KERNEL_INTEGRITY";
+
+// A decoded action, of the module that decoded it.
+class Action {
+ public:
+  explicit Action(std::uint16_t processIndex) : process(processIndex) {}
+  virtual ~Action() = default;
+  const std::uint16_t process;   // index into Signature::processes
+};
+using ActionPtr = std::unique_ptr<Action>;
+
+// The domain state of one entity with its public fields. The rest of the framework state (Def. A.28) is in Partition.
+class EntityState {
+ public:
+  virtual ~EntityState() = default;
+  PublicFields shared;
+  // Invariants whose last verdict was not pass: they are evaluated on every candidate (F8). Bit i = invariant i.
+  std::uint64_t notPassing = 0;
+};
+using EntityPtr = std::unique_ptr<EntityState>;
+
+// One line of a detection vector: index 0 is KERNEL_INTEGRITY, i+1 is invariant i.
+struct Finding {
+  std::uint16_t invariant = 0;
+  InvResult result = InvResult::pass;
+  std::string message;
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+// What evaluating one candidate found. Reused between decisions to save allocations.
+struct Evaluation {
+  enum class Tag : std::uint8_t { approved, rejected, escalated };
+  Tag tag = Tag::approved;
+  std::uint16_t witness = 0;            // as in Finding; meaningful unless approved
+  std::string message;                  // the witness's
+  std::vector<std::uint8_t> verdicts;   // InvResult per invariant, KERNEL_INTEGRITY first
+  std::vector<Finding> findings;        // every non-pass, in list order, when the whole list was walked
+  std::string writes;                   // canonical JSON write set of a kept candidate
+
+  void reset(std::size_t invariants);
+};
+
+// How a counselor's commit is made (interfaces.md): from the candidate, recomputed now, or from the current state.
+WITAN_ENUM(CommitBase, candidate, current)
+
+class DomainModule {
+ public:
+  virtual ~DomainModule() = default;
+
+  virtual const Signature& signature() const = 0;
+  virtual std::string policyJson() const = 0;
+  // Digest of the signature and the policy: the meaning of a ledger's entries.
+  virtual const Hash& digest() const = 0;
+  virtual std::string_view scenarios() const = 0;   // JSON Lines shipped with the domain; may be empty
+  bool authorised(std::string_view counselor) const;
+  std::string_view invariantId(std::uint16_t index) const;   // 0 is KERNEL_INTEGRITY
+
+  // A new entity from the named fields; the others take the domain's defaults. Refuses a state that violates an
+  // invariant (every theorem starts from s0 |= invariants).
+  virtual Result<EntityPtr> create(const json::object& fields, Time at) const = 0;
+  virtual EntityPtr clone(const EntityState&) const = 0;
+
+  virtual Result<ActionPtr> parseAction(const json::value&) const = 0;
+  virtual Result<ActionPtr> decodeAction(std::string_view type, capnp::AnyStruct::Reader) const = 0;
+  virtual void writeAction(std::string& out, const Action&) const = 0;       // canonical JSON, with "type"
+  virtual std::string encodeAction(const Action&) const = 0;                 // canonical Cap'n Proto message
+
+  // The commit discipline, steps 1 to 3 (Def. A.35): candidate, walk, first non-pass. An approved candidate is kept
+  // in the entity with clock = at; any other leaves the entity untouched. After an escalation the remaining
+  // invariants are evaluated too, for the detection vector (F16).
+  virtual void evaluate(EntityState&, std::string_view role, const Action&, Time at, Evaluation& out) const = 0;
+  // As evaluate, but walks every invariant in full: for replay, and to test the incremental walk against.
+  virtual void evaluateFully(EntityState&, std::string_view role, const Action&, Time at, Evaluation& out) const = 0;
+
+  // A counselor's commit: base, then the edit; the full walk is the detection vector (A.63). Kept unless the edit is
+  // not well typed or the candidate faults, which is an error and changes nothing.
+  virtual Status counselorCommit(EntityState&, CommitBase, const Action* pending, const json::object& edit, Time at,
+                                 Evaluation& out) const = 0;
+
+  // The whole list on the state as it is.
+  virtual std::vector<Verdict> walk(const EntityState&) const = 0;
+
+  // Folds a recorded write set (or a whole state) into an entity.
+  virtual Status applyWrites(EntityState&, const json::object& writes) const = 0;
+  // Canonical JSON of the fields of `mask`, with clock and waivers.
+  virtual void writeState(std::string& out, const EntityState&, FieldMask mask = ~FieldMask{0}) const = 0;
+  virtual Result<EntityPtr> readState(const json::object& state) const = 0;
+
+  // A plausible action for the state it is in: workload of property tests, lint and simulator. Null: none to offer.
+  virtual ActionPtr sample(const EntityState&, Random&, Time at) const = 0;
+  virtual std::string sampleInit(Random&, Time at) const = 0;   // the "init" object of a plausible entity
+};
+
+}  // namespace witan::kernel

@@ -1,0 +1,198 @@
+#include "kernel/ledger.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+
+namespace witan::kernel {
+
+namespace {
+
+constexpr std::string_view kFormatKey = "format";
+
+std::string bigEndian(std::uint64_t value) {
+  std::string bytes(8, '\0');
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (56 - 8 * i));
+  return bytes;
+}
+
+std::string formatText(const LedgerFormat& format) {
+  json::object o;
+  o["format"] = format.version;
+  o["domain"] = format.domain;
+  o["origin"] = format.origin;
+  o["moduleDigest"] = format.moduleDigest;
+  json::array ids;
+  for (const std::string& id : format.invariants) ids.emplace_back(id);
+  o["invariants"] = std::move(ids);
+  json::array counselors;
+  for (const std::string& id : format.counselors) counselors.emplace_back(id);
+  o["counselors"] = std::move(counselors);
+  o["policy"] = format.policy;
+  return canonicalJson(o);
+}
+
+LedgerFormat formatOf(const DomainModule& module, std::string origin) {
+  LedgerFormat format;
+  format.domain = module.signature().domain;
+  format.origin = std::move(origin);
+  format.moduleDigest = toHex(module.digest());
+  format.invariants.emplace_back(kKernelIntegrity);
+  for (const InvariantInfo& i : module.signature().invariants) format.invariants.push_back(i.id);
+  format.counselors = module.signature().counselors;
+  format.policy = parseJson(module.policyJson()).value().as_object();
+  return format;
+}
+
+}  // namespace
+
+std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
+std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
+
+Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& store) {
+  WITAN_TRY(text, store.get(kFormatKey));
+  if (!text) return std::optional<LedgerFormat>();
+  auto parsed = parseJson(*text);
+  if (!parsed || !parsed->is_object()) return corrupt("the store's format record is unreadable");
+  const json::object& o = parsed->get_object();
+  LedgerFormat format;
+  std::int64_t version = 0;
+  const auto member = [&](std::string_view name) -> const json::value& {
+    static const json::value none;
+    const json::value* v = o.if_contains(name);
+    return v == nullptr ? none : *v;
+  };
+  WITAN_DO(readInteger(member("format"), version, "format"));
+  if (version != kLedgerFormat)
+    return Error{ErrorCode::conflict, "the ledger has format " + std::to_string(version) + ", this build knows format " + std::to_string(kLedgerFormat),
+                 "use a newer witan"};
+  WITAN_DO(readText(member("domain"), format.domain, "domain"));
+  WITAN_DO(readText(member("origin"), format.origin, "origin"));
+  WITAN_DO(readText(member("moduleDigest"), format.moduleDigest, "moduleDigest"));
+  WITAN_DO(readJson(member("invariants"), format.invariants, "invariants"));
+  WITAN_DO(readJson(member("counselors"), format.counselors, "counselors"));
+  if (!member("policy").is_object()) return corrupt("the store's format record holds no policy");
+  format.policy = member("policy").get_object();
+  return std::optional(std::move(format));
+}
+
+Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainModule& module, LedgerOptions options) {
+  std::unique_ptr<Ledger> ledger(new Ledger(store));
+  WITAN_TRY(existing, readFormat(store));
+  const LedgerFormat wanted = formatOf(module, options.origin);
+  if (existing) {
+    if (existing->domain != wanted.domain)
+      return Error{ErrorCode::conflict, "the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"", "name that domain or another store"};
+    if (existing->moduleDigest != wanted.moduleDigest)
+      return Error{ErrorCode::conflict, "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
+                   "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
+    ledger->format_ = *existing;
+  } else {
+    auto any = store.last("l");
+    if (!any) return any.error();
+    if (*any) return corrupt("the store holds a log but no format record");
+    ledger->format_ = wanted;
+    store::WriteBatch batch;
+    batch.put(kFormatKey, formatText(wanted));
+    WITAN_DO(store.writeSynced(batch));
+  }
+  ledger->partition_ = std::make_unique<Partition>(module, options.partition, ledger.get());
+  WITAN_DO(ledger->foldAll());
+  return ledger;
+}
+
+Status Ledger::foldAll() {
+  Status status = okStatus();
+  std::optional<std::pair<LogBatchInfo, std::string>> torn;
+  WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
+    const std::uint64_t number = firstSeqs_.size();
+    if (key != batchKey(number)) status = corrupt("batch " + std::to_string(number) + " of the log is missing");
+    else if (torn) status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");
+    if (!status.ok()) return false;
+    const std::uint64_t firstSeq = partition_->size() + 1;
+    auto info = partition_->fold(value);
+    if (!info) {
+      status = info.error();
+      return false;
+    }
+    firstSeqs_.push_back(firstSeq);
+    if (info->torn) torn.emplace(*info, std::string(value));
+    return true;
+  }));
+  if (!status.ok()) return status;
+  if (torn) {
+    recovery_.cutTornTail = true;
+    recovery_.recordsKept = torn->first.records;
+    store::WriteBatch batch;
+    const std::string key = batchKey(firstSeqs_.size() - 1);
+    if (torn->first.records == 0) {
+      batch.erase(key);
+      firstSeqs_.pop_back();
+    } else {
+      batch.put(key, cutTornBatch(torn->second, torn->first));
+    }
+    WITAN_DO(store_.writeSynced(batch));
+  }
+  recovery_.batches = firstSeqs_.size();
+  recovery_.entries = partition_->size();
+  WITAN_TRY(newest, store_.last("c"));
+  if (newest) {
+    if (newest->first > checkpointKey(partition_->size()))
+      return corrupt("a signed checkpoint speaks of more than the " + std::to_string(partition_->size()) + " entries that are left",
+                     "acknowledged entries were lost: restore the store from a copy");
+  }
+  return okStatus();
+}
+
+void Ledger::stage(store::WriteBatch& out) {
+  if (!partition_->hasOpenBatch()) return;
+  Partition::Batch batch = partition_->takeBatch();
+  out.put(batchKey(firstSeqs_.size()), batch.value);
+  firstSeqs_.push_back(batch.firstSeq);
+}
+
+Status Ledger::commit() {
+  if (!partition_->hasOpenBatch()) return okStatus();
+  store::WriteBatch batch;
+  stage(batch);
+  return store_.writeSynced(batch);
+}
+
+Status Ledger::checkpoint(const SigningKey& key, Time now) {
+  WITAN_CHECK(!partition_->hasOpenBatch(), "a checkpoint speaks of committed entries only");
+  const std::string at = checkpointKey(partition_->size());
+  WITAN_TRY(known, store_.get(at));
+  if (known) return okStatus();
+  const Checkpoint checkpoint{format_.origin, partition_->size(), partition_->tree().root(),
+                              {"domain " + format_.domain, "module " + format_.moduleDigest, "time " + formatTime(now)}};
+  WITAN_TRY(note, signCheckpoint(checkpoint, key));
+  store::WriteBatch batch;
+  batch.put(at, note);
+  return store_.writeSynced(batch);
+}
+
+Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
+  if (seq == 0 || seq > partition_->size()) return Error{ErrorCode::notFound, "no entry " + std::to_string(seq), ""};
+  // The last batch that starts at or before it; batches without entries share a start, so the first such one is it.
+  auto at = std::upper_bound(firstSeqs_.begin(), firstSeqs_.end(), seq);
+  WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
+  std::uint64_t number = static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
+  if (number != cachedBatch_) {
+    WITAN_TRY(value, store_.get(batchKey(number)));
+    if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
+    cachedEntries_.clear();
+    cachedBatch_ = ~std::uint64_t{0};
+    WITAN_TRY(info, readLogBatch(*value, [&](const LogRecord& record) {
+      if (record.kind == RecordKind::entry) cachedEntries_.emplace_back(record.payload);
+      return okStatus();
+    }));
+    (void)info;
+    cachedBatch_ = number;
+  }
+  const std::uint64_t offset = seq - firstSeqs_[number];
+  if (offset >= cachedEntries_.size()) return corrupt("entry " + std::to_string(seq) + " is not where it should be");
+  return cachedEntries_[offset];
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,350 @@
+#include "kernel/partition.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/identity.h"
+#include "kernel/mutator.h"
+#include "kernel/partition_instance.h"
+
+namespace witan::kernel {
+
+namespace {
+
+
+constexpr std::string_view kSystemCounselor = "system";
+
+// Entity names are shown, stored and hashed, never parsed: any text without control characters will do.
+Status validateEntity(std::string_view entity) {
+  if (entity.empty() || entity.size() > kKeyMax) return invalid("entity: must have 1 to " + std::to_string(kKeyMax) + " bytes");
+  for (char c : entity)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return invalid("entity: control characters are not allowed");
+  return okStatus();
+}
+
+std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
+  std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
+  module.writeState(text, state);
+  return text + "}";
+}
+
+}  // namespace
+
+std::size_t Partition::TextHash::operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+
+Partition::Partition(const DomainModule& module, PartitionOptions options, EntrySource* history)
+    : module_(&module), options_(options), history_(history), batch_(1) {}
+
+Partition::~Partition() = default;
+
+Partition::Instance* Partition::find(std::string_view entity) {
+  const auto at = instances_.find(entity);
+  return at == instances_.end() ? nullptr : at->second.get();
+}
+const Partition::Instance* Partition::find(std::string_view entity) const { return const_cast<Partition*>(this)->find(entity); }
+
+Partition::OperationKey Partition::keyOf(std::string_view operationId) {
+  const Hash hash = sha256(operationId);
+  OperationKey key;
+  std::memcpy(key.data(), hash.data(), sizeof key);
+  return key;
+}
+
+Decision Partition::refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome) {
+  if (remember) {
+    NoteView note{operationId, static_cast<std::uint16_t>(outcome), message};
+    const std::string_view bytes = writer_.message(note);
+    batch_.add(RecordKind::note, bytes, leafHash(bytes));
+    operations_[keyOf(operationId)] = kIsNoteBit | notes_.size();
+    notes_.emplace_back(outcome, message);
+  }
+  Decision decision;
+  decision.outcome = outcome;
+  decision.message = std::move(message);
+  return decision;
+}
+
+Decision Partition::init(std::string_view entity, const json::object& fields, Time at) {
+  if (Status valid = validateEntity(entity); !valid.ok()) return refuse(valid.error().message, false, {});
+  auto created = module_->create(fields, at);
+  if (!created) return refuse(created.error().message + (created.error().hint.empty() ? "" : "; " + created.error().hint), false, {});
+  std::string genesis = genesisText(*module_, **created, at);
+  const GenesisView record{entity, genesis};
+  const std::string_view bytes = writer_.message(record);
+  const Hash hash = leafHash(bytes);
+  Decision decision;
+  if (const Instance* existing = find(entity)) {
+    if (existing->genesisHash != hash) return refuse("entity \"" + std::string(entity) + "\" exists already, with another beginning", false, {});
+    decision.outcome = Outcome::duplicate;
+    decision.recorded = Outcome::initialised;
+    return decision;
+  }
+  batch_.add(RecordKind::genesis, bytes, hash);
+  auto instance = std::make_unique<Instance>();
+  instance->state = std::move(*created);
+  instance->digest = firstStateDigest(genesis);
+  instance->genesisHash = hash;
+  instance->genesis = std::move(genesis);
+  instances_.emplace(std::string(entity), std::move(instance));
+  decision.outcome = Outcome::initialised;
+  return decision;
+}
+
+std::optional<Decision> Partition::recorded(std::string_view operationId, std::string_view entity, std::string_view role, std::string_view action) {
+  const auto at = operations_.find(keyOf(operationId));
+  if (at == operations_.end()) return std::nullopt;
+  Decision decision;
+  decision.outcome = Outcome::duplicate;
+  if (at->second & kIsNoteBit) {
+    decision.recorded = notes_[at->second & ~kIsNoteBit].first;
+    decision.message = notes_[at->second & ~kIsNoteBit].second;
+    return decision;
+  }
+  decision.seq = at->second;
+  auto bytes = entryBytes(at->second);
+  if (!bytes) return decision;
+  auto entry = readEntry(*bytes);
+  WITAN_CHECK(entry.ok(), "an entry of our own is readable");
+  // One name, one act: a counselor's and a proposal's differ in tag, proposals in what was proposed.
+  const bool counselor = entry->tag == Tag::cCommitted || entry->tag == Tag::cRejected;
+  const bool same = entry->entity == entity && (counselor ? role.empty() : entry->role == role && entry->action == action);
+  if (!same) {
+    decision.outcome = Outcome::refused;
+    decision.message = "operation id \"" + std::string(operationId) + "\" already names another act (entry " + std::to_string(entry->seq) + ")";
+    decision.seq = 0;
+    return decision;
+  }
+  decision.recorded = outcomeOf(entry->tag);
+  decision.invariant = entry->invariant;
+  decision.message = entry->message;
+  if (entry->tag == Tag::cCommitted) {
+    decision.safe = entry->findings.empty();
+    for (const auto& finding : entry->findings) decision.violated.push_back(finding.invariant);
+  }
+  return decision;
+}
+
+Result<std::string> Partition::entryBytes(std::uint64_t seq) {
+  if (seq >= batch_.firstSeq()) return std::string(batch_.entry(seq - batch_.firstSeq()));
+  if (history_ == nullptr) return Error{ErrorCode::unavailable, "no history", ""};
+  return history_->entryBytes(seq);
+}
+
+// Completes an entry, makes it a leaf and names it by its operation id.
+void Partition::append(Instance& instance, EntryView& entry) {
+  entry.seq = frontier_.size() + 1;
+  entry.stateDigest = instance.digest;
+  entry.genesis = instance.genesis;
+  const std::string_view bytes = writer_.message(entry);
+  const Hash leaf = leafHash(bytes);
+  batch_.add(RecordKind::entry, bytes, leaf);
+  frontier_.append(leaf);
+  instance.genesis.clear();
+  instance.genesis.shrink_to_fit();
+  instance.lastSeq = entry.seq;
+  operations_[keyOf(entry.operationId)] = entry.seq;
+  if (entry.tag == Tag::escalated) instance.pending->digest = leaf;
+}
+
+Decision Partition::propose(const Proposal& proposal) {
+  WITAN_CHECK(proposal.action != nullptr, "a proposal carries an action");
+  if (Status valid = validateId("operationId", proposal.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
+  action_.clear();
+  module_->writeAction(action_, *proposal.action);
+  if (auto repeat = recorded(proposal.operationId, proposal.entity, proposal.role, action_)) return *repeat;
+  Instance* instance = find(proposal.entity);
+  if (instance == nullptr)
+    return refuse("unknown entity \"" + std::string(proposal.entity.substr(0, kKeyMax)) + "\"", proposal.remember, proposal.operationId);
+  if (instance->pending)
+    return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " + std::to_string(instance->pending->seq) +
+                      "; try again after the decision",
+                  proposal.remember, proposal.operationId, Outcome::frozen);
+
+  module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
+
+  EntryView entry;
+  entry.time = proposal.at;
+  entry.tag = static_cast<Tag>(evaluation_.tag);
+  entry.entity = proposal.entity;
+  entry.role = proposal.role;
+  entry.device = proposal.device;
+  entry.agent = proposal.agent;
+  entry.operationId = proposal.operationId;
+  entry.action = action_;
+  entry.verdicts = evaluation_.verdicts;
+  Decision decision;
+  decision.outcome = outcomeOf(entry.tag);
+  if (entry.tag == Tag::approved) {
+    entry.writes = evaluation_.writes;
+    instance->digest = nextStateDigest(instance->digest, proposal.at, evaluation_.writes);
+  } else {
+    entry.invariant = module_->invariantId(evaluation_.witness);
+    entry.message = evaluation_.message;
+    decision.invariant = entry.invariant;
+    decision.message = entry.message;
+  }
+  if (entry.tag == Tag::escalated) {
+    for (const Finding& f : evaluation_.findings)
+      entry.findings.push_back({module_->invariantId(f.invariant), static_cast<std::uint16_t>(f.result), f.message});
+    auto pending = std::make_unique<PendingProposal>();
+    pending->at = proposal.at;
+    pending->role = proposal.role;
+    pending->device = proposal.device;
+    pending->agent = proposal.agent;
+    pending->action = action_;
+    pending->invariant = entry.invariant;
+    pending->message = entry.message;
+    pending->findings = evaluation_.findings;
+    pending->decoded = module_->parseAction(parseJson(action_).value()).value();
+    instance->pending = std::move(pending);
+  }
+  append(*instance, entry);
+  decision.seq = entry.seq;
+  if (entry.tag == Tag::escalated) {
+    instance->pending->seq = entry.seq;
+    pendingBySeq_.emplace(entry.seq, std::string(proposal.entity));
+  }
+  return decision;
+}
+
+Decision Partition::decide(const CounselorDecision& d) {
+  if (Status valid = validateId("operationId", d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
+  if (auto repeat = recorded(d.operationId, d.entity, {}, {})) return *repeat;
+  const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
+  Instance* instance = find(d.entity);
+  if (instance == nullptr) return no("unknown entity \"" + std::string(d.entity.substr(0, kKeyMax)) + "\"");
+  if (!module_->authorised(d.counselor)) return no("\"" + std::string(d.counselor.substr(0, kKeyMax)) + "\" is not an authorised counselor");
+  if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
+  const PendingProposal& pending = *instance->pending;
+  if ((d.escalation && *d.escalation != pending.seq) || (d.pendingDigest && *d.pendingDigest != pending.digest))
+    return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " + toHex(pending.digest));
+  if (d.at < instance->state->shared.clock)
+    return no("time " + formatTime(d.at) + " lies before the entity's clock " + formatTime(instance->state->shared.clock));
+
+  EntryView entry;
+  std::string decisionText;
+  if (d.commit) {
+    static const json::object kNoEdit;
+    const json::object& edit = d.edit != nullptr ? *d.edit : kNoEdit;
+    Status made = module_->counselorCommit(*instance->state, d.base, pending.decoded.get(), edit, d.at, evaluation_);
+    if (!made.ok()) return no(made.error().message);
+    decisionText = "{\"base\":\"" + std::string(enumName(d.base)) + "\",\"edit\":";
+    appendCanonicalJson(decisionText, edit);
+    decisionText += '}';
+    entry.tag = Tag::cCommitted;
+    entry.decision = decisionText;
+    entry.writes = evaluation_.writes;
+    entry.verdicts = evaluation_.verdicts;
+    for (const Finding& f : evaluation_.findings)
+      entry.findings.push_back({module_->invariantId(f.invariant), static_cast<std::uint16_t>(f.result), f.message});
+    instance->digest = nextStateDigest(instance->digest, d.at, evaluation_.writes);
+    if (!evaluation_.findings.empty()) ++unsafeCommits_;
+  } else {
+    entry.tag = Tag::cRejected;
+  }
+  return counselorEntry(*instance, d.entity, entry, d.counselor, d.operationId, d.reason, d.at);
+}
+
+Decision Partition::counselorEntry(Instance& instance, std::string_view entity, EntryView& entry, std::string_view counselor,
+                                   std::string_view operationId, std::string_view reason, Time at) {
+  const std::unique_ptr<PendingProposal> pending = std::move(instance.pending);
+  entry.time = at;
+  entry.entity = entity;
+  entry.operationId = operationId;
+  entry.action = pending->action;
+  entry.counselor = counselor;
+  entry.reason = reason;
+  entry.escalation = pending->seq;
+  append(instance, entry);
+  pendingBySeq_.erase(pending->seq);
+  Decision decision;
+  decision.outcome = outcomeOf(entry.tag);
+  decision.seq = entry.seq;
+  decision.message = reason;
+  if (entry.tag == Tag::cCommitted) {
+    decision.safe = entry.findings.empty();
+    for (const auto& finding : entry.findings) decision.violated.emplace_back(finding.invariant);
+  }
+  return decision;
+}
+
+std::vector<std::pair<std::string, Decision>> Partition::expire(Time now) {
+  std::vector<std::pair<std::string, Decision>> expired;
+  if (options_.pendingTtlMicros <= 0) return expired;
+  std::vector<std::string> due;
+  for (const auto& [seq, entity] : pendingBySeq_)
+    if (now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros) due.push_back(entity);
+  for (const std::string& entity : due) {
+    Instance& instance = *find(entity);
+    EntryView entry;
+    entry.tag = Tag::cRejected;
+    const std::string operationId = "expire:" + std::to_string(instance.pending->seq);
+    const Time at{instance.pending->at.micros + options_.pendingTtlMicros};
+    const std::string reason = "expired: no counselor decided by " + formatTime(at);
+    expired.emplace_back(entity, counselorEntry(instance, entity, entry, kSystemCounselor, operationId, reason, at));
+  }
+  return expired;
+}
+
+Partition::Batch Partition::takeBatch() {
+  Batch batch{batch_.firstSeq(), batch_.take()};
+  batch_.reset(frontier_.size() + 1);
+  return batch;
+}
+
+std::vector<std::string> Partition::entities() const {
+  std::vector<std::string> names;
+  names.reserve(instances_.size());
+  for (const auto& [name, instance] : instances_) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+const EntityState* Partition::state(std::string_view entity) const {
+  const Instance* instance = find(entity);
+  return instance == nullptr ? nullptr : instance->state.get();
+}
+
+const Hash* Partition::stateDigest(std::string_view entity) const {
+  const Instance* instance = find(entity);
+  return instance == nullptr ? nullptr : &instance->digest;
+}
+
+bool Partition::frozen(std::string_view entity) const {
+  const Instance* instance = find(entity);
+  return instance != nullptr && instance->pending != nullptr;
+}
+
+PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
+  const PendingProposal& p = *instance.pending;
+  PendingView view{std::string(entity), p.seq, p.digest, p.at, p.role, p.device, p.agent, p.action, p.invariant, p.message, p.findings, {}};
+  if (options_.pendingTtlMicros > 0) view.expires = Time{p.at.micros + options_.pendingTtlMicros};
+  return view;
+}
+
+std::vector<PendingView> Partition::queue() const {
+  std::vector<PendingView> all;
+  for (const auto& [seq, entity] : pendingBySeq_) all.push_back(viewOf(entity, *find(entity)));
+  return all;
+}
+
+std::optional<PendingView> Partition::pending(std::string_view entity) const {
+  const Instance* instance = find(entity);
+  if (instance == nullptr || !instance->pending) return std::nullopt;
+  return viewOf(entity, *instance);
+}
+
+void Partition::checkInvariants() const {
+  std::size_t frozenCount = 0;
+  for (const auto& [name, instance] : instances_) {
+    if (!instance->pending) continue;
+    ++frozenCount;
+    const auto at = pendingBySeq_.find(instance->pending->seq);
+    WITAN_CHECK(at != pendingBySeq_.end() && at->second == name, "P2: a pending proposal is listed under its escalation");
+    WITAN_CHECK(instance->lastSeq == instance->pending->seq, "P3: nothing follows an escalation but its resolution");
+  }
+  WITAN_CHECK(frozenCount == pendingBySeq_.size(), "P2: the queue lists frozen entities only");
+  WITAN_CHECK(batch_.firstSeq() <= frontier_.size() + 1, "P1: the open batch starts within the ledger");
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,180 @@
+// Partition: the meta-agents of a set of entities, and the ledger that their decisions make (seed 000, A.1.9-A.1.12, A.3).
+//
+// A plain class: an event and its time in, a decision and log bytes out. It reads no clock, does no I/O, starts no
+// thread; node/ and sim/ drive the same object. One strand at a time. The module and the EntrySource outlive it.
+//
+// Durability is an effect: decisions collect in an open batch; takeBatch() hands it over to be written and synced, and
+// nothing decided in it may be told to anyone before that succeeded.
+//
+// Invariants, checked in checkInvariants():
+//   P1 sequence numbers are 1, 2, 3, ... and the tree has as many leaves as the partition has entries;
+//   P2 an entity has at most one pending proposal (Lemma A.65), which carries its escalation entry's number;
+//   P3 a pending proposal's entity changes only by the counselor's decision on it.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/domain_module.h"
+#include "kernel/entry.h"
+#include "kernel/log_batch.h"
+#include "kernel/merkle.h"
+
+namespace witan::kernel {
+
+// Entries that left the open batch, by number; needed to answer repeated operation ids.
+class EntrySource {
+ public:
+  virtual ~EntrySource() = default;
+  virtual Result<std::string> entryBytes(std::uint64_t seq) = 0;
+};
+
+struct PartitionOptions {
+  // A pending proposal older than this is rejected by the system counselor (F17); 0: never.
+  std::int64_t pendingTtlMicros = 0;
+};
+
+struct Proposal {
+  std::string_view entity;
+  std::string_view role;
+  std::string_view operationId;
+  std::string_view device;
+  std::string_view agent;
+  const Action* action = nullptr;
+  Time at;
+  // Frozen and state-dependent refusals are remembered under the operation id (it was derived from an input line).
+  bool remember = false;
+};
+
+struct CounselorDecision {
+  std::string_view entity;
+  std::string_view counselor;
+  std::string_view operationId;
+  bool commit = false;
+  CommitBase base = CommitBase::candidate;
+  const json::object* edit = nullptr;        // commit; may be null
+  std::string_view reason;
+  // F17: what the counselor was shown; if given, anything else pending by now makes the decision stale.
+  std::optional<std::uint64_t> escalation;
+  std::optional<Hash> pendingDigest;
+  Time at;
+  bool remember = false;
+};
+
+struct Decision {
+  Outcome outcome = Outcome::refused;
+  std::uint64_t seq = 0;                     // ledger entry, 0: none
+  std::string invariant;
+  std::string message;
+  std::optional<bool> safe;                  // cCommitted
+  std::vector<std::string> violated;         // cCommitted, unsafe: the invariants that do not pass, in list order
+  Outcome recorded = Outcome::duplicate;     // duplicate: what was answered the first time
+};
+
+// A pending proposal (Def. A.30) as a counselor sees it.
+struct PendingView {
+  std::string entity;
+  std::uint64_t seq = 0;
+  Hash digest{};                             // leaf hash of the escalation entry: commits to everything shown
+  Time at;
+  std::string role, device, agent, action, invariant, message;
+  std::vector<Finding> findings;             // the whole detection vector (F16)
+  std::optional<Time> expires;
+};
+
+class Partition {
+ public:
+  // `history` answers entries of batches handed out before; may be null, then repeats of those are answered without
+  // their message.
+  Partition(const DomainModule& module, PartitionOptions options = {}, EntrySource* history = nullptr);
+  ~Partition();
+  Partition(Partition&&) = delete;
+
+  // ---- events ----
+  Decision init(std::string_view entity, const json::object& fields, Time at);
+  Decision propose(const Proposal&);
+  Decision decide(const CounselorDecision&);
+  // Rejects pending proposals whose time is up, as counselor "system". Each made one entry.
+  std::vector<std::pair<std::string, Decision>> expire(Time now);
+
+  // ---- effects ----
+  bool hasOpenBatch() const { return !batch_.empty(); }
+  std::size_t openBatchBytes() const { return batch_.bytes(); }
+  // The open batch's first sequence number and bytes; starts a new one.
+  struct Batch {
+    std::uint64_t firstSeq = 0;
+    std::string value;
+  };
+  Batch takeBatch();
+
+  // ---- recovery and following ----
+  // Folds a batch that another run or the owner decided. Errors: corrupt, naming the entry. A torn last batch is
+  // folded up to its cut (info says so).
+  Result<LogBatchInfo> fold(std::string_view value);
+
+  // ---- reading ----
+  std::uint64_t size() const { return frontier_.size(); }
+  const MerkleFrontier& tree() const { return frontier_; }
+  const DomainModule& module() const { return *module_; }
+  std::size_t entityCount() const { return instances_.size(); }
+  std::vector<std::string> entities() const;                       // sorted
+  const EntityState* state(std::string_view entity) const;         // null: unknown
+  const Hash* stateDigest(std::string_view entity) const;
+  bool frozen(std::string_view entity) const;
+  std::vector<PendingView> queue() const;                          // by sequence number
+  std::optional<PendingView> pending(std::string_view entity) const;
+  std::uint64_t unsafeCommits() const { return unsafeCommits_; }
+  void checkInvariants() const;
+
+  // A snapshot of everything folded so far, as values by entity, and back. The operation ids come from the log.
+  struct Instance;
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const;
+  };
+  using OperationKey = std::array<std::uint64_t, 2>;
+  struct OperationHash {
+    std::size_t operator()(const OperationKey& key) const { return key[0]; }
+  };
+
+  Instance* find(std::string_view entity);
+  const Instance* find(std::string_view entity) const;
+  static OperationKey keyOf(std::string_view operationId);
+  std::optional<Decision> recorded(std::string_view operationId, std::string_view entity, std::string_view role, std::string_view action);
+  Decision decisionOf(const EntryView&) const;
+  Result<std::string> entryBytes(std::uint64_t seq);
+  Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
+  void append(Instance&, EntryView&);
+  Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor, std::string_view operationId,
+                          std::string_view reason, Time at);
+  Status foldEntry(std::string_view payload, const Hash& leaf);
+  Status foldGenesis(std::string_view payload);
+  Status foldNote(std::string_view payload);
+  Status freeze(Instance&, const EntryView&, const Hash& leaf);
+  PendingView viewOf(std::string_view entity, const Instance&) const;
+
+  const DomainModule* module_;
+  PartitionOptions options_;
+  EntrySource* history_;
+  boost::unordered_flat_map<std::string, std::unique_ptr<Instance>, TextHash, std::equal_to<>> instances_;
+  std::map<std::uint64_t, std::string> pendingBySeq_;
+  // Sequence number of the deciding entry, or index into notes_ with the top bit set.
+  boost::unordered_flat_map<OperationKey, std::uint64_t, OperationHash> operations_;
+  std::vector<std::pair<Outcome, std::string>> notes_;
+  MerkleFrontier frontier_;
+  LogBatch batch_;
+  std::uint64_t unsafeCommits_ = 0;
+  // Scratch, kept for its memory.
+  Evaluation evaluation_;
+  WordWriter writer_;
+  std::string action_;
+};
+
+}  // namespace witan::kernel

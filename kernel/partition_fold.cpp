@@ -1,0 +1,127 @@
+// Folding recorded batches back into a partition: recovery after a restart, and followers of an owner.
+#include "base/bytes.h"
+#include "kernel/partition_instance.h"
+
+namespace witan::kernel {
+
+namespace {
+
+Error damaged(std::uint64_t seq, std::string why) { return corrupt("entry " + std::to_string(seq) + ": " + std::move(why)); }
+
+Result<json::object> objectOf(std::string_view text) {
+  WITAN_TRY(value, parseJson(text, {.bytes = kRecordMax, .depth = 64}));
+  if (!value.is_object()) return corrupt("expected a JSON object");
+  return std::move(value.as_object());
+}
+
+}  // namespace
+
+Result<LogBatchInfo> Partition::fold(std::string_view value) {
+  WITAN_CHECK(batch_.empty(), "folding a batch into a partition with an open one");
+  // In place when the store's bytes are aligned, from a copy else.
+  std::vector<std::uint64_t> aligned;
+  if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) {
+    aligned.resize((value.size() + 7) / 8);
+    std::memcpy(aligned.data(), value.data(), value.size());
+    value = {reinterpret_cast<const char*>(aligned.data()), value.size()};
+  }
+  bool first = true;
+  auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
+    if (first) {
+      std::uint64_t firstSeq = 0;
+      std::memcpy(&firstSeq, value.data() + 8, 8);
+      if (firstSeq != frontier_.size() + 1)
+        return corrupt("a batch starts at entry " + std::to_string(firstSeq) + " where entry " + std::to_string(frontier_.size() + 1) + " is due");
+      first = false;
+    }
+    if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf);
+    return record.kind == RecordKind::genesis ? foldGenesis(record.payload) : foldNote(record.payload);
+  });
+  batch_.reset(frontier_.size() + 1);
+  return info;
+}
+
+Status Partition::foldGenesis(std::string_view payload) {
+  GenesisView record;
+  WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
+  if (find(record.entity) != nullptr) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
+  WITAN_TRY(genesis, objectOf(record.genesis));
+  const json::value* state = genesis.if_contains("state");
+  if (state == nullptr || !state->is_object()) return corrupt("the genesis of \"" + std::string(record.entity) + "\" holds no state");
+  auto instance = std::make_unique<Instance>();
+  WITAN_TRY(entity, module_->readState(state->get_object()));
+  instance->state = std::move(entity);
+  instance->digest = firstStateDigest(record.genesis);
+  instance->genesis = record.genesis;
+  instance->genesisHash = leafHash(payload);
+  instances_.emplace(std::string(record.entity), std::move(instance));
+  return okStatus();
+}
+
+Status Partition::foldNote(std::string_view payload) {
+  NoteView note;
+  WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, note, "note"); }));
+  if (note.outcome >= enumNames<Outcome>().size()) return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
+  operations_[keyOf(note.operationId)] = kIsNoteBit | notes_.size();
+  notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
+  return okStatus();
+}
+
+Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash& leaf) {
+  auto pending = std::make_unique<PendingProposal>();
+  pending->seq = entry.seq;
+  pending->digest = leaf;
+  pending->at = entry.time;
+  pending->role = entry.role;
+  pending->device = entry.device;
+  pending->agent = entry.agent;
+  pending->action = entry.action;
+  pending->invariant = entry.invariant;
+  pending->message = entry.message;
+  for (const auto& finding : entry.findings)
+    for (std::uint16_t i = 0; i <= module_->signature().invariants.size(); ++i)
+      if (module_->invariantId(i) == finding.invariant) pending->findings.push_back({i, static_cast<InvResult>(finding.result), std::string(finding.message)});
+  WITAN_TRY(value, parseJson(entry.action, {.bytes = kRecordMax, .depth = 64}));
+  WITAN_TRY(action, module_->parseAction(value));
+  pending->decoded = std::move(action);
+  instance.pending = std::move(pending);
+  pendingBySeq_.emplace(entry.seq, std::string(entry.entity));
+  return okStatus();
+}
+
+Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
+  const std::uint64_t seq = frontier_.size() + 1;
+  WITAN_TRY(entry, readEntryView(payload));
+  if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
+  Instance* instance = find(entry.entity);
+  if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
+  if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
+  const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
+  if (resolves != (instance->pending != nullptr)) return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
+  if (resolves && instance->pending->seq != entry.escalation) return damaged(seq, "resolves entry " + std::to_string(entry.escalation) + " which is not pending");
+  if (resolves) {
+    pendingBySeq_.erase(instance->pending->seq);
+    instance->pending.reset();
+  }
+  if (entry.tag == Tag::approved || entry.tag == Tag::cCommitted) {
+    auto writes = objectOf(entry.writes);
+    if (!writes) return damaged(seq, "its write set is unreadable (" + writes.error().message + ")");
+    if (Status applied = module_->applyWrites(*instance->state, *writes); !applied.ok()) return damaged(seq, applied.error().message);
+    instance->state->shared.clock = entry.time;
+    instance->state->notPassing = 0;
+    for (std::size_t i = 1; i < entry.verdicts.size() && i <= 64; ++i)
+      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass)) instance->state->notPassing |= std::uint64_t{1} << (i - 1);
+    instance->digest = nextStateDigest(instance->digest, entry.time, entry.writes);
+    if (entry.tag == Tag::cCommitted && !entry.findings.empty()) ++unsafeCommits_;
+  }
+  if (instance->digest != entry.stateDigest) return damaged(seq, "its state digest is not that of its writes");
+  if (entry.tag == Tag::escalated) WITAN_DO(freeze(*instance, entry, leaf));
+  instance->genesis.clear();
+  instance->genesis.shrink_to_fit();
+  instance->lastSeq = seq;
+  operations_[keyOf(entry.operationId)] = seq;
+  frontier_.append(leaf);
+  return okStatus();
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,30 @@
+// Partition::Instance: the framework state of one entity (seed 000, Def. A.28) apart from the shared audit log.
+// Private to the partition's source files.
+#pragma once
+
+#include "kernel/partition.h"
+
+namespace witan::kernel {
+
+// Tells a note from an entry in the table of operation ids.
+inline constexpr std::uint64_t kIsNoteBit = std::uint64_t{1} << 63;
+
+struct PendingProposal {
+  std::uint64_t seq = 0;      // of the escalation entry: the shared Id (A.3.1)
+  Hash digest{};
+  Time at;
+  std::string role, device, agent, action, invariant, message;
+  std::vector<Finding> findings;
+  ActionPtr decoded;
+};
+
+struct Partition::Instance {
+  EntityPtr state;
+  Hash digest{};
+  std::string genesis;        // kept until the first entry has carried it
+  Hash genesisHash{};
+  std::uint64_t lastSeq = 0;
+  std::unique_ptr<PendingProposal> pending;   // the review queue: at most one (Lemma A.65)
+};
+
+}  // namespace witan::kernel

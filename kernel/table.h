@@ -1,0 +1,77 @@
+// Table: the columns of one kind of key (orders, claims), stored row-wise; and its cells.
+//
+// The state signature stays flat (Remark A.2: "record-level groupings in the implementation are an encoding
+// convenience"): every cell is a field of its own at (field, key), and a row exists for a reader only where one of
+// the cells it may read exists. A value type; not thread-safe.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+
+namespace witan::kernel {
+
+template <class T>
+using Cell = std::optional<T>;
+
+// Longest key, entity or role, in bytes.
+inline constexpr std::size_t kKeyMax = 256;
+
+using Slot = std::uint32_t;
+inline constexpr Slot kNoSlot = ~Slot{0};
+
+template <class RowType>
+class Table {
+ public:
+  using Row = RowType;
+
+  // O(log n) string comparisons.
+  Slot find(std::string_view key) const {
+    const auto at = lower(key);
+    return at != order_.end() && keys_[*at] == key ? *at : kNoSlot;
+  }
+
+  // The slot of `key`, made if needed (inserted tells). O(log n), plus moving n 4-byte indices.
+  Slot findOrInsert(std::string_view key, bool& inserted) {
+    const auto at = lower(key);
+    inserted = !(at != order_.end() && keys_[*at] == key);
+    if (!inserted) return *at;
+    const Slot slot = static_cast<Slot>(rows_.size());
+    order_.insert(at, slot);
+    keys_.emplace_back(key);
+    rows_.emplace_back();
+    return slot;
+  }
+
+  // Takes back the newest row. Requires: it was the last one inserted.
+  void removeLast() {
+    WITAN_CHECK(!rows_.empty(), "a row to remove");
+    const Slot slot = static_cast<Slot>(rows_.size() - 1);
+    order_.erase(lower(keys_[slot]));
+    keys_.pop_back();
+    rows_.pop_back();
+  }
+
+  std::size_t size() const { return rows_.size(); }
+  const std::string& key(Slot slot) const { return keys_[slot]; }
+  const Row& row(Slot slot) const { return rows_[slot]; }
+  Row& row(Slot slot) { return rows_[slot]; }
+  // Slots in the order of their keys' bytes.
+  const std::vector<Slot>& byKey() const { return order_; }
+
+ private:
+  std::vector<Slot>::const_iterator lower(std::string_view key) const {
+    return std::lower_bound(order_.begin(), order_.end(), key, [&](Slot slot, std::string_view k) { return keys_[slot] < k; });
+  }
+
+  std::vector<Row> rows_;
+  std::vector<std::string> keys_;
+  std::vector<Slot> order_;
+};
+
+}  // namespace witan::kernel

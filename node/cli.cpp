@@ -1,0 +1,45 @@
+#include "node/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/json.h"
+#include "node/id_command.h"
+
+namespace witan::node {
+
+int reportError(const Error& error, bool json) {
+  if (json) {
+    std::string out = "{\"error\":{\"code\":";
+    appendJsonString(out, toString(error.code));
+    out += ",\"message\":";
+    appendJsonString(out, error.message);
+    out += ",\"hint\":";
+    appendJsonString(out, error.hint);
+    out += "}}\n";
+    std::fputs(out.c_str(), stderr);
+  } else {
+    std::fprintf(stderr, "witan: %s%s%s\n", error.message.c_str(), error.hint.empty() ? "" : ": ", error.hint.c_str());
+  }
+  return error.code == ErrorCode::unavailable ? kExitUnreachable : kExitFailed;
+}
+
+int runCli(int argc, char** argv) {
+  CLI::App app("Witan: a local-first agent cluster", "witan");
+  app.set_version_flag("--version", std::string("witan ") + WITAN_VERSION);
+  app.require_subcommand(1);
+  app.footer("Example: witan run --domain udt --events examples.jsonl\nMore: witan <command> --help");
+  int exitCode = kExitOk;
+  addRunCommand(app, exitCode);
+  addIdCommand(app, exitCode);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);   // --help, --version
+    std::fprintf(stderr, "witan: %s: see witan --help\n", e.what());
+    return kExitUsage;
+  }
+  return exitCode;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,34 @@
+// The command line: `witan <noun> <verb>`. node/main.cpp calls runCli; each command has a file of its own.
+//
+// Conventions of all commands: data on stdout, words on stderr; errors as `witan: <what>: <what to do>`, with --json as
+// {"error":{"code","message","hint"}}; exit codes below.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace witan::node {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitSomeRefused = 3;
+inline constexpr int kExitUnreachable = 4;
+
+int runCli(int argc, char** argv);
+
+// Prints an error in the agreed form and returns kExitFailed (kExitUsage for invalid input of the caller's).
+int reportError(const Error& error, bool json);
+
+void addRunCommand(CLI::App& app, int& exitCode);
+void addLedgerCommand(CLI::App& app, int& exitCode);
+void addQueueCommand(CLI::App& app, int& exitCode);
+void addDomainCommand(CLI::App& app, int& exitCode);
+void addCompletionCommand(CLI::App& app, int& exitCode);
+
+}  // namespace witan::node

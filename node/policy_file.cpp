@@ -1,0 +1,62 @@
+#include "node/policy_file.h"
+
+#include <toml++/toml.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace witan::node {
+
+namespace {
+
+json::value toJsonValue(const toml::node& node);
+
+json::object toJsonObject(const toml::table& table) {
+  json::object out;
+  for (const auto& [key, value] : table) out[std::string(key.str())] = toJsonValue(value);
+  return out;
+}
+
+json::value toJsonValue(const toml::node& node) {
+  if (const auto* table = node.as_table()) return toJsonObject(*table);
+  if (const auto* array = node.as_array()) {
+    json::array out;
+    for (const auto& item : *array) out.push_back(toJsonValue(item));
+    return out;
+  }
+  if (const auto* text = node.as_string()) return json::value(text->get());
+  if (const auto* integer = node.as_integer()) return json::value(integer->get());
+  if (const auto* real = node.as_floating_point()) return json::value(real->get());
+  if (const auto* flag = node.as_boolean()) return json::value(flag->get());
+  std::ostringstream words;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> || toml::is_date_time<decltype(value)>) words << value.get();
+  });
+  return json::value(words.str());
+}
+
+}  // namespace
+
+Result<json::object> readPolicyFile(const std::string& path) {
+  constexpr std::size_t kMax = 1 << 20;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return ioFailed("cannot open the policy file " + path);
+  std::string text(kMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return ioFailed("cannot read the policy file " + path);
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMax) return invalid("the policy file " + path + " is larger than 1 MiB");
+  if (path.ends_with(".json")) {
+    auto parsed = parseJson(text);
+    if (!parsed) return invalid(path + ": " + parsed.error().message);
+    if (!parsed->is_object()) return invalid(path + ": expected a JSON object");
+    return std::move(parsed->get_object());
+  }
+  try {
+    return toJsonObject(toml::parse(text));
+  } catch (const toml::parse_error& e) {
+    return invalid(path + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+  }
+}
+
+}  // namespace witan::node

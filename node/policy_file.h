@@ -1,0 +1,13 @@
+// Reads a policy (TOML with comments, or JSON) into the JSON object that a domain's policy is made from.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+
+namespace witan::node {
+
+// Errors name the file and, for TOML, the line. At most 1 MiB.
+Result<json::object> readPolicyFile(const std::string& path);
+
+}  // namespace witan::node

@@ -1,0 +1,123 @@
+#include "node/store_dir.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/bytes.h"
+#include "domains/registry.h"
+#include "kernel/signed_note.h"
+#include "store/rocks_store.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Error osError(const std::string& what, const fs::path& path) { return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")"); }
+
+// Written beside, synced, then renamed: a crash leaves the old file or the new one.
+Status writeFile(const fs::path& path, std::string_view text, mode_t mode) {
+  const fs::path beside = path.string() + ".new";
+  const int fd = ::open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0) return osError("cannot write", beside);
+  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  ok = ::close(fd) == 0 && ok;
+  if (!ok || ::rename(beside.c_str(), path.c_str()) != 0) return osError("cannot write", path);
+  const int dir = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir >= 0) {
+    ::fsync(dir);
+    ::close(dir);
+  }
+  return okStatus();
+}
+
+Result<std::optional<std::string>> readFile(const fs::path& path) {
+  std::error_code ec;
+  if (!fs::exists(path, ec)) return std::optional<std::string>();
+  std::ifstream in(path, std::ios::binary);
+  std::string text(4096, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (in.bad()) return ioFailed("cannot read " + path.string());
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return std::optional(std::move(text));
+}
+
+Result<std::optional<SigningKey>> loadKey(const fs::path& dir, bool create) {
+  const fs::path path = dir / "ledger.key";
+  WITAN_TRY(text, readFile(path));
+  if (text) {
+    auto seed = fromHex(*text);
+    auto key = seed ? SigningKey::fromSeed(*seed) : Result<SigningKey>(seed.error());
+    if (!key) return corrupt("the key file " + path.string() + " holds no Ed25519 seed in hex", "restore it from a copy");
+    return std::optional(*key);
+  }
+  if (!create) return std::optional<SigningKey>();
+  SystemRandom random;
+  SigningKey key = SigningKey::generate(random);
+  const std::string seed = key.seed();
+  WITAN_DO(writeFile(path, toHex({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n", 0600));
+  return std::optional(key);
+}
+
+std::string originOf(const SigningKey& key) {
+  const PublicKey pub = key.publicKey();
+  return "witan/" + toHex(sha256({reinterpret_cast<const char*>(pub.data()), pub.size()})).substr(0, 16);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<store::Store>> openStoreOnly(const fs::path& dir) {
+  std::error_code ec;
+  if (!fs::exists(dir / "db", ec))
+    return Error{ErrorCode::notFound, "no ledger in " + dir.string(), "make one with: witan run --domain NAME --events FILE --store " + dir.string()};
+  return store::openRocksStore(dir / "db", {.createIfMissing = false});
+}
+
+Result<std::string> readVerifierKey(const fs::path& dir) {
+  WITAN_TRY(text, readFile(dir / "ledger.vkey"));
+  if (!text) return Error{ErrorCode::notFound, "no verifier key in " + dir.string(), "restore ledger.vkey from a copy"};
+  return *text;
+}
+
+Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
+  StoreDir opened;
+  opened.dir = options.dir;
+  std::error_code ec;
+  const bool exists = fs::exists(options.dir / "db", ec);
+  if (!exists) {
+    if (!options.create) return openStoreOnly(options.dir).error();
+    fs::create_directories(options.dir, ec);
+    if (ec) return ioFailed("cannot create " + options.dir.string() + " (" + ec.message() + ")");
+  }
+  WITAN_TRY(store, store::openRocksStore(options.dir / "db", {.createIfMissing = options.create}));
+  opened.store = std::move(store);
+  WITAN_TRY(format, kernel::Ledger::readFormat(*opened.store));
+  if (!format && !options.create) return Error{ErrorCode::notFound, "no ledger in " + options.dir.string(), ""};
+  const std::string domain = options.domain ? *options.domain : format ? format->domain : "";
+  const json::object policy = options.policy ? *options.policy : format && format->domain == domain ? format->policy : json::object{};
+  const std::vector<std::string> counselors = !options.counselors.empty() ? options.counselors : format ? format->counselors : std::vector<std::string>{};
+  WITAN_TRY(module, domains::makeDomain(domain, policy, counselors));
+  opened.module = std::move(module);
+  WITAN_TRY(key, loadKey(options.dir, !format.has_value()));
+  opened.key = std::move(key);
+  kernel::LedgerOptions ledgerOptions;
+  ledgerOptions.partition = options.partition;
+  if (opened.key) ledgerOptions.origin = originOf(*opened.key);
+  WITAN_TRY(ledger, kernel::Ledger::open(*opened.store, *opened.module, ledgerOptions));
+  opened.ledger = std::move(ledger);
+  if (opened.key) {
+    opened.verifierKey = kernel::verifierKeyText(kernel::makeNoteVerifier(opened.ledger->format().origin, opened.key->publicKey()).value());
+    WITAN_TRY(known, readFile(options.dir / "ledger.vkey"));
+    if (!known || *known != opened.verifierKey) WITAN_DO(writeFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
+  }
+  return opened;
+}
+
+}  // namespace witan::node
