@@ -31,6 +31,8 @@ int runCli(int argc, char** argv) {
   app.footer("Example: witan run --domain udt --events examples.jsonl\nMore: witan <command> --help");
   int exitCode = kExitOk;
   addRunCommand(app, exitCode);
+  addLedgerCommand(app, exitCode);
+  addQueueCommand(app, exitCode);
   addIdCommand(app, exitCode);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,236 @@
+#include "kernel/ledger_verify.h"
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <map>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "kernel/checkpoint.h"
+#include "kernel/ledger.h"
+#include "kernel/log_batch.h"
+#include "kernel/merkle.h"
+#include "kernel/replay.h"
+
+namespace witan::kernel {
+
+namespace {
+
+// Checks entries one after the other; the state it keeps is what the next entry is held against.
+class EntryChecker {
+ public:
+  EntryChecker(const LedgerFormat& format, const DomainModule* module) : format_(format) {
+    if (module != nullptr) replay_.emplace(*module);
+  }
+
+  Status genesis(std::string_view payload) {
+    GenesisView record;
+    WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
+    Entity& entity = entities_[std::string(record.entity)];
+    if (entity.begun) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
+    entity.begun = true;
+    entity.genesis = record.genesis;
+    return okStatus();
+  }
+
+  Status entry(std::string_view payload, std::uint64_t seq) {
+    WITAN_TRY(e, readEntryView(payload));
+    if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
+    if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
+    if (!operations_.insert(operationKey(e.operationId)).second) return corrupt("its operation id was decided before: " + std::string(e.operationId));
+    if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected) return corrupt("its verdicts are not one per invariant");
+    const auto found = entities_.find(e.entity);
+    if (found == entities_.end()) return corrupt("its entity \"" + std::string(e.entity) + "\" has no beginning");
+    WITAN_DO(chain(found->second, e));
+    WITAN_DO(shape(e));
+    return replay_ ? replay_->check(e) : okStatus();
+  }
+
+ private:
+  struct Entity {
+    bool begun = false;
+    std::string genesis;            // until the first entry carried it
+    Hash digest{};
+    std::uint64_t entries = 0;
+    std::uint64_t pending = 0;      // escalation that freezes it
+    Time clock;
+  };
+
+  using OperationKey = std::array<std::uint64_t, 2>;
+  struct OperationHash {
+    std::size_t operator()(const OperationKey& key) const { return key[0]; }
+  };
+  static OperationKey operationKey(std::string_view id) {
+    const Hash hash = sha256(id);
+    OperationKey key;
+    std::memcpy(key.data(), hash.data(), sizeof key);
+    return key;
+  }
+
+  // Beginnings, freezes, resolutions (Theorem 4 viii) and the state digest.
+  Status chain(Entity& entity, const EntryView& e) {
+    if (entity.entries++ == 0) {
+      if (e.genesis != entity.genesis) return corrupt("does not carry its entity's beginning");
+      entity.digest = firstStateDigest(e.genesis);
+      entity.genesis = {};
+    } else if (!e.genesis.empty()) {
+      return corrupt("carries a beginning though it is not its entity's first entry");
+    }
+    const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (resolves && entity.pending == 0) return corrupt("resolves entry " + std::to_string(e.escalation) + " but nothing is pending");
+    if (resolves && entity.pending != e.escalation)
+      return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " + std::to_string(entity.pending) + " is pending");
+    if (!resolves && entity.pending != 0) return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
+    if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
+    entity.pending = e.tag == Tag::escalated ? e.seq : 0;
+    if (e.tag == Tag::approved || e.tag == Tag::cCommitted) entity.digest = nextStateDigest(entity.digest, e.time, e.writes);
+    if (e.stateDigest != entity.digest) return corrupt("its state digest is not that of its writes");
+    return okStatus();
+  }
+
+  // Which members an entry of its tag has (Def. A.29, A.63).
+  static Status shape(const EntryView& e) {
+    const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
+    if (witness != !e.invariant.empty()) return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
+    const bool writes = e.tag == Tag::approved || e.tag == Tag::cCommitted;
+    if (writes != !e.writes.empty()) return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
+    const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (counselor != !e.counselor.empty()) return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
+    return okStatus();
+  }
+
+  const LedgerFormat& format_;
+  std::optional<Replay> replay_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
+  boost::unordered_flat_set<OperationKey, OperationHash> operations_;
+};
+
+struct StoredCheckpoint {
+  Checkpoint checkpoint;
+  std::string where;
+};
+
+// Size -> checkpoint, parsed and, with a key, signature-checked.
+Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::Reader& store, const LedgerFormat& format,
+                                                                  const std::optional<NoteVerifier>& key) {
+  std::map<std::uint64_t, StoredCheckpoint> all;
+  Status status = okStatus();
+  WITAN_DO(store.scan("c", {}, [&](std::string_view at, std::string_view note) {
+    const std::string where = "the checkpoint under key " + toHex({reinterpret_cast<const std::uint8_t*>(at.data()), at.size()});
+    auto read = [&]() -> Result<Checkpoint> {
+      if (key) {
+        WITAN_TRY(opened, openCheckpoint(note, format.origin, std::span(&*key, 1)));
+        return opened.checkpoint;
+      }
+      const std::size_t end = note.find("\n\n");
+      if (end == std::string_view::npos) return corrupt("no signed note");
+      return parseCheckpointText(note.substr(0, end + 1));
+    }();
+    if (!read) status = corrupt(where + ": " + read.error().message);
+    else if (checkpointKey(read->size) != at) status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
+    else all.emplace(read->size, StoredCheckpoint{*read, where});
+    return status.ok();
+  }));
+  if (!status.ok()) return status.error();
+  return all;
+}
+
+class Verification {
+ public:
+  Verification(const store::Reader& store, const VerifyOptions& options) : store_(store), options_(options) {}
+
+  Result<VerifyReport> run() {
+    WITAN_TRY(format, Ledger::readFormat(store_));
+    if (!format) return Error{ErrorCode::notFound, "the store holds no ledger", ""};
+    if (options_.replay != nullptr && toHex(options_.replay->digest()) != format->moduleDigest)
+      return bad(0, "the module at hand is not the one that the ledger was written under");
+    auto checkpoints = readCheckpoints(store_, *format, options_.checkpointKey);
+    if (!checkpoints) return bad(0, checkpoints.error().message);
+    checkpoints_ = std::move(*checkpoints);
+    report_.signaturesChecked = options_.checkpointKey.has_value();
+    report_.replayed = options_.replay != nullptr;
+    EntryChecker checker(*format, options_.replay);
+    std::uint64_t number = 0;
+    WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
+      if (key != batchKey(number)) bad(0, "batch " + std::to_string(number) + " of the log is missing");
+      else batch(checker, value);
+      ++number;
+      return report_.ok();
+    }));
+    report_.entries = frontier_.size();
+    report_.root = frontier_.root();
+    if (report_.ok()) finish(*format);
+    return report_;
+  }
+
+ private:
+  VerifyReport& bad(std::uint64_t entry, std::string problem) {
+    report_.badEntry = entry;
+    report_.problem = entry == 0 ? std::move(problem) : "entry " + std::to_string(entry) + ": " + std::move(problem);
+    return report_;
+  }
+
+  void batch(EntryChecker& checker, std::string_view value) {
+    std::vector<std::uint64_t> aligned;
+    if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) {
+      aligned.resize((value.size() + 7) / 8);
+      std::memcpy(aligned.data(), value.data(), value.size());
+      value = {reinterpret_cast<const char*>(aligned.data()), value.size()};
+    }
+    bool first = true;
+    auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
+      if (std::exchange(first, false)) {
+        std::uint64_t firstSeq = 0;
+        std::memcpy(&firstSeq, value.data() + 8, 8);
+        if (firstSeq != frontier_.size() + 1) return corrupt("its batch says it starts at entry " + std::to_string(firstSeq));
+      }
+      if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
+      if (record.kind == RecordKind::note) return okStatus();
+      WITAN_DO(checker.entry(record.payload, frontier_.size() + 1));
+      frontier_.append(record.leaf);
+      return checkRoot();
+    });
+    if (!info) bad(frontier_.size() + (rootWrong_ ? 0 : 1), info.error().message);
+    else if (info->torn) bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
+  }
+
+  Status checkRoot() {
+    const auto at = checkpoints_.find(frontier_.size());
+    if (at == checkpoints_.end()) return okStatus();
+    ++report_.checkpoints;
+    if (at->second.checkpoint.root == frontier_.root()) return okStatus();
+    rootWrong_ = true;
+    return corrupt("an entry up to here was altered: the tree's root is not that of " + at->second.where);
+  }
+
+  void finish(const LedgerFormat& format) {
+    for (const auto& [size, stored] : checkpoints_) {
+      if (size > frontier_.size()) {
+        bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " + std::to_string(frontier_.size()));
+        return;
+      }
+      if (size == 0) ++report_.checkpoints;
+      for (const std::string& line : stored.checkpoint.extensions)
+        if (line.starts_with("module ") && line.substr(7) != format.moduleDigest) {
+          bad(0, "the format record was altered: " + stored.where + " names another module");
+          return;
+        }
+    }
+  }
+
+  const store::Reader& store_;
+  const VerifyOptions& options_;
+  VerifyReport report_;
+  std::map<std::uint64_t, StoredCheckpoint> checkpoints_;
+  MerkleFrontier frontier_;
+  bool rootWrong_ = false;
+};
+
+}  // namespace
+
+Result<VerifyReport> verifyLedger(const store::Reader& store, const VerifyOptions& options) { return Verification(store, options).run(); }
+
+}  // namespace witan::kernel

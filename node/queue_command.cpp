@@ -1,0 +1,219 @@
+// `witan queue list|show|approve|reject` on a store directory: the counselor's desk (seed 000, A.3; findings F16, F17, F21).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "node/cli.h"
+#include "node/event_runner.h"
+#include "node/store_dir.h"
+
+namespace witan::node {
+
+using namespace kernel;
+
+namespace {
+
+struct QueueArguments {
+  std::string store;
+  std::uint64_t seq = 0;
+  std::string counselor;
+  std::string digest;
+  std::string base = "candidate";
+  std::string edit = "{}";
+  std::string reason;
+  std::string at;
+  std::string operationId;
+  bool dryRun = false;
+  bool json = false;
+};
+
+std::string findingsJson(const DomainModule& module, const std::vector<Finding>& findings) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    out += i ? ",{\"invariant\":" : "{\"invariant\":";
+    appendJsonString(out, module.invariantId(findings[i].invariant));
+    out += ",\"result\":\"" + std::string(enumName(findings[i].result)) + "\",\"message\":";
+    appendJsonString(out, findings[i].message);
+    out += '}';
+  }
+  return out + "]";
+}
+
+std::string pendingJson(const DomainModule& module, const PendingView& p) {
+  std::string out = "{\"seq\":" + std::to_string(p.seq) + ",\"digest\":\"" + toHex(p.digest) + "\",\"entity\":";
+  appendJsonString(out, p.entity);
+  out += ",\"at\":\"" + formatTime(p.at) + "\",\"role\":";
+  appendJsonString(out, p.role);
+  out += ",\"device\":";
+  appendJsonString(out, p.device);
+  out += ",\"agent\":";
+  appendJsonString(out, p.agent);
+  out += ",\"action\":" + p.action + ",\"invariant\":";
+  appendJsonString(out, p.invariant);
+  out += ",\"message\":";
+  appendJsonString(out, p.message);
+  out += ",\"findings\":" + findingsJson(module, p.findings);
+  if (p.expires) out += ",\"expires\":\"" + formatTime(*p.expires) + "\"";
+  return out + "}";
+}
+
+void print(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
+
+Result<PendingView> pendingAt(const Partition& partition, std::uint64_t seq) {
+  for (PendingView& view : partition.queue())
+    if (view.seq == seq) return std::move(view);
+  return Error{ErrorCode::notFound, "nothing is pending under entry " + std::to_string(seq), "see: witan queue list"};
+}
+
+Status list(const QueueArguments& a) {
+  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
+  const auto queue = opened.ledger->partition().queue();
+  for (const PendingView& p : queue) {
+    if (a.json) print(pendingJson(*opened.module, p));
+    else print(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant + ": " + p.message);
+  }
+  if (queue.empty() && !a.json) print("nothing waits for a counselor");
+  return okStatus();
+}
+
+Status show(const QueueArguments& a) {
+  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
+  const Partition& partition = opened.ledger->partition();
+  WITAN_TRY(p, pendingAt(partition, a.seq));
+  if (a.json) {
+    print(pendingJson(*opened.module, p));
+    return okStatus();
+  }
+  print("entry     " + std::to_string(p.seq) + "  (" + p.entity + ", frozen since " + formatTime(p.at) + ")");
+  print("proposed  by role " + p.role + (p.agent.empty() ? "" : ", agent " + p.agent) + ": " + p.action);
+  print("asks for  " + p.invariant + ": " + p.message);
+  for (const Finding& f : p.findings)
+    if (opened.module->invariantId(f.invariant) != p.invariant)
+      print("also      " + std::string(enumName(f.result)) + " " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+  std::string state;
+  opened.module->writeState(state, *partition.state(p.entity));
+  print("state     " + state);
+  print("digest    " + toHex(p.digest));
+  std::string who;
+  for (const std::string& c : opened.module->signature().counselors) who += (who.empty() ? "" : ", ") + c;
+  print("counselor " + (who.empty() ? std::string("none is authorised") : who));
+  print("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store + " --counselor NAME --digest " + toHex(p.digest) +
+        " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)");
+  return okStatus();
+}
+
+Result<CounselorDecision> decisionOf(const QueueArguments& a, const PendingView& p, bool commit, json::object& edit) {
+  CounselorDecision d;
+  d.entity = p.entity;
+  d.counselor = a.counselor;
+  d.operationId = a.operationId;
+  d.commit = commit;
+  d.reason = a.reason;
+  d.escalation = a.seq;
+  if (!a.digest.empty()) {
+    auto digest = hashFromHex(a.digest);
+    if (!digest) return invalid("--digest: " + digest.error().message, "copy it from: witan queue show " + std::to_string(a.seq));
+    d.pendingDigest = *digest;
+  }
+  d.at = SystemClock().now();
+  if (!a.at.empty()) {
+    auto at = parseTime(a.at);
+    if (!at) return invalid("--at: " + at.error().message);
+    d.at = *at;
+  }
+  if (!commit) return d;
+  auto base = parseEnum<CommitBase>(a.base);
+  if (!base) return invalid("--base: expected candidate or current");
+  d.base = *base;
+  auto parsed = parseJson(a.edit);
+  if (!parsed) return invalid("--edit: " + parsed.error().message);
+  if (!parsed->is_object()) return invalid("--edit: expected a JSON object of field to value");
+  edit = std::move(parsed->get_object());
+  d.edit = &edit;
+  return d;
+}
+
+// What a commit would find, on a copy: shown before it is decided (F21).
+Status preview(const StoreDir& opened, const CounselorDecision& d, const PendingView& p, bool asJson) {
+  const EntityPtr copy = opened.module->clone(*opened.ledger->partition().state(p.entity));
+  WITAN_TRY(action, opened.module->parseAction(parseJson(p.action).value()));
+  Evaluation evaluation;
+  WITAN_DO(opened.module->counselorCommit(*copy, d.base, action.get(), *d.edit, d.at, evaluation));
+  if (asJson) {
+    print("{\"safe\":" + std::string(evaluation.findings.empty() ? "true" : "false") + ",\"findings\":" + findingsJson(*opened.module, evaluation.findings) +
+          ",\"writes\":" + evaluation.writes + "}");
+    return okStatus();
+  }
+  print(evaluation.findings.empty() ? "would be safe: every invariant passes" : "would be UNSAFE:");
+  for (const Finding& f : evaluation.findings) print("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+  print("writes " + evaluation.writes);
+  return okStatus();
+}
+
+Status decide(const QueueArguments& given, bool commit) {
+  QueueArguments a = given;
+  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
+  WITAN_TRY(p, pendingAt(opened.ledger->partition(), a.seq));
+  if (a.operationId.empty()) a.operationId = "queue:" + std::to_string(a.seq) + ":" + toHex(p.digest).substr(0, 16);
+  json::object edit;
+  WITAN_TRY(d, decisionOf(a, p, commit, edit));
+  if (commit && a.dryRun) return preview(opened, d, p, a.json);
+  const Decision decision = opened.ledger->partition().decide(d);
+  if (decision.outcome == Outcome::refused) return Error{ErrorCode::conflict, "refused: " + decision.message, "see: witan queue show " + std::to_string(a.seq)};
+  WITAN_DO(opened.ledger->commit());
+  if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
+  if (a.json) {
+    std::string out = "{\"outcome\":\"" + std::string(enumName(decision.outcome)) + "\",\"ledgerSeq\":" + std::to_string(decision.seq);
+    if (decision.safe) out += std::string(",\"safe\":") + (*decision.safe ? "true" : "false") + ",\"violated\":" + toJson(decision.violated);
+    print(out + "}");
+  } else {
+    print(outcomeText(decision.outcome, decision, commit) + ", entry " + std::to_string(decision.seq));
+  }
+  return okStatus();
+}
+
+}  // namespace
+
+void addQueueCommand(CLI::App& app, int& exitCode) {
+  auto a = std::make_shared<QueueArguments>();
+  CLI::App* queue = app.add_subcommand("queue", "What waits for a human counselor");
+  queue->require_subcommand(1);
+  queue->footer("Example: witan queue list --store DIR");
+  const auto verb = [&](const char* name, const char* what, const char* example, auto run) {
+    CLI::App* command = queue->add_subcommand(name, what);
+    command->add_option("--store", a->store, "Directory of the ledger")->required();
+    command->add_flag("--json", a->json, "JSON output");
+    command->footer(std::string("Example: ") + example);
+    command->callback([a, run, &exitCode] {
+      Status status = run(*a);
+      exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
+    });
+    return command;
+  };
+  verb("list", "All pending proposals", "witan queue list --store DIR", list);
+  verb("show", "One pending proposal with everything it would break", "witan queue show 7 --store DIR", show)
+      ->add_option("seq", a->seq, "Number of its escalation entry")
+      ->required();
+  const auto decisionVerb = [&](const char* name, const char* what, const char* example, bool commit) {
+    CLI::App* command = verb(name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); });
+    command->add_option("seq", a->seq, "Number of its escalation entry")->required();
+    command->add_option("--counselor", a->counselor, "Who decides")->required();
+    auto* digest = command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that");
+    if (commit) digest->required();
+    command->add_option("--reason", a->reason, "Why; kept in the ledger");
+    command->add_option("--at", a->at, "Time of the decision; now by default");
+    command->add_option("--operation-id", a->operationId, "Name of this decision; derived from the proposal by default");
+    return command;
+  };
+  CLI::App* approve = decisionVerb("approve", "Commit: the candidate or the current state, with an edit",
+                                   "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
+                                   "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
+                                   true);
+  approve->add_option("--base", a->base, "candidate (made again now) or current")->capture_default_str();
+  approve->add_option("--edit", a->edit, "JSON object of field to value, {\"key\":value} or {\"add\":[...]}")->capture_default_str();
+  approve->add_flag("--dry-run", a->dryRun, "Show what it would write and violate; change nothing");
+  decisionVerb("reject", "Refuse the proposal; the entity thaws unchanged", "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'", false);
+}
+
+}  // namespace witan::node
