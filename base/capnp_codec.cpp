@@ -45,7 +45,9 @@ namespace detail {
 Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where) {
   auto text = from.getAs<capnp::Text>();
   if (text.size() > 64 * kTextMax) return invalid(std::string(where) + ": text too long");
-  return std::string_view(text.begin(), text.size());
+  const std::string_view view(text.begin(), text.size());
+  if (!isUtf8(view)) return invalid(std::string(where) + ": not UTF-8");
+  return view;
 }
 
 }  // namespace detail

@@ -21,6 +21,7 @@
 #include "base/capnp_layout.h"
 #include "base/json_codec.h"
 #include "base/result.h"
+#include "base/utf8.h"
 
 namespace witan {
 
@@ -262,7 +263,10 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     auto list = from.template getAs<capnp::List<capnp::Text>>();
     if (list.size() > kListMax) return invalid(std::string(where) + ": too many elements");
     into.clear();
-    for (auto text : list) into.emplace_back(text.begin(), text.size());
+    for (auto text : list) {
+      if (!isUtf8({text.begin(), text.size()})) return invalid(std::string(where) + ": not UTF-8");
+      into.emplace_back(text.begin(), text.size());
+    }
   } else if constexpr (isOptional<V>) {
     using Inner = typename V::value_type;
     if constexpr (capnpSize<Inner>() == kPointer) return readPointerMember(from, into.emplace(), where);

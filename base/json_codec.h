@@ -13,6 +13,7 @@
 #include "base/reflect.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace witan {
 
@@ -111,7 +112,7 @@ struct JsonCodec<E> {
       out = *word;
       return okStatus();
     }
-    return invalid(std::string(where) + ": \"" + std::string(v.get_string().subview(0, 64)) + "\" is not one of " + words());
+    return invalid(std::string(where) + ": \"" + std::string(clip(v.get_string())) + "\" is not one of " + words());
   }
   static void write(std::string& out, E v) {
     out += '"';
@@ -203,7 +204,7 @@ struct JsonCodec<T> {
     const json::object& object = v.get_object();
     for (const auto& item : object)
       if (item.key() != extra && !known(item.key()))
-        return invalid(std::string(where) + ": unknown argument \"" + std::string(item.key().substr(0, 64)) + "\"",
+        return invalid(std::string(where) + ": unknown argument \"" + std::string(clip(item.key())) + "\"",
                        "known: " + typeName());
     Status status = okStatus();
     forEachMember<T>([&](auto member, auto index) {

@@ -1,5 +1,7 @@
 #include "domains/registry.h"
 
+#include "base/utf8.h"
+
 namespace witan::domains {
 
 #define WITAN_DOMAIN(name) \
@@ -17,13 +19,16 @@ std::vector<std::string_view> domainNames() {
 
 Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, const json::object& policy,
                                                          std::vector<std::string> counselors) {
+  for (const std::string& counselor : counselors)
+    if (counselor.empty() || counselor.size() > kernel::kKeyMax || !isUtf8(counselor))
+      return invalid("a counselor's name must be UTF-8 of 1 to " + std::to_string(kernel::kKeyMax) + " bytes");
 #define WITAN_DOMAIN(known) \
   if (name == #known) return make_##known(policy, std::move(counselors));
 #include "domains/registry.inc"
 #undef WITAN_DOMAIN
   std::string names;
   for (std::string_view known : domainNames()) names += (names.empty() ? "" : ", ") + std::string(known);
-  return Error{ErrorCode::notFound, "no domain \"" + std::string(name.substr(0, 64)) + "\"", "known domains: " + names};
+  return Error{ErrorCode::notFound, "no domain \"" + std::string(clip(name)) + "\"", "known domains: " + names};
 }
 
 }  // namespace witan::domains

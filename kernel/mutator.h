@@ -278,7 +278,7 @@ class Mutator {
   template <NamedEnum E>
   static E word(std::string_view text) {
     if (auto value = parseEnum<E>(text)) return *value;
-    throw Fault{"unknown word \"" + std::string(text.substr(0, 64)) + "\": expected one of " + JsonCodec<E>::words()};
+    throw Fault{"unknown word \"" + std::string(clip(text)) + "\": expected one of " + JsonCodec<E>::words()};
   }
 
  private:

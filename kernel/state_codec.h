@@ -23,7 +23,7 @@ struct StateCodec {
       if constexpr (F::isColumn) status = setColumn<F>(m, value, std::string(where) + "." + std::string(name));
       else status = setScalar<F>(m, value, std::string(where) + "." + std::string(name));
     });
-    if (found == 0) return invalid(std::string(where) + ": unknown field \"" + std::string(name.substr(0, 64)) + "\"");
+    if (found == 0) return invalid(std::string(where) + ": unknown field \"" + std::string(clip(name)) + "\"");
     if (!status.ok()) return status.error();
     return found;
   }
@@ -105,7 +105,7 @@ struct StateCodec {
         continue;
       }
       typename F::Value parsed{};
-      WITAN_DO(readJson(item, parsed, where + "." + std::string(key.substr(0, 64))));
+      WITAN_DO(readJson(item, parsed, where + "." + std::string(clip(key))));
       m.template edit<F::table>(key).template set<F>(std::move(parsed));
     }
     return okStatus();

@@ -39,7 +39,7 @@ class Members {
   }
   Status nothingElse() const {
     if (object_.empty()) return okStatus();
-    return invalid("unknown key \"" + std::string(object_.begin()->key().substr(0, 64)) + "\"");
+    return invalid("unknown key \"" + std::string(clip(object_.begin()->key())) + "\"");
   }
   json::value take(std::string_view name) {
     json::value v = std::move(object_[name]);

@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 
+#include "base/utf8.h"
+
 namespace witan::domains::udt {
 
 namespace {
@@ -113,7 +115,7 @@ Verdict CodeKind::checkRow(const View<CodeKind>&, const RowView<CodeKind, table>
   const std::string_view code = row.has<OrderCode>() ? std::string_view(*row.get<OrderCode>()) : std::string_view{};
   const bool presumptive = row.get<OrderKind>() == Kind::PRESUMPTIVE;
   if (in(kPresumptiveCodes, code) == presumptive && in(kDefinitiveCodes, code) == !presumptive) return Verdict::pass();
-  return Verdict::reject(named("order", row.key()) + ": code " + std::string(code.substr(0, 32)) + " is not for " +
+  return Verdict::reject(named("order", row.key()) + ": code " + std::string(clip(code, 32)) + " is not for " +
                          std::string(enumName(*row.get<OrderKind>())) + " tests");
 }
 
