@@ -175,17 +175,15 @@ Result<Date> parseDate(std::string_view text) {
 }
 
 Result<Time> parseTime(std::string_view text) {
-  constexpr std::int64_t kFirst = -719'162 * kMicrosPerDay;       // 0001-01-01
-  constexpr std::int64_t kAfterLast = 2'932'897 * kMicrosPerDay;  // 10000-01-01
   Cursor cursor("time", text);
   WITAN_TRY(days, readDate(cursor));
   if (!cursor.skip('T') && !cursor.skip('t')) return cursor.refuse("'T' and a time of day are missing");
   WITAN_TRY(ofDay, readTimeOfDay(cursor));
   WITAN_TRY(offset, readOffset(cursor));
   WITAN_DO(cursor.expectEnd());
-  const std::int64_t micros = days * kMicrosPerDay + ofDay - offset;
-  if (micros < kFirst || micros >= kAfterLast) return cursor.refuse("in UTC the year is outside 0001..9999");
-  return Time{micros};
+  const Time time{days * kMicrosPerDay + ofDay - offset};
+  if (!isCalendarTime(time)) return cursor.refuse("in UTC the year is outside 0001..9999");
+  return time;
 }
 
 Result<std::int64_t> parseDurationMicros(std::string_view text) {

@@ -45,6 +45,8 @@ LedgerFormat formatOf(const DomainModule& module, std::string origin) {
   return format;
 }
 
+Error badFormat(const std::string& why) { return corrupt("the store's format record is damaged (" + why + ")", "restore the store from a copy"); }
+
 }  // namespace
 
 std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
@@ -54,7 +56,8 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
   WITAN_TRY(text, store.get(kFormatKey));
   if (!text) return std::optional<LedgerFormat>();
   auto parsed = parseJson(*text);
-  if (!parsed || !parsed->is_object()) return corrupt("the store's format record is unreadable");
+  if (!parsed) return badFormat(parsed.error().message);
+  if (!parsed->is_object()) return badFormat("it is no object");
   const json::object& o = parsed->get_object();
   LedgerFormat format;
   std::int64_t version = 0;
@@ -63,16 +66,20 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
     const json::value* v = o.if_contains(name);
     return v == nullptr ? none : *v;
   };
-  WITAN_DO(readInteger(member("format"), version, "format"));
+  if (Status read = readInteger(member("format"), version, "format"); !read.ok()) return badFormat(read.error().message);
   if (version != kLedgerFormat)
     return Error{ErrorCode::conflict, "the ledger has format " + std::to_string(version) + ", this build knows format " + std::to_string(kLedgerFormat),
                  "use a newer witan"};
-  WITAN_DO(readText(member("domain"), format.domain, "domain"));
-  WITAN_DO(readText(member("origin"), format.origin, "origin"));
-  WITAN_DO(readText(member("moduleDigest"), format.moduleDigest, "moduleDigest"));
-  WITAN_DO(readJson(member("invariants"), format.invariants, "invariants"));
-  WITAN_DO(readJson(member("counselors"), format.counselors, "counselors"));
-  if (!member("policy").is_object()) return corrupt("the store's format record holds no policy");
+  const auto rest = [&]() -> Status {
+    WITAN_DO(readText(member("domain"), format.domain, "domain"));
+    WITAN_DO(readText(member("origin"), format.origin, "origin"));
+    WITAN_DO(readText(member("moduleDigest"), format.moduleDigest, "moduleDigest"));
+    WITAN_DO(readJson(member("invariants"), format.invariants, "invariants"));
+    WITAN_DO(readJson(member("counselors"), format.counselors, "counselors"));
+    if (!isKeyName(format.origin)) return invalid("origin: no name of a log");
+    return member("policy").is_object() ? okStatus() : Status(invalid("policy: no object"));
+  };
+  if (Status read = rest(); !read.ok()) return badFormat(read.error().message);
   format.policy = member("policy").get_object();
   return std::optional(std::move(format));
 }
@@ -87,6 +94,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
     if (existing->moduleDigest != wanted.moduleDigest)
       return Error{ErrorCode::conflict, "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
                    "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
+    if (existing->invariants != wanted.invariants) return badFormat("its invariants are not those of its module digest");
     ledger->format_ = *existing;
   } else {
     auto any = store.last("l");

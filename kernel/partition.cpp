@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/identity.h"
+#include "base/utf8.h"
 #include "kernel/mutator.h"
 #include "kernel/partition_instance.h"
 
@@ -13,6 +14,14 @@ namespace {
 
 
 constexpr std::string_view kSystemCounselor = "system";
+// Operation ids of the kernel's own entries.
+constexpr std::string_view kExpirePrefix = "expire:";
+
+Status validateOperationId(std::string_view id) {
+  WITAN_DO(validateId("operationId", id));
+  if (id.starts_with(kExpirePrefix)) return invalid("operationId: names that start with \"" + std::string(kExpirePrefix) + "\" are the kernel's own");
+  return okStatus();
+}
 
 // Entity names are shown, stored and hashed, never parsed: any text without control characters will do.
 Status validateEntity(std::string_view entity) {
@@ -148,13 +157,13 @@ void Partition::append(Instance& instance, EntryView& entry) {
 
 Decision Partition::propose(const Proposal& proposal) {
   WITAN_CHECK(proposal.action != nullptr, "a proposal carries an action");
-  if (Status valid = validateId("operationId", proposal.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
+  if (Status valid = validateOperationId(proposal.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   action_.clear();
   module_->writeAction(action_, *proposal.action);
   if (auto repeat = recorded(proposal.operationId, proposal.entity, proposal.role, action_)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
-    return refuse("unknown entity \"" + std::string(proposal.entity.substr(0, kKeyMax)) + "\"", proposal.remember, proposal.operationId);
+    return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember, proposal.operationId);
   if (instance->pending)
     return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " + std::to_string(instance->pending->seq) +
                       "; try again after the decision",
@@ -195,7 +204,7 @@ Decision Partition::propose(const Proposal& proposal) {
     pending->invariant = entry.invariant;
     pending->message = entry.message;
     pending->findings = evaluation_.findings;
-    pending->decoded = module_->parseAction(parseJson(action_).value()).value();
+    pending->decoded = module_->parseAction(parseJson(action_, {.bytes = kRecordMax, .depth = 64}).value()).value();
     instance->pending = std::move(pending);
   }
   append(*instance, entry);
@@ -208,12 +217,12 @@ Decision Partition::propose(const Proposal& proposal) {
 }
 
 Decision Partition::decide(const CounselorDecision& d) {
-  if (Status valid = validateId("operationId", d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
+  if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   if (auto repeat = recorded(d.operationId, d.entity, {}, {})) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
-  if (instance == nullptr) return no("unknown entity \"" + std::string(d.entity.substr(0, kKeyMax)) + "\"");
-  if (!module_->authorised(d.counselor)) return no("\"" + std::string(d.counselor.substr(0, kKeyMax)) + "\" is not an authorised counselor");
+  if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
+  if (!module_->authorised(d.counselor)) return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
   if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
   const PendingProposal& pending = *instance->pending;
   if ((d.escalation && *d.escalation != pending.seq) || (d.pendingDigest && *d.pendingDigest != pending.digest))
@@ -278,7 +287,7 @@ std::vector<std::pair<std::string, Decision>> Partition::expire(Time now) {
     Instance& instance = *find(entity);
     EntryView entry;
     entry.tag = Tag::cRejected;
-    const std::string operationId = "expire:" + std::to_string(instance.pending->seq);
+    const std::string operationId = std::string(kExpirePrefix) + std::to_string(instance.pending->seq);
     const Time at{instance.pending->at.micros + options_.pendingTtlMicros};
     const std::string reason = "expired: no counselor decided by " + formatTime(at);
     expired.emplace_back(entity, counselorEntry(instance, entity, entry, kSystemCounselor, operationId, reason, at));
@@ -318,7 +327,9 @@ bool Partition::frozen(std::string_view entity) const {
 PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
   const PendingProposal& p = *instance.pending;
   PendingView view{std::string(entity), p.seq, p.digest, p.at, p.role, p.device, p.agent, p.action, p.invariant, p.message, p.findings, {}};
-  if (options_.pendingTtlMicros > 0) view.expires = Time{p.at.micros + options_.pendingTtlMicros};
+  Time expires;
+  const bool endless = __builtin_add_overflow(p.at.micros, options_.pendingTtlMicros, &expires.micros);
+  if (options_.pendingTtlMicros > 0 && !endless) view.expires = expires;
   return view;
 }
 

@@ -78,9 +78,15 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
   pending->action = entry.action;
   pending->invariant = entry.invariant;
   pending->message = entry.message;
-  for (const auto& finding : entry.findings)
-    for (std::uint16_t i = 0; i <= module_->signature().invariants.size(); ++i)
-      if (module_->invariantId(i) == finding.invariant) pending->findings.push_back({i, static_cast<InvResult>(finding.result), std::string(finding.message)});
+  const auto invariants = module_->signature().invariants.size();
+  for (const auto& finding : entry.findings) {
+    std::uint16_t i = 0;
+    while (i <= invariants && module_->invariantId(i) != finding.invariant) ++i;
+    const auto result = static_cast<InvResult>(finding.result);
+    if (i > invariants || (finding.result >> 8) != 0 || (result != InvResult::reject && result != InvResult::escalate))
+      return damaged(entry.seq, "a finding of its detection vector is none of this domain's");
+    pending->findings.push_back({i, result, std::string(finding.message)});
+  }
   WITAN_TRY(value, parseJson(entry.action, {.bytes = kRecordMax, .depth = 64}));
   WITAN_TRY(action, module_->parseAction(value));
   pending->decoded = std::move(action);
@@ -94,6 +100,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   WITAN_TRY(entry, readEntryView(payload));
   if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
   Instance* instance = find(entry.entity);
+  if (!isCalendarTime(entry.time)) return damaged(seq, "its time lies outside the years 0001 to 9999");
   if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
   const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;

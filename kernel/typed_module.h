@@ -282,7 +282,7 @@ class TypedModule final : public DomainModule {
     return names;
   }
   Error unknownAction(std::string_view type) const {
-    return invalid("unknown action \"" + std::string(type.substr(0, 64)) + "\"", "known types: " + actionNames());
+    return invalid("unknown action \"" + std::string(clip(type)) + "\"", "known types: " + actionNames());
   }
 
   // One journal per thread and domain: its vectors keep their memory between decisions.
@@ -360,7 +360,7 @@ class TypedModule final : public DomainModule {
   // The candidate-only ghost field kernel.fault (domains.md, 0.8): "" or why the proposal is not a lawful one.
   std::string kernelFault(Box& box, Mutator<Fields>& m, const Journal<Fields>& journal, std::string_view role, const Action& action, Time at) const {
     const ProcessInfo& process = signature_.processes[action.process];
-    if (process.role != role) return process.name + " belongs to role " + process.role + ", not to " + std::string(role.substr(0, 64));
+    if (process.role != role) return process.name + " belongs to role " + process.role + ", not to " + std::string(clip(role));
     if (at < box.shared.clock) return "time " + formatTime(at) + " lies before the entity's clock " + formatTime(box.shared.clock);
     std::string fault = applyAction(m, action, at);
     if (!fault.empty()) return fault;
@@ -424,11 +424,17 @@ class TypedModule final : public DomainModule {
     const json::value* add = value.is_object() ? value.get_object().if_contains("add") : nullptr;
     if (add == nullptr || value.get_object().size() != 1)
       return invalid("edit.waivers: expected {\"add\":[[invariant, subject],...]}");
-    std::vector<Waiver> more;
-    WITAN_DO(readJson(*add, more, "edit.waivers.add"));
-    for (Waiver& w : more)
-      if (std::find(shared.waivers.begin(), shared.waivers.end(), w) == shared.waivers.end()) shared.waivers.push_back(std::move(w));
-    std::sort(shared.waivers.begin(), shared.waivers.end());
+    std::vector<Waiver> all;
+    WITAN_DO(readJson(*add, all, "edit.waivers.add"));
+    all.insert(all.end(), shared.waivers.begin(), shared.waivers.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    // Every entry that adds one carries them all: they must fit a record.
+    std::size_t bytes = 0;
+    for (const Waiver& w : all) bytes += w.invariant.size() + w.subject.size();
+    if (all.size() > kWaiversMax || bytes > kWaiverBytesMax)
+      return invalid("edit.waivers: an entity has at most " + std::to_string(kWaiversMax) + " waivers of " + std::to_string(kWaiverBytesMax) + " bytes in all");
+    shared.waivers = std::move(all);
     return okStatus();
   }
 

@@ -26,6 +26,10 @@ struct Waiver {
   friend auto operator<=>(const Waiver&, const Waiver&) = default;
 };
 
+// Of one entity.
+inline constexpr std::size_t kWaiversMax = 10'000;
+inline constexpr std::size_t kWaiverBytesMax = 1 << 20;
+
 // Fields that every role and every invariant may read and no proposal may write.
 struct PublicFields {
   Time clock;

@@ -4,6 +4,7 @@
 // printed only after that. So a pipe is answered at once, a file is committed in groups, and what was printed is never
 // lost.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "node/cli.h"
 #include "node/event_runner.h"
 #include "node/policy_file.h"
+#include "node/process.h"
 #include "node/store_dir.h"
 #include "store/memory_store.h"
 
@@ -39,7 +41,12 @@ class Input {
   static Result<Input> open(const std::string& path) {
     if (path == "-") return Input(STDIN_FILENO);
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return ioFailed("cannot open " + path + " (" + std::strerror(errno) + ")");
+    if (fd < 0) return ioFailed("cannot open the events file " + path + " (" + std::strerror(errno) + ")");
+    struct stat kind {};
+    if (::fstat(fd, &kind) == 0 && S_ISDIR(kind.st_mode)) {
+      ::close(fd);
+      return invalid("the events file " + path + " is a folder", "name a file of JSON Lines, or - for standard input");
+    }
     return Input(fd);
   }
   Input(Input&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -111,7 +118,8 @@ class LineFeeder {
   bool overlong_ = false;
 };
 
-Status runEvents(Input& input, EventRunner& runner, kernel::Partition& partition, kernel::Ledger* ledger) {
+// `notes` holds what the runner noted while deciding; it is told with the answers, when it is durable.
+Status runEvents(Input& input, EventRunner& runner, kernel::Ledger& ledger, std::string& notes) {
   LineFeeder feeder(runner);
   std::string chunk(kChunk, '\0');
   std::string answers;
@@ -121,8 +129,9 @@ Status runEvents(Input& input, EventRunner& runner, kernel::Partition& partition
     answers.clear();
     if (more) feeder.feed(std::string_view(chunk).substr(0, got), answers);
     else feeder.finish(answers);
-    if (ledger != nullptr) WITAN_DO(ledger->commit());
-    else if (partition.hasOpenBatch()) partition.takeBatch();
+    WITAN_DO(ledger.commit());
+    std::fputs(notes.c_str(), stderr);
+    notes.clear();
     WITAN_DO(writeAll(STDOUT_FILENO, answers));
   }
   return okStatus();
@@ -138,6 +147,7 @@ void printSummary(const RunOptions& options, const EventTally& tally, const kern
 }
 
 Result<int> run(const RunOptions& options) {
+  ignoreBrokenPipes();
   kernel::PartitionOptions partitionOptions;
   if (!options.pendingTtl.empty()) {
     auto ttl = parseDurationMicros(options.pendingTtl);
@@ -150,22 +160,23 @@ Result<int> run(const RunOptions& options) {
     policy = std::move(read);
   }
   WITAN_TRY(input, Input::open(options.events));
-  const auto note = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+  std::string notes;
+  const auto note = [&notes](const std::string& text) { (notes += text) += '\n'; };
   EventTally tally;
   if (options.store.empty()) {
     WITAN_TRY(module, domains::makeDomain(options.domain, policy.value_or(json::object{}), options.counselors));
     store::MemoryStore memory;
     WITAN_TRY(ledger, kernel::Ledger::open(memory, *module, {partitionOptions, "witan/memory"}));
     EventRunner runner(ledger->partition(), options.check, note);
-    WITAN_DO(runEvents(input, runner, ledger->partition(), ledger.get()));
+    WITAN_DO(runEvents(input, runner, *ledger, notes));
     tally = runner.tally();
     printSummary(options, tally, ledger->partition());
   } else {
     WITAN_TRY(opened, openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
     if (opened.ledger->recovery().cutTornTail)
-      note("witan: the log ended in a torn batch; cut after its last complete record");
+      std::fputs("witan: the log ended in a torn batch; cut after its last complete record\n", stderr);
     EventRunner runner(opened.ledger->partition(), options.check, note);
-    WITAN_DO(runEvents(input, runner, opened.ledger->partition(), opened.ledger.get()));
+    WITAN_DO(runEvents(input, runner, *opened.ledger, notes));
     if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
     tally = runner.tally();
     printSummary(options, tally, opened.ledger->partition());

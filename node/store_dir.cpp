@@ -93,6 +93,9 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   const bool exists = fs::exists(options.dir / "db", ec);
   if (!exists) {
     if (!options.create) return openStoreOnly(options.dir).error();
+    // Nothing is made for a domain or policy that is refused.
+    WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}), options.counselors));
+    (void)domain;
     fs::create_directories(options.dir, ec);
     if (ec) return ioFailed("cannot create " + options.dir.string() + " (" + ec.message() + ")");
   }
@@ -113,7 +116,8 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   WITAN_TRY(ledger, kernel::Ledger::open(*opened.store, *opened.module, ledgerOptions));
   opened.ledger = std::move(ledger);
   if (opened.key) {
-    opened.verifierKey = kernel::verifierKeyText(kernel::makeNoteVerifier(opened.ledger->format().origin, opened.key->publicKey()).value());
+    WITAN_TRY(verifier, kernel::makeNoteVerifier(opened.ledger->format().origin, opened.key->publicKey()));
+    opened.verifierKey = kernel::verifierKeyText(verifier);
     WITAN_TRY(known, readFile(options.dir / "ledger.vkey"));
     if (!known || *known != opened.verifierKey) WITAN_DO(writeFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
   }
