@@ -1,3 +1,7 @@
 #include "node/cli.h"
+#include "node/process.h"
 
-int main(int argc, char** argv) { return witan::node::runCli(argc, argv); }
+int main(int argc, char** argv) {
+  witan::node::prepareProcess();
+  return witan::node::finishOutput(witan::node::runCli(argc, argv));
+}
