@@ -105,15 +105,53 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
     batch.put(kFormatKey, formatText(wanted));
     WITAN_DO(store.writeSynced(batch));
   }
-  ledger->partition_ = std::make_unique<Partition>(module, options.partition, ledger.get());
+  WITAN_DO(ledger->restore(module, options));
   WITAN_DO(ledger->foldAll());
   return ledger;
+}
+
+// From the snapshot if there is a good one, else from nothing.
+Status Ledger::restore(const DomainModule& module, const LedgerOptions& options) {
+  PartitionOptions partition = options.partition;
+  partition.snapshots = true;
+  partition_ = std::make_unique<Partition>(module, partition, this);
+  auto batches = partition_->restoreSnapshot(store_, firstSeqs_);
+  if (batches.ok() && !*batches) return okStatus();
+  if (batches.ok()) {
+    auto newest = store_.get(batchKey(**batches - 1));
+    if (newest.ok() && *newest) {
+      snapshotBatches_ = **batches;
+      snapshotEntries_ = partition_->size();
+      recovery_.snapshotBatches = snapshotBatches_;
+      return okStatus();
+    }
+  }
+  // Derived data that is not what was written is thrown away: the log alone is the truth.
+  store::WriteBatch erase;
+  WITAN_DO(store_.scan("s/", {}, [&](std::string_view key, std::string_view) {
+    erase.erase(key);
+    return true;
+  }));
+  WITAN_DO(store_.write(erase));
+  firstSeqs_.clear();
+  partition_ = std::make_unique<Partition>(module, partition, this);
+  return okStatus();
+}
+
+Status Ledger::snapshotIfDue(std::uint64_t entries) {
+  if (partition_->hasOpenBatch() || partition_->size() - snapshotEntries_ < entries || firstSeqs_.size() == snapshotBatches_) return okStatus();
+  store::WriteBatch out;
+  partition_->stageSnapshot(firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
+  WITAN_DO(store_.write(out));
+  snapshotBatches_ = firstSeqs_.size();
+  snapshotEntries_ = partition_->size();
+  return okStatus();
 }
 
 Status Ledger::foldAll() {
   Status status = okStatus();
   std::optional<std::pair<LogBatchInfo, std::string>> torn;
-  WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
+  WITAN_DO(store_.scan("l", batchKey(firstSeqs_.size()), [&](std::string_view key, std::string_view value) {
     const std::uint64_t number = firstSeqs_.size();
     if (key != batchKey(number)) status = corrupt("batch " + std::to_string(number) + " of the log is missing");
     else if (torn) status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");

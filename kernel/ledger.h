@@ -18,6 +18,7 @@
 namespace witan::kernel {
 
 inline constexpr int kLedgerFormat = 1;
+inline constexpr std::uint64_t kSnapshotEvery = 20'000;   // entries; about 50 ms of folding
 
 // What a store says of its ledger, readable without the domain's code.
 struct LedgerFormat {
@@ -40,6 +41,7 @@ struct RecoveryReport {
   std::uint64_t entries = 0;
   bool cutTornTail = false;
   std::uint64_t recordsKept = 0;           // of the torn batch
+  std::uint64_t snapshotBatches = 0;       // batches that a snapshot spared
 };
 
 class Ledger final : public EntrySource {
@@ -61,6 +63,9 @@ class Ledger final : public EntrySource {
   // stage + writeSynced. After an error nothing may be acknowledged any more.
   Status commit();
 
+  // Writes a snapshot if at least `entries` entries came since the last. Derived data: not synced.
+  Status snapshotIfDue(std::uint64_t entries = kSnapshotEvery);
+
   // Signs and stores a checkpoint of everything committed, unless the newest one says the same.
   Status checkpoint(const SigningKey&, Time now);
 
@@ -69,12 +74,15 @@ class Ledger final : public EntrySource {
  private:
   Ledger(store::Store& store) : store_(store) {}
   Status foldAll();
+  Status restore(const DomainModule&, const LedgerOptions&);
 
   store::Store& store_;
   LedgerFormat format_;
   RecoveryReport recovery_;
   std::unique_ptr<Partition> partition_;
   std::vector<std::uint64_t> firstSeqs_;   // of batch n
+  std::uint64_t snapshotBatches_ = 0;
+  std::uint64_t snapshotEntries_ = 0;
   // The batch last read, for look-ups in a row.
   std::uint64_t cachedBatch_ = ~std::uint64_t{0};
   std::vector<std::string> cachedEntries_;

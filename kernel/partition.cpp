@@ -59,12 +59,24 @@ Partition::OperationKey Partition::keyOf(std::string_view operationId) {
   return key;
 }
 
+void Partition::name(std::string_view operationId, std::uint64_t answer) {
+  const OperationKey key = keyOf(operationId);
+  operations_[key] = answer;
+  if (options_.snapshots) newOperations_.emplace_back(key, answer);
+}
+
+void Partition::noteChange(std::string_view entity, Instance& instance) {
+  if (!options_.snapshots || instance.changed) return;
+  instance.changed = true;
+  changed_.emplace_back(entity);
+}
+
 Decision Partition::refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome) {
   if (remember) {
     NoteView note{operationId, static_cast<std::uint16_t>(outcome), message};
     const std::string_view bytes = writer_.message(note);
     batch_.add(RecordKind::note, bytes, leafHash(bytes));
-    operations_[keyOf(operationId)] = kIsNoteBit | notes_.size();
+    name(operationId, kIsNoteBit | notes_.size());
     notes_.emplace_back(outcome, message);
   }
   Decision decision;
@@ -94,6 +106,7 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   instance->digest = firstStateDigest(genesis);
   instance->genesisHash = hash;
   instance->genesis = std::move(genesis);
+  noteChange(entity, *instance);
   instances_.emplace(std::string(entity), std::move(instance));
   decision.outcome = Outcome::initialised;
   return decision;
@@ -151,7 +164,8 @@ void Partition::append(Instance& instance, EntryView& entry) {
   instance.genesis.clear();
   instance.genesis.shrink_to_fit();
   instance.lastSeq = entry.seq;
-  operations_[keyOf(entry.operationId)] = entry.seq;
+  noteChange(entry.entity, instance);
+  name(entry.operationId, entry.seq);
   if (entry.tag == Tag::escalated) instance.pending->digest = leaf;
 }
 

@@ -24,6 +24,7 @@
 #include "kernel/entry.h"
 #include "kernel/log_batch.h"
 #include "kernel/merkle.h"
+#include "store/store.h"
 
 namespace witan::kernel {
 
@@ -37,6 +38,8 @@ class EntrySource {
 struct PartitionOptions {
   // A pending proposal older than this is rejected by the system counselor (F17); 0: never.
   std::int64_t pendingTtlMicros = 0;
+  // Remember what changed since the last snapshot (kernel/snapshot.h).
+  bool snapshots = false;
 };
 
 struct Proposal {
@@ -131,7 +134,14 @@ class Partition {
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
   void checkInvariants() const;
 
-  // A snapshot of everything folded so far, as values by entity, and back. The operation ids come from the log.
+  // ---- snapshots (kernel/snapshot.h) ----
+  // What changed since the last one. `batches` of the log are committed; `newBatches` are the first sequence numbers of
+  // those since the last snapshot. Requires: options.snapshots, no open batch.
+  void stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out);
+  // Fills an empty partition; returns how many batches it contains, or nothing if there is no snapshot. After an error
+  // the partition is in no usable state: make a new one and fold the whole log.
+  Result<std::optional<std::uint64_t>> restoreSnapshot(const store::Reader&, std::vector<std::uint64_t>& firstSeqs);
+
   struct Instance;
 
  private:
@@ -158,6 +168,10 @@ class Partition {
   Status foldGenesis(std::string_view payload);
   Status foldNote(std::string_view payload);
   Status freeze(Instance&, const EntryView&, const Hash& leaf);
+  Status restoreChunk(const store::Reader&, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs);
+  Status restoreEntity(std::string_view entity, std::string_view sealed);
+  void name(std::string_view operationId, std::uint64_t answer);
+  void noteChange(std::string_view entity, Instance&);
   PendingView viewOf(std::string_view entity, const Instance&) const;
 
   const DomainModule* module_;
@@ -171,6 +185,11 @@ class Partition {
   MerkleFrontier frontier_;
   LogBatch batch_;
   std::uint64_t unsafeCommits_ = 0;
+  // Since the last snapshot.
+  std::vector<std::string> changed_;
+  std::vector<std::pair<OperationKey, std::uint64_t>> newOperations_;
+  std::size_t snapshotNotes_ = 0;
+  std::uint64_t snapshotChunks_ = 0;
   // Scratch, kept for its memory.
   Evaluation evaluation_;
   WordWriter writer_;

@@ -54,6 +54,7 @@ Status Partition::foldGenesis(std::string_view payload) {
   instance->digest = firstStateDigest(record.genesis);
   instance->genesis = record.genesis;
   instance->genesisHash = leafHash(payload);
+  noteChange(record.entity, *instance);
   instances_.emplace(std::string(record.entity), std::move(instance));
   return okStatus();
 }
@@ -62,7 +63,7 @@ Status Partition::foldNote(std::string_view payload) {
   NoteView note;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, note, "note"); }));
   if (note.outcome >= enumNames<Outcome>().size()) return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
-  operations_[keyOf(note.operationId)] = kIsNoteBit | notes_.size();
+  name(note.operationId, kIsNoteBit | notes_.size());
   notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
   return okStatus();
 }
@@ -99,8 +100,8 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   const std::uint64_t seq = frontier_.size() + 1;
   WITAN_TRY(entry, readEntryView(payload));
   if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
-  Instance* instance = find(entry.entity);
   if (!isCalendarTime(entry.time)) return damaged(seq, "its time lies outside the years 0001 to 9999");
+  Instance* instance = find(entry.entity);
   if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
   const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
@@ -126,7 +127,8 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   instance->genesis.clear();
   instance->genesis.shrink_to_fit();
   instance->lastSeq = seq;
-  operations_[keyOf(entry.operationId)] = seq;
+  noteChange(entry.entity, *instance);
+  name(entry.operationId, seq);
   frontier_.append(leaf);
   return okStatus();
 }

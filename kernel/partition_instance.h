@@ -24,6 +24,7 @@ struct Partition::Instance {
   std::string genesis;        // kept until the first entry has carried it
   Hash genesisHash{};
   std::uint64_t lastSeq = 0;
+  bool changed = false;       // since the last snapshot
   std::unique_ptr<PendingProposal> pending;   // the review queue: at most one (Lemma A.65)
 };
 

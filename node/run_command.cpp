@@ -178,6 +178,7 @@ Result<int> run(const RunOptions& options) {
     EventRunner runner(opened.ledger->partition(), options.check, note);
     WITAN_DO(runEvents(input, runner, *opened.ledger, notes));
     if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
+    WITAN_DO(opened.ledger->snapshotIfDue());
     tally = runner.tally();
     printSummary(options, tally, opened.ledger->partition());
   }
