@@ -19,7 +19,9 @@ class Driver {
   void steps(Ledger& ledger, int count) {
     for (int i = 0; i < count; ++i) {
       step(ledger.partition());
-      if (random_.below(5) == 0) ASSERT_TRUE(ledger.commit().ok());
+      if (random_.below(5) == 0) {
+        ASSERT_TRUE(ledger.commit().ok());
+      }
     }
     ASSERT_TRUE(ledger.commit().ok());
   }
