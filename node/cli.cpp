@@ -34,6 +34,7 @@ int runCli(int argc, char** argv) {
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);
   addIdCommand(app, exitCode);
+  addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
