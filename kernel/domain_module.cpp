@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/json_codec.h"
 
 namespace witan::kernel {
@@ -22,6 +23,15 @@ bool DomainModule::authorised(std::string_view counselor) const {
 
 std::string_view DomainModule::invariantId(std::uint16_t index) const {
   return index == 0 ? kKernelIntegrity : std::string_view(signature().invariants.at(index - 1u).id);
+}
+
+std::string actionSchemaHead(std::string_view domain) {
+  // A Cap'n Proto file id has its top bit set.
+  Hash id = sha256("witan/actions/" + std::string(domain));
+  id[0] |= 0x80;
+  return "@0x" + toHex(std::span(id).first(8)) + ";\n# The actions of domain " + std::string(domain) +
+         ". Words of an enumeration travel as Text, days and microseconds count from 1970-01-01,\n"
+         "# and an optional member that is absent is a null pointer.\n";
 }
 
 std::vector<std::string> Signature::fieldNames(FieldMask mask) const {

@@ -91,6 +91,7 @@ class DomainModule {
   virtual Result<ActionPtr> decodeAction(std::string_view type, capnp::AnyStruct::Reader) const = 0;
   virtual void writeAction(std::string& out, const Action&) const = 0;       // canonical JSON, with "type"
   virtual std::string encodeAction(const Action&) const = 0;                 // canonical Cap'n Proto message
+  virtual std::string actionSchema() const = 0;                              // the Cap'n Proto file that describes them
 
   // The commit discipline, steps 1 to 3 (Def. A.35): candidate, walk, first non-pass. An approved candidate is kept
   // in the entity with clock = at; any other leaves the entity untouched. After an escalation the remaining
@@ -116,6 +117,13 @@ class DomainModule {
   // A plausible action for the state it is in: workload of property tests, lint and simulator. Null: none to offer.
   virtual ActionPtr sample(const EntityState&, Random&, Time at) const = 0;
   virtual std::string sampleInit(Random&, Time at) const = 0;   // the "init" object of a plausible entity
+  // A plausible "edit" of the counselor who commits `pending` from its candidate; "{}": none to offer.
+  virtual std::string sampleEdit(const EntityState&, const Action& pending, std::string_view counselor, Random&, Time at) const = 0;
+  // Events (JSON Lines) from the domain's own generator; empty: it has none.
+  virtual std::string generate(std::size_t entities, std::size_t days, std::uint64_t seed) const = 0;
 };
+
+// The opening of an actions schema file: its id (from the domain's name) and what the types mean.
+std::string actionSchemaHead(std::string_view domain);
 
 }  // namespace witan::kernel

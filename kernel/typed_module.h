@@ -88,6 +88,16 @@ class TypedModule final : public DomainModule {
     return bytes;
   }
 
+  std::string actionSchema() const override {
+    std::string out = actionSchemaHead(D::name);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((out += "\n# Role " + signature_.processes[I].role + ".\n" +
+               capnpSchema<std::tuple_element_t<I, Processes>>(std::tuple_element_t<I, Processes>::name)),
+       ...);
+    }(std::make_index_sequence<kProcesses>{});
+    return out;
+  }
+
   void evaluate(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out) const override {
     decide(entity, role, action, at, out, false);
   }
@@ -209,6 +219,18 @@ class TypedModule final : public DomainModule {
   std::string sampleInit(Random& random, Time at) const override {
     if constexpr (requires { D::sampleInit(random, at); }) return D::sampleInit(random, at);
     else return "{}";
+  }
+
+  std::string sampleEdit(const EntityState& entity, const Action& pending, std::string_view counselor, Random& random, Time at) const override {
+    std::string edit = "{}";
+    if constexpr (requires(const State& s, const AnyActionOf<D>& a) { D::sampleEdit(s, a, counselor, random, at); })
+      visit(pending, [&](const auto& value) { edit = D::sampleEdit(boxOf(entity).state, AnyActionOf<D>(value), counselor, random, at); });
+    else (void)entity, (void)pending, (void)counselor, (void)random, (void)at;
+    return edit;
+  }
+  std::string generate(std::size_t entities, std::size_t days, std::uint64_t seed) const override {
+    if constexpr (requires(const DomainModule& m) { D::generate(m, entities, days, seed); }) return D::generate(*this, entities, days, seed);
+    else return (void)entities, (void)days, (void)seed, std::string();
   }
 
   // For tests that speak in types.

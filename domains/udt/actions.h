@@ -106,7 +106,8 @@ struct SubmitClaim {
 
   void apply(Mutator<Fields>& m, Time) const {
     auto row = m.edit<&State::claims>(claim);
-    row.set<ClaimOrder>(order).set<ClaimCode>(code).set<ClaimDos>(dos).set<ClaimUnits>(units).set<ClaimStatusOf>(ClaimStatus::SUBMITTED);
+    row.set<ClaimOrder>(order).set<ClaimCode>(code).set<ClaimDos>(dos).set<ClaimUnits>(units).set<ClaimStatusOf>(
+        ClaimStatus::SUBMITTED);
   }
 };
 
@@ -127,7 +128,8 @@ struct VoidClaim {
 // Only a counselor's commit performs it: declared for lint, not an action.
 struct RespondToRelapse {
   static constexpr std::string_view name = "RespondToRelapse";
-  using Reads = Union<OrderFields, RationaleFields, ResultFields, ClaimFields, AbstinenceFields, Footprint<RelapseResponseOf>>::Type;
+  using Reads = Union<OrderFields, RationaleFields, ResultFields, ClaimFields, AbstinenceFields,
+                      Footprint<RelapseResponseOf>>::Type;
   using Writes = Footprint<RelapseResponseOf>;
 };
 

@@ -30,7 +30,9 @@ std::int64_t trimmedLength(std::string_view text) {
 }
 
 template <class I>
-bool isLive(const RowView<I, kClaims>& claim) { return claim.template get<ClaimStatusOf>() == ClaimStatus::SUBMITTED; }
+bool isLive(const RowView<I, kClaims>& claim) {
+  return claim.template get<ClaimStatusOf>() == ClaimStatus::SUBMITTED;
+}
 
 // All of F exist in the row, or none.
 template <class... F, class Row>
@@ -42,24 +44,31 @@ bool shareKey(const Row& row) {
 Verdict checkOrderRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, kOrders>& row) {
   if (!shareKey<OrderKind, OrderCode, OrderMethod, OrderDos, OrderCoverage, OrderedAt>(row))
     return Verdict::reject(named("order", row.key()) + " is incomplete");
-  if (!shareKey<ResultOutcome, ResultOn, ResultRecordedAt>(row)) return Verdict::reject(named("the result of order", row.key()) + " is incomplete");
-  if (row.has<ResultOutcome>() && !row.has<OrderKind>()) return Verdict::reject(named("a result for the unknown order", row.key()));
+  if (!shareKey<ResultOutcome, ResultOn, ResultRecordedAt>(row))
+    return Verdict::reject(named("the result of order", row.key()) + " is incomplete");
+  if (row.has<ResultOutcome>() && !row.has<OrderKind>())
+    return Verdict::reject(named("a result for the unknown order", row.key()));
   if (row.has<OrderConfirms>()) {
     if (!row.has<OrderKind>()) return Verdict::reject(named("order", row.key()) + " is incomplete");
     const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
-    if (!target || !target->has<OrderKind>()) return Verdict::reject(named("order", row.key()) + named(" confirms the unknown order", *row.get<OrderConfirms>()));
+    if (!target || !target->has<OrderKind>())
+      return Verdict::reject(named("order", row.key()) +
+                             named(" confirms the unknown order", *row.get<OrderConfirms>()));
   }
   return Verdict::pass();
 }
 
 Verdict checkClaimRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, kClaims>& row) {
-  if (!shareKey<ClaimOrder, ClaimCode, ClaimDos, ClaimUnits, ClaimStatusOf>(row)) return Verdict::reject(named("claim", row.key()) + " is incomplete");
+  if (!shareKey<ClaimOrder, ClaimCode, ClaimDos, ClaimUnits, ClaimStatusOf>(row))
+    return Verdict::reject(named("claim", row.key()) + " is incomplete");
   const auto order = s.row<kOrders>(*row.get<ClaimOrder>());
-  if (!order || !order->has<OrderKind>()) return Verdict::reject(named("claim", row.key()) + named(" bills the unknown order", *row.get<ClaimOrder>()));
+  if (!order || !order->has<OrderKind>())
+    return Verdict::reject(named("claim", row.key()) + named(" bills the unknown order", *row.get<ClaimOrder>()));
   return Verdict::pass();
 }
 
-Verdict checkConfirmation(const View<NoImmunoassayConfirmation>& s, const RowView<NoImmunoassayConfirmation, kOrders>& row) {
+Verdict checkConfirmation(const View<NoImmunoassayConfirmation>& s,
+                          const RowView<NoImmunoassayConfirmation, kOrders>& row) {
   const bool definitive = row.get<OrderKind>() == Kind::DEFINITIVE;
   const auto& method = row.get<OrderMethod>();
   if (definitive && (method == "IMMUNOASSAY" || method == "ENZYMATIC"))
@@ -68,12 +77,15 @@ Verdict checkConfirmation(const View<NoImmunoassayConfirmation>& s, const RowVie
   const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
   if (!definitive) return Verdict::reject(named("order", row.key()) + " confirms but is not DEFINITIVE");
   if (!target || target->get<OrderKind>() != Kind::PRESUMPTIVE)
-    return Verdict::reject(named("order", row.key()) + named(" confirms", *row.get<OrderConfirms>()) + ", which is not PRESUMPTIVE");
+    return Verdict::reject(named("order", row.key()) + named(" confirms", *row.get<OrderConfirms>()) +
+                           ", which is not PRESUMPTIVE");
   return Verdict::pass();
 }
 
-bool isEarlierPresumptiveOf(const RowView<SameDayDefinitive, kOrders>& p, const RowView<SameDayDefinitive, kOrders>& o) {
-  return isCovered(p, Kind::PRESUMPTIVE) && *p.get<OrderDos>() == *o.get<OrderDos>() && *p.get<OrderedAt>() < *o.get<OrderedAt>();
+bool isEarlierPresumptiveOf(const RowView<SameDayDefinitive, kOrders>& p,
+                            const RowView<SameDayDefinitive, kOrders>& o) {
+  return isCovered(p, Kind::PRESUMPTIVE) && *p.get<OrderDos>() == *o.get<OrderDos>() &&
+         *p.get<OrderedAt>() < *o.get<OrderedAt>();
 }
 
 Verdict checkSameDay(const View<SameDayDefinitive>& s, const RowView<SameDayDefinitive, kOrders>& o) {
@@ -102,7 +114,7 @@ Verdict RefIntegrity::check(const View<RefIntegrity>& s) {
 
 bool RefIntegrity::stillPasses(const View<RefIntegrity>& s, const Touched<RefIntegrity, Fields>& touched) {
   for (auto row : touched.rows<kOrders>()) {
-    if (touched.existedBefore<OrderKind>(row) && !row.has<OrderKind>()) return false;   // others may point at it
+    if (touched.existedBefore<OrderKind>(row) && !row.has<OrderKind>()) return false;  // others may point at it
     if (!checkOrderRow(s, row).passed()) return false;
   }
   for (auto row : touched.rows<kClaims>())
@@ -125,9 +137,11 @@ Verdict NoImmunoassayConfirmation::check(const View<NoImmunoassayConfirmation>& 
   return Verdict::pass();
 }
 
-bool NoImmunoassayConfirmation::stillPasses(const View<NoImmunoassayConfirmation>& s, const Touched<NoImmunoassayConfirmation, Fields>& touched) {
+bool NoImmunoassayConfirmation::stillPasses(const View<NoImmunoassayConfirmation>& s,
+                                            const Touched<NoImmunoassayConfirmation, Fields>& touched) {
   for (auto row : touched.rows<kOrders>()) {
-    if (touched.existedBefore<OrderKind>(row) && touched.changed<OrderKind>(row)) return false;   // others may confirm it
+    if (touched.existedBefore<OrderKind>(row) && touched.changed<OrderKind>(row))
+      return false;  // others may confirm it
     if (!checkConfirmation(s, row).passed()) return false;
   }
   return true;
@@ -138,24 +152,29 @@ Verdict ClinicalRationale::checkRow(const View<ClinicalRationale>& s, const RowV
   if (!row.has<RationaleText>()) return Verdict::reject(named("order", row.key()) + " has no rationale");
   const std::int64_t length = trimmedLength(*row.get<RationaleText>());
   if (length == 0 || length < s.policy().minRationale)
-    return Verdict::reject(named("the rationale of order", row.key()) + " has " + std::to_string(length) + " characters, at least " +
+    return Verdict::reject(named("the rationale of order", row.key()) + " has " + std::to_string(length) +
+                           " characters, at least " +
                            std::to_string(std::max<std::int64_t>(1, s.policy().minRationale)) + " are needed");
-  if (row.get<RationaleKindOf>() == RationaleKind::STANDING) return Verdict::reject(named("order", row.key()) + " rests on a standing order");
+  if (row.get<RationaleKindOf>() == RationaleKind::STANDING)
+    return Verdict::reject(named("order", row.key()) + " rests on a standing order");
   return Verdict::pass();
 }
 
 Verdict AbstinenceDerivation::check(const View<AbstinenceDerivation>& s) {
   Date last = s.get<BaselinePositiveOn>();
   for (auto row : s.rows<kOrders>())
-    if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>()) last = std::max(last, *row.get<ResultOn>());
+    if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>())
+      last = std::max(last, *row.get<ResultOn>());
   if (s.get<LastPositiveOn>() != last)
-    return Verdict::reject("lastPositiveOn is " + formatDate(s.get<LastPositiveOn>()) + ", the results say " + formatDate(last));
+    return Verdict::reject("lastPositiveOn is " + formatDate(s.get<LastPositiveOn>()) + ", the results say " +
+                           formatDate(last));
   const std::int64_t days = daysBetween(last, s.get<AbstinenceAsOf>());
   if (s.get<ConsecutiveDays>() != days || days < 0)
-    return Verdict::reject("consecutiveDays is " + std::to_string(s.get<ConsecutiveDays>()) + ", the dates give " + std::to_string(days));
+    return Verdict::reject("consecutiveDays is " + std::to_string(s.get<ConsecutiveDays>()) + ", the dates give " +
+                           std::to_string(days));
   if (s.get<TierOf>() != s.policy().tierOf(days))
-    return Verdict::reject("tier is " + std::string(enumName(s.get<TierOf>())) + ", " + std::to_string(days) + " days make " +
-                           std::string(enumName(s.policy().tierOf(days))));
+    return Verdict::reject("tier is " + std::string(enumName(s.get<TierOf>())) + ", " + std::to_string(days) +
+                           " days make " + std::string(enumName(s.policy().tierOf(days))));
   if (s.get<AbstinenceAsOf>() > dateOf(s.clock()))
     return Verdict::reject("abstinenceAsOf " + formatDate(s.get<AbstinenceAsOf>()) + " lies after the clock");
   return Verdict::pass();
@@ -166,7 +185,8 @@ Verdict OnePerDos::check(const View<OnePerDos>& s) {
   for (auto row : s.rows<kOrders>()) {
     if (row.get<OrderCoverage>() != Coverage::AHCCCS || !row.has<OrderKind>() || !row.has<OrderDos>()) continue;
     if (++held[{*row.get<OrderKind>(), *row.get<OrderDos>()}] > 1)
-      return Verdict::reject("2 covered " + std::string(enumName(*row.get<OrderKind>())) + " tests on " + formatDate(*row.get<OrderDos>()));
+      return Verdict::reject("2 covered " + std::string(enumName(*row.get<OrderKind>())) + " tests on " +
+                             formatDate(*row.get<OrderDos>()));
   }
   return Verdict::pass();
 }
@@ -175,8 +195,8 @@ bool OnePerDos::stillPasses(const View<OnePerDos>& s, const Touched<OnePerDos, F
   for (auto changed : touched.rows<kOrders>()) {
     if (changed.get<OrderCoverage>() != Coverage::AHCCCS) continue;
     for (auto row : s.rows<kOrders>())
-      if (row.slot() != changed.slot() && row.get<OrderCoverage>() == Coverage::AHCCCS && row.get<OrderKind>() == changed.get<OrderKind>() &&
-          row.get<OrderDos>() == changed.get<OrderDos>())
+      if (row.slot() != changed.slot() && row.get<OrderCoverage>() == Coverage::AHCCCS &&
+          row.get<OrderKind>() == changed.get<OrderKind>() && row.get<OrderDos>() == changed.get<OrderDos>())
         return false;
   }
   return true;
@@ -187,7 +207,9 @@ Verdict ClaimUnique::check(const View<ClaimUnique>& s) {
   for (auto row : s.rows<kClaims>()) {
     if (!isLive(row) || !row.has<ClaimOrder>()) continue;
     const auto [other, first] = liveClaimOf.emplace(*row.get<ClaimOrder>(), row.key());
-    if (!first) return Verdict::reject(named("order", *row.get<ClaimOrder>()) + named(" has two live claims:", other->second) + named(" and", row.key()));
+    if (!first)
+      return Verdict::reject(named("order", *row.get<ClaimOrder>()) + named(" has two live claims:", other->second) +
+                             named(" and", row.key()));
   }
   return Verdict::pass();
 }
@@ -196,7 +218,8 @@ bool ClaimUnique::stillPasses(const View<ClaimUnique>& s, const Touched<ClaimUni
   for (auto changed : touched.rows<kClaims>()) {
     if (!isLive(changed)) continue;
     for (auto row : s.rows<kClaims>())
-      if (row.slot() != changed.slot() && isLive(row) && row.get<ClaimOrder>() == changed.get<ClaimOrder>()) return false;
+      if (row.slot() != changed.slot() && isLive(row) && row.get<ClaimOrder>() == changed.get<ClaimOrder>())
+        return false;
   }
   return true;
 }
@@ -207,20 +230,24 @@ Verdict checkClaimResult(const View<ClaimAfterResult>& s, const RowView<ClaimAft
   if (!isLive(claim) || !claim.has<ClaimOrder>()) return Verdict::pass();
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
   if (order && order->has<ResultOutcome>()) return Verdict::pass();
-  return Verdict::reject(named("claim", claim.key()) + named(": no result is recorded for order", *claim.get<ClaimOrder>()));
+  return Verdict::reject(named("claim", claim.key()) +
+                         named(": no result is recorded for order", *claim.get<ClaimOrder>()));
 }
 
 Verdict checkClaimOrder(const View<ClaimMatchesOrder>& s, const RowView<ClaimMatchesOrder, kClaims>& claim) {
   if (!isLive(claim) || !claim.has<ClaimOrder>()) return Verdict::pass();
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
-  if (!order) return Verdict::reject(named("claim", claim.key()) + named(" bills the unknown order", *claim.get<ClaimOrder>()));
+  if (!order)
+    return Verdict::reject(named("claim", claim.key()) + named(" bills the unknown order", *claim.get<ClaimOrder>()));
   const auto differs = [&](std::string_view what) {
     return Verdict::reject(named("claim", claim.key()) + ": " + std::string(what) + named(" of order", order->key()));
   };
   if (order->get<OrderCoverage>() != Coverage::AHCCCS) return differs("AHCCCS is not the coverage");
   if (order->get<OrderCode>() != claim.get<ClaimCode>()) return differs("the code is not that");
   if (order->get<OrderDos>() != claim.get<ClaimDos>()) return differs("the date of service is not that");
-  if (claim.get<ClaimUnits>() != 1) return Verdict::reject(named("claim", claim.key()) + " bills " + std::to_string(claim.get<ClaimUnits>().value_or(0)) + " units, one is payable");
+  if (claim.get<ClaimUnits>() != 1)
+    return Verdict::reject(named("claim", claim.key()) + " bills " +
+                           std::to_string(claim.get<ClaimUnits>().value_or(0)) + " units, one is payable");
   return Verdict::pass();
 }
 
@@ -234,7 +261,7 @@ Verdict ClaimAfterResult::check(const View<ClaimAfterResult>& s) {
 
 bool ClaimAfterResult::stillPasses(const View<ClaimAfterResult>& s, const Touched<ClaimAfterResult, Fields>& touched) {
   for (auto row : touched.rows<kOrders>())
-    if (touched.existedBefore<ResultOutcome>(row) && !row.has<ResultOutcome>()) return false;   // a claim may rest on it
+    if (touched.existedBefore<ResultOutcome>(row) && !row.has<ResultOutcome>()) return false;  // a claim may rest on it
   for (auto claim : touched.rows<kClaims>())
     if (!checkClaimResult(s, claim).passed()) return false;
   return true;
@@ -246,9 +273,12 @@ Verdict ClaimMatchesOrder::check(const View<ClaimMatchesOrder>& s) {
   return Verdict::pass();
 }
 
-bool ClaimMatchesOrder::stillPasses(const View<ClaimMatchesOrder>& s, const Touched<ClaimMatchesOrder, Fields>& touched) {
+bool ClaimMatchesOrder::stillPasses(const View<ClaimMatchesOrder>& s,
+                                    const Touched<ClaimMatchesOrder, Fields>& touched) {
   for (auto row : touched.rows<kOrders>())
-    if (touched.existedBefore<OrderKind>(row)) return false;   // an order that claims may rest on was rewritten
+    if (touched.existedBefore<OrderKind>(row) || touched.existedBefore<OrderCode>(row) ||
+        touched.existedBefore<OrderDos>(row) || touched.existedBefore<OrderCoverage>(row))
+      return false;  // an order that claims may rest on was rewritten (an incomplete one, after an unsafe commit)
   for (auto claim : touched.rows<kClaims>())
     if (!checkClaimOrder(s, claim).passed()) return false;
   return true;
@@ -260,17 +290,20 @@ Verdict SameDayDefinitive::check(const View<SameDayDefinitive>& s) {
   return Verdict::pass();
 }
 
-bool SameDayDefinitive::stillPasses(const View<SameDayDefinitive>& s, const Touched<SameDayDefinitive, Fields>& touched) {
+bool SameDayDefinitive::stillPasses(const View<SameDayDefinitive>& s,
+                                    const Touched<SameDayDefinitive, Fields>& touched) {
   for (auto changed : touched.rows<kOrders>()) {
     if (!checkSameDay(s, changed).passed()) return false;
     if (!isCovered(changed, Kind::PRESUMPTIVE)) continue;
-    for (auto row : s.rows<kOrders>())   // it may be the earlier one of another
-      if (isCovered(row, Kind::DEFINITIVE) && isEarlierPresumptiveOf(changed, row) && !checkSameDay(s, row).passed()) return false;
+    for (auto row : s.rows<kOrders>())  // it may be the earlier one of another
+      if (isCovered(row, Kind::DEFINITIVE) && isEarlierPresumptiveOf(changed, row) && !checkSameDay(s, row).passed())
+        return false;
   }
   return true;
 }
 
-Verdict RelapseResponseGiven::checkRow(const View<RelapseResponseGiven>&, const RowView<RelapseResponseGiven, table>& row) {
+Verdict RelapseResponseGiven::checkRow(const View<RelapseResponseGiven>&,
+                                       const RowView<RelapseResponseGiven, table>& row) {
   if (row.get<ResultOutcome>() != Outcome::POSITIVE || row.has<RelapseResponseOf>()) return Verdict::pass();
   return Verdict::escalate(named("the positive result of order", row.key()) + " has no human response yet");
 }

@@ -11,7 +11,8 @@ namespace witan::domains::udt {
 // Columns of one record share their keys; claims, results and confirmations point at orders.
 struct RefIntegrity {
   static constexpr std::string_view id = "UDT_REF_INTEGRITY";
-  static constexpr std::string_view rule = "columns of one record share keys; claims, results and confirms point at orders";
+  static constexpr std::string_view rule =
+      "columns of one record share keys; claims, results and confirms point at orders";
   using Reads = Union<OrderFields, ResultFields, ClaimFields>::Type;
   static Verdict check(const View<RefIntegrity>&);
   static bool stillPasses(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
@@ -27,7 +28,8 @@ struct CodeKind {
 
 struct NoImmunoassayConfirmation {
   static constexpr std::string_view id = "UDT_NO_IMMUNOASSAY_CONFIRMATION";
-  static constexpr std::string_view rule = "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
+  static constexpr std::string_view rule =
+      "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
   using Reads = Footprint<OrderKind, OrderMethod, OrderConfirms>;
   static Verdict check(const View<NoImmunoassayConfirmation>&);
   static bool stillPasses(const View<NoImmunoassayConfirmation>&, const Touched<NoImmunoassayConfirmation, Fields>&);
@@ -43,7 +45,8 @@ struct ClinicalRationale {
 
 struct AbstinenceDerivation {
   static constexpr std::string_view id = "UDT_ABSTINENCE_DERIVATION";
-  static constexpr std::string_view rule = "last positive, consecutive days and tier follow from the results, as of a day not after the clock";
+  static constexpr std::string_view rule =
+      "last positive, consecutive days and tier follow from the results, as of a day not after the clock";
   using Reads = Union<ResultFields, AbstinenceFields>::Type;
   static Verdict check(const View<AbstinenceDerivation>&);
 };
@@ -60,20 +63,26 @@ using LimitFootprint = Union<OrderFields, ResultFields, Footprint<BaselinePositi
 
 struct PresumptiveLimit {
   static constexpr std::string_view id = "UDT_PRESUMPTIVE_LIMIT";
-  static constexpr std::string_view rule = "covered PRESUMPTIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr std::string_view rule =
+      "covered PRESUMPTIVE tests stay within the limit of the tier known when each was ordered";
   static constexpr Kind kind = Kind::PRESUMPTIVE;
   using Reads = LimitFootprint;
   static Verdict check(const View<PresumptiveLimit>& s) { return checkLimit(s); }
-  static bool stillPasses(const View<PresumptiveLimit>& s, const Touched<PresumptiveLimit, Fields>& t) { return limitStillPasses(s, t); }
+  static bool stillPasses(const View<PresumptiveLimit>& s, const Touched<PresumptiveLimit, Fields>& t) {
+    return limitStillPasses(s, t);
+  }
 };
 
 struct DefinitiveLimit {
   static constexpr std::string_view id = "UDT_DEFINITIVE_LIMIT";
-  static constexpr std::string_view rule = "covered DEFINITIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr std::string_view rule =
+      "covered DEFINITIVE tests stay within the limit of the tier known when each was ordered";
   static constexpr Kind kind = Kind::DEFINITIVE;
   using Reads = LimitFootprint;
   static Verdict check(const View<DefinitiveLimit>& s) { return checkLimit(s); }
-  static bool stillPasses(const View<DefinitiveLimit>& s, const Touched<DefinitiveLimit, Fields>& t) { return limitStillPasses(s, t); }
+  static bool stillPasses(const View<DefinitiveLimit>& s, const Touched<DefinitiveLimit, Fields>& t) {
+    return limitStillPasses(s, t);
+  }
 };
 
 struct ClaimUnique {
@@ -102,7 +111,8 @@ struct ClaimMatchesOrder {
 
 struct SameDayDefinitive {
   static constexpr std::string_view id = "UDT_SAME_DAY_DEFINITIVE";
-  static constexpr std::string_view rule = "a covered DEFINITIVE test on the day of an earlier covered PRESUMPTIVE one needs a separate reason";
+  static constexpr std::string_view rule =
+      "a covered DEFINITIVE test on the day of an earlier covered PRESUMPTIVE one needs a separate reason";
   static constexpr InvResult onFailure = InvResult::escalate;
   using Reads = Union<OrderFields, ResultFields, RationaleFields>::Type;
   static Verdict check(const View<SameDayDefinitive>&);

@@ -17,8 +17,8 @@ inline constexpr auto kOrders = &State::orders;
 
 template <class I>
 bool isCovered(const RowView<I, kOrders>& row, Kind kind) {
-  return row.template get<OrderKind>() == kind && row.template get<OrderCoverage>() == Coverage::AHCCCS && row.template has<OrderDos>() &&
-         row.template has<OrderedAt>();
+  return row.template get<OrderKind>() == kind && row.template get<OrderCoverage>() == Coverage::AHCCCS &&
+         row.template has<OrderDos>() && row.template has<OrderedAt>();
 }
 
 // The tier as known when `order` was ordered: later results, and results dated after its date of service, don't count.
@@ -27,8 +27,10 @@ Tier knownTier(const View<I>& s, const RowView<I, kOrders>& order) {
   Date last = s.template get<BaselinePositiveOn>();
   const Date dos = *order.template get<OrderDos>();
   for (auto row : s.template rows<kOrders>())
-    if (row.template get<ResultOutcome>() == Outcome::POSITIVE && row.template has<ResultOn>() && row.template has<ResultRecordedAt>() &&
-        *row.template get<ResultRecordedAt>() <= *order.template get<OrderedAt>() && *row.template get<ResultOn>() <= dos)
+    if (row.template get<ResultOutcome>() == Outcome::POSITIVE && row.template has<ResultOn>() &&
+        row.template has<ResultRecordedAt>() &&
+        *row.template get<ResultRecordedAt>() <= *order.template get<OrderedAt>() &&
+        *row.template get<ResultOn>() <= dos)
       last = std::max(last, *row.template get<ResultOn>());
   return s.policy().tierOf(daysBetween(last, dos));
 }
@@ -40,7 +42,7 @@ Verdict checkLimitOf(const View<I>& s, const RowView<I, kOrders>& order) {
   const Tier tier = knownTier(s, order);
   const Limit& limit = s.policy().limits.of(I::kind).of(tier);
   const std::int64_t dos = order.template get<OrderDos>()->days;
-  std::vector<std::int64_t> near;   // dates of service in L that a window with `dos` can hold
+  std::vector<std::int64_t> near;  // dates of service in L that a window with `dos` can hold
   for (auto row : s.template rows<kOrders>()) {
     if (!isCovered(row, I::kind) || *row.template get<OrderedAt>() > *order.template get<OrderedAt>()) continue;
     const std::int64_t day = row.template get<OrderDos>()->days;
@@ -48,7 +50,8 @@ Verdict checkLimitOf(const View<I>& s, const RowView<I, kOrders>& order) {
   }
   for (std::int64_t end : near) {
     if (end < dos) continue;
-    const auto held = std::count_if(near.begin(), near.end(), [&](std::int64_t day) { return end - limit.days < day && day <= end; });
+    const auto held =
+        std::count_if(near.begin(), near.end(), [&](std::int64_t day) { return end - limit.days < day && day <= end; });
     if (held > limit.count)
       return Verdict::reject(std::to_string(held) + " covered " + std::string(enumName(I::kind)) + " tests in " +
                              std::to_string(limit.days) + " days, tier " + std::string(enumName(tier)) + " allows " +
@@ -73,19 +76,23 @@ bool limitStillPasses(const View<I>& s, const Touched<I, Fields>& touched) {
   for (auto row : touched.template rows<kOrders>()) {
     if (touched.template existedBefore<OrderedAt>(row) != touched.template existedBefore<OrderKind>(row)) return false;
     const bool newOrder = !touched.template existedBefore<OrderedAt>(row) && row.template has<OrderedAt>();
-    const bool newResult = !touched.template existedBefore<ResultRecordedAt>(row) && row.template has<ResultRecordedAt>();
-    const bool orderWritten = touched.template existedBefore<OrderedAt>(row) &&
-                              (touched.template changed<OrderKind>(row) || touched.template changed<OrderDos>(row) ||
-                               touched.template changed<OrderCoverage>(row) || touched.template changed<OrderedAt>(row));
-    const bool resultWritten = touched.template existedBefore<ResultRecordedAt>(row) &&
-                               (touched.template changed<ResultOutcome>(row) || touched.template changed<ResultOn>(row) ||
-                                touched.template changed<ResultRecordedAt>(row));
+    const bool newResult =
+        !touched.template existedBefore<ResultRecordedAt>(row) && row.template has<ResultRecordedAt>();
+    const bool orderWritten =
+        touched.template existedBefore<OrderedAt>(row) &&
+        (touched.template changed<OrderKind>(row) || touched.template changed<OrderDos>(row) ||
+         touched.template changed<OrderCoverage>(row) || touched.template changed<OrderedAt>(row));
+    const bool resultWritten =
+        touched.template existedBefore<ResultRecordedAt>(row) &&
+        (touched.template changed<ResultOutcome>(row) || touched.template changed<ResultOn>(row) ||
+         touched.template changed<ResultRecordedAt>(row));
     if (orderWritten || resultWritten) return false;
     if (newOrder) since = std::min(since, *row.template get<OrderedAt>());
     if (newResult) since = std::min(since, *row.template get<ResultRecordedAt>());
   }
   for (auto row : s.template rows<kOrders>())
-    if (isCovered(row, I::kind) && *row.template get<OrderedAt>() >= since && !checkLimitOf(s, row).passed()) return false;
+    if (isCovered(row, I::kind) && *row.template get<OrderedAt>() >= since && !checkLimitOf(s, row).passed())
+      return false;
   return true;
 }
 

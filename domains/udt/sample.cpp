@@ -8,7 +8,9 @@ namespace witan::domains::udt {
 namespace {
 
 template <class T, std::size_t N>
-T pick(Random& random, const std::array<T, N>& from) { return from[random.below(N)]; }
+T pick(Random& random, const std::array<T, N>& from) {
+  return from[random.below(N)];
+}
 
 std::string orderName(Random& random) { return "O" + std::to_string(1 + random.below(12)); }
 
@@ -19,7 +21,8 @@ std::string knownOrder(const State& s, Random& random) {
 }
 
 Date near(Random& random, Time at, std::uint64_t back, std::uint64_t ahead) {
-  return Date{static_cast<std::int32_t>(dateOf(at).days - static_cast<std::int32_t>(back) + static_cast<std::int32_t>(random.below(back + ahead + 1)))};
+  return Date{static_cast<std::int32_t>(dateOf(at).days - static_cast<std::int32_t>(back) +
+                                        static_cast<std::int32_t>(random.below(back + ahead + 1)))};
 }
 
 OrderTest sampleOrder(const State& s, Random& random, Time at) {
@@ -27,7 +30,9 @@ OrderTest sampleOrder(const State& s, Random& random, Time at) {
   order.order = knownOrder(s, random);
   const bool definitive = random.below(2) == 0;
   order.kind = definitive ? "DEFINITIVE" : "PRESUMPTIVE";
-  order.code = random.below(20) == 0 ? "80307" : definitive ? "G0480" : pick<const char*, 3>(random, {"80305", "80306", "80307"});
+  order.code = random.below(20) == 0 ? "80307"
+               : definitive          ? "G0480"
+                                     : pick<const char*, 3>(random, {"80305", "80306", "80307"});
   order.method = random.below(20) == 0 ? "ENZYMATIC" : definitive ? "LCMS" : "IMMUNOASSAY";
   order.dos = random.below(4) == 0 ? near(random, at, 10, 3) : dateOf(at);
   if (random.below(3) == 0) order.confirms = knownOrder(s, random);
@@ -52,15 +57,18 @@ SubmitClaim sampleClaim(const State& s, Random& random) {
 
 }  // namespace
 
-std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, SubmitClaim, VoidClaim> Udt::sample(const State& s, Random& random, Time at) {
+Udt::AnyAction Udt::sample(const State& s, Random& random, Time at) {
   const std::uint64_t draw = random.below(100);
   if (draw < 30) {
-    constexpr std::array<const char*, 6> kinds{"INDIVIDUAL", "INDIVIDUAL", "INDIVIDUAL", "STANDING", "IA_NOT_AVAILABLE", "UNEXPECTED_RESULT"};
+    constexpr std::array<const char*, 6> kinds{"INDIVIDUAL", "INDIVIDUAL",       "INDIVIDUAL",
+                                               "STANDING",   "IA_NOT_AVAILABLE", "UNEXPECTED_RESULT"};
     return DocumentRationale{random.below(2) == 0 ? orderName(random) : knownOrder(s, random),
-                             random.below(15) == 0 ? "short" : "individual plan: random monitoring", pick(random, kinds)};
+                             random.below(15) == 0 ? "short" : "individual plan: random monitoring",
+                             pick(random, kinds)};
   }
   if (draw < 60) return sampleOrder(s, random, at);
-  if (draw < 80) return RecordResult{knownOrder(s, random), random.below(3) == 0 ? "POSITIVE" : "NEGATIVE", near(random, at, 3, 0)};
+  if (draw < 80)
+    return RecordResult{knownOrder(s, random), random.below(3) == 0 ? "POSITIVE" : "NEGATIVE", near(random, at, 3, 0)};
   if (draw < 86) {
     AdvanceAbstinence advance;
     if (random.below(3) == 0) advance.tier = "D90P";
@@ -69,6 +77,24 @@ std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, Subm
   }
   if (draw < 97) return sampleClaim(s, random);
   return VoidClaim{"C" + std::to_string(1 + random.below(8))};
+}
+
+std::string Udt::sampleEdit(const State&, const AnyAction& pending, std::string_view counselor, Random& random,
+                            Time at) {
+  if (const auto* result = std::get_if<RecordResult>(&pending)) {
+    const RelapseResponse response{
+        std::string(counselor), at,
+        pick<const char*, 3>(random, {"increase monitoring", "counselling", "adjust the plan"})};
+    std::string edit = "{\"relapse.response\":{";
+    appendJsonString(edit, result->order);
+    return edit + ":" + toJson(response) + "}}";
+  }
+  if (const auto* order = std::get_if<OrderTest>(&pending)) {
+    std::string edit = "{\"waivers\":{\"add\":[[\"" + std::string(SameDayDefinitive::id) + "\",";
+    appendJsonString(edit, order->order);
+    return edit + "]]}}";
+  }
+  return "{}";
 }
 
 std::string Udt::sampleInit(Random& random, Time at) {

@@ -62,8 +62,8 @@ struct Policy {
   static constexpr std::size_t required = 0;
   Limits limits;
   std::int64_t tier2MinDays = 31;
-  std::int64_t tier3MinDays = 91;   // "90+" leaves day 90 open; > 90 by default
-  std::int64_t minRationale = 10;   // characters of a rationale that is not blank
+  std::int64_t tier3MinDays = 91;  // "90+" leaves day 90 open; > 90 by default
+  std::int64_t minRationale = 10;  // characters of a rationale that is not blank
   WITAN_MEMBERS(Policy, limits, tier2MinDays, tier3MinDays, minRationale)
 
   Tier tierOf(std::int64_t days) const {
@@ -76,7 +76,8 @@ struct Policy {
       for (const Limit* limit : {&kind->D0_30, &kind->D31_90, &kind->D90P})
         if (limit->count < 0 || limit->count > 1000 || limit->days < 1 || limit->days > 3660)
           return invalid("policy.limits: a limit is [count 0..1000, days 1..3660]");
-    if (tier2MinDays < 0 || tier3MinDays < tier2MinDays) return invalid("policy: 0 <= tier2MinDays <= tier3MinDays must hold");
+    if (tier2MinDays < 0 || tier3MinDays < tier2MinDays)
+      return invalid("policy: 0 <= tier2MinDays <= tier3MinDays must hold");
     if (minRationale < 0 || minRationale > 1000) return invalid("policy.minRationale: 0..1000");
     return okStatus();
   }
@@ -97,7 +98,7 @@ struct OrderRow {
   Cell<std::string> confirms;
   Cell<Time> orderedAt;
   Cell<Time> recordedAt;
-  Cell<Date> dos;         // date of service
+  Cell<Date> dos;  // date of service
   Cell<Date> resultOn;
   Cell<Kind> kind;
   Cell<Coverage> coverage;
@@ -153,10 +154,10 @@ struct ProgramPhase : Scalar<"programPhase", &State::programPhase> {
   static constexpr bool lifecycle = true;
 };
 
-using Fields = FieldList<RationaleText, RationaleKindOf, OrderKind, OrderCode, OrderMethod, OrderDos, OrderConfirms, OrderCoverage,
-                         OrderedAt, ResultOutcome, ResultOn, ResultRecordedAt, RelapseResponseOf, ClaimOrder, ClaimCode, ClaimDos,
-                         ClaimUnits, ClaimStatusOf, BaselinePositiveOn, LastPositiveOn, AbstinenceAsOf, ConsecutiveDays, TierOf,
-                         ProgramPhase>;
+using Fields = FieldList<RationaleText, RationaleKindOf, OrderKind, OrderCode, OrderMethod, OrderDos, OrderConfirms,
+                         OrderCoverage, OrderedAt, ResultOutcome, ResultOn, ResultRecordedAt, RelapseResponseOf,
+                         ClaimOrder, ClaimCode, ClaimDos, ClaimUnits, ClaimStatusOf, BaselinePositiveOn, LastPositiveOn,
+                         AbstinenceAsOf, ConsecutiveDays, TierOf, ProgramPhase>;
 
 using RationaleFields = Footprint<RationaleText, RationaleKindOf>;
 using OrderFields = Footprint<OrderKind, OrderCode, OrderMethod, OrderDos, OrderConfirms, OrderCoverage, OrderedAt>;

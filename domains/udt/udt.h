@@ -7,18 +7,20 @@
 #include "base/seams.h"
 #include "domains/udt/actions.h"
 #include "domains/udt/invariants.h"
+#include "kernel/domain_module.h"
 
 namespace witan::domains::udt {
 
 struct Udt {
   static constexpr std::string_view name = "udt";
-  static constexpr std::string_view title = "UDT compliance (AHCCCS): orders, results, abstinence tiers and claims of one patient";
+  static constexpr std::string_view title =
+      "UDT compliance (AHCCCS): orders, results, abstinence tiers and claims of one patient";
   using Fields = udt::Fields;
   using Roles = RoleList<LabOrder, Clinical, Billing>;
   using CounselorProcesses = ProcessList<RespondToRelapse>;
-  using Invariants = InvariantList<RefIntegrity, CodeKind, NoImmunoassayConfirmation, ClinicalRationale, AbstinenceDerivation, OnePerDos,
-                                   PresumptiveLimit, DefinitiveLimit, ClaimUnique, ClaimAfterResult, ClaimMatchesOrder, SameDayDefinitive,
-                                   RelapseResponseGiven>;
+  using Invariants = InvariantList<RefIntegrity, CodeKind, NoImmunoassayConfirmation, ClinicalRationale,
+                                   AbstinenceDerivation, OnePerDos, PresumptiveLimit, DefinitiveLimit, ClaimUnique,
+                                   ClaimAfterResult, ClaimMatchesOrder, SameDayDefinitive, RelapseResponseGiven>;
   static const std::string_view scenarios;
 
   static std::vector<std::string> counselors() { return {"dr.supervising"}; }
@@ -27,8 +29,12 @@ struct Udt {
   // derived ones follow.
   static void complete(State&, const Policy&, FieldMask given, Time at);
 
-  static std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, SubmitClaim, VoidClaim> sample(const State&, Random&, Time);
+  using AnyAction = std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, SubmitClaim, VoidClaim>;
+  static AnyAction sample(const State&, Random&, Time);
   static std::string sampleInit(Random&, Time at);
+  // The human's part: a plan for a relapse, a waiver for a same-day test.
+  static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
+  static std::string generate(const DomainModule&, std::size_t patients, std::size_t days, std::uint64_t seed);
 };
 
 }  // namespace witan::domains::udt
