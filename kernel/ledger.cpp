@@ -210,8 +210,11 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
   const std::string at = checkpointKey(partition_->size());
   WITAN_TRY(known, store_.get(at));
   if (known) return okStatus();
+  std::string invariants = "invariants";
+  for (const std::string& id : format_.invariants) invariants += " " + id;
   const Checkpoint checkpoint{format_.origin, partition_->size(), partition_->tree().root(),
-                              {"domain " + format_.domain, "module " + format_.moduleDigest, "time " + formatTime(now)}};
+                              {"format " + std::to_string(format_.version), "domain " + format_.domain, "module " + format_.moduleDigest, invariants,
+                               "time " + formatTime(now)}};
   WITAN_TRY(note, signCheckpoint(checkpoint, key));
   store::WriteBatch batch;
   batch.put(at, note);

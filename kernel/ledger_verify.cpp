@@ -1,6 +1,7 @@
 #include "kernel/ledger_verify.h"
 
 #include <boost/unordered/unordered_flat_set.hpp>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -52,7 +53,8 @@ class EntryChecker {
     Hash digest{};
     std::uint64_t entries = 0;
     std::uint64_t pending = 0;      // escalation that freezes it
-    Time clock;
+    std::string pendingAction;
+    Time clock{std::numeric_limits<std::int64_t>::min()};
   };
 
   using OperationKey = std::array<std::uint64_t, 2>;
@@ -81,21 +83,41 @@ class EntryChecker {
       return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " + std::to_string(entity.pending) + " is pending");
     if (!resolves && entity.pending != 0) return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
     if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
+    if (resolves && e.action != entity.pendingAction) return corrupt("its action is not the one that was escalated");
     entity.pending = e.tag == Tag::escalated ? e.seq : 0;
-    if (e.tag == Tag::approved || e.tag == Tag::cCommitted) entity.digest = nextStateDigest(entity.digest, e.time, e.writes);
+    entity.pendingAction = e.tag == Tag::escalated ? e.action : std::string_view{};
+    const bool commits = e.tag == Tag::approved || e.tag == Tag::cCommitted;
+    if (commits && e.time < entity.clock) return corrupt("its time lies before its entity's clock");
+    if (commits) entity.clock = e.time;
+    if (commits) entity.digest = nextStateDigest(entity.digest, e.time, e.writes);
     if (e.stateDigest != entity.digest) return corrupt("its state digest is not that of its writes");
     return okStatus();
   }
 
   // Which members an entry of its tag has (Def. A.29, A.63).
-  static Status shape(const EntryView& e) {
+  Status shape(const EntryView& e) const {
     const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
     if (witness != !e.invariant.empty()) return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
     const bool writes = e.tag == Tag::approved || e.tag == Tag::cCommitted;
     if (writes != !e.writes.empty()) return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
     const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
     if (counselor != !e.counselor.empty()) return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
-    return okStatus();
+    if ((e.tag == Tag::cCommitted) != !e.decision.empty()) return corrupt("a decision belongs to a counselor's commit and to nothing else");
+    return findings(e);
+  }
+
+  // The findings are the non-pass verdicts of escalated and cCommitted, in list order; no other entry has any.
+  Status findings(const EntryView& e) const {
+    const bool listed = e.tag == Tag::escalated || e.tag == Tag::cCommitted;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < e.verdicts.size(); ++i) {
+      if (e.verdicts[i] > static_cast<std::uint8_t>(InvResult::escalate)) return corrupt("a verdict is none that there is");
+      if (!listed || e.verdicts[i] <= static_cast<std::uint8_t>(InvResult::pass)) continue;
+      if (next == e.findings.size() || e.findings[next].invariant != format_.invariants[i] || e.findings[next].result != e.verdicts[i])
+        return corrupt("its findings are not its verdicts that do not pass");
+      ++next;
+    }
+    return next == e.findings.size() ? okStatus() : Status(corrupt("its findings are not its verdicts that do not pass"));
   }
 
   const LedgerFormat& format_;

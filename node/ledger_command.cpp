@@ -163,6 +163,7 @@ Status proof(const LedgerArguments& a) {
   WITAN_TRY(tree, readTree(*store));
   const std::uint64_t size = tree.size();
   if (a.consistencyFrom != 0) {
+    if (a.seq != 0) return invalid("a number and --consistency-from ask for two different proofs", "give one of them");
     if (a.consistencyFrom > size) return Error{ErrorCode::notFound, "the ledger has " + std::to_string(size) + " entries, no " + std::to_string(a.consistencyFrom), ""};
     WITAN_TRY(path, consistencyProof(a.consistencyFrom, size, tree));
     WITAN_TRY(first, rootAt(a.consistencyFrom, tree));
@@ -218,13 +219,14 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
     exitCode = !good ? reportError(good.error(), a->json) : *good ? kExitOk : kExitFailed;
   });
   CLI::App* exportCommand = verb("export", "Entries as JSON Lines (docs/ledger-format.md)", "witan ledger export --store DIR > ledger.jsonl", exportEntries);
-  exportCommand->add_option("--from", a->from, "First number")->capture_default_str();
+  exportCommand->add_option("--from", a->from, "First number")->capture_default_str()->check(CLI::PositiveNumber);
   exportCommand->add_option("--to", a->to, "Last number; 0 for the end")->capture_default_str();
   verb("checkpoint", "The signed checkpoint (C2SP tlog-checkpoint)", "witan ledger checkpoint --store DIR", checkpoint);
   CLI::App* proofCommand = verb("proof", "Proof that an entry is in the ledger, or that an earlier ledger is a prefix of it",
                                 "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
-  proofCommand->add_option("seq", a->seq, "Number of the entry");
-  proofCommand->add_option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger");
+  proofCommand->add_option("seq", a->seq, "Number of the entry")->check(CLI::PositiveNumber);
+  proofCommand->add_option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")->check(CLI::PositiveNumber);
+  proofCommand->require_option(2, 0);
 }
 
 }  // namespace witan::node
