@@ -33,6 +33,7 @@ int runCli(int argc, char** argv) {
   addRunCommand(app, exitCode);
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);
+  addDomainCommand(app, exitCode);
   addIdCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
