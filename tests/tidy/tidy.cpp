@@ -1,0 +1,131 @@
+#include "tests/tidy/tidy.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+#include <set>
+
+namespace witan::tidy {
+
+namespace {
+
+struct Room {
+  std::string_view name;
+  int floor;
+};
+constexpr std::array<Room, 10> kRooms{{{"base", 0}, {"store", 1}, {"kernel", 2}, {"replication", 2}, {"saga", 3}, {"agents", 4}, {"domains", 5}, {"net", 6}, {"node", 7}, {"sim", 7}}};
+constexpr std::array<std::string_view, 5> kOtherFolders{"tests", "docs", "bench", "scripts", ".ci"};
+constexpr std::array<std::string_view, 12> kForbiddenInCores{"rocksdb/", "openssl/", "boost/asio", "boost/beast", "thread", "mutex", "chrono", "random", "fstream", "filesystem", "sys/", "unistd.h"};
+
+const Room* roomOf(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.find('/'));
+  for (const Room& room : kRooms)
+    if (path.size() > folder.size() && room.name == folder) return &room;
+  return nullptr;
+}
+
+// Calls visit(number, line) for each line.
+template <class Visit>
+void forEachLine(std::string_view text, Visit visit) {
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    visit(number, std::string(text.substr(0, end)));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+std::string at(const std::string& path, std::size_t line) { return path + ":" + std::to_string(line) + ": "; }
+
+bool isOurs(const std::string& path) {
+  if (roomOf(path) != nullptr) return true;
+  const std::string folder = path.substr(0, path.find('/'));
+  return path.size() > folder.size() && std::find(kOtherFolders.begin(), kOtherFolders.end(), folder) != kOtherFolders.end();
+}
+
+}  // namespace
+
+std::vector<std::string> namedPaths(std::string_view markdown) {
+  static const std::regex token(R"(`(\.?[A-Za-z0-9_]+/[A-Za-z0-9_./-]*)`|\]\((\.?[A-Za-z0-9_./-]+)(#[^)]*)?\))");
+  std::set<std::string> found;
+  const std::string text(markdown);
+  for (std::sregex_iterator match(text.begin(), text.end(), token), end; match != end; ++match) {
+    const bool link = (*match)[2].matched;
+    const std::string path = link ? (*match)[2].str() : (*match)[1].str();
+    if (link || isOurs(path)) found.insert(path);
+  }
+  return {found.begin(), found.end()};
+}
+
+Findings missingPaths(const std::string& path, std::string_view markdown, const std::function<bool(const std::string&)>& exists) {
+  Findings findings;
+  for (const std::string& named : namedPaths(markdown))
+    if (!exists(named)) findings.push_back(path + ": names " + named + ", which does not exist");
+  return findings;
+}
+
+Findings missingTests(const std::string& path, std::string_view markdown, std::string_view testSources) {
+  static const std::regex name(R"(`([A-Z][A-Za-z0-9]+)\.([A-Z][A-Za-z0-9_]+)`)");
+  Findings findings;
+  const std::string text(markdown);
+  for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match) {
+    const std::string declared = "(" + (*match)[1].str() + ", " + (*match)[2].str();
+    const std::size_t found = testSources.find(declared);
+    const bool whole = found != std::string_view::npos && (testSources[found + declared.size()] == ')' || testSources[found + declared.size()] == ',');
+    if (!whole) findings.push_back(path + ": names the test " + (*match)[1].str() + "." + (*match)[2].str() + ", which does not exist");
+  }
+  return findings;
+}
+
+Findings tooLong(const std::string& path, std::string_view text) {
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  if (lines <= 700) return {};
+  return {path + ": " + std::to_string(lines) + " lines; a file with one idea has at most 700"};
+}
+
+Findings forbiddenWords(const std::string& path, std::string_view text) {
+  // In pieces, so that this file passes.
+  static const std::array<std::string, 6> words{"TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "/wo" "rk/", "/ho" "me/"};
+  const auto inWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  Findings findings;
+  forEachLine(text, [&](std::size_t number, const std::string& line) {
+    for (const std::string& word : words) {
+      const std::size_t found = line.find(word);
+      if (found == std::string::npos) continue;
+      const char before = found == 0 ? ' ' : line[found - 1];
+      const char after = found + word.size() < line.size() ? line[found + word.size()] : ' ';
+      const bool absolute = word[0] == '/';
+      if (inWord(before) || (absolute ? before == '.' : inWord(after))) continue;
+      findings.push_back(at(path, number) + "\"" + word + "\" does not belong into the tree");
+    }
+  });
+  return findings;
+}
+
+Findings forbiddenIncludes(const std::string& path, std::string_view text) {
+  const Room* room = roomOf(path);
+  if (room == nullptr) return {};
+  const bool core = room->name == "kernel" || room->name == "domains";
+  static const std::regex include(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
+  Findings findings;
+  forEachLine(text, [&](std::size_t number, const std::string& line) {
+    std::smatch match;
+    if (line.find("include") == std::string::npos || !std::regex_search(line, match, include)) return;
+    const std::string header = match[2];
+    if (match[1] == "\"") {
+      const Room* other = roomOf(header);
+      if (other != nullptr && other->floor > room->floor)
+        findings.push_back(at(path, number) + std::string(room->name) + "/ may not know " + header);
+      if (core && header == "store/rocks_store.h") findings.push_back(at(path, number) + "only node/ chooses the store's engine");
+      return;
+    }
+    for (std::string_view forbidden : kForbiddenInCores) {
+      const bool folder = forbidden.back() == '/' || forbidden.find('/') != std::string_view::npos;
+      if (core && (folder ? header.starts_with(forbidden) : header == forbidden))
+        findings.push_back(at(path, number) + std::string(room->name) + "/ may not include <" + header + ">");
+    }
+  });
+  return findings;
+}
+
+}  // namespace witan::tidy

@@ -1,0 +1,33 @@
+// Checks of the tree itself: layers, forbidden words, lengths, and paths that the documents name.
+//
+// Pure functions over a file's name and text, so that each has cases in which it fires (tests/tidy/tidy_test.cpp).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace witan::tidy {
+
+// One sentence each: "kernel/x.h:12: ...". Empty: nothing to say.
+using Findings = std::vector<std::string>;
+
+// Paths of this repository that stand in a Markdown text, in backticks or as links; without those with a placeholder.
+std::vector<std::string> namedPaths(std::string_view markdown);
+Findings missingPaths(const std::string& path, std::string_view markdown, const std::function<bool(const std::string&)>& exists);
+
+// Tests named in a Markdown text as `Suite.Case` that stand in none of the tests' sources.
+Findings missingTests(const std::string& path, std::string_view markdown, std::string_view testSources);
+
+// Longer than 700 lines.
+Findings tooLong(const std::string& path, std::string_view text);
+
+// Words that promise instead of doing, and absolute paths of the machine it was written on.
+Findings forbiddenWords(const std::string& path, std::string_view text);
+
+// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim), and in
+// kernel/ and domains/ of anything that brings I/O, time, threads or chance.
+Findings forbiddenIncludes(const std::string& path, std::string_view text);
+
+}  // namespace witan::tidy
