@@ -75,7 +75,7 @@ std::string bashCompletion(const std::vector<CompletionPlace>& places, const std
   std::string out =
       "# bash completion of witan; to use it: source <(witan completion bash)\n"
       "_witan() {\n"
-      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= choices= i\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at='' choices='' i\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    case \"$at ${COMP_WORDS[i]}\" in\n"
       "      " + pathPattern(places, "|", shellQuoted) + ") at=\"$at ${COMP_WORDS[i]}\" ;;\n"
@@ -108,7 +108,7 @@ std::string zshCompletion(const std::vector<CompletionPlace>& places, const std:
       "#compdef witan\n"
       "# zsh completion of witan; to use it: source <(witan completion zsh), after compinit\n"
       "_witan() {\n"
-      "  local at= i\n"
+      "  local at='' i\n"
       "  local -a commands options\n"
       "  for ((i = 2; i < CURRENT; i++)); do\n"
       "    case \"$at $words[i]\" in\n"
