@@ -31,6 +31,18 @@ Status validateEntity(std::string_view entity) {
   return okStatus();
 }
 
+const json::object& editOf(const CounselorDecision& d) {
+  static const json::object kNoEdit;
+  return d.edit != nullptr ? *d.edit : kNoEdit;
+}
+
+// What a cCommitted entry keeps of the decision.
+std::string textOf(const CounselorDecision& d) {
+  std::string text = "{\"base\":\"" + std::string(enumName(d.base)) + "\",\"edit\":";
+  appendCanonicalJson(text, editOf(d));
+  return text + "}";
+}
+
 std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
   std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
   module.writeState(text, state);
@@ -112,7 +124,7 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   return decision;
 }
 
-std::optional<Decision> Partition::recorded(std::string_view operationId, std::string_view entity, std::string_view role, std::string_view action) {
+std::optional<Decision> Partition::recorded(std::string_view operationId, const std::function<bool(const Entry&)>& sameAct) {
   const auto at = operations_.find(keyOf(operationId));
   if (at == operations_.end()) return std::nullopt;
   Decision decision;
@@ -127,10 +139,7 @@ std::optional<Decision> Partition::recorded(std::string_view operationId, std::s
   if (!bytes) return decision;
   auto entry = readEntry(*bytes);
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
-  // One name, one act: a counselor's and a proposal's differ in tag, proposals in what was proposed.
-  const bool counselor = entry->tag == Tag::cCommitted || entry->tag == Tag::cRejected;
-  const bool same = entry->entity == entity && (counselor ? role.empty() : entry->role == role && entry->action == action);
-  if (!same) {
+  if (!sameAct(*entry)) {   // one name, one act
     decision.outcome = Outcome::refused;
     decision.message = "operation id \"" + std::string(operationId) + "\" already names another act (entry " + std::to_string(entry->seq) + ")";
     decision.seq = 0;
@@ -174,7 +183,10 @@ Decision Partition::propose(const Proposal& proposal) {
   if (Status valid = validateOperationId(proposal.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   action_.clear();
   module_->writeAction(action_, *proposal.action);
-  if (auto repeat = recorded(proposal.operationId, proposal.entity, proposal.role, action_)) return *repeat;
+  const auto sameProposal = [&](const Entry& e) {
+    return e.counselor.empty() && e.entity == proposal.entity && e.role == proposal.role && e.action == action_;
+  };
+  if (auto repeat = recorded(proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
     return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember, proposal.operationId);
@@ -232,7 +244,11 @@ Decision Partition::propose(const Proposal& proposal) {
 
 Decision Partition::decide(const CounselorDecision& d) {
   if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
-  if (auto repeat = recorded(d.operationId, d.entity, {}, {})) return *repeat;
+  const std::string decisionText = d.commit ? textOf(d) : std::string();
+  const auto sameDecision = [&](const Entry& e) {
+    return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity && e.counselor == d.counselor && e.decision == decisionText;
+  };
+  if (auto repeat = recorded(d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
   if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
@@ -245,15 +261,10 @@ Decision Partition::decide(const CounselorDecision& d) {
     return no("time " + formatTime(d.at) + " lies before the entity's clock " + formatTime(instance->state->shared.clock));
 
   EntryView entry;
-  std::string decisionText;
   if (d.commit) {
-    static const json::object kNoEdit;
-    const json::object& edit = d.edit != nullptr ? *d.edit : kNoEdit;
+    const json::object& edit = editOf(d);
     Status made = module_->counselorCommit(*instance->state, d.base, pending.decoded.get(), edit, d.at, evaluation_);
     if (!made.ok()) return no(made.error().message);
-    decisionText = "{\"base\":\"" + std::string(enumName(d.base)) + "\",\"edit\":";
-    appendCanonicalJson(decisionText, edit);
-    decisionText += '}';
     entry.tag = Tag::cCommitted;
     entry.decision = decisionText;
     entry.writes = evaluation_.writes;

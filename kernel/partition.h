@@ -13,6 +13,7 @@
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -157,7 +158,8 @@ class Partition {
   Instance* find(std::string_view entity);
   const Instance* find(std::string_view entity) const;
   static OperationKey keyOf(std::string_view operationId);
-  std::optional<Decision> recorded(std::string_view operationId, std::string_view entity, std::string_view role, std::string_view action);
+  // The recorded answer if the id is known; a refusal if it names another act than `sameAct` accepts.
+  std::optional<Decision> recorded(std::string_view operationId, const std::function<bool(const Entry&)>& sameAct);
   Decision decisionOf(const EntryView&) const;
   Result<std::string> entryBytes(std::uint64_t seq);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);

@@ -64,11 +64,10 @@ struct BudgetCap {
   static constexpr std::string_view rule = "spentA + spentB never exceed the cap";
   using Reads = Footprint<SpentA, SpentB>;
   static Verdict check(const View<BudgetCap>& s) {
-    std::int64_t total = 0;
-    const bool overflow = __builtin_add_overflow(s.get<SpentA>(), s.get<SpentB>(), &total);
-    if (!overflow && total <= s.policy().cap) return Verdict::pass();
-    return Verdict::reject("spent " + (overflow ? std::string("more than 64 bits hold") : std::to_string(total)) +
-                           ", the cap is " + std::to_string(s.policy().cap));
+    __extension__ using Wide = __int128;   // the sum of two 64-bit numbers always fits
+    if (Wide{s.get<SpentA>()} + s.get<SpentB>() <= s.policy().cap) return Verdict::pass();
+    return Verdict::reject("spent " + std::to_string(s.get<SpentA>()) + " + " + std::to_string(s.get<SpentB>()) + ", the cap is " +
+                           std::to_string(s.policy().cap));
   }
 };
 

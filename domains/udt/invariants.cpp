@@ -20,13 +20,30 @@ bool in(const Codes& codes, std::string_view code) {
 
 std::string named(std::string_view what, std::string_view key) { return std::string(what) + " " + std::string(key); }
 
-// Unicode characters between the first and the last that is not ASCII white space.
+// White space as Unicode has it (and as people paste it): it makes no rationale.
+bool isBlank(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+// Characters from the first to the last that is not white space. The text is valid UTF-8: it came through a codec.
 std::int64_t trimmedLength(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return 0;
-  text = text.substr(first, text.find_last_not_of(blank) - first + 1);
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  std::int64_t position = 0;
+  std::int64_t first = -1;
+  std::int64_t last = -1;
+  for (std::size_t i = 0; i < text.size(); ++position) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    char32_t c = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (std::size_t k = 1; k < length && i + k < text.size(); ++k)
+      c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
+    if (!isBlank(c)) {
+      if (first < 0) first = position;
+      last = position;
+    }
+    i += length;
+  }
+  return first < 0 ? 0 : last - first + 1;
 }
 
 template <class I>
@@ -227,7 +244,8 @@ bool ClaimUnique::stillPasses(const View<ClaimUnique>& s, const Touched<ClaimUni
 namespace {
 
 Verdict checkClaimResult(const View<ClaimAfterResult>& s, const RowView<ClaimAfterResult, kClaims>& claim) {
-  if (!isLive(claim) || !claim.has<ClaimOrder>()) return Verdict::pass();
+  if (!isLive(claim)) return Verdict::pass();
+  if (!claim.has<ClaimOrder>()) return Verdict::reject(named("claim", claim.key()) + " names no order");
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
   if (order && order->has<ResultOutcome>()) return Verdict::pass();
   return Verdict::reject(named("claim", claim.key()) +
@@ -235,7 +253,8 @@ Verdict checkClaimResult(const View<ClaimAfterResult>& s, const RowView<ClaimAft
 }
 
 Verdict checkClaimOrder(const View<ClaimMatchesOrder>& s, const RowView<ClaimMatchesOrder, kClaims>& claim) {
-  if (!isLive(claim) || !claim.has<ClaimOrder>()) return Verdict::pass();
+  if (!isLive(claim)) return Verdict::pass();
+  if (!claim.has<ClaimOrder>()) return Verdict::reject(named("claim", claim.key()) + " names no order");
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
   if (!order)
     return Verdict::reject(named("claim", claim.key()) + named(" bills the unknown order", *claim.get<ClaimOrder>()));
