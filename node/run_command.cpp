@@ -24,6 +24,8 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kChunk = 256 * 1024;
+// A chunk of short lines can make long entries: no batch grows much beyond this.
+constexpr std::size_t kBatchBytes = 4 << 20;
 
 struct RunOptions {
   std::string domain;
@@ -83,9 +85,13 @@ class LineFeeder {
  public:
   explicit LineFeeder(EventRunner& runner) : runner_(runner) {}
 
-  void feed(std::string_view bytes, std::string& answers) {
-    for (std::size_t end; (end = bytes.find('\n')) != std::string_view::npos; bytes.remove_prefix(end + 1)) take(bytes.substr(0, end), answers, true);
-    take(bytes, answers, false);
+  // Takes lines while `more` says so; returns how many bytes it took.
+  std::size_t feed(std::string_view bytes, std::string& answers, const std::function<bool()>& more) {
+    std::size_t at = 0;
+    for (std::size_t end; more() && (end = bytes.find('\n', at)) != std::string_view::npos; at = end + 1) take(bytes.substr(at, end - at), answers, true);
+    if (!more()) return at;
+    take(bytes.substr(at), answers, false);
+    return bytes.size();
   }
   void finish(std::string& answers) {
     if (!held_.empty() || overlong_) take({}, answers, true);
@@ -119,22 +125,30 @@ class LineFeeder {
 };
 
 // `notes` holds what the runner noted while deciding; it is told with the answers, when it is durable.
+Status tell(kernel::Ledger& ledger, std::string& answers, std::string& notes) {
+  WITAN_DO(ledger.commit());
+  std::fputs(notes.c_str(), stderr);
+  notes.clear();
+  WITAN_DO(writeAll(STDOUT_FILENO, answers));
+  answers.clear();
+  return ledger.snapshotIfDue(10 * kernel::kSnapshotEvery);
+}
+
 Status runEvents(Input& input, EventRunner& runner, kernel::Ledger& ledger, std::string& notes) {
   LineFeeder feeder(runner);
   std::string chunk(kChunk, '\0');
   std::string answers;
-  for (bool more = true; more;) {
+  const auto batchHasRoom = [&] { return ledger.partition().openBatchBytes() < kBatchBytes; };
+  for (;;) {
     WITAN_TRY(got, input.read(chunk.data(), chunk.size()));
-    more = got > 0;
-    answers.clear();
-    if (more) feeder.feed(std::string_view(chunk).substr(0, got), answers);
-    else feeder.finish(answers);
-    WITAN_DO(ledger.commit());
-    std::fputs(notes.c_str(), stderr);
-    notes.clear();
-    WITAN_DO(writeAll(STDOUT_FILENO, answers));
+    if (got == 0) break;
+    for (std::string_view rest = std::string_view(chunk).substr(0, got); !rest.empty();) {
+      rest.remove_prefix(feeder.feed(rest, answers, batchHasRoom));
+      WITAN_DO(tell(ledger, answers, notes));
+    }
   }
-  return okStatus();
+  feeder.finish(answers);
+  return tell(ledger, answers, notes);
 }
 
 void printSummary(const RunOptions& options, const EventTally& tally, const kernel::Partition& partition) {
