@@ -42,9 +42,9 @@ Status withMessage(std::string_view alignedBytes, const std::function<Status(cap
 
 namespace detail {
 
-Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where) {
+Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where, std::size_t textMax) {
   auto text = from.getAs<capnp::Text>();
-  if (text.size() > 64 * kTextMax) return invalid(std::string(where) + ": text too long");
+  if (text.size() > textMax) return invalid(std::string(where) + ": text too long");
   const std::string_view view(text.begin(), text.size());
   if (!isUtf8(view)) return invalid(std::string(where) + ": not UTF-8");
   return view;

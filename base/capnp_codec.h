@@ -198,11 +198,18 @@ Result<std::vector<std::uint64_t>> alignedWords(std::string_view bytes);
 namespace detail {
 
 template <class V>
-Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_view where);
+Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_view where, std::size_t textMax);
 
-Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where);
+Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where, std::size_t textMax);
 
 }  // namespace detail
+
+// Bytes of one text: as in JSON, unless the struct says otherwise with `static constexpr std::size_t textMax`.
+template <Reflected T>
+constexpr std::size_t capnpTextMax() {
+  if constexpr (requires { T::textMax; }) return T::textMax;
+  else return kTextMax;
+}
 
 // Fills a struct from a message. Sections shorter than the layout read as zero (older writers), longer ones are ignored
 // (newer writers). Cap'n Proto's own exceptions are caught by readMessage; call this inside it.
@@ -226,8 +233,14 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       } else {
         if (bitAt / 8 + width / 8 <= data.size()) std::memcpy(&bits, data.begin() + bitAt / 8, width / 8);
       }
-      if constexpr (std::is_same_v<V, Time>) out.micros = static_cast<std::int64_t>(bits);
-      else if constexpr (std::is_same_v<V, Date>) out.days = static_cast<std::int32_t>(bits);
+      // Only what JSON can carry too: what is read here must read back from a ledger.
+      if constexpr (std::is_same_v<V, Time>) {
+        out.micros = static_cast<std::int64_t>(bits);
+        if (!isCalendarTime(out)) status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+      } else if constexpr (std::is_same_v<V, Date>) {
+        out.days = static_cast<std::int32_t>(bits);
+        if (!isCalendarDate(out)) status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+      }
       else if constexpr (NamedEnum<V>) {
         if (bits >= enumNames<V>().size())
           status = invalid(std::string(where) + "." + std::string(member.name) + ": no such enumerant " + std::to_string(bits));
@@ -235,7 +248,7 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       } else out = static_cast<V>(bits);
     } else {
       if (slot.offset < pointers.size())
-        status = detail::readPointerMember(pointers[slot.offset], out, std::string(where) + "." + std::string(member.name));
+        status = detail::readPointerMember(pointers[slot.offset], out, std::string(where) + "." + std::string(member.name), capnpTextMax<T>());
     }
   });
   return status;
@@ -244,10 +257,10 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
 namespace detail {
 
 template <class V>
-Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_view where) {
+Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_view where, std::size_t textMax) {
   if (from.isNull()) return okStatus();
   if constexpr (std::is_same_v<V, std::string> || std::is_same_v<V, std::string_view>) {
-    WITAN_TRY(text, readTextPointer(from, where));
+    WITAN_TRY(text, readTextPointer(from, where, textMax));
     into = V(text);
   } else if constexpr (std::is_same_v<V, Hash>) {
     auto bytes = from.template getAs<capnp::Data>();
@@ -264,14 +277,15 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     if (list.size() > kListMax) return invalid(std::string(where) + ": too many elements");
     into.clear();
     for (auto text : list) {
+      if (text.size() > textMax) return invalid(std::string(where) + ": text too long");
       if (!isUtf8({text.begin(), text.size()})) return invalid(std::string(where) + ": not UTF-8");
       into.emplace_back(text.begin(), text.size());
     }
   } else if constexpr (isOptional<V>) {
     using Inner = typename V::value_type;
-    if constexpr (capnpSize<Inner>() == kPointer) return readPointerMember(from, into.emplace(), where);
+    if constexpr (capnpSize<Inner>() == kPointer) return readPointerMember(from, into.emplace(), where, textMax);
     else {
-      WITAN_TRY(text, readTextPointer(from, where));
+      WITAN_TRY(text, readTextPointer(from, where, textMax));
       std::string quoted;
       if constexpr (std::is_same_v<Inner, std::int64_t> || std::is_same_v<Inner, std::uint64_t> || std::is_same_v<Inner, bool>) quoted = text;
       else appendJsonString(quoted, text);

@@ -30,6 +30,7 @@ inline constexpr std::int64_t kMicrosPerDay = 86'400 * kMicrosPerSecond;
 inline constexpr Time kFirstTime{-719'162 * kMicrosPerDay};
 inline constexpr Time kLastTime{2'932'897 * kMicrosPerDay - 1};
 inline bool isCalendarTime(Time time) { return kFirstTime <= time && time <= kLastTime; }
+inline bool isCalendarDate(Date date) { return -719'162 <= date.days && date.days <= 2'932'896; }
 
 // RFC 3339 section 5.6, years 0001 to 9999, with two liberties: a missing offset means UTC, and 1 to 9 fraction digits
 // are read and truncated to microseconds. A leap second (:60) is refused. The instant must lie in 0001..9999 in UTC

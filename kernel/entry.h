@@ -19,8 +19,12 @@ namespace witan::kernel {
 
 WITAN_ENUM(Tag, approved, rejected, escalated, cCommitted, cRejected)
 
+// Texts of stored records hold whole states and write sets.
+inline constexpr std::size_t kRecordTextMax = 4 << 20;
+
 template <class Text>
 struct BasicFinding {
+  static constexpr std::size_t textMax = kRecordTextMax;
   Text invariant{};
   std::uint16_t result = 0;
   Text message{};
@@ -29,6 +33,7 @@ struct BasicFinding {
 
 template <class Text, class Bytes>
 struct BasicEntry {
+  static constexpr std::size_t textMax = kRecordTextMax;
   std::uint64_t seq = 0;
   Time time;
   Tag tag = Tag::approved;
@@ -58,6 +63,7 @@ using EntryView = BasicEntry<std::string_view, std::span<const std::uint8_t>>;
 
 template <class Text>
 struct BasicGenesis {
+  static constexpr std::size_t textMax = kRecordTextMax;
   Text entity{};
   Text genesis{};
   WITAN_MEMBERS(BasicGenesis, entity, genesis)
@@ -66,6 +72,7 @@ using GenesisView = BasicGenesis<std::string_view>;
 
 template <class Text>
 struct BasicNote {
+  static constexpr std::size_t textMax = kRecordTextMax;
   Text operationId{};
   std::uint16_t outcome = 0;
   Text message{};

@@ -1,5 +1,6 @@
 #include "kernel/replay.h"
 
+#include "base/utf8.h"
 #include "kernel/log_batch.h"
 
 namespace witan::kernel {
@@ -13,8 +14,8 @@ Result<json::object> parseObject(std::string_view text, std::string_view what) {
 }
 
 Error differs(std::string_view what, std::string_view recorded, std::string_view now) {
-  return corrupt("replay: " + std::string(what) + " is recorded as \"" + std::string(recorded.substr(0, 200)) + "\" but comes out as \"" +
-                 std::string(now.substr(0, 200)) + "\"");
+  return corrupt("replay: " + std::string(what) + " is recorded as \"" + std::string(clip(recorded, 200)) + "\" but comes out as \"" +
+                 std::string(clip(now, 200)) + "\"");
 }
 
 Result<Time> genesisTime(const json::object& genesis) {

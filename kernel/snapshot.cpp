@@ -123,6 +123,7 @@ Status Partition::restoreEntity(std::string_view entity, std::string_view sealed
     WITAN_TRY(bytes, entryBytes(s.pendingSeq));
     WITAN_TRY(words, alignedWords(bytes));
     WITAN_TRY(entry, readEntryView({reinterpret_cast<const char*>(words.data()), words.size() * 8}));
+    if (entry.entity != entity || entry.tag != Tag::escalated) return corrupt("a snapshot freezes an entity by an entry that does not");
     WITAN_DO(freeze(*instance, entry, leafHash(bytes)));
   }
   instances_.emplace(std::string(entity), std::move(instance));
@@ -140,6 +141,12 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
   frontier_ = std::move(frontier);
   batch_.reset(frontier_.size() + 1);
   for (std::uint64_t number = 0; number < head.chunks; ++number) WITAN_DO(restoreChunk(store, number, firstSeqs));
+  for (std::size_t i = 0; i < firstSeqs.size(); ++i)
+    if (firstSeqs[i] < (i == 0 ? 1 : firstSeqs[i - 1]) || firstSeqs[i] > frontier_.size() + 1 || (i == 0 && firstSeqs[i] != 1))
+      return corrupt("the snapshot's batch list is out of order");
+  for (const auto& [key, answer] : operations_)
+    if ((answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : answer == 0 || answer > frontier_.size())
+      return corrupt("the snapshot names an answer that is not there");
   if (firstSeqs.size() != head.batches) return corrupt("the snapshot's batch list is not complete");
   Status status = okStatus();
   WITAN_DO(store.scan(kSnapshotEntityPrefix, {}, [&](std::string_view key, std::string_view value) {

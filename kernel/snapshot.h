@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernel/entry.h"
+#include "kernel/log_batch.h"
 
 namespace witan::kernel {
 
@@ -29,6 +30,7 @@ struct SnapshotHead {
 };
 
 struct EntitySnapshot {
+  static constexpr std::size_t textMax = kRecordMax;
   std::uint64_t lastSeq = 0;
   std::uint64_t pendingSeq = 0;
   std::uint64_t notPassing = 0;
@@ -40,6 +42,7 @@ struct EntitySnapshot {
 };
 
 struct NoteSnapshot {
+  static constexpr std::size_t textMax = kRecordMax;
   std::uint16_t outcome = 0;
   std::string message;
   WITAN_MEMBERS(NoteSnapshot, outcome, message)

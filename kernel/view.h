@@ -28,7 +28,7 @@ struct Waiver {
 
 // Of one entity.
 inline constexpr std::size_t kWaiversMax = 10'000;
-inline constexpr std::size_t kWaiverBytesMax = 1 << 20;
+inline constexpr std::size_t kWaiverBytesMax = 256 * 1024;
 
 // Fields that every role and every invariant may read and no proposal may write.
 struct PublicFields {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/utf8.h"
+
 namespace witan::node {
 
 namespace {
@@ -35,27 +37,34 @@ json::value toJsonValue(const toml::node& node) {
   return json::value(words.str());
 }
 
+constexpr std::size_t kMax = 1 << 20;
+
 }  // namespace
 
 Result<json::object> readPolicyFile(const std::string& path) {
-  constexpr std::size_t kMax = 1 << 20;
   std::ifstream in(path, std::ios::binary);
   if (!in) return ioFailed("cannot open the policy file " + path);
   std::string text(kMax + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) return ioFailed("cannot read the policy file " + path);
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > kMax) return invalid("the policy file " + path + " is larger than 1 MiB");
-  if (path.ends_with(".json")) {
+  return parsePolicy(text, path);
+}
+
+Result<json::object> parsePolicy(std::string_view text, const std::string& name) {
+  if (text.size() > kMax) return invalid(name + ": a policy file of more than 1 MiB");
+  if (name.ends_with(".json")) {
     auto parsed = parseJson(text);
-    if (!parsed) return invalid(path + ": " + parsed.error().message);
-    if (!parsed->is_object()) return invalid(path + ": expected a JSON object");
+    if (!parsed) return invalid(name + ": " + parsed.error().message);
+    if (!parsed->is_object()) return invalid(name + ": expected a JSON object");
     return std::move(parsed->get_object());
   }
+  // The parser takes any bytes within a string.
+  if (!isUtf8(text)) return invalid(name + ": not UTF-8");
   try {
     return toJsonObject(toml::parse(text));
   } catch (const toml::parse_error& e) {
-    return invalid(path + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }
 }
 

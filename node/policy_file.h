@@ -7,7 +7,9 @@
 
 namespace witan::node {
 
-// Errors name the file and, for TOML, the line. At most 1 MiB.
+// Errors name the file and, for TOML, the line. At most 1 MiB; nested at most 32 deep.
+// `name` decides the form: JSON if it ends in .json, else TOML.
+Result<json::object> parsePolicy(std::string_view text, const std::string& name);
 Result<json::object> readPolicyFile(const std::string& path);
 
 }  // namespace witan::node
