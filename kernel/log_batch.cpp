@@ -22,6 +22,12 @@ T take(std::string_view value, std::size_t at) {
 
 std::size_t padded(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
 
+// The leaf's first bytes, and in the last of them the kind: an entry that calls itself a note must not pass.
+void putCheck(char* to, RecordKind kind, const Hash& leaf) {
+  std::memcpy(to, leaf.data(), 8);
+  to[7] = static_cast<char>(to[7] ^ (static_cast<char>(kind) - 1));
+}
+
 void writeHeader(std::string& value, std::uint64_t firstSeq, std::uint32_t records) {
   std::memcpy(value.data(), kMagic, 4);
   put<std::uint16_t>(value.data() + 4, kVersion);
@@ -46,7 +52,7 @@ void LogBatch::add(RecordKind kind, std::string_view payload, const Hash& leaf) 
   value_.resize(at + kRecordHeader + padded(payload.size()));
   put<std::uint32_t>(value_.data() + at, static_cast<std::uint32_t>(payload.size()));
   value_[at + 4] = static_cast<char>(kind);
-  std::memcpy(value_.data() + at + 8, leaf.data(), 8);
+  putCheck(value_.data() + at + 8, kind, leaf);
   std::memcpy(value_.data() + at + kRecordHeader, payload.data(), payload.size());
   if (kind == RecordKind::entry) entries_.emplace_back(at + kRecordHeader, payload.size());
   ++records_;
@@ -70,6 +76,7 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
   if (std::memcmp(value.data(), kMagic, 4) != 0) return corrupt("the batch does not start with WLOG");
   if (take<std::uint16_t>(value, 4) != kVersion)
     return corrupt("the batch has format version " + std::to_string(take<std::uint16_t>(value, 4)), "this build reads version 1");
+  if (take<std::uint16_t>(value, 6) != 0) return corrupt("the batch's header is damaged");
   info.firstSeq = take<std::uint64_t>(value, 8);
   const auto records = take<std::uint32_t>(value, 16);
   const auto stated = take<std::uint32_t>(value, 20);
@@ -87,7 +94,9 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     if (value.size() - at - kRecordHeader < padded(length)) break;
     LogRecord record{static_cast<RecordKind>(kind), value.substr(at + kRecordHeader, length), {}};
     record.leaf = leafHash(record.payload);
-    bool intact = std::memcmp(record.leaf.data(), value.data() + at + 8, 8) == 0;
+    char check[8];
+    putCheck(check, record.kind, record.leaf);
+    bool intact = std::memcmp(check, value.data() + at + 8, 8) == 0;
     for (std::size_t i = at + kRecordHeader + length; i < at + kRecordHeader + padded(length); ++i) intact = intact && value[i] == 0;
     if (!intact) return corrupt(where + " is damaged", "entry " + std::to_string(seq) + " or its frame was altered");
     WITAN_DO(visit(record));

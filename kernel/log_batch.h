@@ -1,7 +1,8 @@
 // LogBatch: the framing of one value of the log: a batch of records that became durable together.
 //
 //   header   "WLOG", u16 version, u16 zero, u64 first sequence number, u32 records, u32 bytes of the whole value
-//   record   u32 length, u8 kind, 3 zero bytes, first 8 bytes of SHA-256(0x00 || payload); payload, padded to 8
+//   record   u32 length, u8 kind, 3 zero bytes, 8 bytes of check; payload, zero-padded to 8
+//   check    the first 8 bytes of SHA-256(0x00 || payload), the last of them xor (kind - 1)
 //
 // All numbers little-endian. The stated size tells a torn value (a crash cut it: the complete records before the cut
 // stand) from a damaged one (the size is right, a check is not: nothing may be guessed). Payloads are 8-aligned, so
