@@ -1,0 +1,217 @@
+// The bytes of ledger records against Cap'n Proto itself: kernel/ledger.capnp compiled by its compiler, encoded and
+// canonicalised by its library (https://capnproto.org/encoding.html#canonicalization).
+#include <capnp/message.h>
+#include <capnp/schema.h>
+#include <capnp/serialize.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/bytes.h"
+#include "kernel/entry.h"
+#include "kernel/ledger.capnp.h"
+
+namespace witan::kernel {
+namespace {
+
+std::string hexOf(std::string_view bytes) {
+  return toHex(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+}
+
+kj::ArrayPtr<const kj::byte> bytesOf(std::span<const std::uint8_t> data) { return {data.data(), data.size()}; }
+
+template <class Builder>
+std::string canonical(Builder root) {
+  const auto words = capnp::canonicalize(root.asReader());
+  const auto bytes = words.asBytes();
+  return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()};
+}
+
+// An absent text and an empty one are the same to us, and a null pointer on the wire.
+#define SET_TEXT(setter, text) \
+  if (!(text).empty()) to.setter(kj::StringPtr((text).c_str(), (text).size()))
+
+std::string byLibrary(const Entry& e) {
+  capnp::MallocMessageBuilder message;
+  auto to = message.initRoot<wire::Entry>();
+  to.setSeq(e.seq);
+  to.setTime(e.time.micros);
+  to.setTag(static_cast<std::uint16_t>(e.tag));
+  to.setEscalation(e.escalation);
+  SET_TEXT(setEntity, e.entity);
+  SET_TEXT(setRole, e.role);
+  SET_TEXT(setDevice, e.device);
+  SET_TEXT(setAgent, e.agent);
+  SET_TEXT(setOperationId, e.operationId);
+  SET_TEXT(setAction, e.action);
+  SET_TEXT(setInvariant, e.invariant);
+  SET_TEXT(setMessage, e.message);
+  SET_TEXT(setWrites, e.writes);
+  if (!e.verdicts.empty()) to.setVerdicts(bytesOf(e.verdicts));
+  SET_TEXT(setCounselor, e.counselor);
+  SET_TEXT(setReason, e.reason);
+  SET_TEXT(setDecision, e.decision);
+  to.setStateDigest(bytesOf(e.stateDigest));
+  SET_TEXT(setGenesis, e.genesis);
+  if (!e.findings.empty()) {
+    auto list = to.initFindings(static_cast<unsigned>(e.findings.size()));
+    for (unsigned i = 0; i < list.size(); ++i) {
+      auto finding = list[i];
+      const auto& f = e.findings[i];
+      if (!f.invariant.empty()) finding.setInvariant(kj::StringPtr(f.invariant.c_str(), f.invariant.size()));
+      finding.setResult(f.result);
+      if (!f.message.empty()) finding.setMessage(kj::StringPtr(f.message.c_str(), f.message.size()));
+    }
+  }
+  return canonical(to);
+}
+
+std::string byUs(const Entry& e) {
+  WordWriter writer;
+  return std::string(writer.message(e));
+}
+
+Entry sampleEntry() {
+  Entry e;
+  e.seq = 3;
+  e.time = Time{1'774'252'800'000'000};
+  e.tag = Tag::escalated;
+  e.entity = "U02";
+  e.role = "Clinical";
+  e.operationId = "op-3";
+  e.action = R"({"type":"RecordResult"})";
+  e.verdicts = {1, 1, 3};
+  e.findings = {{"UDT_RELAPSE_RESPONSE", 3, "no response"}, {"", 0, ""}};
+  e.stateDigest.fill(0xab);
+  return e;
+}
+
+TEST(EntryCodec, EqualsTheLibrarysCanonicalForm) {
+  EXPECT_EQ(hexOf(byUs(Entry{})), hexOf(byLibrary(Entry{})));
+  EXPECT_EQ(hexOf(byUs(sampleEntry())), hexOf(byLibrary(sampleEntry())));
+  Entry emptyFindings;
+  emptyFindings.findings.resize(3);  // elements of no words at all
+  EXPECT_EQ(hexOf(byUs(emptyFindings)), hexOf(byLibrary(emptyFindings)));
+}
+
+Entry anyEntry() {
+  using namespace rc;
+  const auto text = [] {
+    return *gen::oneOf(gen::just(std::string()), gen::container<std::string>(gen::inRange<char>(1, 127)));
+  };
+  Entry e;
+  e.seq = *gen::arbitrary<std::uint64_t>();
+  e.time.micros = *gen::arbitrary<std::int64_t>();
+  e.tag = static_cast<Tag>(*gen::inRange(0, 5));
+  e.escalation = *gen::element<std::uint64_t>(0, 1, 1ull << 63);
+  for (std::string* member : {&e.entity, &e.role, &e.device, &e.agent, &e.operationId, &e.action, &e.invariant,
+                              &e.message, &e.writes, &e.counselor, &e.reason, &e.decision, &e.genesis})
+    *member = text();
+  e.verdicts = *gen::arbitrary<std::vector<std::uint8_t>>();
+  for (int i = *gen::inRange(0, 5); i > 0; --i)
+    e.findings.push_back({text(), *gen::element<std::uint16_t>(0, 2, 3, 65535), text()});
+  for (auto& byte : e.stateDigest) byte = *gen::arbitrary<std::uint8_t>();
+  return e;
+}
+
+RC_GTEST_PROP(EntryCodec, AnyEntryEqualsTheLibrarysCanonicalForm, ()) {
+  const Entry e = anyEntry();
+  RC_ASSERT(hexOf(byUs(e)) == hexOf(byLibrary(e)));
+}
+
+RC_GTEST_PROP(EntryCodec, RoundTrip, ()) {
+  const Entry e = anyEntry();
+  const std::string bytes = byUs(e);
+  const Entry back = readEntry(bytes).value();
+  RC_ASSERT(byUs(back) == bytes);
+  RC_ASSERT(back.seq == e.seq);
+  RC_ASSERT(back.time == e.time);
+  RC_ASSERT(back.tag == e.tag);
+  RC_ASSERT(back.genesis == e.genesis);
+  RC_ASSERT(back.verdicts == e.verdicts);
+  RC_ASSERT(back.stateDigest == e.stateDigest);
+  RC_ASSERT(back.findings.size() == e.findings.size());
+}
+
+// The library reads what we write, by its own accessors.
+RC_GTEST_PROP(EntryCodec, TheLibraryReadsOurs, ()) {
+  const Entry e = anyEntry();
+  const std::string bytes = byUs(e);
+  std::vector<std::uint64_t> words(bytes.size() / 8);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  const kj::ArrayPtr<const capnp::word> segment(reinterpret_cast<const capnp::word*>(words.data()), words.size());
+  capnp::SegmentArrayMessageReader reader(kj::arrayPtr(&segment, 1));
+  RC_ASSERT(reader.isCanonical());
+  const auto from = reader.getRoot<wire::Entry>();
+  RC_ASSERT(from.getSeq() == e.seq);
+  RC_ASSERT(from.getTime() == e.time.micros);
+  RC_ASSERT(from.getEscalation() == e.escalation);
+  RC_ASSERT(std::string(from.getAction().cStr(), from.getAction().size()) == e.action);
+  RC_ASSERT(std::string(from.getGenesis().cStr(), from.getGenesis().size()) == e.genesis);
+  RC_ASSERT(from.getVerdicts().size() == e.verdicts.size());
+  RC_ASSERT(from.getFindings().size() == e.findings.size());
+  for (unsigned i = 0; i < e.findings.size(); ++i) RC_ASSERT(from.getFindings()[i].getResult() == e.findings[i].result);
+}
+
+// A second encoding of the same entry is seen: it would be a second leaf.
+TEST(EntryCodec, OnlyOneEncodingIsCanonical) {
+  const Entry e = sampleEntry();
+  const std::string bytes = byUs(e);
+  std::vector<std::uint64_t> words(bytes.size() / 8 + 1);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  const std::string_view aligned(reinterpret_cast<const char*>(words.data()), bytes.size());
+  const EntryView view = readEntryView(aligned).value();
+  EXPECT_TRUE(isCanonicalEntry(view, aligned));
+  const std::string_view padded(aligned.data(), bytes.size() + 8);  // one zero word more
+  EXPECT_TRUE(readEntryView(padded).ok());
+  EXPECT_FALSE(isCanonicalEntry(view, padded));
+}
+
+TEST(EntryCodec, EveryTruncationIsAnErrorOrReadsNothingWrong) {
+  const std::string bytes = byUs(sampleEntry());
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+    auto entry = readEntry(std::string_view(bytes).substr(0, cut));
+    EXPECT_FALSE(entry.ok()) << cut;
+  }
+}
+
+RC_GTEST_PROP(EntryCodec, AnyWordsGiveAnEntryOrAnError, (std::vector<std::uint64_t> words)) {
+  (void)readEntry({reinterpret_cast<const char*>(words.data()), words.size() * 8});
+}
+
+RC_GTEST_PROP(EntryCodec, AnyAlteredByteGivesAnEntryOrAnError, (std::uint16_t at, std::uint8_t value)) {
+  std::string bytes = byUs(sampleEntry());
+  bytes[at % bytes.size()] = static_cast<char>(value);
+  (void)readEntry(bytes);
+}
+
+TEST(EntryCodec, AnUnknownTagIsAnError) {
+  Entry e = sampleEntry();
+  e.tag = static_cast<Tag>(9);
+  EXPECT_EQ(readEntry(byUs(e)).error().message, "entry.tag: no such enumerant 9");
+}
+
+// capnpLayout against the compiler: offset and type of every member, from the compiled schema.
+template <class Struct, class Wire>
+void expectLayoutOf() {
+  static constexpr auto layout = capnpLayout<Struct>();
+  const capnp::StructSchema schema = capnp::Schema::from<Wire>();
+  const auto fields = schema.getFields();
+  ASSERT_EQ(fields.size(), memberCount<Struct>);
+  EXPECT_EQ(schema.getProto().getStruct().getDataWordCount(), layout.dataWords);
+  EXPECT_EQ(schema.getProto().getStruct().getPointerCount(), layout.pointers);
+  forEachMember<Struct>([&](auto member, auto index) {
+    const auto proto = fields[index].getProto();
+    EXPECT_EQ(member.name, std::string_view(proto.getName().cStr()));
+    EXPECT_EQ(proto.getSlot().getOffset(), layout.slots[index].offset) << member.name;
+  });
+}
+
+TEST(EntryCodec, LayoutIsTheCompilers) {
+  expectLayoutOf<Entry, wire::Entry>();
+  expectLayoutOf<BasicFinding<std::string>, wire::Finding>();
+  expectLayoutOf<BasicGenesis<std::string>, wire::Genesis>();
+  expectLayoutOf<BasicNote<std::string>, wire::Note>();
+}
+
+}  // namespace
+}  // namespace witan::kernel
