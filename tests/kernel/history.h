@@ -65,7 +65,9 @@ inline std::string jsonOf(const DomainModule& module, const Action& action) {
 inline Decision feed(Partition& partition, const Step& step) {
   if (step.kind == Step::Kind::init) return partition.init(step.entity, step.fields, step.at);
   if (step.kind == Step::Kind::propose) {
-    const ActionPtr action = actionOf(partition.module(), step.action);
+    auto decoded = partition.module().parseAction(parseJson(step.action).value());
+    if (!decoded.ok()) return {};  // refused
+    const ActionPtr action = std::move(*decoded);
     return partition.propose(
         {step.entity, step.role, step.operationId, "device-1", "agent-1", action.get(), step.at, true});
   }
