@@ -26,8 +26,9 @@ Findings tooLong(const std::string& path, std::string_view text);
 // Words that promise instead of doing, and absolute paths of the machine it was written on.
 Findings forbiddenWords(const std::string& path, std::string_view text);
 
-// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim), and in
-// kernel/ and domains/ of anything that brings I/O, time, threads or chance.
+// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim); of RocksDB
+// outside of store/ and OpenSSL outside of base/ and net/; and in kernel/ and domains/ of anything that brings I/O, time,
+// threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
 }  // namespace witan::tidy

@@ -104,6 +104,8 @@ TEST(TidyFires, Includes) {
   EXPECT_EQ(forbiddenIncludes("base/a.h", "#  include \"store/store.h\"\n").size(), 1u);
   EXPECT_EQ(forbiddenIncludes("domains/x/a.cpp", "#include <boost/asio/io_context.hpp>\n#include <thread>\n#include <sys/socket.h>\n").size(), 3u);
   EXPECT_EQ(forbiddenIncludes("kernel/a.cpp", "#include \"store/rocks_store.h\"\n").size(), 1u);
+  EXPECT_EQ(forbiddenIncludes("node/a.cpp", "#include <rocksdb/db.h>\n#include <openssl/evp.h>\n").size(), 2u);
+  EXPECT_TRUE(forbiddenIncludes("store/a.cpp", "#include <rocksdb/db.h>\n").empty());
   EXPECT_TRUE(forbiddenIncludes("node/a.cpp", "#include <thread>\n#include \"kernel/field.h\"\n").empty());
   EXPECT_TRUE(forbiddenIncludes("kernel/a.cpp", "#include \"kernel/field.h\"\n#include <vector>\n").empty());
 }
