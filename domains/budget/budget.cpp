@@ -3,6 +3,8 @@
 // Two agents spend from one allowance; neither sees what the other spent. Each proposal alone keeps the cap, both
 // together may not: the invariant is cross-cutting and needs coordination (Def. A.11). Two fields and not one shared
 // counter, because two writers of one counter would be a lost update (Berenson P4), not write skew (A5B).
+#include <limits>
+
 #include "domains/registry.h"
 #include "kernel/typed_module.h"
 
@@ -65,9 +67,11 @@ struct BudgetCap {
   using Reads = Footprint<SpentA, SpentB>;
   static Verdict check(const View<BudgetCap>& s) {
     __extension__ using Wide = __int128;   // the sum of two 64-bit numbers always fits
-    if (Wide{s.get<SpentA>()} + s.get<SpentB>() <= s.policy().cap) return Verdict::pass();
-    return Verdict::reject("spent " + std::to_string(s.get<SpentA>()) + " + " + std::to_string(s.get<SpentB>()) + ", the cap is " +
-                           std::to_string(s.policy().cap));
+    const Wide total = Wide{s.get<SpentA>()} + s.get<SpentB>();
+    if (total <= s.policy().cap) return Verdict::pass();
+    const bool printable = total <= std::numeric_limits<std::int64_t>::max();
+    return Verdict::reject("spent " + (printable ? std::to_string(static_cast<std::int64_t>(total)) : "more than 64 bits hold") +
+                           ", the cap is " + std::to_string(s.policy().cap));
   }
 };
 
