@@ -1,6 +1,6 @@
 // What a domain author writes, as concepts: Adjudicable (seed 000, Def. A.13), Domain (A.15), Counselable (A.61).
 //
-// docs/ARCHITECTURE.md, "How to add a domain", walks through one; domains/budget/budget.cpp is the smallest.
+// docs/ADD_A_DOMAIN.md walks through one; domains/budget/budget.cpp is the smallest.
 //
 //   struct State  { using Policy = ...; fields... };            // a record of all fields (Def. A.1)
 //   using Fields  = FieldList<...>;                             // its atomic components, named
