@@ -100,7 +100,8 @@ Entry anyEntry() {
   };
   Entry e;
   e.seq = *gen::arbitrary<std::uint64_t>();
-  e.time.micros = *gen::arbitrary<std::int64_t>();
+  e.time.micros =
+      *gen::inRange<std::int64_t>(-62'135'596'800'000'000, 253'402'300'800'000'000);  // the years 0001 to 9999
   e.tag = static_cast<Tag>(*gen::inRange(0, 5));
   e.escalation = *gen::element<std::uint64_t>(0, 1, 1ull << 63);
   for (std::string* member : {&e.entity, &e.role, &e.device, &e.agent, &e.operationId, &e.action, &e.invariant,
