@@ -302,12 +302,12 @@ Decision Partition::counselorEntry(Instance& instance, std::string_view entity, 
   return decision;
 }
 
-std::vector<std::pair<std::string, Decision>> Partition::expire(Time now) {
+std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::optional<std::string_view> only) {
   std::vector<std::pair<std::string, Decision>> expired;
   if (options_.pendingTtlMicros <= 0) return expired;
   std::vector<std::string> due;
   for (const auto& [seq, entity] : pendingBySeq_)
-    if (now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros) due.push_back(entity);
+    if ((!only || *only == entity) && now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros) due.push_back(entity);
   for (const std::string& entity : due) {
     Instance& instance = *find(entity);
     EntryView entry;
@@ -348,6 +348,8 @@ bool Partition::frozen(std::string_view entity) const {
   const Instance* instance = find(entity);
   return instance != nullptr && instance->pending != nullptr;
 }
+
+bool Partition::knows(std::string_view operationId) const { return operations_.contains(keyOf(operationId)); }
 
 PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
   const PendingProposal& p = *instance.pending;

@@ -104,7 +104,8 @@ class Partition {
   Decision propose(const Proposal&);
   Decision decide(const CounselorDecision&);
   // Rejects pending proposals whose time is up, as counselor "system". Each made one entry.
-  std::vector<std::pair<std::string, Decision>> expire(Time now);
+  // With `only`, that entity's alone.
+  std::vector<std::pair<std::string, Decision>> expire(Time now, std::optional<std::string_view> only = std::nullopt);
 
   // ---- effects ----
   bool hasOpenBatch() const { return !batch_.empty(); }
@@ -130,6 +131,7 @@ class Partition {
   const EntityState* state(std::string_view entity) const;         // null: unknown
   const Hash* stateDigest(std::string_view entity) const;
   bool frozen(std::string_view entity) const;
+  bool knows(std::string_view operationId) const;                  // decided or remembered
   std::vector<PendingView> queue() const;                          // by sequence number
   std::optional<PendingView> pending(std::string_view entity) const;
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }

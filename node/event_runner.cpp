@@ -42,9 +42,11 @@ std::string EventRunner::refuseOverlong(std::uint64_t number) {
 }
 
 Decision EventRunner::decide(const EventLine& line, std::uint64_t number, std::string_view text) {
-  for (const auto& [entity, expired] : partition_.expire(line.at)) note_("entity " + entity + ": " + expired.message);
   if (line.kind == EventLine::Kind::init) return partition_.init(line.entity, line.init, line.at);
   const std::string operationId = line.operationId ? *line.operationId : lineOperationId(number, text);
+  // Only a line that is not a repeat, and only for its own entity: so feeding a file again expires nothing anew.
+  if (!partition_.knows(operationId))
+    for (const auto& [entity, expired] : partition_.expire(line.at, line.entity)) note_("entity " + entity + ": " + expired.message);
   if (line.kind == EventLine::Kind::decision) {
     kernel::CounselorDecision d;
     d.entity = line.entity;
