@@ -20,14 +20,24 @@ FlatMessage::FlatMessage(std::string_view bytes) : segment_(asWords(bytes)), rea
 
 capnp::AnyPointer::Reader FlatMessage::root() { return reader_.getRoot<capnp::AnyPointer>(); }
 
+namespace {
+
+Status wholeWords(std::string_view bytes) {
+  if (!bytes.empty() && bytes.size() % 8 == 0) return okStatus();
+  return invalid("a message of " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
+}
+
+}  // namespace
+
 Result<std::vector<std::uint64_t>> alignedWords(std::string_view bytes) {
-  if (bytes.empty() || bytes.size() % 8 != 0) return invalid("a message of " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
+  WITAN_DO(wholeWords(bytes));
   std::vector<std::uint64_t> words(bytes.size() / 8);
   std::memcpy(words.data(), bytes.data(), bytes.size());
   return words;
 }
 
 Status withMessage(std::string_view alignedBytes, const std::function<Status(capnp::AnyStruct::Reader)>& read) {
+  WITAN_DO(wholeWords(alignedBytes));
   Status status = okStatus();
   try {
     FlatMessage message(alignedBytes);

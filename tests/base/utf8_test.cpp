@@ -54,5 +54,12 @@ TEST(Utf8, CapnpTextMustBeUtf8) {
   EXPECT_NE(many.error().message.find("words.many"), std::string::npos) << many.error().message;
 }
 
+// Found by fuzzing a ledger: a record of 12 bytes with a right check.
+TEST(Utf8, CapnpMessagesAreWholeWords) {
+  alignas(8) const char bytes[16] = {};
+  for (std::size_t size : {0, 1, 7, 12, 15})
+    EXPECT_FALSE(withMessage({bytes, size}, [](capnp::AnyStruct::Reader) { return okStatus(); }).ok()) << size;
+}
+
 }  // namespace
 }  // namespace witan
