@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 
+#include "store/rocks_diary.h"
 #include "store/rocks_files.h"
 #include "store/wal_file_system.h"
 
@@ -45,10 +46,7 @@ rocksdb::Options rocksOptions(const RocksOptions& options, rocksdb::Env* env) {
   result.max_manifest_file_size = std::uint64_t{16} << 20;
   // A failed write stays failed until reopening (S5): no recovery behind our back.
   result.max_bgerror_resume_count = 0;
-  // RocksDB's own diary: small, warnings only, no statistics thread.
-  result.info_log_level = rocksdb::WARN_LEVEL;
-  result.keep_log_file_num = 2;
-  result.max_log_file_size = std::size_t{1} << 20;
+  // No statistics thread.
   result.stats_dump_period_sec = 0;
   result.stats_persist_period_sec = 0;
 
@@ -215,7 +213,9 @@ Result<std::unique_ptr<Store>> openRocksStore(const std::filesystem::path& dir, 
   WITAN_DO(prepareRocksFolder(dir, options.createIfMissing));
   std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(walFileSystem(options.preallocateLog));
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = rocksdb::DB::Open(rocksOptions(options, env.get()), dir.string(), &db);
+  rocksdb::Options opening = rocksOptions(options, env.get());
+  opening.info_log = openDiary(dir);
+  const rocksdb::Status status = rocksdb::DB::Open(opening, dir.string(), &db);
   if (!status.ok()) return rocksOpenError(status, dir);
   std::unique_ptr<rocksdb::DB> owned(db);
   return std::unique_ptr<Store>(std::make_unique<RocksStore>(std::move(env), std::move(owned), dir.string()));
