@@ -208,7 +208,7 @@ class TypedModule final : public DomainModule {
       return std::visit([](auto&& value) -> ActionPtr {
         using P = std::decay_t<decltype(value)>;
         auto action = std::make_unique<Act<P>>(indexOfProcess<P>());
-        action->value = std::move(value);
+        action->value = std::forward<decltype(value)>(value);
         return action;
       }, D::sample(boxOf(entity).state, random, at));
     } else {
