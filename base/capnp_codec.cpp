@@ -10,13 +10,15 @@ namespace {
 constexpr capnp::ReaderOptions kLimits{8 * 1024 * 1024, 32};
 
 kj::ArrayPtr<const capnp::word> asWords(std::string_view bytes) {
-  WITAN_CHECK(bytes.size() % 8 == 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0, "a message in aligned words");
+  WITAN_CHECK(bytes.size() % 8 == 0 && reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 == 0,
+              "a message in aligned words");
   return {reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / 8};
 }
 
 }  // namespace
 
-FlatMessage::FlatMessage(std::string_view bytes) : segment_(asWords(bytes)), reader_(kj::arrayPtr(&segment_, 1), kLimits) {}
+FlatMessage::FlatMessage(std::string_view bytes)
+    : segment_(asWords(bytes)), reader_(kj::arrayPtr(&segment_, 1), kLimits) {}
 
 capnp::AnyPointer::Reader FlatMessage::root() { return reader_.getRoot<capnp::AnyPointer>(); }
 

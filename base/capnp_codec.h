@@ -49,8 +49,8 @@ class WordWriter {
     words_.resize(at + shape.data + shape.pointers);
     // An empty struct is a pointer with offset -1.
     const std::int64_t offset = shape.data + shape.pointers == 0 ? -1 : static_cast<std::int64_t>(at - pointerAt) - 1;
-    words_[pointerAt] = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(offset) << 2)) | static_cast<std::uint64_t>(shape.data) << 32 |
-                        static_cast<std::uint64_t>(shape.pointers) << 48;
+    words_[pointerAt] = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(offset) << 2)) |
+                        static_cast<std::uint64_t>(shape.data) << 32 | static_cast<std::uint64_t>(shape.pointers) << 48;
     fill(at, shape, value);
   }
 
@@ -103,24 +103,37 @@ class WordWriter {
 
   template <class V>
   static std::uint64_t toBits(const V& v) {
-    if constexpr (std::is_same_v<V, Time>) return static_cast<std::uint64_t>(v.micros);
-    else if constexpr (std::is_same_v<V, Date>) return static_cast<std::uint32_t>(v.days);
-    else return static_cast<std::uint64_t>(v);
+    if constexpr (std::is_same_v<V, Time>)
+      return static_cast<std::uint64_t>(v.micros);
+    else if constexpr (std::is_same_v<V, Date>)
+      return static_cast<std::uint32_t>(v.days);
+    else
+      return static_cast<std::uint64_t>(v);
   }
 
   static bool present(std::string_view v) { return !v.empty(); }
   static bool present(const Hash&) { return true; }
   template <class V>
-  static bool present(const std::optional<V>& v) { return v.has_value(); }
+  static bool present(const std::optional<V>& v) {
+    return v.has_value();
+  }
   template <class V>
-  static bool present(const std::vector<V>& v) { return !v.empty(); }
+  static bool present(const std::vector<V>& v) {
+    return !v.empty();
+  }
   template <class V>
-  static bool present(std::span<const V> v) { return !v.empty(); }
+  static bool present(std::span<const V> v) {
+    return !v.empty();
+  }
   template <Reflected V>
-  static bool present(const V&) { return true; }
+  static bool present(const V&) {
+    return true;
+  }
 
   void writePointer(std::size_t at, std::string_view text) { writeBytes(at, text, true); }
-  void writePointer(std::size_t at, const Hash& hash) { writeBytes(at, {reinterpret_cast<const char*>(hash.data()), hash.size()}, false); }
+  void writePointer(std::size_t at, const Hash& hash) {
+    writeBytes(at, {reinterpret_cast<const char*>(hash.data()), hash.size()}, false);
+  }
   void writePointer(std::size_t at, const std::vector<std::uint8_t>& data) {
     writeBytes(at, {reinterpret_cast<const char*>(data.data()), data.size()}, false);
   }
@@ -131,8 +144,10 @@ class WordWriter {
   void writePointer(std::size_t at, const std::optional<V>& v) {
     if constexpr (capnpSize<V>() == kPointer) {
       // A present but empty text differs from none: it is one NUL byte.
-      if constexpr (std::is_convertible_v<V, std::string_view>) writeBytes(at, std::string_view(*v), true);
-      else writePointer(at, *v);
+      if constexpr (std::is_convertible_v<V, std::string_view>)
+        writeBytes(at, std::string_view(*v), true);
+      else
+        writePointer(at, *v);
     } else {
       std::string text = toJson(*v);
       if (text.size() >= 2 && text.front() == '"') text = text.substr(1, text.size() - 2);
@@ -140,9 +155,13 @@ class WordWriter {
     }
   }
   template <Reflected V>
-  void writePointer(std::size_t at, const V& v) { writeStruct(at, v); }
+  void writePointer(std::size_t at, const V& v) {
+    writeStruct(at, v);
+  }
   template <Reflected V>
-  void writePointer(std::size_t at, const std::vector<V>& list) { writePointer(at, std::span<const V>(list)); }
+  void writePointer(std::size_t at, const std::vector<V>& list) {
+    writePointer(at, std::span<const V>(list));
+  }
 
   template <Reflected V>
   void writePointer(std::size_t at, std::span<const V> list) {
@@ -154,7 +173,8 @@ class WordWriter {
     }
     const std::uint64_t elementWords = shape.data + shape.pointers;
     const std::size_t tag = startList(at, 7, elementWords * list.size(), 1 + elementWords * list.size());
-    words_[tag] = list.size() << 2 | static_cast<std::uint64_t>(shape.data) << 32 | static_cast<std::uint64_t>(shape.pointers) << 48;
+    words_[tag] = list.size() << 2 | static_cast<std::uint64_t>(shape.data) << 32 |
+                  static_cast<std::uint64_t>(shape.pointers) << 48;
     for (std::size_t i = 0; i < list.size(); ++i) fill(tag + 1 + i * elementWords, shape, list[i]);
   }
 
@@ -168,7 +188,8 @@ class WordWriter {
     const std::size_t start = words_.size();
     words_.resize(start + words);
     const std::int64_t offset = static_cast<std::int64_t>(start - at) - 1;
-    words_[at] = 1 | static_cast<std::uint64_t>(static_cast<std::uint32_t>(offset) << 2) | (static_cast<std::uint64_t>(elementSize) | count << 3) << 32;
+    words_[at] = 1 | static_cast<std::uint64_t>(static_cast<std::uint32_t>(offset) << 2) |
+                 (static_cast<std::uint64_t>(elementSize) | count << 3) << 32;
     return start;
   }
   void writeBytes(std::size_t at, std::string_view bytes, bool nulTerminated) {
@@ -207,8 +228,10 @@ Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::st
 // Bytes of one text: as in JSON, unless the struct says otherwise with `static constexpr std::size_t textMax`.
 template <Reflected T>
 constexpr std::size_t capnpTextMax() {
-  if constexpr (requires { T::textMax; }) return T::textMax;
-  else return kTextMax;
+  if constexpr (requires { T::textMax; })
+    return T::textMax;
+  else
+    return kTextMax;
 }
 
 // Fills a struct from a message. Sections shorter than the layout read as zero (older writers), longer ones are ignored
@@ -236,19 +259,24 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       // Only what JSON can carry too: what is read here must read back from a ledger.
       if constexpr (std::is_same_v<V, Time>) {
         out.micros = static_cast<std::int64_t>(bits);
-        if (!isCalendarTime(out)) status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+        if (!isCalendarTime(out))
+          status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
       } else if constexpr (std::is_same_v<V, Date>) {
         out.days = static_cast<std::int32_t>(bits);
-        if (!isCalendarDate(out)) status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
-      }
-      else if constexpr (NamedEnum<V>) {
+        if (!isCalendarDate(out))
+          status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+      } else if constexpr (NamedEnum<V>) {
         if (bits >= enumNames<V>().size())
-          status = invalid(std::string(where) + "." + std::string(member.name) + ": no such enumerant " + std::to_string(bits));
-        else out = static_cast<V>(bits);
-      } else out = static_cast<V>(bits);
+          status = invalid(std::string(where) + "." + std::string(member.name) + ": no such enumerant " +
+                           std::to_string(bits));
+        else
+          out = static_cast<V>(bits);
+      } else
+        out = static_cast<V>(bits);
     } else {
       if (slot.offset < pointers.size())
-        status = detail::readPointerMember(pointers[slot.offset], out, std::string(where) + "." + std::string(member.name), capnpTextMax<T>());
+        status = detail::readPointerMember(pointers[slot.offset], out,
+                                           std::string(where) + "." + std::string(member.name), capnpTextMax<T>());
     }
   });
   return status;
@@ -264,7 +292,8 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     into = V(text);
   } else if constexpr (std::is_same_v<V, Hash>) {
     auto bytes = from.template getAs<capnp::Data>();
-    if (bytes.size() != into.size()) return invalid(std::string(where) + ": expected 32 bytes, found " + std::to_string(bytes.size()));
+    if (bytes.size() != into.size())
+      return invalid(std::string(where) + ": expected 32 bytes, found " + std::to_string(bytes.size()));
     std::memcpy(into.data(), bytes.begin(), into.size());
   } else if constexpr (std::is_same_v<V, std::vector<std::uint8_t>>) {
     auto bytes = from.template getAs<capnp::Data>();
@@ -283,12 +312,16 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     }
   } else if constexpr (isOptional<V>) {
     using Inner = typename V::value_type;
-    if constexpr (capnpSize<Inner>() == kPointer) return readPointerMember(from, into.emplace(), where, textMax);
+    if constexpr (capnpSize<Inner>() == kPointer)
+      return readPointerMember(from, into.emplace(), where, textMax);
     else {
       WITAN_TRY(text, readTextPointer(from, where, textMax));
       std::string quoted;
-      if constexpr (std::is_same_v<Inner, std::int64_t> || std::is_same_v<Inner, std::uint64_t> || std::is_same_v<Inner, bool>) quoted = text;
-      else appendJsonString(quoted, text);
+      if constexpr (std::is_same_v<Inner, std::int64_t> || std::is_same_v<Inner, std::uint64_t> ||
+                    std::is_same_v<Inner, bool>)
+        quoted = text;
+      else
+        appendJsonString(quoted, text);
       WITAN_TRY(parsed, parseJson(quoted));
       return readJson(parsed, into.emplace(), where);
     }
@@ -321,16 +354,26 @@ Status readMessage(std::string_view bytes, T& into, std::string_view where) {
 
 template <class T>
 std::string capnpTypeName() {
-  if constexpr (std::is_same_v<T, bool>) return "Bool";
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return "UInt16";
-  else if constexpr (NamedEnum<T>) return "UInt16";
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return "UInt32";
-  else if constexpr (std::is_same_v<T, Date>) return "Int32";
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return "UInt64";
-  else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, Time>) return "Int64";
-  else if constexpr (std::is_same_v<T, Hash> || std::is_same_v<T, std::vector<std::uint8_t>>) return "Data";
-  else if constexpr (std::is_same_v<T, std::vector<std::string>>) return "List(Text)";
-  else return "Text";
+  if constexpr (std::is_same_v<T, bool>)
+    return "Bool";
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return "UInt16";
+  else if constexpr (NamedEnum<T>)
+    return "UInt16";
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return "UInt32";
+  else if constexpr (std::is_same_v<T, Date>)
+    return "Int32";
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return "UInt64";
+  else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, Time>)
+    return "Int64";
+  else if constexpr (std::is_same_v<T, Hash> || std::is_same_v<T, std::vector<std::uint8_t>>)
+    return "Data";
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return "List(Text)";
+  else
+    return "Text";
 }
 
 // The schema of a flat struct, as a .capnp author would write it.
@@ -338,7 +381,8 @@ template <Reflected T>
 std::string capnpSchema(std::string_view name) {
   std::string out = "struct " + std::string(name) + " {\n";
   forEachMember<T>([&](auto member, auto index) {
-    out += "  " + std::string(member.name) + " @" + std::to_string(index) + " :" + capnpTypeName<typename decltype(member)::Type>() + ";\n";
+    out += "  " + std::string(member.name) + " @" + std::to_string(index) + " :" +
+           capnpTypeName<typename decltype(member)::Type>() + ";\n";
   });
   return out + "}\n";
 }

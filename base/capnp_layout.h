@@ -26,16 +26,21 @@ inline constexpr bool isOptional<std::optional<T>> = true;
 inline constexpr int kPointer = -1;
 template <class T>
 constexpr int capnpSize() {
-  if constexpr (std::is_same_v<T, bool>) return 0;
-  else if constexpr (std::is_same_v<T, std::uint16_t> || NamedEnum<T>) return 4;
-  else if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, Date>) return 5;
-  else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> || std::is_same_v<T, Time>) return 6;
-  else return kPointer;
+  if constexpr (std::is_same_v<T, bool>)
+    return 0;
+  else if constexpr (std::is_same_v<T, std::uint16_t> || NamedEnum<T>)
+    return 4;
+  else if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, Date>)
+    return 5;
+  else if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> || std::is_same_v<T, Time>)
+    return 6;
+  else
+    return kPointer;
 }
 
 struct CapnpSlot {
-  int size = kPointer;      // as capnpSize
-  std::uint32_t offset = 0; // in units of its size, or pointer index
+  int size = kPointer;       // as capnpSize
+  std::uint32_t offset = 0;  // in units of its size, or pointer index
 };
 
 template <std::size_t N>
@@ -72,7 +77,7 @@ class CapnpHoles {
     holes_[size] = at + 1;
     return true;
   }
-  std::array<std::uint32_t, 6> holes_{};   // 0: none, since offset 0 is never a hole
+  std::array<std::uint32_t, 6> holes_{};  // 0: none, since offset 0 is never a hole
 };
 
 // An optional scalar travels as a Text pointer (null or decimal/ISO text), so that "none" needs no second field.
@@ -82,8 +87,10 @@ constexpr auto capnpLayout() {
   CapnpHoles holes;
   forEachMember<T>([&](auto member, auto index) {
     constexpr int size = capnpSize<typename decltype(member)::Type>();
-    if constexpr (size == kPointer) layout.slots[index] = {kPointer, layout.pointers++};
-    else layout.slots[index] = {size, holes.place(size, layout.dataWords)};
+    if constexpr (size == kPointer)
+      layout.slots[index] = {kPointer, layout.pointers++};
+    else
+      layout.slots[index] = {size, holes.place(size, layout.dataWords)};
   });
   return layout;
 }

@@ -16,8 +16,8 @@ namespace witan {
 }  // namespace witan
 
 // `why` is a string that says what was believed.
-#define WITAN_CHECK(condition, why)                                                               \
-  do {                                                                                            \
-    if (!(condition)) [[unlikely]]                                                                \
-      ::witan::checkFailed(#condition, (why), __FILE__, __LINE__);                   \
+#define WITAN_CHECK(condition, why)                                \
+  do {                                                             \
+    if (!(condition)) [[unlikely]]                                 \
+      ::witan::checkFailed(#condition, (why), __FILE__, __LINE__); \
   } while (false)

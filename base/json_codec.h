@@ -27,10 +27,14 @@ template <class T>
 struct JsonCodec;  // read(value, out, where) -> Status; write(out, value); typeName() as shown to people
 
 template <class T>
-Status readJson(const json::value& from, T& into, std::string_view where) { return JsonCodec<T>::read(from, into, where); }
+Status readJson(const json::value& from, T& into, std::string_view where) {
+  return JsonCodec<T>::read(from, into, where);
+}
 
 template <class T>
-void writeJson(std::string& out, const T& value) { JsonCodec<T>::write(out, value); }
+void writeJson(std::string& out, const T& value) {
+  JsonCodec<T>::write(out, value);
+}
 
 template <class T>
 std::string toJson(const T& value) {
@@ -46,7 +50,9 @@ Status readText(const json::value& from, std::string& into, std::string_view whe
 
 template <>
 struct JsonCodec<std::int64_t> {
-  static Status read(const json::value& v, std::int64_t& out, std::string_view where) { return readInteger(v, out, where); }
+  static Status read(const json::value& v, std::int64_t& out, std::string_view where) {
+    return readInteger(v, out, where);
+  }
   static void write(std::string& out, std::int64_t v) { appendInteger(out, v); }
   static std::string typeName() { return "integer"; }
 };
@@ -137,8 +143,10 @@ struct JsonCodec<std::optional<T>> {
     return readJson(v, out.emplace(), where);
   }
   static void write(std::string& out, const std::optional<T>& v) {
-    if (v) writeJson(out, *v);
-    else out += "null";
+    if (v)
+      writeJson(out, *v);
+    else
+      out += "null";
   }
   static std::string typeName() { return JsonCodec<T>::typeName() + " or null"; }
 };
@@ -148,7 +156,8 @@ struct JsonCodec<std::vector<T>> {
   static Status read(const json::value& v, std::vector<T>& out, std::string_view where) {
     if (!v.is_array()) return wrongJsonType(where, "a list", v);
     const json::array& list = v.get_array();
-    if (list.size() > kListMax) return invalid(std::string(where) + ": more than " + std::to_string(kListMax) + " elements");
+    if (list.size() > kListMax)
+      return invalid(std::string(where) + ": more than " + std::to_string(kListMax) + " elements");
     out.clear();
     for (std::size_t i = 0; i < list.size(); ++i)
       WITAN_DO(readJson(list[i], out.emplace_back(), std::string(where) + "[" + std::to_string(i) + "]"));
@@ -167,7 +176,9 @@ struct JsonCodec<std::vector<T>> {
 
 // A struct that says `static constexpr bool asTuple = true` is written as a JSON array of its members in order.
 template <class T>
-concept TupleShaped = Reflected<T> && requires { requires T::asTuple; };
+concept TupleShaped = Reflected<T> && requires {
+  requires T::asTuple;
+};
 
 template <TupleShaped T>
 struct JsonCodec<T> {
@@ -176,7 +187,9 @@ struct JsonCodec<T> {
       return wrongJsonType(where, "a list of " + std::to_string(memberCount<T>) + " elements", v);
     Status status = okStatus();
     forEachMember<T>([&](auto member, auto index) {
-      if (status.ok()) status = readJson(v.get_array()[index], out.*member.pointer, std::string(where) + "." + std::string(member.name));
+      if (status.ok())
+        status =
+            readJson(v.get_array()[index], out.*member.pointer, std::string(where) + "." + std::string(member.name));
     });
     return status;
   }
@@ -196,8 +209,7 @@ struct JsonCodec<T> {
 };
 
 template <class T>
-  requires(Reflected<T> && !TupleShaped<T>)
-struct JsonCodec<T> {
+requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
   // `extra` is one more member name that is allowed and skipped ("type" of an action).
   static Status read(const json::value& v, T& out, std::string_view where, std::string_view extra = {}) {
     if (!v.is_object()) return wrongJsonType(where, "an object", v);
@@ -240,7 +252,8 @@ struct JsonCodec<T> {
          writeJson(out, v.*member.pointer);
        }()),
        ...);
-    }(std::make_index_sequence<memberCount<T>>{});
+    }
+    (std::make_index_sequence<memberCount<T>>{});
     if (!type.empty()) writeType();
     out += first ? "{}" : "}";
   }

@@ -9,9 +9,9 @@
 #pragma once
 
 #include <array>
+#include <boost/preprocessor/punctuation/comma_if.hpp>
 #include <boost/preprocessor/seq/enum.hpp>
 #include <boost/preprocessor/seq/for_each_i.hpp>
-#include <boost/preprocessor/punctuation/comma_if.hpp>
 #include <boost/preprocessor/stringize.hpp>
 #include <boost/preprocessor/variadic/to_seq.hpp>
 #include <concepts>
@@ -31,7 +31,9 @@ struct Member {
 };
 
 template <class T>
-concept Reflected = requires { T::witanMembers(); };
+concept Reflected = requires {
+  T::witanMembers();
+};
 
 template <Reflected T>
 inline constexpr std::size_t memberCount = std::tuple_size_v<decltype(T::witanMembers())>;
@@ -42,15 +44,18 @@ constexpr void forEachMember(Visit&& visit) {
   constexpr auto members = T::witanMembers();
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (visit(std::get<I>(members), std::integral_constant<std::size_t, I>{}), ...);
-  }(std::make_index_sequence<memberCount<T>>{});
+  }
+  (std::make_index_sequence<memberCount<T>>{});
 }
 
 // How many leading members an input must give; the others have defaults. `static constexpr std::size_t required`
 // in the struct says otherwise than "all".
 template <Reflected T>
 constexpr std::size_t requiredMembers() {
-  if constexpr (requires { T::required; }) return T::required;
-  else return memberCount<T>;
+  if constexpr (requires { T::required; })
+    return T::required;
+  else
+    return memberCount<T>;
 }
 
 // Member indices in the order of their names' bytes: the order of canonical JSON.
@@ -67,10 +72,14 @@ constexpr auto membersByName() {
 }
 
 template <class E>
-concept NamedEnum = std::is_enum_v<E> && requires(E e) { witanEnumNames(e); };
+concept NamedEnum = std::is_enum_v<E> && requires(E e) {
+  witanEnumNames(e);
+};
 
 template <NamedEnum E>
-constexpr auto enumNames() { return witanEnumNames(E{}); }
+constexpr auto enumNames() {
+  return witanEnumNames(E{});
+}
 
 template <NamedEnum E>
 constexpr std::string_view enumName(E value) {
@@ -92,19 +101,20 @@ constexpr std::optional<E> parseEnum(std::string_view word) {
 #define WITAN_MEMBER_(r, Type, i, name) \
   BOOST_PP_COMMA_IF(i)::witan::Member<Type, decltype(Type::name)> { BOOST_PP_STRINGIZE(name), &Type::name }
 
-#define WITAN_MEMBERS(Type, ...)                                                                              \
-  static constexpr auto witanMembers() {                                                                      \
-    return std::tuple{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))};   \
+#define WITAN_MEMBERS(Type, ...)                                                                            \
+  static constexpr auto witanMembers() {                                                                    \
+    return std::tuple{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
   }
 
 // For a struct that carries nothing.
 #define WITAN_NO_MEMBERS \
   static constexpr auto witanMembers() { return std::tuple<>{}; }
 
-#define WITAN_WORD_(r, unused, i, name) BOOST_PP_COMMA_IF(i) std::string_view{BOOST_PP_STRINGIZE(name)}
+#define WITAN_WORD_(r, unused, i, name) \
+  BOOST_PP_COMMA_IF(i) std::string_view { BOOST_PP_STRINGIZE(name) }
 
-#define WITAN_ENUM(Type, ...)                                                                             \
-  enum class Type : std::uint8_t { __VA_ARGS__ };                                                         \
-  constexpr auto witanEnumNames(Type) {                                                                   \
-    return std::array{BOOST_PP_SEQ_FOR_EACH_I(WITAN_WORD_, _, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))};    \
+#define WITAN_ENUM(Type, ...)                                                                          \
+  enum class Type : std::uint8_t { __VA_ARGS__ };                                                      \
+  constexpr auto witanEnumNames(Type) {                                                                \
+    return std::array{BOOST_PP_SEQ_FOR_EACH_I(WITAN_WORD_, _, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
   }

@@ -15,21 +15,21 @@ namespace witan {
 
 // The few kinds a caller may act on; everything else is in the words.
 enum class ErrorCode {
-  invalidInput,   // bytes or words from outside that do not have the agreed form
+  invalidInput,  // bytes or words from outside that do not have the agreed form
   notFound,
-  conflict,       // it exists already, is stale, or is held by someone else
+  conflict,  // it exists already, is stale, or is held by someone else
   unauthorised,
-  corrupt,        // stored bytes that are not what was written
-  ioFailed,       // the operating system or a library refused
-  unavailable,    // not reachable now; retrying may help
+  corrupt,      // stored bytes that are not what was written
+  ioFailed,     // the operating system or a library refused
+  unavailable,  // not reachable now; retrying may help
 };
 
 const char* toString(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::invalidInput;
-  std::string message;   // what (why)
-  std::string hint;      // what to do; may be empty
+  std::string message;  // what (why)
+  std::string hint;     // what to do; may be empty
 
   friend bool operator==(const Error&, const Error&) = default;
 };
@@ -41,16 +41,25 @@ struct Unit {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}        // NOLINT: implicit by design
-  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}    // NOLINT: implicit by design
+  Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return content_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
   // Requires: ok().
-  T& value() & { WITAN_CHECK(ok(), error().message); return std::get<0>(content_); }
-  const T& value() const& { WITAN_CHECK(ok(), error().message); return std::get<0>(content_); }
-  T&& value() && { WITAN_CHECK(ok(), error().message); return std::get<0>(std::move(content_)); }
+  T& value() & {
+    WITAN_CHECK(ok(), error().message);
+    return std::get<0>(content_);
+  }
+  const T& value() const& {
+    WITAN_CHECK(ok(), error().message);
+    return std::get<0>(content_);
+  }
+  T&& value() && {
+    WITAN_CHECK(ok(), error().message);
+    return std::get<0>(std::move(content_));
+  }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -82,13 +91,13 @@ inline Error ioFailed(std::string message, std::string hint = {}) {
 // WITAN_TRY(name, expression): `name` is the value, or the error is returned from here.
 #define WITAN_TRY_CONCAT_(a, b) a##b
 #define WITAN_TRY_NAME_(a, b) WITAN_TRY_CONCAT_(a, b)
-#define WITAN_TRY(name, expression)                                        \
-  auto WITAN_TRY_NAME_(name, _result) = (expression);                      \
+#define WITAN_TRY(name, expression)                                                        \
+  auto WITAN_TRY_NAME_(name, _result) = (expression);                                      \
   if (!WITAN_TRY_NAME_(name, _result).ok()) return WITAN_TRY_NAME_(name, _result).error(); \
   auto&& name = *std::move(WITAN_TRY_NAME_(name, _result))
 
 // WITAN_DO(expression): for a Status.
-#define WITAN_DO(expression)                                                \
-  do {                                                                      \
+#define WITAN_DO(expression)                                                                           \
+  do {                                                                                                 \
     if (auto witan_do_status_ = (expression); !witan_do_status_.ok()) return witan_do_status_.error(); \
   } while (false)

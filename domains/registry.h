@@ -18,9 +18,9 @@ Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, 
 }  // namespace witan::domains
 
 // At the end of a domain's source file: makes DomainType known under `name` (which also stands in registry.inc).
-#define WITAN_DEFINE_DOMAIN(name, DomainType)                                                                        \
-  namespace witan::domains {                                                                                         \
+#define WITAN_DEFINE_DOMAIN(name, DomainType)                                                                         \
+  namespace witan::domains {                                                                                          \
   Result<std::unique_ptr<kernel::DomainModule>> make_##name(const json::object& policy, std::vector<std::string> c) { \
-    return kernel::makeModule<DomainType>(policy, std::move(c));                                                     \
-  }                                                                                                                  \
+    return kernel::makeModule<DomainType>(policy, std::move(c));                                                      \
+  }                                                                                                                   \
   }

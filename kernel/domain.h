@@ -4,8 +4,8 @@
 //
 //   struct State  { using Policy = ...; fields... };            // a record of all fields (Def. A.1)
 //   using Fields  = FieldList<...>;                             // its atomic components, named
-//   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };   // a process = an action
-//   struct Cap    { id, rule; using Reads; static Verdict check(const View<Cap>&); };            // an invariant
+//   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };   // a process = an
+//   action struct Cap    { id, rule; using Reads; static Verdict check(const View<Cap>&); };            // an invariant
 //   struct Clerk  { name; using Processes = ProcessList<Spend>; };                               // a role
 //   struct Budget { name, title; using Fields, Roles, Invariants; static counselors(); ... };    // the domain
 //
@@ -40,14 +40,18 @@ struct InvariantList {
 };
 
 template <class I>
-concept RowInvariant = requires { I::table; } && requires { &I::checkRow; };
+concept RowInvariant = requires {
+  I::table;
+}
+&&requires { &I::checkRow; };
 
 template <class I>
 concept Invariant = requires {
   { I::id } -> std::convertible_to<std::string_view>;
   { I::rule } -> std::convertible_to<std::string_view>;
   typename I::Reads;
-} && (RowInvariant<I> || requires(const View<I>& v) {
+}
+&&(RowInvariant<I> || requires(const View<I>& v) {
   { I::check(v) } -> std::same_as<Verdict>;
 });
 
@@ -125,7 +129,9 @@ constexpr bool wellFormedRole() {
   return ok;
 }
 template <class... R>
-constexpr bool wellFormedRoles(RoleList<R...>) { return (wellFormedRole<R>() && ...); }
+constexpr bool wellFormedRoles(RoleList<R...>) {
+  return (wellFormedRole<R>() && ...);
+}
 
 template <class D>
 concept Adjudicable = requires {
@@ -134,11 +140,14 @@ concept Adjudicable = requires {
   typename D::Roles;
   typename D::Invariants;
   requires allInvariants<typename D::Invariants, typename D::Fields>;
-  requires allProcesses<typename AllProcesses<typename D::Roles>::Tuple, typename D::Fields>;
+  requires allProcesses < typename AllProcesses<typename D::Roles>::Tuple,
+  typename D::Fields > ;
 };
 
 template <class D>
-concept Domain = Adjudicable<D> && requires { requires wellFormedRoles(typename D::Roles{}); };
+concept Domain = Adjudicable<D> && requires {
+  requires wellFormedRoles(typename D::Roles{});
+};
 
 template <class D>
 concept Counselable = Domain<D> && requires {

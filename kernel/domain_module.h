@@ -32,7 +32,7 @@ class Action {
  public:
   explicit Action(std::uint16_t processIndex) : process(processIndex) {}
   virtual ~Action() = default;
-  const std::uint16_t process;   // index into Signature::processes
+  const std::uint16_t process;  // index into Signature::processes
 };
 using ActionPtr = std::unique_ptr<Action>;
 
@@ -58,11 +58,11 @@ struct Finding {
 struct Evaluation {
   enum class Tag : std::uint8_t { approved, rejected, escalated };
   Tag tag = Tag::approved;
-  std::uint16_t witness = 0;            // as in Finding; meaningful unless approved
-  std::string message;                  // the witness's
-  std::vector<std::uint8_t> verdicts;   // InvResult per invariant, KERNEL_INTEGRITY first
-  std::vector<Finding> findings;        // every non-pass, in list order, when the whole list was walked
-  std::string writes;                   // canonical JSON write set of a kept candidate
+  std::uint16_t witness = 0;           // as in Finding; meaningful unless approved
+  std::string message;                 // the witness's
+  std::vector<std::uint8_t> verdicts;  // InvResult per invariant, KERNEL_INTEGRITY first
+  std::vector<Finding> findings;       // every non-pass, in list order, when the whole list was walked
+  std::string writes;                  // canonical JSON write set of a kept candidate
 
   void reset(std::size_t invariants);
 };
@@ -78,9 +78,9 @@ class DomainModule {
   virtual std::string policyJson() const = 0;
   // Digest of the signature and the policy: the meaning of a ledger's entries.
   virtual const Hash& digest() const = 0;
-  virtual std::string_view scenarios() const = 0;   // JSON Lines shipped with the domain; may be empty
+  virtual std::string_view scenarios() const = 0;  // JSON Lines shipped with the domain; may be empty
   bool authorised(std::string_view counselor) const;
-  std::string_view invariantId(std::uint16_t index) const;   // 0 is KERNEL_INTEGRITY
+  std::string_view invariantId(std::uint16_t index) const;  // 0 is KERNEL_INTEGRITY
 
   // A new entity from the named fields; the others take the domain's defaults. Refuses a state that violates an
   // invariant (every theorem starts from s0 |= invariants).
@@ -89,9 +89,9 @@ class DomainModule {
 
   virtual Result<ActionPtr> parseAction(const json::value&) const = 0;
   virtual Result<ActionPtr> decodeAction(std::string_view type, capnp::AnyStruct::Reader) const = 0;
-  virtual void writeAction(std::string& out, const Action&) const = 0;       // canonical JSON, with "type"
-  virtual std::string encodeAction(const Action&) const = 0;                 // canonical Cap'n Proto message
-  virtual std::string actionSchema() const = 0;                              // the Cap'n Proto file that describes them
+  virtual void writeAction(std::string& out, const Action&) const = 0;  // canonical JSON, with "type"
+  virtual std::string encodeAction(const Action&) const = 0;            // canonical Cap'n Proto message
+  virtual std::string actionSchema() const = 0;                         // the Cap'n Proto file that describes them
 
   // The commit discipline, steps 1 to 3 (Def. A.35): candidate, walk, first non-pass. An approved candidate is kept
   // in the entity with clock = at; any other leaves the entity untouched. After an escalation the remaining
@@ -116,9 +116,10 @@ class DomainModule {
 
   // A plausible action for the state it is in: workload of property tests, lint and simulator. Null: none to offer.
   virtual ActionPtr sample(const EntityState&, Random&, Time at) const = 0;
-  virtual std::string sampleInit(Random&, Time at) const = 0;   // the "init" object of a plausible entity
+  virtual std::string sampleInit(Random&, Time at) const = 0;  // the "init" object of a plausible entity
   // A plausible "edit" of the counselor who commits `pending` from its candidate; "{}": none to offer.
-  virtual std::string sampleEdit(const EntityState&, const Action& pending, std::string_view counselor, Random&, Time at) const = 0;
+  virtual std::string sampleEdit(const EntityState&, const Action& pending, std::string_view counselor, Random&,
+                                 Time at) const = 0;
   // Events (JSON Lines) from the domain's own generator; empty: it has none.
   virtual std::string generate(std::size_t entities, std::size_t days, std::uint64_t seed) const = 0;
 };

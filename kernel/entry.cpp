@@ -51,8 +51,10 @@ void appendJsonMember(std::string& out, std::string_view name, std::string_view 
   out += name;
   out += "\":";
   // Stored text that is no JSON (a damaged ledger) is shown as text.
-  if (const auto parsed = parseJson(canonical, {.bytes = 64 << 20, .depth = 64}); parsed.ok()) appendCanonicalJson(out, *parsed);
-  else appendJsonString(out, canonical);
+  if (const auto parsed = parseJson(canonical, {.bytes = 64 << 20, .depth = 64}); parsed.ok())
+    appendCanonicalJson(out, *parsed);
+  else
+    appendJsonString(out, canonical);
 }
 
 std::string_view resultName(std::uint16_t result) {
@@ -62,7 +64,8 @@ std::string_view resultName(std::uint16_t result) {
 }  // namespace
 
 std::string entryJson(const EntryView& e, const std::vector<std::string>& invariantIds) {
-  std::string out = "{\"seq\":" + std::to_string(e.seq) + ",\"time\":\"" + formatTime(e.time) + "\",\"tag\":\"" + std::string(enumName(e.tag)) + "\"";
+  std::string out = "{\"seq\":" + std::to_string(e.seq) + ",\"time\":\"" + formatTime(e.time) + "\",\"tag\":\"" +
+                    std::string(enumName(e.tag)) + "\"";
   appendMember(out, "entity", e.entity);
   appendMember(out, "role", e.role);
   appendMember(out, "device", e.device);

@@ -54,8 +54,8 @@ struct BasicEntry {
   Text decision{};
   Hash stateDigest{};
   Text genesis{};
-  WITAN_MEMBERS(BasicEntry, seq, time, tag, escalation, entity, role, device, agent, operationId, action, invariant, message, writes,
-                verdicts, findings, counselor, reason, decision, stateDigest, genesis)
+  WITAN_MEMBERS(BasicEntry, seq, time, tag, escalation, entity, role, device, agent, operationId, action, invariant,
+                message, writes, verdicts, findings, counselor, reason, decision, stateDigest, genesis)
 };
 
 using Entry = BasicEntry<std::string, std::vector<std::uint8_t>>;

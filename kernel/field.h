@@ -41,7 +41,7 @@ template <FixedString Name, auto Pointer>
 struct Scalar {
   static constexpr std::string_view name = Name.view();
   static constexpr bool isColumn = false;
-  static constexpr bool lifecycle = false;   // true for a role of the domain's continuant (Remark A.4)
+  static constexpr bool lifecycle = false;  // true for a role of the domain's continuant (Remark A.4)
   using State = typename MemberOf<decltype(Pointer)>::Class;
   using Value = typename MemberOf<decltype(Pointer)>::Type;
   static const Value& of(const State& state) { return state.*Pointer; }
@@ -144,8 +144,10 @@ inline constexpr bool samePointer<A, A> = true;
 // Does field F live in the table that the member pointer names?
 template <class F, auto TablePointer>
 constexpr bool livesIn() {
-  if constexpr (F::isColumn) return samePointer<F::table, TablePointer>;
-  else return false;
+  if constexpr (F::isColumn)
+    return samePointer<F::table, TablePointer>;
+  else
+    return false;
 }
 
 // Field indices in the order of their names' bytes: the order of canonical JSON.

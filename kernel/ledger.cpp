@@ -45,7 +45,9 @@ LedgerFormat formatOf(const DomainModule& module, std::string origin) {
   return format;
 }
 
-Error badFormat(const std::string& why) { return corrupt("the store's format record is damaged (" + why + ")", "restore the store from a copy"); }
+Error badFormat(const std::string& why) {
+  return corrupt("the store's format record is damaged (" + why + ")", "restore the store from a copy");
+}
 
 }  // namespace
 
@@ -66,9 +68,12 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
     const json::value* v = o.if_contains(name);
     return v == nullptr ? none : *v;
   };
-  if (Status read = readInteger(member("format"), version, "format"); !read.ok()) return badFormat(read.error().message);
+  if (Status read = readInteger(member("format"), version, "format"); !read.ok())
+    return badFormat(read.error().message);
   if (version != kLedgerFormat)
-    return Error{ErrorCode::conflict, "the ledger has format " + std::to_string(version) + ", this build knows format " + std::to_string(kLedgerFormat),
+    return Error{ErrorCode::conflict,
+                 "the ledger has format " + std::to_string(version) + ", this build knows format " +
+                     std::to_string(kLedgerFormat),
                  "use a newer witan"};
   const auto rest = [&]() -> Status {
     WITAN_DO(readText(member("domain"), format.domain, "domain"));
@@ -90,11 +95,16 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
   const LedgerFormat wanted = formatOf(module, options.origin);
   if (existing) {
     if (existing->domain != wanted.domain)
-      return Error{ErrorCode::conflict, "the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"", "name that domain or another store"};
+      return Error{ErrorCode::conflict,
+                   "the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
+                   "name that domain or another store"};
     if (existing->moduleDigest != wanted.moduleDigest)
-      return Error{ErrorCode::conflict, "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
-                   "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
-    if (existing->invariants != wanted.invariants) return badFormat("its invariants are not those of its module digest");
+      return Error{
+          ErrorCode::conflict,
+          "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
+          "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
+    if (existing->invariants != wanted.invariants)
+      return badFormat("its invariants are not those of its module digest");
     ledger->format_ = *existing;
   } else {
     auto any = store.last("l");
@@ -139,9 +149,12 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
 }
 
 Status Ledger::snapshotIfDue(std::uint64_t entries) {
-  if (partition_->hasOpenBatch() || partition_->size() - snapshotEntries_ < entries || firstSeqs_.size() == snapshotBatches_) return okStatus();
+  if (partition_->hasOpenBatch() || partition_->size() - snapshotEntries_ < entries ||
+      firstSeqs_.size() == snapshotBatches_)
+    return okStatus();
   store::WriteBatch out;
-  partition_->stageSnapshot(firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
+  partition_->stageSnapshot(
+      firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
   WITAN_DO(store_.write(out));
   snapshotBatches_ = firstSeqs_.size();
   snapshotEntries_ = partition_->size();
@@ -153,8 +166,10 @@ Status Ledger::foldAll() {
   std::optional<std::pair<LogBatchInfo, std::string>> torn;
   WITAN_DO(store_.scan("l", batchKey(firstSeqs_.size()), [&](std::string_view key, std::string_view value) {
     const std::uint64_t number = firstSeqs_.size();
-    if (key != batchKey(number)) status = corrupt("batch " + std::to_string(number) + " of the log is missing");
-    else if (torn) status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");
+    if (key != batchKey(number))
+      status = corrupt("batch " + std::to_string(number) + " of the log is missing");
+    else if (torn)
+      status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");
     if (!status.ok()) return false;
     const std::uint64_t firstSeq = partition_->size() + 1;
     auto info = partition_->fold(value);
@@ -185,7 +200,8 @@ Status Ledger::foldAll() {
   WITAN_TRY(newest, store_.last("c"));
   if (newest) {
     if (newest->first > checkpointKey(partition_->size()))
-      return corrupt("a signed checkpoint speaks of more than the " + std::to_string(partition_->size()) + " entries that are left",
+      return corrupt("a signed checkpoint speaks of more than the " + std::to_string(partition_->size()) +
+                         " entries that are left",
                      "acknowledged entries were lost: restore the store from a copy");
   }
   return okStatus();
@@ -212,9 +228,11 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
   if (known) return okStatus();
   std::string invariants = "invariants";
   for (const std::string& id : format_.invariants) invariants += " " + id;
-  const Checkpoint checkpoint{format_.origin, partition_->size(), partition_->tree().root(),
-                              {"format " + std::to_string(format_.version), "domain " + format_.domain, "module " + format_.moduleDigest, invariants,
-                               "time " + formatTime(now)}};
+  const Checkpoint checkpoint{format_.origin,
+                              partition_->size(),
+                              partition_->tree().root(),
+                              {"format " + std::to_string(format_.version), "domain " + format_.domain,
+                               "module " + format_.moduleDigest, invariants, "time " + formatTime(now)}};
   WITAN_TRY(note, signCheckpoint(checkpoint, key));
   store::WriteBatch batch;
   batch.put(at, note);
@@ -233,9 +251,9 @@ Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
     cachedEntries_.clear();
     cachedBatch_ = ~std::uint64_t{0};
     WITAN_TRY(info, readLogBatch(*value, [&](const LogRecord& record) {
-      if (record.kind == RecordKind::entry) cachedEntries_.emplace_back(record.payload);
-      return okStatus();
-    }));
+                if (record.kind == RecordKind::entry) cachedEntries_.emplace_back(record.payload);
+                return okStatus();
+              }));
     (void)info;
     cachedBatch_ = number;
   }

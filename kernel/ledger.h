@@ -1,8 +1,8 @@
 // Ledger: one partition's log in a store. It opens and folds what is there, cuts a torn tail, writes new batches (one
 // value and one sync each), finds entries, and keeps signed checkpoints.
 //
-// Keys (docs/ledger-format.md): "format" -> JSON of the ledger's meaning; "l" + u64 big-endian batch number -> LogBatch;
-// "c" + u64 big-endian size -> signed checkpoint. Used from one strand. The store and the module outlive it.
+// Keys (docs/ledger-format.md): "format" -> JSON of the ledger's meaning; "l" + u64 big-endian batch number ->
+// LogBatch; "c" + u64 big-endian size -> signed checkpoint. Used from one strand. The store and the module outlive it.
 #pragma once
 
 #include <functional>
@@ -18,30 +18,30 @@
 namespace witan::kernel {
 
 inline constexpr int kLedgerFormat = 1;
-inline constexpr std::uint64_t kSnapshotEvery = 20'000;   // entries; about 50 ms of folding
+inline constexpr std::uint64_t kSnapshotEvery = 20'000;  // entries; about 50 ms of folding
 
 // What a store says of its ledger, readable without the domain's code.
 struct LedgerFormat {
   int version = kLedgerFormat;
   std::string domain;
-  std::string origin;                      // the log's name in checkpoints
-  std::string moduleDigest;                // hex
-  std::vector<std::string> invariants;     // KERNEL_INTEGRITY first, then in list order
+  std::string origin;                   // the log's name in checkpoints
+  std::string moduleDigest;             // hex
+  std::vector<std::string> invariants;  // KERNEL_INTEGRITY first, then in list order
   std::vector<std::string> counselors;
   json::object policy;
 };
 
 struct LedgerOptions {
   PartitionOptions partition;
-  std::string origin;                      // for a new ledger
+  std::string origin;  // for a new ledger
 };
 
 struct RecoveryReport {
   std::uint64_t batches = 0;
   std::uint64_t entries = 0;
   bool cutTornTail = false;
-  std::uint64_t recordsKept = 0;           // of the torn batch
-  std::uint64_t snapshotBatches = 0;       // batches that a snapshot spared
+  std::uint64_t recordsKept = 0;      // of the torn batch
+  std::uint64_t snapshotBatches = 0;  // batches that a snapshot spared
 };
 
 class Ledger final : public EntrySource {
@@ -80,7 +80,7 @@ class Ledger final : public EntrySource {
   LedgerFormat format_;
   RecoveryReport recovery_;
   std::unique_ptr<Partition> partition_;
-  std::vector<std::uint64_t> firstSeqs_;   // of batch n
+  std::vector<std::uint64_t> firstSeqs_;  // of batch n
   std::uint64_t snapshotBatches_ = 0;
   std::uint64_t snapshotEntries_ = 0;
   // The batch last read, for look-ups in a row.

@@ -37,8 +37,10 @@ class EntryChecker {
     WITAN_TRY(e, readEntryView(payload));
     if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
-    if (!operations_.insert(operationKey(e.operationId)).second) return corrupt("its operation id was decided before: " + std::string(e.operationId));
-    if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected) return corrupt("its verdicts are not one per invariant");
+    if (!operations_.insert(operationKey(e.operationId)).second)
+      return corrupt("its operation id was decided before: " + std::string(e.operationId));
+    if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
+      return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
     if (found == entities_.end()) return corrupt("its entity \"" + std::string(e.entity) + "\" has no beginning");
     WITAN_DO(chain(found->second, e));
@@ -49,10 +51,10 @@ class EntryChecker {
  private:
   struct Entity {
     bool begun = false;
-    std::string genesis;            // until the first entry carried it
+    std::string genesis;  // until the first entry carried it
     Hash digest{};
     std::uint64_t entries = 0;
-    std::uint64_t pending = 0;      // escalation that freezes it
+    std::uint64_t pending = 0;  // escalation that freezes it
     std::string pendingAction;
     Time clock{std::numeric_limits<std::int64_t>::min()};
   };
@@ -78,10 +80,13 @@ class EntryChecker {
       return corrupt("carries a beginning though it is not its entity's first entry");
     }
     const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
-    if (resolves && entity.pending == 0) return corrupt("resolves entry " + std::to_string(e.escalation) + " but nothing is pending");
+    if (resolves && entity.pending == 0)
+      return corrupt("resolves entry " + std::to_string(e.escalation) + " but nothing is pending");
     if (resolves && entity.pending != e.escalation)
-      return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " + std::to_string(entity.pending) + " is pending");
-    if (!resolves && entity.pending != 0) return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
+      return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " +
+                     std::to_string(entity.pending) + " is pending");
+    if (!resolves && entity.pending != 0)
+      return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
     if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
     if (resolves && e.action != entity.pendingAction) return corrupt("its action is not the one that was escalated");
     entity.pending = e.tag == Tag::escalated ? e.seq : 0;
@@ -97,12 +102,16 @@ class EntryChecker {
   // Which members an entry of its tag has (Def. A.29, A.63).
   Status shape(const EntryView& e) const {
     const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
-    if (witness != !e.invariant.empty()) return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
+    if (witness != !e.invariant.empty())
+      return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
     const bool writes = e.tag == Tag::approved || e.tag == Tag::cCommitted;
-    if (writes != !e.writes.empty()) return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
+    if (writes != !e.writes.empty())
+      return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
     const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
-    if (counselor != !e.counselor.empty()) return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
-    if ((e.tag == Tag::cCommitted) != !e.decision.empty()) return corrupt("a decision belongs to a counselor's commit and to nothing else");
+    if (counselor != !e.counselor.empty())
+      return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
+    if ((e.tag == Tag::cCommitted) != !e.decision.empty())
+      return corrupt("a decision belongs to a counselor's commit and to nothing else");
     return findings(e);
   }
 
@@ -111,13 +120,16 @@ class EntryChecker {
     const bool listed = e.tag == Tag::escalated || e.tag == Tag::cCommitted;
     std::size_t next = 0;
     for (std::size_t i = 0; i < e.verdicts.size(); ++i) {
-      if (e.verdicts[i] > static_cast<std::uint8_t>(InvResult::escalate)) return corrupt("a verdict is none that there is");
+      if (e.verdicts[i] > static_cast<std::uint8_t>(InvResult::escalate))
+        return corrupt("a verdict is none that there is");
       if (!listed || e.verdicts[i] <= static_cast<std::uint8_t>(InvResult::pass)) continue;
-      if (next == e.findings.size() || e.findings[next].invariant != format_.invariants[i] || e.findings[next].result != e.verdicts[i])
+      if (next == e.findings.size() || e.findings[next].invariant != format_.invariants[i] ||
+          e.findings[next].result != e.verdicts[i])
         return corrupt("its findings are not its verdicts that do not pass");
       ++next;
     }
-    return next == e.findings.size() ? okStatus() : Status(corrupt("its findings are not its verdicts that do not pass"));
+    return next == e.findings.size() ? okStatus()
+                                     : Status(corrupt("its findings are not its verdicts that do not pass"));
   }
 
   const LedgerFormat& format_;
@@ -136,12 +148,14 @@ struct StoredCheckpoint {
 };
 
 // Size -> checkpoint, parsed and, with a key, signature-checked.
-Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::Reader& store, const LedgerFormat& format,
+Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::Reader& store,
+                                                                  const LedgerFormat& format,
                                                                   const std::optional<NoteVerifier>& key) {
   std::map<std::uint64_t, StoredCheckpoint> all;
   Status status = okStatus();
   WITAN_DO(store.scan("c", {}, [&](std::string_view at, std::string_view note) {
-    const std::string where = "the checkpoint under key " + toHex({reinterpret_cast<const std::uint8_t*>(at.data()), at.size()});
+    const std::string where =
+        "the checkpoint under key " + toHex({reinterpret_cast<const std::uint8_t*>(at.data()), at.size()});
     auto read = [&]() -> Result<Checkpoint> {
       if (key) {
         WITAN_TRY(opened, openCheckpoint(note, format.origin, std::span(&*key, 1)));
@@ -151,9 +165,12 @@ Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::R
       if (end == std::string_view::npos) return corrupt("no signed note");
       return parseCheckpointText(note.substr(0, end + 1));
     }();
-    if (!read) status = corrupt(where + ": " + read.error().message);
-    else if (checkpointKey(read->size) != at) status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
-    else all.emplace(read->size, StoredCheckpoint{*read, where});
+    if (!read)
+      status = corrupt(where + ": " + read.error().message);
+    else if (checkpointKey(read->size) != at)
+      status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
+    else
+      all.emplace(read->size, StoredCheckpoint{*read, where});
     return status.ok();
   }));
   if (!status.ok()) return status.error();
@@ -177,8 +194,10 @@ class Verification {
     EntryChecker checker(*format, options_.replay);
     std::uint64_t number = 0;
     WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
-      if (key != batchKey(number)) bad(0, "batch " + std::to_string(number) + " of the log is missing");
-      else batch(checker, value);
+      if (key != batchKey(number))
+        bad(0, "batch " + std::to_string(number) + " of the log is missing");
+      else
+        batch(checker, value);
       ++number;
       return report_.ok();
     }));
@@ -207,7 +226,8 @@ class Verification {
       if (std::exchange(first, false)) {
         std::uint64_t firstSeq = 0;
         std::memcpy(&firstSeq, value.data() + 8, 8);
-        if (firstSeq != frontier_.size() + 1) return corrupt("its batch says it starts at entry " + std::to_string(firstSeq));
+        if (firstSeq != frontier_.size() + 1)
+          return corrupt("its batch says it starts at entry " + std::to_string(firstSeq));
       }
       if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
       if (record.kind == RecordKind::note) return okStatus();
@@ -215,8 +235,10 @@ class Verification {
       frontier_.append(record.leaf);
       return checkRoot();
     });
-    if (!info) bad(frontier_.size() + (rootWrong_ ? 0 : 1), info.error().message);
-    else if (info->torn) bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
+    if (!info)
+      bad(frontier_.size() + (rootWrong_ ? 0 : 1), info.error().message);
+    else if (info->torn)
+      bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
   }
 
   Status checkRoot() {
@@ -231,7 +253,8 @@ class Verification {
   void finish(const LedgerFormat& format) {
     for (const auto& [size, stored] : checkpoints_) {
       if (size > frontier_.size()) {
-        bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " + std::to_string(frontier_.size()));
+        bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " +
+                   std::to_string(frontier_.size()));
         return;
       }
       if (size == 0) ++report_.checkpoints;
@@ -253,6 +276,8 @@ class Verification {
 
 }  // namespace
 
-Result<VerifyReport> verifyLedger(const store::Reader& store, const VerifyOptions& options) { return Verification(store, options).run(); }
+Result<VerifyReport> verifyLedger(const store::Reader& store, const VerifyOptions& options) {
+  return Verification(store, options).run();
+}
 
 }  // namespace witan::kernel

@@ -19,8 +19,8 @@
 namespace witan::kernel {
 
 struct VerifyOptions {
-  const DomainModule* replay = nullptr;               // null: no replay
-  std::optional<NoteVerifier> checkpointKey;          // none: signatures are not checked, and the report says so
+  const DomainModule* replay = nullptr;       // null: no replay
+  std::optional<NoteVerifier> checkpointKey;  // none: signatures are not checked, and the report says so
 };
 
 struct VerifyReport {

@@ -12,7 +12,9 @@ constexpr char kMagic[4] = {'W', 'L', 'O', 'G'};
 constexpr std::uint16_t kVersion = 1;
 
 template <class T>
-void put(char* at, T value) { std::memcpy(at, &value, sizeof value); }
+void put(char* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
 template <class T>
 T take(std::string_view value, std::size_t at) {
   T out;
@@ -75,7 +77,8 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
   }
   if (std::memcmp(value.data(), kMagic, 4) != 0) return corrupt("the batch does not start with WLOG");
   if (take<std::uint16_t>(value, 4) != kVersion)
-    return corrupt("the batch has format version " + std::to_string(take<std::uint16_t>(value, 4)), "this build reads version 1");
+    return corrupt("the batch has format version " + std::to_string(take<std::uint16_t>(value, 4)),
+                   "this build reads version 1");
   if (take<std::uint16_t>(value, 6) != 0) return corrupt("the batch's header is damaged");
   info.firstSeq = take<std::uint64_t>(value, 8);
   const auto records = take<std::uint32_t>(value, 16);
@@ -88,7 +91,8 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     if (value.size() - at < kRecordHeader) break;
     const auto length = take<std::uint32_t>(value, at);
     const auto kind = static_cast<std::uint8_t>(value[at + 4]);
-    const std::string where = "record " + std::to_string(info.records + 1) + " of the batch at entry " + std::to_string(info.firstSeq);
+    const std::string where =
+        "record " + std::to_string(info.records + 1) + " of the batch at entry " + std::to_string(info.firstSeq);
     if (length > kRecordMax || kind < 1 || kind > 3 || value[at + 5] != 0 || value[at + 6] != 0 || value[at + 7] != 0)
       return corrupt(where + " has an impossible header", "entry " + std::to_string(seq) + " or its frame was altered");
     if (value.size() - at - kRecordHeader < padded(length)) break;
@@ -97,14 +101,16 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     char check[8];
     putCheck(check, record.kind, record.leaf);
     bool intact = std::memcmp(check, value.data() + at + 8, 8) == 0;
-    for (std::size_t i = at + kRecordHeader + length; i < at + kRecordHeader + padded(length); ++i) intact = intact && value[i] == 0;
+    for (std::size_t i = at + kRecordHeader + length; i < at + kRecordHeader + padded(length); ++i)
+      intact = intact && value[i] == 0;
     if (!intact) return corrupt(where + " is damaged", "entry " + std::to_string(seq) + " or its frame was altered");
     WITAN_DO(visit(record));
     if (record.kind == RecordKind::entry) ++seq;
     at += kRecordHeader + padded(length);
   }
   info.goodBytes = at;
-  if (!info.torn && (info.records != records || at != value.size())) return corrupt("the batch at entry " + std::to_string(info.firstSeq) + " has a wrong count of records");
+  if (!info.torn && (info.records != records || at != value.size()))
+    return corrupt("the batch at entry " + std::to_string(info.firstSeq) + " has a wrong count of records");
   return info;
 }
 

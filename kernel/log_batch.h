@@ -24,8 +24,8 @@ enum class RecordKind : std::uint8_t { entry = 1, genesis = 2, note = 3 };
 
 inline constexpr std::size_t kBatchHeader = 24;
 inline constexpr std::size_t kRecordHeader = 16;
-inline constexpr std::size_t kRecordMax = 16 << 20;   // bytes of one payload
-inline constexpr std::size_t kBatchMax = 64 << 20;    // bytes of one value
+inline constexpr std::size_t kRecordMax = 16 << 20;  // bytes of one payload
+inline constexpr std::size_t kBatchMax = 64 << 20;   // bytes of one value
 
 class LogBatch {
  public:
@@ -45,22 +45,22 @@ class LogBatch {
 
  private:
   std::string value_;
-  std::vector<std::pair<std::size_t, std::size_t>> entries_;   // offset and size of each entry's payload
+  std::vector<std::pair<std::size_t, std::size_t>> entries_;  // offset and size of each entry's payload
   std::uint64_t firstSeq_ = 1;
   std::uint32_t records_ = 0;
 };
 
 struct LogRecord {
   RecordKind kind = RecordKind::entry;
-  std::string_view payload;   // borrowed from the value; 8-aligned when the value is
-  Hash leaf{};                // computed while checking
+  std::string_view payload;  // borrowed from the value; 8-aligned when the value is
+  Hash leaf{};               // computed while checking
 };
 
 struct LogBatchInfo {
   std::uint64_t firstSeq = 0;
-  std::uint32_t records = 0;        // complete and checked
-  bool torn = false;                // the value ends before its stated size
-  std::size_t goodBytes = 0;        // up to the end of the last complete record
+  std::uint32_t records = 0;  // complete and checked
+  bool torn = false;          // the value ends before its stated size
+  std::size_t goodBytes = 0;  // up to the end of the last complete record
 };
 
 // Checks a value and visits its records in order. Errors: damaged (corrupt), or the visitor's own. A torn value is no

@@ -23,7 +23,7 @@ namespace witan::kernel {
 inline constexpr std::uint32_t kStepBudget = 1'000'000;
 
 template <class F, bool isColumn = F::isColumn>
-struct FieldJournal;   // old values of one field, oldest first
+struct FieldJournal;  // old values of one field, oldest first
 
 template <class F>
 struct FieldJournal<F, false> {
@@ -109,19 +109,28 @@ class Journal<FieldList<F...>> {
     bool first = true;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (appendField<std::tuple_element_t<FieldsByName<Fields>::order[I], std::tuple<F...>>>(out, state, first), ...);
-    }(std::index_sequence_for<F...>{});
+    }
+    (std::index_sequence_for<F...>{});
     out += '}';
   }
 
  private:
   template <class Field>
-  FieldJournal<Field>& journal() { return std::get<FieldJournal<Field>>(journals_); }
+  FieldJournal<Field>& journal() {
+    return std::get<FieldJournal<Field>>(journals_);
+  }
   template <class Field>
-  const FieldJournal<Field>& journal() const { return std::get<FieldJournal<Field>>(journals_); }
+  const FieldJournal<Field>& journal() const {
+    return std::get<FieldJournal<Field>>(journals_);
+  }
   template <class Field>
-  static constexpr FieldMask bit() { return FieldMask{1} << indexOf<Field, Fields>; }
+  static constexpr FieldMask bit() {
+    return FieldMask{1} << indexOf<Field, Fields>;
+  }
   template <class Field>
-  void mark() { touched_ |= bit<Field>(); }
+  void mark() {
+    touched_ |= bit<Field>();
+  }
 
   template <class Field>
   void clearOne() {
@@ -132,8 +141,10 @@ class Journal<FieldList<F...>> {
     if (!(touched_ & bit<Field>())) return;
     auto& old = journal<Field>().old;
     for (auto at = old.rbegin(); at != old.rend(); ++at) {
-      if constexpr (Field::isColumn) Field::of((state.*Field::table).row(at->first)) = std::move(at->second);
-      else Field::of(state) = std::move(*at);
+      if constexpr (Field::isColumn)
+        Field::of((state.*Field::table).row(at->first)) = std::move(at->second);
+      else
+        Field::of(state) = std::move(*at);
     }
   }
   template <class Field, auto TablePointer>
@@ -148,7 +159,8 @@ class Journal<FieldList<F...>> {
     if (slots.size() < 2) return;
     std::sort(slots.begin(), slots.end());
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-    if (slots.size() > 1) std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return table.key(a) < table.key(b); });
+    if (slots.size() > 1)
+      std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return table.key(a) < table.key(b); });
   }
   template <class Field>
   void appendField(std::string& out, const State& state, bool& first) {
@@ -166,8 +178,10 @@ class Journal<FieldList<F...>> {
         appendJsonString(out, table.key(scratch_[i]));
         out += ':';
         const auto& cell = Field::of(table.row(scratch_[i]));
-        if (cell) writeJson(out, *cell);
-        else out += "null";
+        if (cell)
+          writeJson(out, *cell);
+        else
+          out += "null";
       }
       out += '}';
     } else {
@@ -187,19 +201,18 @@ class Mutator {
   using State = typename Journal<Fields>::State;
   using Policy = typename State::Policy;
 
-  Mutator(State& state, Journal<Fields>& journal, const Policy& policy) : state_(&state), journal_(&journal), policy_(&policy) {}
+  Mutator(State& state, Journal<Fields>& journal, const Policy& policy)
+      : state_(&state), journal_(&journal), policy_(&policy) {}
 
   const Policy& policy() const { return *policy_; }
 
   template <class F>
-    requires(contains<F, Fields> && !F::isColumn)
-  const typename F::Value& get() {
+  requires(contains<F, Fields> && !F::isColumn) const typename F::Value& get() {
     step();
     return F::of(*state_);
   }
   template <class F>
-    requires(contains<F, Fields> && !F::isColumn)
-  void set(typename F::Value value) {
+  requires(contains<F, Fields> && !F::isColumn) void set(typename F::Value value) {
     step();
     journal_->template remember<F>(*state_);
     F::of(*state_) = std::move(value);
@@ -211,25 +224,19 @@ class Mutator {
    public:
     std::string_view key() const { return table().key(slot_); }
     template <class F>
-      requires(livesIn<F, TablePointer>())
-    const Cell<typename F::Value>& get() const {
+    requires(livesIn<F, TablePointer>()) const Cell<typename F::Value>& get() const {
       owner_->step();
       return F::of(table().row(slot_));
     }
     template <class F>
-      requires(livesIn<F, TablePointer>())
-    bool has() const {
-      return get<F>().has_value();
-    }
+    requires(livesIn<F, TablePointer>()) bool has() const { return get<F>().has_value(); }
     template <class F>
-      requires(livesIn<F, TablePointer>())
-    Row& set(typename F::Value value) {
+    requires(livesIn<F, TablePointer>()) Row& set(typename F::Value value) {
       write<F>() = std::move(value);
       return *this;
     }
     template <class F>
-      requires(livesIn<F, TablePointer>())
-    Row& erase() {
+    requires(livesIn<F, TablePointer>()) Row& erase() {
       write<F>().reset();
       return *this;
     }
@@ -283,7 +290,8 @@ class Mutator {
 
  private:
   void step() {
-    if (++steps_ > kStepBudget) throw Fault{"the mutation exceeded its budget of " + std::to_string(kStepBudget) + " steps"};
+    if (++steps_ > kStepBudget)
+      throw Fault{"the mutation exceeded its budget of " + std::to_string(kStepBudget) + " steps"};
   }
 
   State* state_;

@@ -12,20 +12,21 @@ namespace witan::kernel {
 
 namespace {
 
-
 constexpr std::string_view kSystemCounselor = "system";
 // Operation ids of the kernel's own entries.
 constexpr std::string_view kExpirePrefix = "expire:";
 
 Status validateOperationId(std::string_view id) {
   WITAN_DO(validateId("operationId", id));
-  if (id.starts_with(kExpirePrefix)) return invalid("operationId: names that start with \"" + std::string(kExpirePrefix) + "\" are the kernel's own");
+  if (id.starts_with(kExpirePrefix))
+    return invalid("operationId: names that start with \"" + std::string(kExpirePrefix) + "\" are the kernel's own");
   return okStatus();
 }
 
 // Entity names are shown, stored and hashed, never parsed: any text without control characters will do.
 Status validateEntity(std::string_view entity) {
-  if (entity.empty() || entity.size() > kKeyMax) return invalid("entity: must have 1 to " + std::to_string(kKeyMax) + " bytes");
+  if (entity.empty() || entity.size() > kKeyMax)
+    return invalid("entity: must have 1 to " + std::to_string(kKeyMax) + " bytes");
   for (char c : entity)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return invalid("entity: control characters are not allowed");
   return okStatus();
@@ -62,7 +63,9 @@ Partition::Instance* Partition::find(std::string_view entity) {
   const auto at = instances_.find(entity);
   return at == instances_.end() ? nullptr : at->second.get();
 }
-const Partition::Instance* Partition::find(std::string_view entity) const { return const_cast<Partition*>(this)->find(entity); }
+const Partition::Instance* Partition::find(std::string_view entity) const {
+  return const_cast<Partition*>(this)->find(entity);
+}
 
 Partition::OperationKey Partition::keyOf(std::string_view operationId) {
   const Hash hash = sha256(operationId);
@@ -100,14 +103,17 @@ Decision Partition::refuse(std::string message, bool remember, std::string_view 
 Decision Partition::init(std::string_view entity, const json::object& fields, Time at) {
   if (Status valid = validateEntity(entity); !valid.ok()) return refuse(valid.error().message, false, {});
   auto created = module_->create(fields, at);
-  if (!created) return refuse(created.error().message + (created.error().hint.empty() ? "" : "; " + created.error().hint), false, {});
+  if (!created)
+    return refuse(created.error().message + (created.error().hint.empty() ? "" : "; " + created.error().hint), false,
+                  {});
   std::string genesis = genesisText(*module_, **created, at);
   const GenesisView record{entity, genesis};
   const std::string_view bytes = writer_.message(record);
   const Hash hash = leafHash(bytes);
   Decision decision;
   if (const Instance* existing = find(entity)) {
-    if (existing->genesisHash != hash) return refuse("entity \"" + std::string(entity) + "\" exists already, with another beginning", false, {});
+    if (existing->genesisHash != hash)
+      return refuse("entity \"" + std::string(entity) + "\" exists already, with another beginning", false, {});
     decision.outcome = Outcome::duplicate;
     decision.recorded = Outcome::initialised;
     return decision;
@@ -124,7 +130,8 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   return decision;
 }
 
-std::optional<Decision> Partition::recorded(std::string_view operationId, const std::function<bool(const Entry&)>& sameAct) {
+std::optional<Decision> Partition::recorded(std::string_view operationId,
+                                            const std::function<bool(const Entry&)>& sameAct) {
   const auto at = operations_.find(keyOf(operationId));
   if (at == operations_.end()) return std::nullopt;
   Decision decision;
@@ -139,9 +146,10 @@ std::optional<Decision> Partition::recorded(std::string_view operationId, const 
   if (!bytes) return decision;
   auto entry = readEntry(*bytes);
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
-  if (!sameAct(*entry)) {   // one name, one act
+  if (!sameAct(*entry)) {  // one name, one act
     decision.outcome = Outcome::refused;
-    decision.message = "operation id \"" + std::string(operationId) + "\" already names another act (entry " + std::to_string(entry->seq) + ")";
+    decision.message = "operation id \"" + std::string(operationId) + "\" already names another act (entry " +
+                       std::to_string(entry->seq) + ")";
     decision.seq = 0;
     return decision;
   }
@@ -180,7 +188,8 @@ void Partition::append(Instance& instance, EntryView& entry) {
 
 Decision Partition::propose(const Proposal& proposal) {
   WITAN_CHECK(proposal.action != nullptr, "a proposal carries an action");
-  if (Status valid = validateOperationId(proposal.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
+  if (Status valid = validateOperationId(proposal.operationId); !valid.ok())
+    return refuse(valid.error().message, false, {});
   action_.clear();
   module_->writeAction(action_, *proposal.action);
   const auto sameProposal = [&](const Entry& e) {
@@ -189,10 +198,11 @@ Decision Partition::propose(const Proposal& proposal) {
   if (auto repeat = recorded(proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
-    return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember, proposal.operationId);
+    return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
+                  proposal.operationId);
   if (instance->pending)
-    return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " + std::to_string(instance->pending->seq) +
-                      "; try again after the decision",
+    return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " +
+                      std::to_string(instance->pending->seq) + "; try again after the decision",
                   proposal.remember, proposal.operationId, Outcome::frozen);
 
   module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
@@ -246,19 +256,23 @@ Decision Partition::decide(const CounselorDecision& d) {
   if (Status valid = validateOperationId(d.operationId); !valid.ok()) return refuse(valid.error().message, false, {});
   const std::string decisionText = d.commit ? textOf(d) : std::string();
   const auto sameDecision = [&](const Entry& e) {
-    return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity && e.counselor == d.counselor && e.decision == decisionText;
+    return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
+           e.counselor == d.counselor && e.decision == decisionText;
   };
   if (auto repeat = recorded(d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
   if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
-  if (!module_->authorised(d.counselor)) return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
+  if (!module_->authorised(d.counselor))
+    return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
   if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
   const PendingProposal& pending = *instance->pending;
   if ((d.escalation && *d.escalation != pending.seq) || (d.pendingDigest && *d.pendingDigest != pending.digest))
-    return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " + toHex(pending.digest));
+    return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " +
+              toHex(pending.digest));
   if (d.at < instance->state->shared.clock)
-    return no("time " + formatTime(d.at) + " lies before the entity's clock " + formatTime(instance->state->shared.clock));
+    return no("time " + formatTime(d.at) + " lies before the entity's clock " +
+              formatTime(instance->state->shared.clock));
 
   EntryView entry;
   if (d.commit) {
@@ -279,8 +293,9 @@ Decision Partition::decide(const CounselorDecision& d) {
   return counselorEntry(*instance, d.entity, entry, d.counselor, d.operationId, d.reason, d.at);
 }
 
-Decision Partition::counselorEntry(Instance& instance, std::string_view entity, EntryView& entry, std::string_view counselor,
-                                   std::string_view operationId, std::string_view reason, Time at) {
+Decision Partition::counselorEntry(Instance& instance, std::string_view entity, EntryView& entry,
+                                   std::string_view counselor, std::string_view operationId, std::string_view reason,
+                                   Time at) {
   const std::unique_ptr<PendingProposal> pending = std::move(instance.pending);
   entry.time = at;
   entry.entity = entity;
@@ -307,7 +322,8 @@ std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::o
   if (options_.pendingTtlMicros <= 0) return expired;
   std::vector<std::string> due;
   for (const auto& [seq, entity] : pendingBySeq_)
-    if ((!only || *only == entity) && now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros) due.push_back(entity);
+    if ((!only || *only == entity) && now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros)
+      due.push_back(entity);
   for (const std::string& entity : due) {
     Instance& instance = *find(entity);
     EntryView entry;
@@ -353,7 +369,8 @@ bool Partition::knows(std::string_view operationId) const { return operations_.c
 
 PendingView Partition::viewOf(std::string_view entity, const Instance& instance) const {
   const PendingProposal& p = *instance.pending;
-  PendingView view{std::string(entity), p.seq, p.digest, p.at, p.role, p.device, p.agent, p.action, p.invariant, p.message, p.findings, {}};
+  PendingView view{std::string(entity), p.seq,     p.digest,   p.at, p.role, p.device, p.agent, p.action,
+                   p.invariant,         p.message, p.findings, {}};
   Time expires;
   const bool endless = __builtin_add_overflow(p.at.micros, options_.pendingTtlMicros, &expires.micros);
   if (options_.pendingTtlMicros > 0 && !endless) view.expires = expires;
@@ -378,7 +395,8 @@ void Partition::checkInvariants() const {
     if (!instance->pending) continue;
     ++frozenCount;
     const auto at = pendingBySeq_.find(instance->pending->seq);
-    WITAN_CHECK(at != pendingBySeq_.end() && at->second == name, "P2: a pending proposal is listed under its escalation");
+    WITAN_CHECK(at != pendingBySeq_.end() && at->second == name,
+                "P2: a pending proposal is listed under its escalation");
     WITAN_CHECK(instance->lastSeq == instance->pending->seq, "P3: nothing follows an escalation but its resolution");
   }
   WITAN_CHECK(frozenCount == pendingBySeq_.size(), "P2: the queue lists frozen entities only");

@@ -1,4 +1,5 @@
-// Partition: the meta-agents of a set of entities, and the ledger that their decisions make (seed 000, A.1.9-A.1.12, A.3).
+// Partition: the meta-agents of a set of entities, and the ledger that their decisions make (seed 000, A.1.9-A.1.12,
+// A.3).
 //
 // A plain class: an event and its time in, a decision and log bytes out. It reads no clock, does no I/O, starts no
 // thread; node/ and sim/ drive the same object. One strand at a time. The module and the EntrySource outlive it.
@@ -61,7 +62,7 @@ struct CounselorDecision {
   std::string_view operationId;
   bool commit = false;
   CommitBase base = CommitBase::candidate;
-  const json::object* edit = nullptr;        // commit; may be null
+  const json::object* edit = nullptr;  // commit; may be null
   std::string_view reason;
   // F17: what the counselor was shown; if given, anything else pending by now makes the decision stale.
   std::optional<std::uint64_t> escalation;
@@ -72,22 +73,22 @@ struct CounselorDecision {
 
 struct Decision {
   Outcome outcome = Outcome::refused;
-  std::uint64_t seq = 0;                     // ledger entry, 0: none
+  std::uint64_t seq = 0;  // ledger entry, 0: none
   std::string invariant;
   std::string message;
-  std::optional<bool> safe;                  // cCommitted
-  std::vector<std::string> violated;         // cCommitted, unsafe: the invariants that do not pass, in list order
-  Outcome recorded = Outcome::duplicate;     // duplicate: what was answered the first time
+  std::optional<bool> safe;               // cCommitted
+  std::vector<std::string> violated;      // cCommitted, unsafe: the invariants that do not pass, in list order
+  Outcome recorded = Outcome::duplicate;  // duplicate: what was answered the first time
 };
 
 // A pending proposal (Def. A.30) as a counselor sees it.
 struct PendingView {
   std::string entity;
   std::uint64_t seq = 0;
-  Hash digest{};                             // leaf hash of the escalation entry: commits to everything shown
+  Hash digest{};  // leaf hash of the escalation entry: commits to everything shown
   Time at;
   std::string role, device, agent, action, invariant, message;
-  std::vector<Finding> findings;             // the whole detection vector (F16)
+  std::vector<Finding> findings;  // the whole detection vector (F16)
   std::optional<Time> expires;
 };
 
@@ -127,12 +128,12 @@ class Partition {
   const MerkleFrontier& tree() const { return frontier_; }
   const DomainModule& module() const { return *module_; }
   std::size_t entityCount() const { return instances_.size(); }
-  std::vector<std::string> entities() const;                       // sorted
-  const EntityState* state(std::string_view entity) const;         // null: unknown
+  std::vector<std::string> entities() const;                // sorted
+  const EntityState* state(std::string_view entity) const;  // null: unknown
   const Hash* stateDigest(std::string_view entity) const;
   bool frozen(std::string_view entity) const;
-  bool knows(std::string_view operationId) const;                  // decided or remembered
-  std::vector<PendingView> queue() const;                          // by sequence number
+  bool knows(std::string_view operationId) const;  // decided or remembered
+  std::vector<PendingView> queue() const;          // by sequence number
   std::optional<PendingView> pending(std::string_view entity) const;
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
   void checkInvariants() const;
@@ -166,8 +167,8 @@ class Partition {
   Result<std::string> entryBytes(std::uint64_t seq);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
   void append(Instance&, EntryView&);
-  Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor, std::string_view operationId,
-                          std::string_view reason, Time at);
+  Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor,
+                          std::string_view operationId, std::string_view reason, Time at);
   Status foldEntry(std::string_view payload, const Hash& leaf);
   Status foldGenesis(std::string_view payload);
   Status foldNote(std::string_view payload);

@@ -6,7 +6,9 @@ namespace witan::kernel {
 
 namespace {
 
-Error damaged(std::uint64_t seq, std::string why) { return corrupt("entry " + std::to_string(seq) + ": " + std::move(why)); }
+Error damaged(std::uint64_t seq, std::string why) {
+  return corrupt("entry " + std::to_string(seq) + ": " + std::move(why));
+}
 
 Result<json::object> objectOf(std::string_view text) {
   WITAN_TRY(value, parseJson(text, {.bytes = kRecordMax, .depth = 64}));
@@ -31,7 +33,8 @@ Result<LogBatchInfo> Partition::fold(std::string_view value) {
       std::uint64_t firstSeq = 0;
       std::memcpy(&firstSeq, value.data() + 8, 8);
       if (firstSeq != frontier_.size() + 1)
-        return corrupt("a batch starts at entry " + std::to_string(firstSeq) + " where entry " + std::to_string(frontier_.size() + 1) + " is due");
+        return corrupt("a batch starts at entry " + std::to_string(firstSeq) + " where entry " +
+                       std::to_string(frontier_.size() + 1) + " is due");
       first = false;
     }
     if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf);
@@ -47,7 +50,8 @@ Status Partition::foldGenesis(std::string_view payload) {
   if (find(record.entity) != nullptr) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
   WITAN_TRY(genesis, objectOf(record.genesis));
   const json::value* state = genesis.if_contains("state");
-  if (state == nullptr || !state->is_object()) return corrupt("the genesis of \"" + std::string(record.entity) + "\" holds no state");
+  if (state == nullptr || !state->is_object())
+    return corrupt("the genesis of \"" + std::string(record.entity) + "\" holds no state");
   auto instance = std::make_unique<Instance>();
   WITAN_TRY(entity, module_->readState(state->get_object()));
   instance->state = std::move(entity);
@@ -62,7 +66,8 @@ Status Partition::foldGenesis(std::string_view payload) {
 Status Partition::foldNote(std::string_view payload) {
   NoteView note;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, note, "note"); }));
-  if (note.outcome >= enumNames<Outcome>().size()) return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
+  if (note.outcome >= enumNames<Outcome>().size())
+    return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
   name(note.operationId, kIsNoteBit | notes_.size());
   notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
   return okStatus();
@@ -105,8 +110,10 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
   const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
-  if (resolves != (instance->pending != nullptr)) return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
-  if (resolves && instance->pending->seq != entry.escalation) return damaged(seq, "resolves entry " + std::to_string(entry.escalation) + " which is not pending");
+  if (resolves != (instance->pending != nullptr))
+    return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
+  if (resolves && instance->pending->seq != entry.escalation)
+    return damaged(seq, "resolves entry " + std::to_string(entry.escalation) + " which is not pending");
   if (resolves) {
     pendingBySeq_.erase(instance->pending->seq);
     instance->pending.reset();
@@ -114,11 +121,13 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   if (entry.tag == Tag::approved || entry.tag == Tag::cCommitted) {
     auto writes = objectOf(entry.writes);
     if (!writes) return damaged(seq, "its write set is unreadable (" + writes.error().message + ")");
-    if (Status applied = module_->applyWrites(*instance->state, *writes); !applied.ok()) return damaged(seq, applied.error().message);
+    if (Status applied = module_->applyWrites(*instance->state, *writes); !applied.ok())
+      return damaged(seq, applied.error().message);
     instance->state->shared.clock = entry.time;
     instance->state->notPassing = 0;
     for (std::size_t i = 1; i < entry.verdicts.size() && i <= 64; ++i)
-      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass)) instance->state->notPassing |= std::uint64_t{1} << (i - 1);
+      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass))
+        instance->state->notPassing |= std::uint64_t{1} << (i - 1);
     instance->digest = nextStateDigest(instance->digest, entry.time, entry.writes);
     if (entry.tag == Tag::cCommitted && !entry.findings.empty()) ++unsafeCommits_;
   }

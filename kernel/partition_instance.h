@@ -10,7 +10,7 @@ namespace witan::kernel {
 inline constexpr std::uint64_t kIsNoteBit = std::uint64_t{1} << 63;
 
 struct PendingProposal {
-  std::uint64_t seq = 0;      // of the escalation entry: the shared Id (A.3.1)
+  std::uint64_t seq = 0;  // of the escalation entry: the shared Id (A.3.1)
   Hash digest{};
   Time at;
   std::string role, device, agent, action, invariant, message;
@@ -21,11 +21,11 @@ struct PendingProposal {
 struct Partition::Instance {
   EntityPtr state;
   Hash digest{};
-  std::string genesis;        // kept until the first entry has carried it
+  std::string genesis;  // kept until the first entry has carried it
   Hash genesisHash{};
   std::uint64_t lastSeq = 0;
-  bool changed = false;       // since the last snapshot
-  std::unique_ptr<PendingProposal> pending;   // the review queue: at most one (Lemma A.65)
+  bool changed = false;                      // since the last snapshot
+  std::unique_ptr<PendingProposal> pending;  // the review queue: at most one (Lemma A.65)
 };
 
 }  // namespace witan::kernel

@@ -28,7 +28,8 @@ Result<std::string> unsealSnapshot(std::string_view value) {
   return std::string(value.substr(8));
 }
 
-void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out) {
+void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches,
+                              store::WriteBatch& out) {
   WITAN_CHECK(options_.snapshots && batch_.empty(), "a snapshot speaks of committed batches");
   for (const std::string& entity : changed_) {
     Instance& instance = *find(entity);
@@ -50,7 +51,8 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   }
   out.put(snapshotChunkKey('o', snapshotChunks_), sealSnapshot(operations));
   NoteList notes;
-  for (std::size_t i = snapshotNotes_; i < notes_.size(); ++i) notes.notes.push_back({static_cast<std::uint16_t>(notes_[i].first), notes_[i].second});
+  for (std::size_t i = snapshotNotes_; i < notes_.size(); ++i)
+    notes.notes.push_back({static_cast<std::uint16_t>(notes_[i].first), notes_[i].second});
   out.put(snapshotChunkKey('n', snapshotChunks_), sealSnapshot(writer_.message(notes)));
   out.put(snapshotChunkKey('b', snapshotChunks_),
           sealSnapshot({reinterpret_cast<const char*>(newBatches.data()), newBatches.size() * sizeof(std::uint64_t)}));
@@ -78,7 +80,8 @@ Result<std::string> readSealed(const store::Reader& store, std::string_view key)
 
 }  // namespace
 
-Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs) {
+Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
+                               std::vector<std::uint64_t>& firstSeqs) {
   WITAN_TRY(operations, readSealed(store, snapshotChunkKey('o', number)));
   if (operations.size() % 24 != 0) return corrupt("a snapshot's operation ids are cut");
   for (std::size_t at = 0; at < operations.size(); at += 24) {
@@ -123,26 +126,31 @@ Status Partition::restoreEntity(std::string_view entity, std::string_view sealed
     WITAN_TRY(bytes, entryBytes(s.pendingSeq));
     WITAN_TRY(words, alignedWords(bytes));
     WITAN_TRY(entry, readEntryView({reinterpret_cast<const char*>(words.data()), words.size() * 8}));
-    if (entry.entity != entity || entry.tag != Tag::escalated) return corrupt("a snapshot freezes an entity by an entry that does not");
+    if (entry.entity != entity || entry.tag != Tag::escalated)
+      return corrupt("a snapshot freezes an entity by an entry that does not");
     WITAN_DO(freeze(*instance, entry, leafHash(bytes)));
   }
   instances_.emplace(std::string(entity), std::move(instance));
   return okStatus();
 }
 
-Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Reader& store, std::vector<std::uint64_t>& firstSeqs) {
+Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Reader& store,
+                                                                std::vector<std::uint64_t>& firstSeqs) {
   WITAN_TRY(sealed, store.get(kSnapshotHeadKey));
   if (!sealed) return std::optional<std::uint64_t>();
   WITAN_TRY(payload, unsealSnapshot(*sealed));
   SnapshotHead head;
   WITAN_DO(readMessage(payload, head, "snapshot"));
-  if (head.version != 1 || head.module != module_->digest()) return corrupt("the snapshot is of another version or module");
-  WITAN_TRY(frontier, MerkleFrontier::parse({reinterpret_cast<const char*>(head.frontier.data()), head.frontier.size()}));
+  if (head.version != 1 || head.module != module_->digest())
+    return corrupt("the snapshot is of another version or module");
+  WITAN_TRY(frontier,
+            MerkleFrontier::parse({reinterpret_cast<const char*>(head.frontier.data()), head.frontier.size()}));
   frontier_ = std::move(frontier);
   batch_.reset(frontier_.size() + 1);
   for (std::uint64_t number = 0; number < head.chunks; ++number) WITAN_DO(restoreChunk(store, number, firstSeqs));
   for (std::size_t i = 0; i < firstSeqs.size(); ++i)
-    if (firstSeqs[i] < (i == 0 ? 1 : firstSeqs[i - 1]) || firstSeqs[i] > frontier_.size() + 1 || (i == 0 && firstSeqs[i] != 1))
+    if (firstSeqs[i] < (i == 0 ? 1 : firstSeqs[i - 1]) || firstSeqs[i] > frontier_.size() + 1 ||
+        (i == 0 && firstSeqs[i] != 1))
       return corrupt("the snapshot's batch list is out of order");
   for (const auto& [key, answer] : operations_)
     if ((answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : answer == 0 || answer > frontier_.size())

@@ -20,8 +20,8 @@ namespace witan::kernel {
 
 struct SnapshotHead {
   std::uint64_t version = 1;
-  std::uint64_t batches = 0;      // of the log that are contained
-  std::uint64_t chunks = 0;       // of s/o, s/n and s/b
+  std::uint64_t batches = 0;  // of the log that are contained
+  std::uint64_t chunks = 0;   // of s/o, s/n and s/b
   std::uint64_t unsafeCommits = 0;
   std::uint64_t entities = 0;
   Hash module{};
@@ -36,8 +36,8 @@ struct EntitySnapshot {
   std::uint64_t notPassing = 0;
   Hash digest{};
   Hash genesisHash{};
-  std::string genesis;            // while no entry has carried it
-  std::string state;              // canonical JSON, as DomainModule::writeState
+  std::string genesis;  // while no entry has carried it
+  std::string state;    // canonical JSON, as DomainModule::writeState
   WITAN_MEMBERS(EntitySnapshot, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis, state)
 };
 
@@ -56,7 +56,7 @@ struct NoteList {
 inline constexpr std::string_view kSnapshotHeadKey = "s/head";
 inline constexpr std::string_view kSnapshotEntityPrefix = "s/e/";
 
-std::string snapshotChunkKey(char kind, std::uint64_t number);   // kind 'o', 'n' or 'b'
+std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'n' or 'b'
 std::string sealSnapshot(std::string_view payload);
 // The payload, or corrupt.
 Result<std::string> unsealSnapshot(std::string_view value);

@@ -14,14 +14,17 @@ struct StateCodec {
 
   // Sets one field by name: a scalar's value, or the named keys of a column (null erases one). Returns its mask.
   // Throws Fault for an impossible key.
-  static Result<FieldMask> setField(Mutator<Fields>& m, std::string_view name, const json::value& value, std::string_view where) {
+  static Result<FieldMask> setField(Mutator<Fields>& m, std::string_view name, const json::value& value,
+                                    std::string_view where) {
     FieldMask found = 0;
     Status status = okStatus();
     forEachField<Fields>([&]<class F>() {
       if (found != 0 || F::name != name) return;
       found = FieldMask{1} << indexOf<F, Fields>;
-      if constexpr (F::isColumn) status = setColumn<F>(m, value, std::string(where) + "." + std::string(name));
-      else status = setScalar<F>(m, value, std::string(where) + "." + std::string(name));
+      if constexpr (F::isColumn)
+        status = setColumn<F>(m, value, std::string(where) + "." + std::string(name));
+      else
+        status = setScalar<F>(m, value, std::string(where) + "." + std::string(name));
     });
     if (found == 0) return invalid(std::string(where) + ": unknown field \"" + std::string(clip(name)) + "\"");
     if (!status.ok()) return status.error();
@@ -84,7 +87,8 @@ struct StateCodec {
     [&]<template <class...> class List, class... F>(TypeBox<List<F...>>) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (visit.template operator()<std::tuple_element_t<FieldsByName<Fields>::order[I], std::tuple<F...>>>(), ...);
-      }(std::index_sequence_for<F...>{});
+      }
+      (std::index_sequence_for<F...>{});
     }(TypeBox<Fields>{});
   }
 

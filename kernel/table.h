@@ -66,7 +66,8 @@ class Table {
 
  private:
   std::vector<Slot>::const_iterator lower(std::string_view key) const {
-    return std::lower_bound(order_.begin(), order_.end(), key, [&](Slot slot, std::string_view k) { return keys_[slot].compare(k) < 0; });
+    return std::lower_bound(order_.begin(), order_.end(), key,
+                            [&](Slot slot, std::string_view k) { return keys_[slot].compare(k) < 0; });
   }
 
   std::vector<Row> rows_;

@@ -28,24 +28,20 @@ class Touched {
 
   // Was this field of the footprint written?
   template <class F>
-    requires contains<F, typename Invariant::Reads>
-  bool wrote() const {
-    return (journal_->touched() & maskOf<Fields, Footprint<F>>) != 0;
-  }
+  requires contains<F, typename Invariant::Reads>
+  bool wrote() const { return (journal_->touched() & maskOf<Fields, Footprint<F>>) != 0; }
 
   // Did this cell hold a value before the candidate?
   template <class F, auto TablePointer>
-    requires contains<F, typename Invariant::Reads>
+  requires contains<F, typename Invariant::Reads>
   bool existedBefore(const RowView<Invariant, TablePointer>& row) const {
     return journal_->template existedBefore<F>(*state_, row.slot());
   }
 
   // Was this cell written?
   template <class F, auto TablePointer>
-    requires contains<F, typename Invariant::Reads>
-  bool changed(const RowView<Invariant, TablePointer>& row) const {
-    return journal_->template wrote<F>(row.slot());
-  }
+  requires contains<F, typename Invariant::Reads>
+  bool changed(const RowView<Invariant, TablePointer>& row) const { return journal_->template wrote<F>(row.slot()); }
 
   // Was a scalar of the footprint written?
   bool scalars() const {

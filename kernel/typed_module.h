@@ -30,8 +30,10 @@ class TypedModule final : public DomainModule {
   std::string policyJson() const override { return toJson(policy_); }
   const Hash& digest() const override { return digest_; }
   std::string_view scenarios() const override {
-    if constexpr (requires { D::scenarios; }) return D::scenarios;
-    else return {};
+    if constexpr (requires { D::scenarios; })
+      return D::scenarios;
+    else
+      return {};
   }
 
   Result<EntityPtr> create(const json::object& fields, Time at) const override {
@@ -48,7 +50,8 @@ class TypedModule final : public DomainModule {
       return invalid("init: " + fault.message);
     }
     box->shared.clock = at;
-    if constexpr (requires { D::complete(box->state, policy_, given, at); }) D::complete(box->state, policy_, given, at);
+    if constexpr (requires { D::complete(box->state, policy_, given, at); })
+      D::complete(box->state, policy_, given, at);
     const std::vector<Verdict> verdicts = walk(*box);
     for (std::size_t i = 0; i < verdicts.size(); ++i)
       if (!verdicts[i].passed())
@@ -62,7 +65,8 @@ class TypedModule final : public DomainModule {
   Result<ActionPtr> parseAction(const json::value& value) const override {
     if (!value.is_object()) return wrongJsonType("action", "an object", value);
     const json::value* type = value.get_object().if_contains("type");
-    if (type == nullptr || !type->is_string()) return invalid("action: \"type\" is missing", "known types: " + actionNames());
+    if (type == nullptr || !type->is_string())
+      return invalid("action: \"type\" is missing", "known types: " + actionNames());
     return withProcess<ActionPtr>(type->get_string(), [&]<class P>(auto index) -> Result<ActionPtr> {
       auto action = std::make_unique<Act<P>>(index);
       WITAN_DO(JsonCodec<P>::read(value, action->value, P::name, "type"));
@@ -94,14 +98,17 @@ class TypedModule final : public DomainModule {
       ((out += "\n# Role " + signature_.processes[I].role + ".\n" +
                capnpSchema<std::tuple_element_t<I, Processes>>(std::tuple_element_t<I, Processes>::name)),
        ...);
-    }(std::make_index_sequence<kProcesses>{});
+    }
+    (std::make_index_sequence<kProcesses>{});
     return out;
   }
 
-  void evaluate(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out) const override {
+  void evaluate(EntityState& entity, std::string_view role, const Action& action, Time at,
+                Evaluation& out) const override {
     decide(entity, role, action, at, out, false);
   }
-  void evaluateFully(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out) const override {
+  void evaluateFully(EntityState& entity, std::string_view role, const Action& action, Time at,
+                     Evaluation& out) const override {
     decide(entity, role, action, at, out, true);
   }
 
@@ -119,7 +126,9 @@ class TypedModule final : public DomainModule {
     box.shared.clock = at;
     if (base == CommitBase::candidate && pending != nullptr) {
       std::string fault = applyAction(m, *pending, at);
-      if (!fault.empty()) return restore(invalid("the candidate can no longer be made (" + fault + ")", "commit from \"current\" or reject"));
+      if (!fault.empty())
+        return restore(
+            invalid("the candidate can no longer be made (" + fault + ")", "commit from \"current\" or reject"));
     }
     bool waiversChanged = false;
     for (const auto& [name, value] : edit) {
@@ -129,7 +138,8 @@ class TypedModule final : public DomainModule {
         waiversChanged = true;
         continue;
       }
-      if (name == "clock" || name == "policy") return restore(invalid("edit." + std::string(name) + ": belongs to the kernel and can't be edited"));
+      if (name == "clock" || name == "policy")
+        return restore(invalid("edit." + std::string(name) + ": belongs to the kernel and can't be edited"));
       try {
         auto mask = StateCodec<Fields>::setField(m, name, value, "edit");
         if (!mask) return restore(mask.error());
@@ -145,7 +155,8 @@ class TypedModule final : public DomainModule {
       out.verdicts[index + 1] = static_cast<std::uint8_t>(verdict.result());
       if (!verdict.passed()) {
         notPassing |= std::uint64_t{1} << index;
-        out.findings.push_back({static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
+        out.findings.push_back(
+            {static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
       }
       return true;
     });
@@ -171,8 +182,10 @@ class TypedModule final : public DomainModule {
     Mutator<Fields> m(box.state, journal, policy_);
     for (const auto& [name, value] : writes) {
       Status status = okStatus();
-      if (name == "waivers") status = readJson(value, box.shared.waivers, "waivers");
-      else if (name == "clock") status = readJson(value, box.shared.clock, "clock");
+      if (name == "waivers")
+        status = readJson(value, box.shared.waivers, "waivers");
+      else if (name == "clock")
+        status = readJson(value, box.shared.clock, "clock");
       else {
         try {
           if (auto mask = StateCodec<Fields>::setField(m, name, value, "writes"); !mask) status = mask.error();
@@ -205,32 +218,42 @@ class TypedModule final : public DomainModule {
 
   ActionPtr sample(const EntityState& entity, Random& random, Time at) const override {
     if constexpr (requires(const State& s) { D::sample(s, random, at); }) {
-      return std::visit([](auto&& value) -> ActionPtr {
-        using P = std::decay_t<decltype(value)>;
-        auto action = std::make_unique<Act<P>>(indexOfProcess<P>());
-        action->value = std::forward<decltype(value)>(value);
-        return action;
-      }, D::sample(boxOf(entity).state, random, at));
+      return std::visit(
+          [](auto&& value) -> ActionPtr {
+            using P = std::decay_t<decltype(value)>;
+            auto action = std::make_unique<Act<P>>(indexOfProcess<P>());
+            action->value = std::forward<decltype(value)>(value);
+            return action;
+          },
+          D::sample(boxOf(entity).state, random, at));
     } else {
       (void)entity, (void)random, (void)at;
       return nullptr;
     }
   }
   std::string sampleInit(Random& random, Time at) const override {
-    if constexpr (requires { D::sampleInit(random, at); }) return D::sampleInit(random, at);
-    else return "{}";
+    if constexpr (requires { D::sampleInit(random, at); })
+      return D::sampleInit(random, at);
+    else
+      return "{}";
   }
 
-  std::string sampleEdit(const EntityState& entity, const Action& pending, std::string_view counselor, Random& random, Time at) const override {
+  std::string sampleEdit(const EntityState& entity, const Action& pending, std::string_view counselor, Random& random,
+                         Time at) const override {
     std::string edit = "{}";
     if constexpr (requires(const State& s, const AnyActionOf<D>& a) { D::sampleEdit(s, a, counselor, random, at); })
-      visit(pending, [&](const auto& value) { edit = D::sampleEdit(boxOf(entity).state, AnyActionOf<D>(value), counselor, random, at); });
-    else (void)entity, (void)pending, (void)counselor, (void)random, (void)at;
+      visit(pending, [&](const auto& value) {
+        edit = D::sampleEdit(boxOf(entity).state, AnyActionOf<D>(value), counselor, random, at);
+      });
+    else
+      (void)entity, (void)pending, (void)counselor, (void)random, (void)at;
     return edit;
   }
   std::string generate(std::size_t entities, std::size_t days, std::uint64_t seed) const override {
-    if constexpr (requires(const DomainModule& m) { D::generate(m, entities, days, seed); }) return D::generate(*this, entities, days, seed);
-    else return (void)entities, (void)days, (void)seed, std::string();
+    if constexpr (requires(const DomainModule& m) { D::generate(m, entities, days, seed); })
+      return D::generate(*this, entities, days, seed);
+    else
+      return (void)entities, (void)days, (void)seed, std::string();
   }
 
   // For tests that speak in types.
@@ -275,7 +298,8 @@ class TypedModule final : public DomainModule {
   static constexpr std::uint16_t indexOfProcess() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return static_cast<std::uint16_t>(((std::is_same_v<P, std::tuple_element_t<I, Processes>> ? I : 0) + ...));
-    }(std::make_index_sequence<kProcesses>{});
+    }
+    (std::make_index_sequence<kProcesses>{});
   }
 
   template <class T, class Visit>
@@ -283,9 +307,12 @@ class TypedModule final : public DomainModule {
     std::optional<Result<T>> result;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (void)((std::tuple_element_t<I, Processes>::name == type &&
-              (result.emplace(visit.template operator()<std::tuple_element_t<I, Processes>>(static_cast<std::uint16_t>(I))), true)) ||
+              (result.emplace(
+                   visit.template operator()<std::tuple_element_t<I, Processes>>(static_cast<std::uint16_t>(I))),
+               true)) ||
              ...);
-    }(std::make_index_sequence<kProcesses>{});
+    }
+    (std::make_index_sequence<kProcesses>{});
     if (result) return std::move(*result);
     return unknownAction(type);
   }
@@ -293,8 +320,11 @@ class TypedModule final : public DomainModule {
   template <class Visit>
   static void visit(const Action& action, Visit&& visitor) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (void)((action.process == I && (visitor(static_cast<const Act<std::tuple_element_t<I, Processes>>&>(action).value), true)) || ...);
-    }(std::make_index_sequence<kProcesses>{});
+      (void)((action.process == I &&
+              (visitor(static_cast<const Act<std::tuple_element_t<I, Processes>>&>(action).value), true)) ||
+             ...);
+    }
+    (std::make_index_sequence<kProcesses>{});
   }
 
   std::string actionNames() const {
@@ -363,10 +393,12 @@ class TypedModule final : public DomainModule {
     const Touched<I, Fields> touched(box.state, journal);
     bool proven = false;
     try {
-      if constexpr (RowInvariant<I>) proven = touchedRowsPass<I>(view, touched);
-      else if constexpr (TouchedInvariant<I, Fields>) proven = I::stillPasses(view, touched);
+      if constexpr (RowInvariant<I>)
+        proven = touchedRowsPass<I>(view, touched);
+      else if constexpr (TouchedInvariant<I, Fields>)
+        proven = I::stillPasses(view, touched);
     } catch (...) {
-      proven = false;   // the full check reports it
+      proven = false;  // the full check reports it
     }
     return proven ? Verdict::pass() : full<I>(box);
   }
@@ -380,10 +412,13 @@ class TypedModule final : public DomainModule {
   }
 
   // The candidate-only ghost field kernel.fault (domains.md, 0.8): "" or why the proposal is not a lawful one.
-  std::string kernelFault(Box& box, Mutator<Fields>& m, const Journal<Fields>& journal, std::string_view role, const Action& action, Time at) const {
+  std::string kernelFault(Box& box, Mutator<Fields>& m, const Journal<Fields>& journal, std::string_view role,
+                          const Action& action, Time at) const {
     const ProcessInfo& process = signature_.processes[action.process];
-    if (process.role != role) return process.name + " belongs to role " + process.role + ", not to " + std::string(clip(role));
-    if (at < box.shared.clock) return "time " + formatTime(at) + " lies before the entity's clock " + formatTime(box.shared.clock);
+    if (process.role != role)
+      return process.name + " belongs to role " + process.role + ", not to " + std::string(clip(role));
+    if (at < box.shared.clock)
+      return "time " + formatTime(at) + " lies before the entity's clock " + formatTime(box.shared.clock);
     std::string fault = applyAction(m, action, at);
     if (!fault.empty()) return fault;
     if (const FieldMask stray = journal.touched() & ~process.writes) {
@@ -394,7 +429,8 @@ class TypedModule final : public DomainModule {
     return {};
   }
 
-  void decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out, bool everything) const {
+  void decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out,
+              bool everything) const {
     Box& box = boxOf(entity);
     Journal<Fields>& journal = scratchJournal();
     Mutator<Fields> m(box.state, journal, policy_);
@@ -416,7 +452,7 @@ class TypedModule final : public DomainModule {
       box.shared.clock = clockBefore;
       return;
     }
-    box.notPassing = 0;   // whatever was not passing was evaluated, and passed
+    box.notPassing = 0;  // whatever was not passing was evaluated, and passed
     journal.appendWrites(out.writes, box.state);
     journal.clear();
   }
@@ -426,7 +462,7 @@ class TypedModule final : public DomainModule {
     forEachInvariant([&]<class I>(std::size_t index) {
       const bool failing = box.notPassing >> index & 1;
       constexpr FieldMask footprint = maskOf<Fields, typename I::Reads>;
-      if (!everything && !failing && (touched & footprint) == 0) return true;   // F8: its last verdict stands
+      if (!everything && !failing && (touched & footprint) == 0) return true;  // F8: its last verdict stands
       Verdict verdict = everything || failing ? full<I>(box) : incremental<I>(box, journal);
       out.verdicts[index + 1] = static_cast<std::uint8_t>(verdict.result());
       if (verdict.passed()) return true;
@@ -437,8 +473,9 @@ class TypedModule final : public DomainModule {
         out.message = verdict.message();
       }
       if (out.tag == Evaluation::Tag::rejected) return false;
-      out.findings.push_back({static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
-      return true;   // F16: an escalation's whole detection vector
+      out.findings.push_back(
+          {static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
+      return true;  // F16: an escalation's whole detection vector
     });
   }
 
@@ -455,7 +492,8 @@ class TypedModule final : public DomainModule {
     std::size_t bytes = 0;
     for (const Waiver& w : all) bytes += w.invariant.size() + w.subject.size();
     if (all.size() > kWaiversMax || bytes > kWaiverBytesMax)
-      return invalid("edit.waivers: an entity has at most " + std::to_string(kWaiversMax) + " waivers of " + std::to_string(kWaiverBytesMax) + " bytes in all");
+      return invalid("edit.waivers: an entity has at most " + std::to_string(kWaiversMax) + " waivers of " +
+                     std::to_string(kWaiverBytesMax) + " bytes in all");
     shared.waivers = std::move(all);
     return okStatus();
   }
@@ -475,7 +513,8 @@ class TypedModule final : public DomainModule {
     if constexpr (requires { D::title; }) signature_.title = D::title;
     forEachField<Fields>([&]<class F>() {
       std::string type = JsonCodec<typename F::Value>::typeName();
-      signature_.fields.push_back({std::string(F::name), F::isColumn ? "map<text, " + type + ">" : type, F::isColumn, F::lifecycle});
+      signature_.fields.push_back(
+          {std::string(F::name), F::isColumn ? "map<text, " + type + ">" : type, F::isColumn, F::lifecycle});
     });
     [&]<class... R>(RoleList<R...>) { (describeRole<R>(), ...); }(typename D::Roles{});
     if constexpr (requires { typename D::CounselorProcesses; })
@@ -529,7 +568,8 @@ class TypedModule final : public DomainModule {
 // The module of domain D with the policy `policy` (a JSON object; members not named keep their defaults) and, if any
 // are named, other counselors than the domain's own.
 template <Counselable D>
-Result<std::unique_ptr<DomainModule>> makeModule(const json::object& policy = {}, std::vector<std::string> counselors = {}) {
+Result<std::unique_ptr<DomainModule>> makeModule(const json::object& policy = {},
+                                                 std::vector<std::string> counselors = {}) {
   typename TypedModule<D>::Policy values;
   WITAN_DO(JsonCodec<typename TypedModule<D>::Policy>::read(policy, values, "policy"));
   if constexpr (requires { values.validate(); }) WITAN_DO(values.validate());

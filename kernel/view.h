@@ -33,7 +33,7 @@ inline constexpr std::size_t kWaiverBytesMax = 256 * 1024;
 // Fields that every role and every invariant may read and no proposal may write.
 struct PublicFields {
   Time clock;
-  std::vector<Waiver> waivers;   // sorted, unique
+  std::vector<Waiver> waivers;  // sorted, unique
 
   bool waived(std::string_view invariant, std::string_view subject) const {
     for (const Waiver& w : waivers)
@@ -60,13 +60,12 @@ class RowView {
   Slot slot() const { return slot_; }
 
   template <class F>
-    requires(contains<F, typename Reader::Reads> && livesIn<F, TablePointer>())
-  const Cell<typename F::Value>& get() const {
+  requires(
+      contains<F, typename Reader::Reads>&& livesIn<F, TablePointer>()) const Cell<typename F::Value>& get() const {
     return F::of(table_->row(slot_));
   }
   template <class F>
-    requires(contains<F, typename Reader::Reads> && livesIn<F, TablePointer>())
-  bool has() const {
+  requires(contains<F, typename Reader::Reads>&& livesIn<F, TablePointer>()) bool has() const {
     return get<F>().has_value();
   }
 
@@ -132,17 +131,17 @@ class View {
   using State = typename StateOf<Reads>::Type;
   using Policy = typename State::Policy;
 
-  View(const State& state, const PublicFields& shared, const Policy& policy) : state_(&state), public_(&shared), policy_(&policy) {}
+  View(const State& state, const PublicFields& shared, const Policy& policy)
+      : state_(&state), public_(&shared), policy_(&policy) {}
 
   Time clock() const { return public_->clock; }
   const Policy& policy() const { return *policy_; }
-  bool waived(std::string_view invariant, std::string_view subject) const { return public_->waived(invariant, subject); }
+  bool waived(std::string_view invariant, std::string_view subject) const {
+    return public_->waived(invariant, subject);
+  }
 
   template <class F>
-    requires(contains<F, Reads> && !F::isColumn)
-  const typename F::Value& get() const {
-    return F::of(*state_);
-  }
+  requires(contains<F, Reads> && !F::isColumn) const typename F::Value& get() const { return F::of(*state_); }
 
   template <auto TablePointer>
   Rows<Reader, TablePointer> rows() const {

@@ -39,7 +39,7 @@ int runCli(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);   // --help, --version
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     std::fprintf(stderr, "witan: %s: see witan --help\n", e.what());
     return kExitUsage;
   }

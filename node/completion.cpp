@@ -12,10 +12,12 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Completio
   CompletionPlace place;
   place.path = path;
   const std::vector<const CLI::App*> children = app.get_subcommands([](const CLI::App*) { return true; });
-  for (const CLI::App* child : children) place.words.push_back({child->get_name(), firstLine(child->get_description()), false, false});
+  for (const CLI::App* child : children)
+    place.words.push_back({child->get_name(), firstLine(child->get_description()), false, false});
   for (const CLI::Option* option : app.get_options()) {
     const bool takesValue = option->get_items_expected_max() > 0;
-    for (const std::string& name : option->get_lnames()) place.words.push_back({"--" + name, firstLine(option->get_description()), true, takesValue});
+    for (const std::string& name : option->get_lnames())
+      place.words.push_back({"--" + name, firstLine(option->get_description()), true, takesValue});
   }
   out.push_back(std::move(place));
   for (const CLI::App* child : children) collect(*child, path + " " + child->get_name(), out);
@@ -42,7 +44,8 @@ std::string joined(const std::vector<std::string_view>& words) {
 }
 
 // The paths that are places, as alternatives of a shell's case statement; "" is none.
-std::string pathPattern(const std::vector<CompletionPlace>& places, const char* between, std::string (*quote)(std::string_view)) {
+std::string pathPattern(const std::vector<CompletionPlace>& places, const char* between,
+                        std::string (*quote)(std::string_view)) {
   std::string out;
   for (const CompletionPlace& place : places)
     if (!place.path.empty()) out += (out.empty() ? "" : between) + quote(place.path);
@@ -54,12 +57,15 @@ std::vector<std::string> valueOptions(const std::vector<CompletionPlace>& places
   std::vector<std::string> out;
   for (const CompletionPlace& place : places)
     for (const CompletionPlace::Word& word : place.words)
-      if (word.takesValue && word.text != "--domain" && std::find(out.begin(), out.end(), word.text) == out.end()) out.push_back(word.text);
+      if (word.takesValue && word.text != "--domain" && std::find(out.begin(), out.end(), word.text) == out.end())
+        out.push_back(word.text);
   return out;
 }
 
 // " domain show", " domain lint", ...: a domain's name comes next.
-bool namesDomain(const CompletionPlace& place) { return place.path.starts_with(" domain ") && place.path != " domain list"; }
+bool namesDomain(const CompletionPlace& place) {
+  return place.path.starts_with(" domain ") && place.path != " domain list";
+}
 
 }  // namespace
 
@@ -78,12 +84,18 @@ std::string bashCompletion(const std::vector<CompletionPlace>& places, const std
       "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at='' choices='' i\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    case \"$at ${COMP_WORDS[i]}\" in\n"
-      "      " + pathPattern(places, "|", shellQuoted) + ") at=\"$at ${COMP_WORDS[i]}\" ;;\n"
+      "      " +
+      pathPattern(places, "|", shellQuoted) +
+      ") at=\"$at ${COMP_WORDS[i]}\" ;;\n"
       "    esac\n"
       "  done\n"
       "  case $prev in\n"
-      "    --domain) mapfile -t COMPREPLY < <(compgen -W " + shellQuoted(joined(domains)) + " -- \"$cur\"); return ;;\n"
-      "    " + files + ") mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n"
+      "    --domain) mapfile -t COMPREPLY < <(compgen -W " +
+      shellQuoted(joined(domains)) +
+      " -- \"$cur\"); return ;;\n"
+      "    " +
+      files +
+      ") mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n"
       "  esac\n"
       "  case $at in\n";
   for (const CompletionPlace& place : places) {
@@ -112,11 +124,14 @@ std::string zshCompletion(const std::vector<CompletionPlace>& places, const std:
       "  local -a commands options\n"
       "  for ((i = 2; i < CURRENT; i++)); do\n"
       "    case \"$at $words[i]\" in\n"
-      "      (" + pathPattern(places, "|", shellQuoted) + ") at=\"$at $words[i]\" ;;\n"
+      "      (" +
+      pathPattern(places, "|", shellQuoted) +
+      ") at=\"$at $words[i]\" ;;\n"
       "    esac\n"
       "  done\n"
       "  case $words[CURRENT-1] in\n"
-      "    (--domain) compadd " + joined(domains) + "; return ;;\n";
+      "    (--domain) compadd " +
+      joined(domains) + "; return ;;\n";
   for (const std::string& name : valueOptions(places)) out += "    (" + name + ") _files; return ;;\n";
   out += "  esac\n  case $at in\n";
   for (const CompletionPlace& place : places) {
@@ -142,7 +157,9 @@ std::string fishCompletion(const std::vector<CompletionPlace>& places, const std
       "  set -l at ''\n"
       "  for word in (commandline -opc)[2..-1]\n"
       "    switch \"$at $word\"\n"
-      "      case " + pathPattern(places, " ", fishQuoted) + "\n"
+      "      case " +
+      pathPattern(places, " ", fishQuoted) +
+      "\n"
       "        set at \"$at $word\"\n"
       "    end\n"
       "  end\n"
@@ -153,9 +170,12 @@ std::string fishCompletion(const std::vector<CompletionPlace>& places, const std
     const std::string line = "complete -c witan -n " + fishQuoted("__witan_at '" + place.path + "'");
     if (namesDomain(place)) out += line + " -a " + fishQuoted(joined(domains)) + "\n";
     for (const CompletionPlace::Word& word : place.words) {
-      if (!word.isOption) out += line + " -a " + word.text;
-      else if (word.text == "--domain") out += line + " -l domain -x -a " + fishQuoted(joined(domains));
-      else out += line + " -l " + word.text.substr(2) + (word.takesValue ? " -r -F" : "");
+      if (!word.isOption)
+        out += line + " -a " + word.text;
+      else if (word.text == "--domain")
+        out += line + " -l domain -x -a " + fishQuoted(joined(domains));
+      else
+        out += line + " -l " + word.text.substr(2) + (word.takesValue ? " -r -F" : "");
       out += " -d " + fishQuoted(word.help) + "\n";
     }
   }

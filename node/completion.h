@@ -17,12 +17,12 @@ namespace witan::node {
 struct CompletionPlace {
   struct Word {
     std::string text;
-    std::string help;           // its first line
+    std::string help;  // its first line
     bool isOption = false;
-    bool takesValue = false;    // an option that the next word belongs to
+    bool takesValue = false;  // an option that the next word belongs to
   };
-  std::string path;             // "" at the top, else " noun verb"
-  std::vector<Word> words;      // subcommands, then options, as declared
+  std::string path;         // "" at the top, else " noun verb"
+  std::vector<Word> words;  // subcommands, then options, as declared
 };
 
 // Every place of the app, parents before children.

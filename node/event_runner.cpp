@@ -24,8 +24,10 @@ std::string EventRunner::feed(std::uint64_t number, std::string_view text) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return {};
   EventLine line;
   Decision decision;
-  if (Status parsed = parseEventLine(text, line); parsed.ok()) decision = decide(line, number, text);
-  else decision.message = parsed.error().message + (parsed.error().hint.empty() ? "" : " (" + parsed.error().hint + ")");
+  if (Status parsed = parseEventLine(text, line); parsed.ok())
+    decision = decide(line, number, text);
+  else
+    decision.message = parsed.error().message + (parsed.error().hint.empty() ? "" : " (" + parsed.error().hint + ")");
   ++tally_.lines;
   ++tally_.outcomes[static_cast<std::size_t>(decision.outcome)];
   compare(line, number, decision);
@@ -46,7 +48,8 @@ Decision EventRunner::decide(const EventLine& line, std::uint64_t number, std::s
   const std::string operationId = line.operationId ? *line.operationId : lineOperationId(number, text);
   // Only a line that is not a repeat, and only for its own entity: so feeding a file again expires nothing anew.
   if (!partition_.knows(operationId))
-    for (const auto& [entity, expired] : partition_.expire(line.at, line.entity)) note_("entity " + entity + ": " + expired.message);
+    for (const auto& [entity, expired] : partition_.expire(line.at, line.entity))
+      note_("entity " + entity + ": " + expired.message);
   if (line.kind == EventLine::Kind::decision) {
     kernel::CounselorDecision d;
     d.entity = line.entity;
@@ -90,25 +93,32 @@ void EventRunner::compare(const EventLine& line, std::uint64_t number, const Dec
   ++tally_.expectations;
   const std::string& expect = *line.expect;
   const bool detail = expect.find(':') != std::string::npos;
-  const Outcome told = decision.outcome == Outcome::duplicate && expect != "duplicate" ? decision.recorded : decision.outcome;
+  const Outcome told =
+      decision.outcome == Outcome::duplicate && expect != "duplicate" ? decision.recorded : decision.outcome;
   if (outcomeText(told, decision, detail) == expect) return;
   ++tally_.differences;
-  note_("line " + std::to_string(number) + " (" + line.entity + "): expected " + expect + ", got " + outcomeText(told, decision, true) +
-        (decision.message.empty() ? "" : " (" + decision.message + ")"));
+  note_("line " + std::to_string(number) + " (" + line.entity + "): expected " + expect + ", got " +
+        outcomeText(told, decision, true) + (decision.message.empty() ? "" : " (" + decision.message + ")"));
 }
 
 std::string EventRunner::answer(const EventLine& line, std::uint64_t number, const Decision& d) {
   std::string out = "{\"line\":" + std::to_string(number) + ",\"entity\":";
-  if (line.entity.empty()) out += "null";
-  else appendJsonString(out, line.entity);
+  if (line.entity.empty())
+    out += "null";
+  else
+    appendJsonString(out, line.entity);
   out += ",\"outcome\":\"";
   out += enumName(d.outcome);
   out += "\",\"invariant\":";
-  if (d.invariant.empty()) out += "null";
-  else appendJsonString(out, d.invariant);
+  if (d.invariant.empty())
+    out += "null";
+  else
+    appendJsonString(out, d.invariant);
   out += ",\"message\":";
-  if (d.message.empty()) out += "null";
-  else appendJsonString(out, d.message);
+  if (d.message.empty())
+    out += "null";
+  else
+    appendJsonString(out, d.message);
   out += ",\"ledgerSeq\":" + (d.seq == 0 ? std::string("null") : std::to_string(d.seq));
   if (d.safe) {
     out += *d.safe ? ",\"safe\":true" : ",\"safe\":false";

@@ -15,10 +15,10 @@
 namespace witan::node {
 
 struct EventTally {
-  std::array<std::uint64_t, 9> outcomes{};   // by Outcome
+  std::array<std::uint64_t, 9> outcomes{};  // by Outcome
   std::uint64_t lines = 0;
   std::uint64_t expectations = 0;
-  std::uint64_t differences = 0;             // expectations that did not hold
+  std::uint64_t differences = 0;  // expectations that did not hold
   std::uint64_t unexpectedRefusals = 0;
 };
 

@@ -36,7 +36,9 @@ Result<LedgerFormat> formatOf(const store::Reader& store) {
   return *format;
 }
 
-std::string shown(const StoredEntry& e, const LedgerFormat& format, bool json) { return json ? entryJson(e.entry, format.invariants) : entryStory(e.entry); }
+std::string shown(const StoredEntry& e, const LedgerFormat& format, bool json) {
+  return json ? entryJson(e.entry, format.invariants) : entryStory(e.entry);
+}
 
 Status tail(const LedgerArguments& a) {
   WITAN_TRY(store, openStoreOnly(a.store));
@@ -65,23 +67,29 @@ Status show(const LedgerArguments& a) {
       print(entryStory(e.entry));
       print("         leaf hash " + toHex(e.leaf));
       if (!e.entry.writes.empty()) print("         writes " + std::string(e.entry.writes));
-      for (const auto& f : e.entry.findings) print("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
+      for (const auto& f : e.entry.findings)
+        print("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
       print("         operation id " + std::string(e.entry.operationId));
     }
     return false;
   }));
-  if (!found) return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger", "see: witan ledger tail"};
+  if (!found)
+    return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger", "see: witan ledger tail"};
   return okStatus();
 }
 
 void printReport(const VerifyReport& report, bool json) {
   if (json) {
-    std::string out = "{\"ok\":" + std::string(report.ok() ? "true" : "false") + ",\"entries\":" + std::to_string(report.entries) + ",\"root\":\"" +
-                      toHex(report.root) + "\",\"checkpoints\":" + std::to_string(report.checkpoints) +
-                      ",\"signaturesChecked\":" + (report.signaturesChecked ? "true" : "false") + ",\"replayed\":" + (report.replayed ? "true" : "false") +
-                      ",\"badEntry\":" + (report.badEntry == 0 ? "null" : std::to_string(report.badEntry)) + ",\"problem\":";
-    if (report.ok()) out += "null";
-    else appendJsonString(out, report.problem);
+    std::string out =
+        "{\"ok\":" + std::string(report.ok() ? "true" : "false") + ",\"entries\":" + std::to_string(report.entries) +
+        ",\"root\":\"" + toHex(report.root) + "\",\"checkpoints\":" + std::to_string(report.checkpoints) +
+        ",\"signaturesChecked\":" + (report.signaturesChecked ? "true" : "false") +
+        ",\"replayed\":" + (report.replayed ? "true" : "false") +
+        ",\"badEntry\":" + (report.badEntry == 0 ? "null" : std::to_string(report.badEntry)) + ",\"problem\":";
+    if (report.ok())
+      out += "null";
+    else
+      appendJsonString(out, report.problem);
     print(out + "}");
   } else if (report.ok()) {
     print("ok " + std::to_string(report.entries) + " " + toHex(report.root));
@@ -114,8 +122,8 @@ Status exportEntries(const LedgerArguments& a) {
   return forEachEntry(*store, [&](const StoredEntry& e) {
     if (e.seq < a.from) return true;
     if (a.to != 0 && e.seq > a.to) return false;
-    print("{\"seq\":" + std::to_string(e.seq) + ",\"leafHash\":\"" + toHex(e.leaf) + "\",\"bytes\":\"" + toBase64(e.bytes) +
-          "\",\"entry\":" + entryJson(e.entry, format.invariants) + "}");
+    print("{\"seq\":" + std::to_string(e.seq) + ",\"leafHash\":\"" + toHex(e.leaf) + "\",\"bytes\":\"" +
+          toBase64(e.bytes) + "\",\"entry\":" + entryJson(e.entry, format.invariants) + "}");
     return true;
   });
 }
@@ -128,7 +136,9 @@ Result<std::string> currentCheckpoint(const LedgerArguments& a) {
   }
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(note, newestCheckpoint(*store));
-  if (!note) return Error{ErrorCode::notFound, "the ledger has no signed checkpoint and its key file is gone", "restore ledger.key"};
+  if (!note)
+    return Error{ErrorCode::notFound, "the ledger has no signed checkpoint and its key file is gone",
+                 "restore ledger.key"};
   return *note;
 }
 
@@ -164,19 +174,25 @@ Status proof(const LedgerArguments& a) {
   const std::uint64_t size = tree.size();
   if (a.consistencyFrom != 0) {
     if (a.seq != 0) return invalid("a number and --consistency-from ask for two different proofs", "give one of them");
-    if (a.consistencyFrom > size) return Error{ErrorCode::notFound, "the ledger has " + std::to_string(size) + " entries, no " + std::to_string(a.consistencyFrom), ""};
+    if (a.consistencyFrom > size)
+      return Error{ErrorCode::notFound,
+                   "the ledger has " + std::to_string(size) + " entries, no " + std::to_string(a.consistencyFrom), ""};
     WITAN_TRY(path, consistencyProof(a.consistencyFrom, size, tree));
     WITAN_TRY(first, rootAt(a.consistencyFrom, tree));
-    print("{\"first\":" + std::to_string(a.consistencyFrom) + ",\"second\":" + std::to_string(size) + ",\"firstRoot\":\"" + toHex(first) +
-          "\",\"secondRoot\":\"" + toHex(tree.root()) + "\",\"path\":" + hashList(path) + "}");
+    print("{\"first\":" + std::to_string(a.consistencyFrom) + ",\"second\":" + std::to_string(size) +
+          ",\"firstRoot\":\"" + toHex(first) + "\",\"secondRoot\":\"" + toHex(tree.root()) +
+          "\",\"path\":" + hashList(path) + "}");
     return okStatus();
   }
-  if (a.seq == 0 || a.seq > size) return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger of " + std::to_string(size), "see: witan ledger tail"};
+  if (a.seq == 0 || a.seq > size)
+    return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger of " + std::to_string(size),
+                 "see: witan ledger tail"};
   WITAN_TRY(path, inclusionProof(a.seq - 1, size, tree));
   WITAN_TRY(leaf, tree.subtree(0, a.seq - 1));
   if (a.json) {
-    std::string out = "{\"seq\":" + std::to_string(a.seq) + ",\"index\":" + std::to_string(a.seq - 1) + ",\"size\":" + std::to_string(size) + ",\"leafHash\":\"" +
-                      toHex(leaf) + "\",\"path\":" + hashList(path) + ",\"root\":\"" + toHex(tree.root()) + "\",\"checkpoint\":";
+    std::string out = "{\"seq\":" + std::to_string(a.seq) + ",\"index\":" + std::to_string(a.seq - 1) +
+                      ",\"size\":" + std::to_string(size) + ",\"leafHash\":\"" + toHex(leaf) +
+                      "\",\"path\":" + hashList(path) + ",\"root\":\"" + toHex(tree.root()) + "\",\"checkpoint\":";
     appendJsonString(out, note);
     print(out + "}");
     return okStatus();
@@ -207,25 +223,32 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
     });
     return command;
   };
-  CLI::App* tailCommand = verb("tail", "The last decisions, oldest first", "witan ledger tail --store DIR --entity David -n 0", tail);
+  CLI::App* tailCommand =
+      verb("tail", "The last decisions, oldest first", "witan ledger tail --store DIR --entity David -n 0", tail);
   tailCommand->add_option("-n,--count", a->count, "How many; 0 for all")->capture_default_str();
   tailCommand->add_option("--entity", a->entity, "Of this entity only");
-  verb("show", "One decision", "witan ledger show 7 --store DIR", show)->add_option("seq", a->seq, "Its number")->required();
-  CLI::App* verifyCommand = verb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
-                                 "witan ledger verify --store DIR --replay", [](const LedgerArguments&) { return okStatus(); });
+  verb("show", "One decision", "witan ledger show 7 --store DIR", show)
+      ->add_option("seq", a->seq, "Its number")
+      ->required();
+  CLI::App* verifyCommand =
+      verb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
+           "witan ledger verify --store DIR --replay", [](const LedgerArguments&) { return okStatus(); });
   verifyCommand->add_flag("--replay", a->replay, "Make every decision again and compare");
   verifyCommand->callback([a, &exitCode] {
     auto good = verify(*a);
     exitCode = !good ? reportError(good.error(), a->json) : *good ? kExitOk : kExitFailed;
   });
-  CLI::App* exportCommand = verb("export", "Entries as JSON Lines (docs/ledger-format.md)", "witan ledger export --store DIR > ledger.jsonl", exportEntries);
+  CLI::App* exportCommand = verb("export", "Entries as JSON Lines (docs/ledger-format.md)",
+                                 "witan ledger export --store DIR > ledger.jsonl", exportEntries);
   exportCommand->add_option("--from", a->from, "First number")->capture_default_str()->check(CLI::PositiveNumber);
   exportCommand->add_option("--to", a->to, "Last number; 0 for the end")->capture_default_str();
   verb("checkpoint", "The signed checkpoint (C2SP tlog-checkpoint)", "witan ledger checkpoint --store DIR", checkpoint);
-  CLI::App* proofCommand = verb("proof", "Proof that an entry is in the ledger, or that an earlier ledger is a prefix of it",
-                                "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
+  CLI::App* proofCommand =
+      verb("proof", "Proof that an entry is in the ledger, or that an earlier ledger is a prefix of it",
+           "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
   proofCommand->add_option("seq", a->seq, "Number of the entry")->check(CLI::PositiveNumber);
-  proofCommand->add_option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")->check(CLI::PositiveNumber);
+  proofCommand->add_option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")
+      ->check(CLI::PositiveNumber);
   proofCommand->require_option(2, 0);
 }
 

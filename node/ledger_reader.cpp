@@ -13,7 +13,7 @@ Status forEachEntry(const store::Reader& store, const std::function<bool(const S
   bool more = true;
   struct Stop {};
   WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
-    std::string aligned;   // a string's heap bytes are aligned; the store's may not be
+    std::string aligned;  // a string's heap bytes are aligned; the store's may not be
     if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) value = aligned = std::string(value);
     auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
       if (record.kind != RecordKind::entry || !more) return okStatus();
@@ -52,10 +52,12 @@ std::string actionWords(std::string_view action) {
   if (!parsed || !parsed->is_object()) return std::string(action);
   const json::object& object = parsed->get_object();
   std::string words;
-  if (const json::value* type = object.if_contains("type"); type != nullptr && type->is_string()) words = std::string(type->get_string());
+  if (const json::value* type = object.if_contains("type"); type != nullptr && type->is_string())
+    words = std::string(type->get_string());
   for (const auto& [key, value] : object) {
     if (key == "type" || value.is_null()) continue;
-    words += " " + std::string(key) + "=" + (value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
+    words +=
+        " " + std::string(key) + "=" + (value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
   }
   return words;
 }
@@ -74,7 +76,8 @@ std::string entryStory(const EntryView& e) {
   std::string text = head + "  " + minuteOf(e.time) + "  " + std::string(e.entity) + "  ";
   const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
   if (counselor) {
-    text += "counselor " + std::string(e.counselor) + (e.tag == Tag::cCommitted ? " commits" : " rejects") + " what entry " + std::to_string(e.escalation) + " asked: " + actionWords(e.action);
+    text += "counselor " + std::string(e.counselor) + (e.tag == Tag::cCommitted ? " commits" : " rejects") +
+            " what entry " + std::to_string(e.escalation) + " asked: " + actionWords(e.action);
     text += "\n         " + std::string(enumName(e.tag));
     if (e.tag == Tag::cCommitted) {
       text += e.findings.empty() ? ", safe" : ", UNSAFE:";

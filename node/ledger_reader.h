@@ -14,9 +14,9 @@ namespace witan::node {
 
 struct StoredEntry {
   std::uint64_t seq = 0;
-  std::string_view bytes;      // borrowed for the visit
+  std::string_view bytes;  // borrowed for the visit
   Hash leaf{};
-  kernel::EntryView entry;     // borrowed likewise
+  kernel::EntryView entry;  // borrowed likewise
 };
 
 // Visits all entries in order until visit returns false.

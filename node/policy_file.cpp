@@ -32,7 +32,9 @@ json::value toJsonValue(const toml::node& node) {
   if (const auto* flag = node.as_boolean()) return json::value(flag->get());
   std::ostringstream words;
   node.visit([&](const auto& value) {
-    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> || toml::is_date_time<decltype(value)>) words << value.get();
+    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> ||
+                  toml::is_date_time<decltype(value)>)
+      words << value.get();
   });
   return json::value(words.str());
 }

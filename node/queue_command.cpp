@@ -1,4 +1,5 @@
-// `witan queue list|show|approve|reject` on a store directory: the counselor's desk (seed 000, A.3; findings F16, F17, F21).
+// `witan queue list|show|approve|reject` on a store directory: the counselor's desk (seed 000, A.3; findings F16, F17,
+// F21).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -70,8 +71,11 @@ Status list(const QueueArguments& a) {
   WITAN_TRY(opened, openStoreDir({.dir = a.store}));
   const auto queue = opened.ledger->partition().queue();
   for (const PendingView& p : queue) {
-    if (a.json) print(pendingJson(*opened.module, p));
-    else print(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant + ": " + p.message);
+    if (a.json)
+      print(pendingJson(*opened.module, p));
+    else
+      print(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant +
+            ": " + p.message);
   }
   if (queue.empty() && !a.json) print("nothing waits for a counselor");
   return okStatus();
@@ -90,7 +94,8 @@ Status show(const QueueArguments& a) {
   print("asks for  " + p.invariant + ": " + p.message);
   for (const Finding& f : p.findings)
     if (opened.module->invariantId(f.invariant) != p.invariant)
-      print("also      " + std::string(enumName(f.result)) + " " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+      print("also      " + std::string(enumName(f.result)) + " " +
+            std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
   std::string state;
   opened.module->writeState(state, *partition.state(p.entity));
   print("state     " + state);
@@ -98,7 +103,8 @@ Status show(const QueueArguments& a) {
   std::string who;
   for (const std::string& c : opened.module->signature().counselors) who += (who.empty() ? "" : ", ") + c;
   print("counselor " + (who.empty() ? std::string("none is authorised") : who));
-  print("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store + " --counselor NAME --digest " + toHex(p.digest) +
+  print("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store +
+        " --counselor NAME --digest " + toHex(p.digest) +
         " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)");
   return okStatus();
 }
@@ -113,7 +119,8 @@ Result<CounselorDecision> decisionOf(const QueueArguments& a, const PendingView&
   d.escalation = a.seq;
   if (!a.digest.empty()) {
     auto digest = hashFromHex(a.digest);
-    if (!digest) return invalid("--digest: " + digest.error().message, "copy it from: witan queue show " + std::to_string(a.seq));
+    if (!digest)
+      return invalid("--digest: " + digest.error().message, "copy it from: witan queue show " + std::to_string(a.seq));
     d.pendingDigest = *digest;
   }
   d.at = SystemClock().now();
@@ -141,12 +148,13 @@ Status preview(const StoreDir& opened, const CounselorDecision& d, const Pending
   Evaluation evaluation;
   WITAN_DO(opened.module->counselorCommit(*copy, d.base, action.get(), *d.edit, d.at, evaluation));
   if (asJson) {
-    print("{\"safe\":" + std::string(evaluation.findings.empty() ? "true" : "false") + ",\"findings\":" + findingsJson(*opened.module, evaluation.findings) +
-          ",\"writes\":" + evaluation.writes + "}");
+    print("{\"safe\":" + std::string(evaluation.findings.empty() ? "true" : "false") + ",\"findings\":" +
+          findingsJson(*opened.module, evaluation.findings) + ",\"writes\":" + evaluation.writes + "}");
     return okStatus();
   }
   print(evaluation.findings.empty() ? "would be safe: every invariant passes" : "would be UNSAFE:");
-  for (const Finding& f : evaluation.findings) print("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+  for (const Finding& f : evaluation.findings)
+    print("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
   print("writes " + evaluation.writes);
   return okStatus();
 }
@@ -160,12 +168,16 @@ Status decide(const QueueArguments& given, bool commit) {
   WITAN_TRY(d, decisionOf(a, p, commit, edit));
   if (commit && a.dryRun) return preview(opened, d, p, a.json);
   const Decision decision = opened.ledger->partition().decide(d);
-  if (decision.outcome == Outcome::refused) return Error{ErrorCode::conflict, "refused: " + decision.message, "see: witan queue show " + std::to_string(a.seq)};
+  if (decision.outcome == Outcome::refused)
+    return Error{ErrorCode::conflict, "refused: " + decision.message, "see: witan queue show " + std::to_string(a.seq)};
   WITAN_DO(opened.ledger->commit());
   if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
   if (a.json) {
-    std::string out = "{\"outcome\":\"" + std::string(enumName(decision.outcome)) + "\",\"ledgerSeq\":" + std::to_string(decision.seq);
-    if (decision.safe) out += std::string(",\"safe\":") + (*decision.safe ? "true" : "false") + ",\"violated\":" + toJson(decision.violated);
+    std::string out = "{\"outcome\":\"" + std::string(enumName(decision.outcome)) +
+                      "\",\"ledgerSeq\":" + std::to_string(decision.seq);
+    if (decision.safe)
+      out += std::string(",\"safe\":") + (*decision.safe ? "true" : "false") +
+             ",\"violated\":" + toJson(decision.violated);
     print(out + "}");
   } else {
     print(outcomeText(decision.outcome, decision, commit) + ", entry " + std::to_string(decision.seq));
@@ -196,24 +208,30 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
       ->add_option("seq", a->seq, "Number of its escalation entry")
       ->required();
   const auto decisionVerb = [&](const char* name, const char* what, const char* example, bool commit) {
-    CLI::App* command = verb(name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); });
+    CLI::App* command =
+        verb(name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); });
     command->add_option("seq", a->seq, "Number of its escalation entry")->required();
     command->add_option("--counselor", a->counselor, "Who decides")->required();
-    auto* digest = command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that");
+    auto* digest =
+        command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that");
     if (commit) digest->required();
     command->add_option("--reason", a->reason, "Why; kept in the ledger");
     command->add_option("--at", a->at, "Time of the decision; now by default");
-    command->add_option("--operation-id", a->operationId, "Name of this decision; derived from the proposal by default");
+    command->add_option("--operation-id", a->operationId,
+                        "Name of this decision; derived from the proposal by default");
     return command;
   };
-  CLI::App* approve = decisionVerb("approve", "Commit: the candidate or the current state, with an edit",
-                                   "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
-                                   "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
-                                   true);
+  CLI::App* approve =
+      decisionVerb("approve", "Commit: the candidate or the current state, with an edit",
+                   "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
+                   "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
+                   true);
   approve->add_option("--base", a->base, "candidate (made again now) or current")->capture_default_str();
-  approve->add_option("--edit", a->edit, "JSON object of field to value, {\"key\":value} or {\"add\":[...]}")->capture_default_str();
+  approve->add_option("--edit", a->edit, "JSON object of field to value, {\"key\":value} or {\"add\":[...]}")
+      ->capture_default_str();
   approve->add_flag("--dry-run", a->dryRun, "Show what it would write and violate; change nothing");
-  decisionVerb("reject", "Refuse the proposal; the entity thaws unchanged", "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'", false);
+  decisionVerb("reject", "Refuse the proposal; the entity thaws unchanged",
+               "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'", false);
 }
 
 }  // namespace witan::node

@@ -88,7 +88,8 @@ class LineFeeder {
   // Takes lines while `more` says so; returns how many bytes it took.
   std::size_t feed(std::string_view bytes, std::string& answers, const std::function<bool()>& more) {
     std::size_t at = 0;
-    for (std::size_t end; more() && (end = bytes.find('\n', at)) != std::string_view::npos; at = end + 1) take(bytes.substr(at, end - at), answers, true);
+    for (std::size_t end; more() && (end = bytes.find('\n', at)) != std::string_view::npos; at = end + 1)
+      take(bytes.substr(at, end - at), answers, true);
     if (!more()) return at;
     take(bytes.substr(at), answers, false);
     return bytes.size();
@@ -110,9 +111,12 @@ class LineFeeder {
     }
     ++number_;
     std::string answer;
-    if (overlong_) answer = runner_.refuseOverlong(number_);
-    else if (held_.empty()) answer = runner_.feed(number_, part);
-    else answer = runner_.feed(number_, held_ += part);
+    if (overlong_)
+      answer = runner_.refuseOverlong(number_);
+    else if (held_.empty())
+      answer = runner_.feed(number_, part);
+    else
+      answer = runner_.feed(number_, held_ += part);
     if (!answer.empty()) (answers += answer) += '\n';
     held_.clear();
     overlong_ = false;
@@ -154,9 +158,12 @@ Status runEvents(Input& input, EventRunner& runner, kernel::Ledger& ledger, std:
 void printSummary(const RunOptions& options, const EventTally& tally, const kernel::Partition& partition) {
   std::string text = options.domain + ": " + std::to_string(tally.lines) + " lines";
   for (std::size_t i = 0; i < tally.outcomes.size(); ++i)
-    if (tally.outcomes[i] > 0) text += ", " + std::to_string(tally.outcomes[i]) + " " + std::string(enumName(static_cast<kernel::Outcome>(i)));
+    if (tally.outcomes[i] > 0)
+      text += ", " + std::to_string(tally.outcomes[i]) + " " + std::string(enumName(static_cast<kernel::Outcome>(i)));
   text += "; ledger of " + std::to_string(partition.size()) + " entries";
-  if (options.check) text += "; " + std::to_string(tally.expectations - tally.differences) + " of " + std::to_string(tally.expectations) + " expectations held";
+  if (options.check)
+    text += "; " + std::to_string(tally.expectations - tally.differences) + " of " +
+            std::to_string(tally.expectations) + " expectations held";
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 
@@ -165,7 +172,9 @@ Result<int> run(const RunOptions& options) {
   kernel::PartitionOptions partitionOptions;
   if (!options.pendingTtl.empty()) {
     auto ttl = parseDurationMicros(options.pendingTtl);
-    if (!ttl || *ttl <= 0) return invalid("--pending-ttl " + options.pendingTtl + " is no positive ISO 8601 duration", "for example P7D or PT36H");
+    if (!ttl || *ttl <= 0)
+      return invalid("--pending-ttl " + options.pendingTtl + " is no positive ISO 8601 duration",
+                     "for example P7D or PT36H");
     partitionOptions.pendingTtlMicros = *ttl;
   }
   std::optional<json::object> policy;
@@ -186,7 +195,8 @@ Result<int> run(const RunOptions& options) {
     tally = runner.tally();
     printSummary(options, tally, ledger->partition());
   } else {
-    WITAN_TRY(opened, openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
+    WITAN_TRY(opened,
+              openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
     if (opened.ledger->recovery().cutTornTail)
       std::fputs("witan: the log ended in a torn batch; cut after its last complete record\n", stderr);
     EventRunner runner(opened.ledger->partition(), options.check, note);
@@ -204,14 +214,19 @@ Result<int> run(const RunOptions& options) {
 
 void addRunCommand(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Adjudicate an events file (JSON Lines): one answer line per input line");
+  CLI::App* command =
+      app.add_subcommand("run", "Adjudicate an events file (JSON Lines): one answer line per input line");
   command->add_option("--domain", options->domain, "Domain of the events (see: witan domain list)")->required();
   command->add_option("--events", options->events, "Events file, or - for standard input")->required();
-  command->add_option("--store", options->store, "Directory of a durable ledger, made if new; a second run continues it");
-  command->add_flag("--check", options->check, "Compare each line's \"expect\" with its outcome; exit 1 on any difference");
+  command->add_option("--store", options->store,
+                      "Directory of a durable ledger, made if new; a second run continues it");
+  command->add_flag("--check", options->check,
+                    "Compare each line's \"expect\" with its outcome; exit 1 on any difference");
   command->add_option("--policy", options->policyFile, "TOML or JSON file with the domain's policy");
-  command->add_option("--counselor", options->counselors, "Authorised counselor, instead of the domain's own; may be repeated");
-  command->add_option("--pending-ttl", options->pendingTtl, "Reject proposals that wait longer for a counselor (ISO 8601, e.g. P7D)");
+  command->add_option("--counselor", options->counselors,
+                      "Authorised counselor, instead of the domain's own; may be repeated");
+  command->add_option("--pending-ttl", options->pendingTtl,
+                      "Reject proposals that wait longer for a counselor (ISO 8601, e.g. P7D)");
   command->add_flag("--json", options->json, "Errors as JSON too (answers always are)");
   command->footer("Example: witan run --domain budget --events - --store /tmp/ledger < events.jsonl");
   command->callback([options, &exitCode] {

@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Error osError(const std::string& what, const fs::path& path) { return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")"); }
+Error osError(const std::string& what, const fs::path& path) {
+  return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")");
+}
 
 // Written beside, synced, then renamed: a crash leaves the old file or the new one.
 Status writeFile(const fs::path& path, std::string_view text, mode_t mode) {
@@ -55,7 +57,8 @@ Result<std::optional<SigningKey>> loadKey(const fs::path& dir, bool create) {
   if (text) {
     auto seed = fromHex(*text);
     auto key = seed ? SigningKey::fromSeed(*seed) : Result<SigningKey>(seed.error());
-    if (!key) return corrupt("the key file " + path.string() + " holds no Ed25519 seed in hex", "restore it from a copy");
+    if (!key)
+      return corrupt("the key file " + path.string() + " holds no Ed25519 seed in hex", "restore it from a copy");
     return std::optional(*key);
   }
   if (!create) return std::optional<SigningKey>();
@@ -76,7 +79,8 @@ std::string originOf(const SigningKey& key) {
 Result<std::unique_ptr<store::Store>> openStoreOnly(const fs::path& dir) {
   std::error_code ec;
   if (!fs::exists(dir / "db", ec))
-    return Error{ErrorCode::notFound, "no ledger in " + dir.string(), "make one with: witan run --domain NAME --events FILE --store " + dir.string()};
+    return Error{ErrorCode::notFound, "no ledger in " + dir.string(),
+                 "make one with: witan run --domain NAME --events FILE --store " + dir.string()};
   return store::openRocksStore(dir / "db", {.createIfMissing = false});
 }
 
@@ -94,7 +98,8 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   if (!exists) {
     if (!options.create) return openStoreOnly(options.dir).error();
     // Nothing is made for a domain or policy that is refused.
-    WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}), options.counselors));
+    WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}),
+                                          options.counselors));
     (void)domain;
     fs::create_directories(options.dir, ec);
     if (ec) return ioFailed("cannot create " + options.dir.string() + " (" + ec.message() + ")");
@@ -104,8 +109,12 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   WITAN_TRY(format, kernel::Ledger::readFormat(*opened.store));
   if (!format && !options.create) return Error{ErrorCode::notFound, "no ledger in " + options.dir.string(), ""};
   const std::string domain = options.domain ? *options.domain : format ? format->domain : "";
-  const json::object policy = options.policy ? *options.policy : format && format->domain == domain ? format->policy : json::object{};
-  const std::vector<std::string> counselors = !options.counselors.empty() ? options.counselors : format ? format->counselors : std::vector<std::string>{};
+  const json::object policy = options.policy                       ? *options.policy
+                              : format && format->domain == domain ? format->policy
+                                                                   : json::object{};
+  const std::vector<std::string> counselors = !options.counselors.empty() ? options.counselors
+                                              : format                    ? format->counselors
+                                                                          : std::vector<std::string>{};
   WITAN_TRY(module, domains::makeDomain(domain, policy, counselors));
   opened.module = std::move(module);
   WITAN_TRY(key, loadKey(options.dir, !format.has_value()));
@@ -119,7 +128,8 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
     WITAN_TRY(verifier, kernel::makeNoteVerifier(opened.ledger->format().origin, opened.key->publicKey()));
     opened.verifierKey = kernel::verifierKeyText(verifier);
     WITAN_TRY(known, readFile(options.dir / "ledger.vkey"));
-    if (!known || *known != opened.verifierKey) WITAN_DO(writeFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
+    if (!known || *known != opened.verifierKey)
+      WITAN_DO(writeFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
   }
   return opened;
 }

@@ -17,9 +17,9 @@ namespace witan::node {
 struct StoreDirOptions {
   std::filesystem::path dir;
   bool create = false;
-  std::optional<std::string> domain;       // required to create; else must agree if given
-  std::optional<json::object> policy;      // else the ledger's own, or the domain's defaults
-  std::vector<std::string> counselors;     // else the ledger's own, or the domain's
+  std::optional<std::string> domain;    // required to create; else must agree if given
+  std::optional<json::object> policy;   // else the ledger's own, or the domain's defaults
+  std::vector<std::string> counselors;  // else the ledger's own, or the domain's
   kernel::PartitionOptions partition;
 };
 
@@ -29,7 +29,7 @@ struct StoreDir {
   std::unique_ptr<store::Store> store;
   std::unique_ptr<kernel::DomainModule> module;
   std::unique_ptr<kernel::Ledger> ledger;
-  std::optional<SigningKey> key;           // none: the key file is gone, checkpoints can't be signed
+  std::optional<SigningKey> key;  // none: the key file is gone, checkpoints can't be signed
   std::string verifierKey;
 };
 

@@ -66,11 +66,12 @@ struct BudgetCap {
   static constexpr std::string_view rule = "spentA + spentB never exceed the cap";
   using Reads = Footprint<SpentA, SpentB>;
   static Verdict check(const View<BudgetCap>& s) {
-    __extension__ using Wide = __int128;   // the sum of two 64-bit numbers always fits
+    __extension__ using Wide = __int128;  // the sum of two 64-bit numbers always fits
     const Wide total = Wide{s.get<SpentA>()} + s.get<SpentB>();
     if (total <= s.policy().cap) return Verdict::pass();
     const bool printable = total <= std::numeric_limits<std::int64_t>::max();
-    return Verdict::reject("spent " + (printable ? std::to_string(static_cast<std::int64_t>(total)) : "more than 64 bits hold") +
+    return Verdict::reject("spent " +
+                           (printable ? std::to_string(static_cast<std::int64_t>(total)) : "more than 64 bits hold") +
                            ", the cap is " + std::to_string(s.policy().cap));
   }
 };

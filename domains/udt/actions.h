@@ -44,8 +44,10 @@ struct OrderTest {
     auto row = m.edit<&State::orders>(order);
     if (row.has<OrderKind>()) throw Fault{"order " + order + " exists already"};
     row.set<OrderKind>(kindWord).set<OrderCode>(code).set<OrderMethod>(method).set<OrderDos>(dos);
-    if (confirms) row.set<OrderConfirms>(*confirms);
-    else if (row.has<OrderConfirms>()) row.erase<OrderConfirms>();   // left behind by an unsafe commit
+    if (confirms)
+      row.set<OrderConfirms>(*confirms);
+    else if (row.has<OrderConfirms>())
+      row.erase<OrderConfirms>();  // left behind by an unsafe commit
     row.set<OrderCoverage>(coverageWord).set<OrderedAt>(t);
   }
 };

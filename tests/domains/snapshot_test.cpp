@@ -9,7 +9,7 @@
 namespace witan::kernel {
 namespace {
 
-constexpr Time kStart{1'767'225'600'000'000};   // 2026-01-01
+constexpr Time kStart{1'767'225'600'000'000};  // 2026-01-01
 
 // Drives random proposals, inits and counselor decisions; one batch every few steps.
 class Driver {
@@ -73,7 +73,9 @@ std::string describe(const Partition& p) {
     out.append(reinterpret_cast<const char*>(p.stateDigest(entity)->data()), 32);
     out += std::to_string(p.state(entity)->notPassing);
   }
-  for (const PendingView& pending : p.queue()) out += "\n" + std::to_string(pending.seq) + pending.action + pending.message + std::to_string(pending.findings.size());
+  for (const PendingView& pending : p.queue())
+    out +=
+        "\n" + std::to_string(pending.seq) + pending.action + pending.message + std::to_string(pending.findings.size());
   return out;
 }
 
@@ -87,10 +89,13 @@ std::unique_ptr<Ledger> openLedger(store::MemoryStore& store, const DomainModule
 
 void dropSnapshots(store::MemoryStore& store) {
   store::WriteBatch erase;
-  ASSERT_TRUE(store.scan("s/", {}, [&](std::string_view key, std::string_view) {
-    erase.erase(key);
-    return true;
-  }).ok());
+  ASSERT_TRUE(store
+                  .scan("s/", {},
+                        [&](std::string_view key, std::string_view) {
+                          erase.erase(key);
+                          return true;
+                        })
+                  .ok());
   ASSERT_TRUE(store.write(erase).ok());
 }
 
@@ -109,7 +114,7 @@ TEST(Snapshot, RestartFromSnapshotEqualsRestartFromTheWholeLog) {
       }
       driver.steps(*ledger, 60);
       ASSERT_TRUE(ledger->snapshotIfDue(1).ok());
-      driver.steps(*ledger, 10);   // a tail behind the snapshot
+      driver.steps(*ledger, 10);  // a tail behind the snapshot
       expected = describe(ledger->partition());
     }
     dropSnapshots(store);
@@ -159,10 +164,13 @@ TEST(Snapshot, ADamagedSnapshotIsThrownAwayAndTheLogDecides) {
     expected = describe(ledger->partition());
   }
   std::vector<std::pair<std::string, std::string>> records;
-  ASSERT_TRUE(store.scan("s/", {}, [&](std::string_view key, std::string_view value) {
-    records.emplace_back(key, value);
-    return true;
-  }).ok());
+  ASSERT_TRUE(store
+                  .scan("s/", {},
+                        [&](std::string_view key, std::string_view value) {
+                          records.emplace_back(key, value);
+                          return true;
+                        })
+                  .ok());
   ASSERT_GT(records.size(), 4u);
   for (const auto& [key, value] : records) {
     for (std::size_t at : {std::size_t{0}, value.size() / 2, value.size() - 1}) {

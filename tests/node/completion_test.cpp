@@ -17,18 +17,22 @@ std::string outputOf(const std::string& command) {
   std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string text;
   std::array<char, 4096> buffer{};
-  for (std::size_t got; pipe && (got = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;) text.append(buffer.data(), got);
+  for (std::size_t got; pipe && (got = fread(buffer.data(), 1, buffer.size(), pipe.get())) > 0;)
+    text.append(buffer.data(), got);
   return text;
 }
 
 // What bash offers after these words, one a line; the last word is the one being typed.
 std::string bashOffers(const std::string& words) {
-  const std::string script = "source <(\"$0\" completion bash) && COMP_WORDS=(witan " + words +
-                             ") && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && _witan && printf \"%s\\n\" \"${COMPREPLY[@]}\"";
+  const std::string script =
+      "source <(\"$0\" completion bash) && COMP_WORDS=(witan " + words +
+      ") && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && _witan && printf \"%s\\n\" \"${COMPREPLY[@]}\"";
   return outputOf(std::string("bash -c '") + script + "' " WITAN_BINARY);
 }
 
-bool offers(const std::string& offered, const std::string& word) { return ("\n" + offered).find("\n" + word + "\n") != std::string::npos; }
+bool offers(const std::string& offered, const std::string& word) {
+  return ("\n" + offered).find("\n" + word + "\n") != std::string::npos;
+}
 
 TEST(Completion, PlacesFollowTheDeclaration) {
   CLI::App app("top", "witan");

@@ -15,7 +15,8 @@ using Findings = std::vector<std::string>;
 
 // Paths of this repository that stand in a Markdown text, in backticks or as links; without those with a placeholder.
 std::vector<std::string> namedPaths(std::string_view markdown);
-Findings missingPaths(const std::string& path, std::string_view markdown, const std::function<bool(const std::string&)>& exists);
+Findings missingPaths(const std::string& path, std::string_view markdown,
+                      const std::function<bool(const std::string&)>& exists);
 
 // Tests named in a Markdown text as `Suite.Case` that stand in none of the tests' sources.
 Findings missingTests(const std::string& path, std::string_view markdown, std::string_view testSources);
@@ -26,9 +27,9 @@ Findings tooLong(const std::string& path, std::string_view text);
 // Words that promise instead of doing, and absolute paths of the machine it was written on.
 Findings forbiddenWords(const std::string& path, std::string_view text);
 
-// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim); of RocksDB
-// outside of store/ and OpenSSL outside of base/ and net/; and in kernel/ and domains/ of anything that brings I/O, time,
-// threads or chance.
+// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim); of
+// RocksDB outside of store/ and OpenSSL outside of base/ and net/; and in kernel/ and domains/ of anything that brings
+// I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
 }  // namespace witan::tidy

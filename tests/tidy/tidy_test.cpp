@@ -23,14 +23,16 @@ std::string read(const fs::path& path) {
 
 bool isSource(const fs::path& path) {
   const std::string end = path.extension().string();
-  return end == ".h" || end == ".cpp" || end == ".inc" || end == ".capnp" || end == ".cmake" || end == ".sh" || path.filename() == "CMakeLists.txt";
+  return end == ".h" || end == ".cpp" || end == ".inc" || end == ".capnp" || end == ".cmake" || end == ".sh" ||
+         path.filename() == "CMakeLists.txt";
 }
 
 // Calls visit(path below the root, text) for every source file of the tree, in order.
 template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
-  for (const char* folder : {"base", "store", "kernel", "replication", "saga", "agents", "domains", "net", "node", "sim", "tests", "bench", "scripts"})
+  for (const char* folder : {"base", "store", "kernel", "replication", "saga", "agents", "domains", "net", "node",
+                             "sim", "tests", "bench", "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file() && isSource(entry.path())) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
@@ -43,7 +45,8 @@ void expectNone(const Findings& findings) {
 }
 
 TEST(Tidy, PathsInDocumentsExist) {
-  for (const char* document : {"README.md", "docs/ARCHITECTURE.md", "docs/FINDINGS.md", "docs/GLOSSARY.md", "docs/ADD_A_DOMAIN.md", "docs/ledger-format.md"}) {
+  for (const char* document : {"README.md", "docs/ARCHITECTURE.md", "docs/FINDINGS.md", "docs/GLOSSARY.md",
+                               "docs/ADD_A_DOMAIN.md", "docs/ledger-format.md"}) {
     const fs::path path = kRoot / document;
     ASSERT_TRUE(fs::exists(path)) << document;
     expectNone(missingPaths(document, read(path), [&](const std::string& named) {
@@ -76,15 +79,19 @@ TEST(Tidy, LowerRoomsKnowNothingOfHigherOnes) {
 
 TEST(TidyFires, MissingPath) {
   const auto exists = [](const std::string& path) { return path == "kernel/field.h"; };
-  const std::string text = "See `kernel/field.h`, `kernel/gone.h`, [this](docs/gone.md#part), `domains/<name>/`, `build/witan`.";
+  const std::string text =
+      "See `kernel/field.h`, `kernel/gone.h`, [this](docs/gone.md#part), `domains/<name>/`, `build/witan`.";
   EXPECT_EQ(missingPaths("README.md", text, exists),
-            (Findings{"README.md: names docs/gone.md, which does not exist", "README.md: names kernel/gone.h, which does not exist"}));
+            (Findings{"README.md: names docs/gone.md, which does not exist",
+                      "README.md: names kernel/gone.h, which does not exist"}));
 }
 
 TEST(TidyFires, MissingTest) {
-  const std::string sources = "TEST(Suite, Case) {}\nRC_GTEST_PROP(Suite, Property, (int n)) {}\nTEST(Suite, Longer) {}";
+  const std::string sources =
+      "TEST(Suite, Case) {}\nRC_GTEST_PROP(Suite, Property, (int n)) {}\nTEST(Suite, Longer) {}";
   EXPECT_TRUE(missingTests("F.md", "`Suite.Case`, `Suite.Property`, `README.md`", sources).empty());
-  EXPECT_EQ(missingTests("F.md", "`Suite.Gone`", sources), Findings{"F.md: names the test Suite.Gone, which does not exist"});
+  EXPECT_EQ(missingTests("F.md", "`Suite.Gone`", sources),
+            Findings{"F.md: names the test Suite.Gone, which does not exist"});
   EXPECT_EQ(missingTests("F.md", "`Suite.Long`", sources).size(), 1u);
 }
 
@@ -94,15 +101,27 @@ TEST(TidyFires, LongFile) {
 }
 
 TEST(TidyFires, Words) {
-  EXPECT_EQ(forbiddenWords("a.cpp", "int x;\n// TO" "DO later\n"), Findings{"a.cpp:2: \"TO" "DO\" does not belong into the tree"});
-  EXPECT_EQ(forbiddenWords("a.cpp", "read(\"/wo" "rk/x\")").size(), 1u);
+  EXPECT_EQ(forbiddenWords("a.cpp",
+                           "int x;\n// TO"
+                           "DO later\n"),
+            Findings{"a.cpp:2: \"TO"
+                     "DO\" does not belong into the tree"});
+  EXPECT_EQ(forbiddenWords("a.cpp",
+                           "read(\"/wo"
+                           "rk/x\")")
+                .size(),
+            1u);
   EXPECT_TRUE(forbiddenWords("a.cpp", "// HACKNEY, framework/x, ../work/x").empty());
 }
 
 TEST(TidyFires, Includes) {
-  EXPECT_EQ(forbiddenIncludes("kernel/a.h", "#include \"base/json.h\"\n#include \"node/cli.h\"\n"), Findings{"kernel/a.h:2: kernel/ may not know node/cli.h"});
+  EXPECT_EQ(forbiddenIncludes("kernel/a.h", "#include \"base/json.h\"\n#include \"node/cli.h\"\n"),
+            Findings{"kernel/a.h:2: kernel/ may not know node/cli.h"});
   EXPECT_EQ(forbiddenIncludes("base/a.h", "#  include \"store/store.h\"\n").size(), 1u);
-  EXPECT_EQ(forbiddenIncludes("domains/x/a.cpp", "#include <boost/asio/io_context.hpp>\n#include <thread>\n#include <sys/socket.h>\n").size(), 3u);
+  EXPECT_EQ(forbiddenIncludes("domains/x/a.cpp",
+                              "#include <boost/asio/io_context.hpp>\n#include <thread>\n#include <sys/socket.h>\n")
+                .size(),
+            3u);
   EXPECT_EQ(forbiddenIncludes("kernel/a.cpp", "#include \"store/rocks_store.h\"\n").size(), 1u);
   EXPECT_EQ(forbiddenIncludes("node/a.cpp", "#include <rocksdb/db.h>\n#include <openssl/evp.h>\n").size(), 2u);
   EXPECT_TRUE(forbiddenIncludes("store/a.cpp", "#include <rocksdb/db.h>\n").empty());
