@@ -43,6 +43,7 @@ void findDuplicates(const char* what, const std::vector<std::string>& names, std
 template <class T, class Name>
 std::vector<std::string> namesOf(const std::vector<T>& all, Name name) {
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const T& one : all) names.push_back(one.*name);
   return names;
 }

@@ -300,7 +300,7 @@ class Clinic {
     p.operationId = id;
     p.action = decoded.get();
     p.at = when;
-    const Decision made = partition_.propose(p);
+    Decision made = partition_.propose(p);
     if (partition_.hasOpenBatch()) partition_.takeBatch();
     return made;
   }
