@@ -1,7 +1,5 @@
 #include "base/capnp_codec.h"
 
-#include <kj/exception.h>
-
 namespace witan {
 
 namespace {
@@ -22,34 +20,20 @@ FlatMessage::FlatMessage(std::string_view bytes)
 
 capnp::AnyPointer::Reader FlatMessage::root() { return reader_.getRoot<capnp::AnyPointer>(); }
 
-namespace {
+namespace detail {
 
 Status wholeWords(std::string_view bytes) {
   if (!bytes.empty() && bytes.size() % 8 == 0) return okStatus();
   return invalid("a message of " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
 }
 
-}  // namespace
+}  // namespace detail
 
 Result<std::vector<std::uint64_t>> alignedWords(std::string_view bytes) {
-  WITAN_DO(wholeWords(bytes));
+  WITAN_DO(detail::wholeWords(bytes));
   std::vector<std::uint64_t> words(bytes.size() / 8);
   std::memcpy(words.data(), bytes.data(), bytes.size());
   return words;
-}
-
-Status withMessage(std::string_view alignedBytes, const std::function<Status(capnp::AnyStruct::Reader)>& read) {
-  WITAN_DO(wholeWords(alignedBytes));
-  Status status = okStatus();
-  try {
-    FlatMessage message(alignedBytes);
-    auto root = message.root();
-    if (root.isNull() || !root.isStruct()) return invalid("the message has no root struct");
-    status = read(root.getAs<capnp::AnyStruct>());
-  } catch (const kj::Exception& e) {
-    return invalid(std::string("not a readable Cap'n Proto message (") + e.getDescription().cStr() + ")");
-  }
-  return status;
 }
 
 namespace detail {

@@ -10,9 +10,9 @@
 
 #include <capnp/any.h>
 #include <capnp/message.h>
+#include <kj/exception.h>
 
 #include <cstring>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -274,9 +274,11 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       } else
         out = static_cast<V>(bits);
     } else {
-      if (slot.offset < pointers.size())
-        status = detail::readPointerMember(pointers[slot.offset], out,
-                                           std::string(where) + "." + std::string(member.name), capnpTextMax<T>());
+      if (slot.offset >= pointers.size()) return;
+      status = detail::readPointerMember(pointers[slot.offset], out, member.name, capnpTextMax<T>());
+      // The place is put together only when it is needed.
+      if (!status.ok())
+        status = Error{status.error().code, std::string(where) + "." + status.error().message, status.error().hint};
     }
   });
   return status;
@@ -286,7 +288,10 @@ namespace detail {
 
 template <class V>
 Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_view where, std::size_t textMax) {
-  if (from.isNull()) return okStatus();
+  // A view has no default of its own: null reads as empty. Anything else keeps its default.
+  if constexpr (!std::is_same_v<V, std::string_view>) {
+    if (from.isNull()) return okStatus();
+  }
   if constexpr (std::is_same_v<V, std::string> || std::is_same_v<V, std::string_view>) {
     WITAN_TRY(text, readTextPointer(from, where, textMax));
     into = V(text);
@@ -340,8 +345,27 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
 
 }  // namespace detail
 
+namespace detail {
+
+// Errors: empty, or no whole number of words.
+Status wholeWords(std::string_view bytes);
+
+}  // namespace detail
+
 // Runs `read` on the root of `bytes` (8-aligned), turning the library's exceptions into errors.
-Status withMessage(std::string_view alignedBytes, const std::function<Status(capnp::AnyStruct::Reader)>& read);
+template <class Read>
+requires std::is_invocable_r_v<Status, Read, capnp::AnyStruct::Reader> Status withMessage(std::string_view alignedBytes,
+                                                                                          Read&& read) {
+  WITAN_DO(detail::wholeWords(alignedBytes));
+  try {
+    FlatMessage message(alignedBytes);
+    auto root = message.root();
+    if (root.isNull() || !root.isStruct()) return invalid("the message has no root struct");
+    return read(root.getAs<capnp::AnyStruct>());
+  } catch (const kj::Exception& e) {
+    return invalid(std::string("not a readable Cap'n Proto message (") + e.getDescription().cStr() + ")");
+  }
+}
 
 // Decodes a whole message into `into`. Copies the bytes once if they are not aligned; members of type string_view
 // would dangle and are therefore only for readMessageAligned.

@@ -1,6 +1,7 @@
 #include "base/identity.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/quote.h"
@@ -8,10 +9,13 @@
 namespace witan {
 namespace {
 
-bool isIdCharacter(char c) {
-  if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return true;
-  return std::string_view("._:@/+-").find(c) != std::string_view::npos;
-}
+constexpr std::array<bool, 256> kIdCharacter = [] {
+  std::array<bool, 256> known{};
+  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@/+-"))
+    known[static_cast<unsigned char>(c)] = true;
+  return known;
+}();
+bool isIdCharacter(char c) { return kIdCharacter[static_cast<unsigned char>(c)]; }
 
 // A canonical string under construction. Keeps the first error, so that the callers read as the formats do.
 class Canonical {

@@ -2,7 +2,8 @@
 //
 //   witan_adjudicate_bench --domain budget|udt [--entities N] [--orders N] [--decisions N] [--rounds N] [--block N]
 //
-// A round decides `decisions` proposals, made ahead in blocks that are not timed; the figure is the median round.
+// Times are processor time of the deciding thread. A round decides `decisions` proposals, made ahead in blocks that are
+// not timed; the figure is the median round.
 // --grow 1 reports the rate at ledger lengths 10^4, 10^5, ... up to --decisions instead.
 #include "bench/workload.h"
 #include "domains/registry.h"
@@ -52,7 +53,7 @@ Round decide(Setup& s, std::size_t count, std::size_t block) {
     const std::size_t n = std::min(count, block);
     messages.clear();
     s.workload->fill(messages, n);
-    const Stopwatch watch;
+    const ThreadStopwatch watch;
     round.approved += decideAll(*s.partition, messages, 0, n, 256, round.logBytes);
     round.seconds += watch.seconds();
     count -= n;

@@ -1,6 +1,7 @@
 // What the benchmarks share: a stopwatch, order statistics, resident memory, arguments. For bench/ only.
 #pragma once
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,20 @@ class Stopwatch {
  private:
   using Clock = std::chrono::steady_clock;
   Clock::time_point start_ = Clock::now();
+};
+
+// Processor time of the calling thread: what one core spent on it, however busy the machine is.
+class ThreadStopwatch {
+ public:
+  double seconds() const { return now() - start_; }
+
+ private:
+  static double now() {
+    timespec t{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+  double start_ = now();
 };
 
 // The value below which the share `q` of the samples lies; 0 without samples.

@@ -1,5 +1,7 @@
 #include "bench/workload.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/json_codec.h"
@@ -33,9 +35,8 @@ std::string operationName(SeededRandom& random) {
   return text;
 }
 
-void mustInit(Partition& partition, const std::string& entity, const std::string& fields, Time at) {
-  const json::value parsed = must(parseJson(fields), "init");
-  const Decision made = partition.init(entity, parsed.as_object(), at);
+void mustInit(Partition& partition, const std::string& entity, const json::object& fields, Time at) {
+  const Decision made = partition.init(entity, fields, at);
   if (made.outcome != Outcome::initialised) fail("init of " + entity + ": " + made.message);
 }
 
@@ -69,14 +70,14 @@ class BudgetWorkload final : public Workload {
   BudgetWorkload(const DomainModule& module, std::size_t entities, std::uint64_t seed)
       : make_(module, seed), entities_(entities) {}
 
-  void begin(Partition& partition) override {
+  void begin(Partition& partition, std::size_t batch) override {
     Messages first;
     std::uint64_t logBytes = 0;
     for (std::size_t i = 0; i < entities_; ++i) {
-      mustInit(partition, name(i), "{}", Time{0});
+      mustInit(partition, name(i), {}, Time{0});
       spend(first, i);
       if (first.size() < 10'000 && i + 1 < entities_) continue;
-      decideAll(partition, first, 0, first.size(), 256, logBytes);
+      decideAll(partition, first, 0, first.size(), batch, logBytes);
       first.clear();
     }
   }
@@ -108,16 +109,16 @@ class ClinicWorkload final : public Workload {
   ClinicWorkload(const DomainModule& module, std::size_t patients, std::size_t orders, std::uint64_t seed)
       : make_(module, seed), patients_(patients, {static_cast<std::uint32_t>(orders), 0}), orders_(orders) {}
 
-  void begin(Partition& partition) override {
+  void begin(Partition& partition, std::size_t batch) override {
     Messages first;
     std::uint64_t logBytes = 0;
-    const std::string past = pastOf(orders_);
+    const json::object past = pastOf(orders_);
     for (std::size_t i = 0; i < patients_.size(); ++i) {
       mustInit(partition, name(i), past, timeOf(orders_, -1));
       make_.add(first, name(i), "Clinical", "AdvanceAbstinence", R"({"type":"AdvanceAbstinence"})",
                 timeOf(orders_, -1));
       if (first.size() < 1'000 && i + 1 < patients_.size()) continue;
-      decideAll(partition, first, 0, first.size(), 256, logBytes);
+      decideAll(partition, first, 0, first.size(), batch, logBytes);
       first.clear();
     }
   }
@@ -148,7 +149,7 @@ class ClinicWorkload final : public Workload {
   static std::string dateText(std::uint64_t i) { return formatDate(Date{static_cast<std::int32_t>(dayOf(i))}); }
   static Time timeOf(std::uint64_t i, int step) { return Time{dayOf(i) * kDay + (step + 9) * 3'600'000'000}; }
 
-  static std::string pastOf(std::size_t orders) {
+  static json::object pastOf(std::size_t orders) {
     json::object all;
     const auto column = [&](const char* field, bool claims, auto value) {
       json::object cells;
@@ -172,7 +173,7 @@ class ClinicWorkload final : public Workload {
     column("claim.units", true, [](std::size_t) { return 1; });
     column("claim.status", true, [](std::size_t) { return "SUBMITTED"; });
     all["baselinePositiveOn"] = formatDate(Date{kFirstDay - 400});
-    return canonicalJson(all);
+    return all;
   }
 
   void next(Messages& out, std::size_t patient) {
@@ -235,26 +236,44 @@ std::unique_ptr<Workload> clinicWorkload(const DomainModule& module, std::size_t
   return std::make_unique<ClinicWorkload>(module, patients, orders, seed);
 }
 
+namespace {
+
+// Decided as a group: decoded first, so that the partition can be told whom to expect.
+constexpr std::size_t kGroup = 12;
+
+using Group = std::vector<ProposalMessage>;
+
+void decode(Group& group, const Partition& partition, const Messages& messages, std::size_t from, std::size_t count) {
+  group.clear();
+  std::array<std::string_view, kGroup> entities;
+  for (std::size_t i = 0; i < count; ++i) {
+    group.push_back(must(readProposalMessage(messages.bytes(from + i)), "message"));
+    entities[i] = group.back().entity;
+  }
+  partition.expect({entities.data(), count});
+}
+
+Outcome decideOne(Partition& partition, const ProposalMessage& message, Time at) {
+  const ActionPtr action = must(actionOf(partition.module(), message), "action");
+  const Decision decision = partition.propose(
+      {message.entity, message.role, message.operationId, message.device, message.agent, action.get(), at});
+  if (decision.seq == 0) fail("a proposal without an entry: " + decision.message);
+  return decision.outcome;
+}
+
+}  // namespace
+
 std::size_t decideAll(Partition& partition, const Messages& messages, std::size_t from, std::size_t count,
                       std::size_t batch, std::uint64_t& logBytes) {
   std::size_t approved = 0;
-  for (std::size_t i = from; i < from + count; ++i) {
-    auto message = readProposalMessage(messages.bytes(i));
-    if (!message) fail("message: " + message.error().message);
-    auto action = actionOf(partition.module(), *message);
-    if (!action) fail("action: " + action.error().message);
-    Proposal p;
-    p.entity = message->entity;
-    p.role = message->role;
-    p.operationId = message->operationId;
-    p.device = message->device;
-    p.agent = message->agent;
-    p.action = action->get();
-    p.at = messages.at(i);
-    const Decision decision = partition.propose(p);
-    if (decision.seq == 0) fail("a proposal without an entry: " + decision.message);
-    approved += decision.outcome == Outcome::approved;
-    if ((i + 1) % batch == 0) logBytes += partition.takeBatch().value.size();
+  Group group;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % kGroup == 0) decode(group, partition, messages, from + i, std::min(kGroup, count - i));
+    approved += decideOne(partition, group[i % kGroup], messages.at(from + i)) == Outcome::approved;
+    if (batch == 0 || (i + 1) % batch != 0) continue;
+    Partition::Batch taken = partition.takeBatch();
+    logBytes += taken.value.size();
+    partition.reuse(std::move(taken));
   }
   return approved;
 }

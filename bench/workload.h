@@ -36,8 +36,8 @@ class Messages {
 class Workload {
  public:
   virtual ~Workload() = default;
-  // Makes the entities, and one decision on each, so that every genesis is in the log already.
-  virtual void begin(kernel::Partition& partition) = 0;
+  // Makes the entities, and one decision on each, so that every genesis is in the log already. `batch` as below.
+  virtual void begin(kernel::Partition& partition, std::size_t batch = 256) = 0;
   // Appends `count` proposals on random entities.
   virtual void fill(Messages& out, std::size_t count) = 0;
 };
@@ -50,7 +50,8 @@ std::unique_ptr<Workload> budgetWorkload(const kernel::DomainModule& module, std
 std::unique_ptr<Workload> clinicWorkload(const kernel::DomainModule& module, std::size_t patients, std::size_t orders,
                                          std::uint64_t seed);
 
-// Decides messages [from, from + count) and takes a batch every `batch` decisions. Returns how many were approved.
+// Decides messages [from, from + count) and takes a batch every `batch` decisions, 0: never. Returns how many were
+// approved.
 std::size_t decideAll(kernel::Partition& partition, const Messages& messages, std::size_t from, std::size_t count,
                       std::size_t batch, std::uint64_t& logBytes);
 

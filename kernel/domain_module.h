@@ -86,6 +86,8 @@ class DomainModule {
   // invariant (every theorem starts from s0 |= invariants).
   virtual Result<EntityPtr> create(const json::object& fields, Time at) const = 0;
   virtual EntityPtr clone(const EntityState&) const = 0;
+  // A hint that the entity is about to be decided on.
+  virtual void prefetch(const EntityState&) const = 0;
 
   virtual Result<ActionPtr> parseAction(const json::value&) const = 0;
   virtual Result<ActionPtr> decodeAction(std::string_view type, capnp::AnyStruct::Reader) const = 0;

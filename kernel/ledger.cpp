@@ -212,6 +212,7 @@ void Ledger::stage(store::WriteBatch& out) {
   Partition::Batch batch = partition_->takeBatch();
   out.put(batchKey(firstSeqs_.size()), batch.value);
   firstSeqs_.push_back(batch.firstSeq);
+  partition_->reuse(std::move(batch));
 }
 
 Status Ledger::commit() {

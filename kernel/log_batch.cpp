@@ -65,6 +65,12 @@ std::string LogBatch::take() {
   return std::move(value_);
 }
 
+void LogBatch::reuse(std::string&& value) {
+  if (records_ != 0 || value.capacity() <= value_.capacity()) return;
+  value_ = std::move(value);
+  value_.assign(kBatchHeader, '\0');
+}
+
 std::string_view LogBatch::entry(std::size_t n) const {
   return std::string_view(value_).substr(entries_.at(n).first, entries_.at(n).second);
 }

@@ -39,6 +39,8 @@ class LogBatch {
   std::size_t bytes() const { return value_.size(); }
   // The finished value; the batch must be reset afterwards.
   std::string take();
+  // Memory for the next value: one that was taken and is no longer needed. Without it every batch grows a new one.
+  void reuse(std::string&& value);
 
   // Payload of the n-th entry added (0-based), borrowed until the next change.
   std::string_view entry(std::size_t n) const;

@@ -96,8 +96,8 @@ class Journal<FieldList<F...>> {
   }
 
   // Slots of `TablePointer` in which a field of `mask` was written, in key order, each once.
-  template <auto TablePointer>
-  void touchedSlots(const State& state, FieldMask mask, std::vector<Slot>& out) const {
+  template <auto TablePointer, class Slots>
+  void touchedSlots(const State& state, FieldMask mask, Slots& out) const {
     out.clear();
     (collect<F, TablePointer>(mask, out), ...);
     sortUnique(state.*TablePointer, out);
@@ -147,15 +147,15 @@ class Journal<FieldList<F...>> {
         Field::of(state) = std::move(*at);
     }
   }
-  template <class Field, auto TablePointer>
-  void collect(FieldMask mask, std::vector<Slot>& out) const {
+  template <class Field, auto TablePointer, class Slots>
+  void collect(FieldMask mask, Slots& out) const {
     if constexpr (livesIn<Field, TablePointer>()) {
       if (touched_ & mask & bit<Field>())
         for (const auto& entry : journal<Field>().old) out.push_back(entry.first);
     }
   }
-  template <class TableType>
-  static void sortUnique(const TableType& table, std::vector<Slot>& slots) {
+  template <class TableType, class Slots>
+  static void sortUnique(const TableType& table, Slots& slots) {
     if (slots.size() < 2) return;
     std::sort(slots.begin(), slots.end());
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());

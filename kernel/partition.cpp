@@ -1,6 +1,7 @@
 #include "kernel/partition.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "base/bytes.h"
 #include "base/identity.h"
@@ -74,8 +75,7 @@ Partition::OperationKey Partition::keyOf(std::string_view operationId) {
   return key;
 }
 
-void Partition::name(std::string_view operationId, std::uint64_t answer) {
-  const OperationKey key = keyOf(operationId);
+void Partition::name(const OperationKey& key, std::uint64_t answer) {
   operations_[key] = answer;
   if (options_.snapshots) newOperations_.emplace_back(key, answer);
 }
@@ -91,7 +91,7 @@ Decision Partition::refuse(std::string message, bool remember, std::string_view 
     NoteView note{operationId, static_cast<std::uint16_t>(outcome), message};
     const std::string_view bytes = writer_.message(note);
     batch_.add(RecordKind::note, bytes, leafHash(bytes));
-    name(operationId, kIsNoteBit | notes_.size());
+    name(keyOf(operationId), kIsNoteBit | notes_.size());
     notes_.emplace_back(outcome, message);
   }
   Decision decision;
@@ -130,9 +130,9 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   return decision;
 }
 
-std::optional<Decision> Partition::recorded(std::string_view operationId,
+std::optional<Decision> Partition::recorded(const OperationKey& key, std::string_view operationId,
                                             const std::function<bool(const Entry&)>& sameAct) {
-  const auto at = operations_.find(keyOf(operationId));
+  const auto at = operations_.find(key);
   if (at == operations_.end()) return std::nullopt;
   Decision decision;
   decision.outcome = Outcome::duplicate;
@@ -170,7 +170,7 @@ Result<std::string> Partition::entryBytes(std::uint64_t seq) {
 }
 
 // Completes an entry, makes it a leaf and names it by its operation id.
-void Partition::append(Instance& instance, EntryView& entry) {
+void Partition::append(Instance& instance, EntryView& entry, const OperationKey& key) {
   entry.seq = frontier_.size() + 1;
   entry.stateDigest = instance.digest;
   entry.genesis = instance.genesis;
@@ -182,8 +182,22 @@ void Partition::append(Instance& instance, EntryView& entry) {
   instance.genesis.shrink_to_fit();
   instance.lastSeq = entry.seq;
   noteChange(entry.entity, instance);
-  name(entry.operationId, entry.seq);
+  name(key, entry.seq);
   if (entry.tag == Tag::escalated) instance.pending->digest = leaf;
+}
+
+void Partition::expect(std::span<const std::string_view> entities) const {
+  boost::container::small_vector<const Instance*, 16> found;
+  for (const std::string_view entity : entities)
+    if (const Instance* instance = find(entity)) {
+      __builtin_prefetch(instance);
+      found.push_back(instance);
+    }
+  // One level of pointers at a time, so that the misses of one level overlap.
+  for (const Instance* instance : found)
+    for (std::size_t line = 0; line < 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const char*>(instance->state.get()) + 64 * line);
+  for (const Instance* instance : found) module_->prefetch(*instance->state);
 }
 
 Decision Partition::propose(const Proposal& proposal) {
@@ -195,7 +209,8 @@ Decision Partition::propose(const Proposal& proposal) {
   const auto sameProposal = [&](const Entry& e) {
     return e.counselor.empty() && e.entity == proposal.entity && e.role == proposal.role && e.action == action_;
   };
-  if (auto repeat = recorded(proposal.operationId, sameProposal)) return *repeat;
+  const OperationKey key = keyOf(proposal.operationId);
+  if (auto repeat = recorded(key, proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
     return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
@@ -243,7 +258,7 @@ Decision Partition::propose(const Proposal& proposal) {
     pending->decoded = module_->parseAction(parseJson(action_, {.bytes = kRecordMax, .depth = 64}).value()).value();
     instance->pending = std::move(pending);
   }
-  append(*instance, entry);
+  append(*instance, entry, key);
   decision.seq = entry.seq;
   if (entry.tag == Tag::escalated) {
     instance->pending->seq = entry.seq;
@@ -259,7 +274,7 @@ Decision Partition::decide(const CounselorDecision& d) {
     return e.tag == (d.commit ? Tag::cCommitted : Tag::cRejected) && e.entity == d.entity &&
            e.counselor == d.counselor && e.decision == decisionText;
   };
-  if (auto repeat = recorded(d.operationId, sameDecision)) return *repeat;
+  if (auto repeat = recorded(keyOf(d.operationId), d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
   if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
@@ -304,7 +319,7 @@ Decision Partition::counselorEntry(Instance& instance, std::string_view entity, 
   entry.counselor = counselor;
   entry.reason = reason;
   entry.escalation = pending->seq;
-  append(instance, entry);
+  append(instance, entry, keyOf(operationId));
   pendingBySeq_.erase(pending->seq);
   Decision decision;
   decision.outcome = outcomeOf(entry.tag);

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,9 @@ class Partition {
   // ---- events ----
   Decision init(std::string_view entity, const json::object& fields, Time at);
   Decision propose(const Proposal&);
+  // A hint: these entities are about to be decided on. Call it with the next few (8 to 16) of a batch: their memory is
+  // then fetched at the same time instead of one after the other.
+  void expect(std::span<const std::string_view> entities) const;
   Decision decide(const CounselorDecision&);
   // Rejects pending proposals whose time is up, as counselor "system". Each made one entry.
   // With `only`, that entity's alone.
@@ -117,6 +121,8 @@ class Partition {
     std::string value;
   };
   Batch takeBatch();
+  // A batch that was taken and written: its memory serves the next one.
+  void reuse(Batch&& batch) { batch_.reuse(std::move(batch.value)); }
 
   // ---- recovery and following ----
   // Folds a batch that another run or the owner decided. Errors: corrupt, naming the entry. A torn last batch is
@@ -162,11 +168,12 @@ class Partition {
   const Instance* find(std::string_view entity) const;
   static OperationKey keyOf(std::string_view operationId);
   // The recorded answer if the id is known; a refusal if it names another act than `sameAct` accepts.
-  std::optional<Decision> recorded(std::string_view operationId, const std::function<bool(const Entry&)>& sameAct);
+  std::optional<Decision> recorded(const OperationKey&, std::string_view operationId,
+                                   const std::function<bool(const Entry&)>& sameAct);
   Decision decisionOf(const EntryView&) const;
   Result<std::string> entryBytes(std::uint64_t seq);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
-  void append(Instance&, EntryView&);
+  void append(Instance&, EntryView&, const OperationKey&);
   Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor,
                           std::string_view operationId, std::string_view reason, Time at);
   Status foldEntry(std::string_view payload, const Hash& leaf);
@@ -175,7 +182,7 @@ class Partition {
   Status freeze(Instance&, const EntryView&, const Hash& leaf);
   Status restoreChunk(const store::Reader&, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs);
   Status restoreEntity(std::string_view entity, std::string_view sealed);
-  void name(std::string_view operationId, std::uint64_t answer);
+  void name(const OperationKey&, std::uint64_t answer);
   void noteChange(std::string_view entity, Instance&);
   PendingView viewOf(std::string_view entity, const Instance&) const;
 

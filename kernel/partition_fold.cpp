@@ -68,7 +68,7 @@ Status Partition::foldNote(std::string_view payload) {
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, note, "note"); }));
   if (note.outcome >= enumNames<Outcome>().size())
     return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
-  name(note.operationId, kIsNoteBit | notes_.size());
+  name(keyOf(note.operationId), kIsNoteBit | notes_.size());
   notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
   return okStatus();
 }
@@ -137,7 +137,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   instance->genesis.shrink_to_fit();
   instance->lastSeq = seq;
   noteChange(entry.entity, *instance);
-  name(entry.operationId, seq);
+  name(keyOf(entry.operationId), seq);
   frontier_.append(leaf);
   return okStatus();
 }

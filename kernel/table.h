@@ -57,6 +57,16 @@ class Table {
     rows_.pop_back();
   }
 
+  // Asks the processor to bring what a decision looks at: the order, the newest key, the first line of every row.
+  void prefetch() const {
+    constexpr std::size_t kMost = 256;  // rows; more would push each other out
+    if (rows_.empty()) return;
+    __builtin_prefetch(&keys_.back());
+    for (std::size_t i = 0; i < order_.size(); i += 64 / sizeof(Slot)) __builtin_prefetch(&order_[i]);
+    for (std::size_t i = rows_.size() < kMost ? 0 : rows_.size() - kMost; i < rows_.size(); ++i)
+      __builtin_prefetch(&rows_[i]);
+  }
+
   std::size_t size() const { return rows_.size(); }
   const std::string& key(Slot slot) const { return keys_[slot]; }
   const Row& row(Slot slot) const { return rows_[slot]; }
@@ -66,7 +76,11 @@ class Table {
 
  private:
   std::vector<Slot>::const_iterator lower(std::string_view key) const {
-    return std::lower_bound(order_.begin(), order_.end(), key,
+    // Keys mostly come in order and the newest are asked for most: the end is looked at first.
+    if (order_.empty()) return order_.end();
+    const int newest = std::string_view(keys_[order_.back()]).compare(key);
+    if (newest <= 0) return order_.end() - (newest == 0 ? 1 : 0);
+    return std::lower_bound(order_.begin(), order_.end() - 1, key,
                             [&](Slot slot, std::string_view k) { return keys_[slot].compare(k) < 0; });
   }
 

@@ -3,7 +3,7 @@
 // Handed to an invariant's stillPasses when its last verdict was pass. Borrowed for the call.
 #pragma once
 
-#include <vector>
+#include <boost/container/small_vector.hpp>
 
 #include "kernel/mutator.h"
 
@@ -17,10 +17,10 @@ class Touched {
 
   // Rows of the table in which a cell of the footprint was written, in key order.
   template <auto TablePointer>
-  std::vector<RowView<Invariant, TablePointer>> rows() const {
-    std::vector<Slot> slots;
+  boost::container::small_vector<RowView<Invariant, TablePointer>, 4> rows() const {
+    boost::container::small_vector<Slot, 32> slots;
     journal_->template touchedSlots<TablePointer>(*state_, kMask, slots);
-    std::vector<RowView<Invariant, TablePointer>> out;
+    boost::container::small_vector<RowView<Invariant, TablePointer>, 4> out;
     out.reserve(slots.size());
     for (Slot slot : slots) out.emplace_back(state_->*TablePointer, slot);
     return out;

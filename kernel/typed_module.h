@@ -60,6 +60,14 @@ class TypedModule final : public DomainModule {
     return EntityPtr(std::move(box));
   }
 
+  void prefetch(const EntityState& entity) const override {
+    const State& state = boxOf(entity).state;
+    forEachField<Fields>([&]<class F>() {
+      if constexpr (F::isColumn) {
+        if constexpr (firstOfTable<F>()) (state.*F::table).prefetch();
+      }
+    });
+  }
   EntityPtr clone(const EntityState& entity) const override { return std::make_unique<Box>(boxOf(entity)); }
 
   Result<ActionPtr> parseAction(const json::value& value) const override {
@@ -292,6 +300,15 @@ class TypedModule final : public DomainModule {
       std::size_t index = 0;
       (void)(visit.template operator()<I>(index++) && ...);
     }(typename D::Invariants{});
+  }
+
+  // Is F the first column of its table in the list?
+  template <class F>
+  static constexpr bool firstOfTable() {
+    bool earlier = false;
+    forEachField<Fields>(
+        [&]<class G>() { earlier = earlier || (indexOf<G, Fields> < indexOf<F, Fields> && livesIn<G, F::table>()); });
+    return !earlier;
   }
 
   template <class P>

@@ -100,6 +100,8 @@ class Rows {
     Row operator*() const { return {*table_, table_->byKey()[at_]}; }
     Iterator& operator++() {
       ++at_;
+      // Rows are larger than what the processor fetches ahead by itself.
+      if (at_ + kAhead < table_->size()) __builtin_prefetch(&table_->row(table_->byKey()[at_ + kAhead]));
       skipHidden();
       return *this;
     }
@@ -111,6 +113,7 @@ class Rows {
     friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
 
    private:
+    static constexpr std::size_t kAhead = 8;
     void skipHidden() {
       while (at_ < table_->size() && !(**this).visible()) ++at_;
     }

@@ -177,14 +177,10 @@ Verdict ClinicalRationale::checkRow(const View<ClinicalRationale>& s, const RowV
   return Verdict::pass();
 }
 
-Verdict AbstinenceDerivation::check(const View<AbstinenceDerivation>& s) {
-  Date last = s.get<BaselinePositiveOn>();
-  for (auto row : s.rows<kOrders>())
-    if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>())
-      last = std::max(last, *row.get<ResultOn>());
-  if (s.get<LastPositiveOn>() != last)
-    return Verdict::reject("lastPositiveOn is " + formatDate(s.get<LastPositiveOn>()) + ", the results say " +
-                           formatDate(last));
+namespace {
+
+Verdict checkDerived(const View<AbstinenceDerivation>& s) {
+  const Date last = s.get<LastPositiveOn>();
   const std::int64_t days = daysBetween(last, s.get<AbstinenceAsOf>());
   if (s.get<ConsecutiveDays>() != days || days < 0)
     return Verdict::reject("consecutiveDays is " + std::to_string(s.get<ConsecutiveDays>()) + ", the dates give " +
@@ -195,6 +191,32 @@ Verdict AbstinenceDerivation::check(const View<AbstinenceDerivation>& s) {
   if (s.get<AbstinenceAsOf>() > dateOf(s.clock()))
     return Verdict::reject("abstinenceAsOf " + formatDate(s.get<AbstinenceAsOf>()) + " lies after the clock");
   return Verdict::pass();
+}
+
+}  // namespace
+
+Verdict AbstinenceDerivation::check(const View<AbstinenceDerivation>& s) {
+  Date last = s.get<BaselinePositiveOn>();
+  for (auto row : s.rows<kOrders>())
+    if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>())
+      last = std::max(last, *row.get<ResultOn>());
+  if (s.get<LastPositiveOn>() != last)
+    return Verdict::reject("lastPositiveOn is " + formatDate(s.get<LastPositiveOn>()) + ", the results say " +
+                           formatDate(last));
+  return checkDerived(s);
+}
+
+// The last positive was right before; a new result that is not a later positive leaves it so.
+bool AbstinenceDerivation::stillPasses(const View<AbstinenceDerivation>& s,
+                                       const Touched<AbstinenceDerivation, Fields>& touched) {
+  if (touched.wrote<BaselinePositiveOn>() || touched.wrote<LastPositiveOn>()) return false;
+  for (auto row : touched.rows<kOrders>()) {
+    if (touched.existedBefore<ResultOutcome>(row) || touched.existedBefore<ResultOn>(row)) return false;
+    if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>() &&
+        *row.get<ResultOn>() > s.get<LastPositiveOn>())
+      return false;
+  }
+  return checkDerived(s).passed();
 }
 
 Verdict OnePerDos::check(const View<OnePerDos>& s) {
@@ -314,7 +336,11 @@ bool SameDayDefinitive::stillPasses(const View<SameDayDefinitive>& s,
   for (auto changed : touched.rows<kOrders>()) {
     if (!checkSameDay(s, changed).passed()) return false;
     if (!isCovered(changed, Kind::PRESUMPTIVE)) continue;
-    for (auto row : s.rows<kOrders>())  // it may be the earlier one of another
+    // It may be the earlier one of another, unless all that is new is its rationale or its result.
+    const bool orderWritten = touched.changed<OrderKind>(changed) || touched.changed<OrderDos>(changed) ||
+                              touched.changed<OrderCoverage>(changed) || touched.changed<OrderedAt>(changed);
+    if (!orderWritten && !touched.existedBefore<ResultOutcome>(changed)) continue;
+    for (auto row : s.rows<kOrders>())
       if (isCovered(row, Kind::DEFINITIVE) && isEarlierPresumptiveOf(changed, row) && !checkSameDay(s, row).passed())
         return false;
   }

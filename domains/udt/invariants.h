@@ -49,6 +49,7 @@ struct AbstinenceDerivation {
       "last positive, consecutive days and tier follow from the results, as of a day not after the clock";
   using Reads = Union<ResultFields, AbstinenceFields>::Type;
   static Verdict check(const View<AbstinenceDerivation>&);
+  static bool stillPasses(const View<AbstinenceDerivation>&, const Touched<AbstinenceDerivation, Fields>&);
 };
 
 struct OnePerDos {

@@ -6,8 +6,8 @@
 // ends at o would let a back-dated order dodge the limit.) The stored tier is not trusted.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <string>
-#include <vector>
 
 #include "domains/udt/state.h"
 
@@ -42,7 +42,7 @@ Verdict checkLimitOf(const View<I>& s, const RowView<I, kOrders>& order) {
   const Tier tier = knownTier(s, order);
   const Limit& limit = s.policy().limits.of(I::kind).of(tier);
   const std::int64_t dos = order.template get<OrderDos>()->days;
-  std::vector<std::int64_t> near;  // dates of service in L that a window with `dos` can hold
+  boost::container::small_vector<std::int64_t, 32> near;  // dates of service in L that a window with `dos` can hold
   for (auto row : s.template rows<kOrders>()) {
     if (!isCovered(row, I::kind) || *row.template get<OrderedAt>() > *order.template get<OrderedAt>()) continue;
     const std::int64_t day = row.template get<OrderDos>()->days;
@@ -67,8 +67,9 @@ Verdict checkLimit(const View<I>& s) {
   return Verdict::pass();
 }
 
-// A new order can only break the limit of orders ordered no earlier than it, and a new result can only change the
-// tier known to orders ordered no earlier than its recording. Anything overwritten calls for the full check.
+// A new order of the kind can only break the limit of orders ordered no earlier than it, and a new positive result can
+// only change the tier known to orders ordered no earlier than its recording; other new orders and results change
+// nothing here. Anything overwritten calls for the full check.
 template <class I>
 bool limitStillPasses(const View<I>& s, const Touched<I, Fields>& touched) {
   if (touched.scalars()) return false;
@@ -87,9 +88,11 @@ bool limitStillPasses(const View<I>& s, const Touched<I, Fields>& touched) {
         (touched.template changed<ResultOutcome>(row) || touched.template changed<ResultOn>(row) ||
          touched.template changed<ResultRecordedAt>(row));
     if (orderWritten || resultWritten) return false;
-    if (newOrder) since = std::min(since, *row.template get<OrderedAt>());
-    if (newResult) since = std::min(since, *row.template get<ResultRecordedAt>());
+    if (newOrder && isCovered(row, I::kind)) since = std::min(since, *row.template get<OrderedAt>());
+    if (newResult && row.template get<ResultOutcome>() == Outcome::POSITIVE)
+      since = std::min(since, *row.template get<ResultRecordedAt>());
   }
+  if (since.micros == std::numeric_limits<std::int64_t>::max()) return true;
   for (auto row : s.template rows<kOrders>())
     if (isCovered(row, I::kind) && *row.template get<OrderedAt>() >= since && !checkLimitOf(s, row).passed())
       return false;

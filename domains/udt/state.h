@@ -91,11 +91,8 @@ struct RelapseResponse {
   WITAN_MEMBERS(RelapseResponse, counselor, time, plan)
 };
 
-struct OrderRow {
-  Cell<std::string> rationaleText;
-  Cell<std::string> code;
-  Cell<std::string> method;
-  Cell<std::string> confirms;
+// Most invariants look at every order of the patient: what they compare comes first, in one cache line.
+struct alignas(64) OrderRow {
   Cell<Time> orderedAt;
   Cell<Time> recordedAt;
   Cell<Date> dos;  // date of service
@@ -104,15 +101,19 @@ struct OrderRow {
   Cell<Coverage> coverage;
   Cell<Outcome> outcome;
   Cell<RationaleKind> rationaleKind;
+  Cell<std::string> code;
+  Cell<std::string> method;
+  Cell<std::string> confirms;
+  Cell<std::string> rationaleText;
   Cell<RelapseResponse> relapseResponse;
 };
 
 struct ClaimRow {
+  Cell<ClaimStatus> status;
+  Cell<Date> dos;
   Cell<std::string> order;
   Cell<std::string> code;
-  Cell<Date> dos;
   Cell<std::int64_t> units;
-  Cell<ClaimStatus> status;
 };
 
 struct State {

@@ -1,0 +1,43 @@
+// Verification of a long ledger on one core: framing, canonical bytes, tree, state digests, operation ids.
+//
+//   witan_verify_bench [--entries N] [--entities N] [--batch N] [--replay 0|1]
+//
+// Times are processor time of the one thread; the store is the in-memory one, so that no disk is measured.
+#include "bench/workload.h"
+#include "domains/registry.h"
+#include "kernel/ledger.h"
+#include "kernel/ledger_verify.h"
+#include "store/memory_store.h"
+
+int main(int argc, char** argv) {
+  using namespace witan;
+  using namespace witan::bench;
+  const Arguments args(argc, argv, {"--entries", "--entities", "--batch", "--replay"});
+  const std::size_t entries = args.number("--entries", 1'000'000), batch = args.number("--batch", 100);
+  store::MemoryStore store;
+  const auto module = must(domains::makeDomain("budget", {{"cap", std::int64_t{1} << 60}}), "domain");
+  const auto ledger = must(kernel::Ledger::open(store, *module, {{}, "witan/bench"}), "ledger");
+  const auto workload = budgetWorkload(*module, args.number("--entities", 1000), 1);
+  workload->begin(ledger->partition(), 0);
+  must(ledger->commit(), "commit");
+  Messages messages;
+  std::uint64_t bytes = 0;
+  while (ledger->partition().size() < entries) {
+    messages.clear();
+    workload->fill(messages, batch);
+    decideAll(ledger->partition(), messages, 0, batch, 0, bytes);
+    must(ledger->commit(), "commit");
+  }
+  kernel::VerifyOptions options;
+  if (args.number("--replay", 0) != 0) options.replay = module.get();
+  for (int round = 0; round < 3; ++round) {
+    const ThreadStopwatch watch;
+    const kernel::VerifyReport report = must(kernel::verifyLedger(store, options), "verify");
+    const double seconds = watch.seconds();
+    if (!report.ok() || report.entries != ledger->partition().size())
+      fail("the ledger does not verify: " + report.problem);
+    std::printf("%llu entries%s: %.2f s, %.0f entries/s\n", static_cast<unsigned long long>(report.entries),
+                report.replayed ? ", replayed" : "", seconds, static_cast<double>(report.entries) / seconds);
+  }
+  return 0;
+}
