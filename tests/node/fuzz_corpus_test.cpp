@@ -1,0 +1,85 @@
+// Every kept input of the fuzz targets through its target's function, without libFuzzer. A finding aborts the process,
+// so each target runs as a test of its own.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tests/fuzz/target_action.h"
+#include "tests/fuzz/target_checkpoint.h"
+#include "tests/fuzz/target_entry.h"
+#include "tests/fuzz/target_event_line.h"
+#include "tests/fuzz/target_frontier.h"
+#include "tests/fuzz/target_json.h"
+#include "tests/fuzz/target_log_batch.h"
+#include "tests/fuzz/target_policy.h"
+#include "tests/fuzz/target_text.h"
+
+namespace witan::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Target {
+  const char* name;
+  void (*run)(std::string_view);
+};
+void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
+
+constexpr Target kTargets[] = {
+    {"action_capnp", fuzz::fuzzAction}, {"checkpoint", fuzz::fuzzCheckpoint},
+    {"entry", fuzz::fuzzEntry},         {"event_line", fuzz::fuzzEventLine},
+    {"frontier", fuzz::fuzzFrontier},   {"json", fuzz::fuzzJson},
+    {"log_batch", fuzz::fuzzLogBatch},  {"policy", fuzz::fuzzPolicy},
+    {"proposal", fuzz::fuzzProposal},   {"text", fuzz::fuzzText},
+};
+
+fs::path corpus() { return fs::path(WITAN_SOURCE_DIR) / "tests" / "fuzz" / "corpus"; }
+
+std::string readAll(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class FuzzCorpus : public ::testing::TestWithParam<Target> {};
+
+TEST_P(FuzzCorpus, EveryKeptInputPasses) {
+  std::size_t files = 0;
+  for (const auto& file : fs::directory_iterator(corpus() / GetParam().name)) {
+    SCOPED_TRACE(file.path().filename().string());
+    GetParam().run(readAll(file.path()));
+    ++files;
+  }
+  EXPECT_GT(files, 3u);
+}
+
+// The start of every kept input, and each with one byte turned: what a fuzzer tries first.
+TEST_P(FuzzCorpus, SoDoTheirNeighbours) {
+  for (const auto& file : fs::directory_iterator(corpus() / GetParam().name)) {
+    SCOPED_TRACE(file.path().filename().string());
+    std::string text = readAll(file.path());
+    const std::size_t step = 1 + text.size() / 24;
+    for (std::size_t at = 0; at < text.size(); at += step) {
+      GetParam().run(std::string_view(text).substr(0, at));
+      text[at] = static_cast<char>(text[at] ^ 0x55);
+      GetParam().run(text);
+      text[at] = static_cast<char>(text[at] ^ 0x55);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FuzzCorpus, ::testing::ValuesIn(kTargets),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(FuzzTargets, AllAreRun) {
+  std::set<std::string> known;
+  for (const Target& target : kTargets) known.insert(std::string("fuzz_") + target.name + ".cpp");
+  for (const auto& file : fs::directory_iterator(corpus().parent_path())) {
+    const std::string name = file.path().filename().string();
+    if (name.starts_with("fuzz_")) EXPECT_TRUE(known.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace witan::node
