@@ -1,10 +1,11 @@
 // Durable adjudication: every decision is on the disk before it is answered.
 //
 //   witan_durable_bench --dir DIR [--budgets N] [--proposers N] [--seconds N] [--batch-max N]   many proposers
-//   witan_durable_bench --dir DIR --batch B [--budgets N] [--seconds N]                         one writer
+//   witan_durable_bench --dir DIR --batch B [--pipeline 1] [--budgets N] [--seconds N]          one writer
 //
 // Many proposers: each sends a proposal, waits for the durable answer, and sends the next; they share one group
-// commit. One writer: decides B, commits them with one sync, as one would batch transactions of SQLite by hand.
+// commit. One writer: decides B, commits them with one sync, as one would batch transactions of SQLite by hand;
+// with --pipeline it decides the next B meanwhile.
 // Afterwards the ledger is opened again, folded and verified against what was answered. DIR must not exist.
 #include <atomic>
 #include <filesystem>
@@ -133,6 +134,40 @@ Tally oneWriter(Opened& o, const Messages& messages, std::size_t batch, double s
   return t;
 }
 
+// As oneWriter, but the next batch is decided while the last one is on its way to the disk. Nothing is answered
+// before it is durable; a failure ends the committer, so that nothing after it is answered either.
+Tally pipelinedWriter(Opened& o, const Messages& messages, std::size_t batch, double seconds) {
+  struct Staged {
+    store::WriteBatch writes;
+    Steady::time_point sent;
+  };
+  Tally t;
+  std::uint64_t logBytes = 0;
+  const auto merge = [](std::vector<Staged>& staged, store::WriteBatch& out) {
+    for (const Staged& s : staged)
+      for (std::size_t i = 0; i < s.writes.size(); ++i) out.put(s.writes.op(i).key, s.writes.op(i).value);
+    return okStatus();
+  };
+  const auto answer = [&](std::vector<Staged>& staged, const Status& durable) {
+    must(durable, "commit");
+    for (const Staged& s : staged)
+      t.latencies.push_back(std::chrono::duration<double, std::milli>(Steady::now() - s.sent).count());
+  };
+  store::GroupCommit<Staged> commit(*o.store, merge, answer, {1});
+  const Stopwatch watch;
+  for (std::size_t next = 0; watch.seconds() < seconds; next += batch) {
+    if (next + batch > messages.size()) fail("more decisions than proposals were prepared: give fewer --seconds");
+    Staged staged{{}, Steady::now()};
+    t.approved += decideAll(o.ledger->partition(), messages, next, batch, 0, logBytes);
+    o.ledger->stage(staged.writes);
+    must(commit.submit(std::move(staged)), "submit");
+  }
+  commit.stop();
+  t.seconds = watch.seconds();
+  t.batches = commit.stats().batches;
+  return t;
+}
+
 void checkAfterwards(const std::string& dir, std::uint64_t entries) {
   const Opened again = open(dir);
   const kernel::VerifyReport verified = must(kernel::verifyLedger(*again.store), "verify");
@@ -147,8 +182,8 @@ void checkAfterwards(const std::string& dir, std::uint64_t entries) {
 
 int main(int argc, char** argv) {
   const Arguments args(argc, argv,
-                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch-max", "--batch", "--prepare",
-                        "--preallocate", "--memtable"});
+                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch-max", "--batch", "--pipeline",
+                        "--prepare", "--preallocate", "--memtable"});
   const std::string dir = args.text("--dir", "");
   if (dir.empty() || std::filesystem::exists(dir)) fail("--dir must name a folder that does not exist yet");
   const double seconds = static_cast<double>(args.number("--seconds", 5));
@@ -165,9 +200,13 @@ int main(int argc, char** argv) {
     Messages messages;
     workload->fill(messages, args.number("--prepare", static_cast<std::uint64_t>(seconds * 500'000)));
     entries = o.ledger->partition().size();
-    const Tally t = batch > 0 ? oneWriter(o, messages, batch, seconds)
-                              : ClosedLoop(o, messages, args.number("--batch-max", 16 * 1024))
-                                    .run(args.number("--proposers", 64), seconds);
+    Tally t;
+    if (batch == 0)
+      t = ClosedLoop(o, messages, args.number("--batch-max", 16 * 1024)).run(args.number("--proposers", 64), seconds);
+    else if (args.number("--pipeline", 0) != 0)
+      t = pipelinedWriter(o, messages, batch, seconds);
+    else
+      t = oneWriter(o, messages, batch, seconds);
     report(batch > 0 ? "one writer" : "group commit", t);
     entries += t.approved;
   }

@@ -63,6 +63,7 @@ for round in $(seq "$rounds"); do
   for batch in 1 10 100; do
     sqlite "sqlite-$batch" --batch $batch
     witan "witan-batch-$batch" --batch $batch
+    witan "witan-pipeline-$batch" --batch $batch --pipeline 1
   done
 done
 
@@ -78,6 +79,7 @@ ratio "one hot budget, 64 proposers : row lock, 64" "$one" "$(median pg-rowlock-
 ratio "one hot budget, 64 proposers : row lock, its best client count" "$one" "$(best pg-rowlock-1-1 pg-rowlock-1-16 pg-rowlock-1-64)" 30
 ratio "64 budgets, 64 proposers : the better of both, 64 clients" "$many" "$(best pg-serializable-64-64 pg-rowlock-64-64)" 10
 ratio "64 budgets, 64 proposers : PostgreSQL's best of all" "$many" "$(best pg-{serializable,rowlock}-64-{1,16,64})" 10
-ratio "one writer, 100 a batch : SQLite, 100 a transaction" "$(median witan-batch-100)" "$(median sqlite-100)" 1
-ratio "one writer, 10 a batch : SQLite, 10 a transaction" "$(median witan-batch-10)" "$(median sqlite-10)" 1
-ratio "one writer, unbatched : SQLite, unbatched" "$(median witan-batch-1)" "$(median sqlite-1)" 1
+for batch in 100 10 1; do
+  ratio "one writer, $batch a batch : SQLite, $batch a transaction" "$(median witan-batch-$batch)" "$(median sqlite-$batch)" 1
+  ratio "the same, next batch decided meanwhile" "$(median witan-pipeline-$batch)" "$(median sqlite-$batch)" 1
+done
