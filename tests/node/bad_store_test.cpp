@@ -124,7 +124,7 @@ TEST_F(BadStore, InUseByAnotherProcess) {
 
 TEST_F(BadStore, ADamagedBatch) {
   tamper(kernel::batchKey(1), [](std::string value) {
-    value[kernel::kBatchHeader + kernel::kRecordHeader + 100] ^= 1;
+    value.at(kernel::kBatchHeader + kernel::kRecordHeader + 100) ^= 1;
     return value;
   });
   expectRefused("entry 1 or its frame was altered");
