@@ -70,14 +70,16 @@ TEST_P(FuzzCorpus, SoDoTheirNeighbours) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzCorpus, ::testing::ValuesIn(kTargets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& target) { return std::string(target.param.name); });
 
 TEST(FuzzTargets, AllAreRun) {
   std::set<std::string> known;
   for (const Target& target : kTargets) known.insert(std::string("fuzz_") + target.name + ".cpp");
   for (const auto& file : fs::directory_iterator(corpus().parent_path())) {
     const std::string name = file.path().filename().string();
-    if (name.starts_with("fuzz_")) EXPECT_TRUE(known.contains(name)) << name;
+    if (name.starts_with("fuzz_")) {
+      EXPECT_TRUE(known.contains(name)) << name;
+    }
   }
 }
 

@@ -176,8 +176,9 @@ class KillTest : public ::testing::Test {
       ASSERT_EQ(answer.told(), first.told()) << "line " << line;
       ASSERT_EQ(answer.seq, first.seq) << "line " << line;
       const bool remembered = first.outcome != "refused" || answer.outcome == "duplicate";
-      if (acknowledged.contains(line) && remembered)
+      if (acknowledged.contains(line) && remembered) {
         ASSERT_EQ(answer.outcome, "duplicate") << "line " << line << " was decided twice";
+      }
       acknowledged[line] = answer;
     }
   }
@@ -227,7 +228,9 @@ TEST_F(KillTest, NothingAcknowledgedIsLostOrDoneTwice) {
               static_cast<unsigned long long>(kills), static_cast<unsigned long long>(early),
               static_cast<unsigned long long>(midway), static_cast<unsigned long long>(afterAll),
               static_cast<unsigned long long>(runMicros_ / 1000));
-  if (kills >= 20) EXPECT_GT(midway, kills / 8) << "most kills must hit a run at work";
+  if (kills >= 20) {
+    EXPECT_GT(midway, kills / 8) << "most kills must hit a run at work";
+  }
 }
 
 }  // namespace
