@@ -70,7 +70,7 @@ done
 median() { awk -v n="$1" '$1 == n { print $2 }' "$results" | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 best() { for name in "$@"; do median "$name"; done | sort -g | tail -1; }
 ratio() { # TEXT OURS THEIRS TARGET
-  awk -v t="$1" -v a="$2" -v b="$3" -v g="$4" 'BEGIN { r = a / b; printf "%-66s %9.0f : %8.0f = %7.2fx  (target %sx) %s\n", t, a, b, r, g, r >= g ? "met" : "MISSED" }'
+  awk -v t="$1" -v a="$2" -v b="$3" -v g="$4" 'BEGIN { r = a / b; printf "%-66s %9.0f : %8.0f = %7.2fx  (target %sx) %s\n", t, a, b, r, g, (r >= g ? "met" : "MISSED") }'
 }
 echo "medians of $rounds rounds, decisions/s"
 one=$(median witan-1-64) many=$(median witan-64-64)
