@@ -2,6 +2,7 @@
 // shows of lint, run and test is what comes out.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -18,7 +19,7 @@ namespace test {
 namespace {
 
 std::string fileText(const std::string& path) {
-  std::ifstream file(std::string(WITAN_SOURCE_DIR) + "/" + path, std::ios::binary);
+  std::ifstream file(std::filesystem::path(WITAN_SOURCE_DIR) / path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
