@@ -1,0 +1,113 @@
+// Membership: who belongs to the cluster, as a pure function of the set of statements. No vote, no leader: replicas
+// with the same statements have the same membership, whatever the order in which they came.
+//
+// A device joins under an admission (1, 2, ...). It leaves when others state so:
+//   propose   any device says that it shall leave; from then on nobody opens a session with it;
+//   ack       every other member says once how much of it it has. What a member's sponsor had acked when it admitted
+//             the member counts for the member too: it starts with the sponsor's copy and knows the proposal.
+//   retired   all members that stay have acked it. Several leave together: a silent one is retired too, and then its
+//             ack is not waited for, but all who stay must have acked both.
+// The final counter of each of its writers is the maximum over all acks, so it is never below what any active device
+// has committed. (Retirement of the design; it closes F14: clocks need not carry the retired.)
+//
+// What holds, for a set that grows by whole sets of others (tests/replication/membership_test.cpp):
+//   a retirement, once complete, stays complete; final counters and the epoch never decrease.
+// For this a device admitted by a retired member, of which those who stay did not know when they acked that member, is
+// retired with it: it must join anew. So two halves that retire each other retire everybody, and the operator admits
+// one again; nothing is lost by it, since those who return re-issue what the others lack.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sha256.h"
+#include "replication/statement.h"
+
+namespace witan::replication {
+
+struct Member {
+  std::string device;
+  std::uint32_t admission = 1;
+  friend auto operator<=>(const Member&, const Member&) = default;
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+using ClocksBySpace = std::map<std::string, VectorClock, std::less<>>;
+
+struct ActiveMember {
+  Member member;
+  std::string name;
+  friend bool operator==(const ActiveMember&, const ActiveMember&) = default;
+};
+
+struct RetiringMember {
+  Member member;
+  std::string name;
+  std::vector<Member> acked;
+  std::vector<Member> missing;  // not retired and no ack: ask them to connect, or retire them too
+  friend bool operator==(const RetiringMember&, const RetiringMember&) = default;
+};
+
+struct RetiredMember {
+  Member member;
+  std::string name;
+  ClocksBySpace finals;  // F[space][writer]; a writer of the device that is not in it has 0
+  friend bool operator==(const RetiredMember&, const RetiredMember&) = default;
+};
+
+enum class Standing { unknown, active, retiring, retired };
+
+const char* toString(Standing standing);
+
+struct Membership {
+  // Each by device, then admission.
+  std::vector<ActiveMember> active;
+  std::vector<RetiringMember> retiring;
+  std::vector<RetiredMember> retired;
+  ClocksBySpace finals;  // of all the retired together
+
+  // Admissions plus completed retirements: it grows with every step and so says which of two replicas is behind; the
+  // hash says whether they agree. `hash` is of what is completed; `statements` of all statements that count, and two
+  // replicas exchange statements when it differs.
+  std::uint64_t epoch = 0;
+  Hash hash{};
+  Hash statements{};
+
+  std::size_t waiting = 0;  // statements whose past is incomplete; they do not count yet
+  std::vector<Dot> forked;  // two different statements of one dot; the one with the smaller bytes counts
+
+  // Of a device's latest admission. Data sessions are for `active` devices only. O(members).
+  Standing standing(std::string_view device) const;
+  // The one to admit it under next: 1 for a stranger.
+  std::uint32_t nextAdmission(std::string_view device) const;
+  // Whose acks stability needs: all that are not retired, since those that are retiring may still be cut off with what
+  // they have (replication/stability.h). Sorted, once each.
+  std::vector<std::string> presentDevices() const;
+
+  friend bool operator==(const Membership&, const Membership&) = default;
+};
+
+// O(n log n) for n statements, plus retirements times members times the depth of admissions.
+Membership membershipOf(std::span<const Statement> statements);
+
+// The clock as it travels between two replicas with equal Membership::hash: entries that are at their final are left
+// out, those of a retired writer that are below it stand there even if they are 0. fullClock is its inverse. O(n).
+std::vector<VectorClock::Entry> wireClock(const VectorClock& clock, const VectorClock& finals);
+VectorClock fullClock(std::span<const VectorClock::Entry> wire, const VectorClock& finals);
+
+// A retired device that returns re-issues its own units above this bound under its new incarnation: what the device
+// that welcomes it has committed, never more than F. F alone would lose what only members that were retired too had
+// acked. A unit that another device holds already is then there twice: that is why a re-issued unit names its first
+// dot. O(n).
+VectorClock reissueBound(const VectorClock& finals, const VectorClock& committedByWelcomer);
+
+// Those of `held` that the bound does not cover, sorted by writer and counter, once each. O(n log n).
+std::vector<Dot> toReissue(std::span<const Dot> held, const VectorClock& bound);
+
+}  // namespace witan::replication

@@ -1,0 +1,79 @@
+// Statements: what devices say about who belongs to the cluster (replication/membership.h makes sense of them).
+//
+// A statement is numbered by its writer and says what its writer had read before: a dot with its causal context. The
+// set only grows. Order of arrival does not matter; a statement counts once everything that it had seen is there too.
+// Statements reach these functions with their signature checked. Values; pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/reflect.h"
+#include "base/result.h"
+#include "replication/vector_clock.h"
+
+namespace witan::replication {
+
+inline constexpr std::size_t kMaxStatements = 16'384;  // in a set: 50 devices that come and go 6 times use it up
+inline constexpr std::size_t kMaxStatementBytes = 1024 * 1024;
+inline constexpr std::size_t kMaxStatementList = 65'536;  // acked counters, seen writers
+inline constexpr std::size_t kMaxDeviceNameBytes = 256;   // UTF-8
+inline constexpr std::uint32_t kMaxAdmission = 1u << 20;
+
+// The order is that of replication/membership.capnp.
+WITAN_ENUM(StatementKind, admit, proposeRetire, retireAck)
+
+struct SeenStatements {
+  std::string writer;
+  std::uint64_t number = 0;
+  friend bool operator==(const SeenStatements&, const SeenStatements&) = default;
+  WITAN_MEMBERS(SeenStatements, writer, number)
+};
+
+struct AckedCounter {
+  std::string space;
+  std::string writer;
+  std::uint64_t counter = 0;
+  friend bool operator==(const AckedCounter&, const AckedCounter&) = default;
+  WITAN_MEMBERS(AckedCounter, space, writer, counter)
+};
+
+struct Statement {
+  std::string writer;
+  std::uint64_t number = 0;          // from 1
+  std::vector<SeenStatements> seen;  // of its own writer number - 1; by writer, no zeros
+  StatementKind kind = StatementKind::admit;
+  std::string device;
+  std::uint32_t admission = 1;
+  std::string name;                 // admit only
+  std::vector<AckedCounter> acked;  // retireAck only; by space and writer, no zeros; writers of `device` only
+
+  friend bool operator==(const Statement&, const Statement&) = default;
+  WITAN_MEMBERS(Statement, writer, number, seen, kind, device, admission, name, acked)
+};
+
+// Everything that can be wrong with one statement by itself; the error names it.
+Status validateStatement(const Statement& statement);
+
+// Canonical bytes, and back; decoding validates and refuses any other bytes for the same statement, and more than
+// kMaxStatementBytes. O(bytes).
+std::string encodeStatement(const Statement& statement);
+Result<Statement> decodeStatement(std::string_view bytes);
+
+// What a writer says next, having read all of `known`: numbers it and fills `seen`. O(known).
+Statement admit(std::span<const Statement> known, std::string_view writer, std::string_view device,
+                std::uint32_t admission, std::string_view name);
+Statement proposeRetire(std::span<const Statement> known, std::string_view writer, std::string_view device,
+                        std::uint32_t admission);
+// `acked`: what the writer's device has committed of the writers of `device`, in any order. It must be durable before
+// the statement leaves, and nothing may be accepted from `device` itself afterwards.
+Statement retireAck(std::span<const Statement> known, std::string_view writer, std::string_view device,
+                    std::uint32_t admission, std::vector<AckedCounter> acked);
+
+// The union, without repetitions. Two statements of one dot: both stay, and neither counts (membership.h).
+std::vector<Statement> joinStatements(std::span<const Statement> a, std::span<const Statement> b);
+
+}  // namespace witan::replication
