@@ -19,9 +19,9 @@ namespace witan::replication {
 
 // Versions, counters and times fit into a signed 64-bit integer, so that every reader of the JSON form can hold them.
 inline constexpr std::uint64_t kMaxStateCounter = ~std::uint64_t{0} >> 1;
-inline constexpr std::size_t kMaxSlotBytes = 256 * 1024;     // of one slot's value
-inline constexpr std::size_t kMaxSlotDepth = 32;             // of one slot's value
-inline constexpr std::size_t kMaxProcessedCounters = 4'096;  // as many as there may be writers
+inline constexpr std::size_t kMaxSlotBytes = 256 * 1024;  // of one slot's value
+inline constexpr std::size_t kMaxSlotDepth = 32;          // of one slot's value
+inline constexpr std::size_t kMaxClockEntries = 4'096;    // as many as there may be writers
 
 // In the order of precedence (003, section 4.2, rule 2): the later wins.
 enum class Lifecycle : std::uint8_t { created, active, dormant, destroyed };
@@ -57,7 +57,7 @@ std::string_view defaultValue(SlotName name);
 struct Slot {
   std::string value;          // canonical JSON (RFC 8785), any value
   std::uint64_t version = 0;  // grows with every write of the slot; 0: never written
-  std::string host;           // who wrote it last: the tie-break of equal versions; empty if nobody did
+  std::string host;           // who wrote it last: the tie-break of equal versions; empty only with version 0
 
   friend bool operator==(const Slot&, const Slot&) = default;
 };

@@ -51,11 +51,11 @@ std::string encodeAgentState(const AgentState& state, std::string_view self);
 // Strict: refuses what encodeAgentState would not have written. Errors: invalid, with the byte and the cause.
 Result<AgentState> decodeAgentState(std::string_view bytes, std::string_view self);
 
-// The fields in which two bodies of one writer differ. Requires: both are bodies (decodeAgentState reads them).
-// O(bytes), without building a state, as the next two.
+// The fields in which two bodies of one writer differ; 0 also if one of them is no body (a tombstone has none): nothing
+// can be said in fields then. O(bytes), without building a state, as the next two.
 std::uint32_t changedFields(std::string_view before, std::string_view after);
 
-// Appends the delta of `fields` from a body. Requires: as above.
+// Appends the delta of `fields` from a body. Requires: decodeAgentState reads the body; no bit from kStateFields on.
 void appendFieldDelta(std::string& out, std::string_view body, std::uint32_t fields);
 
 // The body that the delta's author had, if `base` is the one it counts from. The frame of every field is checked, its
