@@ -18,7 +18,8 @@ enum StatementKind {
   # `device` shall leave. Whoever reads this opens no session with it any more.
 
   retireAck @2;
-  # I know that `device` shall leave, and this is all that I ever accepted of it.
+  # I know that `device` shall leave, and will accept nothing more from it. This is all that I have committed of it, and of
+  # every other device that is leaving: one of those may have reached me through the other.
 }
 
 struct SeenStatements {
@@ -50,5 +51,6 @@ struct Statement {
   # admit: how people call the device.
 
   acked @7 :List(AckedCounter);
-  # retireAck: the last counter of each of its writers that I have committed, in the order of space and writer.
+  # retireAck: the last counters that I have committed of all writers of the devices that are leaving, in the order of
+  # space and writer.
 }

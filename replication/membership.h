@@ -3,7 +3,8 @@
 //
 // A device joins under an admission (1, 2, ...). It leaves when others state so:
 //   propose   any device says that it shall leave; from then on nobody opens a session with it;
-//   ack       every other member says once how much of it it has. What a member's sponsor had acked when it admitted
+//   ack       every other member says once how much it has of it and of all others that are leaving: what came from
+//             one through the other must be in one of the two acks. What a member's sponsor had acked when it admitted
 //             the member counts for the member too: it starts with the sponsor's copy and knows the proposal.
 //   retired   all members that stay have acked it. Several leave together: a silent one is retired too, and then its
 //             ack is not waited for, but all who stay must have acked both.
@@ -49,6 +50,7 @@ struct ActiveMember {
 struct RetiringMember {
   Member member;
   std::string name;
+  bool proposed = true;  // else: its sponsor is, and somebody acked the sponsor without knowing of this one
   std::vector<Member> acked;
   std::vector<Member> missing;  // not retired and no ack: ask them to connect, or retire them too
   friend bool operator==(const RetiringMember&, const RetiringMember&) = default;
@@ -92,6 +94,11 @@ struct Membership {
 
   friend bool operator==(const Membership&, const Membership&) = default;
 };
+
+// What a device has to ack now (retireAck, one for each), and what the acks say: its committed counters of all writers
+// of all devices that are leaving. `committed` is its vector by space.
+std::vector<Member> acksDue(const Membership& membership, std::string_view device);
+std::vector<AckedCounter> countersToAck(const Membership& membership, const ClocksBySpace& committed);
 
 // O(n log n) for n statements, plus retirements times members times the depth of admissions.
 Membership membershipOf(std::span<const Statement> statements);

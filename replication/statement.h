@@ -49,7 +49,7 @@ struct Statement {
   std::string device;
   std::uint32_t admission = 1;
   std::string name;                 // admit only
-  std::vector<AckedCounter> acked;  // retireAck only; by space and writer, no zeros; writers of `device` only
+  std::vector<AckedCounter> acked;  // retireAck only; by space and writer, no zeros
 
   friend bool operator==(const Statement&, const Statement&) = default;
   WITAN_MEMBERS(Statement, writer, number, seen, kind, device, admission, name, acked)
@@ -68,12 +68,12 @@ Statement admit(std::span<const Statement> known, std::string_view writer, std::
                 std::uint32_t admission, std::string_view name);
 Statement proposeRetire(std::span<const Statement> known, std::string_view writer, std::string_view device,
                         std::uint32_t admission);
-// `acked`: what the writer's device has committed of the writers of `device`, in any order. It must be durable before
-// the statement leaves, and nothing may be accepted from `device` itself afterwards.
+// `acked`: countersToAck (membership.h), in any order. It must be durable before the statement leaves, and nothing may
+// be accepted from `device` itself afterwards.
 Statement retireAck(std::span<const Statement> known, std::string_view writer, std::string_view device,
                     std::uint32_t admission, std::vector<AckedCounter> acked);
 
-// The union, without repetitions. Two statements of one dot: both stay, and neither counts (membership.h).
+// The union, by dot, without repetitions. Two statements of one dot both stay (Membership::forked).
 std::vector<Statement> joinStatements(std::span<const Statement> a, std::span<const Statement> b);
 
 }  // namespace witan::replication

@@ -1,0 +1,116 @@
+#include "replication/stability.h"
+
+#include <algorithm>
+
+namespace witan::replication {
+
+namespace {
+
+VectorClock minimum(const VectorClock& a, const VectorClock& b) {
+  VectorClock least;
+  for (const auto& [writer, counter] : a.entries()) least.set(writer, std::min(counter, b.at(writer)));
+  return least;
+}
+
+std::string describe(const Holdup& holdup) {
+  std::string text = holdup.device + " holds up the tidying of " + std::to_string(holdup.spaces.size()) +
+                     (holdup.spaces.size() == 1 ? " space" : " spaces") + ": ";
+  if (!holdup.silentMs) return text + "nothing was ever heard of it";
+  constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
+  text += "silent for " + std::to_string(*holdup.silentMs / kDayMs) + " days";
+  if (holdup.alarm) text += "; connect it, or retire it if it is lost";
+  return text;
+}
+
+}  // namespace
+
+bool AckTable::record(std::string_view space, std::string_view device, const VectorClock& committed,
+                      std::int64_t atMs) {
+  std::int64_t& heard = heardMs_.try_emplace(std::string(device), atMs).first->second;
+  heard = std::max(heard, atMs);
+  if (le(committed, acked(space, device))) return false;
+  spaces_[std::string(space)][std::string(device)].join(committed);
+  return true;
+}
+
+void AckTable::expect(std::string_view device, std::int64_t atMs) { heardMs_.try_emplace(std::string(device), atMs); }
+
+bool AckTable::join(const AckTable& other, std::int64_t atMs) {
+  bool news = false;
+  for (const auto& [space, devices] : other.spaces_) {
+    for (const auto& [device, clock] : devices) {
+      // Gossip that repeats itself does not show that the device lives.
+      if (le(clock, acked(space, device))) continue;
+      news = record(space, device, clock, atMs) || news;
+    }
+  }
+  return news;
+}
+
+void AckTable::keepOnly(std::span<const std::string> devices) {
+  const auto gone = [&](const auto& entry) { return !std::binary_search(devices.begin(), devices.end(), entry.first); };
+  for (auto& [space, each] : spaces_) std::erase_if(each, gone);
+  std::erase_if(spaces_, [](const auto& entry) { return entry.second.empty(); });
+  std::erase_if(heardMs_, gone);
+}
+
+VectorClock AckTable::acked(std::string_view space, std::string_view device) const {
+  const auto devices = spaces_.find(space);
+  if (devices == spaces_.end()) return {};
+  const auto at = devices->second.find(device);
+  return at == devices->second.end() ? VectorClock{} : at->second;
+}
+
+VectorClock AckTable::stable(std::string_view space, std::span<const std::string> devices) const {
+  if (devices.empty()) return {};
+  VectorClock least = acked(space, devices.front());
+  for (const std::string& device : devices.subspan(1)) least = minimum(least, acked(space, device));
+  return least;
+}
+
+Hash AckTable::digest() const {
+  // Ids contain neither spaces nor line ends.
+  Sha256 hash;
+  hash.update("witan acks 1\n");
+  for (const auto& [space, devices] : spaces_)
+    for (const auto& [device, clock] : devices)
+      for (const auto& [writer, counter] : clock.entries())
+        hash.update(space + ' ' + device + ' ' + writer + ' ' + std::to_string(counter) + '\n');
+  return hash.finish();
+}
+
+AckTable AckTable::missingIn(const AckTable& other) const {
+  AckTable delta;
+  for (const auto& [space, devices] : spaces_)
+    for (const auto& [device, clock] : devices)
+      if (!le(clock, other.acked(space, device))) delta.spaces_[space][device] = clock;
+  return delta;
+}
+
+std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std::int64_t nowMs,
+                                      std::int64_t limitMs) const {
+  std::map<std::string, VectorClock> known;
+  for (const auto& [space, each] : spaces_)
+    for (const std::string& device : devices) known[space].join(acked(space, device));
+  std::vector<Holdup> all;
+  for (const std::string& device : devices) {
+    Holdup holdup{device};
+    for (const auto& [space, clock] : known)
+      if (!le(clock, acked(space, device))) holdup.spaces.push_back(space);
+    if (holdup.spaces.empty()) continue;
+    if (const auto heard = heardMs_.find(device); heard != heardMs_.end())
+      holdup.silentMs = std::max<std::int64_t>(0, nowMs - heard->second);
+    holdup.alarm = holdup.silentMs && *holdup.silentMs >= limitMs;
+    holdup.text = describe(holdup);
+    all.push_back(std::move(holdup));
+  }
+  std::sort(all.begin(), all.end(), [](const Holdup& a, const Holdup& b) {
+    if (a.silentMs.has_value() != b.silentMs.has_value()) return !a.silentMs.has_value();
+    return a.silentMs == b.silentMs ? a.device < b.device : a.silentMs > b.silentMs;
+  });
+  return all;
+}
+
+bool mayStrip(const VectorClock& context, const VectorClock& stable) { return le(context, stable); }
+
+}  // namespace witan::replication
