@@ -35,6 +35,7 @@ int runCli(int argc, char** argv) {
   addQueueCommand(app, exitCode);
   addDomainCommand(app, exitCode);
   addIdCommand(app, exitCode);
+  addStateCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);

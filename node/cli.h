@@ -29,6 +29,7 @@ void addRunCommand(CLI::App& app, int& exitCode);
 void addLedgerCommand(CLI::App& app, int& exitCode);
 void addQueueCommand(CLI::App& app, int& exitCode);
 void addDomainCommand(CLI::App& app, int& exitCode);
+void addStateCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);
 
 }  // namespace witan::node

@@ -20,7 +20,7 @@ Status withoutRepetitions(std::vector<Version>& versions) {
     if (versions[i].dot != versions[i - 1].dot || versions[i] == versions[i - 1]) continue;
     const Dot& dot = versions[i].dot;
     return Error{ErrorCode::conflict,
-                 "equivocation: two different contents under dot " + dot.host + ":" + std::to_string(dot.counter),
+                 "dot " + dot.host + ":" + std::to_string(dot.counter) + " names two different contents (equivocation)",
                  "that device was cloned or restored from a backup: let it take a new incarnation"};
   }
   versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
