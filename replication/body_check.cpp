@@ -1,0 +1,53 @@
+#include "replication/body_check.h"
+
+#include "base/identity.h"
+#include "replication/agent_state_codec.h"
+#include "replication/records.h"
+#include "replication/statement.h"
+
+namespace witan::replication {
+
+namespace {
+
+template <class Body>
+Status readable(std::string_view body) {
+  auto decoded = decodeRecord<Body>(body);
+  return decoded.ok() ? okStatus() : Status(decoded.error());
+}
+
+}  // namespace
+
+Status checkBody(Kind kind, std::string_view body, std::string_view writer) {
+  switch (kind) {
+    case Kind::agentState: {
+      auto state = decodeAgentState(body, writer);
+      return state.ok() ? okStatus() : Status(state.error());
+    }
+    case Kind::message: return readable<MessageBody>(body);
+    case Kind::link: return readable<LinkBody>(body);
+    case Kind::batch: return readable<BatchBody>(body);
+    case Kind::wakeRun: return readable<WakeRunBody>(body);
+    case Kind::plan: return readable<PlanBody>(body);
+    case Kind::summary: return readable<SummaryBody>(body);
+    case Kind::journal: return readable<JournalBody>(body);
+    case Kind::policy: return readable<SignedDocumentBody>(body);
+    case Kind::statement: {
+      auto statement = decodeStatement(body);
+      return statement.ok() ? okStatus() : Status(statement.error());
+    }
+  }
+  return okStatus();
+}
+
+Status checkIncoming(const Space& space, const VersionRow& row, WriterIndex writer) {
+  const std::string& name = space.writers().name(writer);
+  WITAN_DO(validateId("key", row.key));
+  if (row.kind == Kind::batch && row.key != name + ":" + std::to_string(row.seq))
+    return invalid("batch " + row.key + " is not keyed by its dot");
+  if (row.tombstone || row.base > 0) return okStatus();
+  if (Status status = checkBody(row.kind, row.body, name); !status.ok())
+    return invalid(std::string(traitsOf(row.kind).name) + " " + row.key + ": " + status.error().message);
+  return okStatus();
+}
+
+}  // namespace witan::replication

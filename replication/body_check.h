@@ -1,0 +1,19 @@
+// Whether bytes are a body of their kind: asked of every version before it is held, from here or from elsewhere, so that
+// views only meet what they can read. Pure functions, any thread.
+#pragma once
+
+#include <string_view>
+
+#include "replication/kind.h"
+#include "replication/space.h"
+#include "replication/sync_messages.h"
+
+namespace witan::replication {
+
+// `writer`: name of the version's author. Bodies of unknown kinds pass. Errors: invalid, with the cause. O(bytes).
+Status checkBody(Kind kind, std::string_view body, std::string_view writer);
+
+// A version that a peer sent: its key, its kind's database, its body (a field delta is checked when it is applied).
+Status checkIncoming(const Space& space, const VersionRow& row, WriterIndex writer);
+
+}  // namespace witan::replication

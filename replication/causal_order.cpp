@@ -1,0 +1,55 @@
+#include "replication/causal_order.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "replication/records.h"
+
+namespace witan::replication {
+
+namespace {
+
+struct Waiting {
+  BatchEvent event;
+  std::vector<DotEntry> deps;
+};
+
+using Lanes = std::map<std::string, std::deque<Waiting>>;
+
+// Whether everything the head of a lane depends on is out.
+bool ready(const Waiting& head, const Lanes& lanes) {
+  return std::all_of(head.deps.begin(), head.deps.end(), [&](const DotEntry& dep) {
+    if (dep.host == head.event.dot.host) return true;
+    const auto lane = lanes.find(dep.host);
+    return lane == lanes.end() || lane->second.empty() || lane->second.front().event.dot.counter > dep.counter;
+  });
+}
+
+void takeHead(Lanes& lanes, Lanes::iterator lane, std::vector<BatchEvent>& out) {
+  out.push_back(std::move(lane->second.front().event));
+  lane->second.pop_front();
+  if (lane->second.empty()) lanes.erase(lane);
+}
+
+}  // namespace
+
+Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches) {
+  std::sort(batches.begin(), batches.end(), [](const BatchEvent& a, const BatchEvent& b) { return a.dot < b.dot; });
+  Lanes lanes;
+  for (BatchEvent& batch : batches) {
+    WITAN_TRY(body, decodeRecord<BatchBody>(batch.body));
+    const std::string host = batch.dot.host;
+    lanes[host].push_back({std::move(batch), std::move(body.deps)});
+  }
+  std::vector<BatchEvent> out;
+  out.reserve(batches.size());
+  while (!lanes.empty()) {
+    auto lane = std::find_if(lanes.begin(), lanes.end(),
+                             [&](const auto& entry) { return ready(entry.second.front(), lanes); });
+    takeHead(lanes, lane == lanes.end() ? lanes.begin() : lane, out);
+  }
+  return out;
+}
+
+}  // namespace witan::replication

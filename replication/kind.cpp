@@ -1,0 +1,46 @@
+#include "replication/kind.h"
+
+#include <array>
+
+namespace witan::replication {
+
+namespace {
+
+struct Row {
+  Kind kind;
+  KindTraits traits;
+};
+
+// name, journal, agents, resident, digested, register
+constexpr std::array kKinds{
+    Row{Kind::agentState, {"agentState", false, true, true, true, true}},
+    Row{Kind::message, {"message", false, true, false, true, false}},
+    Row{Kind::link, {"link", false, true, false, true, false}},
+    Row{Kind::batch, {"batch", true, true, false, false, false}},
+    Row{Kind::wakeRun, {"wakeRun", false, true, true, true, true}},
+    Row{Kind::plan, {"plan", false, true, false, true, false}},
+    Row{Kind::summary, {"summary", false, true, false, true, false}},
+    Row{Kind::journal, {"journal", true, false, true, true, true}},
+    Row{Kind::policy, {"policy", false, true, true, true, true}},
+    Row{Kind::statement, {"statement", false, true, true, true, false}},
+};
+
+constexpr KindTraits kUnknown{"unknown", true, true, true, true, true};
+
+}  // namespace
+
+const char* toString(DatabaseName database) { return database == DatabaseName::journal ? "journal" : "agents"; }
+
+const KindTraits& traitsOf(Kind kind) {
+  for (const Row& row : kKinds)
+    if (row.kind == kind) return row.traits;
+  return kUnknown;
+}
+
+std::optional<Kind> parseKind(std::string_view name) {
+  for (const Row& row : kKinds)
+    if (row.traits.name == name) return row.kind;
+  return std::nullopt;
+}
+
+}  // namespace witan::replication

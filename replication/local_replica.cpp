@@ -1,0 +1,314 @@
+#include "replication/local_replica.h"
+
+#include <algorithm>
+
+#include "base/dense.h"
+#include "base/json_codec.h"
+#include "replication/space_rows.h"
+#include "replication/writer.h"
+
+namespace witan::replication {
+
+namespace {
+
+constexpr std::string_view kWriterRow = "writer";
+constexpr std::string_view kAckRow = "ack/";            // + space + "|" + device -> clock
+constexpr std::string_view kRestoredRow = "restored/";  // + space
+constexpr std::string_view kIncidentRow = "incident/";  // + number
+constexpr std::string_view kQuarantineRow = "quarantine/";
+
+std::string encodeClock(const VectorClock& clock) {
+  std::string out;
+  DenseWriter to(out);
+  to.varint(clock.entries().size());
+  for (const auto& [host, counter] : clock.entries()) to.idText(host), to.varint(counter);
+  return out;
+}
+
+Result<VectorClock> decodeClock(std::string_view bytes) {
+  DenseReader from(bytes);
+  VectorClock clock;
+  const std::uint64_t n = from.count(kMaxWriters);
+  for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
+    const std::string host = from.idText(kMaxIdBytes);
+    clock.set(host, from.varint());
+  }
+  WITAN_DO(from.finish("a clock's row"));
+  return clock;
+}
+
+std::string numbered(std::string_view prefix, std::uint64_t number) {
+  std::string row(prefix);
+  rows::putBigEndian(row, number, 8);
+  return row;
+}
+
+}  // namespace
+
+std::string LocalReplica::spaceId(DatabaseName database, std::string_view scope) {
+  return std::string(toString(database)) + "/" + std::string(scope);
+}
+
+Result<std::unique_ptr<LocalReplica>> LocalReplica::open(store::Store& journal, store::Store& agents,
+                                                         ReplicaOptions options) {
+  WITAN_DO(validateDeviceId("device", options.device));
+  WITAN_DO(validateId("cluster", options.cluster));
+  std::unique_ptr<LocalReplica> replica(new LocalReplica(std::move(options)));
+  replica->key_ = std::make_unique<FingerprintKey>(replica->options_.clusterKey);
+  WITAN_TRY(journalDatabase, Database::open(journal, DatabaseName::journal, *replica->key_));
+  replica->journal_ = std::move(journalDatabase);
+  WITAN_TRY(agentDatabase, Database::open(agents, DatabaseName::agents, *replica->key_));
+  replica->agents_ = std::move(agentDatabase);
+  WITAN_DO(replica->start());
+  return replica;
+}
+
+// Which writer goes on here; the cluster's space exists from the start.
+Status LocalReplica::start() {
+  WITAN_TRY(stored, agents_->meta(kWriterRow));
+  WITAN_DO(loadAcks());
+  WITAN_DO(agents_->scanMeta(kRestoredRow, [&](std::string_view row, std::string_view) {
+    restored_.emplace(row.substr(kRestoredRow.size()));
+    return true;
+  }));
+  if (stored) writer_ = *stored;
+  if (stored && options_.trustStore) {
+    WITAN_DO(journal_->become(writer_));
+    WITAN_DO(agents_->become(writer_));
+  } else {
+    StoreIncarnation incarnation;
+    if (stored) incarnation = {*stored, ownCounters()};
+    decision_ = decideIncarnation(incarnation, options_.highWater);
+    if (!decision_.newIncarnation()) {
+      WITAN_DO(journal_->become(writer_));
+      WITAN_DO(agents_->become(writer_));
+    } else {
+      const bool fresh = !stored;
+      WITAN_DO(reincarnate(fresh ? "" : decision_.why));
+      // Old contents of unknown age: what peers have outlived must go before it spreads again.
+      if (!fresh)
+        for (const std::string& id : spaceIds()) setRestored(id, true);
+    }
+  }
+  WITAN_TRY(space, agents_->space(kClusterScope));
+  (void)space;
+  return okStatus();
+}
+
+Status LocalReplica::reincarnate(std::string_view why) {
+  WITAN_CHECK(options_.freshTag != nullptr, "whoever opens a replica can draw a tag");
+  writer_ = writerName(options_.device, options_.freshTag());
+  bornHere_ = true;
+  agents_->putMeta(kWriterRow, writer_);
+  WITAN_DO(journal_->become(writer_));
+  WITAN_DO(agents_->become(writer_));
+  if (!why.empty()) note({"newIncarnation", "", std::string(why) + "; goes on as " + writer_});
+  return okStatus();
+}
+
+std::map<std::string, std::uint64_t, std::less<>> LocalReplica::ownCounters() const {
+  std::map<std::string, std::uint64_t, std::less<>> out;
+  for (Database* database : {journal_.get(), agents_.get()})
+    for (const auto& [scope, space] : database->spaces())
+      if (const auto index = space->writers().find(writer_))
+        out[spaceId(database->name(), scope)] = space->vector().at(*index);
+  return out;
+}
+
+HighWater LocalReplica::highWater() const {
+  HighWater record{writer_, {}};
+  for (const auto& [id, counter] : ownCounters()) record.spaces[id] = leaseFrom(counter);
+  return record;
+}
+
+HighWater LocalReplica::closedHighWater() const {
+  HighWater record{writer_, {}};
+  for (const auto& [id, counter] : ownCounters()) record.spaces[id] = closedLease(counter);
+  return record;
+}
+
+Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std::span<const Write> writes) {
+  for (const Write& write : writes) {
+    const KindTraits& traits = traitsOf(write.kind);
+    if (name == DatabaseName::journal ? traits.journal : traits.agents) continue;
+    return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
+  }
+  WITAN_TRY(space, database(name).space(scope));
+  return space->commit(writes);
+}
+
+Status LocalReplica::flush() {
+  WITAN_DO(journal_->flush());
+  return agents_->flush();
+}
+
+// --- other devices
+
+std::uint64_t LocalReplica::acksHash(std::string_view space) const {
+  std::string all;
+  if (const auto at = acks_.entries().find(space); at != acks_.entries().end())
+    for (const auto& [device, clock] : at->second) {
+      DenseWriter(all).text(device);
+      all += encodeClock(clock);
+    }
+  return key_->hash64(all);
+}
+
+Status LocalReplica::loadAcks() {
+  Status status = okStatus();
+  WITAN_DO(agents_->scanMeta(kAckRow, [&](std::string_view row, std::string_view value) {
+    row.remove_prefix(kAckRow.size());
+    auto clock = decodeClock(value);
+    const std::size_t bar = row.find('|');
+    if (!clock.ok() || bar == std::string_view::npos)
+      status = corrupt("the row of acknowledgements " + std::string(row));
+    else
+      acks_.record(row.substr(0, bar), row.substr(bar + 1), *clock, 0);
+    return status.ok();
+  }));
+  return status;
+}
+
+void LocalReplica::noteAck(std::string_view space, std::string_view device, const VectorClock& committed,
+                           std::int64_t atMs) {
+  if (!acks_.record(space, device, committed, atMs)) return;
+  agents_->putMeta(std::string(kAckRow) + std::string(space) + "|" + std::string(device),
+                   encodeClock(acks_.acked(space, device)));
+}
+
+Result<std::vector<Statement>> LocalReplica::statements() {
+  std::vector<Statement> out;
+  Space* space = agents_->find(kClusterScope);
+  if (space == nullptr) return out;
+  for (const std::string& key : space->keys(Kind::statement)) {
+    WITAN_TRY(versions, space->versions(Kind::statement, key));
+    for (const Version& version : versions) {
+      if (version.tombstone) continue;
+      WITAN_TRY(statement, decodeStatement(version.body));
+      out.push_back(std::move(statement));
+    }
+  }
+  return out;
+}
+
+Status LocalReplica::addStatement(const Statement& statement) {
+  const Write write{Kind::statement, statement.writer + ":" + std::to_string(statement.number),
+                    encodeStatement(statement), false};
+  WITAN_TRY(dot, commit(DatabaseName::agents, kClusterScope, {&write, 1}));
+  (void)dot;
+  return okStatus();
+}
+
+Result<Membership> LocalReplica::membership() {
+  WITAN_TRY(all, statements());
+  return membershipOf(all);
+}
+
+Status LocalReplica::stabilise() {
+  WITAN_TRY(members, membership());
+  const std::vector<std::string> present = members.presentDevices();
+  for (const std::string& id : spaceIds()) {
+    Space& space = *findSpace(id);
+    if (const auto finals = members.finals.find(id); finals != members.finals.end())
+      for (const auto& [writer, final] : finals->second.entries()) space.retire(writer, final);
+    if (restored(id)) continue;
+    noteAck(id, device(), space.clock(), 0);
+    const VectorClock stable = acks_.stable(id, present);
+    VersionVector vector;
+    for (const auto& [writer, counter] : stable.entries())
+      if (const auto index = space.writers().find(writer)) vector.raise(*index, counter);
+    space.stabilise(vector);
+  }
+  return okStatus();
+}
+
+bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }
+
+void LocalReplica::setRestored(std::string_view space, bool restored) {
+  const std::string row = std::string(kRestoredRow) + std::string(space);
+  if (restored) {
+    restored_.emplace(space);
+    agents_->putMeta(row, "1");
+  } else {
+    restored_.erase(std::string(space));
+    agents_->eraseMeta(row);
+  }
+}
+
+// --- what went wrong
+
+void LocalReplica::note(Incident incident) {
+  if (nextIncident_ == 0) {
+    // The numbers go on after a restart; only the newest are kept.
+    Status scanned = agents_->scanMeta(kIncidentRow, [&](std::string_view row, std::string_view) {
+      nextIncident_ = rows::bigEndian(row.substr(kIncidentRow.size()));
+      return true;
+    });
+    (void)scanned;
+  }
+  agents_->putMeta(numbered(kIncidentRow, ++nextIncident_), toJson(incident));
+  if (nextIncident_ > kMaxIncidents) agents_->eraseMeta(numbered(kIncidentRow, nextIncident_ - kMaxIncidents));
+}
+
+Result<std::vector<Incident>> LocalReplica::incidents() const {
+  std::vector<Incident> out;
+  Status status = okStatus();
+  WITAN_DO(agents_->scanMeta(kIncidentRow, [&](std::string_view, std::string_view text) {
+    auto parsed = parseJson(text);
+    if (parsed.ok()) status = readJson(*parsed, out.emplace_back(), "incident");
+    return parsed.ok() && status.ok();
+  }));
+  WITAN_DO(status);
+  return out;
+}
+
+void LocalReplica::quarantine(std::string_view device, std::string_view why) {
+  agents_->putMeta(std::string(kQuarantineRow) + std::string(device), why);
+  note({"quarantine", std::string(device), std::string(why)});
+}
+
+void LocalReplica::pardon(std::string_view device) {
+  agents_->eraseMeta(std::string(kQuarantineRow) + std::string(device));
+  rollbacks_.erase(std::string(device));
+}
+
+std::optional<std::string> LocalReplica::quarantined(std::string_view device) const {
+  auto row = agents_->meta(std::string(kQuarantineRow) + std::string(device));
+  return row.ok() ? *row : std::nullopt;
+}
+
+Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_view peer, const VectorClock& claimed) {
+  const std::uint64_t issued = space.vector().at(space.self());
+  const OwnClaim claim{std::string(peer), std::string(id), writer_, claimed.at(writer_), issued, bornHere_,
+                       rollbacks_[std::string(peer)]};
+  const ClaimJudgement judgement = judgeOwnClaim(claim);
+  switch (judgement.verdict) {
+    case ClaimVerdict::plausible: return okStatus();
+    case ClaimVerdict::lie:
+      quarantine(peer, judgement.why);
+      return Error{ErrorCode::unauthorised, judgement.why, "witan device recover " + std::string(peer) + " lifts it"};
+    case ClaimVerdict::rolledBack: break;
+  }
+  ++rollbacks_[std::string(peer)];
+  note({"rolledBack", std::string(peer), judgement.why});
+  for (const std::string& other : spaceIds()) setRestored(other, true);
+  return reincarnate(judgement.why);
+}
+
+std::vector<std::string> LocalReplica::spaceIds() const {
+  std::vector<std::string> out;
+  for (const Database* database : {journal_.get(), agents_.get()})
+    for (const auto& [scope, space] : database->spaces()) out.push_back(spaceId(database->name(), scope));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Space* LocalReplica::findSpace(std::string_view id) {
+  for (const DatabaseName name : {DatabaseName::journal, DatabaseName::agents}) {
+    const std::string prefix = spaceId(name, "");
+    if (id.starts_with(prefix)) return database(name).find(id.substr(prefix.size()));
+  }
+  return nullptr;
+}
+
+}  // namespace witan::replication

@@ -1,0 +1,128 @@
+// LocalReplica: the replicated data of one device: its journal and agent databases, under which writer it commits, what
+// it knows about other devices' progress, and what went wrong.
+//
+// One per data directory. Sans-I/O: the two stores are seams; time and fresh incarnation tags come in as arguments. Not
+// thread-safe. The stores outlive it; sync sessions (replication/sync_session.h) live shorter.
+//
+// A frame, an answer or an event that rests on a change waits until flush() has returned ok.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replication/database.h"
+#include "replication/incarnation.h"
+#include "replication/membership.h"
+#include "replication/stability.h"
+
+namespace witan::replication {
+
+// Where the statements about membership live: a scope of the agent database that every device may have.
+inline constexpr std::string_view kClusterScope = "cluster";
+inline constexpr std::size_t kMaxIncidents = 1000;
+
+struct ReplicaOptions {
+  std::string cluster;     // id; peers of another are refused
+  std::string clusterKey;  // secret of the cluster, for fingerprints
+  std::string device;      // as validateDeviceId wants it
+  // A fresh random tag, for a first or a new incarnation.
+  std::function<std::uint32_t()> freshTag;
+  // What the sidecar file says: see decideIncarnation. None: there is no such file.
+  std::optional<Result<HighWater>> highWater;
+  // Without a sidecar (tests, tools over a store in memory): go on under the writer that the store names.
+  bool trustStore = false;
+};
+
+// Something an operator must know. Kept in the agent database.
+struct Incident {
+  std::string kind;  // equivocation, rolledBack, quarantine, digestAlarm, newIncarnation
+  std::string peer;  // device, if one is concerned
+  std::string what;
+  WITAN_MEMBERS(Incident, kind, peer, what)
+};
+
+class LocalReplica {
+ public:
+  // Opens both databases and decides under which writer to go on. Errors: as Database::open.
+  static Result<std::unique_ptr<LocalReplica>> open(store::Store& journal, store::Store& agents, ReplicaOptions options);
+
+  const std::string& device() const { return options_.device; }
+  const std::string& cluster() const { return options_.cluster; }
+  const std::string& writer() const { return writer_; }
+  const FingerprintKey& fingerprintKey() const { return *key_; }
+  Database& database(DatabaseName name) { return name == DatabaseName::journal ? *journal_ : *agents_; }
+  // Why the last open() took a new incarnation; cause none if it did not.
+  const IncarnationDecision& incarnation() const { return decision_; }
+  // What the sidecar must hold before the next frame leaves. Changes only now and then.
+  HighWater highWater() const;
+  // The same for a clean end.
+  HighWater closedHighWater() const;
+
+  // One atomic commit in one space. The dot may be told to anyone after flush().
+  Result<Dot> commit(DatabaseName database, std::string_view scope, std::span<const Write> writes);
+  // Goes on as a new writer. Requires nothing; what was committed stays.
+  Status reincarnate(std::string_view why);
+  // Both databases. Journal first: nothing in it refers to the agents' database.
+  Status flush();
+  // Grows with every flush that had something to do: the mark that durable() must reach.
+  std::uint64_t mark() const { return journal_->mark() + agents_->mark(); }
+  std::uint64_t durable() const { return journal_->durable() + agents_->durable(); }
+
+  // --- other devices
+  // What a device has committed durably, by its own word or at second hand.
+  void noteAck(std::string_view space, std::string_view device, const VectorClock& committed, std::int64_t atMs);
+  const AckTable& acks() const { return acks_; }
+  // Equal for equal acknowledgements in a space.
+  std::uint64_t acksHash(std::string_view space) const;
+  // Shortens what every active device has. Also marks the writers of completed retirements. O(unstripped versions).
+  Status stabilise();
+  // From the statements in the cluster's space.
+  Result<Membership> membership();
+  Result<std::vector<Statement>> statements();
+  Status addStatement(const Statement& statement);
+
+  // Set when this store went back in time, until a peer's copy has been adopted (replication/range_repair.h).
+  bool restored(std::string_view space) const;
+  void setRestored(std::string_view space, bool restored);
+
+  // --- what went wrong
+  void note(Incident incident);
+  Result<std::vector<Incident>> incidents() const;
+  void quarantine(std::string_view device, std::string_view why);
+  void pardon(std::string_view device);
+  // The reason, if it is.
+  std::optional<std::string> quarantined(std::string_view device) const;
+  // What a peer claims to have of this device's own writer in a space; may take a new incarnation, or quarantine it.
+  Status judgeClaim(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& claimed);
+
+  // "{database}/{scope}": how spaces are named in statements, acks and messages to people.
+  static std::string spaceId(DatabaseName database, std::string_view scope);
+  // All of them, both databases, in order.
+  std::vector<std::string> spaceIds() const;
+  Space* findSpace(std::string_view spaceId);
+
+ private:
+  explicit LocalReplica(ReplicaOptions options) : options_(std::move(options)) {}
+  Status start();
+  Status loadAcks();
+  std::map<std::string, std::uint64_t, std::less<>> ownCounters() const;
+
+  ReplicaOptions options_;
+  std::unique_ptr<FingerprintKey> key_;
+  std::unique_ptr<Database> journal_, agents_;
+  std::string writer_;
+  bool bornHere_ = false;
+  IncarnationDecision decision_;
+  AckTable acks_;
+  std::set<std::string, std::less<>> restored_;
+  std::map<std::string, unsigned, std::less<>> rollbacks_;  // claims believed, by peer
+  std::uint64_t nextIncident_ = 0;
+};
+
+}  // namespace witan::replication

@@ -1,0 +1,213 @@
+#include "replication/range_repair.h"
+
+#include <algorithm>
+#include <map>
+
+#include "replication/space_rows.h"
+
+namespace witan::replication {
+
+namespace {
+
+constexpr std::uint64_t kFewRecords = 32;  // listed rather than split
+constexpr std::uint64_t kParts = 16;
+constexpr std::size_t kItemsBytes = 256 * 1024;
+constexpr std::size_t kNeedHashes = 1024;
+constexpr std::size_t kListEntryBytes = 16;
+// Shorter ranges are always listed: records that share so many bits of a hash are the same one.
+constexpr std::uint64_t kShortRange = 1 << 12;
+
+Digest digestOf(const Range& range) {
+  return {range.count, static_cast<Uint128>(range.sumHigh) << 64 | range.sumLow};
+}
+
+Range rangeOf(SpaceSync& sync, std::uint64_t first, std::uint64_t last) {
+  const Digest digest = sync.space().table().digest(first, last);
+  return {first, last, digest.count, static_cast<std::uint64_t>(digest.sum >> 64),
+          static_cast<std::uint64_t>(digest.sum)};
+}
+
+void split(SpaceSync& sync, std::uint64_t first, std::uint64_t last, std::vector<Range>& parts) {
+  const std::uint64_t step = (last - first) / kParts;
+  for (std::uint64_t i = 0; i < kParts; ++i)
+    parts.push_back(
+        rangeOf(sync, first + i * (step + 1), i + 1 == kParts ? last : std::min(last, first + i * (step + 1) + step)));
+}
+
+Digest digestOf(const Record& record) {
+  Digest digest;
+  for (const Held* held : record.versions)
+    if (!held->tombstone && traitsOf(record.kind).digested) digest.add(held->fingerprint);
+  return digest;
+}
+
+// The records of a range that count, as a LIST has them.
+std::map<std::uint64_t, std::uint64_t> listOf(Space& space, std::uint64_t first, std::uint64_t last) {
+  std::map<std::uint64_t, std::uint64_t> out;
+  space.table().visit(first, last, [&](Record& record) {
+    if (const Digest digest = digestOf(record); digest.count > 0)
+      out[record.hash] += static_cast<std::uint64_t>(digest.sum);
+    return true;
+  });
+  return out;
+}
+
+std::string bytesOf(const std::map<std::uint64_t, std::uint64_t>& list) {
+  std::string out;
+  for (const auto& [hash, sum] : list) {
+    rows::putBigEndian(out, __builtin_bswap64(hash), 8);
+    rows::putBigEndian(out, __builtin_bswap64(sum), 8);
+  }
+  return out;
+}
+
+std::uint64_t littleEndian(std::string_view bytes) { return __builtin_bswap64(rows::bigEndian(bytes.substr(0, 8))); }
+
+Status checkRanges(const std::vector<Range>& ranges) {
+  if (ranges.size() > kMaxRanges) return invalid("more than " + std::to_string(kMaxRanges) + " ranges");
+  for (const Range& range : ranges)
+    if (range.first > range.last) return invalid("a range that ends before it begins");
+  return okStatus();
+}
+
+void appendRanges(std::string& out, WordWriter& words, std::uint16_t space, bool question, std::vector<Range> ranges) {
+  appendFrame(out, words, Ranges{space, question, std::move(ranges)});
+}
+
+void appendList(SpaceSync& sync, std::uint16_t space, std::uint64_t first, std::uint64_t last, std::string& out,
+                WordWriter& words) {
+  const std::string records = bytesOf(listOf(sync.space(), first, last));
+  const std::string clock = sync.wholeClock();
+  appendFrame(out, words, RangeList{space, first, last, asData(records), asData(clock)});
+}
+
+}  // namespace
+
+void RangeRepair::start(std::string& out, WordWriter& words) {
+  std::vector<Range> parts;
+  split(sync_, 0, ~std::uint64_t{0}, parts);
+  ++outstanding_;
+  appendRanges(out, words, space_, true, std::move(parts));
+}
+
+Status RangeRepair::onRanges(const Ranges& answer, std::string& out, WordWriter& words) {
+  WITAN_DO(checkRanges(answer.ranges));
+  if (outstanding_ == 0) return invalid("an answer to no question");
+  --outstanding_;
+  std::vector<Range> next;
+  for (const Range& range : answer.ranges) {
+    const Range mine = rangeOf(sync_, range.first, range.last);
+    if (digestOf(mine) == digestOf(range)) continue;
+    // Few over there: the same range again is answered by a list.
+    if (range.count <= kFewRecords || range.last - range.first < kShortRange)
+      next.push_back(mine);
+    else
+      split(sync_, range.first, range.last, next);
+  }
+  for (std::size_t at = 0; at < next.size(); at += kMaxRanges) {
+    const auto end = next.begin() + static_cast<std::ptrdiff_t>(std::min(next.size(), at + kMaxRanges));
+    ++outstanding_;
+    appendRanges(out, words, space_, true, {next.begin() + static_cast<std::ptrdiff_t>(at), end});
+  }
+  return okStatus();
+}
+
+Status answerRanges(SpaceSync& sync, std::uint16_t space, const Ranges& question, std::string& out, WordWriter& words) {
+  WITAN_DO(checkRanges(question.ranges));
+  std::vector<Range> parts;
+  for (const Range& range : question.ranges) {
+    const Range mine = rangeOf(sync, range.first, range.last);
+    if (digestOf(mine) == digestOf(range)) continue;
+    if (mine.count <= kFewRecords || range.last - range.first < kShortRange)
+      appendList(sync, space, range.first, range.last, out, words);
+    else if (parts.size() + kParts <= kMaxRanges)
+      split(sync, range.first, range.last, parts);
+    else
+      parts.push_back(mine);
+  }
+  appendRanges(out, words, space, false, std::move(parts));
+  return okStatus();
+}
+
+Status RangeRepair::onList(const RangeList& list, std::string& out, WordWriter& words) {
+  if (outstanding_ == 0) return invalid("a LIST without a question");
+  WITAN_TRY(applied, sync_.readClockRows(asText(list.rows)));
+  if (!applied.clock || list.first > list.last) return invalid("a LIST without a vector, or of no range");
+  std::vector<std::uint64_t> wanted;
+  std::string mine;
+  WITAN_DO(compare(list, *applied.clock, wanted, mine));
+  if (!mine.empty()) appendFrame(out, words, Items{space_, false, asData(mine)});
+  for (std::size_t at = 0; at < wanted.size(); at += kNeedHashes) {
+    std::string hashes;
+    for (std::size_t i = at; i < std::min(wanted.size(), at + kNeedHashes); ++i)
+      rows::putBigEndian(hashes, __builtin_bswap64(wanted[i]), 8);
+    ++outstanding_;
+    appendFrame(out, words, Need{space_, asData(hashes)});
+  }
+  return okStatus();
+}
+
+// Collects what to ask for and what to send; in `adopt` drops what the other has outlived.
+Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
+                            std::string& mine) {
+  const std::string_view bytes = asText(list.records);
+  if (bytes.size() % kListEntryBytes != 0) return invalid("a LIST with part of an entry");
+  std::map<std::uint64_t, std::uint64_t> other;
+  for (std::size_t at = 0; at < bytes.size(); at += kListEntryBytes)
+    other[littleEndian(bytes.substr(at))] = littleEndian(bytes.substr(at + 8));
+  const auto here = listOf(sync_.space(), list.first, list.last);
+  for (const auto& [hash, sum] : other) {
+    const auto at = here.find(hash);
+    if (at == here.end() || at->second != sum) wanted.push_back(hash);
+  }
+  for (const auto& [hash, sum] : here) {
+    const auto at = other.find(hash);
+    if (at != other.end() && at->second == sum) continue;
+    if (at == other.end()) wanted.push_back(hash);  // there may be a tombstone
+    std::vector<Record*> records;
+    sync_.space().table().visit(hash, hash, [&](Record& record) {
+      records.push_back(&record);
+      return true;
+    });
+    for (Record* record : records) {
+      if (mode_ == RepairMode::adopt)
+        dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
+      else if (mine.size() < kMaxFrameBytes / 2)
+        WITAN_DO(sync_.recordRows(mine, *record));
+    }
+  }
+  return okStatus();
+}
+
+void RangeRepair::dropCovered(Record& record, const VersionVector& theirs) {
+  const std::vector<Held*> versions(record.versions.begin(), record.versions.end());
+  for (Held* held : versions)
+    if (theirs.covers(held->writer, held->seq)) sync_.space().drop(*held);  // the last one takes the record along
+}
+
+Status answerNeed(SpaceSync& sync, std::uint16_t space, const Need& need, std::string& out, WordWriter& words) {
+  const std::string_view hashes = asText(need.hashes);
+  if (hashes.size() % 8 != 0 || hashes.size() > 8 * kNeedHashes)
+    return invalid("a NEED of " + std::to_string(hashes.size()) + " bytes");
+  std::string rows;
+  for (std::size_t at = 0; at < hashes.size(); at += 8) {
+    const std::uint64_t hash = littleEndian(hashes.substr(at));
+    Status status = okStatus();
+    sync.space().table().visit(hash, hash, [&](Record& record) {
+      status = sync.recordRows(rows, record);
+      return status.ok();
+    });
+    WITAN_DO(status);
+    if (rows.size() < kItemsBytes) continue;
+    appendFrame(out, words, Items{space, true, asData(rows)});
+    rows.clear();
+  }
+  appendFrame(out, words, Items{space, false, asData(rows)});
+  return okStatus();
+}
+
+void RangeRepair::onItems(bool more) {
+  if (!more && outstanding_ > 0) --outstanding_;
+}
+
+}  // namespace witan::replication

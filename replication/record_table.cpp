@@ -1,0 +1,163 @@
+#include "replication/record_table.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace witan::replication {
+
+namespace {
+
+constexpr std::size_t kRecordsPerBucket = 4;
+
+// Whether a record stands before (kind, key) of this hash.
+bool before(const Record& record, std::uint64_t hash, Kind kind, std::string_view key) {
+  if (record.hash != hash) return record.hash < hash;
+  if (record.kind != kind) return record.kind < kind;
+  return record.key < key;
+}
+
+auto place(auto& records, std::uint64_t hash, Kind kind, std::string_view key) {
+  return std::find_if_not(records.begin(), records.end(), [&](const auto& r) { return before(*r, hash, kind, key); });
+}
+
+bool matches(const Record& record, Kind kind, std::string_view key) {
+  return record.kind == kind && record.key == key;
+}
+
+}  // namespace
+
+bool OriginOrder::operator()(const Held& a, const Held& b) const {
+  if (a.seq != b.seq) return a.seq < b.seq;
+  if (a.record->hash != b.record->hash) return a.record->hash < b.record->hash;
+  if (a.record->kind != b.record->kind) return a.record->kind < b.record->kind;
+  return a.record->key < b.record->key;
+}
+
+RecordTable::~RecordTable() {
+  unstripped_.clear();
+  for (Origin& origin : origins_) origin.clear_and_dispose([](Held* held) { delete held; });
+}
+
+std::uint64_t RecordTable::hashOf(Kind kind, std::string_view key) const {
+  char scratch[257];
+  if (key.size() >= sizeof scratch) {
+    std::string all(1, static_cast<char>(kind));
+    all += key;
+    return key_.hash64(all);
+  }
+  scratch[0] = static_cast<char>(kind);
+  std::copy(key.begin(), key.end(), scratch + 1);
+  return key_.hash64({scratch, key.size() + 1});
+}
+
+Record* RecordTable::find(Kind kind, std::string_view key) {
+  const std::uint64_t hash = hashOf(kind, key);
+  auto& records = buckets_[bucketOf(hash)].records;
+  const auto at = place(records, hash, kind, key);
+  return at != records.end() && matches(**at, kind, key) ? at->get() : nullptr;
+}
+
+Record& RecordTable::findOrAdd(Kind kind, std::string_view key) {
+  const std::uint64_t hash = hashOf(kind, key);
+  auto* records = &buckets_[bucketOf(hash)].records;
+  auto at = place(*records, hash, kind, key);
+  if (at != records->end() && matches(**at, kind, key)) return **at;
+  if (++records_ > kRecordsPerBucket * buckets_.size()) {
+    grow();
+    records = &buckets_[bucketOf(hash)].records;
+    at = place(*records, hash, kind, key);
+  }
+  auto record = std::make_unique<Record>();
+  record->kind = kind;
+  record->hash = hash;
+  record->key = key;
+  return **records->insert(at, std::move(record));
+}
+
+Held& RecordTable::add(Record& record, std::unique_ptr<Held> owned) {
+  Held& held = *owned.release();  // its origin owns it from here
+  held.record = &record;
+  record.versions.push_back(&held);
+  Origin& mine = origin(held.writer);
+  mine.insert(mine.end(), held);
+  if (held.tombstone || !held.context.empty()) unstripped_.push_back(held);
+  if (counts(held)) {
+    digest_.add(held.fingerprint);
+    buckets_[bucketOf(record.hash)].digest.add(held.fingerprint);
+  }
+  return held;
+}
+
+void RecordTable::remove(Held& held) {
+  Record& record = *held.record;
+  Bucket& bucket = buckets_[bucketOf(record.hash)];
+  if (counts(held)) {
+    digest_.remove(held.fingerprint);
+    bucket.digest.remove(held.fingerprint);
+  }
+  if (static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked()) unstripped_.erase(unstripped_.iterator_to(held));
+  Origin& mine = origin(held.writer);
+  mine.erase(mine.iterator_to(held));
+  const auto at = std::find(record.versions.begin(), record.versions.end(), &held);
+  WITAN_CHECK(at != record.versions.end(), "a version stands in its record");
+  *at = record.versions.back();
+  record.versions.pop_back();
+  delete &held;
+  if (!record.versions.empty()) return;
+  const auto where = place(bucket.records, record.hash, record.kind, record.key);
+  WITAN_CHECK(where != bucket.records.end() && where->get() == &record, "a record stands in its bucket");
+  bucket.records.erase(where);
+  --records_;
+}
+
+void RecordTable::stripped(Held& held) {
+  held.context = {};
+  if (!held.tombstone && static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked())
+    unstripped_.erase(unstripped_.iterator_to(held));
+}
+
+RecordTable::Origin& RecordTable::origin(WriterIndex writer) {
+  while (origins_.size() <= writer) origins_.emplace_back();
+  return origins_[writer];
+}
+
+// Bucket i becomes 2i and 2i + 1: the order by hash stays as it is.
+void RecordTable::grow() {
+  std::vector<Bucket> wider(buckets_.size() * 2);
+  ++bits_;
+  for (Bucket& bucket : buckets_) {
+    for (auto& record : bucket.records) {
+      Bucket& to = wider[bucketOf(record->hash)];
+      for (const Held* held : record->versions)
+        if (counts(*held)) to.digest.add(held->fingerprint);
+      to.records.push_back(std::move(record));
+    }
+  }
+  buckets_ = std::move(wider);
+}
+
+Digest RecordTable::digest(std::uint64_t first, std::uint64_t last) const {
+  Digest sum;
+  for (std::size_t b = bucketOf(first); b <= bucketOf(last); ++b) {
+    const Bucket& bucket = buckets_[b];
+    if (b != bucketOf(first) && b != bucketOf(last)) {
+      sum.add(bucket.digest);
+      continue;
+    }
+    for (const auto& record : bucket.records)
+      if (record->hash >= first && record->hash <= last)
+        for (const Held* held : record->versions)
+          if (counts(*held)) sum.add(held->fingerprint);
+  }
+  return sum;
+}
+
+void RecordTable::visit(std::uint64_t first, std::uint64_t last, const std::function<bool(Record&)>& visitor) {
+  for (std::size_t b = bucketOf(first); b <= bucketOf(last); ++b)
+    for (const auto& record : buckets_[b].records)
+      if (record->hash >= first && record->hash <= last)
+        if (!visitor(*record)) return;
+}
+
+}  // namespace witan::replication

@@ -1,0 +1,336 @@
+#include "replication/space.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/identity.h"
+#include "replication/agent_state_codec.h"
+#include "replication/body_check.h"
+#include "replication/mutant.h"
+#include "replication/space_rows.h"
+
+namespace witan::replication {
+
+const char* toString(Arrival arrival) {
+  switch (arrival) {
+    case Arrival::inserted: return "inserted";
+    case Arrival::duplicate: return "duplicate";
+    case Arrival::covered: return "covered";
+    case Arrival::dominated: return "dominated";
+    case Arrival::baseMissing: return "baseMissing";
+    case Arrival::equivocation: return "equivocation";
+    case Arrival::malformed: return "malformed";
+  }
+  return "?";
+}
+
+Space::Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, store::WriteBatch& pending)
+    : store_(store), prefix_(std::move(prefix)), key_(key), pending_(pending), table_(key) {}
+
+// --- who writes
+
+Result<WriterIndex> Space::intern(std::string_view name) {
+  if (const auto known = writers_.find(name)) return *known;
+  WITAN_DO(validateId("writer", name));
+  if (writers_.size() >= kMaxWriters)
+    return invalid("the space has " + std::to_string(kMaxWriters) + " writers, no more fit",
+                   "retire devices that are gone: witan device retire");
+  const WriterIndex index = writers_.intern(name);
+  writerHashes_.push_back(key_.hash64(name));
+  std::string row = prefix_ + rows::kWriter;
+  rows::putBigEndian(row, index, 4);
+  pending_.put(row, name);
+  return index;
+}
+
+Status Space::become(std::string_view writerName) {
+  WITAN_TRY(index, intern(writerName));
+  self_ = index;
+  named_ = true;
+  atLastBatch_ = {};  // a new process names everything once more
+  return okStatus();
+}
+
+void Space::retire(std::string_view writer, Seq final) {
+  const auto index = writers_.find(writer);
+  if (index && *index != self_ && vector_.covers(*index, final)) retired_.insert(*index);
+}
+
+// --- reading
+
+Result<std::string> Space::bodyOf(const Held& held) const {
+  if (traitsOf(held.record->kind).resident || !held.body.empty() || held.tombstone) return held.body;
+  WITAN_TRY(value, store_.get(rowKey(held)));
+  if (!value) return corrupt("the store has lost the body of " + held.record->key);
+  Held row;
+  std::string_view body;
+  WITAN_DO(rows::decodeVersion(*value, row, body));
+  return std::string(body);
+}
+
+Result<std::vector<Version>> Space::versions(Kind kind, std::string_view key) {
+  std::vector<Version> out;
+  const Record* record = table_.find(kind, key);
+  if (record == nullptr) return out;
+  for (const Held* held : record->versions) {
+    WITAN_TRY(body, bodyOf(*held));
+    Version version{{writers_.name(held->writer), held->seq}, {}, std::move(body), held->tombstone};
+    for (const ContextEntry& e : held->context) version.context.raise(writers_.name(e.writer), e.seq);
+    version.context.raise(version.dot.host, version.dot.counter);
+    out.push_back(std::move(version));
+  }
+  std::sort(out.begin(), out.end(), [](const Version& a, const Version& b) { return a.dot < b.dot; });
+  return out;
+}
+
+std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
+  std::vector<std::string> out;
+  table_.visit([&](Record& record) {
+    if (record.kind == kind && std::string_view(record.key).starts_with(prefix)) out.push_back(record.key);
+    return true;
+  });
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// --- writing
+
+Status Space::checkWrite(const Write& write) {
+  const KindTraits& traits = traitsOf(write.kind);
+  if (!traits.register_ && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
+    return Error{ErrorCode::conflict, std::string(traits.name) + " " + write.key + " exists and never changes", ""};
+  if (write.tombstone) return write.body.empty() ? okStatus() : invalid(write.key + ": a tombstone has no body");
+  if (write.body.size() > kMaxBodyBytes)
+    return invalid(write.key + ": " + std::to_string(write.body.size()) + " bytes are more than " +
+                   std::to_string(kMaxBodyBytes));
+  return checkBody(write.kind, write.body, selfName());
+}
+
+Status Space::checkWrites(std::span<const Write> writes) {
+  WITAN_CHECK(named_, "a space knows its writer before it writes");
+  if (writes.empty() || writes.size() > kMaxCommitWrites)
+    return invalid("a commit has 1 to " + std::to_string(kMaxCommitWrites) + " writes, this one has " +
+                   std::to_string(writes.size()));
+  std::size_t bytes = 0;
+  std::set<std::pair<Kind, std::string_view>> seen;
+  for (const Write& write : writes) {
+    const bool keyed = write.kind != Kind::batch;
+    if (keyed) WITAN_DO(validateId(traitsOf(write.kind).name, write.key));
+    if (!keyed && !write.key.empty()) return invalid("a batch's key is its dot: leave it empty");
+    if (!seen.insert({write.kind, write.key}).second)
+      return invalid("a commit writes " + write.key + " twice");
+    WITAN_DO(checkWrite(write));
+    bytes += write.body.size() + write.key.size();
+  }
+  if (bytes > kMaxCommitBytes)
+    return invalid("a commit of " + std::to_string(bytes) + " bytes is more than " + std::to_string(kMaxCommitBytes));
+  return okStatus();
+}
+
+Result<Dot> Space::commit(std::span<const Write> writes) {
+  WITAN_DO(checkWrites(writes));
+  const Seq seq = vector_.at(self_) + 1;
+  for (const Write& write : writes) {
+    const std::string key = write.kind == Kind::batch ? selfName() + ":" + std::to_string(seq) : write.key;
+    auto held = std::make_unique<Held>();
+    held->writer = self_;
+    held->seq = seq;
+    held->tombstone = write.tombstone;
+    held->body = write.body;
+    Record& record = table_.findOrAdd(write.kind, key);
+    if (traitsOf(write.kind).register_ || write.tombstone) held->context = seenOf(record);
+    hold(record, std::move(held));
+  }
+  vector_.raise(self_, seq);
+  if (std::any_of(writes.begin(), writes.end(), [](const Write& w) { return w.kind == Kind::batch; }))
+    atLastBatch_ = vector_;
+  putVector(rows::kVector, vector_);
+  return Dot{selfName(), seq};
+}
+
+// Everything that someone has seen who has seen all versions of the record, but for this writer's own.
+Context Space::seenOf(const Record& record) const {
+  Context context;
+  const auto raise = [&](WriterIndex w, Seq s) {
+    if (w == self_) return;
+    for (ContextEntry& e : context)
+      if (e.writer == w) {
+        e.seq = std::max(e.seq, s);
+        return;
+      }
+    context.push_back({w, s});
+  };
+  for (const Held* held : record.versions) {
+    raise(held->writer, held->seq);
+    for (const ContextEntry& e : held->context) raise(e.writer, e.seq);
+  }
+  return context;
+}
+
+Arrival Space::receive(const Incoming& in, Gate gate) {
+  Record* record = table_.find(in.kind, in.key);
+  const Held* base = nullptr;
+  bool dominated = false;
+  if (record != nullptr) {
+    for (const Held* held : record->versions) {
+      if (held->writer == in.writer && held->seq == in.seq) {
+        if (in.base > 0 || held->fingerprint == fingerprintOf(*record, *held, in.body)) return Arrival::duplicate;
+        return Arrival::equivocation;
+      }
+      dominated = dominated || held->saw(in.writer, in.seq);
+      if (held->writer == in.writer && held->seq == in.base) base = held;
+    }
+  }
+  if (gate == Gate::closed && vector_.covers(in.writer, in.seq) && !mutated(Mutant::noGate)) return Arrival::covered;
+  if (dominated) return Arrival::dominated;
+  auto held = std::make_unique<Held>();
+  held->writer = in.writer;
+  held->seq = in.seq;
+  held->tombstone = in.tombstone;
+  if (in.context != nullptr) held->context = *in.context;
+  if (in.base > 0) {
+    if (base == nullptr) return Arrival::baseMissing;
+    auto body = applyFieldDelta(base->body, in.body);
+    if (!body.ok()) return Arrival::malformed;
+    held->body = *std::move(body);
+  } else {
+    held->body = in.body;
+  }
+  hold(record != nullptr ? *record : table_.findOrAdd(in.kind, in.key), std::move(held));
+  return Arrival::inserted;
+}
+
+Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
+  noteFields(record, *owned);
+  owned->fingerprint = fingerprintOf(record, *owned, owned->body);
+  boost::container::small_vector<Held*, 4> superseded;
+  for (Held* other : record.versions)
+    if (owned->saw(other->writer, other->seq)) superseded.push_back(other);
+  const RecordTable::Origin& mine = table_.origin(owned->writer);
+  if (!mine.empty() && mine.rbegin()->seq > owned->seq && !mutated(Mutant::orderByArrival)) noteOutOfOrder();
+  Held& held = table_.add(record, std::move(owned));
+  for (Held* other : superseded) eraseVersion(*other);
+  putRow(held, held.body);
+  if (!traitsOf(record.kind).resident) fresh_.push_back({record.kind, record.key, held.writer, held.seq});
+  if (record.kind == Kind::batch) undelivered_.insert({held.writer, held.seq});
+  ++changes_;
+  return held;
+}
+
+void Space::noteOutOfOrder() {
+  ++outOfOrder_;
+  std::string value;
+  DenseWriter(value).varint(outOfOrder_);
+  pending_.put(prefix_ + rows::kOutOfOrder, value);
+}
+
+bool Space::settled() {
+  for (WriterIndex w = 0; w < writers_.size(); ++w) {
+    const RecordTable::Origin& held = table_.origin(w);
+    if (!held.empty() && !vector_.covers(w, held.rbegin()->seq)) return false;
+  }
+  return true;
+}
+
+// Which fields changed since the writer's own previous version, if that is what this one replaces.
+void Space::noteFields(const Record& record, Held& held) const {
+  if (record.kind != Kind::agentState || held.tombstone) return;
+  for (const Held* other : record.versions) {
+    if (other->writer != held.writer || other->tombstone || other->seq >= held.seq) continue;
+    held.base = other->seq;
+    held.changed = changedFields(other->body, held.body);
+  }
+}
+
+void Space::advance(const VersionVector& to) {
+  if (to.le(vector_)) return;
+  vector_.join(to);
+  putVector(rows::kVector, vector_);
+  ++changes_;
+}
+
+void Space::drop(Held& held) {
+  eraseVersion(held);
+  ++changes_;
+}
+
+void Space::eraseVersion(Held& held) {
+  pending_.erase(rowKey(held));
+  if (held.record->kind == Kind::batch) undelivered_.erase({held.writer, held.seq});
+  table_.remove(held);
+}
+
+// --- housekeeping
+
+VectorClock Space::dependencies() const {
+  VectorClock out;
+  for (WriterIndex w = 0; w < vector_.end(); ++w)
+    if (w != self_ && vector_.at(w) > atLastBatch_.at(w)) out.set(writers_.name(w), vector_.at(w));
+  return out;
+}
+
+void Space::stabilise(const VersionVector& stable) {
+  auto& list = table_.unstripped();
+  const VersionVector& everywhere = mutated(Mutant::stripUnstable) ? vector_ : stable;
+  for (auto at = list.begin(); at != list.end();) {
+    Held& held = *at++;
+    const bool known = everywhere.covers(held.writer, held.seq) &&
+                       std::all_of(held.context.begin(), held.context.end(),
+                                   [&](const ContextEntry& e) { return everywhere.covers(e.writer, e.seq); });
+    if (!known || held.record->versions.size() != 1) continue;
+    if (held.tombstone) {
+      eraseVersion(held);
+      continue;
+    }
+    auto body = bodyOf(held);
+    if (!body.ok()) continue;
+    table_.stripped(held);
+    putRow(held, *body);
+  }
+}
+
+bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {
+  if (traitsOf(kind).digested) return false;
+  Record* record = table_.find(kind, key);
+  if (record == nullptr || record->versions.size() != 1) return false;
+  Held& held = *record->versions.front();
+  if (!stable.covers(held.writer, held.seq) || undelivered_.contains({held.writer, held.seq})) return false;
+  eraseVersion(held);
+  return true;
+}
+
+void Space::flushed() {
+  for (const Fresh& fresh : fresh_) {
+    Record* record = table_.find(fresh.kind, fresh.key);
+    if (record == nullptr) continue;
+    for (Held* held : record->versions)
+      if (held->writer == fresh.writer && held->seq == fresh.seq) std::string().swap(held->body);
+  }
+  fresh_.clear();
+}
+
+// --- rows
+
+Uint128 Space::fingerprintOf(const Record& record, const Held& held, std::string_view body) const {
+  scratch_.clear();
+  rows::putBigEndian(scratch_, record.hash, 8);
+  rows::putBigEndian(scratch_, writerHashes_[held.writer], 8);
+  rows::putBigEndian(scratch_, held.seq, 8);
+  scratch_.push_back(held.tombstone ? 1 : 0);
+  scratch_.append(body);
+  return key_.hash128(scratch_);
+}
+
+std::string Space::rowKey(const Held& held) const {
+  return rows::versionKey(prefix_, {held.record->kind, held.record->key, held.writer, held.seq});
+}
+
+void Space::putRow(const Held& held, std::string_view body) {
+  pending_.put(rowKey(held), rows::encodeVersion(held, body));
+}
+
+void Space::putVector(char row, const VersionVector& vector) {
+  pending_.put(prefix_ + row, rows::encodeVector(vector));
+}
+
+}  // namespace witan::replication

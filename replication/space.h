@@ -1,0 +1,188 @@
+// Space: one replicated set of records, the unit of synchronisation. A database (replication/database.h) has one space a
+// scope; a device that may not have a scope never learns that its space exists.
+//
+// What a space holds of a key is the antichain of its maximal versions, never the result of a merge (docs/FINDINGS.md,
+// F1). Its version vector promises: every dot it covers is held here, or was superseded by something held here. All
+// rules below keep that promise:
+//   local write   takes the writer's next counter and supersedes everything this space holds of the key;
+//   arrival       1. a dot that is held: nothing to do (or EQUIVOCATION, if its content differs);
+//                 2. the gate: a dot that the vector covers but that is not held was superseded here: dropped;
+//                 3. seen by the author of something held: dropped;
+//                 4. it replaces the versions that its author had seen, and is held;
+//   advance       raises the vector, when a peer has sent all it had (the end of a session's round), never before.
+//
+// The vector of one writer has no holes: a counter is taken in the same store batch as what it wrote.
+//
+// Sans-I/O: changes go to memory at once and into the database's pending batch; nothing that rests on them may leave
+// the process before that batch is durable. Not thread-safe. The store reader, the fingerprint key and the batch
+// outlive the space.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "replication/causal_order.h"
+#include "replication/record_table.h"
+#include "replication/version.h"
+#include "store/store.h"
+
+namespace witan::replication {
+
+inline constexpr std::size_t kMaxBodyBytes = 1024 * 1024;
+inline constexpr std::size_t kMaxCommitBytes = 1024 * 1024;  // so that a commit always fits into one frame
+inline constexpr std::size_t kMaxCommitWrites = 4096;
+inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
+// A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
+inline constexpr Seq kMaxSeq = Seq{1} << 48;
+
+struct Write {
+  Kind kind = Kind::agentState;
+  std::string key;   // as validateId wants it; empty for a batch, whose key is its dot
+  std::string body;  // as the kind says; empty for a tombstone
+  bool tombstone = false;
+};
+
+// A version from elsewhere. Its writer has been interned by the receiver. Borrows everything for the call.
+struct Incoming {
+  Kind kind = Kind::agentState;
+  std::string_view key;
+  WriterIndex writer = 0;
+  Seq seq = 0;
+  bool tombstone = false;
+  const Context* context = nullptr;
+  std::string_view body;  // or, if base > 0, the fields that changed since that version of the writer's
+  Seq base = 0;
+};
+
+enum class Arrival {
+  inserted,
+  duplicate,     // held already
+  covered,       // superseded here before (the gate)
+  dominated,     // by something held
+  baseMissing,   // a field delta whose base is not held: send it in full
+  equivocation,  // one dot, two contents
+  malformed,     // the delta does not fit its base
+};
+
+const char* toString(Arrival arrival);
+
+// Whether the gate stands. Repair opens it: there, what the vector covers may have been lost.
+enum class Gate { closed, open };
+
+class Space {
+ public:
+  // `prefix`: of the space's rows in the store.
+  Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, store::WriteBatch& pending);
+
+  // Reads everything back. Call once, first. O(records). Errors: corrupt, with the row.
+  Status load();
+
+  // --- who writes
+  const WriterTable& writers() const { return writers_; }
+  // The number of a writer, new or known, kept with the next batch. Errors: too many, not a valid id.
+  Result<WriterIndex> intern(std::string_view name);
+  // From now on local commits are this writer's: at the start, and for a new incarnation.
+  Status become(std::string_view writerName);
+  const std::string& selfName() const { return writers_.name(self_); }
+  WriterIndex self() const { return self_; }
+
+  // A writer of a retired device, of which no counter above `final` will ever come. Its entry leaves the clocks on the
+  // wire once everything up to there has arrived.
+  void retire(std::string_view writer, Seq final);
+  bool retired(WriterIndex writer) const { return retired_.contains(writer); }
+
+  // --- reading
+  const VersionVector& vector() const { return vector_; }
+  VectorClock clock() const { return withNames(vector_, writers_); }
+  const Digest& digest() const { return table_.digest(); }
+  // The versions held of a key, by dot; tombstones among them. Empty: there is none.
+  Result<std::vector<Version>> versions(Kind kind, std::string_view key);
+  // The keys of a kind that begin with `prefix`, in order. O(records).
+  std::vector<std::string> keys(Kind kind, std::string_view prefix = {});
+  Result<std::string> bodyOf(const Held& held) const;
+  RecordTable& table() { return table_; }
+  // Grows with every change to what is held or covered.
+  std::uint64_t changes() const { return changes_; }
+  // Grows when a version arrives that is older than another held one of its writer: whoever walks the writers' versions
+  // upwards may have passed its place already.
+  std::uint64_t outOfOrder() const { return outOfOrder_; }
+  // Whether the vector covers everything held: no peer's round is half received. Only then do digests compare.
+  bool settled();
+
+  // --- writing
+  // One atomic commit. Its dot is durable with the pending batch. Errors: limits, wrong kind, a body its kind does not
+  // read, a key of a non-register kind that exists; nothing is changed then.
+  Result<Dot> commit(std::span<const Write> writes);
+  Arrival receive(const Incoming& incoming, Gate gate = Gate::closed);
+  // The vector of a peer that has sent everything it had up to there.
+  void advance(const VersionVector& to);
+  // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see range_repair.h.
+  void drop(Held& held);
+
+  // What changed in the vector since the previous local commit with a batch: what a batch of the next one depends on.
+  VectorClock dependencies() const;
+
+  // --- housekeeping
+  // Shortens contexts, and drops tombstones, that every active device is known to have. O(unstripped versions).
+  void stabilise(const VersionVector& stable);
+  // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
+  bool forget(Kind kind, std::string_view key, const VersionVector& stable);
+  // Bodies that were kept until their batch was durable.
+  void flushed();
+
+  // Notification batches that became deliverable since the last call; consumed(clock) makes that durable.
+  Result<std::vector<BatchEvent>> takeEvents();
+  void consumed(const VersionVector& upTo);
+  const VersionVector& delivered() const { return delivered_; }
+
+  // Every promise above, recomputed from nothing: for tests and the simulator. O(everything).
+  Status checkIntegrity();
+
+ private:
+  struct Draft;
+
+  Status loadWriters();
+  Status loadRecord(std::string_view key, std::string_view value);
+  Status checkWrites(std::span<const Write> writes);
+  Status checkWrite(const Write& write);
+  Context seenOf(const Record& record) const;
+  // Adds a version that belongs here and takes out what its author had seen.
+  Held& hold(Record& record, std::unique_ptr<Held> held);
+  void noteOutOfOrder();
+  void noteFields(const Record& record, Held& held) const;
+  Uint128 fingerprintOf(const Record& record, const Held& held, std::string_view body) const;
+  std::string rowKey(const Held& held) const;
+  void putRow(const Held& held, std::string_view body);
+  void putVector(char row, const VersionVector& vector);
+  void eraseVersion(Held& held);
+
+  const store::Reader& store_;
+  const std::string prefix_;
+  const FingerprintKey& key_;
+  store::WriteBatch& pending_;
+  RecordTable table_;
+  WriterTable writers_;
+  std::vector<std::uint64_t> writerHashes_;
+  WriterIndex self_ = 0;
+  bool named_ = false;  // become() was called
+  std::set<WriterIndex> retired_;
+  VersionVector vector_, delivered_;
+  VersionVector atLastBatch_;
+  std::set<std::pair<WriterIndex, Seq>> undelivered_;  // batches held whose delivery is still to come
+  struct Fresh {
+    Kind kind;
+    std::string key;
+    WriterIndex writer;
+    Seq seq;
+  };
+  std::vector<Fresh> fresh_;
+  std::uint64_t changes_ = 0, outOfOrder_ = 0;
+  mutable std::string scratch_;
+};
+
+}  // namespace witan::replication

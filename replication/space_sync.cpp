@@ -1,0 +1,357 @@
+#include "replication/space_sync.h"
+
+#include "base/check.h"
+#include "base/identity.h"
+#include "replication/agent_state_codec.h"
+#include "replication/body_check.h"
+#include "replication/mutant.h"
+
+namespace witan::replication {
+
+namespace {
+
+// A vector entry this far above what is known here is no commit rate of anything: a lie.
+constexpr Seq kMaxJump = Seq{1} << 40;
+
+std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
+  return space.writers().name(writer) + ":" + std::to_string(seq);
+}
+
+}  // namespace
+
+std::uint64_t WriterNumbers::numberOf(WriterIndex writer, bool& fresh) {
+  if (writer >= numbers_.size()) numbers_.resize(writer + 1);
+  fresh = !numbers_[writer];
+  if (fresh) add(writer);
+  return *numbers_[writer];
+}
+
+void WriterNumbers::add(WriterIndex writer) {
+  if (writer >= numbers_.size()) numbers_.resize(writer + 1);
+  numbers_[writer] = writers_.size();
+  writers_.push_back(writer);
+}
+
+// --- agreeing
+
+SpaceSync::Summary SpaceSync::summarise(const FingerprintKey& key) {
+  Summary summary;
+  std::string names;
+  DenseWriter name(names), counter(summary.vector);
+  summarised_.clear();
+  for (const auto& [text, index] : space_.writers().byName()) {
+    if (space_.retired(index)) continue;
+    name.text(text);
+    counter.varint(space_.vector().at(index));
+    summarised_.push_back(index);
+  }
+  summary.writersHash = key.hash64(names);
+  return summary;
+}
+
+Status SpaceSync::agree(std::string_view positional) {
+  DenseReader from(positional);
+  VersionVector claim;
+  for (const WriterIndex writer : summarised_) {
+    claim.raise(writer, from.count(kMaxSeq));
+    out_.add(writer);
+    in_.add(writer);
+  }
+  WITAN_DO(from.finish("the vector in SPACES"));
+  // Both have everything of a retired writer, or the lists would differ.
+  for (WriterIndex w = 0; w < space_.writers().size(); ++w)
+    if (space_.retired(w)) claim.raise(w, space_.vector().at(w));
+  WITAN_DO(checkClaim(claim));
+  known_ = sent_ = peerClock_ = claim;
+  agreed_ = true;
+  return okStatus();
+}
+
+std::string SpaceSync::writersRows() {
+  std::string rows;
+  for (const auto& [name, index] : space_.writers().byName()) announce(rows, index);
+  return rows + wholeClock();
+}
+
+Status SpaceSync::acceptWriters(std::string_view rows) {
+  if (agreed_) return invalid("WRITERS came twice, or without need");
+  WITAN_TRY(applied, readClockRows(rows));
+  if (!applied.clock) return invalid("WRITERS without a vector");
+  WITAN_DO(checkClaim(*applied.clock));
+  known_ = sent_ = peerClock_ = *applied.clock;
+  agreed_ = true;
+  return okStatus();
+}
+
+// Counters that a peer's vector cannot honestly show.
+Status SpaceSync::checkClaim(const VersionVector& claim) {
+  if (claim.at(space_.self()) > space_.vector().at(space_.self())) WITAN_DO(ownClaim_(claim));
+  for (WriterIndex w = 0; w < claim.end(); ++w) {
+    const Seq here = space_.vector().at(w);
+    if (claim.at(w) <= here || claim.at(w) - here <= kMaxJump) continue;
+    violation_ = {"its vector shows " + dotText(space_, w, claim.at(w)) + ", " + std::to_string(claim.at(w) - here) +
+                      " commits beyond anything known of that writer",
+                  true};
+    return invalid(violation_->what);
+  }
+  return okStatus();
+}
+
+// --- sending
+
+std::uint64_t SpaceSync::announce(std::string& rows, WriterIndex writer) {
+  bool fresh = false;
+  const std::uint64_t number = out_.numberOf(writer, fresh);
+  if (fresh) appendWriterRow(rows, space_.writers().name(writer));
+  return number;
+}
+
+bool SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t budget) {
+  if (!agreed_ || space_.changes() == sentChanges_) return false;
+  if (space_.outOfOrder() != seenOutOfOrder_) {
+    sent_ = known_;  // something may have come in below where the walk has been
+    seenOutOfOrder_ = space_.outOfOrder();
+  }
+  resume.clear();
+  if (!walk(rows, budget)) {
+    resume = token();
+    return true;
+  }
+  sentChanges_ = space_.changes();
+  rows += clockRows(known_, space_.vector());
+  known_.join(space_.vector());
+  full_ = false;
+  return !rows.empty();
+}
+
+// Appends what is held above `sent`. False when the budget ended it; then a whole commit was appended last.
+bool SpaceSync::walk(std::string& rows, std::size_t budget) {
+  for (const auto& [name, writer] : space_.writers().byName()) {
+    RecordTable::Origin& held = space_.table().origin(writer);
+    const Seq from = std::max(known_.at(writer), sent_.at(writer));
+    auto at = held.upper_bound(from, SeqOrder{});
+    while (at != held.end()) {
+      if (rows.size() >= budget && at->seq > sent_.at(writer)) return false;
+      auto body = space_.bodyOf(*at);
+      WITAN_CHECK(body.ok(), "the store gives back what was put");
+      appendVersion(rows, *at, *body, true);
+      sent_.raise(writer, at->seq);
+      ++at;
+    }
+  }
+  return true;
+}
+
+void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_view body, bool allowDelta) {
+  row_.writer = announce(rows, held.writer);
+  row_.context.clear();
+  for (const ContextEntry& e : held.context) row_.context.emplace_back(announce(rows, e.writer), e.seq);
+  row_.kind = held.record->kind;
+  row_.key = held.record->key;
+  row_.seq = held.seq;
+  row_.tombstone = held.tombstone;
+  row_.base = 0;
+  row_.body = body;
+  std::string delta;
+  if (allowDelta && !full_ && held.base > 0 && known_.covers(held.writer, held.base)) {
+    appendFieldDelta(delta, body, held.changed);
+    if (delta.size() < body.size()) {
+      row_.base = held.base;
+      row_.body = delta;
+    }
+  }
+  appendVersionRow(rows, row_);
+}
+
+std::string SpaceSync::wholeClock() {
+  const std::string rows = clockRows({}, space_.vector());
+  if (!rows.empty()) return rows;
+  std::string none;
+  appendClockRow(none, RowTag::commit, {});
+  return none;
+}
+
+std::string SpaceSync::clockRows(const VersionVector& since, const VersionVector& now) {
+  std::string rows;
+  std::vector<std::pair<std::uint64_t, Seq>> entries;
+  for (WriterIndex w = 0; w < now.end(); ++w)
+    if (now.at(w) > since.at(w)) entries.emplace_back(announce(rows, w), now.at(w));
+  if (!entries.empty()) appendClockRow(rows, RowTag::commit, entries);
+  return rows;
+}
+
+std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::less<>>& devices) {
+  std::string rows, acks;
+  for (const auto& [device, clock] : devices) {
+    std::vector<std::pair<std::uint64_t, Seq>> entries;
+    for (const auto& [writer, counter] : clock.entries())
+      if (const auto index = space_.writers().find(writer)) entries.emplace_back(announce(rows, *index), counter);
+    DenseWriter to(acks);
+    to.byte(static_cast<std::uint8_t>(RowTag::deviceAck));
+    to.idText(device);
+    to.varint(entries.size());
+    for (const auto& [number, counter] : entries) to.varint(number), to.varint(counter);
+  }
+  return rows + acks;
+}
+
+Status SpaceSync::recordRows(std::string& rows, const Record& record) {
+  for (const Held* held : record.versions) {
+    WITAN_TRY(body, space_.bodyOf(*held));
+    appendVersion(rows, *held, body, false);
+  }
+  return okStatus();
+}
+
+// What a later session may go on from: writer, walk position, and how often versions had arrived out of order.
+std::string SpaceSync::token() const {
+  std::string out;
+  DenseWriter to(out);
+  to.text(space_.selfName());
+  to.varint(space_.outOfOrder());
+  to.varint(sent_.end());
+  for (WriterIndex w = 0; w < sent_.end(); ++w) to.varint(sent_.at(w));
+  return out;
+}
+
+void SpaceSync::resume(std::string_view token) {
+  DenseReader from(token);
+  const std::string_view self = from.text(kMaxIdBytes);
+  const std::uint64_t outOfOrder = from.varint();
+  const std::uint64_t n = from.count(space_.writers().size());
+  VersionVector sent;
+  for (std::uint64_t w = 0; w < n && from.ok(); ++w) sent.raise(static_cast<WriterIndex>(w), from.varint());
+  if (!from.finish("a resume token").ok() || self != space_.selfName() || outOfOrder != space_.outOfOrder()) return;
+  sent_.join(sent);
+  seenOutOfOrder_ = outOfOrder;
+}
+
+Status SpaceSync::restart(std::string_view rows, std::uint16_t attempt) {
+  WITAN_TRY(applied, readClockRows(rows));
+  if (!applied.clock) return invalid("RETRY without a vector");
+  WITAN_DO(checkClaim(*applied.clock));
+  known_ = sent_ = *applied.clock;
+  attempt_ = attempt;
+  full_ = true;
+  sentChanges_ = ~std::uint64_t{0};
+  return okStatus();
+}
+
+Status SpaceSync::peerHas(const VersionVector& vector) {
+  WITAN_DO(checkClaim(vector));
+  peerClock_.join(vector);
+  known_.join(vector);
+  sent_.join(vector);
+  return okStatus();
+}
+
+// --- receiving
+
+Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, Gate gate) {
+  Applied applied;
+  DenseReader from(rows);
+  while (from.ok() && !from.atEnd()) {
+    switch (static_cast<RowTag>(from.byte())) {
+      case RowTag::writer: WITAN_DO(applyWriter(from)); break;
+      case RowTag::version: WITAN_DO(applyVersion(from, gate, applied)); break;
+      case RowTag::commit: {
+        WITAN_TRY(clock, readVector(from));
+        WITAN_DO(checkClaim(clock));
+        if (attempt != expected_ || broken_ || gate == Gate::open) break;
+        space_.advance(clock);
+        applied.committed = true;
+        break;
+      }
+      default: return invalid("a row of unknown tag at byte " + std::to_string(from.position()));
+    }
+  }
+  WITAN_DO(from.finish("rows"));
+  if (broken_) {
+    broken_ = false;
+    applied.retry = true;
+    ++expected_;
+  }
+  return applied;
+}
+
+Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
+  Applied applied;
+  DenseReader from(rows);
+  while (from.ok() && !from.atEnd()) {
+    switch (static_cast<RowTag>(from.byte())) {
+      case RowTag::writer: WITAN_DO(applyWriter(from)); break;
+      case RowTag::commit: {
+        WITAN_TRY(clock, readVector(from));
+        applied.clock = std::move(clock);
+        break;
+      }
+      case RowTag::deviceAck: {
+        std::string device = from.idText(kMaxIdBytes);
+        WITAN_TRY(clock, readVector(from));
+        applied.deviceAcks.emplace_back(std::move(device), std::move(clock));
+        break;
+      }
+      default: return invalid("a row that is neither writer nor vector at byte " + std::to_string(from.position()));
+    }
+  }
+  WITAN_DO(from.finish("rows"));
+  return applied;
+}
+
+Status SpaceSync::applyWriter(DenseReader& from) {
+  const std::string name = from.idText(kMaxIdBytes);
+  WITAN_DO(from.status("a writer's row"));
+  if (in_.size() >= kMaxWriters) return invalid("more than " + std::to_string(kMaxWriters) + " writers");
+  WITAN_TRY(index, space_.intern(name));
+  in_.add(index);
+  return okStatus();
+}
+
+Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
+  readClock(from, row_.context);
+  WITAN_DO(from.status("a vector's row"));
+  VersionVector vector;
+  for (const auto& [number, seq] : row_.context) {
+    if (number >= in_.size()) return invalid("a vector names writer " + std::to_string(number) + ", never announced");
+    vector.raise(in_.writerOf(number), seq);
+  }
+  return vector;
+}
+
+Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
+  readVersionRow(from, row_);
+  WITAN_DO(from.status("a version's row"));
+  context_.clear();
+  for (const auto& [number, seq] : row_.context) {
+    if (number >= in_.size()) return invalid(row_.key + ": writer " + std::to_string(number) + " was never announced");
+    context_.push_back({in_.writerOf(number), seq});
+  }
+  if (row_.writer >= in_.size())
+    return invalid(row_.key + ": writer " + std::to_string(row_.writer) + " was never announced");
+  const WriterIndex writer = in_.writerOf(row_.writer);
+  WITAN_DO(checkIncoming(space_, row_, writer));
+  if (writer == space_.self() && row_.seq > space_.vector().at(writer)) {
+    VersionVector claim;
+    claim.raise(writer, row_.seq);
+    WITAN_DO(ownClaim_(claim));
+  }
+  const Arrival arrival = space_.receive(
+      {row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
+  switch (arrival) {
+    case Arrival::baseMissing: broken_ = true; break;
+    case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
+    case Arrival::equivocation:
+      applied.incidents.push_back("EQUIVOCATION: two contents of " + dotText(space_, writer, row_.seq) + " for " +
+                                  std::string(traitsOf(row_.kind).name) + " " + row_.key);
+      break;
+    default: break;
+  }
+  if (mutated(Mutant::advanceEarly)) {
+    VersionVector early;
+    early.raise(writer, row_.seq);
+    space_.advance(early);
+  }
+  return okStatus();
+}
+
+}  // namespace witan::replication

@@ -1,0 +1,139 @@
+// SpaceSync: one space in one session, both directions. It makes the rows of segments for a peer and applies the rows of
+// the peer's segments (replication/sync.capnp). SyncSession owns it and does frames, windows and acknowledgements.
+//
+// Sending. `known` is what the peer's vector covers by its own word or by our commits; `sent` what has gone out since.
+// A segment carries what is held above both, writer by writer in the order of names, counters ascending. When nothing
+// is left the segment commits: the space's vector as it is at that moment. Whatever is written meanwhile just comes
+// later in the walk, so there is no gap between catching up and following, no queue, and a slow peer costs no memory:
+// what was overwritten before its turn is never sent.
+//
+// The four rules without which replicas diverge (seed findings; each has a failing twin in the tests):
+//   1. the receiver's vector rises at a commit only;       2. the walk goes by the writer's counter, not by arrival;
+//   3. the gate in Space::receive;                         4. contexts are shortened only when stable (Space::stabilise).
+//
+// The space outlives it. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replication/space.h"
+#include "replication/sync_messages.h"
+
+namespace witan::replication {
+
+// What one side calls the writers in its rows.
+class WriterNumbers {
+ public:
+  // The sender's side: the number of a writer; `fresh` when it must be announced by a row first.
+  std::uint64_t numberOf(WriterIndex writer, bool& fresh);
+  // The receiver's side. Requires: number < size().
+  WriterIndex writerOf(std::uint64_t number) const { return writers_[number]; }
+  void add(WriterIndex writer);
+  std::size_t size() const { return writers_.size(); }
+  void clear() { writers_.clear(), numbers_.clear(); }
+
+ private:
+  std::vector<WriterIndex> writers_;                 // by number
+  std::vector<std::optional<std::uint64_t>> numbers_;  // by writer
+};
+
+// What applying rows came to.
+struct Applied {
+  bool committed = false;   // the vector may have risen
+  bool retry = false;       // send a Retry
+  std::vector<std::string> incidents;  // equivocations, for the operator
+  std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
+  std::vector<std::pair<std::string, VersionVector>> deviceAcks;  // ACKS
+};
+
+// A peer said something that no honest peer says; `lie` when it is about counters.
+struct Violation {
+  std::string what;
+  bool lie = false;
+};
+
+class SpaceSync {
+ public:
+  // `ownClaim` is asked before anything is believed that shows more commits of this device's own writer than it made.
+  SpaceSync(Space& space, std::function<Status(const VersionVector& claimed)> ownClaim)
+      : space_(space), ownClaim_(std::move(ownClaim)) {}
+
+  Space& space() { return space_; }
+
+  // --- agreeing on writers and vectors
+  // The live writers as they are now, for SPACES: their names' hash, and their counters in that order.
+  struct Summary {
+    std::uint64_t writersHash = 0;
+    std::string vector;
+  };
+  Summary summarise(const FingerprintKey& key);
+  // Both sides have the same writers: numbers and the peer's vector follow from HELLO alone.
+  Status agree(std::string_view positional);
+  // They have not: everything by name.
+  std::string writersRows();
+  Status acceptWriters(std::string_view rows);
+  bool agreed() const { return agreed_; }
+
+  // --- sending
+  // Appends rows, up to about `budget` bytes, at least one commit's worth. False: there is nothing to send.
+  // `resume` is then the token for a break after this segment, empty after a commit.
+  bool nextRows(std::string& rows, std::string& resume, std::size_t budget);
+  std::uint16_t attempt() const { return attempt_; }
+  // The peer handed back a token of an earlier session. Ignored if it is not of this space's present life.
+  void resume(std::string_view token);
+  // The peer could not use a delta: all over again from its vector, in full.
+  Status restart(std::string_view rows, std::uint16_t attempt);
+  // The peer's durable vector, from an ACK. Errors: it shows what cannot be.
+  Status peerHas(const VersionVector& vector);
+  // What the peer has durably, by its own word.
+  const VersionVector& peerClock() const { return peerClock_; }
+  // The space's vector as rows, entries that changed since `since` only.
+  std::string clockRows(const VersionVector& since, const VersionVector& now);
+  std::string wholeClock();
+  // What is known of third devices, for ACKS.
+  std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
+  // One record, every version in full.
+  Status recordRows(std::string& rows, const Record& record);
+
+  // --- receiving
+  // Applies the rows of a segment (or, with the gate open, of ITEMS) in order.
+  Result<Applied> apply(std::string_view rows, std::uint16_t attempt, Gate gate);
+  // Rows that only say a vector.
+  Result<Applied> readClockRows(std::string_view rows);
+  std::uint16_t expectedAttempt() const { return expected_; }
+  const std::optional<Violation>& violation() const { return violation_; }
+  // Whether everything held has gone out and been committed to the peer.
+  bool allSent() const { return agreed_ && space_.changes() == sentChanges_; }
+
+ private:
+  void appendVersion(std::string& rows, const Held& held, std::string_view body, bool allowDelta);
+  std::uint64_t announce(std::string& rows, WriterIndex writer);
+  bool walk(std::string& rows, std::size_t budget);
+  std::string token() const;
+  Status applyWriter(DenseReader& from);
+  Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
+  Result<VersionVector> readVector(DenseReader& from);
+  Status checkClaim(const VersionVector& claim);
+
+  Space& space_;
+  const std::function<Status(const VersionVector&)> ownClaim_;
+  std::vector<WriterIndex> summarised_;
+  WriterNumbers out_, in_;
+  bool agreed_ = false;
+  VersionVector known_, sent_, peerClock_;
+  std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send
+  std::uint64_t seenOutOfOrder_ = 0;
+  bool full_ = false;  // no deltas until the next commit
+  std::uint16_t attempt_ = 0, expected_ = 0;
+  bool broken_ = false;
+  std::optional<Violation> violation_;
+  VersionRow row_;  // reused
+  Context context_;
+};
+
+}  // namespace witan::replication

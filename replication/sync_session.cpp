@@ -1,0 +1,475 @@
+#include "replication/sync_session.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/identity.h"
+#include "replication/writer.h"
+
+namespace witan::replication {
+
+namespace {
+
+constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
+constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
+constexpr unsigned kRepairsPerSession = 3;
+constexpr std::uint8_t kIgnorableTypes = 128;
+
+Digest digestOf(std::uint64_t count, std::uint64_t high, std::uint64_t low) {
+  return {count, static_cast<Uint128>(high) << 64 | low};
+}
+
+}  // namespace
+
+SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
+    : local_(local), options_(std::move(options)), peer_(options_.peer), startedMs_(nowMs), progressMs_(nowMs) {
+  Hello hello;
+  hello.maxFrame = options_.maxFrame;
+  hello.window = options_.window;
+  hello.cluster = local_.cluster();
+  hello.device = local_.device();
+  say(hello);
+  // Who is not known yet gets nothing but a name.
+  if (peer_.empty()) return;
+  if (Status admitted = admit(); admitted.ok()) announce();
+}
+
+// Whether the peer may take part at all, and in what.
+Status SyncSession::admit() {
+  if (const auto why = local_.quarantined(peer_)) {
+    close("quarantined", *why);
+    return Error{ErrorCode::unauthorised, *why, ""};
+  }
+  WITAN_TRY(members, local_.membership());
+  limited_ = !members.active.empty() && members.standing(peer_) != Standing::active;
+  return okStatus();
+}
+
+// --- receiving
+
+Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
+  if (state_ == SessionState::closed) return Error{ErrorCode::unavailable, "the session is closed", ""};
+  Status status = [&]() -> Status {
+    if (frame.size() < kFrameHeaderBytes) return invalid("a frame without a whole header");
+    WITAN_TRY(header, readFrameHeader(frame, options_.maxFrame));
+    if (header.length != frame.size() - kFrameHeaderBytes) return invalid("a frame of another length than it says");
+    ++stats_.framesIn;
+    stats_.bytesIn += frame.size();
+    std::string_view message = frame.substr(kFrameHeaderBytes);
+    if (reinterpret_cast<std::uintptr_t>(message.data()) % 8 != 0) {
+      WITAN_TRY(words, alignedWords(message));
+      aligned_ = std::move(words);
+      message = {reinterpret_cast<const char*>(aligned_.data()), message.size()};
+    }
+    return dispatch(header, message, nowMs);
+  }();
+  if (status.ok()) {
+    progressMs_ = nowMs;
+    return status;
+  }
+  for (Shared& shared : spaces_)
+    if (const auto& violation = shared.sync->violation(); violation && violation->lie && !local_.quarantined(peer_))
+      local_.quarantine(peer_, violation->what);
+  close(local_.quarantined(peer_) ? "quarantined" : "protocol", status.error().message);
+  return status;
+}
+
+Status SyncSession::dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs) {
+  const auto type = static_cast<FrameType>(header.type);
+  if (header.type >= kIgnorableTypes) return okStatus();
+  if (state_ == SessionState::opening && type != FrameType::hello && type != FrameType::bye)
+    return invalid("a frame of type " + std::to_string(header.type) + " before HELLO");
+  const auto with = [&]<class T>(T into, auto handle) -> Status {
+    WITAN_DO(readFrame(message, into));
+    return handle(into);
+  };
+  switch (type) {
+    case FrameType::hello: return with(Hello{}, [&](const Hello& m) { return onHello(m); });
+    case FrameType::spaces: return with(Spaces{}, [&](const Spaces& m) { return onSpaces(m, nowMs); });
+    case FrameType::writers:
+      return with(Writers{}, [&](const Writers& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        WITAN_DO(s->sync->acceptWriters(asText(m.rows)));
+        return learnClock(*s, s->sync->peerClock(), nowMs);
+      });
+    case FrameType::segment:
+      return with(Segment{}, [&](const Segment& m) { return onSegment(m, message.size() + kFrameHeaderBytes); });
+    case FrameType::ack: return with(Ack{}, [&](const Ack& m) { return onAck(m, nowMs); });
+    case FrameType::retry: return with(Retry{}, [&](const Retry& m) { return onRetry(m); });
+    case FrameType::ranges:
+      return with(Ranges{}, [&](const Ranges& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        if (m.question) return answerRanges(*s->sync, indexOf(*s), m, outbox_, words_);
+        if (!s->repair) return invalid("an answer to no question");
+        WITAN_DO(s->repair->onRanges(m, outbox_, words_));
+        return afterRepair(*s);
+      });
+    case FrameType::rangeList:
+      return with(RangeList{}, [&](const RangeList& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        if (!s->repair) return invalid("a LIST without a question");
+        WITAN_DO(s->repair->onList(m, outbox_, words_));
+        return afterRepair(*s);
+      });
+    case FrameType::need:
+      return with(Need{}, [&](const Need& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        return answerNeed(*s->sync, indexOf(*s), m, outbox_, words_);
+      });
+    case FrameType::items:
+      return with(Items{}, [&](const Items& m) -> Status {
+        WITAN_TRY(s, shared(m.space));
+        return onItems(*s, m);
+      });
+    case FrameType::acks: return with(Acks{}, [&](const Acks& m) { return onAcks(m, nowMs); });
+    case FrameType::bye:
+      return with(Bye{}, [&](const Bye& m) -> Status {
+        state_ = SessionState::closed;
+        closeCode_ = m.code;
+        closeReason_ = m.reason;
+        outbox_.clear();
+        return okStatus();
+      });
+  }
+  return invalid("a frame of unknown type " + std::to_string(header.type));
+}
+
+Status SyncSession::onHello(const Hello& hello) {
+  const auto refuse = [&](std::string_view code, const std::string& reason) -> Status {
+    close(code, reason);
+    return okStatus();
+  };
+  if (state_ != SessionState::opening) return invalid("HELLO came twice");
+  if (hello.oldest > kProtocol || hello.protocol < kProtocol)
+    return refuse("version", "it speaks protocol " + std::to_string(hello.oldest) + " to " +
+                                 std::to_string(hello.protocol) + ", this device speaks " + std::to_string(kProtocol));
+  if (hello.cluster != local_.cluster())
+    return refuse("cluster", "it is of cluster '" + std::string(hello.cluster) + "', this is '" + local_.cluster() + "'");
+  WITAN_DO(validateDeviceId("device", hello.device));
+  if (!options_.peer.empty() && hello.device != options_.peer)
+    return invalid("it calls itself '" + std::string(hello.device) + "' and is '" + options_.peer + "'");
+  if (hello.device == local_.device())
+    return refuse("protocol", "it has this device's own id '" + local_.device() + "': one of the two is a copy");
+  if (hello.maxFrame < kSmallestMaxFrame)
+    return refuse("protocol", "it accepts frames of " + std::to_string(hello.maxFrame) + " bytes at most, " +
+                                  std::to_string(kSmallestMaxFrame) + " are needed");
+  const bool named = !peer_.empty();
+  peer_ = hello.device;
+  if (!named) WITAN_DO(admit());
+  peerWindow_ = std::min(hello.window, options_.window);
+  state_ = SessionState::running;
+  if (!named) announce();
+  return okStatus();
+}
+
+bool SyncSession::peerMayHave(DatabaseName database, std::string_view scope) const {
+  if (database == DatabaseName::agents && scope == kClusterScope) return true;
+  if (limited_) return false;
+  return !options_.mayHave || options_.mayHave(database, scope);
+}
+
+Status SyncSession::onSpaces(const Spaces& spaces, std::int64_t nowMs) {
+  if (theirs_.size() + spaces.spaces.size() > kMaxSpaces)
+    return invalid("more than " + std::to_string(kMaxSpaces) + " spaces");
+  for (const SpaceSummary& theirs : spaces.spaces) WITAN_DO(onSpace(theirs, nowMs));
+  return okStatus();
+}
+
+// A space that the peer has. This side makes it too, if the peer may have it.
+Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
+  if (theirs.database > 1) return invalid("database " + std::to_string(theirs.database));
+  const auto database = static_cast<DatabaseName>(theirs.database);
+  WITAN_DO(validateId("scope", theirs.scope));
+  theirs_.emplace_back();
+  if (!peerMayHave(database, theirs.scope)) return okStatus();
+  WITAN_TRY(space, local_.database(database).space(theirs.scope));
+  (void)space;
+  announce();
+  const auto at = std::find_if(spaces_.begin(), spaces_.end(), [&](const Shared& s) {
+    return s.database == database && s.scope == theirs.scope;
+  });
+  WITAN_CHECK(at != spaces_.end(), "a space that exists was named");
+  Shared& shared = *at;
+  if (shared.theirs) return invalid("space " + shared.id + " is named twice");
+  shared.theirs = static_cast<std::uint16_t>(theirs_.size() - 1);
+  theirs_.back() = static_cast<std::size_t>(at - spaces_.begin());
+  if (shared.summarisedHash != theirs.writersHash) {
+    const std::string rows = shared.sync->writersRows();
+    shared.acked = shared.sync->space().vector();
+    say(Writers{indexOf(shared), asData(rows)});
+  } else {
+    WITAN_DO(shared.sync->agree(asText(theirs.vector)));
+    const VersionVector clock = shared.sync->peerClock();
+    WITAN_DO(learnClock(shared, clock, nowMs));
+    compareDigests(shared, clock, theirs.settled, digestOf(theirs.count, theirs.sumHigh, theirs.sumLow));
+  }
+  if (!theirs.resume.empty()) shared.sync->resume(asText(theirs.resume));
+  shared.peerAcksHash = theirs.acksHash;
+  return okStatus();
+}
+
+Result<SyncSession::Shared*> SyncSession::shared(std::uint16_t theirs) {
+  if (theirs >= theirs_.size() || !theirs_[theirs])
+    return invalid("space number " + std::to_string(theirs) + " was not named, or may not be had");
+  return &spaces_[*theirs_[theirs]];
+}
+
+std::uint16_t SyncSession::indexOf(const Shared& shared) const {
+  for (std::size_t i = 0; i < spaces_.size(); ++i)
+    if (&spaces_[i] == &shared) return static_cast<std::uint16_t>(i);
+  WITAN_CHECK(false, "a space of this session");
+}
+
+Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes) {
+  WITAN_TRY(s, shared(segment.space));
+  if (!s->sync->agreed()) return invalid("a segment before the writers are agreed");
+  segmentBytesIn_ += frameBytes;
+  ackDue_ = ackDue_ || segmentBytesIn_ - segmentBytesInAcked_ > options_.window / 4;
+  WITAN_TRY(applied, s->sync->apply(asText(segment.rows), segment.attempt, Gate::closed));
+  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  if (applied.retry) {
+    ++stats_.retries;
+    const std::string rows = s->sync->wholeClock();
+    say(Retry{indexOf(*s), s->sync->expectedAttempt(), asData(rows)});
+  }
+  if (applied.committed) {
+    s->ackDue = ackDue_ = true;
+    if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
+    s->resume.clear();
+  } else if (!segment.resume.empty()) {
+    s->resume = asText(segment.resume);
+    local_.database(s->database).putMeta(cursorRow(*s), s->resume);
+  }
+  return okStatus();
+}
+
+// What the peer has, durably, by its own word.
+Status SyncSession::learnClock(Shared& shared, const VersionVector& clock, std::int64_t nowMs) {
+  local_.noteAck(shared.id, peer_, withNames(clock, shared.sync->space().writers()), nowMs);
+  return okStatus();
+}
+
+Status SyncSession::onAck(const Ack& ack, std::int64_t nowMs) {
+  if (ack.received < segmentBytesAcked_ || ack.received > segmentBytesOut_)
+    return invalid("an ACK of " + std::to_string(ack.received) + " bytes where " + std::to_string(segmentBytesAcked_) +
+                   " to " + std::to_string(segmentBytesOut_) + " are possible");
+  segmentBytesAcked_ = ack.received;
+  for (const AckedSpace& acked : ack.spaces) WITAN_DO(onAckedSpace(acked, nowMs));
+  return okStatus();
+}
+
+Status SyncSession::onAckedSpace(const AckedSpace& acked, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(acked.space));
+  if (!s->sync->agreed()) return invalid("an ACK before the writers are agreed");
+  WITAN_TRY(applied, s->sync->readClockRows(asText(acked.rows)));
+  if (applied.clock) WITAN_DO(s->sync->peerHas(*applied.clock));
+  const VersionVector& theirs = s->sync->peerClock();
+  WITAN_DO(learnClock(*s, theirs, nowMs));
+  compareDigests(*s, theirs, acked.settled, digestOf(acked.count, acked.sumHigh, acked.sumLow));
+  return okStatus();
+}
+
+Status SyncSession::onRetry(const Retry& retry) {
+  WITAN_TRY(s, shared(retry.space));
+  if (!s->sync->agreed()) return invalid("a RETRY before the writers are agreed");
+  return s->sync->restart(asText(retry.rows), retry.attempt);
+}
+
+Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(acks.space));
+  WITAN_TRY(applied, s->sync->readClockRows(asText(acks.rows)));
+  for (const auto& [device, clock] : applied.deviceAcks) {
+    WITAN_DO(validateDeviceId("device", device));
+    if (device == local_.device()) continue;
+    local_.noteAck(s->id, device, withNames(clock, s->sync->space().writers()), nowMs);
+  }
+  return okStatus();
+}
+
+// --- repair
+
+// Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks.
+void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
+  Space& space = shared.sync->space();
+  if (!settled || shared.repair || digest == space.digest() || !(theirs == space.vector()) || !space.settled()) return;
+  if (local_.restored(shared.id) || shared.alarms >= kRepairsPerSession) return;
+  if (shared.alarms++ == 0)
+    local_.note({"digestAlarm", peer_,
+                 shared.id + ": equal vectors, but here " + toString(space.digest()) + " and there " +
+                     toString(digest) + "; repairing"});
+  if (local_.device() < peer_) startRepair(shared, RepairMode::unite);
+}
+
+void SyncSession::startRepair(Shared& shared, RepairMode mode) {
+  ++stats_.repairs;
+  shared.repair = std::make_unique<RangeRepair>(*shared.sync, indexOf(shared), mode);
+  shared.repair->start(outbox_, words_);
+}
+
+Status SyncSession::onItems(Shared& shared, const Items& items) {
+  WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
+  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  if (!shared.repair) return okStatus();
+  shared.repair->onItems(items.more);
+  return afterRepair(shared);
+}
+
+Status SyncSession::afterRepair(Shared& shared) {
+  if (!shared.repair->done()) return okStatus();
+  if (shared.repair->mode() == RepairMode::adopt) local_.setRestored(shared.id, false);
+  shared.repair.reset();
+  shared.ackDue = ackDue_ = true;
+  return okStatus();
+}
+
+// --- producing
+
+void SyncSession::announce() {
+  const std::size_t named = spaces_.size();
+  for (const DatabaseName name : {DatabaseName::agents, DatabaseName::journal}) {
+    for (const auto& [scope, space] : local_.database(name).spaces()) {
+      const bool known = std::any_of(spaces_.begin(), spaces_.end(), [&](const Shared& s) {
+        return s.database == name && s.scope == scope;
+      });
+      if (known || !peerMayHave(name, scope) || spaces_.size() >= kMaxSpaces) continue;
+      Shared& shared = spaces_.emplace_back();
+      shared.database = name;
+      shared.scope = scope;
+      shared.id = LocalReplica::spaceId(name, scope);
+      Space* raw = space.get();
+      shared.sync = std::make_unique<SpaceSync>(*space, [this, raw, id = shared.id](const VersionVector& claimed) {
+        return local_.judgeClaim(*raw, id, peer_, withNames(claimed, raw->writers()));
+      });
+    }
+  }
+  if (spaces_.size() > named) sendSummaries(named);
+}
+
+void SyncSession::sendSummaries(std::size_t from) {
+  Spaces message;
+  std::deque<std::string> kept;  // what the message borrows
+  for (std::size_t i = from; i < spaces_.size(); ++i) {
+    Shared& shared = spaces_[i];
+    Space& space = shared.sync->space();
+    auto summary = shared.sync->summarise(local_.fingerprintKey());
+    shared.summarisedHash = summary.writersHash;
+    shared.acked = space.vector();
+    auto token = local_.database(shared.database).meta(cursorRow(shared));
+    if (token.ok() && *token) shared.resume = **token;
+    SpaceSummary& out = message.spaces.emplace_back();
+    out.database = static_cast<std::uint16_t>(shared.database);
+    out.settled = space.settled();
+    out.writersHash = summary.writersHash;
+    out.count = space.digest().count;
+    out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
+    out.sumLow = static_cast<std::uint64_t>(space.digest().sum);
+    out.acksHash = local_.acksHash(shared.id);
+    out.scope = shared.scope;
+    out.vector = asData(kept.emplace_back(std::move(summary.vector)));
+    out.resume = asData(shared.resume);
+  }
+  say(message);
+}
+
+std::string SyncSession::cursorRow(const Shared& shared) const { return "cursor/" + peer_ + "/" + shared.scope; }
+
+bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t nowMs) {
+  const std::size_t before = out.size();
+  if (state_ == SessionState::running) {
+    announce();
+    for (Shared& shared : spaces_)
+      if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
+          shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
+        startRepair(shared, RepairMode::adopt);
+    if (ackDue_) sendAck();
+  }
+  if (outbox_.size() > kOutboxBytes && state_ != SessionState::closed)
+    close("full", "it asks for more than it reads");
+  out += outbox_;
+  outbox_.clear();
+  if (state_ == SessionState::running) {
+    for (Shared& shared : spaces_)
+      while (out.size() - before < budget && sendSegment(shared, out)) progressMs_ = std::max(progressMs_, nowMs);
+    for (Shared& shared : spaces_) sendAcks(shared);
+    out += outbox_;
+    outbox_.clear();
+  }
+  stats_.bytesOut += out.size() - before;
+  return out.size() > before;
+}
+
+bool SyncSession::sendSegment(Shared& shared, std::string& out) {
+  if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
+  if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
+  std::string rows, resume;
+  if (!shared.sync->nextRows(rows, resume, options_.segmentBytes)) return false;
+  const std::size_t before = out.size();
+  appendFrame(out, words_, Segment{indexOf(shared), shared.sync->attempt(), asData(rows), asData(resume)});
+  segmentBytesOut_ += out.size() - before;
+  ++stats_.segmentsOut;
+  ++stats_.framesOut;
+  return true;
+}
+
+void SyncSession::sendAck() {
+  Ack ack;
+  ack.received = segmentBytesInAcked_ = segmentBytesIn_;
+  std::deque<std::string> kept;
+  for (Shared& shared : spaces_) {
+    if (!shared.ackDue || !shared.sync->agreed()) continue;
+    shared.ackDue = false;
+    Space& space = shared.sync->space();
+    AckedSpace& acked = ack.spaces.emplace_back();
+    acked.space = indexOf(shared);
+    acked.settled = space.settled();
+    acked.count = space.digest().count;
+    acked.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
+    acked.sumLow = static_cast<std::uint64_t>(space.digest().sum);
+    acked.rows = asData(kept.emplace_back(shared.sync->clockRows(shared.acked, space.vector())));
+    shared.acked = space.vector();
+  }
+  ackDue_ = false;
+  say(ack);
+}
+
+// Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
+void SyncSession::sendAcks(Shared& shared) {
+  if (!shared.theirs || !shared.sync->agreed() || !spaces_.front().sync->allSent()) return;
+  const std::uint64_t hash = local_.acksHash(shared.id);
+  if (!shared.acksDue || hash == shared.peerAcksHash) return;
+  shared.acksDue = false;
+  shared.peerAcksHash = hash;
+  const auto at = local_.acks().entries().find(shared.id);
+  if (at == local_.acks().entries().end()) return;
+  const std::string rows = shared.sync->ackRows(at->second);
+  say(Acks{indexOf(shared), asData(rows)});
+}
+
+// --- time, end
+
+void SyncSession::tick(std::int64_t nowMs) {
+  if (state_ == SessionState::opening && nowMs - startedMs_ > options_.helloTimeoutMs)
+    close("silent", "no HELLO within " + std::to_string(options_.helloTimeoutMs / 1000) + " s");
+  if (state_ == SessionState::running && segmentBytesOut_ > segmentBytesAcked_ &&
+      nowMs - progressMs_ > options_.silenceTimeoutMs)
+    close("silent", "nothing acknowledged for " + std::to_string(options_.silenceTimeoutMs / 1000) + " s");
+  for (Shared& shared : spaces_) shared.acksDue = true;
+}
+
+void SyncSession::close(std::string_view code, std::string_view reason) {
+  if (state_ == SessionState::closed) return;
+  state_ = SessionState::closed;
+  closeCode_ = code;
+  closeReason_ = reason;
+  outbox_.clear();
+  say(Bye{closeCode_, closeReason_});
+}
+
+bool SyncSession::quiet() const {
+  return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
+         std::all_of(spaces_.begin(), spaces_.end(), [](const Shared& s) {
+           return (!s.theirs || s.sync->allSent()) && !s.repair;
+         });
+}
+
+}  // namespace witan::replication

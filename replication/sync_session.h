@@ -1,0 +1,142 @@
+// SyncSession: one conversation with one peer over an authenticated, ordered stream that may die anywhere
+// (replication/sync.capnp is the protocol). The node drives it over TLS, a script over pipes, the simulator over anything.
+//
+//   on connect:        SyncSession session(replica, options);
+//   on a whole frame:  session.receive(frame, nowMs)         one frame, header included
+//   after that, after local commits, and when the stream can take more:
+//                      session.produce(out, budget, nowMs);  replica.flush();  send(out)
+//   now and then:      session.tick(nowMs)
+//   when state() is closed: send what produce() gives (the reason), end the stream
+//
+// What produce() returns rests on what the replica holds in memory, so nothing of it may be sent before flush().
+//
+// Bounds. A frame's length is checked before it is allocated, every count inside before it is used. At most `window`
+// bytes of segments are under way unacknowledged; a slow or silent peer costs nothing more, since segments are made from
+// what is held when there is room for them. Answers wait in an outbox of bounded size; a peer that asks faster than it
+// reads is cut off. Whoever says what no honest peer says is cut off, and quarantined if it was about counters.
+//
+// The replica outlives it. Not thread-safe. Several sessions may share a replica, on one strand.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "replication/local_replica.h"
+#include "replication/range_repair.h"
+#include "replication/space_sync.h"
+
+namespace witan::replication {
+
+struct SessionOptions {
+  std::string peer;  // device, as the transport authenticated it; empty: believe its HELLO (pipes, tests)
+  // Whether the peer may have a space at all. Default: every one.
+  std::function<bool(DatabaseName, std::string_view scope)> mayHave;
+  std::uint32_t window = 4 * 1024 * 1024;
+  std::uint32_t maxFrame = kMaxFrameBytes;
+  std::uint32_t segmentBytes = 256 * 1024;
+  std::int64_t helloTimeoutMs = 30'000;
+  std::int64_t silenceTimeoutMs = 120'000;  // with something unacknowledged under way
+};
+
+enum class SessionState { opening, running, closed };
+
+struct SessionStats {
+  std::uint64_t framesIn = 0, framesOut = 0, bytesIn = 0, bytesOut = 0;
+  std::uint64_t segmentsOut = 0, retries = 0, repairs = 0;
+};
+
+class SyncSession {
+ public:
+  SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs);
+
+  SessionState state() const { return state_; }
+  // The peer's device, once known.
+  const std::string& peer() const { return peer_; }
+  // Why it ended; a code of BYE and words.
+  const std::string& closeCode() const { return closeCode_; }
+  const std::string& closeReason() const { return closeReason_; }
+
+  // Applies one frame. An error ends the session (the reason goes out with the next produce()).
+  Status receive(std::string_view frame, std::int64_t nowMs);
+  // Appends frames to `out` until nothing is left to say, the window is full, or about `budget` bytes were appended.
+  // Returns whether anything was appended.
+  bool produce(std::string& out, std::size_t budget, std::int64_t nowMs);
+  void tick(std::int64_t nowMs);
+  // Ends it from this side.
+  void close(std::string_view code, std::string_view reason);
+
+  // Nothing to say and nothing under way, as far as this side knows.
+  bool quiet() const;
+  const SessionStats& stats() const { return stats_; }
+
+ private:
+  struct Shared {
+    DatabaseName database;
+    std::string scope, id;
+    std::unique_ptr<SpaceSync> sync;
+    std::uint64_t summarisedHash = 0;  // of the writers, as this side named them
+    std::optional<std::uint16_t> theirs;
+    VersionVector acked;      // what the peer was told of this side's vector
+    bool ackDue = false;
+    std::unique_ptr<RangeRepair> repair;
+    unsigned alarms = 0;
+    bool acksDue = true;      // say what is known of third devices, if the peer knows otherwise
+    std::uint64_t peerAcksHash = 0;
+    std::string resume;       // the peer's token, stored
+  };
+
+  Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);
+  Status onHello(const Hello& hello);
+  Status onSpaces(const Spaces& spaces, std::int64_t nowMs);
+  Status onSpace(const SpaceSummary& theirs, std::int64_t nowMs);
+  Status onSegment(const Segment& segment, std::size_t frameBytes);
+  Status onAck(const Ack& ack, std::int64_t nowMs);
+  Status onAckedSpace(const AckedSpace& acked, std::int64_t nowMs);
+  Status onRetry(const Retry& retry);
+  Status onAcks(const Acks& acks, std::int64_t nowMs);
+  Status onItems(Shared& shared, const Items& items);
+
+  Status admit();
+  bool peerMayHave(DatabaseName database, std::string_view scope) const;
+  Result<Shared*> shared(std::uint16_t theirs);
+  std::uint16_t indexOf(const Shared& shared) const;
+  // Names the spaces that were not named yet.
+  void announce();
+  void sendSummaries(std::size_t from);
+  void sendAck();
+  void sendAcks(Shared& shared);
+  bool sendSegment(Shared& shared, std::string& out);
+  Status learnClock(Shared& shared, const VersionVector& clock, std::int64_t nowMs);
+  void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
+  void startRepair(Shared& shared, RepairMode mode);
+  Status afterRepair(Shared& shared);
+  std::string cursorRow(const Shared& shared) const;
+  template <class T>
+  void say(const T& message) {
+    appendFrame(outbox_, words_, message);
+    ++stats_.framesOut;
+  }
+
+  LocalReplica& local_;
+  const SessionOptions options_;
+  SessionState state_ = SessionState::opening;
+  std::string peer_, closeCode_, closeReason_;
+  bool limited_ = false;  // the peer is no active member: membership only
+  std::int64_t startedMs_ = 0, progressMs_ = 0;
+  std::uint32_t peerWindow_ = 0;
+  std::deque<Shared> spaces_;                                    // in the order in which this side named them
+  std::vector<std::optional<std::size_t>> theirs_;               // by the peer's number
+  std::uint64_t segmentBytesOut_ = 0, segmentBytesAcked_ = 0, segmentBytesIn_ = 0, segmentBytesInAcked_ = 0;
+  bool ackDue_ = false;
+  std::string outbox_;
+  WordWriter words_;
+  std::vector<std::uint64_t> aligned_;
+  SessionStats stats_;
+};
+
+}  // namespace witan::replication
