@@ -14,8 +14,8 @@
 // What holds, for a set that grows by whole sets of others (tests/replication/membership_test.cpp):
 //   a retirement, once complete, stays complete; final counters and the epoch never decrease.
 // For this a device admitted by a retired member, of which those who stay did not know when they acked that member, is
-// retired with it: it must join anew. So two halves that retire each other retire everybody, and the operator admits
-// one again; nothing is lost by it, since those who return re-issue what the others lack.
+// retired with it: it must join anew. And two halves that retire each other retire everybody: then the operator founds
+// anew with statements of its own. Nothing is lost by either: those who return re-issue what the others lack.
 #pragma once
 
 #include <compare>

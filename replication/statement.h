@@ -63,7 +63,8 @@ Status validateStatement(const Statement& statement);
 std::string encodeStatement(const Statement& statement);
 Result<Statement> decodeStatement(std::string_view bytes);
 
-// What a writer says next, having read all of `known`: numbers it and fills `seen`. O(known).
+// What a writer says next, having read all of `known`: numbers it and fills `seen`. O(known). Whoever admits a device
+// reads that device's statements first, and takes Membership::nextAdmission: so nobody is admitted twice at once.
 Statement admit(std::span<const Statement> known, std::string_view writer, std::string_view device,
                 std::uint32_t admission, std::string_view name);
 Statement proposeRetire(std::span<const Statement> known, std::string_view writer, std::string_view device,
@@ -73,7 +74,8 @@ Statement proposeRetire(std::span<const Statement> known, std::string_view write
 Statement retireAck(std::span<const Statement> known, std::string_view writer, std::string_view device,
                     std::uint32_t admission, std::vector<AckedCounter> acked);
 
-// The union, by dot, without repetitions. Two statements of one dot both stay (Membership::forked).
+// The union, by dot, without repetitions. From outside take no more than makes kMaxStatements together. Two statements
+// of one dot both stay (Membership::forked).
 std::vector<Statement> joinStatements(std::span<const Statement> a, std::span<const Statement> b);
 
 }  // namespace witan::replication
