@@ -29,7 +29,7 @@ struct ReorderLimits {
   std::size_t units = 1024;         // waiting, of one writer
   std::size_t bytes = 1024 * 1024;  // of their payloads and dependencies
   std::size_t allBytes = 64 << 20;  // of all writers
-  std::size_t writers = 4096;       // whose units wait
+  std::size_t writers = 4096;       // with a unit delivered, and with units waiting
   std::size_t dependencies = 4096;  // of one unit
 };
 
@@ -54,7 +54,8 @@ class CausalDelivery {
   void covered(const VectorClock& upTo, std::vector<EventUnit>& out);
 
   const VectorClock& delivered() const { return delivered_; }
-  // For each writer of whom something is missing, and as far as is known: its first missing unit.
+  // Where to pull from: for each writer of whom a unit was dropped, or a waiting unit needs something, its first
+  // missing unit. O(writers that wait).
   std::vector<Dot> wanted() const;
 
   std::size_t waiting() const;
@@ -64,6 +65,7 @@ class CausalDelivery {
   struct Lane {
     std::map<std::uint64_t, EventUnit> units;  // that wait, by counter
     std::size_t bytes = 0;
+    Dot waitsFor;  // of the writer's next unit; no host: for nothing that is known
   };
 
   bool makeRoom(const EventUnit& unit, std::size_t bytes);
@@ -71,11 +73,14 @@ class CausalDelivery {
   void drain(std::set<std::string> hosts, std::vector<EventUnit>& out);
   bool deliverNext(const std::string& host, std::vector<EventUnit>& out);
   void wake(const std::string& host, std::set<std::string>& hosts);
+  void stopWaiting(const std::string& host, Lane& lane);
+  void noteDropped(const std::string& host, std::uint64_t counter);
+  void forgetDropped(const std::string& host);
 
   ReorderLimits limits_;
   VectorClock delivered_;
   std::map<std::string, Lane> lanes_;  // no empty ones
-  // Writers whose next unit waits for a unit of this host: (its counter, the writer).
+  // Writers whose next unit waits for a unit of this host: (its counter, the writer). One entry for each lane at most.
   std::map<std::string, std::set<std::pair<std::uint64_t, std::string>>> blocked_;
   std::map<std::string, std::uint64_t> dropped_;  // the largest counter dropped of a writer
   std::size_t bytes_ = 0;

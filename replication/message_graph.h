@@ -11,13 +11,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "replication/agent_view.h"
 #include "replication/records.h"
 
 namespace witan::replication {
@@ -49,7 +50,7 @@ enum class Insertion {
 
 struct InsertResult {
   Insertion outcome = Insertion::inserted;
-  std::vector<std::string> path;  // of a cycle: from a message to itself, each a parent of the next
+  std::vector<std::string> path;  // of a cycle: from the message to itself, each a parent of the next
 };
 
 struct MissingParent {
@@ -60,6 +61,10 @@ struct MissingParent {
 
 class MessageGraph {
  public:
+  MessageGraph() = default;
+  MessageGraph(MessageGraph&&) = default;
+  MessageGraph& operator=(MessageGraph&&) = default;
+
   // O(parents) for a message whose children are not there yet; else also the smaller of its ancestors and descendants.
   InsertResult insert(Message message);
   InsertResult insert(Link link);
@@ -74,8 +79,7 @@ class MessageGraph {
   // By parent, then child. O(n log n).
   std::vector<MissingParent> missingParents() const;
 
-  // For the view of an agent's pointers (replication/agent_view.h): which commit wrote the message; none if it has not
-  // arrived.
+  // Which commit wrote the message; none if it has not arrived.
   std::optional<Dot> find(std::string_view id) const;
   // Whether `a` comes before `b` by parents; a message is not its own ancestor. O(the smaller of what lies below `a`
   // and above `b`).
@@ -86,7 +90,7 @@ class MessageGraph {
   struct Node {
     std::string id;
     std::optional<Message> message;
-    std::vector<Index> parents, children;
+    std::vector<Index> parents, children;  // twice, if a link repeats a parent
     std::vector<Index> links;
   };
 
@@ -94,15 +98,28 @@ class MessageGraph {
   std::optional<Index> lookup(std::string_view id) const;
   // From `from` to `to` by at least one step from parent to child, both ends included; empty: there is no way.
   std::vector<Index> path(Index from, Index to) const;
-  bool addParent(Index child, Index parent);
-  void dropParent(Index child, Index parent);
-  std::vector<std::string> idsOf(const std::vector<Index>& path) const;
+  // Takes the last `count` parents of `child` away again.
+  void dropParents(Index child, std::size_t count);
+  InsertResult refuseIfCyclic(Index child, std::size_t added);
 
   std::deque<Node> nodes_;
   std::deque<Link> links_;
-  std::unordered_map<std::string_view, Index> byId_;      // looked up, never walked; views of Node::id
-  std::unordered_map<std::string_view, Index> linkById_;  // likewise, of Link::body.id
+  std::map<std::string_view, Index> byId_;      // views of Node::id
+  std::map<std::string_view, Index> linkById_;  // views of Link::body.id
   std::size_t messages_ = 0;
+};
+
+// What agent_view.h asks of the messages. The graph must outlive it.
+class GraphAncestry final : public MessageAncestry {
+ public:
+  explicit GraphAncestry(const MessageGraph& graph) : graph_(graph) {}
+  std::optional<Message> find(std::string_view id) const override;
+  bool isAncestor(std::string_view ancestor, std::string_view descendant) const override {
+    return graph_.isAncestor(ancestor, descendant);
+  }
+
+ private:
+  const MessageGraph& graph_;
 };
 
 struct RefusedMessage {

@@ -1,6 +1,7 @@
 #include "replication/records.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/capnp_codec.h"
 #include "base/json.h"
@@ -174,17 +175,25 @@ Result<Body> decodeRecord(std::string_view bytes) {
 WITAN_RECORD_BODIES(WITAN_RECORD_DEFINE)
 #undef WITAN_RECORD_DEFINE
 
-std::vector<const Version*> maximalVersions(std::span<const Version> versions) {
+std::vector<const Version*> versionsByDot(std::span<const Version> versions) {
   std::vector<const Version*> out;
-  for (const Version& v : versions) {
-    const bool seen = std::any_of(versions.begin(), versions.end(), [&](const Version& other) {
-      return other.dot != v.dot && other.context.covers(v.dot);
-    });
-    if (!seen) out.push_back(&v);
-  }
-  std::sort(out.begin(), out.end(), [](const Version* a, const Version* b) { return a->dot < b->dot; });
+  for (const Version& v : versions) out.push_back(&v);
+  std::sort(out.begin(), out.end(), [](const Version* a, const Version* b) {
+    return std::tie(a->dot, a->tombstone, a->body) < std::tie(b->dot, b->tombstone, b->body);
+  });
   out.erase(std::unique(out.begin(), out.end(), [](const Version* a, const Version* b) { return a->dot == b->dot; }),
             out.end());
+  return out;
+}
+
+std::vector<const Version*> maximalVersions(std::span<const Version> versions) {
+  std::vector<const Version*> out;
+  for (const Version* v : versionsByDot(versions)) {
+    const bool seen = std::any_of(versions.begin(), versions.end(), [&](const Version& other) {
+      return other.dot != v->dot && other.context.covers(v->dot);
+    });
+    if (!seen) out.push_back(v);
+  }
   return out;
 }
 

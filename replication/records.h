@@ -207,6 +207,9 @@ struct Unreadable {
   friend bool operator==(const Unreadable&, const Unreadable&) = default;
 };
 
+// Each version once, by dot; of two contents under one dot (equivocation, which storage reports) the smaller body.
+std::vector<const Version*> versionsByDot(std::span<const Version> versions);
+
 // The versions that no other of them had seen, by dot. O(n^2) in the number of versions of one key.
 std::vector<const Version*> maximalVersions(std::span<const Version> versions);
 
