@@ -363,6 +363,7 @@ void SyncSession::sendSummaries(std::size_t from) {
     out.count = space.digest().count;
     out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
     out.sumLow = static_cast<std::uint64_t>(space.digest().sum);
+    local_.noteAck(shared.id, local_.device(), space.clock(), 0);
     out.acksHash = local_.acksHash(shared.id);
     out.scope = shared.scope;
     out.vector = asData(kept.emplace_back(std::move(summary.vector)));
@@ -435,9 +436,11 @@ void SyncSession::sendAck() {
 // Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
 void SyncSession::sendAcks(Shared& shared) {
   if (!shared.theirs || !shared.sync->agreed() || !spaces_.front().sync->allSent()) return;
-  const std::uint64_t hash = local_.acksHash(shared.id);
-  if (!shared.acksDue || hash == shared.peerAcksHash) return;
+  if (!shared.acksDue) return;
   shared.acksDue = false;
+  local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
+  const std::uint64_t hash = local_.acksHash(shared.id);
+  if (hash == shared.peerAcksHash) return;
   shared.peerAcksHash = hash;
   const auto at = local_.acks().entries().find(shared.id);
   if (at == local_.acks().entries().end()) return;
