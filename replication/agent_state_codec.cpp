@@ -29,11 +29,14 @@ void writeSlot(DenseWriter& out, const Slot& slot, SlotName name, std::string_vi
 }
 
 void writeProcessed(DenseWriter& out, const VectorClock& clock, std::string_view self) {
-  out.varint(clock.entries().size());
+  const std::uint64_t own = clock.at(self);
+  const std::uint64_t others = clock.entries().size() - (own > 0 ? 1 : 0);
+  out.varint(others << 1 | (own > 0 ? 1 : 0));
+  if (own > 0) out.varint(own);
   for (const auto& [host, counter] : clock.entries()) {
-    const bool own = host == self;
-    out.varint(counter << 1 | (own ? 1 : 0));
-    if (!own) out.idText(host);
+    if (host == self) continue;
+    out.idText(host);
+    out.varint(counter);
   }
 }
 
@@ -108,15 +111,18 @@ void readSlot(DenseReader& in, Slot& slot, SlotName name, std::string_view self)
 }
 
 void readProcessed(DenseReader& in, VectorClock& clock, std::string_view self) {
-  const std::uint64_t count = in.count(kMaxClockEntries);
+  const auto readOne = [&](std::string_view host) {
+    const std::uint64_t counter = readCounter(in);
+    if (counter == 0) in.fail("a processed counter of 0");
+    if (in.ok()) clock.set(host, counter);
+  };
+  const std::uint64_t head = in.count(2 * kMaxClockEntries);
+  if ((head & 1) != 0) readOne(self);
   std::string before;
-  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    const std::uint64_t word = in.varint();
-    std::string host = (word & 1) != 0 ? std::string(self) : readHost(in, self);
-    if (word < 2) in.fail("a processed counter of 0");
+  for (std::uint64_t i = 0; i < head >> 1 && in.ok(); ++i) {
+    std::string host = readHost(in, self);
     if (host <= before) in.fail("processed counters out of order");
-    if (!in.ok()) return;
-    clock.set(host, word >> 1);
+    readOne(host);
     before = std::move(host);
   }
 }

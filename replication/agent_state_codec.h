@@ -9,7 +9,8 @@
 //   slot              one byte: bits 0-1 value (0 the slot's default, 1 id text of a string without escapes, 2 any
 //                     other canonical JSON as text), bit 2 set if its host is the body's writer, bits 3-7 version, or
 //                     31; then a varint version - 31 if so; then the host as id text unless it is the writer; the value
-//   processed counters  count, then by host: varint counter * 2, + 1 if the host is the body's writer; else id text
+//   processed counters  varint 2 * (counters of other hosts than the body's writer), + 1 if it has one of its own; its
+//                     own; then the others by host: id text, varint
 // A mask bit that this build does not know is an error: a field would be lost otherwise.
 //
 // Pure functions, any thread; arguments are borrowed for the call.

@@ -19,9 +19,12 @@ void skipSlot(DenseReader& in) {
 }
 
 void skipProcessed(DenseReader& in) {
-  const std::uint64_t count = in.count(kMaxClockEntries);
-  for (std::uint64_t i = 0; i < count && in.ok(); ++i)
-    if ((in.varint() & 1) == 0) in.skipIdText(kMaxIdBytes);
+  const std::uint64_t head = in.count(2 * kMaxClockEntries);
+  if ((head & 1) != 0) in.varint();
+  for (std::uint64_t i = 0; i < head >> 1 && in.ok(); ++i) {
+    in.skipIdText(kMaxIdBytes);
+    in.varint();
+  }
 }
 
 void skipField(DenseReader& in, StateField field) {
