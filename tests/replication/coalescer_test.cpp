@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "tests/replication/record_history.h"
+
 namespace witan::replication {
 namespace {
 
@@ -26,31 +28,33 @@ std::vector<NotificationBatch> drain(Coalescer& coalescer) {
 
 // 003, section 11: "2. key-preserving coalescing (no cross-key merge)".
 RC_GTEST_PROP(Obligation2, NoChangeIsLostAndNoTwoChangesBecomeOne, ()) {
-  Coalescer coalescer;
-  std::map<LogicalChangeKey, std::vector<ChangeUnitKey>> offered;
-  std::map<LogicalChangeKey, std::set<TokenKey>> tokens;
-  std::vector<NotificationBatch> taken;
-  for (int i = *rc::gen::inRange(1, 40); i > 0; --i) {
-    if (*rc::gen::inRange(0, 5) == 0) {
-      if (auto batch = coalescer.take()) {
-        RC_ASSERT(batch->changeUnitKeys == offered.at(batch->logicalChangeKey));
-        taken.push_back(*std::move(batch));
+  test::onManyHistories([] {
+    Coalescer coalescer;
+    std::map<LogicalChangeKey, std::vector<ChangeUnitKey>> offered;
+    std::map<LogicalChangeKey, std::set<TokenKey>> tokens;
+    std::vector<NotificationBatch> taken;
+    for (int i = test::uniform(1, 40); i > 0; --i) {
+      if (test::uniform(0, 5) == 0) {
+        if (auto batch = coalescer.take()) {
+          RC_ASSERT(batch->changeUnitKeys == offered.at(batch->logicalChangeKey));
+          taken.push_back(*std::move(batch));
+        }
+        continue;
       }
-      continue;
+      auto batch = batchOfUnits(test::uniform<std::uint64_t>(1, 6), {*rc::gen::element<std::string>("x", "y")},
+                                {*rc::gen::element<std::string>("e1", "e2", "e3")});
+      offered[batch.logicalChangeKey] = batch.changeUnitKeys;
+      tokens[batch.logicalChangeKey].insert(batch.tokenKeys.begin(), batch.tokenKeys.end());
+      RC_ASSERT(coalescer.offer(std::move(batch)) != Coalesced::full);
     }
-    auto batch = batchOfUnits(*rc::gen::inRange<std::uint64_t>(1, 6), {*rc::gen::element<std::string>("x", "y")},
-                              {*rc::gen::element<std::string>("e1", "e2", "e3")});
-    offered[batch.logicalChangeKey] = batch.changeUnitKeys;
-    tokens[batch.logicalChangeKey].insert(batch.tokenKeys.begin(), batch.tokenKeys.end());
-    RC_ASSERT(coalescer.offer(std::move(batch)) != Coalesced::full);
-  }
-  for (auto& batch : drain(coalescer)) taken.push_back(std::move(batch));
-  for (const auto& batch : taken) {
-    RC_ASSERT(batch.changeUnitKeys == offered.at(batch.logicalChangeKey));
-    RC_ASSERT(*logicalChangeKey(batch.changeUnitKeys) == batch.logicalChangeKey);
-    for (const TokenKey& key : batch.tokenKeys) tokens.at(batch.logicalChangeKey).erase(key);
-  }
-  for (const auto& [key, left] : tokens) RC_ASSERT(left.empty());
+    for (auto& batch : drain(coalescer)) taken.push_back(std::move(batch));
+    for (const auto& batch : taken) {
+      RC_ASSERT(batch.changeUnitKeys == offered.at(batch.logicalChangeKey));
+      RC_ASSERT(*logicalChangeKey(batch.changeUnitKeys) == batch.logicalChangeKey);
+      for (const TokenKey& key : batch.tokenKeys) tokens.at(batch.logicalChangeKey).erase(key);
+    }
+    for (const auto& [key, left] : tokens) RC_ASSERT(left.empty());
+  });
 }
 
 // The failing twin: a debounce window that merges whatever falls into it. What wakes then depends on when it closed.
@@ -71,16 +75,18 @@ TEST(Obligation2, MergingAcrossKeysWouldChangeIdentity) {
 }
 
 RC_GTEST_PROP(Coalescer, TheOrderOfMergingDoesNotShow, ()) {
-  std::vector<NotificationBatch> batches;
-  for (int i = *rc::gen::inRange(1, 6); i > 0; --i)
-    batches.push_back(batchOfUnits(
-        1, {"x"}, *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "b", "c", "d")),
-        *rc::gen::element<std::string>("b1", "b2", "b3")));
-  NotificationBatch forth = batches.front(), back = batches.back();
-  for (const auto& b : batches) mergeEqualChange(forth, b);
-  for (auto b = batches.rbegin(); b != batches.rend(); ++b) mergeEqualChange(back, *b);
-  RC_ASSERT(forth == back);
-  RC_ASSERT(std::is_sorted(forth.tokenKeys.begin(), forth.tokenKeys.end()));
+  test::onManyHistories([] {
+    std::vector<NotificationBatch> batches;
+    for (int i = test::uniform(1, 6); i > 0; --i)
+      batches.push_back(batchOfUnits(
+          1, {"x"}, *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("a", "b", "c", "d")),
+          *rc::gen::element<std::string>("b1", "b2", "b3")));
+    NotificationBatch forth = batches.front(), back = batches.back();
+    for (const auto& b : batches) mergeEqualChange(forth, b);
+    for (auto b = batches.rbegin(); b != batches.rend(); ++b) mergeEqualChange(back, *b);
+    RC_ASSERT(forth == back);
+    RC_ASSERT(std::is_sorted(forth.tokenKeys.begin(), forth.tokenKeys.end()));
+  });
 }
 
 TEST(Coalescer, FullMeansNothingChangedAndEqualKeysStillFitIn) {

@@ -104,6 +104,24 @@ TEST(Records, RoundTrip) {
   expectRoundTrip(sampleDocument());
 }
 
+// The bytes of every body, so that the format cannot change by accident: versions are fingerprinted and kept for years.
+TEST(Records, GoldenBytes) {
+  const auto golden = [](const auto& body) {
+    const std::string bytes = *encodeRecord(body);
+    return std::to_string(bytes.size()) + " " + toHex(sha256(bytes)).substr(0, 32);
+  };
+  EXPECT_EQ(hexOf(*encodeRecord(sampleLink())),
+            "0000000000000500110000001a0000001100000042000000110000001a000000110000001a000000110000003a000000"
+            "6c310000000000006167656e742d31006d320000000000006d31000000000000706172656e740000");
+  EXPECT_EQ(golden(sampleBatch()), "280 bcb4e83906dacc0cf6920c367a5df030");
+  EXPECT_EQ(golden(sampleMessage()), "176 5af9bdca1b52dce901b576890ac55879");
+  EXPECT_EQ(golden(sampleRun()), "128 6ad05cbf59812ae6e3b952a64464f23a");
+  EXPECT_EQ(golden(samplePlan()), "192 1eb24d47ec16b0f9961e6b000720353c");
+  EXPECT_EQ(golden(sampleSummary()), "136 e4a625737869c6c468a5d328f239366c");
+  EXPECT_EQ(golden(sampleJournal()), "200 c0cb871fe93d95f9521d9f4df39684a6");
+  EXPECT_EQ(golden(sampleDocument()), "128 1bf671c5809e4ef9350a68ada1b0ab7f");
+}
+
 // As Cap'n Proto's own builder and canonicaliser write the same message.
 TEST(Records, BytesEqualTheLibrarysCanonicalForm) {
   const JournalBody body = sampleJournal();

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "tests/replication/record_history.h"
+
 namespace witan::replication {
 namespace {
 
@@ -112,10 +114,10 @@ TEST(SubscriptionIndex, CostIsTheTokensAndTheCandidates) {
   EXPECT_EQ(index.lastCandidates(), 2u);
 }
 
-NotificationToken someToken() { return semanticToken(std::string(1, *rc::gen::inRange('a', 'g'))); }
+NotificationToken someToken() { return semanticToken(std::string(1, test::uniform('a', 'g'))); }
 std::vector<NotificationToken> someTokens(int most) {
   std::vector<NotificationToken> out;
-  for (int i = *rc::gen::inRange(0, most); i > 0; --i) out.push_back(someToken());
+  for (int i = test::uniform(0, most); i > 0; --i) out.push_back(someToken());
   return out;
 }
 bool contains(const std::vector<NotificationToken>& all, const NotificationToken& one) {
@@ -124,27 +126,29 @@ bool contains(const std::vector<NotificationToken>& all, const NotificationToken
 
 // Against the definition, evaluated for every subscription; also the same for any order of adding.
 RC_GTEST_PROP(SubscriptionIndex, EqualsTheDefinitionInAnyOrderOfAdding, ()) {
-  std::vector<Subscription> all;
-  for (int i = *rc::gen::inRange(0, 12); i > 0; --i)
-    all.push_back({"s" + std::to_string(i), "a" + std::to_string(i % 3), "", {someTokens(4), someTokens(3)}, {}});
-  SubscriptionIndex forth, back;
-  for (auto s = all.begin(); s != all.end(); ++s) (void)forth.add(*s);
-  for (auto s = all.rbegin(); s != all.rend(); ++s) (void)back.add(*s);
-  const auto batch = batchWith(someTokens(5));
-  Fetcher fetcher;
-  const auto wakes = *forth.match(batch, "", fetcher.function(), kAll);
-  RC_ASSERT(wakes == *back.match(batch, "", fetcher.function(), kAll));
+  test::onManyHistories([] {
+    std::vector<Subscription> all;
+    for (int i = test::uniform(0, 12); i > 0; --i)
+      all.push_back({"s" + std::to_string(i), "a" + std::to_string(i % 3), "", {someTokens(4), someTokens(3)}, {}});
+    SubscriptionIndex forth, back;
+    for (auto s = all.begin(); s != all.end(); ++s) (void)forth.add(*s);
+    for (auto s = all.rbegin(); s != all.rend(); ++s) (void)back.add(*s);
+    const auto batch = batchWith(someTokens(5));
+    Fetcher fetcher;
+    const auto wakes = *forth.match(batch, "", fetcher.function(), kAll);
+    RC_ASSERT(wakes == *back.match(batch, "", fetcher.function(), kAll));
 
-  std::vector<std::pair<std::string, std::string>> expected, found;
-  for (const Subscription& s : all) {
-    const auto has = [&](const NotificationToken& t) { return contains(batch.tokens, t); };
-    const bool any = s.tokens.anyOf.empty() || std::any_of(s.tokens.anyOf.begin(), s.tokens.anyOf.end(), has);
-    const bool every = std::all_of(s.tokens.allOf.begin(), s.tokens.allOf.end(), has);
-    if (any && every && s.tokens.anyOf.size() + s.tokens.allOf.size() > 0) expected.emplace_back(s.agentId, s.id);
-  }
-  std::sort(expected.begin(), expected.end());
-  for (const Wake& w : wakes) found.emplace_back(w.agentId, w.subscriptionId);
-  RC_ASSERT(found == expected);
+    std::vector<std::pair<std::string, std::string>> expected, found;
+    for (const Subscription& s : all) {
+      const auto has = [&](const NotificationToken& t) { return contains(batch.tokens, t); };
+      const bool any = s.tokens.anyOf.empty() || std::any_of(s.tokens.anyOf.begin(), s.tokens.anyOf.end(), has);
+      const bool every = std::all_of(s.tokens.allOf.begin(), s.tokens.allOf.end(), has);
+      if (any && every && s.tokens.anyOf.size() + s.tokens.allOf.size() > 0) expected.emplace_back(s.agentId, s.id);
+    }
+    std::sort(expected.begin(), expected.end());
+    for (const Wake& w : wakes) found.emplace_back(w.agentId, w.subscriptionId);
+    RC_ASSERT(found == expected);
+  });
 }
 
 // 003, section 11: "5. replay idempotency for runKey and operationId": matching a batch again, on any device, asks for
