@@ -354,6 +354,21 @@ TEST(Maximal, OneDotWithTwoContentsIsNamedWhateverTheOrder) {
   }
 }
 
+// Clocks that no honest writers make, for example of a writer that forgot: still the maximal elements of 003, 1.2.
+RC_GTEST_PROP(Maximal, AnyClocksFollowTheDefinition, (const std::vector<std::uint8_t>& script)) {
+  Choices choose(script);
+  std::map<Dot, AgentSnapshot> snapshots;
+  while (choose.more()) {
+    AgentSnapshot s = snapshotAt(std::string(1, static_cast<char>('A' + choose.below(3))), 1 + choose.below(3));
+    for (const char* host : {"A", "B", "C"})
+      if (host != s.dot.host) s.vc.set(host, choose.below(4));
+    snapshots.emplace(s.dot, s);
+  }
+  std::vector<AgentSnapshot> all;
+  for (const auto& [dot, s] : snapshots) all.push_back(s);
+  RC_ASSERT(maximalOf(all) == maximalByDefinition(all));
+}
+
 TEST(Maximal, ManyWritersThatNeverMetStayLinear) {
   std::vector<Version> versions;
   for (int i = 0; i < 20'000; ++i) versions.push_back(toVersion(snapshotAt("w" + std::to_string(i), 1)));
