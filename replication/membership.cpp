@@ -74,14 +74,10 @@ ClocksBySpace finalsOf(const StatementIndex& index, std::string_view device) {
   return finals;
 }
 
-// Admitted by one that is leaving, and not known to somebody who acked that one. Whether it leaves too is open until
-// its sponsor has left; nobody takes anything from it before.
-bool isInLimbo(const StatementIndex& index, const Flags& leaving, const Flags& retired, int subject) {
+// Admitted by one that leaves or has left, and somebody acked that one without knowing of it: that is a proposal and an
+// ack in one, since whoever has said so will not say anything more about it when its sponsor's knowers leave as well.
+bool isStranger(const StatementIndex& index, const Flags& leaving, int subject) {
   if (!leaving[static_cast<std::size_t>(subject)]) return false;
-  bool settled = true;
-  for (const int admit : index.members()[static_cast<std::size_t>(subject)].admits)
-    settled = settled && retired[static_cast<std::size_t>(index.entries()[static_cast<std::size_t>(admit)].issuer)];
-  if (settled) return false;
   for (int other = 0; other < static_cast<int>(leaving.size()); ++other)
     if (isAsked(index, other, subject) && index.hasAcked(other, subject)) return true;
   return false;
@@ -149,7 +145,7 @@ Membership membershipOf(std::span<const Statement> statements) {
     if (retired[i]) {
       m.retired.push_back({about.member, name, finalsOf(index, about.member.device)});
       for (const auto& [space, clock] : m.retired.back().finals) m.finals[space].join(clock);
-    } else if (about.proposed || isInLimbo(index, leaving, retired, static_cast<int>(i))) {
+    } else if (about.proposed || isStranger(index, leaving, static_cast<int>(i))) {
       m.retiring.push_back(retiringMember(index, retired, static_cast<int>(i), name));
     } else {
       m.active.push_back({about.member, name});
@@ -199,8 +195,7 @@ std::vector<Member> acksDue(const Membership& membership, std::string_view devic
   std::vector<Member> due;
   for (const RetiringMember& retiring : membership.retiring) {
     const auto isOwn = [&](const Member& member) { return member.device == device; };
-    if (retiring.proposed && std::any_of(retiring.missing.begin(), retiring.missing.end(), isOwn))
-      due.push_back(retiring.member);
+    if (std::any_of(retiring.missing.begin(), retiring.missing.end(), isOwn)) due.push_back(retiring.member);
   }
   return due;
 }

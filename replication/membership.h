@@ -11,11 +11,11 @@
 // The final counter of each of its writers is the maximum over all acks, so it is never below what any active device
 // has committed. (Retirement of the design; it closes F14: clocks need not carry the retired.)
 //
-// What holds, for a set that grows by whole sets of others (tests/replication/membership_test.cpp):
+// What holds, for a set that grows by whole sets of others (tests/replication/membership_{model,walk}_test.cpp):
 //   a retirement, once complete, stays complete; final counters and the epoch never decrease.
-// For this a device admitted by a retired member, of which those who stay did not know when they acked that member, is
-// retired with it: it must join anew. And two halves that retire each other retire everybody: then the operator founds
-// anew with statements of its own. Nothing is lost by either: those who return re-issue what the others lack.
+// For this a device whose sponsor leaves, and of which somebody did not know when acking the sponsor, leaves too and
+// must join anew. And two halves that retire each other retire everybody: then the operator founds anew with statements
+// of its own. Nothing is lost by either: those who return re-issue what the others lack.
 #pragma once
 
 #include <compare>
@@ -50,7 +50,7 @@ struct ActiveMember {
 struct RetiringMember {
   Member member;
   std::string name;
-  bool proposed = true;  // else: its sponsor is, and somebody acked the sponsor without knowing of this one
+  bool proposed = true;  // else: its sponsor is, and somebody acked that one without knowing of this one
   std::vector<Member> acked;
   std::vector<Member> missing;  // not retired and no ack: ask them to connect, or retire them too
   friend bool operator==(const RetiringMember&, const RetiringMember&) = default;
