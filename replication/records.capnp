@@ -25,7 +25,7 @@ struct DotEntry {
   counter @1 :UInt64;
 }
 
-# --- notification batches; key: localBatchId
+# --- notification batches; key: the dot, "{host}:{counter}"
 
 struct BatchBody {
   # What one atomic commit changed (seed 003, 3.3; finding F15). Written once, by the commit's author, in that commit.
