@@ -83,6 +83,24 @@ void appendList(SpaceSync& sync, std::uint16_t space, std::uint64_t first, std::
 
 }  // namespace
 
+Status ItemFrames::add(const Record& record) {
+  for (const Held* held : record.versions) {
+    WITAN_DO(sync_.versionRows(rows_, *held));
+    if (rows_.size() >= kItemsBytes) send(true);
+  }
+  return okStatus();
+}
+
+void ItemFrames::finish(bool evenIfEmpty) {
+  if (!rows_.empty() || sent_ || evenIfEmpty) send(false);
+}
+
+void ItemFrames::send(bool more) {
+  appendFrame(out_, words_, Items{space_, more, asData(rows_)});
+  rows_.clear();
+  sent_ = true;
+}
+
 void RangeRepair::start(std::string& out, WordWriter& words) {
   std::vector<Range> parts;
   split(sync_, 0, ~std::uint64_t{0}, parts);
@@ -134,9 +152,9 @@ Status RangeRepair::onList(const RangeList& list, std::string& out, WordWriter& 
   WITAN_TRY(applied, sync_.readClockRows(asText(list.rows)));
   if (!applied.clock || list.first > list.last) return invalid("a LIST without a vector, or of no range");
   std::vector<std::uint64_t> wanted;
-  std::string mine;
+  ItemFrames mine(sync_, space_, out, words);
   WITAN_DO(compare(list, *applied.clock, wanted, mine));
-  if (!mine.empty()) appendFrame(out, words, Items{space_, false, asData(mine)});
+  mine.finish();
   for (std::size_t at = 0; at < wanted.size(); at += kNeedHashes) {
     std::string hashes;
     for (std::size_t i = at; i < std::min(wanted.size(), at + kNeedHashes); ++i)
@@ -149,7 +167,7 @@ Status RangeRepair::onList(const RangeList& list, std::string& out, WordWriter& 
 
 // Collects what to ask for and what to send; in `adopt` drops what the other has outlived.
 Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
-                            std::string& mine) {
+                            ItemFrames& mine) {
   const std::string_view bytes = asText(list.records);
   if (bytes.size() % kListEntryBytes != 0) return invalid("a LIST with part of an entry");
   std::map<std::uint64_t, std::uint64_t> other;
@@ -172,8 +190,8 @@ Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, 
     for (Record* record : records) {
       if (mode_ == RepairMode::adopt)
         dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
-      else if (mine.size() < kMaxFrameBytes / 2)
-        WITAN_DO(sync_.recordRows(mine, *record));
+      else
+        WITAN_DO(mine.add(*record));
     }
   }
   return okStatus();
@@ -189,20 +207,17 @@ Status answerNeed(SpaceSync& sync, std::uint16_t space, const Need& need, std::s
   const std::string_view hashes = asText(need.hashes);
   if (hashes.size() % 8 != 0 || hashes.size() > 8 * kNeedHashes)
     return invalid("a NEED of " + std::to_string(hashes.size()) + " bytes");
-  std::string rows;
+  ItemFrames items(sync, space, out, words);
   for (std::size_t at = 0; at < hashes.size(); at += 8) {
     const std::uint64_t hash = littleEndian(hashes.substr(at));
     Status status = okStatus();
     sync.space().table().visit(hash, hash, [&](Record& record) {
-      status = sync.recordRows(rows, record);
+      status = items.add(record);
       return status.ok();
     });
     WITAN_DO(status);
-    if (rows.size() < kItemsBytes) continue;
-    appendFrame(out, words, Items{space, true, asData(rows)});
-    rows.clear();
   }
-  appendFrame(out, words, Items{space, false, asData(rows)});
+  items.finish(true);
   return okStatus();
 }
 

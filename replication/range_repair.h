@@ -20,6 +20,26 @@ enum class RepairMode {
   adopt,  // what the other's vector covers and the other lacks was superseded while this store was away: dropped
 };
 
+// Records as ITEMS frames, cut between versions: with the gate open each version stands for itself.
+class ItemFrames {
+ public:
+  ItemFrames(SpaceSync& sync, std::uint16_t space, std::string& out, WordWriter& words)
+      : sync_(sync), space_(space), out_(out), words_(words) {}
+  Status add(const Record& record);
+  // The last frame. Without rows none, unless it ends an answer.
+  void finish(bool evenIfEmpty = false);
+
+ private:
+  void send(bool more);
+
+  SpaceSync& sync_;
+  const std::uint16_t space_;
+  std::string& out_;
+  WordWriter& words_;
+  std::string rows_;
+  bool sent_ = false;
+};
+
 class RangeRepair {
  public:
   RangeRepair(SpaceSync& sync, std::uint16_t space, RepairMode mode) : sync_(sync), space_(space), mode_(mode) {}
@@ -36,7 +56,7 @@ class RangeRepair {
 
  private:
   Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
-                 std::string& mine);
+                 ItemFrames& mine);
   void dropCovered(Record& record, const VersionVector& theirs);
 
   SpaceSync& sync_;

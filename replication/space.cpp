@@ -120,11 +120,18 @@ Status Space::checkWrites(std::span<const Write> writes) {
     if (!seen.insert({write.kind, write.key}).second)
       return invalid("a commit writes " + write.key + " twice");
     WITAN_DO(checkWrite(write));
-    bytes += write.body.size() + write.key.size();
+    bytes += rowBytes(write);
   }
   if (bytes > kMaxCommitBytes)
     return invalid("a commit of " + std::to_string(bytes) + " bytes is more than " + std::to_string(kMaxCommitBytes));
   return okStatus();
+}
+
+// At most, as a row of a segment.
+std::size_t Space::rowBytes(const Write& write) {
+  constexpr std::size_t fixed = 48, entry = 12;
+  const Record* record = table_.find(write.kind, write.key);
+  return fixed + write.key.size() + write.body.size() + (record == nullptr ? 0 : entry * seenOf(*record).size());
 }
 
 Result<Dot> Space::commit(std::span<const Write> writes) {

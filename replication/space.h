@@ -34,7 +34,7 @@
 namespace witan::replication {
 
 inline constexpr std::size_t kMaxBodyBytes = 1024 * 1024;
-inline constexpr std::size_t kMaxCommitBytes = 1024 * 1024;  // so that a commit always fits into one frame
+inline constexpr std::size_t kMaxCommitBytes = 1280 * 1024;  // of rows, so that a commit always fits into one frame
 inline constexpr std::size_t kMaxCommitWrites = 4096;
 inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
 // A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
@@ -150,6 +150,7 @@ class Space {
   Status loadRecord(std::string_view key, std::string_view value);
   Status checkWrites(std::span<const Write> writes);
   Status checkWrite(const Write& write);
+  std::size_t rowBytes(const Write& write);
   Context seenOf(const Record& record) const;
   // Adds a version that belongs here and takes out what its author had seen.
   Held& hold(Record& record, std::unique_ptr<Held> held);

@@ -195,11 +195,9 @@ std::string SpaceSync::ackRows(const std::map<std::string, VectorClock, std::les
   return rows + acks;
 }
 
-Status SpaceSync::recordRows(std::string& rows, const Record& record) {
-  for (const Held* held : record.versions) {
-    WITAN_TRY(body, space_.bodyOf(*held));
-    appendVersion(rows, *held, body, false);
-  }
+Status SpaceSync::versionRows(std::string& rows, const Held& held) {
+  WITAN_TRY(body, space_.bodyOf(held));
+  appendVersion(rows, held, body, false);
   return okStatus();
 }
 
@@ -256,7 +254,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
       case RowTag::version: WITAN_DO(applyVersion(from, gate, applied)); break;
       case RowTag::commit: {
         WITAN_TRY(clock, readVector(from));
-        WITAN_DO(checkClaim(clock));
+        WITAN_DO(peerHas(clock));  // it is the sender's own vector
         if (attempt != expected_ || broken_ || gate == Gate::open) break;
         space_.advance(clock);
         applied.committed = true;

@@ -97,8 +97,8 @@ class SpaceSync {
   std::string wholeClock();
   // What is known of third devices, for ACKS.
   std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
-  // One record, every version in full.
-  Status recordRows(std::string& rows, const Record& record);
+  // One version in full, with the writers' rows it needs.
+  Status versionRows(std::string& rows, const Held& held);
 
   // --- receiving
   // Applies the rows of a segment (or, with the gate open, of ITEMS) in order.

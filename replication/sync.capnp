@@ -139,6 +139,6 @@ struct Acks {                       # type 10
 }
 
 struct Bye {                        # type 11
-  code @0 :Text;                    # version, cluster, protocol, quarantined, retired, full, closing
+  code @0 :Text;                    # version, cluster, protocol, quarantined, silent, closing
   reason @1 :Text;
 }

@@ -63,6 +63,7 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
     }
     return dispatch(header, message, nowMs);
   }();
+  if (status.ok() && outbox_.size() > kOutboxBytes) status = invalid("it asks for more than it reads");
   if (status.ok()) {
     progressMs_ = nowMs;
     return status;
@@ -384,8 +385,6 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
         startRepair(shared, RepairMode::adopt);
     if (ackDue_) sendAck();
   }
-  if (outbox_.size() > kOutboxBytes && state_ != SessionState::closed)
-    close("full", "it asks for more than it reads");
   out += outbox_;
   outbox_.clear();
   if (state_ == SessionState::running) {
