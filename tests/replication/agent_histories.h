@@ -16,10 +16,11 @@
 
 namespace witan::replication::testing {
 
-// Reads choices from a script; 0 when it is used up.
+// Reads choices from a script, which must outlive it; 0 when it is used up.
 class Choices {
  public:
   explicit Choices(std::span<const std::uint8_t> script) : script_(script) {}
+  explicit Choices(std::vector<std::uint8_t>&&) = delete;
   bool more() const { return !script_.empty(); }
   std::size_t below(std::size_t n) {
     if (script_.empty()) return 0;
@@ -39,10 +40,15 @@ inline std::vector<std::uint8_t> randomScript(std::uint64_t seed, std::size_t si
   return script;
 }
 
-// 10^4 in every run; 10^6 with WITAN_LONG=1.
+// 10^4 in every run, fewer under sanitizers; 10^6 with WITAN_LONG=1.
 inline std::uint64_t historiesToRun() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::uint64_t kUsual = 500;
+#else
+  constexpr std::uint64_t kUsual = 10'000;
+#endif
   const char* longRun = std::getenv("WITAN_LONG");
-  return longRun != nullptr && std::string_view(longRun) == "1" ? 1'000'000 : 10'000;
+  return longRun != nullptr && std::string_view(longRun) == "1" ? 1'000'000 : kUsual;
 }
 
 class Messages : public MessageAncestry {

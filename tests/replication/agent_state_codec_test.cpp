@@ -103,7 +103,8 @@ TEST(AgentStateCodec, GarbageIsRefusedOrCanonical) {
   std::mt19937_64 random(7);
   std::size_t read = 0;
   for (int i = 0; i < 200; ++i) {
-    Choices choose(randomScript(random(), 80));
+    const std::vector<std::uint8_t> script = randomScript(random(), 80);
+    Choices choose(script);
     std::string bytes = encodeAgentState(someState(choose), kSelf);
     if (i % 4 == 0) bytes.assign(random() % 60, '\0');
     for (std::size_t n = 1 + random() % 3; n > 0 && !bytes.empty(); --n)
