@@ -198,7 +198,7 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
   if (in.base > 0) {
     if (base == nullptr) return Arrival::baseMissing;
     auto body = applyFieldDelta(base->body, in.body);
-    if (!body.ok()) return Arrival::malformed;
+    if (!body.ok() || !checkBody(in.kind, *body, writers_.name(in.writer)).ok()) return Arrival::malformed;
     held->body = *std::move(body);
   } else {
     held->body = in.body;
