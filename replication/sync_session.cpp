@@ -237,7 +237,8 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes) {
     s->ackDue = ackDue_ = true;
     if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
     s->resume.clear();
-  } else if (!segment.resume.empty()) {
+  } else if (!segment.resume.empty() && segment.attempt == s->sync->expectedAttempt()) {
+    // Not that of a segment with a delta that had no base here, nor of those behind it: they count what is not held.
     s->resume = asText(segment.resume);
     local_.database(s->database).putMeta(cursorRow(*s), s->resume);
   }
