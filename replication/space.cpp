@@ -284,11 +284,13 @@ void Space::stabilise(const VersionVector& stable) {
     const bool known = everywhere.covers(held.writer, held.seq) &&
                        std::all_of(held.context.begin(), held.context.end(),
                                    [&](const ContextEntry& e) { return everywhere.covers(e.writer, e.seq); });
-    if (!known || held.record->versions.size() != 1) continue;
+    if (!known) continue;
     if (held.tombstone) {
+      // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
       eraseVersion(held);
       continue;
     }
+    if (held.record->versions.size() != 1) continue;
     auto body = bodyOf(held);
     if (!body.ok()) continue;
     table_.stripped(held);
