@@ -72,6 +72,7 @@ class Device {
     auto versions = agents().versions(Kind::agentState, agent);
     EXPECT_TRUE(versions.ok());
     for (const Version& version : *versions) {
+      if (version.tombstone) continue;
       auto snapshot = toSnapshot(agent, version);
       EXPECT_TRUE(snapshot.ok()) << snapshot.error().message;
       if (snapshot.ok()) out.push_back(*std::move(snapshot));
