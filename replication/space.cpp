@@ -117,8 +117,7 @@ Status Space::checkWrites(std::span<const Write> writes) {
     const bool keyed = write.kind != Kind::batch;
     if (keyed) WITAN_DO(validateId(traitsOf(write.kind).name, write.key));
     if (!keyed && !write.key.empty()) return invalid("a batch's key is its dot: leave it empty");
-    if (!seen.insert({write.kind, write.key}).second)
-      return invalid("a commit writes " + write.key + " twice");
+    if (!seen.insert({write.kind, write.key}).second) return invalid("a commit writes " + write.key + " twice");
     WITAN_DO(checkWrite(write));
     bytes += rowBytes(write);
   }
@@ -213,8 +212,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   boost::container::small_vector<Held*, 4> superseded;
   for (Held* other : record.versions)
     if (owned->saw(other->writer, other->seq)) superseded.push_back(other);
-  const RecordTable::Origin& mine = table_.origin(owned->writer);
-  if (!mine.empty() && mine.rbegin()->seq > owned->seq && !mutated(Mutant::orderByArrival)) noteOutOfOrder();
+  noteReached(owned->writer, owned->seq);
   Held& held = table_.add(record, std::move(owned));
   for (Held* other : superseded) eraseVersion(*other);
   putRow(held, held.body);
@@ -224,7 +222,15 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   return held;
 }
 
-void Space::noteOutOfOrder() {
+void Space::noteReached(WriterIndex writer, Seq seq) {
+  if (writer >= reachedIn_.size()) reachedIn_.resize(writer + 1);
+  if (seq > reached_.at(writer)) {
+    reached_.raise(writer, seq);
+    reachedIn_[writer] = walks_;
+    return;
+  }
+  if (seq == reached_.at(writer) && reachedIn_[writer] == walks_) return;  // more of one commit, in one go
+  if (mutated(Mutant::orderByArrival)) return;
   ++outOfOrder_;
   std::string value;
   DenseWriter(value).varint(outOfOrder_);

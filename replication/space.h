@@ -1,5 +1,5 @@
-// Space: one replicated set of records, the unit of synchronisation. A database (replication/database.h) has one space a
-// scope; a device that may not have a scope never learns that its space exists.
+// Space: one replicated set of records, the unit of synchronisation. A database (replication/database.h) has one space
+// a scope; a device that may not have a scope never learns that its space exists.
 //
 // What a space holds of a key is the antichain of its maximal versions, never the result of a merge (docs/FINDINGS.md,
 // F1). Its version vector promises: every dot it covers is held here, or was superseded by something held here. All
@@ -108,9 +108,11 @@ class Space {
   RecordTable& table() { return table_; }
   // Grows with every change to what is held or covered.
   std::uint64_t changes() const { return changes_; }
-  // Grows when a version arrives that is older than another held one of its writer: whoever walks the writers' versions
-  // upwards may have passed its place already.
+  // Grows when a version arrives that is older than one of its writer that was here before, even if that one has been
+  // superseded since: whoever walks the writers' versions upwards may have passed its place already.
   std::uint64_t outOfOrder() const { return outOfOrder_; }
+  // Somebody walks over what is held now: parts of a commit that come later come out of order.
+  void walked() { ++walks_; }
   // Whether the vector covers everything held: no peer's round is half received. Only then do digests compare.
   bool settled();
 
@@ -121,7 +123,8 @@ class Space {
   Arrival receive(const Incoming& incoming, Gate gate = Gate::closed);
   // The vector of a peer that has sent everything it had up to there.
   void advance(const VersionVector& to);
-  // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see range_repair.h.
+  // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see
+  // range_repair.h.
   void drop(Held& held);
 
   // What changed in the vector since the previous local commit with a batch: what a batch of the next one depends on.
@@ -154,7 +157,7 @@ class Space {
   Context seenOf(const Record& record) const;
   // Adds a version that belongs here and takes out what its author had seen.
   Held& hold(Record& record, std::unique_ptr<Held> held);
-  void noteOutOfOrder();
+  void noteReached(WriterIndex writer, Seq seq);
   void noteFields(const Record& record, Held& held) const;
   Uint128 fingerprintOf(const Record& record, const Held& held, std::string_view body) const;
   std::string rowKey(const Held& held) const;
@@ -183,6 +186,9 @@ class Space {
   };
   std::vector<Fresh> fresh_;
   std::uint64_t changes_ = 0, outOfOrder_ = 0;
+  VersionVector reached_;                 // the highest counters that were ever held
+  std::vector<std::uint64_t> reachedIn_;  // after how many walks
+  std::uint64_t walks_ = 1;
   mutable std::string scratch_;
 };
 

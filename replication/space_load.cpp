@@ -25,6 +25,7 @@ Status Space::load() {
   }
   WITAN_TRY(outOfOrder, store_.get(prefix_ + rows::kOutOfOrder));
   if (outOfOrder) outOfOrder_ = DenseReader(*outOfOrder).varint();
+  reached_ = vector_;
   if (vector_.end() > writers_.size() || delivered_.end() > writers_.size())
     return corrupt("a version vector names a writer that has no row");
   Status status = okStatus();
@@ -59,12 +60,14 @@ Status Space::loadRecord(std::string_view row, std::string_view value) {
   std::string_view body;
   if (Status status = rows::decodeVersion(value, *held, body); !status.ok())
     return corrupt(place() + ": " + status.error().message);
-  if (key.writer >= writers_.size() ||
-      std::any_of(held->context.begin(), held->context.end(),
-                  [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
+  if (key.writer >= writers_.size() || std::any_of(held->context.begin(), held->context.end(),
+                                                   [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
     return corrupt(place() + ": a writer that has no row");
   held->writer = key.writer;
   held->seq = key.seq;
+  // What was superseded stands in the context of what superseded it.
+  reached_.raise(key.writer, key.seq);
+  for (const ContextEntry& e : held->context) reached_.raise(e.writer, e.seq);
   Record& record = table_.findOrAdd(key.kind, key.key);
   held->fingerprint = fingerprintOf(record, *held, body);
   if (traitsOf(key.kind).resident) held->body = body;

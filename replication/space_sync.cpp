@@ -113,6 +113,7 @@ bool SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t bud
     seenOutOfOrder_ = space_.outOfOrder();
   }
   resume.clear();
+  space_.walked();
   if (!walk(rows, budget)) {
     resume = token();
     return true;
@@ -333,8 +334,8 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
     claim.raise(writer, row_.seq);
     WITAN_DO(ownClaim_(claim));
   }
-  const Arrival arrival = space_.receive(
-      {row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
+  const Arrival arrival =
+      space_.receive({row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
   switch (arrival) {
     case Arrival::baseMissing: broken_ = true; break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
