@@ -91,10 +91,11 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
       return with(Writers{}, [&](const Writers& m) -> Status {
         WITAN_TRY(s, shared(m.space));
         WITAN_DO(s->sync->acceptWriters(asText(m.rows)));
-        return learnClock(*s, s->sync->peerClock(), nowMs);
+        learnClock(*s, nowMs);
+        return okStatus();
       });
     case FrameType::segment:
-      return with(Segment{}, [&](const Segment& m) { return onSegment(m, message.size() + kFrameHeaderBytes); });
+      return with(Segment{}, [&](const Segment& m) { return onSegment(m, message.size() + kFrameHeaderBytes, nowMs); });
     case FrameType::ack: return with(Ack{}, [&](const Ack& m) { return onAck(m, nowMs); });
     case FrameType::retry: return with(Retry{}, [&](const Retry& m) { return onRetry(m); });
     case FrameType::ranges:
@@ -145,7 +146,8 @@ Status SyncSession::onHello(const Hello& hello) {
     return refuse("version", "it speaks protocol " + std::to_string(hello.oldest) + " to " +
                                  std::to_string(hello.protocol) + ", this device speaks " + std::to_string(kProtocol));
   if (hello.cluster != local_.cluster())
-    return refuse("cluster", "it is of cluster '" + std::string(hello.cluster) + "', this is '" + local_.cluster() + "'");
+    return refuse("cluster",
+                  "it is of cluster '" + std::string(hello.cluster) + "', this is '" + local_.cluster() + "'");
   WITAN_DO(validateDeviceId("device", hello.device));
   if (!options_.peer.empty() && hello.device != options_.peer)
     return invalid("it calls itself '" + std::string(hello.device) + "' and is '" + options_.peer + "'");
@@ -186,9 +188,8 @@ Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
   WITAN_TRY(space, local_.database(database).space(theirs.scope));
   (void)space;
   announce();
-  const auto at = std::find_if(spaces_.begin(), spaces_.end(), [&](const Shared& s) {
-    return s.database == database && s.scope == theirs.scope;
-  });
+  const auto at = std::find_if(spaces_.begin(), spaces_.end(),
+                               [&](const Shared& s) { return s.database == database && s.scope == theirs.scope; });
   WITAN_CHECK(at != spaces_.end(), "a space that exists was named");
   Shared& shared = *at;
   if (shared.theirs) return invalid("space " + shared.id + " is named twice");
@@ -200,9 +201,9 @@ Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
     say(Writers{indexOf(shared), asData(rows)});
   } else {
     WITAN_DO(shared.sync->agree(asText(theirs.vector)));
-    const VersionVector clock = shared.sync->peerClock();
-    WITAN_DO(learnClock(shared, clock, nowMs));
-    compareDigests(shared, clock, theirs.settled, digestOf(theirs.count, theirs.sumHigh, theirs.sumLow));
+    learnClock(shared, nowMs);
+    compareDigests(shared, shared.sync->peerClock(), theirs.settled,
+                   digestOf(theirs.count, theirs.sumHigh, theirs.sumLow));
   }
   if (!theirs.resume.empty()) shared.sync->resume(asText(theirs.resume));
   shared.peerAcksHash = theirs.acksHash;
@@ -221,7 +222,7 @@ std::uint16_t SyncSession::indexOf(const Shared& shared) const {
   WITAN_CHECK(false, "a space of this session");
 }
 
-Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes) {
+Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, std::int64_t nowMs) {
   WITAN_TRY(s, shared(segment.space));
   if (!s->sync->agreed()) return invalid("a segment before the writers are agreed");
   segmentBytesIn_ += frameBytes;
@@ -237,6 +238,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes) {
     s->ackDue = ackDue_ = true;
     if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
     s->resume.clear();
+    if (clocksWait_) learnClock(*s, nowMs);
   } else if (!segment.resume.empty() && segment.attempt == s->sync->expectedAttempt()) {
     // Not that of a segment with a delta that had no base here, nor of those behind it: they count what is not held.
     s->resume = asText(segment.resume);
@@ -245,10 +247,29 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes) {
   return okStatus();
 }
 
-// What the peer has, durably, by its own word.
-Status SyncSession::learnClock(Shared& shared, const VersionVector& clock, std::int64_t nowMs) {
-  local_.noteAck(shared.id, peer_, withNames(clock, shared.sync->space().writers()), nowMs);
-  return okStatus();
+// Whether everything that the peer has stated about membership has arrived, as far as it said.
+bool SyncSession::statementsHere() const {
+  SpaceSync& cluster = *spaces_.front().sync;
+  return cluster.agreed() && cluster.peerClock().le(cluster.space().vector());
+}
+
+bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(); }
+
+// What the peer has, durably, by its own word. It counts from when its statements are here: else it would vouch for a
+// device that has admitted another of which this one does not know (replication/stability.h).
+void SyncSession::learnClock(const Shared& shared, std::int64_t nowMs) {
+  const auto note = [&](const Shared& each) {
+    if (each.sync->agreed())
+      local_.noteAck(each.id, peer_, withNames(each.sync->peerClock(), each.sync->space().writers()), nowMs);
+  };
+  if (!statementsHere()) {
+    clocksWait_ = true;
+  } else if (clocksWait_) {
+    clocksWait_ = false;
+    for (const Shared& each : spaces_) note(each);
+  } else {
+    note(shared);
+  }
 }
 
 Status SyncSession::onAck(const Ack& ack, std::int64_t nowMs) {
@@ -265,9 +286,8 @@ Status SyncSession::onAckedSpace(const AckedSpace& acked, std::int64_t nowMs) {
   if (!s->sync->agreed()) return invalid("an ACK before the writers are agreed");
   WITAN_TRY(applied, s->sync->readClockRows(asText(acked.rows)));
   if (applied.clock) WITAN_DO(s->sync->peerHas(*applied.clock));
-  const VersionVector& theirs = s->sync->peerClock();
-  WITAN_DO(learnClock(*s, theirs, nowMs));
-  compareDigests(*s, theirs, acked.settled, digestOf(acked.count, acked.sumHigh, acked.sumLow));
+  learnClock(*s, nowMs);
+  compareDigests(*s, s->sync->peerClock(), acked.settled, digestOf(acked.count, acked.sumHigh, acked.sumLow));
   return okStatus();
 }
 
@@ -328,22 +348,22 @@ Status SyncSession::afterRepair(Shared& shared) {
 
 void SyncSession::announce() {
   const std::size_t named = spaces_.size();
-  for (const DatabaseName name : {DatabaseName::agents, DatabaseName::journal}) {
-    for (const auto& [scope, space] : local_.database(name).spaces()) {
-      const bool known = std::any_of(spaces_.begin(), spaces_.end(), [&](const Shared& s) {
-        return s.database == name && s.scope == scope;
-      });
-      if (known || !peerMayHave(name, scope) || spaces_.size() >= kMaxSpaces) continue;
-      Shared& shared = spaces_.emplace_back();
-      shared.database = name;
-      shared.scope = scope;
-      shared.id = LocalReplica::spaceId(name, scope);
-      Space* raw = space.get();
-      shared.sync = std::make_unique<SpaceSync>(*space, [this, raw, id = shared.id](const VersionVector& claimed) {
-        return local_.judgeClaim(*raw, id, peer_, withNames(claimed, raw->writers()));
-      });
-    }
-  }
+  const auto name = [&](DatabaseName database, const std::string& scope) {
+    const bool known = std::any_of(spaces_.begin(), spaces_.end(),
+                                   [&](const Shared& s) { return s.database == database && s.scope == scope; });
+    if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
+    Shared& shared = spaces_.emplace_back();
+    shared.database = database;
+    shared.scope = scope;
+    shared.id = LocalReplica::spaceId(database, scope);
+    Space* space = local_.database(database).find(scope);
+    shared.sync = std::make_unique<SpaceSync>(*space, [this, space, id = shared.id](const VersionVector& claimed) {
+      return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
+    });
+  };
+  name(DatabaseName::agents, std::string(kClusterScope));
+  for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
+    for (const auto& [scope, space] : local_.database(database).spaces()) name(database, scope);
   if (spaces_.size() > named) sendSummaries(named);
 }
 
@@ -384,13 +404,13 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
       if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
           shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
         startRepair(shared, RepairMode::adopt);
-    if (ackDue_) sendAck();
   }
   out += outbox_;
   outbox_.clear();
   if (state_ == SessionState::running) {
     for (Shared& shared : spaces_)
       while (out.size() - before < budget && sendSegment(shared, out)) progressMs_ = std::max(progressMs_, nowMs);
+    if (ackDue_) sendAck();
     for (Shared& shared : spaces_) sendAcks(shared);
     out += outbox_;
     outbox_.clear();
@@ -401,6 +421,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
 
 bool SyncSession::sendSegment(Shared& shared, std::string& out) {
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
+  if (&shared != &spaces_.front() && !statementsSent()) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
   std::string rows, resume;
   if (!shared.sync->nextRows(rows, resume, options_.segmentBytes)) return false;
@@ -414,10 +435,16 @@ bool SyncSession::sendSegment(Shared& shared, std::string& out) {
 
 void SyncSession::sendAck() {
   Ack ack;
+  const bool received = segmentBytesIn_ > segmentBytesInAcked_;
   ack.received = segmentBytesInAcked_ = segmentBytesIn_;
   std::deque<std::string> kept;
+  ackDue_ = false;
   for (Shared& shared : spaces_) {
     if (!shared.ackDue || !shared.sync->agreed()) continue;
+    if (!statementsSent()) {
+      ackDue_ = true;  // the peer may count it only with these
+      continue;
+    }
     shared.ackDue = false;
     Space& space = shared.sync->space();
     AckedSpace& acked = ack.spaces.emplace_back();
@@ -429,13 +456,12 @@ void SyncSession::sendAck() {
     acked.rows = asData(kept.emplace_back(shared.sync->clockRows(shared.acked, space.vector())));
     shared.acked = space.vector();
   }
-  ackDue_ = false;
-  say(ack);
+  if (received || !ack.spaces.empty()) say(ack);
 }
 
 // Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
 void SyncSession::sendAcks(Shared& shared) {
-  if (!shared.theirs || !shared.sync->agreed() || !spaces_.front().sync->allSent()) return;
+  if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
   if (!shared.acksDue) return;
   shared.acksDue = false;
   local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
@@ -470,9 +496,8 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
-         std::all_of(spaces_.begin(), spaces_.end(), [](const Shared& s) {
-           return (!s.theirs || s.sync->allSent()) && !s.repair;
-         });
+         std::all_of(spaces_.begin(), spaces_.end(),
+                     [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair; });
 }
 
 }  // namespace witan::replication

@@ -1,5 +1,6 @@
 // SyncSession: one conversation with one peer over an authenticated, ordered stream that may die anywhere
-// (replication/sync.capnp is the protocol). The node drives it over TLS, a script over pipes, the simulator over anything.
+// (replication/sync.capnp is the protocol). The node drives it over TLS, a script over pipes, the simulator over
+// anything.
 //
 //   on connect:        SyncSession session(replica, options);
 //   on a whole frame:  session.receive(frame, nowMs)         one frame, header included
@@ -11,9 +12,9 @@
 // What produce() returns rests on what the replica holds in memory, so nothing of it may be sent before flush().
 //
 // Bounds. A frame's length is checked before it is allocated, every count inside before it is used. At most `window`
-// bytes of segments are under way unacknowledged; a slow or silent peer costs nothing more, since segments are made from
-// what is held when there is room for them. Answers wait in an outbox of bounded size; a peer that asks faster than it
-// reads is cut off. Whoever says what no honest peer says is cut off, and quarantined if it was about counters.
+// bytes of segments are under way unacknowledged; a slow or silent peer costs nothing more, since segments are made
+// from what is held when there is room for them. Answers wait in an outbox of bounded size; a peer that asks faster
+// than it reads is cut off. Whoever says what no honest peer says is cut off, and quarantined if it was about counters.
 //
 // The replica outlives it. Not thread-safe. Several sessions may share a replica, on one strand.
 #pragma once
@@ -81,20 +82,20 @@ class SyncSession {
     std::unique_ptr<SpaceSync> sync;
     std::uint64_t summarisedHash = 0;  // of the writers, as this side named them
     std::optional<std::uint16_t> theirs;
-    VersionVector acked;      // what the peer was told of this side's vector
+    VersionVector acked;  // what the peer was told of this side's vector
     bool ackDue = false;
     std::unique_ptr<RangeRepair> repair;
     unsigned alarms = 0;
-    bool acksDue = true;      // say what is known of third devices, if the peer knows otherwise
+    bool acksDue = true;  // say what is known of third devices, if the peer knows otherwise
     std::uint64_t peerAcksHash = 0;
-    std::string resume;       // the peer's token, stored
+    std::string resume;  // the peer's token, stored
   };
 
   Status dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs);
   Status onHello(const Hello& hello);
   Status onSpaces(const Spaces& spaces, std::int64_t nowMs);
   Status onSpace(const SpaceSummary& theirs, std::int64_t nowMs);
-  Status onSegment(const Segment& segment, std::size_t frameBytes);
+  Status onSegment(const Segment& segment, std::size_t frameBytes, std::int64_t nowMs);
   Status onAck(const Ack& ack, std::int64_t nowMs);
   Status onAckedSpace(const AckedSpace& acked, std::int64_t nowMs);
   Status onRetry(const Retry& retry);
@@ -111,7 +112,9 @@ class SyncSession {
   void sendAck();
   void sendAcks(Shared& shared);
   bool sendSegment(Shared& shared, std::string& out);
-  Status learnClock(Shared& shared, const VersionVector& clock, std::int64_t nowMs);
+  bool statementsHere() const;
+  bool statementsSent() const;
+  void learnClock(const Shared& shared, std::int64_t nowMs);
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
   void startRepair(Shared& shared, RepairMode mode);
   Status afterRepair(Shared& shared);
@@ -129,10 +132,11 @@ class SyncSession {
   bool limited_ = false;  // the peer is no active member: membership only
   std::int64_t startedMs_ = 0, progressMs_ = 0;
   std::uint32_t peerWindow_ = 0;
-  std::deque<Shared> spaces_;                                    // in the order in which this side named them
-  std::vector<std::optional<std::size_t>> theirs_;               // by the peer's number
+  std::deque<Shared> spaces_;  // in the order in which this side named them; the cluster's own is the first
+  std::vector<std::optional<std::size_t>> theirs_;  // by the peer's number
   std::uint64_t segmentBytesOut_ = 0, segmentBytesAcked_ = 0, segmentBytesIn_ = 0, segmentBytesInAcked_ = 0;
   bool ackDue_ = false;
+  bool clocksWait_ = false;  // the peer's acknowledgements count once its statements are here
   std::string outbox_;
   WordWriter words_;
   std::vector<std::uint64_t> aligned_;

@@ -263,12 +263,25 @@ class World {
     for (unsigned d = 0; d < devices_.size(); ++d)
       if (alive(d) && !admitted_[d]) admit(d, 0);
     exchange();
+    admitForgotten();
     compareHeld(false);
     stabilise(0);
     exchange();
     stabilise(0);
     compareHeld(true);
     checkAlarms();
+  }
+  // Whoever was admitted by a device that was lost before it told anybody.
+  void admitForgotten() {
+    if (plot_.founders == 0) return;
+    const auto members = at(0).replica().membership();
+    bool any = false;
+    for (unsigned d = 0; d < devices_.size(); ++d) {
+      if (!alive(d) || members->standing(at(d).name()) == Standing::active) continue;
+      admit(d, 0);
+      any = true;
+    }
+    if (any) exchange();
   }
   // Against the oracle; `all`: a removed record's row must be gone everywhere or nowhere, and contexts be as short.
   void compareHeld(bool all) {

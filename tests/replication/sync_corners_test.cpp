@@ -1,0 +1,178 @@
+// Corners of sync that generated histories or a second look found, each as the shortest story that leads there.
+#include "replication/statement.h"
+#include "tests/replication/cluster.h"
+
+namespace witan::replication::test {
+namespace {
+
+auto failures(std::uint64_t n) {
+  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
+}
+SessionOptions onePerSegment() {
+  SessionOptions options;
+  options.segmentBytes = 1;
+  return options;
+}
+// A session with one commit a segment that dies as soon as something has happened at b.
+void cutOnce(Device& a, Device& b, const std::function<bool()>& happened) {
+  Link link(a, b, onePerSegment());
+  for (int quiet = 0; !happened() && quiet < 2;) {
+    if (link.queueToB().empty()) {
+      while (!link.queueToA().empty()) link.deliverToA();
+      link.say(1 << 20);
+      quiet += link.queueToB().empty() && link.queueToA().empty() ? 1 : 0;
+    } else {
+      link.deliverToB();
+    }
+  }
+  ASSERT_TRUE(happened());
+}
+void expectNoIncidents(Device& device) {
+  const auto incidents = device.replica().incidents();
+  for (const Incident& incident : *incidents) ADD_FAILURE() << device.name() << ": " << incident.what;
+}
+void remove(Device& device, const std::string& agent) {
+  const Write write{Kind::agentState, agent, "", true};
+  ASSERT_TRUE(device.replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
+  device.flush();
+}
+void admit(Device& sponsor, Device& newcomer) {
+  const Statement statement =
+      replication::admit(*sponsor.replica().statements(), sponsor.replica().writer(), newcomer.name(), 1, "name");
+  ASSERT_TRUE(sponsor.replica().addStatement(statement).ok());
+  sponsor.flush();
+}
+void stabilise(Device& device) { ASSERT_TRUE(device.replica().stabilise().ok()); }
+
+// The delta of b's second version has no base at a any more; the session breaks before it comes in full. What a resumes
+// from must not lie behind it.
+TEST(SyncCorners, AResumeTokenOfAVoidAttemptIsNotKept) {
+  for (std::size_t frames = 0; frames < 20; ++frames) {
+    Device a("a"), b("b");
+    b.write("agent-1", failures(1));
+    sync(a, b);
+    b.write("agent-1", failures(2));
+    b.write("agent-2", failures(1));
+    b.write("agent-3", failures(1));
+    a.write("agent-1", failures(3));
+    Link(a, b, onePerSegment()).runUntilCut(frames);
+    sync(a, b);
+    EXPECT_EQ(a.antichain("agent-1").size(), 2u) << frames;
+    expectEqual(a, b);
+    expectNoIncidents(a);
+  }
+}
+
+TEST(SyncCorners, AStableTombstoneGoesEvenBesideAnotherVersion) {
+  Device a("a"), b("b");
+  admit(a, a);
+  admit(a, b);
+  sync(a, b);
+  a.write("agent-1", failures(1));
+  sync(a, b);
+  remove(a, "agent-1");
+  b.write("agent-1", failures(2));
+  for (int i = 0; i < 3; ++i) sync(a, b);
+  stabilise(a);
+  stabilise(b);
+  for (Device* device : {&a, &b}) {
+    const auto versions = device->agents().versions(Kind::agentState, "agent-1");
+    ASSERT_EQ(versions->size(), 1u);
+    EXPECT_FALSE(versions->front().tombstone);
+  }
+}
+
+// c passes a:2 on to d before its round is complete, overwrites it, and only then gets the older a:1. Nothing of a's is
+// held then that is younger, and yet the walk has been past a:1.
+TEST(SyncCorners, AnOlderVersionArrivesAfterAYoungerOneWasPassedOnAndSuperseded) {
+  Device a("a"), b("b"), c("c"), d("d"), e("e"), f("f");
+  a.write("agent-1", failures(1));
+  sync(a, f);
+  sync(f, b);
+  b.write("agent-1", failures(2));
+  sync(a, b);
+  a.write("agent-2", failures(3));
+  cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
+  ASSERT_TRUE(e.antichain("agent-1").empty());
+
+  Link live(c, d);
+  live.run();
+  sync(c, e);
+  live.run();
+  ASSERT_EQ(d.antichain("agent-2").size(), 1u);
+  c.write("agent-2", failures(4));
+  sync(c, f);
+  live.run();
+  EXPECT_EQ(d.antichain("agent-1").size(), 1u);
+  expectEqual(c, d);
+  expectNoIncidents(c);
+}
+
+// The same with two records of one commit, of which one arrives later.
+TEST(SyncCorners, PartOfACommitArrivesAfterTheRestWasPassedOn) {
+  Device a("a"), b("b"), c("c"), d("d"), e("e"), f("f");
+  const std::string body = encodeAgentState({}, a.replica().writer());
+  const Write both[] = {{Kind::agentState, "agent-1", body, false}, {Kind::agentState, "agent-2", body, false}};
+  ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "main", both).ok());
+  sync(a, f);
+  sync(f, b);
+  b.write("agent-1", failures(2));
+  sync(a, b);
+  cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
+  ASSERT_TRUE(e.antichain("agent-1").empty());
+
+  Link live(c, d);
+  live.run();
+  sync(c, e);
+  live.run();
+  ASSERT_EQ(d.antichain("agent-2").size(), 1u);
+  sync(c, f);
+  live.run();
+  EXPECT_EQ(d.antichain("agent-1").size(), 1u);
+  expectEqual(c, d);
+  expectNoIncidents(c);
+}
+
+// s has admitted n and then acknowledges a's version. b hears the acknowledgement, and the session breaks before it
+// hears of n: it must not count, or b strips what n still needs whole.
+TEST(SyncCorners, AnAckDoesNotCountBeforeTheStatementsOfItsDevice) {
+  for (std::size_t frames = 0; frames < 16; ++frames) {
+    Device a("a"), b("b"), s("s"), n("n");
+    for (Device* device : {&a, &b, &s}) admit(a, *device);
+    sync(a, b);
+    sync(a, s);
+    b.write("agent-1", failures(1));
+    sync(b, s);
+    admit(s, n);
+    sync(s, n);
+    ASSERT_EQ(n.antichain("agent-1").size(), 1u);
+    sync(a, b);
+    a.write("agent-1", failures(2));
+    sync(a, b);
+    sync(a, s);
+    Link(s, b, onePerSegment()).runUntilCut(frames);
+    stabilise(b);
+    sync(n, b);
+    sync(n, b);
+    EXPECT_EQ(n.antichain("agent-1").size(), 1u) << "cut after " << frames;
+    sync(a, n);
+    expectNoIncidents(a);
+  }
+}
+
+// A space whose name comes before the cluster's is no reason to send its records before the statements.
+TEST(SyncCorners, StatementsGoFirstWhateverTheScopesAreCalled) {
+  Device a("a"), b("b");
+  const Write write{Kind::agentState, "agent-1", encodeAgentState({}, a.replica().writer()), false};
+  ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "abc", {&write, 1}).ok());
+  a.flush();
+  sync(a, b);
+  admit(a, a);
+  admit(a, b);
+  ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "abc", {&write, 1}).ok());
+  cutOnce(a, b, [&] { return b.agents("abc").versions(Kind::agentState, "agent-1")->front().dot.counter == 2; });
+  EXPECT_EQ(b.replica().membership()->active.size(), 2u);
+}
+
+}  // namespace
+}  // namespace witan::replication::test
