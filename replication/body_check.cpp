@@ -39,14 +39,20 @@ Status checkBody(Kind kind, std::string_view body, std::string_view writer) {
   return okStatus();
 }
 
-Status checkIncoming(const Space& space, const VersionRow& row, WriterIndex writer) {
+Status checkIncoming(const Space& space, DatabaseName database, const VersionRow& row, WriterIndex writer) {
   const std::string& name = space.writers().name(writer);
+  const KindTraits& traits = traitsOf(row.kind);
   WITAN_DO(validateId("key", row.key));
+  if (!(database == DatabaseName::journal ? traits.journal : traits.agents))
+    return invalid(std::string(traits.name) + " records do not live in the " + toString(database) + " database");
   if (row.kind == Kind::batch && row.key != name + ":" + std::to_string(row.seq))
     return invalid("batch " + row.key + " is not keyed by its dot");
-  if (row.tombstone || row.base > 0) return okStatus();
+  if (row.tombstone) return okStatus();
+  if (row.base > 0 && row.kind != Kind::agentState)
+    return invalid(row.key + ": only the states of agents come as field deltas");
+  if (row.base > 0) return okStatus();
   if (Status status = checkBody(row.kind, row.body, name); !status.ok())
-    return invalid(std::string(traitsOf(row.kind).name) + " " + row.key + ": " + status.error().message);
+    return invalid(std::string(traits.name) + " " + row.key + ": " + status.error().message);
   return okStatus();
 }
 

@@ -1,5 +1,5 @@
-// Whether bytes are a body of their kind: asked of every version before it is held, from here or from elsewhere, so that
-// views only meet what they can read. Pure functions, any thread.
+// Whether bytes are a body of their kind: asked of every version before it is held, from here or from elsewhere, so
+// that views only meet what they can read. Pure functions, any thread.
 #pragma once
 
 #include <string_view>
@@ -14,6 +14,6 @@ namespace witan::replication {
 Status checkBody(Kind kind, std::string_view body, std::string_view writer);
 
 // A version that a peer sent: its key, its kind's database, its body (a field delta is checked when it is applied).
-Status checkIncoming(const Space& space, const VersionRow& row, WriterIndex writer);
+Status checkIncoming(const Space& space, DatabaseName database, const VersionRow& row, WriterIndex writer);
 
 }  // namespace witan::replication

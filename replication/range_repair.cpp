@@ -12,14 +12,14 @@ namespace {
 constexpr std::uint64_t kFewRecords = 32;  // listed rather than split
 constexpr std::uint64_t kParts = 16;
 constexpr std::size_t kItemsBytes = 256 * 1024;
+constexpr std::size_t kAnswerBytes = 1024 * 1024;   // of LISTs in an answer
+constexpr std::size_t kQueuedHashes = 1024 * 1024;  // that a peer may have asked for and not read
 constexpr std::size_t kNeedHashes = 1024;
 constexpr std::size_t kListEntryBytes = 16;
 // Shorter ranges are always listed: records that share so many bits of a hash are the same one.
 constexpr std::uint64_t kShortRange = 1 << 12;
 
-Digest digestOf(const Range& range) {
-  return {range.count, static_cast<Uint128>(range.sumHigh) << 64 | range.sumLow};
-}
+Digest digestOf(const Range& range) { return {range.count, static_cast<Uint128>(range.sumHigh) << 64 | range.sumLow}; }
 
 Range rangeOf(SpaceSync& sync, std::uint64_t first, std::uint64_t last) {
   const Digest digest = sync.space().table().digest(first, last);
@@ -65,8 +65,10 @@ std::uint64_t littleEndian(std::string_view bytes) { return __builtin_bswap64(ro
 
 Status checkRanges(const std::vector<Range>& ranges) {
   if (ranges.size() > kMaxRanges) return invalid("more than " + std::to_string(kMaxRanges) + " ranges");
-  for (const Range& range : ranges)
-    if (range.first > range.last) return invalid("a range that ends before it begins");
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].first > ranges[i].last) return invalid("a range that ends before it begins");
+    if (i > 0 && ranges[i].first <= ranges[i - 1].last) return invalid("ranges that overlap or are out of order");
+  }
   return okStatus();
 }
 
@@ -82,24 +84,6 @@ void appendList(SpaceSync& sync, std::uint16_t space, std::uint64_t first, std::
 }
 
 }  // namespace
-
-Status ItemFrames::add(const Record& record) {
-  for (const Held* held : record.versions) {
-    WITAN_DO(sync_.versionRows(rows_, *held));
-    if (rows_.size() >= kItemsBytes) send(true);
-  }
-  return okStatus();
-}
-
-void ItemFrames::finish(bool evenIfEmpty) {
-  if (!rows_.empty() || sent_ || evenIfEmpty) send(false);
-}
-
-void ItemFrames::send(bool more) {
-  appendFrame(out_, words_, Items{space_, more, asData(rows_)});
-  rows_.clear();
-  sent_ = true;
-}
 
 void RangeRepair::start(std::string& out, WordWriter& words) {
   std::vector<Range> parts;
@@ -132,11 +116,14 @@ Status RangeRepair::onRanges(const Ranges& answer, std::string& out, WordWriter&
 
 Status answerRanges(SpaceSync& sync, std::uint16_t space, const Ranges& question, std::string& out, WordWriter& words) {
   WITAN_DO(checkRanges(question.ranges));
+  const std::size_t before = out.size();
   std::vector<Range> parts;
   for (const Range& range : question.ranges) {
     const Range mine = rangeOf(sync, range.first, range.last);
     if (digestOf(mine) == digestOf(range)) continue;
-    if (mine.count <= kFewRecords || range.last - range.first < kShortRange)
+    if (out.size() - before > kAnswerBytes)
+      parts.push_back(mine);
+    else if (mine.count <= kFewRecords || range.last - range.first < kShortRange)
       appendList(sync, space, range.first, range.last, out, words);
     else if (parts.size() + kParts <= kMaxRanges)
       split(sync, range.first, range.last, parts);
@@ -147,14 +134,12 @@ Status answerRanges(SpaceSync& sync, std::uint16_t space, const Ranges& question
   return okStatus();
 }
 
-Status RangeRepair::onList(const RangeList& list, std::string& out, WordWriter& words) {
+Status RangeRepair::onList(const RangeList& list, ItemsQueue& mine, std::string& out, WordWriter& words) {
   if (outstanding_ == 0) return invalid("a LIST without a question");
   WITAN_TRY(applied, sync_.readClockRows(asText(list.rows)));
   if (!applied.clock || list.first > list.last) return invalid("a LIST without a vector, or of no range");
   std::vector<std::uint64_t> wanted;
-  ItemFrames mine(sync_, space_, out, words);
   WITAN_DO(compare(list, *applied.clock, wanted, mine));
-  mine.finish();
   for (std::size_t at = 0; at < wanted.size(); at += kNeedHashes) {
     std::string hashes;
     for (std::size_t i = at; i < std::min(wanted.size(), at + kNeedHashes); ++i)
@@ -167,7 +152,7 @@ Status RangeRepair::onList(const RangeList& list, std::string& out, WordWriter& 
 
 // Collects what to ask for and what to send; in `adopt` drops what the other has outlived.
 Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
-                            ItemFrames& mine) {
+                            ItemsQueue& mine) {
   const std::string_view bytes = asText(list.records);
   if (bytes.size() % kListEntryBytes != 0) return invalid("a LIST with part of an entry");
   std::map<std::uint64_t, std::uint64_t> other;
@@ -182,17 +167,16 @@ Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, 
     const auto at = other.find(hash);
     if (at != other.end() && at->second == sum) continue;
     if (at == other.end()) wanted.push_back(hash);  // there may be a tombstone
+    if (mode_ == RepairMode::unite) {
+      mine.push(hash);
+      continue;
+    }
     std::vector<Record*> records;
     sync_.space().table().visit(hash, hash, [&](Record& record) {
       records.push_back(&record);
       return true;
     });
-    for (Record* record : records) {
-      if (mode_ == RepairMode::adopt)
-        dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
-      else
-        WITAN_DO(mine.add(*record));
-    }
+    for (Record* record : records) dropCovered(*record, theirs);  // what the other does hold comes back with its ITEMS
   }
   return okStatus();
 }
@@ -203,21 +187,48 @@ void RangeRepair::dropCovered(Record& record, const VersionVector& theirs) {
     if (theirs.covers(held->writer, held->seq)) sync_.space().drop(*held);  // the last one takes the record along
 }
 
-Status answerNeed(SpaceSync& sync, std::uint16_t space, const Need& need, std::string& out, WordWriter& words) {
+Status ItemsQueue::add(const Need& need) {
   const std::string_view hashes = asText(need.hashes);
-  if (hashes.size() % 8 != 0 || hashes.size() > 8 * kNeedHashes)
+  if (hashes.empty() || hashes.size() % 8 != 0 || hashes.size() > 8 * kNeedHashes)
     return invalid("a NEED of " + std::to_string(hashes.size()) + " bytes");
-  ItemFrames items(sync, space, out, words);
-  for (std::size_t at = 0; at < hashes.size(); at += 8) {
-    const std::uint64_t hash = littleEndian(hashes.substr(at));
+  if (bytes_ + hashes.size() > 8 * kQueuedHashes) return invalid("it asks for more records than it reads");
+  bytes_ += hashes.size();
+  lots_.push_back({std::string(hashes), true});
+  return okStatus();
+}
+
+void ItemsQueue::push(std::uint64_t hash) {
+  if (lots_.empty() || lots_.back().asked) lots_.emplace_back();
+  rows::putBigEndian(lots_.back().hashes, __builtin_bswap64(hash), 8);
+  bytes_ += 8;
+}
+
+Status ItemsQueue::send(SpaceSync& sync, std::uint16_t space, std::string& out, WordWriter& words, std::size_t limit) {
+  std::string rows;
+  const auto cut = [&](bool more) {
+    appendFrame(out, words, Items{space, more, asData(rows)});
+    rows.clear();
+  };
+  while (!lots_.empty() && out.size() < limit) {
+    const Lot& lot = lots_.front();
+    const std::uint64_t hash = littleEndian(std::string_view(lot.hashes).substr(at_));
     Status status = okStatus();
     sync.space().table().visit(hash, hash, [&](Record& record) {
-      status = items.add(record);
+      for (const Held* held : record.versions) {
+        if (status.ok()) status = sync.versionRows(rows, *held);
+        if (rows.size() >= kItemsBytes) cut(true);  // one version at most beyond it, so it fits into a frame
+      }
       return status.ok();
     });
     WITAN_DO(status);
+    at_ += 8;
+    bytes_ -= 8;
+    if (at_ < lot.hashes.size()) continue;
+    if (lot.asked || !rows.empty()) cut(!lot.asked);
+    at_ = 0;
+    lots_.pop_front();
   }
-  items.finish(true);
+  if (!rows.empty()) cut(true);
   return okStatus();
 }
 

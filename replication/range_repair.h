@@ -1,5 +1,5 @@
-// RangeRepair: makes two copies of a space equal although their vectors cannot tell the difference, by comparing digests
-// of ranges of hashes (range-based set reconciliation). The asking side; answers are pure functions of a space.
+// RangeRepair: makes two copies of a space equal although their vectors cannot tell the difference, by comparing
+// digests of ranges of hashes (range-based set reconciliation). The asking side; answers are pure functions of a space.
 //
 // When: the digests differ at equal vectors (an alarm: a bug, or a disk that lost something), or this device's store
 // went back in time (adopt). Three to four round trips at a million records.
@@ -7,6 +7,7 @@
 // Sans-I/O: frames in, frames out. The space outlives it. Not thread-safe.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,24 +21,25 @@ enum class RepairMode {
   adopt,  // what the other's vector covers and the other lacks was superseded while this store was away: dropped
 };
 
-// Records as ITEMS frames, cut between versions: with the gate open each version stands for itself.
-class ItemFrames {
+// Records to be sent whole, as ITEMS, when there is room: what the peer asked for with NEED, and what it lacks.
+class ItemsQueue {
  public:
-  ItemFrames(SpaceSync& sync, std::uint16_t space, std::string& out, WordWriter& words)
-      : sync_(sync), space_(space), out_(out), words_(words) {}
-  Status add(const Record& record);
-  // The last frame. Without rows none, unless it ends an answer.
-  void finish(bool evenIfEmpty = false);
+  // Errors: the bytes of no hashes, or more than the peer can honestly ask for at once.
+  Status add(const Need& need);
+  // Not asked for: `more` stays true in these ITEMS, they end no answer.
+  void push(std::uint64_t hash);
+  bool empty() const { return lots_.empty(); }
+  // Appends ITEMS until nothing is left or `out` has `limit` bytes.
+  Status send(SpaceSync& sync, std::uint16_t space, std::string& out, WordWriter& words, std::size_t limit);
 
  private:
-  void send(bool more);
-
-  SpaceSync& sync_;
-  const std::uint16_t space_;
-  std::string& out_;
-  WordWriter& words_;
-  std::string rows_;
-  bool sent_ = false;
+  struct Lot {
+    std::string hashes;
+    bool asked = false;
+  };
+  std::deque<Lot> lots_;
+  std::size_t at_ = 0;     // in the first one's hashes
+  std::size_t bytes_ = 0;  // of all hashes
 };
 
 class RangeRepair {
@@ -49,14 +51,15 @@ class RangeRepair {
   void start(std::string& out, WordWriter& words);
   // The end of an answer; the parts that differ are asked for again.
   Status onRanges(const Ranges& answer, std::string& out, WordWriter& words);
-  Status onList(const RangeList& list, std::string& out, WordWriter& words);
+  // `mine`: where records go that the peer lacks.
+  Status onList(const RangeList& list, ItemsQueue& mine, std::string& out, WordWriter& words);
   // After the rows of ITEMS were applied.
   void onItems(bool more);
   bool done() const { return outstanding_ == 0; }
 
  private:
   Status compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
-                 ItemFrames& mine);
+                 ItemsQueue& mine);
   void dropCovered(Record& record, const VersionVector& theirs);
 
   SpaceSync& sync_;
@@ -67,9 +70,8 @@ class RangeRepair {
 
 // --- the answering side
 
-// Appends the LISTs and the closing RANGES.
+// Appends the LISTs and the closing RANGES. What would make too long an answer is answered by its digest: it is asked
+// for again.
 Status answerRanges(SpaceSync& sync, std::uint16_t space, const Ranges& question, std::string& out, WordWriter& words);
-// Appends ITEMS.
-Status answerNeed(SpaceSync& sync, std::uint16_t space, const Need& need, std::string& out, WordWriter& words);
 
 }  // namespace witan::replication

@@ -53,7 +53,11 @@ Status Space::become(std::string_view writerName) {
 
 void Space::retire(std::string_view writer, Seq final) {
   const auto index = writers_.find(writer);
-  if (index && *index != self_ && vector_.covers(*index, final)) retired_.insert(*index);
+  if (!index || *index == self_) return;
+  if (vector_.covers(*index, final))
+    retired_.insert(*index);
+  else
+    retired_.erase(*index);  // a later retirement can show a higher final counter
 }
 
 // --- reading

@@ -1,5 +1,7 @@
 #include "replication/space_sync.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/identity.h"
 #include "replication/agent_state_codec.h"
@@ -40,8 +42,11 @@ SpaceSync::Summary SpaceSync::summarise(const FingerprintKey& key) {
   DenseWriter name(names), counter(summary.vector);
   summarised_.clear();
   for (const auto& [text, index] : space_.writers().byName()) {
-    if (space_.retired(index)) continue;
     name.text(text);
+    // A retired writer has no entry in the vector: who agrees on the hash has what is said here.
+    const bool retired = space_.retired(index);
+    name.varint(retired ? space_.vector().at(index) + 1 : 0);
+    if (retired) continue;
     counter.varint(space_.vector().at(index));
     summarised_.push_back(index);
   }
@@ -78,7 +83,8 @@ Status SpaceSync::acceptWriters(std::string_view rows) {
   WITAN_TRY(applied, readClockRows(rows));
   if (!applied.clock) return invalid("WRITERS without a vector");
   WITAN_DO(checkClaim(*applied.clock));
-  known_ = sent_ = peerClock_ = *applied.clock;
+  known_ = peerClock_ = *applied.clock;
+  sent_.join(*applied.clock);  // a resume token may have raised it already
   agreed_ = true;
   return okStatus();
 }
@@ -89,12 +95,37 @@ Status SpaceSync::checkClaim(const VersionVector& claim) {
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
     if (claim.at(w) <= here || claim.at(w) - here <= kMaxJump) continue;
-    violation_ = {"its vector shows " + dotText(space_, w, claim.at(w)) + ", " + std::to_string(claim.at(w) - here) +
+    violation_ = {"it shows " + dotText(space_, w, claim.at(w)) + ", " + std::to_string(claim.at(w) - here) +
                       " commits beyond anything known of that writer",
                   true};
     return invalid(violation_->what);
   }
   return okStatus();
+}
+
+// What the version in row_ and context_ says about counters: its own and those that its author had seen. A context that
+// covers commits to come would bar them from this key for ever.
+Status SpaceSync::checkSeen(WriterIndex writer) {
+  WITAN_DO(checkCounter(writer, row_.seq));
+  seen_.assign(1, writer);
+  for (const ContextEntry& e : context_) {
+    if (e.seq == 0) return invalid(row_.key + ": counter 0 in a context");
+    seen_.push_back(e.writer);
+    WITAN_DO(checkCounter(e.writer, e.seq));
+  }
+  std::sort(seen_.begin(), seen_.end());
+  if (std::adjacent_find(seen_.begin(), seen_.end()) != seen_.end())
+    return invalid(row_.key + ": a context names a writer twice, or the version's own");
+  return okStatus();
+}
+
+Status SpaceSync::checkCounter(WriterIndex writer, Seq seq) {
+  const Seq here = space_.vector().at(writer);
+  if (seq <= here) return okStatus();
+  if (writer != space_.self() && seq - here <= kMaxJump) return okStatus();
+  VersionVector claim;
+  claim.raise(writer, seq);
+  return checkClaim(claim);
 }
 
 // --- sending
@@ -106,7 +137,7 @@ std::uint64_t SpaceSync::announce(std::string& rows, WriterIndex writer) {
   return number;
 }
 
-bool SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t budget) {
+Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t budget) {
   if (!agreed_ || space_.changes() == sentChanges_) return false;
   if (space_.outOfOrder() != seenOutOfOrder_) {
     sent_ = known_;  // something may have come in below where the walk has been
@@ -114,7 +145,8 @@ bool SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t bud
   }
   resume.clear();
   space_.walked();
-  if (!walk(rows, budget)) {
+  WITAN_TRY(finished, walk(rows, budget));
+  if (!finished) {
     resume = token();
     return true;
   }
@@ -126,16 +158,15 @@ bool SpaceSync::nextRows(std::string& rows, std::string& resume, std::size_t bud
 }
 
 // Appends what is held above `sent`. False when the budget ended it; then a whole commit was appended last.
-bool SpaceSync::walk(std::string& rows, std::size_t budget) {
+Result<bool> SpaceSync::walk(std::string& rows, std::size_t budget) {
   for (const auto& [name, writer] : space_.writers().byName()) {
     RecordTable::Origin& held = space_.table().origin(writer);
     const Seq from = std::max(known_.at(writer), sent_.at(writer));
     auto at = held.upper_bound(from, SeqOrder{});
     while (at != held.end()) {
       if (rows.size() >= budget && at->seq > sent_.at(writer)) return false;
-      auto body = space_.bodyOf(*at);
-      WITAN_CHECK(body.ok(), "the store gives back what was put");
-      appendVersion(rows, *at, *body, true);
+      WITAN_TRY(body, space_.bodyOf(*at));
+      appendVersion(rows, *at, body, true);
       sent_.raise(writer, at->seq);
       ++at;
     }
@@ -328,12 +359,8 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   if (row_.writer >= in_.size())
     return invalid(row_.key + ": writer " + std::to_string(row_.writer) + " was never announced");
   const WriterIndex writer = in_.writerOf(row_.writer);
-  WITAN_DO(checkIncoming(space_, row_, writer));
-  if (writer == space_.self() && row_.seq > space_.vector().at(writer)) {
-    VersionVector claim;
-    claim.raise(writer, row_.seq);
-    WITAN_DO(ownClaim_(claim));
-  }
+  WITAN_DO(checkIncoming(space_, database_, row_, writer));
+  WITAN_DO(checkSeen(writer));
   const Arrival arrival =
       space_.receive({row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
   switch (arrival) {

@@ -1,5 +1,5 @@
-// SpaceSync: one space in one session, both directions. It makes the rows of segments for a peer and applies the rows of
-// the peer's segments (replication/sync.capnp). SyncSession owns it and does frames, windows and acknowledgements.
+// SpaceSync: one space in one session, both directions. It makes the rows of segments for a peer and applies the rows
+// of the peer's segments (replication/sync.capnp). SyncSession owns it and does frames, windows and acknowledgements.
 //
 // Sending. `known` is what the peer's vector covers by its own word or by our commits; `sent` what has gone out since.
 // A segment carries what is held above both, writer by writer in the order of names, counters ascending. When nothing
@@ -9,7 +9,8 @@
 //
 // The four rules without which replicas diverge (seed findings; each has a failing twin in the tests):
 //   1. the receiver's vector rises at a commit only;       2. the walk goes by the writer's counter, not by arrival;
-//   3. the gate in Space::receive;                         4. contexts are shortened only when stable (Space::stabilise).
+//   3. the gate in Space::receive;                         4. contexts are shortened only when stable
+//   (Space::stabilise).
 //
 // The space outlives it. Not thread-safe.
 #pragma once
@@ -38,14 +39,14 @@ class WriterNumbers {
   void clear() { writers_.clear(), numbers_.clear(); }
 
  private:
-  std::vector<WriterIndex> writers_;                 // by number
+  std::vector<WriterIndex> writers_;                   // by number
   std::vector<std::optional<std::uint64_t>> numbers_;  // by writer
 };
 
 // What applying rows came to.
 struct Applied {
-  bool committed = false;   // the vector may have risen
-  bool retry = false;       // send a Retry
+  bool committed = false;              // the vector may have risen
+  bool retry = false;                  // send a Retry
   std::vector<std::string> incidents;  // equivocations, for the operator
   std::optional<VersionVector> clock;  // a commit row where it means "my vector" (WRITERS, ACK, RETRY, LIST)
   std::vector<std::pair<std::string, VersionVector>> deviceAcks;  // ACKS
@@ -60,8 +61,8 @@ struct Violation {
 class SpaceSync {
  public:
   // `ownClaim` is asked before anything is believed that shows more commits of this device's own writer than it made.
-  SpaceSync(Space& space, std::function<Status(const VersionVector& claimed)> ownClaim)
-      : space_(space), ownClaim_(std::move(ownClaim)) {}
+  SpaceSync(Space& space, DatabaseName database, std::function<Status(const VersionVector& claimed)> ownClaim)
+      : space_(space), database_(database), ownClaim_(std::move(ownClaim)) {}
 
   Space& space() { return space_; }
 
@@ -81,8 +82,8 @@ class SpaceSync {
 
   // --- sending
   // Appends rows, up to about `budget` bytes, at least one commit's worth. False: there is nothing to send.
-  // `resume` is then the token for a break after this segment, empty after a commit.
-  bool nextRows(std::string& rows, std::string& resume, std::size_t budget);
+  // `resume` is then the token for a break after this segment, empty after a commit. Errors: the store's.
+  Result<bool> nextRows(std::string& rows, std::string& resume, std::size_t budget);
   std::uint16_t attempt() const { return attempt_; }
   // The peer handed back a token of an earlier session. Ignored if it is not of this space's present life.
   void resume(std::string_view token);
@@ -113,14 +114,17 @@ class SpaceSync {
  private:
   void appendVersion(std::string& rows, const Held& held, std::string_view body, bool allowDelta);
   std::uint64_t announce(std::string& rows, WriterIndex writer);
-  bool walk(std::string& rows, std::size_t budget);
+  Result<bool> walk(std::string& rows, std::size_t budget);
   std::string token() const;
   Status applyWriter(DenseReader& from);
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
+  Status checkSeen(WriterIndex writer);
+  Status checkCounter(WriterIndex writer, Seq seq);
 
   Space& space_;
+  const DatabaseName database_;
   const std::function<Status(const VersionVector&)> ownClaim_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
@@ -132,8 +136,9 @@ class SpaceSync {
   std::uint16_t attempt_ = 0, expected_ = 0;
   bool broken_ = false;
   std::optional<Violation> violation_;
-  VersionRow row_;  // reused
+  VersionRow row_;  // reused, as the next two
   Context context_;
+  std::vector<WriterIndex> seen_;
 };
 
 }  // namespace witan::replication

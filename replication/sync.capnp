@@ -52,7 +52,7 @@ struct Spaces {                     # type 12: right after HELLO, and whenever t
 struct SpaceSummary {
   database @0 :UInt16;              # 0 journal, 1 agents
   settled @1 :Bool;                 # everything held is covered by the vector, so the digest can be compared
-  writersHash @2 :UInt64;           # of the live writers' names
+  writersHash @2 :UInt64;           # of all writers' names, each with its counter + 1 if it is retired, else with 0
   count @3 :UInt64;                 # digest of what is held
   sumHigh @4 :UInt64;
   sumLow @5 :UInt64;
@@ -139,6 +139,6 @@ struct Acks {                       # type 10
 }
 
 struct Bye {                        # type 11
-  code @0 :Text;                    # version, cluster, protocol, quarantined, silent, closing
+  code @0 :Text;                    # version, cluster, protocol, quarantined, retired, silent, closing
   reason @1 :Text;
 }

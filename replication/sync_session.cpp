@@ -1,6 +1,7 @@
 #include "replication/sync_session.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/identity.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
 constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
+constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 constexpr unsigned kRepairsPerSession = 3;
 constexpr std::uint8_t kIgnorableTypes = 128;
 
@@ -40,9 +42,33 @@ Status SyncSession::admit() {
     close("quarantined", *why);
     return Error{ErrorCode::unauthorised, *why, ""};
   }
-  WITAN_TRY(members, local_.membership());
-  limited_ = !members.active.empty() && members.standing(peer_) != Standing::active;
+  auto members = local_.membership();
+  if (!members.ok()) {
+    close("closing", members.error().message);
+    return members.error();
+  }
+  limited_ = members->epoch > 0 && members->standing(peer_) != Standing::active;
+  statementsSeen_ = statementsNow();
   return okStatus();
+}
+
+std::uint64_t SyncSession::statementsNow() {
+  const Space* cluster = local_.database(DatabaseName::agents).find(kClusterScope);
+  return cluster == nullptr ? 0 : cluster->changes();
+}
+
+// Whoever has acknowledged a retirement takes nothing more from that device, so a session in which the peer turns out
+// to be leaving ends. What else the peer may have stays as it was to the end of the session: statements come one by
+// one.
+Status SyncSession::followStatements() {
+  if (limited_ || statementsNow() == statementsSeen_) return okStatus();
+  WITAN_TRY(members, local_.membership());
+  statementsSeen_ = statementsNow();
+  const Standing standing = members.standing(peer_);
+  if (standing != Standing::retiring && standing != Standing::retired) return okStatus();
+  const std::string why = peer_ + " is " + toString(standing);
+  close("retired", why);
+  return Error{ErrorCode::unauthorised, why, ""};
 }
 
 // --- receiving
@@ -64,10 +90,7 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
     return dispatch(header, message, nowMs);
   }();
   if (status.ok() && outbox_.size() > kOutboxBytes) status = invalid("it asks for more than it reads");
-  if (status.ok()) {
-    progressMs_ = nowMs;
-    return status;
-  }
+  if (status.ok()) return status;
   for (Shared& shared : spaces_)
     if (const auto& violation = shared.sync->violation(); violation && violation->lie && !local_.quarantined(peer_))
       local_.quarantine(peer_, violation->what);
@@ -78,6 +101,7 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
 Status SyncSession::dispatch(const FrameHeader& header, std::string_view message, std::int64_t nowMs) {
   const auto type = static_cast<FrameType>(header.type);
   if (header.type >= kIgnorableTypes) return okStatus();
+  if (state_ == SessionState::running) WITAN_DO(followStatements());
   if (state_ == SessionState::opening && type != FrameType::hello && type != FrameType::bye)
     return invalid("a frame of type " + std::to_string(header.type) + " before HELLO");
   const auto with = [&]<class T>(T into, auto handle) -> Status {
@@ -104,19 +128,21 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
         if (m.question) return answerRanges(*s->sync, indexOf(*s), m, outbox_, words_);
         if (!s->repair) return invalid("an answer to no question");
         WITAN_DO(s->repair->onRanges(m, outbox_, words_));
-        return afterRepair(*s);
+        afterRepair(*s);
+        return okStatus();
       });
     case FrameType::rangeList:
       return with(RangeList{}, [&](const RangeList& m) -> Status {
         WITAN_TRY(s, shared(m.space));
         if (!s->repair) return invalid("a LIST without a question");
-        WITAN_DO(s->repair->onList(m, outbox_, words_));
-        return afterRepair(*s);
+        WITAN_DO(s->repair->onList(m, s->items, outbox_, words_));
+        afterRepair(*s);
+        return okStatus();
       });
     case FrameType::need:
       return with(Need{}, [&](const Need& m) -> Status {
         WITAN_TRY(s, shared(m.space));
-        return answerNeed(*s->sync, indexOf(*s), m, outbox_, words_);
+        return s->items.add(m);
       });
     case FrameType::items:
       return with(Items{}, [&](const Items& m) -> Status {
@@ -226,7 +252,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
   WITAN_TRY(s, shared(segment.space));
   if (!s->sync->agreed()) return invalid("a segment before the writers are agreed");
   segmentBytesIn_ += frameBytes;
-  ackDue_ = ackDue_ || segmentBytesIn_ - segmentBytesInAcked_ > options_.window / 4;
+  ackDue_ = ackDue_ || segmentBytesIn_ - segmentBytesInAcked_ > peerWindow_ / 4;
   WITAN_TRY(applied, s->sync->apply(asText(segment.rows), segment.attempt, Gate::closed));
   for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
   if (applied.retry) {
@@ -234,8 +260,9 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
     const std::string rows = s->sync->wholeClock();
     say(Retry{indexOf(*s), s->sync->expectedAttempt(), asData(rows)});
   }
-  if (applied.committed) {
-    s->ackDue = ackDue_ = true;
+  // After a break the walk that the tokens speak of has a gap: none of them may be handed back.
+  if (applied.committed || applied.retry) {
+    if (applied.committed) s->ackDue = ackDue_ = true;
     if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
     s->resume.clear();
     if (clocksWait_) learnClock(*s, nowMs);
@@ -276,6 +303,7 @@ Status SyncSession::onAck(const Ack& ack, std::int64_t nowMs) {
   if (ack.received < segmentBytesAcked_ || ack.received > segmentBytesOut_)
     return invalid("an ACK of " + std::to_string(ack.received) + " bytes where " + std::to_string(segmentBytesAcked_) +
                    " to " + std::to_string(segmentBytesOut_) + " are possible");
+  if (ack.received > segmentBytesAcked_) progressMs_ = nowMs;
   segmentBytesAcked_ = ack.received;
   for (const AckedSpace& acked : ack.spaces) WITAN_DO(onAckedSpace(acked, nowMs));
   return okStatus();
@@ -300,9 +328,12 @@ Status SyncSession::onRetry(const Retry& retry) {
 Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
   WITAN_TRY(s, shared(acks.space));
   WITAN_TRY(applied, s->sync->readClockRows(asText(acks.rows)));
+  // Every device that has the space is a writer of it. The table of acknowledgements grows with these only.
+  std::set<std::string_view> known;
+  for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
   for (const auto& [device, clock] : applied.deviceAcks) {
     WITAN_DO(validateDeviceId("device", device));
-    if (device == local_.device()) continue;
+    if (device == local_.device() || !known.contains(device)) continue;
     local_.noteAck(s->id, device, withNames(clock, s->sync->space().writers()), nowMs);
   }
   return okStatus();
@@ -313,7 +344,9 @@ Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
 // Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks.
 void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
   Space& space = shared.sync->space();
-  if (!settled || shared.repair || digest == space.digest() || !(theirs == space.vector()) || !space.settled()) return;
+  if (!settled || shared.repair || !shared.items.empty() || digest == space.digest() || !(theirs == space.vector()) ||
+      !space.settled())
+    return;
   if (local_.restored(shared.id) || shared.alarms >= kRepairsPerSession) return;
   if (shared.alarms++ == 0)
     local_.note({"digestAlarm", peer_,
@@ -331,17 +364,16 @@ void SyncSession::startRepair(Shared& shared, RepairMode mode) {
 Status SyncSession::onItems(Shared& shared, const Items& items) {
   WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
   for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
-  if (!shared.repair) return okStatus();
-  shared.repair->onItems(items.more);
-  return afterRepair(shared);
+  if (shared.repair) shared.repair->onItems(items.more);
+  afterRepair(shared);
+  return okStatus();
 }
 
-Status SyncSession::afterRepair(Shared& shared) {
-  if (!shared.repair->done()) return okStatus();
+void SyncSession::afterRepair(Shared& shared) {
+  if (!shared.repair || !shared.repair->done() || !shared.items.empty()) return;
   if (shared.repair->mode() == RepairMode::adopt) local_.setRestored(shared.id, false);
   shared.repair.reset();
   shared.ackDue = ackDue_ = true;
-  return okStatus();
 }
 
 // --- producing
@@ -357,9 +389,10 @@ void SyncSession::announce() {
     shared.scope = scope;
     shared.id = LocalReplica::spaceId(database, scope);
     Space* space = local_.database(database).find(scope);
-    shared.sync = std::make_unique<SpaceSync>(*space, [this, space, id = shared.id](const VersionVector& claimed) {
-      return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
-    });
+    shared.sync =
+        std::make_unique<SpaceSync>(*space, database, [this, space, id = shared.id](const VersionVector& claimed) {
+          return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
+        });
   };
   name(DatabaseName::agents, std::string(kClusterScope));
   for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
@@ -398,18 +431,23 @@ std::string SyncSession::cursorRow(const Shared& shared) const { return "cursor/
 
 bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t nowMs) {
   const std::size_t before = out.size();
-  if (state_ == SessionState::running) {
+  if (state_ == SessionState::running && followStatements().ok()) {
     announce();
     for (Shared& shared : spaces_)
       if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
           shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
         startRepair(shared, RepairMode::adopt);
+    for (Shared& shared : spaces_) sendItems(shared);
   }
   out += outbox_;
   outbox_.clear();
   if (state_ == SessionState::running) {
     for (Shared& shared : spaces_)
-      while (out.size() - before < budget && sendSegment(shared, out)) progressMs_ = std::max(progressMs_, nowMs);
+      while (out.size() - before < budget) {
+        if (segmentBytesOut_ == segmentBytesAcked_) progressMs_ = nowMs;  // the wait begins with the first
+        if (!sendSegment(shared, out)) break;
+      }
+    if (state_ == SessionState::closed) return produce(out, budget, nowMs);
     if (ackDue_) sendAck();
     for (Shared& shared : spaces_) sendAcks(shared);
     out += outbox_;
@@ -419,12 +457,22 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
   return out.size() > before;
 }
 
+// Items wait in hashes, not in bytes: the records are read when there is room for them.
+void SyncSession::sendItems(Shared& shared) {
+  if (shared.items.empty()) return;
+  if (Status sent = shared.items.send(*shared.sync, indexOf(shared), outbox_, words_, kItemsInOutbox); !sent.ok())
+    return close("closing", sent.error().message);
+  afterRepair(shared);
+}
+
 bool SyncSession::sendSegment(Shared& shared, std::string& out) {
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
   if (&shared != &spaces_.front() && !statementsSent()) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
   std::string rows, resume;
-  if (!shared.sync->nextRows(rows, resume, options_.segmentBytes)) return false;
+  const auto any = shared.sync->nextRows(rows, resume, options_.segmentBytes);
+  if (!any.ok()) close("closing", any.error().message);
+  if (!any.ok() || !*any) return false;
   const std::size_t before = out.size();
   appendFrame(out, words_, Segment{indexOf(shared), shared.sync->attempt(), asData(rows), asData(resume)});
   segmentBytesOut_ += out.size() - before;
@@ -497,7 +545,7 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
          std::all_of(spaces_.begin(), spaces_.end(),
-                     [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair; });
+                     [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
 }
 
 }  // namespace witan::replication

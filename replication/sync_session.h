@@ -85,6 +85,7 @@ class SyncSession {
     VersionVector acked;  // what the peer was told of this side's vector
     bool ackDue = false;
     std::unique_ptr<RangeRepair> repair;
+    ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
     bool acksDue = true;  // say what is known of third devices, if the peer knows otherwise
     std::uint64_t peerAcksHash = 0;
@@ -103,6 +104,8 @@ class SyncSession {
   Status onItems(Shared& shared, const Items& items);
 
   Status admit();
+  std::uint64_t statementsNow();
+  Status followStatements();
   bool peerMayHave(DatabaseName database, std::string_view scope) const;
   Result<Shared*> shared(std::uint16_t theirs);
   std::uint16_t indexOf(const Shared& shared) const;
@@ -111,13 +114,14 @@ class SyncSession {
   void sendSummaries(std::size_t from);
   void sendAck();
   void sendAcks(Shared& shared);
+  void sendItems(Shared& shared);
   bool sendSegment(Shared& shared, std::string& out);
   bool statementsHere() const;
   bool statementsSent() const;
   void learnClock(const Shared& shared, std::int64_t nowMs);
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
   void startRepair(Shared& shared, RepairMode mode);
-  Status afterRepair(Shared& shared);
+  void afterRepair(Shared& shared);
   std::string cursorRow(const Shared& shared) const;
   template <class T>
   void say(const T& message) {
@@ -130,9 +134,10 @@ class SyncSession {
   SessionState state_ = SessionState::opening;
   std::string peer_, closeCode_, closeReason_;
   bool limited_ = false;  // the peer is no active member: membership only
+  std::uint64_t statementsSeen_ = 0;
   std::int64_t startedMs_ = 0, progressMs_ = 0;
-  std::uint32_t peerWindow_ = 0;
-  std::deque<Shared> spaces_;  // in the order in which this side named them; the cluster's own is the first
+  std::uint32_t peerWindow_ = 0;  // the smaller of both sides' windows, so that they acknowledge in time for each other
+  std::deque<Shared> spaces_;     // in the order in which this side named them; the cluster's own is the first
   std::vector<std::optional<std::size_t>> theirs_;  // by the peer's number
   std::uint64_t segmentBytesOut_ = 0, segmentBytesAcked_ = 0, segmentBytesIn_ = 0, segmentBytesInAcked_ = 0;
   bool ackDue_ = false;
