@@ -207,6 +207,7 @@ Result<Membership> LocalReplica::membership() {
 Status LocalReplica::stabilise() {
   WITAN_TRY(members, membership());
   const std::vector<std::string> present = members.presentDevices();
+  if (!present.empty()) forgetAcksOfOthers(present);
   for (const std::string& id : spaceIds()) {
     Space& space = *findSpace(id);
     if (const auto finals = members.finals.find(id); finals != members.finals.end())
@@ -220,6 +221,17 @@ Status LocalReplica::stabilise() {
     space.stabilise(vector);
   }
   return okStatus();
+}
+
+void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
+  std::vector<std::string> gone;
+  for (const auto& [space, devices] : acks_.entries())
+    for (const auto& [device, clock] : devices)
+      if (!std::binary_search(present.begin(), present.end(), device))
+        gone.push_back(std::string(kAckRow) + space + "|" + device);
+  if (gone.empty()) return;
+  for (const std::string& row : gone) agents_->eraseMeta(row);
+  acks_.keepOnly(present);
 }
 
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }

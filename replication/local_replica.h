@@ -111,6 +111,8 @@ class LocalReplica {
   explicit LocalReplica(ReplicaOptions options) : options_(std::move(options)) {}
   Status start();
   Status loadAcks();
+  // Only members' acknowledgements count; a stranger's never hold anything up.
+  void forgetAcksOfOthers(std::span<const std::string> present);
   std::map<std::string, std::uint64_t, std::less<>> ownCounters() const;
 
   ReplicaOptions options_;

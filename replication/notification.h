@@ -22,7 +22,7 @@ struct NotificationBatch {
   LogicalChangeKey logicalChangeKey;
   std::vector<NotificationToken> tokens;  // by token key, unique
   std::vector<TokenKey> tokenKeys;        // of `tokens`, in the same order
-  VectorClock deps;                       // to be delivered first (replication/causal_delivery.h)
+  VectorClock deps;                       // to be delivered first (replication/causal_order.h)
   std::string sourceCursor;
 
   friend bool operator==(const NotificationBatch&, const NotificationBatch&) = default;
