@@ -1,9 +1,9 @@
 // Dense bytes: variable-length integers and texts without padding, for rows that are sent and stored by the million.
 //
-// Everything else goes through Cap'n Proto (base/capnp_codec.h); a row here takes about half its bytes. Integers are
-// LEB128 in their shortest form (a longer one is an error: one value, one byte string). A text is its length, then its
-// bytes; an "id text" ends in lower-case hex more often than not (digests, device ids), so its trailing hex digits are
-// packed two to a byte.
+// Everything else goes through Cap'n Proto (base/capnp_codec.h), whose pointers and padding such rows cannot afford.
+// Integers are LEB128 in their shortest form (a longer one is an error: one value, one byte string). A text is its
+// length, then its bytes; an "id text" ends in lower-case hex more often than not (digests, device ids), so its
+// trailing hex digits are packed two to a byte.
 //
 // DenseWriter appends to a string it borrows. DenseReader borrows the bytes, never reads past them, and remembers the
 // first error: after it every read returns an empty value, so a caller checks once, at the end. Not thread-safe.
