@@ -252,13 +252,18 @@ void LocalReplica::setRestored(std::string_view space, bool restored) {
 void LocalReplica::note(Incident incident) {
   if (nextIncident_ == 0) {
     // The numbers go on after a restart; only the newest are kept.
-    Status scanned = agents_->scanMeta(kIncidentRow, [&](std::string_view row, std::string_view) {
+    Status scanned = agents_->scanMeta(kIncidentRow, [&](std::string_view row, std::string_view text) {
       nextIncident_ = rows::bigEndian(row.substr(kIncidentRow.size()));
+      noted_.emplace(text);
       return true;
     });
     (void)scanned;
   }
-  agents_->putMeta(numbered(kIncidentRow, ++nextIncident_), toJson(incident));
+  // The same evidence turns up in every session until somebody has dealt with it.
+  const std::string text = toJson(incident);
+  if (noted_.size() >= kMaxIncidents) noted_.clear();
+  if (!noted_.insert(text).second) return;
+  agents_->putMeta(numbered(kIncidentRow, ++nextIncident_), text);
   if (nextIncident_ > kMaxIncidents) agents_->eraseMeta(numbered(kIncidentRow, nextIncident_ - kMaxIncidents));
 }
 
@@ -291,7 +296,12 @@ std::optional<std::string> LocalReplica::quarantined(std::string_view device) co
 
 Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_view peer, const VectorClock& claimed) {
   const std::uint64_t issued = space.vector().at(space.self());
-  const OwnClaim claim{std::string(peer), std::string(id), writer_, claimed.at(writer_), issued, bornHere_,
+  const OwnClaim claim{std::string(peer),
+                       std::string(id),
+                       writer_,
+                       claimed.at(writer_),
+                       issued,
+                       bornHere_,
                        rollbacks_[std::string(peer)]};
   const ClaimJudgement judgement = judgeOwnClaim(claim);
   switch (judgement.verdict) {

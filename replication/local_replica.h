@@ -50,7 +50,8 @@ struct Incident {
 class LocalReplica {
  public:
   // Opens both databases and decides under which writer to go on. Errors: as Database::open.
-  static Result<std::unique_ptr<LocalReplica>> open(store::Store& journal, store::Store& agents, ReplicaOptions options);
+  static Result<std::unique_ptr<LocalReplica>> open(store::Store& journal, store::Store& agents,
+                                                    ReplicaOptions options);
 
   const std::string& device() const { return options_.device; }
   const std::string& cluster() const { return options_.cluster; }
@@ -92,6 +93,7 @@ class LocalReplica {
   void setRestored(std::string_view space, bool restored);
 
   // --- what went wrong
+  // Once, however often it is noted.
   void note(Incident incident);
   Result<std::vector<Incident>> incidents() const;
   void quarantine(std::string_view device, std::string_view why);
@@ -125,6 +127,7 @@ class LocalReplica {
   std::set<std::string, std::less<>> restored_;
   std::map<std::string, unsigned, std::less<>> rollbacks_;  // claims believed, by peer
   std::uint64_t nextIncident_ = 0;
+  std::set<std::string, std::less<>> noted_;  // incidents, as they are kept
 };
 
 }  // namespace witan::replication
