@@ -90,6 +90,11 @@ class Device {
     return dot.ok() ? *dot : Dot{};
   }
   AgentState view(const std::string& agent);
+  std::vector<Incident> incidents() {
+    auto incidents = replica_->incidents();
+    EXPECT_TRUE(incidents.ok());
+    return incidents.ok() ? *std::move(incidents) : std::vector<Incident>{};
+  }
 
  private:
   std::string name_;

@@ -115,7 +115,7 @@ TEST(Interrupted, ThirdDevicesSeeNoGapBetweenCutAndHeal) {
     expectEqual(a, b);
     expectEqual(b, c);
     for (Device* one : {&a, &b, &c, &d}) {
-      for (const Incident& incident : one->replica().incidents().value()) ADD_FAILURE() << incident.what;
+      for (const Incident& incident : one->incidents()) ADD_FAILURE() << incident.what;
     }
     if (HasFailure()) return;
   }
@@ -150,8 +150,8 @@ TEST(Interrupted, WritesDuringTheSessionOnBothSides) {
     }
     sync(a, b, smallSegments());
     expectEqual(a, b);
-    EXPECT_TRUE(a.replica().incidents()->empty());
-    EXPECT_TRUE(b.replica().incidents()->empty());
+    EXPECT_TRUE(a.incidents().empty());
+    EXPECT_TRUE(b.incidents().empty());
     if (HasFailure()) return;
   }
 }
@@ -229,7 +229,7 @@ TEST(Interrupted, ATokenNeverSpansABrokenDelta) {
     sync(a, b, tiny);
     expectEqual(a, b);
     EXPECT_EQ(b.antichain("agent-1").size(), 2u);
-    EXPECT_TRUE(b.replica().incidents()->empty());
+    EXPECT_TRUE(b.incidents().empty());
     if (HasFailure()) return;
   }
 }
@@ -268,8 +268,8 @@ TEST(Interrupted, AWalkForgetsNothingBelowAVersionThatWasSuperseded) {
   EXPECT_EQ(a.agents().clock(), b.agents().clock());
   expectEqual(a, b);
   EXPECT_EQ(b.view("early").consecutiveFailureCount, 1u);
-  EXPECT_TRUE(a.replica().incidents()->empty());
-  EXPECT_TRUE(b.replica().incidents()->empty());
+  EXPECT_TRUE(a.incidents().empty());
+  EXPECT_TRUE(b.incidents().empty());
 }
 
 // A round that is larger than the smaller of the two windows goes on by acknowledgements.

@@ -138,7 +138,7 @@ bool live(std::size_t side, bool journal, std::uint64_t n, Fault fault) {
   for (Device* device : devices) book.see(*device);
   expectEqual(a, b);
   for (Device* device : devices) {
-    for (const Incident& incident : device->replica().incidents().value()) ADD_FAILURE() << incident.what;
+    for (const Incident& incident : device->incidents()) ADD_FAILURE() << incident.what;
   }
   return struck;
 }
