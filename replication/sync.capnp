@@ -36,6 +36,9 @@
 # names' bytes; otherwise WRITERS gives the list. New ones are appended by rows of tag 1.
 # All versions of one (writer, counter) are in one segment, so a commit becomes visible as a whole.
 
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("witan::replication::wire");
+
 struct Hello {                      # type 1
   protocol @0 :UInt16;              # highest version the sender speaks
   oldest @1 :UInt16;                # lowest
