@@ -12,7 +12,7 @@ namespace witan::replication {
 namespace {
 
 constexpr std::string_view kWriterRow = "writer";
-constexpr std::string_view kAckRow = "ack/";            // + space + "|" + device -> clock
+constexpr std::string_view kAckRow = "ack/";            // + space + "|" + device -> clock, when
 constexpr std::string_view kRestoredRow = "restored/";  // + space
 constexpr std::string_view kIncidentRow = "incident/";  // + number
 constexpr std::string_view kQuarantineRow = "quarantine/";
@@ -25,16 +25,29 @@ std::string encodeClock(const VectorClock& clock) {
   return out;
 }
 
-Result<VectorClock> decodeClock(std::string_view bytes) {
-  DenseReader from(bytes);
+// When a device was last heard of is kept too: else after every restart all would seem silent since 1970.
+struct AckRow {
   VectorClock clock;
+  std::int64_t heardMs = 0;
+};
+
+std::string encodeAck(const AckRow& row) {
+  std::string out = encodeClock(row.clock);
+  DenseWriter(out).varint(static_cast<std::uint64_t>(row.heardMs));
+  return out;
+}
+
+Result<AckRow> decodeAck(std::string_view bytes) {
+  DenseReader from(bytes);
+  AckRow row;
   const std::uint64_t n = from.count(kMaxWriters);
   for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
     const std::string host = from.idText(kMaxIdBytes);
-    clock.set(host, from.varint());
+    row.clock.set(host, from.varint());
   }
-  WITAN_DO(from.finish("a clock's row"));
-  return clock;
+  row.heardMs = static_cast<std::int64_t>(from.varint());
+  WITAN_DO(from.finish("a row of acknowledgements"));
+  return row;
 }
 
 std::string numbered(std::string_view prefix, std::uint64_t number) {
@@ -158,12 +171,12 @@ Status LocalReplica::loadAcks() {
   Status status = okStatus();
   WITAN_DO(agents_->scanMeta(kAckRow, [&](std::string_view row, std::string_view value) {
     row.remove_prefix(kAckRow.size());
-    auto clock = decodeClock(value);
+    auto ack = decodeAck(value);
     const std::size_t bar = row.find('|');
-    if (!clock.ok() || bar == std::string_view::npos)
+    if (!ack.ok() || bar == std::string_view::npos)
       status = corrupt("the row of acknowledgements " + std::string(row));
     else
-      acks_.record(row.substr(0, bar), row.substr(bar + 1), *clock, 0);
+      acks_.record(row.substr(0, bar), row.substr(bar + 1), ack->clock, ack->heardMs);
     return status.ok();
   }));
   return status;
@@ -173,7 +186,7 @@ void LocalReplica::noteAck(std::string_view space, std::string_view device, cons
                            std::int64_t atMs) {
   if (!acks_.record(space, device, committed, atMs)) return;
   agents_->putMeta(std::string(kAckRow) + std::string(space) + "|" + std::string(device),
-                   encodeClock(acks_.acked(space, device)));
+                   encodeAck({acks_.acked(space, device), std::max<std::int64_t>(0, atMs)}));
 }
 
 Result<std::vector<Statement>> LocalReplica::statements() {
@@ -292,6 +305,15 @@ void LocalReplica::pardon(std::string_view device) {
 std::optional<std::string> LocalReplica::quarantined(std::string_view device) const {
   auto row = agents_->meta(std::string(kQuarantineRow) + std::string(device));
   return row.ok() ? *row : std::nullopt;
+}
+
+Result<std::map<std::string, std::string>> LocalReplica::quarantines() const {
+  std::map<std::string, std::string> out;
+  WITAN_DO(agents_->scanMeta(kQuarantineRow, [&](std::string_view row, std::string_view why) {
+    out.emplace(row.substr(kQuarantineRow.size()), why);
+    return true;
+  }));
+  return out;
 }
 
 Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_view peer, const VectorClock& claimed) {

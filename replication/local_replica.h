@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -100,6 +101,8 @@ class LocalReplica {
   void pardon(std::string_view device);
   // The reason, if it is.
   std::optional<std::string> quarantined(std::string_view device) const;
+  // All of them: device, reason.
+  Result<std::map<std::string, std::string>> quarantines() const;
   // What a peer claims to have of this device's own writer in a space; may take a new incarnation, or quarantine it.
   Status judgeClaim(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& claimed);
 
