@@ -35,7 +35,11 @@ int runCli(int argc, char** argv) {
   addQueueCommand(app, exitCode);
   addDomainCommand(app, exitCode);
   addIdCommand(app, exitCode);
+  addAgentCommand(app, exitCode);
   addStateCommand(app, exitCode);
+  addJournalCommand(app, exitCode);
+  addSyncCommand(app, exitCode);
+  addDeviceCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);

@@ -30,6 +30,10 @@ void addLedgerCommand(CLI::App& app, int& exitCode);
 void addQueueCommand(CLI::App& app, int& exitCode);
 void addDomainCommand(CLI::App& app, int& exitCode);
 void addStateCommand(CLI::App& app, int& exitCode);
+void addAgentCommand(CLI::App& app, int& exitCode);
+void addJournalCommand(CLI::App& app, int& exitCode);
+void addSyncCommand(CLI::App& app, int& exitCode);
+void addDeviceCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);
 
 }  // namespace witan::node

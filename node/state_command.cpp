@@ -1,12 +1,15 @@
-// `witan state merge`: the antichain and the view of an agent's snapshots, from files.
+// `witan state merge`: the antichain and the view of an agent's snapshots, from files. `witan state show`: the
+// snapshots of an agent in this device's store, in the form that merge reads.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 
-#include "base/json.h"
-#include "node/cli.h"
+#include "node/agent_reader.h"
+#include "node/agent_words.h"
+#include "node/replica_command.h"
 #include "node/snapshot_reader.h"
+#include "replication/agent_state_codec.h"
 #include "replication/agent_state_json.h"
 #include "replication/agent_view.h"
 
@@ -15,59 +18,6 @@ namespace witan::node {
 using namespace replication;
 
 namespace {
-
-struct Merged {
-  std::string agentId;
-  std::vector<Version> antichain;
-  AgentView view;
-};
-
-std::string toJsonText(const Merged& merged) {
-  std::string out = "{\"antichain\":[";
-  for (const Version& version : merged.antichain) {
-    out += out.back() == '[' ? "{\"counter\":" : ",{\"counter\":";
-    out += std::to_string(version.dot.counter) + ",\"host\":";
-    appendJsonString(out, version.dot.host);
-    out += '}';
-  }
-  return out + "],\"view\":" + viewJson(merged.agentId, merged.view) + "}";
-}
-
-std::string toWords(const VectorClock& clock) {
-  std::string out;
-  for (const auto& [host, counter] : clock.entries())
-    out += (out.empty() ? "" : " ") + host + ":" + std::to_string(counter);
-  return out.empty() ? "-" : out;
-}
-
-std::string toWords(const std::optional<std::uint64_t>& number) { return number ? std::to_string(*number) : "none"; }
-
-std::string toWords(const Slot& slot) {
-  if (slot.version == 0) return slot.value + " (never written)";
-  return slot.value + " (version " + std::to_string(slot.version) + " by " + slot.host + ")";
-}
-
-std::string row(std::string name, const std::string& text) {
-  name.resize(std::max<std::size_t>(name.size() + 1, 18), ' ');
-  return "  " + name + text + "\n";
-}
-
-std::string toPeople(const Merged& merged) {
-  const AgentState& s = merged.view.state;
-  VectorClock dots;
-  for (const Version& version : merged.antichain) dots.raise(version.dot.host, version.dot.counter);
-  std::string out = merged.agentId + ": " + toString(s.lifecycle) + ", " + std::to_string(s.consecutiveFailureCount) +
-                    " failures in a row\n";
-  out += row(merged.antichain.size() == 1 ? "snapshot" : "concurrent", toWords(dots));
-  out += row("clock", toWords(merged.view.vc));
-  out += row("next wake at", toWords(s.schedule.nextWakeAt));
-  out += row("sleep until", std::to_string(s.schedule.sleepUntil));
-  out += row("fired through", std::to_string(s.schedule.firedThrough));
-  out += row("head message", s.pointers.recentHeadMessageId.value_or("none"));
-  out += row("latest summary", s.pointers.latestSummaryMessageId.value_or("none"));
-  for (std::size_t i = 0; i < kSlots; ++i) out += row(toString(static_cast<SlotName>(i)), toWords(s.slots[i]));
-  return out + row("processed", toWords(s.processedCounterByHost));
-}
 
 struct MergeArguments {
   std::vector<std::string> files;
@@ -80,7 +30,7 @@ Result<int> merge(const MergeArguments& arguments) {
   SnapshotReader reader([&](const Error& error) { reportError(error, arguments.json); });
   for (const std::string& file : arguments.files) WITAN_DO(reader.readFile(file));
   const int exitCode = reader.refused() > 0 ? kExitSomeRefused : kExitOk;
-  Merged merged;
+  AgentPicture merged;
   WITAN_TRY(agentId, reader.agentId());
   merged.agentId = agentId;
   WITAN_TRY(antichain, maximal(std::move(reader).takeVersions()));
@@ -88,7 +38,7 @@ Result<int> merge(const MergeArguments& arguments) {
   WITAN_TRY(view, viewOf(merged.antichain, nullptr));
   WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
   merged.view = *std::move(view);
-  std::fputs(arguments.json ? (toJsonText(merged) + "\n").c_str() : toPeople(merged).c_str(), stdout);
+  std::fputs(arguments.json ? (pictureJson(merged) + "\n").c_str() : pictureWords(merged).c_str(), stdout);
   return exitCode;
 }
 
@@ -105,6 +55,29 @@ void addMerge(CLI::App& state, int& exitCode) {
   });
 }
 
+struct ShowArguments : ReplicaArguments {
+  std::string agentId;
+};
+
+Result<Answer> show(ReplicaDir& dir, const ShowArguments& arguments) {
+  WITAN_TRY(agent, readAgent(dir.replica(), arguments.scope, arguments.agentId));
+  Answer answer;
+  for (const Version& version : agent.picture.antichain) {
+    WITAN_TRY(snapshot, toSnapshot(arguments.agentId, version));
+    answer.text += snapshotJson(snapshot) + "\n";
+  }
+  return answer;
+}
+
+void addShow(CLI::App& state, int& exitCode) {
+  const auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command =
+      addReplicaVerb(state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
+                     "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, show, exitCode);
+  command->add_option("ID", arguments->agentId, "The agent")->required();
+  addScopeOption(command, *arguments);
+}
+
 }  // namespace
 
 void addStateCommand(CLI::App& app, int& exitCode) {
@@ -112,6 +85,7 @@ void addStateCommand(CLI::App& app, int& exitCode) {
   state->require_subcommand(1);
   state->footer("Example: witan state merge laptop.jsonl phone.jsonl --json");
   addMerge(*state, exitCode);
+  addShow(*state, exitCode);
 }
 
 }  // namespace witan::node

@@ -1,16 +1,9 @@
 #include "node/store_dir.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "base/bytes.h"
 #include "domains/registry.h"
 #include "kernel/signed_note.h"
+#include "node/durable_file.h"
 #include "store/rocks_store.h"
 
 namespace witan::node {
@@ -19,36 +12,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Error osError(const std::string& what, const fs::path& path) {
-  return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")");
-}
-
-// Written beside, synced, then renamed: a crash leaves the old file or the new one.
-Status writeFile(const fs::path& path, std::string_view text, mode_t mode) {
-  const fs::path beside = path.string() + ".new";
-  const int fd = ::open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
-  if (fd < 0) return osError("cannot write", beside);
-  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-  ok = ::close(fd) == 0 && ok;
-  if (!ok || ::rename(beside.c_str(), path.c_str()) != 0) return osError("cannot write", path);
-  const int dir = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir >= 0) {
-    ::fsync(dir);
-    ::close(dir);
-  }
-  return okStatus();
-}
+constexpr std::size_t kKeyFileMax = 4096;
 
 Result<std::optional<std::string>> readFile(const fs::path& path) {
-  std::error_code ec;
-  if (!fs::exists(path, ec)) return std::optional<std::string>();
-  std::ifstream in(path, std::ios::binary);
-  std::string text(4096, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return ioFailed("cannot read " + path.string());
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return std::optional(std::move(text));
+  WITAN_TRY(text, readSmallFile(path, kKeyFileMax));
+  if (!text) return text;
+  return std::optional(std::string(chomped(*text)));
 }
 
 Result<std::optional<SigningKey>> loadKey(const fs::path& dir, bool create) {
@@ -65,7 +34,7 @@ Result<std::optional<SigningKey>> loadKey(const fs::path& dir, bool create) {
   SystemRandom random;
   SigningKey key = SigningKey::generate(random);
   const std::string seed = key.seed();
-  WITAN_DO(writeFile(path, toHex({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n", 0600));
+  WITAN_DO(replaceFile(path, toHex({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n", 0600));
   return std::optional(key);
 }
 
@@ -129,7 +98,7 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
     opened.verifierKey = kernel::verifierKeyText(verifier);
     WITAN_TRY(known, readFile(options.dir / "ledger.vkey"));
     if (!known || *known != opened.verifierKey)
-      WITAN_DO(writeFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
+      WITAN_DO(replaceFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
   }
   return opened;
 }

@@ -1,0 +1,57 @@
+#include "node/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Error osError(const std::string& what, const fs::path& path) {
+  return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")");
+}
+
+}  // namespace
+
+Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
+  const fs::path beside = path.string() + ".new";
+  const int fd = ::open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
+  if (fd < 0) return osError("cannot write", beside);
+  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  ok = ::close(fd) == 0 && ok;
+  if (!ok || ::rename(beside.c_str(), path.c_str()) != 0) return osError("cannot write", path);
+  const int dir = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir < 0) return osError("cannot open the folder of", path);
+  ok = ::fsync(dir) == 0;
+  ok = ::close(dir) == 0 && ok;
+  return ok ? okStatus() : Status(osError("cannot sync the folder of", path));
+}
+
+Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return std::optional<std::string>();
+  if (fd < 0) return osError("cannot read", path);
+  std::string text;
+  char piece[4096];
+  ssize_t got = 0;
+  while (text.size() <= limit && ((got = ::read(fd, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR)))
+    text.append(piece, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const Error failure = osError("cannot read", path);
+  ::close(fd);
+  if (got < 0) return failure;
+  if (text.size() > limit) return invalid(path.string() + " is longer than " + std::to_string(limit) + " bytes");
+  return std::optional(std::move(text));
+}
+
+std::string_view chomped(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,58 @@
+#include "node/journal_writer.h"
+
+#include <array>
+
+#include "replication/notification.h"
+
+namespace witan::node {
+
+using namespace replication;
+
+Result<JournalView> JournalWriter::view(const std::string& id) {
+  WITAN_DO(validateId("journal entity", id));
+  Space* space = replica_.database(DatabaseName::journal).find(scope_);
+  if (space == nullptr) return JournalView{};
+  WITAN_TRY(versions, space->versions(Kind::journal, id));
+  return journalViewOf(versions);
+}
+
+JournalEdit JournalWriter::edit(const JournalWrite& write) {
+  return {write.type, write.payload, write.author.empty() ? replica_.device() : write.author,
+          clock_.now().micros / 1000, std::nullopt};
+}
+
+Result<std::optional<Dot>> JournalWriter::put(const JournalWrite& write) {
+  WITAN_TRY(now, view(write.id));
+  WITAN_TRY(body, journalEdit(now, edit(write)));
+  if (now.shown) {
+    const JournalBody& shown = *now.siblings[*now.shown].body;
+    if (shown.type == body.type && shown.payload == body.payload) return std::optional<Dot>();
+  }
+  WITAN_TRY(dot, commit(write, body));
+  return std::optional(dot);
+}
+
+Result<Dot> JournalWriter::resolve(const JournalWrite& write, std::vector<Dot> shown) {
+  WITAN_TRY(now, view(write.id));
+  WITAN_TRY(body, journalResolution(now, edit(write), std::move(shown)));
+  return commit(write, body);
+}
+
+Result<Dot> JournalWriter::commit(const JournalWrite& write, const JournalBody& body) {
+  WITAN_TRY(space, replica_.database(DatabaseName::journal).space(scope_));
+  WITAN_TRY(bytes, encodeRecord(body));
+  const std::uint64_t next = space->vector().at(space->self()) + 1;
+  BatchDraft draft;
+  draft.localBatchId = replica_.writer() + ":" + std::to_string(next);
+  draft.changes = {{std::string(kJournalPayload), write.id, write.origin}};
+  draft.tokens = {{TokenClass::entityId, std::nullopt, write.id},
+                  {TokenClass::subtypeToken, std::string(kJournalNamespace), body.type}};
+  draft.deps = space->dependencies();
+  draft.sourceCursor = write.sourceCursor;
+  WITAN_TRY(batch, batchRecord(draft));
+  const std::array writes{Write{Kind::journal, write.id, std::move(bytes), false},
+                          Write{Kind::batch, "", std::move(batch), false}};
+  return replica_.commit(DatabaseName::journal, scope_, writes);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,91 @@
+#include "node/replica_command.h"
+
+#include <charconv>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/quote.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+using namespace replication;
+
+namespace {
+
+Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& arguments, Missing missing) {
+  WITAN_TRY(path, replicaDirPath(arguments.dir));
+  const bool made = missing == Missing::create && !ReplicaDir::exists(path);
+  if (made) WITAN_DO(ReplicaDir::create(path, {}));
+  WITAN_TRY(dir, ReplicaDir::open(path));
+  LocalReplica& replica = dir->replica();
+  if (made) {
+    std::fprintf(stderr, "witan: made %s: device %s, the first of cluster %s\n", path.c_str(), replica.device().c_str(),
+                 replica.cluster().c_str());
+  } else if (const IncarnationDecision& decision = replica.incarnation();
+             decision.newIncarnation() && decision.cause != IncarnationCause::freshStore) {
+    std::fprintf(stderr, "witan: this device goes on as a new writer, %s (%s)\n", replica.writer().c_str(),
+                 decision.why.c_str());
+  }
+  return std::move(dir);
+}
+
+Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
+  WITAN_TRY(dir, openReplica(arguments, missing));
+  WITAN_TRY(answer, work(*dir));
+  WITAN_DO(dir->flush());
+  std::fputs(answer.text.c_str(), stdout);
+  WITAN_DO(dir->close());
+  return answer.exitCode;
+}
+
+}  // namespace
+
+int onReplica(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
+  const Result<int> code = workOn(arguments, missing, work);
+  return code.ok() ? *code : reportError(code.error(), arguments.json);
+}
+
+void addScopeOption(CLI::App* command, ReplicaArguments& arguments) {
+  command->add_option("--scope", arguments.scope, "Which of the database's scopes")->capture_default_str();
+}
+
+std::string inJson(std::string_view text) {
+  std::string out;
+  appendJsonString(out, text);
+  return out;
+}
+
+std::string dotJson(const Dot& dot) {
+  return "{\"counter\":" + std::to_string(dot.counter) + ",\"host\":" + inJson(dot.host) + "}";
+}
+
+std::string dotWords(const Dot& dot) { return dot.host + ":" + std::to_string(dot.counter); }
+
+std::string clockJson(const VectorClock& clock) {
+  std::string out = "{";
+  for (const auto& [host, counter] : clock.entries())
+    out += (out.size() > 1 ? "," : "") + inJson(host) + ":" + std::to_string(counter);
+  return out + "}";
+}
+
+std::string clockWords(const VectorClock& clock) {
+  std::string out;
+  for (const auto& [host, counter] : clock.entries()) out += (out.empty() ? "" : " ") + dotWords({host, counter});
+  return out.empty() ? "-" : out;
+}
+
+Result<Dot> parseDot(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  Dot dot;
+  if (colon != std::string::npos) {
+    dot.host = text.substr(0, colon);
+    const char* end = text.data() + text.size();
+    const auto [stop, failure] = std::from_chars(text.data() + colon + 1, end, dot.counter);
+    if (failure == std::errc{} && stop == end && dot.counter > 0 && validateWriter("writer", dot.host).ok()) return dot;
+  }
+  return invalid(inQuotes(text) + " names no version",
+                 "a version is {writer}:{counter}, as `witan journal get` prints");
+}
+
+}  // namespace witan::node

@@ -1,0 +1,190 @@
+#include "node/replica_dir.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/identity.h"
+#include "base/json_codec.h"
+#include "base/seams.h"
+#include "node/durable_file.h"
+#include "replication/writer.h"
+#include "store/rocks_store.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+using namespace replication;
+
+namespace {
+
+constexpr const char* kIdentityFile = "replica.json";
+constexpr const char* kKeyFile = "cluster.key";
+constexpr const char* kRecordFile = "writer";
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kSmallFile = 4096;
+// Each of the two stores, so that a command costs little.
+constexpr store::RocksOptions kStore{
+    .createIfMissing = true, .preallocateLog = false, .memtableBytes = 8 << 20, .blockCacheBytes = 8 << 20};
+
+std::string randomHex(std::size_t bytes) {
+  std::vector<std::uint8_t> drawn(bytes);
+  SystemRandom().fill(drawn);
+  return toHex(drawn);
+}
+
+std::uint32_t randomTag() { return static_cast<std::uint32_t>(SystemRandom().next()); }
+
+// The host's name as far as it is an id; digits, since one host may have several directories.
+std::string madeUpDevice() {
+  std::array<char, 256> host{};
+  std::string name;
+  if (::gethostname(host.data(), host.size() - 1) == 0)
+    for (const char* c = host.data(); *c != '\0' && *c != '.' && name.size() < 64; ++c)
+      if (std::isalnum(static_cast<unsigned char>(*c)) != 0 || *c == '-') name += *c;
+  return (name.empty() ? "device" : name) + "-" + randomHex(4);
+}
+
+Result<std::string> readKey(const fs::path& path) {
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text) return Error{ErrorCode::notFound, "there is no key file " + path.string(), ""};
+  const auto key = fromHex(chomped(*text));
+  if (!key.ok() || key->size() != kKeyBytes)
+    return corrupt("the key file " + path.string() + " does not hold 64 hex digits",
+                   std::string("copy ") + kKeyFile + " of another device of the cluster");
+  return *key;
+}
+
+Result<ReplicaIdentity> readIdentity(const fs::path& dir) {
+  const fs::path path = dir / kIdentityFile;
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text)
+    return Error{ErrorCode::notFound, "no replica in " + dir.string(),
+                 "make one with: witan device init --dir " + dir.string()};
+  ReplicaIdentity identity;
+  auto parsed = parseJson(*text);
+  Status read = parsed.ok() ? readJson(*parsed, identity, "replica") : Status(parsed.error());
+  if (read.ok()) read = validateDeviceId("device", identity.device);
+  if (read.ok()) read = validateId("cluster", identity.cluster);
+  if (!read.ok())
+    return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
+  return identity;
+}
+
+Status makeFolder(const fs::path& dir) {
+  std::error_code ec;
+  fs::create_directories(dir, ec);
+  return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
+}
+
+}  // namespace
+
+Result<fs::path> replicaDirPath(const std::string& flag) {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (!flag.empty()) return fs::path(flag);
+  if (const std::string dir = variable("WITAN_DIR"); !dir.empty()) return fs::path(dir);
+  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return fs::path(data) / "witan";
+  if (const std::string home = variable("HOME"); !home.empty()) return fs::path(home) / ".local/share/witan";
+  return invalid("no data directory (neither WITAN_DIR nor XDG_DATA_HOME nor HOME is set)", "give --dir DIR");
+}
+
+bool ReplicaDir::exists(const fs::path& dir) {
+  std::error_code ec;
+  return fs::exists(dir / kIdentityFile, ec);
+}
+
+Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
+  if (exists(dir)) {
+    WITAN_TRY(there, readIdentity(dir));
+    return Error{ErrorCode::conflict,
+                 dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
+                 "use it, or give another --dir"};
+  }
+  if (replica.cluster.has_value() != replica.keyFile.has_value())
+    return invalid("a cluster is joined with its id and its key (one of the two is missing)",
+                   "give --cluster ID and --key-file FILE, or neither to begin a cluster");
+  const ReplicaIdentity identity{replica.device.value_or(madeUpDevice()),
+                                 replica.cluster.value_or("cluster-" + randomHex(8))};
+  WITAN_DO(validateDeviceId("device", identity.device));
+  WITAN_DO(validateId("cluster", identity.cluster));
+  std::string key = randomHex(kKeyBytes);
+  if (replica.keyFile) {
+    WITAN_TRY(shared, readKey(*replica.keyFile));
+    key = toHex(asBytes(shared));
+  }
+  WITAN_DO(makeFolder(dir));
+  WITAN_DO(replaceFile(dir / kKeyFile, key + "\n", 0600));
+  // Last, since it says that there is a replica.
+  return replaceFile(dir / kIdentityFile, toJson(identity) + "\n", 0644);
+}
+
+Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
+  WITAN_TRY(identity, readIdentity(dir));
+  WITAN_TRY(key, readKey(dir / kKeyFile));
+  std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));
+  WITAN_TRY(journal, store::openRocksStore(dir / "journal", kStore));
+  opened->journal_ = std::move(journal);
+  WITAN_TRY(agents, store::openRocksStore(dir / "agents", kStore));
+  opened->agents_ = std::move(agents);
+  WITAN_DO(opened->start(identity, std::move(key)));
+  return opened;
+}
+
+Status ReplicaDir::start(const ReplicaIdentity& identity, std::string key) {
+  ReplicaOptions options;
+  options.cluster = identity.cluster;
+  options.clusterKey = std::move(key);
+  options.device = identity.device;
+  options.freshTag = randomTag;
+  WITAN_TRY(text, readSmallFile(dir_ / kRecordFile, kMaxHighWaterBytes));
+  if (text) {
+    options.highWater = parseHighWater(*text);
+    if (options.highWater->ok()) record_ = **options.highWater;
+  }
+  WITAN_TRY(replica, LocalReplica::open(*journal_, *agents_, std::move(options)));
+  replica_ = std::move(replica);
+  // A new writer has nothing in the stores yet, whatever they hold of the one before.
+  if (!replica_->incarnation().newIncarnation()) durable_ = replica_->highWater();
+  return flush();
+}
+
+Status ReplicaDir::lease() {
+  HighWater wanted = replica_->highWater();
+  if (durable_.writer != wanted.writer) durable_ = {wanted.writer, {}};
+  bool covered = record_.writer == wanted.writer;
+  for (auto& [space, lease] : wanted.spaces) {
+    const auto at = record_.spaces.find(space);
+    covered = covered && lease.from <= (at == record_.spaces.end() ? 0 : at->second.to);
+    lease.from = durable_.spaces[space].from;
+  }
+  return covered ? okStatus() : writeRecord(wanted);
+}
+
+Status ReplicaDir::writeRecord(const HighWater& record) {
+  WITAN_DO(replaceFile(dir_ / kRecordFile, formatHighWater(record), 0644));
+  record_ = record;
+  return okStatus();
+}
+
+Status ReplicaDir::flush() {
+  WITAN_DO(lease());
+  WITAN_DO(replica_->flush());
+  durable_ = replica_->highWater();
+  return okStatus();
+}
+
+Status ReplicaDir::close() {
+  WITAN_DO(flush());
+  const HighWater closed = replica_->closedHighWater();
+  return closed == record_ ? okStatus() : writeRecord(closed);
+}
+
+}  // namespace witan::node
