@@ -119,22 +119,20 @@ class Pump {
   std::string why_;
 };
 
-// The spaces that the peer is not known to hold just as this device does.
-std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer) {
+// The spaces that the peer may have and is not known to hold just as this device does.
+std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer,
+                                 const std::vector<std::string>& scopes) {
   std::vector<std::string> out;
-  for (const std::string& id : replica.spaceIds())
-    if (replica.acks().acked(id, peer) != replica.findSpace(id)->clock()) out.push_back(id);
+  for (const std::string& id : replica.spaceIds()) {
+    const std::string scope = id.substr(id.find('/') + 1);
+    const bool mayHave =
+        scopes.empty() || scope == kClusterScope || std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+    if (mayHave && replica.acks().acked(id, peer) != replica.findSpace(id)->clock()) out.push_back(id);
+  }
   return out;
 }
 
-Answer summary(LocalReplica& replica, const SyncSession& session, const PipeArguments& arguments) {
-  std::vector<std::string> left = unequal(replica, session.peer());
-  const auto withheld = [&](const std::string& id) {
-    const std::string scope = id.substr(id.find('/') + 1);
-    return !arguments.scopes.empty() && scope != kClusterScope &&
-           std::find(arguments.scopes.begin(), arguments.scopes.end(), scope) == arguments.scopes.end();
-  };
-  std::erase_if(left, withheld);
+Answer summary(const SyncSession& session, const std::vector<std::string>& left) {
   const SessionStats& stats = session.stats();
   std::string words = "sync with " + session.peer() + ": " + std::to_string(stats.framesIn) + " frames in, " +
                       std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
@@ -165,6 +163,8 @@ Result<Answer> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
   PipeTalk talk(dir, std::move(options), wallMs());
   Pump pump(talk);
   WITAN_TRY(ending, pump.run());
+  // Before stabilise() forgets what those said who are no members.
+  const std::vector<std::string> left = unequal(replica, talk.session().peer(), arguments.scopes);
   WITAN_DO(replica.stabilise());
   WITAN_DO(dir.flush());
   const SyncSession& session = talk.session();
@@ -174,7 +174,7 @@ Result<Answer> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
   if (ending == Ending::refused)
     return Error{ErrorCode::conflict, "the session ended: " + session.closeCode() + " (" + session.closeReason() + ")",
                  "see: witan sync status"};
-  return summary(replica, session, arguments);
+  return summary(session, left);
 }
 
 }  // namespace witan::node

@@ -13,16 +13,9 @@ echo "== one process"
 "$witan" sync demo
 
 echo "== three processes"
-# One session of two processes, each at one end of two named pipes.
-talk() {
-  rm -f "$work/there" "$work/back"
-  mkfifo "$work/there" "$work/back"
-  "$witan" sync pipe --dir "$work/$1" <"$work/back" >"$work/there" &
-  local left=$!
-  # Opened in the other order: opening a named pipe waits for the other end.
-  "$witan" sync pipe --dir "$work/$2" >"$work/back" <"$work/there"
-  wait "$left"
-}
+# One session of two processes, each reading what the other writes.
+mkfifo "$work/back"
+talk() { "$witan" sync pipe --dir "$work/$1" <"$work/back" | "$witan" sync pipe --dir "$work/$2" >"$work/back"; }
 on() { "$witan" "${@:2}" --dir "$work/$1"; }
 
 on laptop device init --device laptop --cluster garden --key-file <(printf '%064d\n' 7) >"$work/log"
