@@ -32,6 +32,11 @@ Result<json::value> parseJson(std::string_view text, JsonLimits limits = {});
 std::string canonicalJson(const json::value& value);
 void appendCanonicalJson(std::string& out, const json::value& value);
 
+// For values that are kept and given back, before canonicalJson: a double beyond 2^53 that fits int64 or uint64 becomes
+// that integer. RFC 8785 pads the shortest digits with zeros: 8.611594247095819e16 (which is ...8192) is written as
+// 86115942470958190, and that text reads back as another integer. Hashed arguments stay with the RFC. O(value).
+void makeIntegersExact(json::value& value);
+
 // A JCS string literal with its quotes (RFC 8785 section 3.2.2.2). Requires: `utf8` is valid UTF-8.
 void appendJsonString(std::string& out, std::string_view utf8);
 

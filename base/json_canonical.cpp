@@ -148,6 +148,21 @@ void appendCanonicalJson(std::string& out, const json::value& value) {
   }
 }
 
+void makeIntegersExact(json::value& value) {
+  if (value.is_object()) {
+    for (auto& member : value.get_object()) makeIntegersExact(member.value());
+  } else if (value.is_array()) {
+    for (json::value& element : value.get_array()) makeIntegersExact(element);
+  } else if (value.is_double()) {
+    const double number = value.get_double();
+    if (std::fabs(number) <= 0x1p53) return;  // the shortest digits of these are all of their digits
+    if (-0x1p63 <= number && number < 0x1p63)
+      value = static_cast<std::int64_t>(number);
+    else if (number > 0 && number < 0x1p64)
+      value = static_cast<std::uint64_t>(number);
+  }
+}
+
 std::string canonicalJson(const json::value& value) {
   std::string out;
   appendCanonicalJson(out, value);

@@ -42,12 +42,15 @@ Status readInteger(const json::value& from, std::int64_t& into, std::string_view
   }
   if (from.is_uint64()) return invalid(std::string(where) + ": larger than 2^63-1");
   // 1e3 and 45000.0 are integers in JSON's eyes.
-  if (from.is_double() && std::trunc(from.get_double()) == from.get_double() &&
-      std::abs(from.get_double()) <= 9007199254740992.0) {
-    into = static_cast<std::int64_t>(from.get_double());
-    return okStatus();
-  }
-  return wrongJsonType(where, "an integer", from);
+  if (!from.is_double() || std::trunc(from.get_double()) != from.get_double())
+    return wrongJsonType(where, "an integer", from);
+  const double whole = from.get_double();
+  if (whole >= 0x1p63) return invalid(std::string(where) + ": larger than 2^63-1");
+  if (whole < -0x1p63) return invalid(std::string(where) + ": smaller than -2^63");
+  if (std::abs(whole) > 0x1p53)
+    return invalid(std::string(where) + ": beyond 2^53 an integer is written with all its digits");
+  into = static_cast<std::int64_t>(whole);
+  return okStatus();
 }
 
 Status readText(const json::value& from, std::string& into, std::string_view where) {

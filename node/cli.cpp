@@ -1,7 +1,9 @@
 #include "node/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "base/json.h"
 #include "node/id_command.h"
@@ -45,7 +47,8 @@ int runCli(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    std::fprintf(stderr, "witan: %s: see witan --help\n", e.what());
+    const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+    reportError(invalid(e.what(), "see witan --help"), json);
     return kExitUsage;
   }
   return exitCode;

@@ -46,7 +46,8 @@ Status SnapshotReader::readLines(std::FILE* file, const std::string& name) {
       ++number;
     }
   }
-  if (std::ferror(file) != 0) return ioFailed("cannot read " + name + " (" + std::strerror(errno) + ")");
+  if (std::ferror(file) != 0)
+    return ioFailed("cannot read " + name + " (" + std::strerror(errno) + ")", "give files of JSON Lines, or -");
   return take(line, overlong, place());
 }
 

@@ -82,7 +82,11 @@ TEST(JsonCodec, IntegersInAnyNotation) {
   EXPECT_EQ(parse(R"({"zebra":"z","ant":1e3})")->ant, 1000);
   EXPECT_EQ(parse(R"({"zebra":"z","ant":45000.0})")->ant, 45000);
   EXPECT_EQ(parse(R"({"zebra":"z","ant":-9223372036854775808})")->ant, std::numeric_limits<std::int64_t>::min());
-  EXPECT_FALSE(parse(R"({"zebra":"z","ant":1e300})").ok());
+  EXPECT_EQ(parse(R"({"zebra":"z","ant":9007199254740992.0})")->ant, 9007199254740992);
+  EXPECT_EQ(errorOf(R"({"zebra":"z","ant":1e300})"), "thing.ant: larger than 2^63-1");
+  EXPECT_EQ(errorOf(R"({"zebra":"z","ant":18446744073709551616})"), "thing.ant: larger than 2^63-1");
+  EXPECT_EQ(errorOf(R"({"zebra":"z","ant":-1e19})"), "thing.ant: smaller than -2^63");
+  EXPECT_EQ(errorOf(R"({"zebra":"z","ant":1e17})"), "thing.ant: beyond 2^53 an integer is written with all its digits");
 }
 
 RC_GTEST_PROP(JsonCodec, RoundTripIsCanonical, ()) {

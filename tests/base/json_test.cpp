@@ -113,6 +113,35 @@ TEST(CanonicalJson, IntegersAreExact) {
   EXPECT_EQ(canonical("[-0,-0.0,1.0,1e2,10e-1]"), "[0,0,1,100,1]");
 }
 
+// RFC 8785 pads the shortest digits of a large double with zeros, and the text reads back as another integer.
+TEST(CanonicalJson, KeptIntegersAreExact) {
+  EXPECT_EQ(canonical("8.611594247095819e16"), "86115942470958190");
+  const auto kept = [](std::string_view text) {
+    json::value value = parseJson(text).value();
+    makeIntegersExact(value);
+    return canonicalJson(value);
+  };
+  EXPECT_EQ(kept("8.611594247095819e16"), "86115942470958192");
+  EXPECT_EQ(kept(R"({"a":[-8.611594247095819e16,0.5,-0.0,9007199254740992.0]})"),
+            R"({"a":[-86115942470958192,0.5,0,9007199254740992]})");
+  EXPECT_EQ(kept("[-9.223372036854775808e18,9.223372036854775808e18,1.8446744073709549568e19]"),
+            "[-9223372036854775808,9223372036854775808,18446744073709549568]");
+  // No 64-bit integer: as RFC 8785 has them.
+  EXPECT_EQ(kept("[18446744073709551616,-9.3e18,-1e19,1e21]"),
+            "[18446744073709552000,-9300000000000000000,-10000000000000000000,1e+21]");
+}
+
+RC_GTEST_PROP(CanonicalJson, KeptNumbersReadBackAsTheSameValue, (std::uint64_t bits)) {
+  const double value = std::bit_cast<double>((bits & ~(0x7ffull << 52)) | ((1023 + 40 + bits % 24) << 52));
+  json::value kept = value;
+  makeIntegersExact(kept);
+  const std::string text = canonicalJson(kept);
+  const json::value read = parseJson(text).value();
+  RC_ASSERT(read.to_number<double>() == value);
+  if (read.is_int64()) RC_ASSERT(static_cast<long double>(read.get_int64()) == static_cast<long double>(value));
+  if (read.is_uint64()) RC_ASSERT(static_cast<long double>(read.get_uint64()) == static_cast<long double>(value));
+}
+
 TEST(CanonicalJson, StringsEscapeOnlyWhatTheyMust) {
   std::string out;
   appendJsonString(out, std::string_view("\0\x01\b\t\n\v\f\r\x1f \"\\/\x7f\xc3\xa9", 16));

@@ -71,6 +71,15 @@ TEST(AgentStateJson, TheViewIsTheSnapshotWithoutItsDot) {
   EXPECT_EQ(viewJson("agent-1", viewOf(std::vector{example}, nullptr)), canonicalJson(expected));
 }
 
+// The double 8.611594247095819e16 is 86115942470958192; RFC 8785 alone would print ...190, another integer.
+TEST(AgentStateJson, ASlotGivesLargeNumbersBackAsTheyWere) {
+  const auto spelled = readSnapshot(with(R"("value":"g")", R"("value":[8.611594247095819e16])"));
+  ASSERT_TRUE(spelled.ok()) << spelled.error().message;
+  EXPECT_EQ(spelled->state.slot(SlotName::primaryGoal).value, "[86115942470958192]");
+  EXPECT_EQ(*spelled, readSnapshot(with(R"("value":"g")", R"("value":[86115942470958192])")).value());
+  EXPECT_EQ(*spelled, readSnapshot(snapshotJson(*spelled)).value());
+}
+
 TEST(AgentStateJson, CountersUpTo2To63) {
   const auto s = readSnapshot(with(R"("version":1)", R"("version":9223372036854775807)"));
   ASSERT_TRUE(s.ok());

@@ -90,6 +90,12 @@ struct Fork {
   JournalView view = journalViewOf(std::vector{a, b});
 };
 
+TEST(JournalEntity, LargeNumbersAreKeptAsTheyWere) {
+  const auto body = journalEdit(JournalView{}, editOf(R"({"n": 8.611594247095819e16, "x": 1.50})"));
+  ASSERT_TRUE(body.ok()) << body.error().message;
+  EXPECT_EQ(body->payload, R"({"n":86115942470958192,"x":1.5})");
+}
+
 TEST(JournalEntity, AConflictIsShownAndAPersonSettlesIt) {
   const Fork fork;
   ASSERT_TRUE(fork.view.inConflict());
