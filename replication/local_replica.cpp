@@ -12,6 +12,7 @@ namespace witan::replication {
 namespace {
 
 constexpr std::string_view kWriterRow = "writer";
+constexpr std::string_view kRetiredRow = "retired";     // the latest of this device's own retirements that was noticed
 constexpr std::string_view kAckRow = "ack/";            // + space + "|" + device -> clock, when
 constexpr std::string_view kRestoredRow = "restored/";  // + space
 constexpr std::string_view kIncidentRow = "incident/";  // + number
@@ -217,6 +218,20 @@ Result<Membership> LocalReplica::membership() {
   return membershipOf(all);
 }
 
+Status LocalReplica::noticeOwnRetirement(const Membership& members) {
+  std::uint32_t latest = 0;
+  for (const RetiredMember& retired : members.retired)
+    if (retired.member.device == device()) latest = std::max(latest, retired.member.admission);
+  if (latest == 0) return okStatus();
+  WITAN_TRY(known, agents_->meta(kRetiredRow));
+  const std::string now = std::to_string(latest);
+  if (known && *known == now) return okStatus();
+  agents_->putMeta(kRetiredRow, now);
+  for (const std::string& id : spaceIds())
+    if (id != spaceId(DatabaseName::agents, kClusterScope)) setRestored(id, true);
+  return reincarnate("this device was retired (admission " + now + ")");
+}
+
 Status LocalReplica::stabilise() {
   WITAN_TRY(members, membership());
   const std::vector<std::string> present = members.presentDevices();
@@ -225,6 +240,9 @@ Status LocalReplica::stabilise() {
     Space& space = *findSpace(id);
     if (const auto finals = members.finals.find(id); finals != members.finals.end())
       for (const auto& [writer, final] : finals->second.entries()) space.retire(writer, final);
+    // Nobody ever had a commit of theirs here.
+    for (const auto& [name, index] : space.writers().byName())
+      if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
     if (restored(id)) continue;
     noteAck(id, device(), space.clock(), 0);
     const VectorClock stable = acks_.stable(id, present);

@@ -88,6 +88,9 @@ class LocalReplica {
   Result<Membership> membership();
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
+  // Once for each time that this device itself was retired: while it was, the others tidied away what it still holds,
+  // so its copy counts as restored, and it goes on under a new writer. Sessions call it when statements have come.
+  Status noticeOwnRetirement(const Membership& members);
 
   // Set when this store went back in time, until a peer's copy has been adopted (replication/range_repair.h).
   bool restored(std::string_view space) const;

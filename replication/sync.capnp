@@ -54,7 +54,8 @@ struct Spaces {                     # type 12: right after HELLO, and whenever t
 
 struct SpaceSummary {
   database @0 :UInt16;              # 0 journal, 1 agents
-  settled @1 :Bool;                 # everything held is covered by the vector, so the digest can be compared
+  settled @1 :Bool;                 # equal vectors mean equal contents: nothing is held above the vector, and the
+                                    # store did not go back in time
   writersHash @2 :UInt64;           # of all writers' names, each with its counter + 1 if it is retired, else with 0
   count @3 :UInt64;                 # digest of what is held
   sumHigh @4 :UInt64;

@@ -61,9 +61,11 @@ std::uint64_t SyncSession::statementsNow() {
 // to be leaving ends. What else the peer may have stays as it was to the end of the session: statements come one by
 // one.
 Status SyncSession::followStatements() {
-  if (limited_ || statementsNow() == statementsSeen_) return okStatus();
+  if (statementsNow() == statementsSeen_) return okStatus();
   WITAN_TRY(members, local_.membership());
   statementsSeen_ = statementsNow();
+  WITAN_DO(local_.noticeOwnRetirement(members));
+  if (limited_) return okStatus();
   const Standing standing = members.standing(peer_);
   if (standing != Standing::retiring && standing != Standing::retired) return okStatus();
   const std::string why = peer_ + " is " + toString(standing);
@@ -341,13 +343,19 @@ Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
 
 // --- repair
 
+// Whether equal vectors mean equal contents: not in the middle of a peer's round, and not while something here may have
+// been outlived elsewhere. A peer that compared then would take it for lost and bring it back.
+bool SyncSession::mayCompare(const Shared& shared) const {
+  return !local_.restored(shared.id) && shared.sync->space().settled();
+}
+
 // Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks.
 void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
   Space& space = shared.sync->space();
   if (!settled || shared.repair || !shared.items.empty() || digest == space.digest() || !(theirs == space.vector()) ||
-      !space.settled())
+      !mayCompare(shared))
     return;
-  if (local_.restored(shared.id) || shared.alarms >= kRepairsPerSession) return;
+  if (shared.alarms >= kRepairsPerSession) return;
   if (shared.alarms++ == 0)
     local_.note({"digestAlarm", peer_,
                  shared.id + ": equal vectors, but here " + toString(space.digest()) + " and there " +
@@ -413,7 +421,7 @@ void SyncSession::sendSummaries(std::size_t from) {
     if (token.ok() && *token) shared.resume = **token;
     SpaceSummary& out = message.spaces.emplace_back();
     out.database = static_cast<std::uint16_t>(shared.database);
-    out.settled = space.settled();
+    out.settled = mayCompare(shared);
     out.writersHash = summary.writersHash;
     out.count = space.digest().count;
     out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
@@ -497,7 +505,7 @@ void SyncSession::sendAck() {
     Space& space = shared.sync->space();
     AckedSpace& acked = ack.spaces.emplace_back();
     acked.space = indexOf(shared);
-    acked.settled = space.settled();
+    acked.settled = mayCompare(shared);
     acked.count = space.digest().count;
     acked.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
     acked.sumLow = static_cast<std::uint64_t>(space.digest().sum);

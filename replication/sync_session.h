@@ -120,6 +120,7 @@ class SyncSession {
   bool statementsSent() const;
   void learnClock(const Shared& shared, std::int64_t nowMs);
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
+  bool mayCompare(const Shared& shared) const;
   void startRepair(Shared& shared, RepairMode mode);
   void afterRepair(Shared& shared);
   std::string cursorRow(const Shared& shared) const;
