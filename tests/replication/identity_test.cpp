@@ -1,0 +1,584 @@
+// What goes wrong with the identity of a device (design: replication, "Dots and clocks"): one dot with two contents, a
+// cloned disk, a store that went back in time, a restored backup, a peer that lies; and who leaves and comes back.
+#include <algorithm>
+
+#include "tests/replication/cluster.h"
+
+namespace witan::replication::test {
+namespace {
+
+auto failures(std::uint64_t n) {
+  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
+}
+
+// Copies a disk: everything that is in `from`, and nothing else.
+void copyDisk(const store::MemoryStore& from, store::MemoryStore& to) {
+  store::WriteBatch batch;
+  ASSERT_TRUE(to.scan({}, {}, [&](std::string_view key, std::string_view) {
+                  batch.erase(key);
+                  return true;
+                }).ok());
+  ASSERT_TRUE(from.scan({}, {},
+                        [&](std::string_view key, std::string_view value) {
+                          batch.put(key, value);
+                          return true;
+                        })
+                  .ok());
+  ASSERT_TRUE(to.writeSynced(batch).ok());
+}
+
+// The disks of a device at one moment.
+struct Backup {
+  store::MemoryStore journal, agents;
+  std::string highWater;
+};
+void backUp(Device& device, Backup& into) {
+  device.flush();
+  copyDisk(device.journalStore(), into.journal);
+  copyDisk(device.agentStore(), into.agents);
+  into.highWater = formatHighWater(device.replica().highWater());
+}
+
+// A device as the node runs it: with a high-water record beside the store.
+class GuardedDevice {
+ public:
+  explicit GuardedDevice(std::string name, std::uint32_t tag) : name_(std::move(name)), tag_(tag) {
+    open(std::nullopt);
+  }
+
+  void open(std::optional<std::string> record) {
+    replica_.reset();
+    ReplicaOptions options;
+    options.cluster = "test";
+    options.clusterKey = "key";
+    options.device = name_;
+    options.freshTag = [this] { return tag_++; };
+    if (record) options.highWater = parseHighWater(*record);
+    auto opened = LocalReplica::open(journal_, agents_, std::move(options));
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    replica_ = *std::move(opened);
+    ASSERT_TRUE(replica_->flush().ok());
+  }
+  std::string record() { return formatHighWater(replica_->highWater()); }
+  LocalReplica& replica() { return *replica_; }
+  void write(const std::string& agent, std::uint64_t n) {
+    AgentState state;
+    state.consecutiveFailureCount = n;
+    const Write write{Kind::agentState, agent, encodeAgentState(state, replica_->writer()), false};
+    ASSERT_TRUE(replica_->commit(DatabaseName::agents, "main", {&write, 1}).ok());
+    ASSERT_TRUE(replica_->flush().ok());
+  }
+  store::MemoryStore journal_, agents_;
+
+ private:
+  std::string name_;
+  std::uint32_t tag_;
+  std::unique_ptr<LocalReplica> replica_;
+};
+
+std::size_t count(const std::vector<Incident>& incidents, std::string_view kind) {
+  return static_cast<std::size_t>(
+      std::count_if(incidents.begin(), incidents.end(), [&](const Incident& i) { return i.kind == kind; }));
+}
+
+// --- equivocation
+
+// Two lives of one device, of which neither knows, have told two others different contents under one dot.
+TEST(Equivocation, IsShownAndBothSidesWorkOn) {
+  Device first("a", 7), second("a", 7), b("b"), c("c");
+  ASSERT_EQ(first.replica().writer(), second.replica().writer());
+  first.write("agent", failures(1));
+  second.write("agent", failures(2));
+  sync(first, b);
+  sync(second, c);
+  for (int round = 0; round < 3; ++round) sync(b, c);
+  EXPECT_EQ(count(b.incidents(), "equivocation") + count(c.incidents(), "equivocation"), 2u)
+      << "each side says it, once, however often they meet";
+  for (Device* device : {&b, &c}) {
+    const auto incidents = device->incidents();
+    EXPECT_GE(count(incidents, "digestAlarm"), 1u) << "they know that they differ";
+    for (const Incident& incident : incidents) {
+      if (incident.kind != "equivocation") continue;
+      EXPECT_NE(incident.what.find(first.replica().writer() + ":1"), std::string::npos) << incident.what;
+      EXPECT_NE(incident.what.find("agent"), std::string::npos) << incident.what;
+    }
+  }
+  // Work goes on, and whoever writes next ends the difference.
+  b.write("other", failures(5));
+  c.write("third", failures(6));
+  sync(b, c);
+  EXPECT_EQ(c.view("other").consecutiveFailureCount, 5u);
+  EXPECT_EQ(b.view("third").consecutiveFailureCount, 6u);
+  b.write("agent", failures(9));
+  sync(b, c);
+  expectEqual(b, c);
+  EXPECT_EQ(c.view("agent").consecutiveFailureCount, 9u);
+}
+
+// The same on different keys: each side takes the other's for superseded, until the digests are compared.
+TEST(Equivocation, OnDifferentKeysIsUnited) {
+  Device first("a", 7), second("a", 7), b("b"), c("c");
+  first.write("one", failures(1));
+  second.write("two", failures(2));
+  sync(first, b);
+  sync(second, c);
+  sync(b, c);
+  sync(b, c);
+  expectEqual(b, c);
+  EXPECT_EQ(b.agents().keys(Kind::agentState), (std::vector<std::string>{"one", "two"}));
+  EXPECT_GE(count(b.incidents(), "digestAlarm"), 1u);
+}
+
+TEST(Equivocation, NoneWithoutACause) {
+  Device a("a", 7), b("b"), c("c");
+  a.write("agent", failures(1));
+  sync(a, b), sync(a, c), sync(b, c);
+  for (Device* device : {&a, &b, &c}) EXPECT_TRUE(device->incidents().empty());
+}
+
+// --- a cloned disk
+
+TEST(Clone, TwoDevicesWithOneIdRefuseEachOther) {
+  Device a("a", 7), clone("a", 7);
+  a.write("agent", failures(1));
+  a.flush();
+  copyDisk(a.agentStore(), clone.agentStore());
+  copyDisk(a.journalStore(), clone.journalStore());
+  clone.open();
+  Link link(a, clone);
+  link.run();
+  EXPECT_EQ(link.ofA().state(), SessionState::closed);
+  EXPECT_NE(link.ofA().closeReason().find("one of the two is a copy"), std::string::npos) << link.ofA().closeReason();
+}
+
+// Started from a copied disk, the clone learns through a third device that its writer went on elsewhere, takes a new
+// one, and nothing of either is lost.
+TEST(Clone, FindsOutThroughAThirdDeviceAndLosesNothing) {
+  Device a("a", 7), clone("a", 50), b("b");
+  a.write("agent", failures(1));
+  sync(a, b);
+  copyDisk(a.agentStore(), clone.agentStore());
+  copyDisk(a.journalStore(), clone.journalStore());
+  clone.open();
+  ASSERT_EQ(clone.replica().writer(), a.replica().writer());
+  a.write("original", failures(2));
+  sync(a, b);
+  sync(clone, b);
+  EXPECT_NE(clone.replica().writer(), a.replica().writer());
+  EXPECT_EQ(count(clone.incidents(), "rolledBack"), 1u);
+  EXPECT_EQ(count(clone.incidents(), "newIncarnation"), 1u);
+  clone.write("copy", failures(3));
+  sync(clone, b);
+  sync(a, b);
+  sync(clone, b);
+  expectEqual(a, b);
+  EXPECT_EQ(a.view("copy").consecutiveFailureCount, 3u);
+  EXPECT_EQ(clone.view("original").consecutiveFailureCount, 2u);
+  EXPECT_EQ(count(b.incidents(), "equivocation"), 0u);
+}
+
+// --- rollback: what the record beside the store says
+
+TEST(Rollback, EveryStateOfTheHighWaterRecord) {
+  struct Case {
+    const char* name;
+    IncarnationCause cause;
+  };
+  for (const Case& each :
+       {Case{"right", IncarnationCause::none}, Case{"missing", IncarnationCause::noRecord},
+        Case{"damaged", IncarnationCause::damagedRecord}, Case{"ahead", IncarnationCause::storeBehind},
+        Case{"behind", IncarnationCause::storeAhead}, Case{"other", IncarnationCause::otherWriter}}) {
+    SCOPED_TRACE(each.name);
+    const std::string name = each.name;
+    GuardedDevice a("a", 7), stranger("a", 90);
+    EXPECT_EQ(a.replica().incarnation().cause, IncarnationCause::freshStore);
+    for (int i = 0; i < 10; ++i) a.write("agent", static_cast<std::uint64_t>(i));
+    const std::string writer = a.replica().writer();
+    std::string record = a.record();
+    HighWater changed = a.replica().highWater();
+    if (name == "ahead") {
+      changed.spaces.at("agents/main") = leaseFrom(100);
+      record = formatHighWater(changed);
+    }
+    if (name == "behind") {
+      changed.spaces.at("agents/main") = closedLease(4);
+      record = formatHighWater(changed);
+    }
+    if (name == "other") record = stranger.record();
+    if (name == "damaged") record[record.size() / 2] ^= 1;
+    a.open(name == "missing" ? std::nullopt : std::optional(record));
+    EXPECT_EQ(a.replica().incarnation().cause, each.cause) << a.replica().incarnation().why;
+    const bool same = each.cause == IncarnationCause::none;
+    EXPECT_EQ(a.replica().writer() == writer, same);
+    EXPECT_EQ(a.replica().restored("agents/main"), !same);
+    EXPECT_EQ(count(*a.replica().incidents(), "newIncarnation"), same ? 0u : 1u);
+    // The next commit takes a dot that nobody has ever had.
+    a.write("agent", 99);
+    EXPECT_EQ(a.replica().findSpace("agents/main")->clock().at(a.replica().writer()), same ? 11u : 1u);
+  }
+}
+
+TEST(Rollback, AProperEndLeavesExactlyTheLastCounters) {
+  GuardedDevice a("a", 7);
+  a.write("agent", 1);
+  const std::string closed = formatHighWater(a.replica().closedHighWater());
+  a.open(closed);
+  EXPECT_FALSE(a.replica().incarnation().newIncarnation()) << a.replica().incarnation().why;
+}
+
+// --- a restored backup
+
+// What the cluster has outlived does not come back; what only the backup has under its old writer is not lost.
+TEST(Restore, AdoptsWhatHappenedAndKeepsWhatOnlyItKnows) {
+  Device a("a", 7), b("b"), c("c");
+  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
+  for (const std::string device : {"b", "c"}) {
+    const auto known = a.replica().statements();
+    ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), device, 1, device)).ok());
+  }
+  sync(a, b), sync(a, b), sync(a, c), sync(a, c);
+  for (int i = 0; i < 20; ++i) a.write("agent-" + std::to_string(i), failures(1));
+  sync(a, b);
+  a.write("unsynced", failures(4));  // nobody else has it when the backup is taken
+  Backup backup;
+  backUp(a, backup);
+  // Life goes on. agent-0..4 are deleted, agent-5..9 overwritten; everybody has it, contexts are shortened.
+  sync(a, b);
+  for (int i = 0; i < 5; ++i) {
+    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
+    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+  }
+  for (int i = 5; i < 10; ++i) b.write("agent-" + std::to_string(i), failures(2));
+  a.write("after-backup", failures(6));
+  for (int round = 0; round < 3; ++round) {
+    sync(a, b), sync(b, c), sync(a, c);
+    for (Device* device : {&a, &b, &c}) ASSERT_TRUE(device->replica().stabilise().ok());
+  }
+  ASSERT_TRUE(b.antichain("agent-0").empty()) << "the tombstone is gone, nothing marks the deletion";
+  // The disk of a dies. The backup comes back, without its record: a new writer.
+  copyDisk(backup.agents, a.agentStore());
+  copyDisk(backup.journal, a.journalStore());
+  a.open(false);
+  EXPECT_EQ(a.replica().incarnation().cause, IncarnationCause::noRecord);
+  EXPECT_TRUE(a.replica().restored("agents/main"));
+  EXPECT_EQ(a.antichain("agent-0").size(), 1u) << "before it has met anybody";
+  a.write("new-life", failures(8));
+  sync(a, b);
+  EXPECT_FALSE(a.replica().restored("agents/main"));
+  sync(a, b), sync(b, c), sync(a, c);
+  expectEqual(a, b);
+  expectEqual(b, c);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(a.antichain("agent-" + std::to_string(i)).empty()) << i;
+  for (int i = 5; i < 10; ++i) {
+    EXPECT_EQ(a.antichain("agent-" + std::to_string(i)).size(), 1u);
+    EXPECT_EQ(a.view("agent-" + std::to_string(i)).consecutiveFailureCount, 2u);
+  }
+  for (const char* agent : {"unsynced", "after-backup", "new-life"}) EXPECT_EQ(c.antichain(agent).size(), 1u) << agent;
+  EXPECT_EQ(count(b.incidents(), "equivocation"), 0u);
+}
+
+// Dots that a told only to c before its disk died, and that its backup has too: same content, no second life.
+TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
+  Device a("a", 7), b("b");
+  a.write("one", failures(1));
+  sync(a, b);
+  a.write("two", failures(2));
+  Backup backup;
+  backUp(a, backup);
+  a.write("three", failures(3));  // lost with the disk, nobody has it
+  a.flush();
+  copyDisk(backup.agents, a.agentStore());
+  copyDisk(backup.journal, a.journalStore());
+  a.open(false);
+  a.write("four", failures(4));
+  sync(a, b);
+  sync(a, b);
+  expectEqual(a, b);
+  for (const char* agent : {"one", "two", "four"}) EXPECT_EQ(b.antichain(agent).size(), 1u) << agent;
+  EXPECT_TRUE(b.antichain("three").empty());
+  EXPECT_EQ(count(b.incidents(), "equivocation") + count(a.incidents(), "equivocation"), 0u);
+}
+
+// --- peers that lie
+
+std::string greetingOf(const std::string& device, std::uint64_t counter, Device& victim) {
+  WordWriter words;
+  std::string out;
+  Hello hello;
+  hello.window = 1 << 20;
+  hello.cluster = "test";
+  hello.device = device;
+  appendFrame(out, words, hello);
+  Spaces spaces;
+  SpaceSummary& summary = spaces.spaces.emplace_back();
+  summary.database = 1;
+  summary.scope = "main";
+  appendFrame(out, words, spaces);
+  std::string rows;
+  appendWriterRow(rows, victim.replica().writer());
+  const std::vector<std::pair<std::uint64_t, Seq>> clock{{0, counter}};
+  appendClockRow(rows, RowTag::commit, clock);
+  appendFrame(out, words, Writers{0, asData(rows)});
+  return out;
+}
+
+SessionState claim(Device& victim, const std::string& peer, std::uint64_t counter, std::string* reason = nullptr) {
+  SyncSession session(victim.replica(), {}, 0);
+  for (const std::string& frame : framesOf(greetingOf(peer, counter, victim)))
+    if (session.state() != SessionState::closed) (void)session.receive(frame, 0);
+  if (reason != nullptr) *reason = session.closeReason();
+  victim.flush();
+  return session.state();
+}
+
+// The writer was made by this very process: nobody can know more of it.
+TEST(Lie, MoreOfMyWriterThanItEverIssuedIsQuarantinedWithAnExplanation) {
+  Device a("a");
+  a.write("agent", failures(1));
+  std::string reason;
+  EXPECT_EQ(claim(a, "liar", 5, &reason), SessionState::closed);
+  EXPECT_NE(reason.find("liar says that it has 5 commits of " + a.replica().writer()), std::string::npos) << reason;
+  ASSERT_TRUE(a.replica().quarantined("liar"));
+  EXPECT_EQ(count(a.incidents(), "quarantine"), 1u);
+  // Refused afterwards, also after a restart, with the reason; its words change nothing.
+  a.crash();
+  EXPECT_EQ(claim(a, "liar", 1, &reason), SessionState::closed);
+  EXPECT_EQ(reason, *a.replica().quarantined("liar"));
+  SessionOptions known;
+  known.peer = "liar";
+  SyncSession session(a.replica(), known, 0);
+  EXPECT_EQ(session.state(), SessionState::closed);
+  EXPECT_EQ(session.closeCode(), "quarantined");
+  // Others are not concerned, and pardon lifts it.
+  Device b("b"), liar("liar");
+  sync(a, b);
+  a.replica().pardon("liar");
+  a.flush();
+  EXPECT_FALSE(a.replica().quarantined("liar"));
+  sync(a, liar);
+  expectEqual(a, liar);
+}
+
+// After a restart an earlier life may have issued more: believed, and a new writer taken, of which that cannot be said.
+TEST(Lie, IsBelievedOnceAfterARestart) {
+  Device a("a");
+  a.write("agent", failures(1));
+  a.flush();
+  const std::string before = a.replica().writer();
+  a.crash();
+  EXPECT_EQ(claim(a, "peer", 50), SessionState::running);
+  EXPECT_NE(a.replica().writer(), before);
+  EXPECT_FALSE(a.replica().quarantined("peer"));
+  EXPECT_EQ(count(a.incidents(), "rolledBack"), 1u);
+  EXPECT_EQ(claim(a, "peer", 1), SessionState::closed);
+  EXPECT_TRUE(a.replica().quarantined("peer"));
+}
+
+TEST(Lie, ACounterThatNoDeviceReaches) {
+  for (const std::uint64_t counter : {(std::uint64_t{1} << 40) + 2, std::uint64_t{1} << 47}) {
+    Device a("a");
+    a.write("agent", failures(1));
+    a.crash();
+    EXPECT_EQ(claim(a, "liar", counter), SessionState::closed);
+    EXPECT_TRUE(a.replica().quarantined("liar"));
+  }
+}
+
+// A context that covers commits to come would bar them from the key for ever.
+TEST(Lie, AContextThatHasSeenTheFuture) {
+  for (const bool mine : {true, false}) {
+    Device a("a");
+    a.write("agent", failures(1));
+    SyncSession session(a.replica(), {}, 0);
+    std::string all = greetingOf("liar", 0, a);
+    std::string rows;
+    appendWriterRow(rows, "liar@00000001");
+    appendWriterRow(rows, "third@00000001");
+    VersionRow version;
+    version.kind = Kind::agentState;
+    version.key = "agent";
+    version.writer = 1;
+    version.seq = 1;
+    version.context = {{mine ? 0u : 2u, mine ? 1000u : std::uint64_t{1} << 45}};
+    AgentState state;
+    const std::string body = encodeAgentState(state, "liar@00000001");
+    version.body = body;
+    appendVersionRow(rows, version);
+    WordWriter words;
+    appendFrame(all, words, Segment{0, 0, asData(rows), {}});
+    for (const std::string& frame : framesOf(all))
+      if (session.state() != SessionState::closed) (void)session.receive(frame, 0);
+    EXPECT_EQ(session.state(), SessionState::closed);
+    EXPECT_TRUE(a.replica().quarantined("liar")) << session.closeReason();
+    EXPECT_EQ(a.antichain("agent").size(), 1u);
+    a.write("agent", failures(2));
+    EXPECT_EQ(a.view("agent").consecutiveFailureCount, 2u);
+  }
+}
+
+// --- retire and return, on the real core
+
+class Retirement : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    state(a, admit({}, a.replica().writer(), "a", 1, "a"));
+    for (Device* device : {&b, &d}) state(a, admit(known(a), a.replica().writer(), device->name(), 1, device->name()));
+    meet(), meet();
+    for (Device* device : {&a, &b, &d})
+      for (int i = 0; i < 3; ++i) device->write(device->name() + std::to_string(i), failures(1));
+    meet(), meet();
+    oldWriter = d.replica().writer();
+  }
+  static std::vector<Statement> known(Device& device) { return device.replica().statements().value(); }
+  static void state(Device& device, const Statement& statement) {
+    ASSERT_TRUE(device.replica().addStatement(statement).ok());
+    device.flush();
+  }
+  void meet() { sync(a, b), sync(a, d), sync(b, d); }
+  // A session that may end early; why it did, at x.
+  static std::string tryToSync(Device& x, Device& y) {
+    Link link(x, y);
+    link.run();
+    return link.ofA().closeCode();
+  }
+  // `options`: of the sessions until it is retired.
+  void retireD(const SessionOptions& options = {}) {
+    state(a, proposeRetire(known(a), a.replica().writer(), "d", 1));
+    sync(a, b, options);
+    for (Device* device : {&a, &b}) {
+      ClocksBySpace committed;
+      for (const std::string& id : device->replica().spaceIds())
+        committed[id] = device->replica().findSpace(id)->clock();
+      state(*device, retireAck(known(*device), device->replica().writer(), "d", 1,
+                               countersToAck(*device->replica().membership(), committed)));
+    }
+    sync(a, b, options);
+    ASSERT_EQ(a.replica().membership()->standing("d"), Standing::retired);
+    for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
+    a.flush(), b.flush();
+  }
+
+  Device a{"a", 1}, b{"b", 2}, d{"d", 3};
+  std::string oldWriter;
+};
+
+TEST_F(Retirement, ARetiredDeviceGetsMembershipOnly) {
+  d.write("orphan", failures(7));
+  retireD();
+  b.write("news", failures(5));
+  tryToSync(b, d);
+  EXPECT_EQ(d.replica().membership()->standing("d"), Standing::retired) << "it is told";
+  EXPECT_TRUE(d.antichain("news").empty());
+  EXPECT_TRUE(b.antichain("orphan").empty()) << "and nothing is taken from it";
+}
+
+// The session in which a device learns of the proposal ends; so does one that was open when it was made.
+TEST_F(Retirement, AnOpenSessionEndsWhenThePeerIsToLeave) {
+  Link live(b, d);
+  live.run();
+  ASSERT_EQ(live.ofA().state(), SessionState::running);
+  state(a, proposeRetire(known(a), a.replica().writer(), "d", 1));
+  sync(a, b);
+  d.write("late", failures(9));
+  live.run();
+  EXPECT_EQ(live.ofA().state(), SessionState::closed);
+  EXPECT_EQ(live.ofA().closeCode(), "retired");
+  EXPECT_TRUE(b.antichain("late").empty());
+}
+
+// The entries of a retired writer leave the greeting.
+TEST_F(Retirement, ItsWriterLeavesTheWire) {
+  const auto counters = [&] {
+    SessionOptions options;
+    options.peer = "b";
+    SyncSession session(a.replica(), options, 0);
+    std::string out;
+    session.produce(out, std::size_t{1} << 30, 0);
+    std::size_t entries = 0;
+    for (const std::string& frame : framesOf(out)) {
+      if (frame[4] != static_cast<char>(FrameType::spaces)) continue;
+      const auto words = *alignedWords(std::string_view(frame).substr(kFrameHeaderBytes));
+      Spaces spaces;
+      EXPECT_TRUE(readFrame({reinterpret_cast<const char*>(words.data()), words.size() * 8}, spaces).ok());
+      for (const SpaceSummary& s : spaces.spaces) {
+        DenseReader vector(asText(s.vector));
+        for (; vector.ok() && !vector.atEnd(); ++entries) (void)vector.varint();
+      }
+    }
+    return entries;
+  };
+  const std::size_t before = counters();
+  retireD();
+  EXPECT_EQ(counters(), before - a.replica().spaceIds().size());
+  Link link(a, b);
+  link.run();
+  EXPECT_EQ(link.ofA().stats().segmentsOut, 0u);
+  EXPECT_EQ(link.ofA().stats().repairs, 0u);
+}
+
+// A newcomer who never heard of the retired writer gets what it wrote all the same, without an alarm.
+TEST_F(Retirement, ANewcomerGetsWhatTheRetiredOneWrote) {
+  retireD();
+  Device c("c", 4);
+  state(a, admit(known(a), a.replica().writer(), "c", 1, "c"));
+  sync(a, c);
+  sync(a, c);
+  expectEqual(a, c);
+  EXPECT_EQ(c.antichain("d0").size(), 1u);
+  EXPECT_TRUE(c.incidents().empty());
+  EXPECT_TRUE(a.incidents().empty());
+}
+
+// An active device that never had the retired writer's space: equal lists of live writers, and yet it lacks everything
+// of the retired one.
+TEST_F(Retirement, EqualListsOfLiveWritersDoNotHideThatOneLacksTheRetiredOne) {
+  // In a scope of its own, d's work reaches a only.
+  AgentState stateOfIt;
+  const Write only{Kind::agentState, "only", encodeAgentState(stateOfIt, d.replica().writer()), false};
+  ASSERT_TRUE(d.replica().commit(DatabaseName::agents, "side", {&only, 1}).ok());
+  d.flush();
+  SessionOptions notSide;
+  notSide.mayHave = [](DatabaseName, std::string_view scope) { return scope != "side"; };
+  sync(a, d);
+  ASSERT_TRUE(b.replica().database(DatabaseName::agents).space("side").ok());
+  ASSERT_TRUE(a.replica().database(DatabaseName::agents).find("side")->intern(b.replica().writer()).ok());
+  ASSERT_TRUE(b.replica().database(DatabaseName::agents).find("side")->intern(a.replica().writer()).ok());
+  retireD(notSide);
+  sync(a, b);
+  EXPECT_EQ(b.agents("side").keys(Kind::agentState), (std::vector<std::string>{"only"}));
+  EXPECT_EQ(a.agents("side").clock(), b.agents("side").clock());
+  EXPECT_EQ(count(a.incidents(), "digestAlarm") + count(b.incidents(), "digestAlarm"), 0u);
+}
+
+// It comes back under a new admission, with a new writer: what nobody had seen of it is not lost, what was superseded
+// and tidied away meanwhile does not come back.
+TEST_F(Retirement, AReturningDeviceLosesNothingAndBringsNothingStaleBack) {
+  d.write("orphan", failures(7));  // above its final counter
+  retireD();
+  b.write("d0", failures(2));
+  const Write gone{Kind::agentState, "d1", "", true};
+  ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+  for (int round = 0; round < 3; ++round) {
+    sync(a, b);
+    ASSERT_TRUE(a.replica().stabilise().ok() && b.replica().stabilise().ok());
+  }
+  ASSERT_TRUE(a.antichain("d1").empty());
+  // Welcomed by a, without knowing that it ever was retired.
+  state(a, admit(known(a), a.replica().writer(), "d", a.replica().membership()->nextAdmission("d"), "d"));
+  sync(a, d);
+  ASSERT_EQ(d.replica().membership()->standing("d"), Standing::active);
+  EXPECT_NE(d.replica().writer(), oldWriter);
+  d.write("d-new", failures(3));
+  for (int round = 0; round < 2; ++round) meet();
+  expectEqual(a, b);
+  expectEqual(a, d);
+  EXPECT_EQ(b.antichain("orphan").size(), 1u);
+  EXPECT_EQ(b.antichain("d-new").size(), 1u);
+  EXPECT_EQ(d.view("d0").consecutiveFailureCount, 2u);
+  EXPECT_EQ(d.antichain("d0").size(), 1u);
+  EXPECT_TRUE(d.antichain("d1").empty());
+  for (Device* device : {&a, &b, &d}) EXPECT_EQ(count(device->incidents(), "equivocation"), 0u);
+}
+
+}  // namespace
+}  // namespace witan::replication::test
