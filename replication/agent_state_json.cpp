@@ -78,7 +78,9 @@ Status readSlot(const json::value& value, std::string_view where, Slot& into) {
   WITAN_DO(readText(object->at("host"), into.host, under(where, "host")));
   if (into.host.empty() && into.version > 0) return invalid(under(where, "host") + ": a written slot names its writer");
   if (!into.host.empty()) WITAN_DO(validateId(under(where, "host"), into.host));
-  into.value = canonicalJson(object->at("value"));
+  json::value kept = object->at("value");
+  makeIntegersExact(kept);
+  into.value = canonicalJson(kept);
   if (into.value.size() <= kMaxSlotBytes) return okStatus();
   return invalid(under(where, "value") + ": longer than " + std::to_string(kMaxSlotBytes) + " bytes");
 }

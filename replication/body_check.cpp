@@ -4,6 +4,7 @@
 #include "replication/agent_state_codec.h"
 #include "replication/records.h"
 #include "replication/statement.h"
+#include "replication/wake_run.h"
 
 namespace witan::replication {
 
@@ -47,6 +48,10 @@ Status checkIncoming(const Space& space, DatabaseName database, const VersionRow
     return invalid(std::string(traits.name) + " records do not live in the " + toString(database) + " database");
   if (row.kind == Kind::batch && row.key != name + ":" + std::to_string(row.seq))
     return invalid("batch " + row.key + " is not keyed by its dot");
+  if (row.tombstone && !traits.removable)
+    return invalid(std::string(traits.name) + " " + row.key + " cannot be taken away");
+  if (!traits.register_ && !row.tombstone && !row.context.empty())
+    return invalid(std::string(traits.name) + " " + row.key + " cannot replace anything");
   if (row.tombstone) return okStatus();
   if (row.base > 0 && row.kind != Kind::agentState)
     return invalid(row.key + ": only the states of agents come as field deltas");
@@ -54,6 +59,13 @@ Status checkIncoming(const Space& space, DatabaseName database, const VersionRow
   if (Status status = checkBody(row.kind, row.body, name); !status.ok())
     return invalid(std::string(traits.name) + " " + row.key + ": " + status.error().message);
   return okStatus();
+}
+
+Status checkSuccession(Kind kind, std::string_view key, std::span<const Version> held, std::string_view body) {
+  if (kind != Kind::wakeRun || held.empty()) return okStatus();
+  WITAN_TRY(runKey, RunKey::parse(key));
+  WITAN_TRY(next, decodeRecord<WakeRunBody>(body));
+  return mayRecord(wakeRunViewOf(runKey, held), next);
 }
 
 }  // namespace witan::replication

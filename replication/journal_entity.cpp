@@ -12,6 +12,7 @@ namespace {
 Result<JournalBody> bodyOn(const JournalView& view, const JournalEdit& edit) {
   auto payload = parseJson(edit.payload, {.bytes = kMaxRecordBytes});
   if (!payload.ok()) return invalid("payload: " + payload.error().message);
+  makeIntegersExact(*payload);
   JournalBody body;
   body.type = edit.type;
   body.payload = canonicalJson(*payload);

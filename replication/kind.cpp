@@ -11,21 +11,21 @@ struct Row {
   KindTraits traits;
 };
 
-// name, journal, agents, resident, digested, register
+// name, journal, agents, resident, digested, register, removable
 constexpr std::array kKinds{
-    Row{Kind::agentState, {"agentState", false, true, true, true, true}},
-    Row{Kind::message, {"message", false, true, false, true, false}},
-    Row{Kind::link, {"link", false, true, false, true, false}},
-    Row{Kind::batch, {"batch", true, true, false, false, false}},
-    Row{Kind::wakeRun, {"wakeRun", false, true, true, true, true}},
-    Row{Kind::plan, {"plan", false, true, false, true, false}},
-    Row{Kind::summary, {"summary", false, true, false, true, false}},
-    Row{Kind::journal, {"journal", true, false, true, true, true}},
-    Row{Kind::policy, {"policy", false, true, true, true, true}},
-    Row{Kind::statement, {"statement", false, true, true, true, false}},
+    Row{Kind::agentState, {"agentState", false, true, true, true, true, true}},
+    Row{Kind::message, {"message", false, true, false, true, false, true}},
+    Row{Kind::link, {"link", false, true, false, true, false, true}},
+    Row{Kind::batch, {"batch", true, true, false, false, false, true}},
+    Row{Kind::wakeRun, {"wakeRun", false, true, true, true, true, true}},
+    Row{Kind::plan, {"plan", false, true, false, true, false, true}},
+    Row{Kind::summary, {"summary", false, true, false, true, false, true}},
+    Row{Kind::journal, {"journal", true, false, true, true, true, true}},
+    Row{Kind::policy, {"policy", false, true, true, true, false, false}},
+    Row{Kind::statement, {"statement", false, true, true, true, false, false}},
 };
 
-constexpr KindTraits kUnknown{"unknown", true, true, true, true, true};
+constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};
 
 }  // namespace
 

@@ -37,6 +37,7 @@ struct KindTraits {
   bool resident;  // bodies stay in memory; otherwise they are read from the store when needed
   bool digested;  // counts for the digest: not so what each replica may forget on its own
   bool register_;  // a new version replaces what its author saw; otherwise versions stand side by side
+  bool removable;  // a tombstone may take its versions away
 };
 
 // Of an unknown kind: a resident, digested register of either database.

@@ -138,7 +138,7 @@ struct JournalBody {
   # Not empty: the author is a person who was shown these versions side by side and settled on this payload.
 }
 
-# --- policy and roster; key: "{kind}:{name}"
+# --- policy and roster; key: "{kind}:{name}:{version}", so that nothing can take the place of a signed one
 
 struct SignedDocumentBody {
   kind @0 :UInt16;           # 0 policy, 1 roster

@@ -103,11 +103,15 @@ Status Space::checkWrite(const Write& write) {
   const KindTraits& traits = traitsOf(write.kind);
   if (!traits.register_ && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
     return Error{ErrorCode::conflict, std::string(traits.name) + " " + write.key + " exists and never changes", ""};
+  if (write.tombstone && !traits.removable) return invalid(write.key + ": it cannot be taken away");
   if (write.tombstone) return write.body.empty() ? okStatus() : invalid(write.key + ": a tombstone has no body");
   if (write.body.size() > kMaxBodyBytes)
     return invalid(write.key + ": " + std::to_string(write.body.size()) + " bytes are more than " +
                    std::to_string(kMaxBodyBytes));
-  return checkBody(write.kind, write.body, selfName());
+  WITAN_DO(checkBody(write.kind, write.body, selfName()));
+  if (write.kind != Kind::wakeRun) return okStatus();
+  WITAN_TRY(held, versions(write.kind, write.key));
+  return checkSuccession(write.kind, write.key, held, write.body);
 }
 
 Status Space::checkWrites(std::span<const Write> writes) {
