@@ -1,10 +1,13 @@
 #include "node/line_reader.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace witan::node {
 
@@ -12,29 +15,47 @@ namespace {
 
 constexpr std::size_t kChunk = 64 * 1024;
 
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+// read() and not fread(): of a pipe it gives what is there and does not wait for a whole chunk.
+class Input {
+ public:
+  static Result<Input> open(const std::string& path) {
+    if (path == "-") return Input(STDIN_FILENO, path);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return ioFailed("cannot open " + path + " (" + std::strerror(errno) + ")", "give a file, or -");
+    return Input(fd, path);
+  }
+  Input(Input&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+  Input& operator=(Input&&) = delete;
+  ~Input() {
+    if (fd_ > STDERR_FILENO) ::close(fd_);
+  }
+  // 0 at the end.
+  Result<std::size_t> read(char* into, std::size_t size) {
+    for (;;) {
+      const ssize_t got = ::read(fd_, into, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) return ioFailed("cannot read " + inputName(path_) + " (" + std::strerror(errno) + ")");
+    }
+  }
 
-Result<File> openInput(const std::string& path) {
-  if (path == "-") return File(stdin, [](std::FILE*) { return 0; });
-  File file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr) return ioFailed("cannot open " + path + " (" + std::strerror(errno) + ")", "give a file, or -");
-  return file;
-}
-
-Error unreadable(const std::string& path) {
-  return ioFailed("cannot read " + inputName(path) + " (" + std::strerror(errno) + ")");
-}
+ private:
+  Input(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  int fd_;
+  std::string path_;
+};
 
 }  // namespace
 
 std::string inputName(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 Status forEachLine(const std::string& path, std::size_t most, const std::function<Status(const InputLine&)>& visit) {
-  WITAN_TRY(file, openInput(path));
+  WITAN_TRY(input, Input::open(path));
   const auto buffer = std::make_unique<char[]>(kChunk);
   std::string held;
   InputLine line;
-  while (const std::size_t got = std::fread(buffer.get(), 1, kChunk, file.get())) {
+  for (;;) {
+    WITAN_TRY(got, input.read(buffer.get(), kChunk));
+    if (got == 0) break;
     std::string_view rest(buffer.get(), got);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -51,16 +72,20 @@ Status forEachLine(const std::string& path, std::size_t most, const std::functio
       rest.remove_prefix(end + 1);
     }
   }
-  if (std::ferror(file.get()) != 0) return unreadable(path);
   line.text = held;
   return held.empty() && !line.overlong ? okStatus() : visit(line);
 }
 
 Result<std::string> readInput(const std::string& path, std::size_t most) {
-  WITAN_TRY(file, openInput(path));
+  WITAN_TRY(input, Input::open(path));
   std::string text(most + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return unreadable(path);
+  std::size_t size = 0;
+  while (size < text.size()) {
+    WITAN_TRY(got, input.read(text.data() + size, text.size() - size));
+    if (got == 0) break;
+    size += got;
+  }
+  text.resize(size);
   if (text.size() > most) return invalid(inputName(path) + " is longer than " + std::to_string(most) + " bytes");
   return text;
 }
