@@ -1,11 +1,8 @@
 #include "node/snapshot_reader.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <iterator>
-#include <memory>
 
+#include "node/line_reader.h"
 #include "replication/agent_state_codec.h"
 #include "replication/agent_state_json.h"
 
@@ -13,42 +10,10 @@ namespace witan::node {
 
 using replication::kMaxSnapshotJson;
 
-namespace {
-
-constexpr std::size_t kChunk = 64 * 1024;
-
-}  // namespace
-
 Status SnapshotReader::readFile(const std::string& path) {
-  if (path == "-") return readLines(stdin, "standard input");
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr)
-    return ioFailed("cannot open " + path + " (" + std::strerror(errno) + ")", "give files of JSON Lines, or -");
-  return readLines(file.get(), path);
-}
-
-Status SnapshotReader::readLines(std::FILE* file, const std::string& name) {
-  const auto buffer = std::make_unique<char[]>(kChunk);
-  std::string line;
-  bool overlong = false;
-  std::size_t number = 1;
-  const auto place = [&] { return name + ", line " + std::to_string(number); };
-  while (const std::size_t got = std::fread(buffer.get(), 1, kChunk, file)) {
-    std::string_view rest(buffer.get(), got);
-    for (std::size_t end; !rest.empty(); rest.remove_prefix(std::min(end + 1, rest.size()))) {
-      end = std::min(rest.find('\n'), rest.size());
-      overlong = overlong || line.size() + end > kMaxSnapshotJson;
-      if (!overlong) line += rest.substr(0, end);
-      if (end == rest.size()) break;
-      WITAN_DO(take(line, overlong, place()));
-      line.clear();
-      overlong = false;
-      ++number;
-    }
-  }
-  if (std::ferror(file) != 0)
-    return ioFailed("cannot read " + name + " (" + std::strerror(errno) + ")", "give files of JSON Lines, or -");
-  return take(line, overlong, place());
+  return forEachLine(path, kMaxSnapshotJson, [&](const InputLine& line) {
+    return take(line.text, line.overlong, inputName(path) + ", line " + std::to_string(line.number));
+  });
 }
 
 Status SnapshotReader::take(std::string_view line, bool overlong, const std::string& place) {

@@ -5,7 +5,6 @@
 // states. Not thread-safe.
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <set>
 #include <string>
@@ -33,7 +32,6 @@ class SnapshotReader {
   std::vector<replication::Version> takeVersions() && { return std::move(versions_); }
 
  private:
-  Status readLines(std::FILE* file, const std::string& name);
   Status take(std::string_view line, bool overlong, const std::string& place);
 
   std::function<void(const Error&)> refuse_;
