@@ -41,9 +41,10 @@ void addSyncCommand(CLI::App& app, int& exitCode) {
                  "witan sync status --json", std::make_shared<ReplicaArguments>(), Missing::refuse, syncStatus,
                  exitCode);
   const auto arguments = std::make_shared<PipeArguments>();
-  CLI::App* pipe = addReplicaVerb(
-      *sync, "pipe", "One session over standard input and output; ends when both sides have everything",
-      "mkfifo back; witan sync pipe <back | ssh phone witan sync pipe >back", arguments, Missing::refuse, syncPipe, exitCode);
+  CLI::App* pipe =
+      addReplicaVerb(*sync, "pipe", "One session over standard input and output; ends when both sides have everything",
+                     "mkfifo back; witan sync pipe <back | ssh phone witan sync pipe >back", arguments, Missing::refuse,
+                     syncPipe, exitCode);
   pipe->add_option("--peer", arguments->peer, "The other device's id; default: believe what it says");
   pipe->add_option("--scope", arguments->scopes, "What the other side may have; may be repeated; default: everything")
       ->allow_extra_args(false);
