@@ -295,9 +295,11 @@ void Space::stabilise(const VersionVector& stable) {
   const VersionVector& everywhere = mutated(Mutant::stripUnstable) ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
     Held& held = *at++;
-    const bool known = everywhere.covers(held.writer, held.seq) &&
+    const bool forget = held.tombstone && mutated(Mutant::forgetTombstones);
+    const VersionVector& needed = forget ? vector_ : everywhere;
+    const bool known = needed.covers(held.writer, held.seq) &&
                        std::all_of(held.context.begin(), held.context.end(),
-                                   [&](const ContextEntry& e) { return everywhere.covers(e.writer, e.seq); });
+                                   [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
     if (!known) continue;
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.

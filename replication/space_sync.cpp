@@ -146,7 +146,7 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   resume.clear();
   space_.walked();
   WITAN_TRY(finished, walk(rows, budget));
-  if (!finished) {
+  if (!finished && !mutated(Mutant::commitEarly)) {
     resume = token();
     return true;
   }
@@ -251,9 +251,10 @@ void SpaceSync::resume(std::string_view token) {
   const std::uint64_t n = from.count(space_.writers().size());
   VersionVector sent;
   for (std::uint64_t w = 0; w < n && from.ok(); ++w) sent.raise(static_cast<WriterIndex>(w), from.varint());
-  if (!from.finish("a resume token").ok() || self != space_.selfName() || outOfOrder != space_.outOfOrder()) return;
+  if (!from.finish("a resume token").ok() || self != space_.selfName()) return;
+  if (outOfOrder != space_.outOfOrder() && !mutated(Mutant::trustOldToken)) return;
   sent_.join(sent);
-  seenOutOfOrder_ = outOfOrder;
+  seenOutOfOrder_ = space_.outOfOrder();
 }
 
 Status SpaceSync::restart(std::string_view rows, std::uint16_t attempt) {
@@ -364,7 +365,7 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   const Arrival arrival =
       space_.receive({row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
   switch (arrival) {
-    case Arrival::baseMissing: broken_ = true; break;
+    case Arrival::baseMissing: broken_ = broken_ || !mutated(Mutant::ignoreMissingBase); break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
     case Arrival::equivocation:
       applied.incidents.push_back("EQUIVOCATION: two contents of " + dotText(space_, writer, row_.seq) + " for " +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,11 +83,32 @@ inline Plot makePlot(std::uint64_t seed) {
       {Act::write, 22},      {Act::several, 6},   {Act::journal, 5}, {Act::message, 3}, {Act::remove, 6},
       {Act::cutSession, 13}, {Act::session, 11},  {Act::open, 6},    {Act::move, 12},   {Act::close, 2},
       {Act::crash, 4},       {Act::stabilise, 7}, {Act::lose, 1},    {Act::admit, 2}};
+  // Three kinds of histories: everything; little but relaying, in sessions that die and live ones, over many devices;
+  // and one agent of three members that tidy up while frames are under way.
+  static constexpr std::pair<Act, unsigned> kRelays[] = {{Act::write, 24}, {Act::cutSession, 32}, {Act::session, 6},
+                                                         {Act::open, 8},   {Act::move, 26},       {Act::crash, 4}};
+  static constexpr std::pair<Act, unsigned> kTidying[] = {{Act::write, 26}, {Act::cutSession, 8}, {Act::session, 26},
+                                                          {Act::open, 6},   {Act::move, 12},      {Act::stabilise, 18},
+                                                          {Act::admit, 4}};
+  std::span<const std::pair<Act, unsigned>> shares = kShares;
+  const unsigned kind = below(3);
+  const bool relays = kind == 1;
+  if (relays) {
+    plot.devices = 4 + below(2);
+    plot.agents = 2 + below(2);
+    plot.founders = 0;
+    shares = kRelays;
+  } else if (kind == 2) {
+    plot.devices = 3 + below(2);
+    plot.agents = 1;
+    plot.founders = 3;
+    shares = kTidying;
+  }
   static constexpr unsigned kSizes[] = {1, 1, 100, 1u << 18};
   for (unsigned steps = 6 + below(28); steps > 0; --steps) {
     Op op;
     unsigned share = below(100);
-    for (const auto& [act, of] : kShares) {
+    for (const auto& [act, of] : shares) {
       op.act = act;
       if (share < of) break;
       share -= of;
@@ -94,7 +116,7 @@ inline Plot makePlot(std::uint64_t seed) {
     op.a = below(plot.devices);
     op.b = below(plot.devices);
     op.n = below(op.act == Act::cutSession ? 12 : 8);
-    op.m = kSizes[below(4)];
+    op.m = relays ? 1 : kSizes[below(4)];
     if (op.act == Act::write || op.act == Act::remove || op.act == Act::journal) op.b = below(plot.agents);
     if (op.act == Act::move) op.m = below(256);
     if (op.act == Act::stabilise) op.a = below(2) == 0 ? 0 : 1 + op.a;

@@ -1,48 +1,8 @@
 // Corners of sync that generated histories or a second look found, each as the shortest story that leads there.
-#include "replication/statement.h"
-#include "tests/replication/cluster.h"
+#include "tests/replication/stories.h"
 
 namespace witan::replication::test {
 namespace {
-
-auto failures(std::uint64_t n) {
-  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
-}
-SessionOptions onePerSegment() {
-  SessionOptions options;
-  options.segmentBytes = 1;
-  return options;
-}
-// A session with one commit a segment that dies as soon as something has happened at b.
-void cutOnce(Device& a, Device& b, const std::function<bool()>& happened) {
-  Link link(a, b, onePerSegment());
-  for (int quiet = 0; !happened() && quiet < 2;) {
-    if (link.queueToB().empty()) {
-      while (!link.queueToA().empty()) link.deliverToA();
-      link.say(1 << 20);
-      quiet += link.queueToB().empty() && link.queueToA().empty() ? 1 : 0;
-    } else {
-      link.deliverToB();
-    }
-  }
-  ASSERT_TRUE(happened());
-}
-void expectNoIncidents(Device& device) {
-  const auto incidents = device.replica().incidents();
-  for (const Incident& incident : *incidents) ADD_FAILURE() << device.name() << ": " << incident.what;
-}
-void remove(Device& device, const std::string& agent) {
-  const Write write{Kind::agentState, agent, "", true};
-  ASSERT_TRUE(device.replica().commit(DatabaseName::agents, "main", {&write, 1}).ok());
-  device.flush();
-}
-void admit(Device& sponsor, Device& newcomer) {
-  const Statement statement =
-      replication::admit(*sponsor.replica().statements(), sponsor.replica().writer(), newcomer.name(), 1, "name");
-  ASSERT_TRUE(sponsor.replica().addStatement(statement).ok());
-  sponsor.flush();
-}
-void stabilise(Device& device) { ASSERT_TRUE(device.replica().stabilise().ok()); }
 
 // The delta of b's second version has no base at a any more; the session breaks before it comes in full. What a resumes
 // from must not lie behind it.
