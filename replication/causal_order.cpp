@@ -45,8 +45,8 @@ Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches) {
   std::vector<BatchEvent> out;
   out.reserve(batches.size());
   while (!lanes.empty()) {
-    auto lane = std::find_if(lanes.begin(), lanes.end(),
-                             [&](const auto& entry) { return ready(entry.second.front(), lanes); });
+    auto lane =
+        std::find_if(lanes.begin(), lanes.end(), [&](const auto& entry) { return ready(entry.second.front(), lanes); });
     takeHead(lanes, lane == lanes.end() ? lanes.begin() : lane, out);
   }
   return out;

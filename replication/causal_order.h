@@ -1,9 +1,9 @@
 // The event lane: notification batches in an order in which each comes after its causes.
 //
 // A space hands out batches only below its vector, and a vector is causally closed: it is joined from the vectors of
-// devices that had everything below theirs. So nothing can be missing, nothing waits in a buffer, and what is left is to
-// sort: a batch names the clock entries that changed since its writer's previous batch, and a writer's batches follow
-// each other. Pure, any thread.
+// devices that had everything below theirs. So nothing can be missing, nothing waits in a buffer, and what is left is
+// to sort: a batch names the clock entries that changed since its writer's previous batch, and a writer's batches
+// follow each other. Pure, any thread.
 #pragma once
 
 #include <string>

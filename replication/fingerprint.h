@@ -1,9 +1,9 @@
 // Fingerprints: 128-bit keyed hashes of versions, whose sum mod 2^128 with the count says whether two replicas hold the
 // same. A sum, never XOR: two equal items would vanish from an XOR, and sets with equal XOR are easily made.
 //
-// The hash is XXH3 under a secret derived from the cluster's key. It is fast (about 40 ns a version) and keeps outsiders
-// and accidents out; a member device that knows the secret could make two versions collide, and would then only hide
-// its own damage from the digest. Values; any thread.
+// The hash is XXH3 under a secret derived from the cluster's key. It is fast (about 40 ns a version) and keeps
+// outsiders and accidents out; a member device that knows the secret could make two versions collide, and would then
+// only hide its own damage from the digest. Values; any thread.
 #pragma once
 
 #include <array>

@@ -32,10 +32,10 @@ const char* toString(DatabaseName database);
 
 struct KindTraits {
   std::string_view name;
-  bool journal;   // may live in the journal database
-  bool agents;    // may live in the agent database
-  bool resident;  // bodies stay in memory; otherwise they are read from the store when needed
-  bool digested;  // counts for the digest: not so what each replica may forget on its own
+  bool journal;    // may live in the journal database
+  bool agents;     // may live in the agent database
+  bool resident;   // bodies stay in memory; otherwise they are read from the store when needed
+  bool digested;   // counts for the digest: not so what each replica may forget on its own
   bool register_;  // a new version replaces what its author saw; otherwise versions stand side by side
   bool removable;  // a tombstone may take its versions away
 };

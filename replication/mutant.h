@@ -1,5 +1,5 @@
-// Deliberately broken variants, to show that the tests and the simulator notice. Compiled in only where WITAN_MUTANTS is
-// defined (the library witan_replication_mutants); everywhere else mutated() is a constant false.
+// Deliberately broken variants, to show that the tests and the simulator notice. Compiled in only where WITAN_MUTANTS
+// is defined (the library witan_replication_mutants); everywhere else mutated() is a constant false.
 #pragma once
 
 namespace witan::replication {

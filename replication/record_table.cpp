@@ -21,9 +21,7 @@ auto place(auto& records, std::uint64_t hash, Kind kind, std::string_view key) {
   return std::find_if_not(records.begin(), records.end(), [&](const auto& r) { return before(*r, hash, kind, key); });
 }
 
-bool matches(const Record& record, Kind kind, std::string_view key) {
-  return record.kind == kind && record.key == key;
-}
+bool matches(const Record& record, Kind kind, std::string_view key) { return record.kind == kind && record.key == key; }
 
 }  // namespace
 
@@ -96,7 +94,8 @@ void RecordTable::remove(Held& held) {
     digest_.remove(held.fingerprint);
     bucket.digest.remove(held.fingerprint);
   }
-  if (static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked()) unstripped_.erase(unstripped_.iterator_to(held));
+  if (static_cast<boost::intrusive::list_base_hook<>&>(held).is_linked())
+    unstripped_.erase(unstripped_.iterator_to(held));
   Origin& mine = origin(held.writer);
   mine.erase(mine.iterator_to(held));
   const auto at = std::find(record.versions.begin(), record.versions.end(), &held);

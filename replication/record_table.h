@@ -1,7 +1,8 @@
 // RecordTable: the versions that one space holds, in memory, in the three orders that replication asks for.
 //
 //   by key        for reads and arrivals: a hash table of 2^b buckets, addressed by the top bits of the record's hash;
-//   by hash range for repair: the same buckets in order. Each keeps the digest of its versions, so the digest of a range
+//   by hash range for repair: the same buckets in order. Each keeps the digest of its versions, so the digest of a
+//   range
 //                 of hashes is a sum over a run of buckets, and nothing needs maintaining but the table itself;
 //   by origin     for catching up: per writer an intrusive tree by counter. Only versions that are still held have a
 //                 place in it, so what was overwritten while a device was away costs nothing.
@@ -10,9 +11,9 @@
 // may keep a pointer to a Held or a Record across a call that changes the table.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/set.hpp>
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -84,8 +85,8 @@ struct SeqOrder {
 
 class RecordTable {
  public:
-  using Origin = boost::intrusive::set<Held, boost::intrusive::compare<OriginOrder>,
-                                       boost::intrusive::constant_time_size<false>>;
+  using Origin =
+      boost::intrusive::set<Held, boost::intrusive::compare<OriginOrder>, boost::intrusive::constant_time_size<false>>;
   using Unstripped = boost::intrusive::list<Held>;
 
   explicit RecordTable(const FingerprintKey& key) : key_(key), buckets_(1) {}

@@ -38,6 +38,11 @@ enum class FrameType : std::uint8_t {
   spaces = 12,
 };
 
+// A digest as its parts travel.
+inline Digest digestOf(std::uint64_t count, std::uint64_t sumHigh, std::uint64_t sumLow) {
+  return {count, static_cast<Uint128>(sumHigh) << 64 | sumLow};
+}
+
 using Bytes = std::span<const std::uint8_t>;
 inline Bytes asData(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 inline std::string_view asText(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
@@ -53,8 +58,7 @@ struct SpaceSummary {
   std::string_view scope;
   Bytes vector;
   Bytes resume;
-  WITAN_MEMBERS(SpaceSummary, database, settled, writersHash, count, sumHigh, sumLow, acksHash, scope, vector,
-                resume)
+  WITAN_MEMBERS(SpaceSummary, database, settled, writersHash, count, sumHigh, sumLow, acksHash, scope, vector, resume)
 };
 
 struct Hello {
@@ -161,18 +165,54 @@ struct Bye {
 
 template <class T>
 constexpr FrameType frameTypeOf();
-template <> constexpr FrameType frameTypeOf<Hello>() { return FrameType::hello; }
-template <> constexpr FrameType frameTypeOf<Writers>() { return FrameType::writers; }
-template <> constexpr FrameType frameTypeOf<Segment>() { return FrameType::segment; }
-template <> constexpr FrameType frameTypeOf<Ack>() { return FrameType::ack; }
-template <> constexpr FrameType frameTypeOf<Retry>() { return FrameType::retry; }
-template <> constexpr FrameType frameTypeOf<Ranges>() { return FrameType::ranges; }
-template <> constexpr FrameType frameTypeOf<RangeList>() { return FrameType::rangeList; }
-template <> constexpr FrameType frameTypeOf<Need>() { return FrameType::need; }
-template <> constexpr FrameType frameTypeOf<Items>() { return FrameType::items; }
-template <> constexpr FrameType frameTypeOf<Acks>() { return FrameType::acks; }
-template <> constexpr FrameType frameTypeOf<Spaces>() { return FrameType::spaces; }
-template <> constexpr FrameType frameTypeOf<Bye>() { return FrameType::bye; }
+template <>
+constexpr FrameType frameTypeOf<Hello>() {
+  return FrameType::hello;
+}
+template <>
+constexpr FrameType frameTypeOf<Writers>() {
+  return FrameType::writers;
+}
+template <>
+constexpr FrameType frameTypeOf<Segment>() {
+  return FrameType::segment;
+}
+template <>
+constexpr FrameType frameTypeOf<Ack>() {
+  return FrameType::ack;
+}
+template <>
+constexpr FrameType frameTypeOf<Retry>() {
+  return FrameType::retry;
+}
+template <>
+constexpr FrameType frameTypeOf<Ranges>() {
+  return FrameType::ranges;
+}
+template <>
+constexpr FrameType frameTypeOf<RangeList>() {
+  return FrameType::rangeList;
+}
+template <>
+constexpr FrameType frameTypeOf<Need>() {
+  return FrameType::need;
+}
+template <>
+constexpr FrameType frameTypeOf<Items>() {
+  return FrameType::items;
+}
+template <>
+constexpr FrameType frameTypeOf<Acks>() {
+  return FrameType::acks;
+}
+template <>
+constexpr FrameType frameTypeOf<Spaces>() {
+  return FrameType::spaces;
+}
+template <>
+constexpr FrameType frameTypeOf<Bye>() {
+  return FrameType::bye;
+}
 
 struct FrameHeader {
   std::uint32_t length = 0;  // of the message

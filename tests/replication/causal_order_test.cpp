@@ -1,8 +1,8 @@
 // The event lane: notification batches come out once each, after their causes, and the same on every device.
 #include "replication/causal_order.h"
 
-#include <map>
 #include <rapidcheck/gtest.h>
+#include <map>
 
 #include "tests/replication/cluster.h"
 

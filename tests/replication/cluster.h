@@ -108,7 +108,9 @@ class Device {
 class Link {
  public:
   Link(Device& a, Device& b, SessionOptions options = {})
-      : a_(a), b_(b), toB_(std::make_unique<SyncSession>(a.replica(), options, 0)),
+      : a_(a),
+        b_(b),
+        toB_(std::make_unique<SyncSession>(a.replica(), options, 0)),
         toA_(std::make_unique<SyncSession>(b.replica(), options, 0)) {}
 
   // One step: both sides say what they have to say, then everything under way arrives. False: nobody said anything.

@@ -70,8 +70,10 @@ TEST(Statement, RoundTripAndEveryTruncationIsRefused) {
 // The wire format cannot change by accident.
 TEST(Statement, GoldenBytes) {
   const Statement statement = proposeRetire(std::vector<Statement>{admit({}, "a@00000001", "a", 1, "")}, "b", "a", 1);
-  EXPECT_EQ(toHex(sha256(encodeStatement(statement))), "6075eb0ebb0ef26ee90249ba4ed5f3ae3682a5bde52cb052f742bd3adf37005c");
-  EXPECT_EQ(toHex(sha256(encodeStatement(sample()))), "23dfc8e1f389b4daf6b3d7de7cdc44a4b0fd1eda3ed9eee343e47852d343fba9");
+  EXPECT_EQ(toHex(sha256(encodeStatement(statement))),
+            "6075eb0ebb0ef26ee90249ba4ed5f3ae3682a5bde52cb052f742bd3adf37005c");
+  EXPECT_EQ(toHex(sha256(encodeStatement(sample()))),
+            "23dfc8e1f389b4daf6b3d7de7cdc44a4b0fd1eda3ed9eee343e47852d343fba9");
 }
 
 TEST(Statement, NumbersFollowWhatItsWriterHadRead) {

@@ -134,5 +134,25 @@ TEST(SyncCorners, StatementsGoFirstWhateverTheScopesAreCalled) {
   EXPECT_EQ(b.replica().membership()->active.size(), 2u);
 }
 
+// What a device passes on from a peer's unfinished round is above its vector, so no commit covers it; it is
+// acknowledged all the same, and a session at rest is not taken for a silent one.
+TEST(SyncCorners, WhatNoCommitCoversIsAcknowledged) {
+  Device a("a"), b("b"), c("c");
+  for (int i = 0; i < 20; ++i)
+    c.write("agent-" + std::to_string(i), [](AgentState& s, const std::string&) { s.consecutiveFailureCount = 1; });
+  SessionOptions small;
+  small.segmentBytes = 1;
+  Link unfinished(c, b, small);
+  ASSERT_TRUE(unfinished.runUntilCut(16));
+  ASSERT_FALSE(b.agents().settled());
+  Link link(a, b);
+  link.run();
+  ASSERT_GT(link.ofB().stats().segmentsOut, 0u);
+  link.ofB().tick(10'000'000);
+  link.ofA().tick(10'000'000);
+  EXPECT_EQ(link.ofB().state(), SessionState::running) << link.ofB().closeReason();
+  EXPECT_EQ(link.ofA().state(), SessionState::running) << link.ofA().closeReason();
+}
+
 }  // namespace
 }  // namespace witan::replication::test
