@@ -19,20 +19,23 @@ namespace {
 
 struct AgentArguments : ReplicaArguments {
   std::string id;
-  std::string goal, lifecycle, sleepUntil, nextWake;
+  std::string goal, lifecycle, sleepUntil, nextWake, failures;
   std::vector<std::string> slots;
-  std::optional<std::uint64_t> failures;
   bool hasGoal = false;
   bool history = false;
 };
 
-// Milliseconds since 1970, or RFC 3339.
-Result<std::uint64_t> readMoment(const std::string& text) {
+// Read here: the option parser takes -1 and numbers that are too large for the largest there is.
+std::optional<std::uint64_t> readCounter(const std::string& text) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
-  if (const auto [stop, failure] = std::from_chars(text.data(), end, number);
-      failure == std::errc{} && stop == end && number <= kMaxStateCounter)
-    return number;
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc{} && stop == end && number <= kMaxStateCounter ? std::optional(number) : std::nullopt;
+}
+
+// Milliseconds since 1970, or RFC 3339.
+Result<std::uint64_t> readMoment(const std::string& text) {
+  if (const auto number = readCounter(text)) return *number;
   auto time = parseTime(text);
   if (time.ok() && time->micros >= 0) return static_cast<std::uint64_t>(time->micros / 1000);
   return invalid(inQuotes(text) + " is no moment", "give milliseconds since 1970, or a time like 2026-03-26T10:00:00Z");
@@ -73,7 +76,13 @@ Status apply(const AgentArguments& a, AgentState& state, const std::string& writ
     WITAN_TRY(moment, readMoment(a.nextWake));
     state.schedule.nextWakeAt = moment;
   }
-  if (a.failures) state.consecutiveFailureCount = std::min(*a.failures, kMaxStateCounter);
+  if (!a.failures.empty()) {
+    const auto failures = readCounter(a.failures);
+    if (!failures)
+      return invalid(inQuotes(a.failures) + " is no count of failures",
+                     "give a whole number from 0 to " + std::to_string(kMaxStateCounter));
+    state.consecutiveFailureCount = *failures;
+  }
   return okStatus();
 }
 
@@ -166,7 +175,7 @@ void addValueOptions(CLI::App* command, AgentArguments& a) {
   command->add_option("--lifecycle", a.lifecycle, "created, active, dormant or destroyed");
   command->add_option("--sleep-until", a.sleepUntil, "Milliseconds since 1970, or RFC 3339");
   command->add_option("--next-wake", a.nextWake, "The same, or none");
-  command->add_option("--failures", a.failures, "Failures in a row");
+  command->add_option("--failures", a.failures, "Failures in a row")->type_name("COUNT");
 }
 
 }  // namespace

@@ -69,8 +69,10 @@ std::string rowJson(const Row& row, const LocalReplica& replica) {
          "\",\"this\":" + (row.member.device == replica.device() ? "true" : "false") + "}";
 }
 
-std::string rowWords(const Row& row, const LocalReplica& replica) {
+// `latest`: of the device's admissions.
+std::string rowWords(const Row& row, bool latest, const LocalReplica& replica) {
   std::string out = row.member.device + "  " + toString(row.standing);
+  if (!latest) return out + "  (admission " + std::to_string(row.member.admission) + ")\n";
   if (!row.name.empty() && row.name != row.member.device) out += "  " + row.name;
   if (row.member.device == replica.device()) out += "  (this device, writer " + replica.writer() + ")";
   if (row.standing != Standing::retiring) return out + "\n";
@@ -93,7 +95,10 @@ Result<Answer> list(ReplicaDir& dir, const DeviceArguments& a) {
     answer.text += "}}\n";
     return answer;
   }
-  for (const Row& row : rows) answer.text += rowWords(row, replica);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool latest = i + 1 == rows.size() || rows[i + 1].member.device != rows[i].member.device;
+    answer.text += rowWords(rows[i], latest, replica);
+  }
   for (const auto& [device, why] : quarantines) answer.text += device + "  QUARANTINED: " + why + "\n";
   if (members.epoch == 0)
     answer.text += "nobody was admitted yet: whoever has the cluster's id may sync (witan device admit ends that)\n";

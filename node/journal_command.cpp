@@ -19,12 +19,31 @@ struct JournalArguments : ReplicaArguments {
   std::vector<std::string> seen;
 };
 
-// A payload that is only a text reads as that.
+// As \u00XX. UTF-8 in, UTF-8 out: the controls from U+0080 to U+009F are the bytes C2 80 to C2 9F.
+std::string escapedControls(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto c = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0u;
+    const bool c1 = c == 0xc2 && next < 0xa0;
+    if (c >= 0x20 && c != 0x7f && !c1) {
+      out += text[i];
+      continue;
+    }
+    if (c1) c = static_cast<unsigned char>(text[++i]);
+    constexpr char kHex[] = "0123456789abcdef";
+    out += std::string("\\u00") + kHex[c >> 4] + kHex[c & 15];
+  }
+  return out;
+}
+
+// A payload that is only a text reads as that, unless it has characters that would move a terminal's cursor or colour
+// it (C0, DEL, C1): other devices wrote it.
 std::string payloadWords(const std::string& payload) {
   const auto value = parseJson(payload);
-  if (!value.ok() || !value->is_object() || value->get_object().size() != 1) return payload;
+  if (!value.ok() || !value->is_object() || value->get_object().size() != 1) return escapedControls(payload);
   const json::value* text = value->get_object().if_contains("text");
-  return text != nullptr && text->is_string() ? std::string(text->get_string()) : payload;
+  return escapedControls(text != nullptr && text->is_string() ? std::string(text->get_string()) : payload);
 }
 
 Result<std::string> payloadOf(const JournalArguments& a) {

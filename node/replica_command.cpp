@@ -31,6 +31,10 @@ Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& argument
 }
 
 Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
+  // That scope goes to those who are no members, too.
+  if (arguments.scope == kClusterScope)
+    return invalid("the scope " + arguments.scope + " is kept for statements about membership",
+                   "give another --scope; see: witan device list");
   WITAN_TRY(dir, openReplica(arguments, missing));
   WITAN_TRY(answer, work(*dir));
   WITAN_DO(dir->flush());

@@ -137,6 +137,10 @@ Answer summary(const SyncSession& session, const std::vector<std::string>& left)
   std::string words = "sync with " + session.peer() + ": " + std::to_string(stats.framesIn) + " frames in, " +
                       std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
                       " bytes; ";
+  if (session.differs()) {
+    std::fprintf(stderr, "witan: %sDIFFERENT: equal vectors, unequal digests; see witan sync status\n", words.c_str());
+    return {"", kExitFailed};
+  }
   if (left.empty()) {
     std::fprintf(stderr, "witan: %sequal\n", words.c_str());
     return {};

@@ -147,6 +147,10 @@ Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std:
     if (name == DatabaseName::journal ? traits.journal : traits.agents) continue;
     return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
   }
+  if (name == DatabaseName::agents && scope == kClusterScope)
+    for (const Write& write : writes)
+      if (write.kind != Kind::statement)
+        return invalid("the scope " + std::string(kClusterScope) + " holds statements about membership only");
   WITAN_TRY(space, database(name).space(scope));
   return space->commit(writes);
 }

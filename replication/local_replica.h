@@ -58,6 +58,8 @@ class LocalReplica {
   const std::string& cluster() const { return options_.cluster; }
   const std::string& writer() const { return writer_; }
   const FingerprintKey& fingerprintKey() const { return *key_; }
+  // Equal for equal keys of one cluster; tells nothing about the key.
+  std::uint64_t keyCheck() const { return key_->hash64("witan key check|" + options_.cluster); }
   Database& database(DatabaseName name) { return name == DatabaseName::journal ? *journal_ : *agents_; }
   // Why the last open() took a new incarnation; cause none if it did not.
   const IncarnationDecision& incarnation() const { return decision_; }

@@ -214,6 +214,56 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
   return Arrival::inserted;
 }
 
+Status Space::settle(const Incoming& in) {
+  Record* record = table_.find(in.kind, in.key);
+  WITAN_CHECK(record != nullptr && in.base == 0, "an equivocation is between something held and a whole body");
+  const auto at = std::find_if(record->versions.begin(), record->versions.end(),
+                               [&](const Held* h) { return h->writer == in.writer && h->seq == in.seq; });
+  WITAN_CHECK(at != record->versions.end(), "an equivocation is between something held and something that came");
+  Held& held = **at;
+  auto other = std::make_unique<Held>();
+  other->writer = in.writer;
+  other->seq = in.seq;
+  other->tombstone = in.tombstone;
+  if (in.context != nullptr) other->context = *in.context;
+  other->body = in.body;
+  if (held.fingerprint < fingerprintOf(*record, *other, other->body)) return okStatus();
+  Held lost;
+  lost.writer = held.writer;
+  lost.seq = held.seq;
+  lost.tombstone = held.tombstone;
+  lost.context = held.context;
+  WITAN_TRY(body, bodyOf(held));
+  lost.body = std::move(body);
+  const std::string key = record->key;
+  eraseVersion(held);  // maybe the record with it
+  hold(table_.findOrAdd(in.kind, key), std::move(other));
+  // A batch is its dot; committed anew it would be another change.
+  return in.kind == Kind::batch ? okStatus() : reissue(lost, in.kind, key);
+}
+
+Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
+  auto held = std::make_unique<Held>();
+  held->writer = self_;
+  held->seq = vector_.at(self_) + 1;
+  held->tombstone = lost.tombstone;
+  held->body = lost.body;
+  if (traitsOf(kind).register_ || lost.tombstone) {
+    for (const ContextEntry& e : lost.context)
+      if (e.writer != self_) held->context.push_back(e);
+    if (lost.writer != self_ && lost.seq > 1) held->context.push_back({lost.writer, lost.seq - 1});
+  }
+  if (kind == Kind::agentState && !lost.tombstone) {
+    // Its bytes name their writer by a mark.
+    WITAN_TRY(state, decodeAgentState(lost.body, writers_.name(lost.writer)));
+    held->body = encodeAgentState(state, selfName());
+  }
+  vector_.raise(self_, held->seq);
+  hold(table_.findOrAdd(kind, key), std::move(held));
+  putVector(rows::kVector, vector_);
+  return okStatus();
+}
+
 Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   noteFields(record, *owned);
   owned->fingerprint = fingerprintOf(record, *owned, owned->body);

@@ -121,6 +121,9 @@ class Space {
   // read, a key of a non-register kind that exists; nothing is changed then.
   Result<Dot> commit(std::span<const Write> writes);
   Arrival receive(const Incoming& incoming, Gate gate = Gate::closed);
+  // After an equivocation: of the two contents every replica keeps the one with the smaller fingerprint. If that is not
+  // the one held here, this one is committed anew, by this device, so that nothing is lost and people see both.
+  Status settle(const Incoming& incoming);
   // The vector of a peer that has sent everything it had up to there.
   void advance(const VersionVector& to);
   // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see
@@ -154,6 +157,7 @@ class Space {
   Status checkWrites(std::span<const Write> writes);
   Status checkWrite(const Write& write);
   std::size_t rowBytes(const Write& write);
+  Status reissue(const Held& lost, Kind kind, const std::string& key);
   Context seenOf(const Record& record) const;
   // Adds a version that belongs here and takes out what its author had seen.
   Held& hold(Record& record, std::unique_ptr<Held> held);

@@ -349,6 +349,15 @@ Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
   return vector;
 }
 
+// One dot, two contents: somebody restored or copied a store and nothing else noticed.
+Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
+  const std::string what = "EQUIVOCATION: two contents of " + dotText(space_, incoming.writer, incoming.seq) + " for " +
+                           std::string(traitsOf(incoming.kind).name) + " " + std::string(incoming.key);
+  applied.incidents.push_back(what);
+  if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
+  return space_.settle(incoming);
+}
+
 Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   readVersionRow(from, row_);
   WITAN_DO(from.status("a version's row"));
@@ -361,16 +370,14 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
     return invalid(row_.key + ": writer " + std::to_string(row_.writer) + " was never announced");
   const WriterIndex writer = in_.writerOf(row_.writer);
   WITAN_DO(checkIncoming(space_, database_, row_, writer));
+  if (statementsOnly_ && row_.kind != Kind::statement)
+    return invalid(row_.key + ": a record among the statements about membership, which every device gets");
   WITAN_DO(checkSeen(writer));
-  const Arrival arrival =
-      space_.receive({row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base}, gate);
-  switch (arrival) {
+  const Incoming incoming{row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base};
+  switch (space_.receive(incoming, gate)) {
     case Arrival::baseMissing: broken_ = broken_ || !mutated(Mutant::ignoreMissingBase); break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
-    case Arrival::equivocation:
-      applied.incidents.push_back("EQUIVOCATION: two contents of " + dotText(space_, writer, row_.seq) + " for " +
-                                  std::string(traitsOf(row_.kind).name) + " " + row_.key);
-      break;
+    case Arrival::equivocation: WITAN_DO(settle(incoming, applied)); break;
     default: break;
   }
   if (mutated(Mutant::advanceEarly)) {

@@ -61,10 +61,14 @@ struct Violation {
 class SpaceSync {
  public:
   // `ownClaim` is asked before anything is believed that shows more commits of this device's own writer than it made.
-  SpaceSync(Space& space, DatabaseName database, std::function<Status(const VersionVector& claimed)> ownClaim)
-      : space_(space), database_(database), ownClaim_(std::move(ownClaim)) {}
+  // `newWriter` makes this device go on as another writer: someone else used a dot of its present one.
+  SpaceSync(Space& space, DatabaseName database, std::function<Status(const VersionVector& claimed)> ownClaim,
+            std::function<Status(const std::string& why)> newWriter)
+      : space_(space), database_(database), ownClaim_(std::move(ownClaim)), newWriter_(std::move(newWriter)) {}
 
   Space& space() { return space_; }
+  // The cluster's space goes to everybody: nothing else may enter it.
+  void acceptStatementsOnly() { statementsOnly_ = true; }
 
   // --- agreeing on writers and vectors
   // The live writers as they are now, for SPACES: their names' hash, and their counters in that order.
@@ -117,6 +121,7 @@ class SpaceSync {
   Result<bool> walk(std::string& rows, std::size_t budget);
   std::string token() const;
   Status applyWriter(DenseReader& from);
+  Status settle(const Incoming& incoming, Applied& applied);
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
@@ -126,9 +131,10 @@ class SpaceSync {
   Space& space_;
   const DatabaseName database_;
   const std::function<Status(const VersionVector&)> ownClaim_;
+  const std::function<Status(const std::string&)> newWriter_;
   std::vector<WriterIndex> summarised_;
   WriterNumbers out_, in_;
-  bool agreed_ = false;
+  bool agreed_ = false, statementsOnly_ = false;
   VersionVector known_, sent_, peerClock_;
   std::uint64_t sentChanges_ = ~std::uint64_t{0};  // of the space, when nothing was left to send
   std::uint64_t seenOutOfOrder_ = 0;

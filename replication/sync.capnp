@@ -5,36 +5,63 @@
 # alike; both directions run at once.
 #
 # Frame: 8 bytes of header, then one message in canonical Cap'n Proto (one segment, no segment table).
-#   bytes 0-3  length of the message in bytes, little-endian, a multiple of 8, at most the receiver's maxFrame
+#   bytes 0-3  length of the message in bytes, little-endian, a multiple of 8 from 8, at most the receiver's maxFrame
 #   byte  4    type: the number in the comment of the struct below
-#   byte  5    protocol version of the sender, 1
-#   bytes 6-7  0
-# A type that a receiver does not know is skipped if it is 128 or more, and ends the session otherwise.
+#   byte  5    protocol version of the sender, 1; not checked, HELLO decides
+#   bytes 6-7  0; not checked
+# A type that a receiver does not know is skipped if it is 128 or more, and ends the session otherwise. Empty texts,
+# data and lists are written as null pointers.
 #
-#   HELLO, SPACES ->  <- HELLO, SPACES       at once, both. Equal writers, vectors and digests: nothing follows
-#   WRITERS ->             <- WRITERS        per space, only where the lists of writers differ
+# Type 255 belongs to the transport and is in no count of bytes: a struct of one UInt64, the bytes of all other frames
+# that the sender has received, sent when it has nothing more to say. A pipe (witan sync pipe) ends its session well when
+# that number is all it has sent and it has nothing more to say either; without such frames it waits for the stream's end.
+#
+#   HELLO ->                    <- HELLO     at once, both
+#   SPACES ->                  <- SPACES     after the other's HELLO. Equal writers, vectors, digests: nothing follows
+#   WRITERS ->             <- WRITERS        per space that both have named, only where the lists of writers differ
 #   SEGMENT ->               <- SEGMENT      pages of rows, in the order (writer's name, counter); the last one commits
-#   <- ACK                       ACK ->      after what it acknowledges is durable
+#   <- ACK                       ACK ->      after what it acknowledges is durable, also of pages without a commit
 #   SEGMENT ->               <- SEGMENT      live from here on: a segment with a few rows and a commit
 #   <- RETRY                                 a field delta had no base here, or a commit did not follow on: send in full
 #   RANGES -> <- LIST, RANGES   NEED -> <- ITEMS   ITEMS ->   repair, asked by one side
 #   ACKS ->                     <- ACKS      what each side knows of third devices, if their digests differ
 #   BYE                                      the reason, then the stream ends
 #
-# A space (database and scope) is named in SPACES and then by its place among all that the *sender* has named. A space
-# that the receiver may not have is never named.
+# A space (database and scope) is named in SPACES and then by its place among all that the *sender* of a frame has
+# named. A space that the receiver may not have is never named. A space of which the receiver has nothing
+# yet is made by it and named in a further SPACES.
+# The space (agents, "cluster") holds who is a member. Both name it first, if empty too, and bring it level: until then
+# no SEGMENT of another space is sent. It needs its WRITERS like any other.
 #
 # `rows` is a string of dense rows (varint: LEB128, shortest form; idText: varint p, varint h, p plain bytes, h bytes that
-# stand for 2h lower-case hex digits). Each begins with its tag:
+# stand for 2h lower-case hex digits at the end; h is as large as it can be, but 0 where that is 1, and no other split
+# is accepted: "x12" is 3 0 "x12", "x0012" is 1 2 "x" 00 12). Each begins with its tag:
 #   1 writer   idText name                                            the sender's next number for a writer, from 0
 #   2 version  u8 kind, idText key, varint writer, varint counter, u8 flags (1 tombstone, 2 delta),
 #              varint n, n x (varint writer, varint counter)          what its author had seen, besides its own dot
 #              [delta: varint distance to the base's counter]
 #              varint length, bytes                                   body, or the changed fields of an agent's state
 #   3 commit   varint n, n x (varint writer, varint counter)          what the receiver's vector may be raised to
-# Numbers of writers are the sender's: equal lists (by hash, in SPACES) number the live writers in the order of their
-# names' bytes; otherwise WRITERS gives the list. New ones are appended by rows of tag 1.
-# All versions of one (writer, counter) are in one segment, so a commit becomes visible as a whole.
+#   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
+# A context names a writer once, never with 0, never the version's own; it covers what its author had seen of this key.
+# Flag 1 goes with length 0 and no other version has length 0. A delta's base is the version of the same key and writer
+# with that many less; its bytes, and those of the body, are in agent_state_codec.h, other bodies in records.capnp.
+# Kinds: 1 agent state, 2 message, 3 link, 4 batch, 5 wake run, 6 plan, 7 summary, 8 journal, 9 signed document,
+# 10 statement (membership.capnp). 8 lives in the journal database only, 4 in both, the others in agents only. A kind
+# that a receiver does not know is kept and passed on.
+# A receiver drops a version that the context of another of its key covers, and keeps what is left side by side. Of a
+# writer's earlier versions usually nothing is left, so counters have gaps: only a commit says that there is no more.
+# A commit may list all the sender's vector or only what has changed; a lower counter lowers nothing.
+#
+# Numbers of writers are the sender's, per space: equal lists (by hash, in SPACES) number the live writers in the order
+# of their names' bytes; otherwise WRITERS gives the list. New ones are appended by rows of tag 1 in any frame of that
+# space, and count also where the rest of the frame is not wanted (ACK, ACKS, segments of an old attempt).
+# All versions of one (writer, counter) are in one segment, so a commit becomes visible as a whole. Versions may be
+# shown and passed on before their commit; the vector rises, and the space is settled, with it.
+#
+# A peer that computes no hashes or digests sends 0 for writersHash, acksHash, count and sums, with settled = false, and
+# is asked no repair in ordinary sessions; WRITERS and ACKS then come every time. Only a restored store (see RANGES)
+# asks it; RANGES with question = false and no range answers "all agree", and what that store is owed comes as segments.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::replication::wire");
@@ -42,10 +69,13 @@ $Cxx.namespace("witan::replication::wire");
 struct Hello {                      # type 1
   protocol @0 :UInt16;              # highest version the sender speaks
   oldest @1 :UInt16;                # lowest
-  maxFrame @2 :UInt32;              # longest message the sender accepts, in bytes
-  window @3 :UInt32;                # bytes of segments the sender accepts unacknowledged
-  cluster @4 :Text;
-  device @5 :Text;
+  maxFrame @2 :UInt32;              # longest message the sender accepts, in bytes; at least 1,572,864
+  window @3 :UInt32;                # bytes of segments after which the receiver waits for an ACK, from 1; the segment
+                                    # that reaches it still comes whole
+  cluster @4 :Text;                 # equal on both sides
+  device @5 :Text;                  # an Id (records.capnp), different on both sides
+  keyCheck @6 :UInt64;              # a hash under the cluster's key, equal on both sides; 0: not computed. It catches a
+                                    # wrong key file; who is who is the transport's to prove
 }
 
 struct Spaces {                     # type 12: right after HELLO, and whenever the sender has made another space
@@ -62,8 +92,9 @@ struct SpaceSummary {
   sumLow @5 :UInt64;
   acksHash @6 :UInt64;              # of the table of acknowledgements
   scope @7 :Text;
-  vector @8 :Data;                  # varint counters of the live writers by name
-  resume @9 :Data;                  # the token of an interrupted round of the peer's
+  vector @8 :Data;                  # varint counters of the live writers in the order of their names' bytes, 0 if none;
+                                    # read only if writersHash is equal
+  resume @9 :Data;                  # the last token had from the peer in a round that broke off, with its pages kept
 }
 
 struct Writers {                    # type 2
@@ -75,7 +106,8 @@ struct Segment {                    # type 3
   space @0 :UInt16;
   attempt @1 :UInt16;               # grows with every RETRY; commits of older attempts are void
   rows @2 :Data;
-  resume @3 :Data;                  # hand back in the next HELLO if the round breaks off here
+  resume @3 :Data;                  # hand back in the next SPACES if the round breaks off here; only on pages
+                                    # without commit. One that the peer does not know is ignored: all comes again
 }
 
 struct Ack {                        # type 4
@@ -89,12 +121,13 @@ struct AckedSpace {
   count @2 :UInt64;
   sumHigh @3 :UInt64;
   sumLow @4 :UInt64;
-  rows @5 :Data;                    # tags 1 and 3: entries of the vector that changed since the last ACK
+  rows @5 :Data;                    # tags 1 and 3: entries of the vector that changed since WRITERS or the last ACK,
+                                    # the sender's own among them
 }
 
 struct Retry {                      # type 5
   space @0 :UInt16;
-  attempt @1 :UInt16;               # of the segments to come
+  attempt @1 :UInt16;               # of the segments to come: one more than that of the segment refused
   rows @2 :Data;                    # tags 1 and 3: the vector to start from
 }
 
@@ -102,7 +135,8 @@ struct Retry {                      # type 5
 # nothing where the digests agree, a LIST where it holds few records, otherwise the digests of its 16 parts; these end in
 # one RANGES with question = false (maybe empty), which ends the answer. The asker goes on with the parts that differ, and
 # fetches with NEED what its LISTs show to differ. ITEMS bypass the gate: there, something below a vector may be missing.
-# Where both merely differ at equal vectors (an alarm), each side sends what it has and nothing is taken away. An asker
+# Where both merely differ at equal vectors (an alarm), each side sends what it has and nothing is taken away; the side
+# whose device id is less in its bytes asks. An asker
 # that was restored (its store went back in time) instead drops what the other's vector covers and the other lacks.
 struct Ranges {                     # type 6
   space @0 :UInt16;
@@ -139,7 +173,7 @@ struct Items {                      # type 9: records whole, every version with 
 
 struct Acks {                       # type 10
   space @0 :UInt16;
-  rows @1 :Data;                    # tag 1, and 4: idText device, varint n, n x (varint writer, varint counter)
+  rows @1 :Data;                    # tags 1 and 4; the sender and the receiver may be among the devices
 }
 
 struct Bye {                        # type 11

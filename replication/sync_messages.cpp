@@ -20,7 +20,8 @@ Result<FrameHeader> readFrameHeader(std::string_view bytes, std::size_t maxFrame
     header.length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   header.type = static_cast<std::uint8_t>(bytes[4]);
   header.version = static_cast<std::uint8_t>(bytes[5]);
-  if (header.length == 0 || header.length % 8 != 0)
+  if (header.length == 0) return invalid("a frame without a message");
+  if (header.length % 8 != 0)
     return invalid("a frame of " + std::to_string(header.length) + " bytes (not whole 8-byte words)");
   if (header.length > maxFrame)
     return invalid("a frame of " + std::to_string(header.length) + " bytes, at most " + std::to_string(maxFrame) +

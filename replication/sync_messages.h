@@ -68,7 +68,8 @@ struct Hello {
   std::uint32_t window = 0;
   std::string_view cluster;
   std::string_view device;
-  WITAN_MEMBERS(Hello, protocol, oldest, maxFrame, window, cluster, device)
+  std::uint64_t keyCheck = 0;
+  WITAN_MEMBERS(Hello, protocol, oldest, maxFrame, window, cluster, device, keyCheck)
 };
 
 struct Spaces {

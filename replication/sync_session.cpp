@@ -25,6 +25,7 @@ SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64
   hello.window = options_.window;
   hello.cluster = local_.cluster();
   hello.device = local_.device();
+  hello.keyCheck = local_.keyCheck();
   say(hello);
   // Who is not known yet gets nothing but a name.
   if (peer_.empty()) return;
@@ -122,6 +123,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
     case FrameType::ranges:
       return with(Ranges{}, [&](const Ranges& m) -> Status {
         WITAN_TRY(s, shared(m.space));
+        s->asked = s->asked || m.question;
         if (m.question) return answerRanges(*s->sync, indexOf(*s), m, outbox_, words_);
         if (!s->repair) return invalid("an answer to no question");
         WITAN_DO(s->repair->onRanges(m, outbox_, words_));
@@ -171,6 +173,8 @@ Status SyncSession::onHello(const Hello& hello) {
   if (hello.cluster != local_.cluster())
     return refuse("cluster",
                   "it is of cluster '" + std::string(hello.cluster) + "', this is '" + local_.cluster() + "'");
+  if (hello.keyCheck != 0 && hello.keyCheck != local_.keyCheck())
+    return refuse("key", "its key of cluster '" + local_.cluster() + "' is another than this device's");
   WITAN_DO(validateDeviceId("device", hello.device));
   if (!options_.peer.empty() && hello.device != options_.peer)
     return invalid("it calls itself '" + std::string(hello.device) + "' and is '" + options_.peer + "'");
@@ -179,6 +183,7 @@ Status SyncSession::onHello(const Hello& hello) {
   if (hello.maxFrame < kSmallestMaxFrame)
     return refuse("protocol", "it accepts frames of " + std::to_string(hello.maxFrame) + " bytes at most, " +
                                   std::to_string(kSmallestMaxFrame) + " are needed");
+  if (hello.window == 0) return refuse("protocol", "it accepts no bytes at all (a window of 0)");
   const bool named = !peer_.empty();
   peer_ = hello.device;
   if (!named) WITAN_DO(admit());

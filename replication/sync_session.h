@@ -73,6 +73,8 @@ class SyncSession {
 
   // Nothing to say and nothing under way, as far as this side knows.
   bool quiet() const;
+  // The digests of a space that could be compared last were different, and no repair has made them equal.
+  bool differs() const;
   const SessionStats& stats() const { return stats_; }
 
  private:
@@ -84,9 +86,12 @@ class SyncSession {
     std::optional<std::uint16_t> theirs;
     VersionVector acked;  // what the peer was told of this side's vector
     bool ackDue = false;
+    bool clockNews = false;  // a commit told the peer's vector, not yet noted
+    bool differs = false;    // the last digests that could be compared were different
     std::unique_ptr<RangeRepair> repair;
     ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
+    bool asked = false;   // by the peer, for a repair
     bool acksDue = true;  // say what is known of third devices, if the peer knows otherwise
     std::uint64_t peerAcksHash = 0;
     std::string resume;  // the peer's token, stored

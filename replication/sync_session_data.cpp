@@ -29,7 +29,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
   }
   // After a break the walk that the tokens speak of has a gap: none of them may be handed back.
   if (applied.committed || applied.retry) {
-    if (applied.committed) s->ackDue = ackDue_ = true;
+    if (applied.committed) s->ackDue = ackDue_ = s->clockNews = true;
     if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
     s->resume.clear();
     if (clocksWait_) learnClock(*s, nowMs);
@@ -116,18 +116,22 @@ bool SyncSession::mayCompare(const Shared& shared) const {
   return !local_.restored(shared.id) && shared.sync->space().settled();
 }
 
-// Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks.
+// Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks; if it does not, the
+// other does.
 void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
   Space& space = shared.sync->space();
-  if (!settled || shared.repair || !shared.items.empty() || digest == space.digest() || !(theirs == space.vector()) ||
-      !mayCompare(shared))
-    return;
-  if (shared.alarms >= kRepairsPerSession) return;
+  if (!settled || shared.repair || !shared.items.empty() || !(theirs == space.vector()) || !mayCompare(shared)) return;
+  shared.differs = digest != space.digest();
+  if (!shared.differs || shared.alarms >= kRepairsPerSession) return;
   if (shared.alarms++ == 0)
     local_.note({"digestAlarm", peer_,
                  shared.id + ": equal vectors, but here " + toString(space.digest()) + " and there " +
                      toString(digest) + "; repairing"});
-  if (local_.device() < peer_) startRepair(shared, RepairMode::unite);
+  if (local_.device() < peer_ || (shared.alarms > 1 && !shared.asked)) startRepair(shared, RepairMode::unite);
+}
+
+bool SyncSession::differs() const {
+  return std::any_of(spaces_.begin(), spaces_.end(), [](const Shared& s) { return s.differs; });
 }
 
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
@@ -140,6 +144,7 @@ Status SyncSession::onItems(Shared& shared, const Items& items) {
   WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
   for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
   if (shared.repair) shared.repair->onItems(items.more);
+  if (!shared.repair && !items.more) shared.ackDue = ackDue_ = true;  // with the digest that the asker compares
   afterRepair(shared);
   return okStatus();
 }

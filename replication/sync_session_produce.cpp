@@ -1,6 +1,7 @@
 // What a session has to say: names of spaces, segments, acknowledgements, records for a repair.
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "replication/sync_session.h"
 
@@ -23,10 +24,13 @@ void SyncSession::announce() {
     shared.scope = scope;
     shared.id = LocalReplica::spaceId(database, scope);
     Space* space = local_.database(database).find(scope);
-    shared.sync =
-        std::make_unique<SpaceSync>(*space, database, [this, space, id = shared.id](const VersionVector& claimed) {
+    shared.sync = std::make_unique<SpaceSync>(
+        *space, database,
+        [this, space, id = shared.id](const VersionVector& claimed) {
           return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
-        });
+        },
+        [this](const std::string& why) { return local_.reincarnate(why); });
+    if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
   };
   name(DatabaseName::agents, std::string(kClusterScope));
   for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
@@ -71,7 +75,10 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
       if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
           shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
         startRepair(shared, RepairMode::adopt);
-    for (Shared& shared : spaces_) sendItems(shared);
+    for (Shared& shared : spaces_) {
+      sendItems(shared);
+      if (std::exchange(shared.clockNews, false)) learnClock(shared, nowMs);
+    }
   }
   out += outbox_;
   outbox_.clear();

@@ -84,7 +84,7 @@ std::size_t count(const std::vector<Incident>& incidents, std::string_view kind)
 // --- equivocation
 
 // Two lives of one device, of which neither knows, have told two others different contents under one dot.
-TEST(Equivocation, IsShownAndBothSidesWorkOn) {
+TEST(Equivocation, IsShownSettledAndLosesNothing) {
   Device first("a", 7), second("a", 7), b("b"), c("c");
   ASSERT_EQ(first.replica().writer(), second.replica().writer());
   first.write("agent", failures(1));
@@ -92,8 +92,7 @@ TEST(Equivocation, IsShownAndBothSidesWorkOn) {
   sync(first, b);
   sync(second, c);
   for (int round = 0; round < 3; ++round) sync(b, c);
-  EXPECT_EQ(count(b.incidents(), "equivocation") + count(c.incidents(), "equivocation"), 2u)
-      << "each side says it, once, however often they meet";
+  EXPECT_GE(count(b.incidents(), "equivocation") + count(c.incidents(), "equivocation"), 1u);
   for (Device* device : {&b, &c}) {
     const auto incidents = device->incidents();
     EXPECT_GE(count(incidents, "digestAlarm"), 1u) << "they know that they differ";
@@ -103,19 +102,35 @@ TEST(Equivocation, IsShownAndBothSidesWorkOn) {
       EXPECT_NE(incident.what.find("agent"), std::string::npos) << incident.what;
     }
   }
-  // Work goes on, and whoever writes next ends the difference.
-  b.write("other", failures(5));
-  c.write("third", failures(6));
-  sync(b, c);
-  EXPECT_EQ(c.view("other").consecutiveFailureCount, 5u);
-  EXPECT_EQ(b.view("third").consecutiveFailureCount, 6u);
-  b.write("agent", failures(9));
-  sync(b, c);
+  // One content keeps the dot, the other stands beside it under the writer of whoever held it.
   expectEqual(b, c);
-  EXPECT_EQ(c.view("agent").consecutiveFailureCount, 9u);
+  ASSERT_EQ(b.antichain("agent").size(), 2u);
+  EXPECT_EQ(b.view("agent").consecutiveFailureCount, 2u);
+  EXPECT_EQ(
+      b.antichain("agent")[0].state.consecutiveFailureCount + b.antichain("agent")[1].state.consecutiveFailureCount,
+      3u);
 }
 
-// The same on different keys: each side takes the other's for superseded, until the digests are compared.
+// A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
+// The digests do; both contents stand.
+TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {
+  Device a("a", 7), b("b");
+  a.write("agent", failures(1));
+  sync(a, b);
+  Device old("a", 9);
+  copyDisk(a.agentStore(), old.agentStore());
+  copyDisk(a.journalStore(), old.journalStore());
+  old.open();
+  a.write("agent", failures(2));
+  sync(a, b);
+  old.write("agent", failures(3));
+  sync(old, b);
+  sync(old, b);
+  expectEqual(old, b);
+  EXPECT_EQ(b.antichain("agent").size(), 2u);
+  EXPECT_GE(count(old.incidents(), "equivocation") + count(b.incidents(), "equivocation"), 1u);
+}
+
 TEST(Equivocation, OnDifferentKeysIsUnited) {
   Device first("a", 7), second("a", 7), b("b"), c("c");
   first.write("one", failures(1));
