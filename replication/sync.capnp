@@ -177,6 +177,6 @@ struct Acks {                       # type 10
 }
 
 struct Bye {                        # type 11
-  code @0 :Text;                    # version, cluster, protocol, quarantined, retired, silent, closing
+  code @0 :Text;                    # version, cluster, key, protocol, quarantined, stranger, retired, silent, closing
   reason @1 :Text;
 }

@@ -63,9 +63,10 @@ Status SyncSession::followStatements() {
   WITAN_DO(local_.noticeOwnRetirement(members));
   if (limited_) return okStatus();
   const Standing standing = members.standing(peer_);
-  if (standing != Standing::retiring && standing != Standing::retired) return okStatus();
-  const std::string why = peer_ + " is " + toString(standing);
-  close("retired", why);
+  if (standing == Standing::active || members.active.empty()) return okStatus();
+  const bool stranger = standing == Standing::unknown;
+  const std::string why = peer_ + (stranger ? " is no member" : std::string(" is ") + toString(standing));
+  close(stranger ? "stranger" : "retired", why);
   return Error{ErrorCode::unauthorised, why, ""};
 }
 

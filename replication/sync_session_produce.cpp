@@ -108,7 +108,8 @@ void SyncSession::sendItems(Shared& shared) {
 
 bool SyncSession::sendSegment(Shared& shared, std::string& out) {
   if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
-  if (&shared != &spaces_.front() && !statementsSent()) return false;
+  // Statements first, in both directions: the peer's may say that it is no member.
+  if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
   if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
   std::string rows, resume;
   const auto any = shared.sync->nextRows(rows, resume, options_.segmentBytes);

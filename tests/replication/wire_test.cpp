@@ -270,10 +270,11 @@ struct LongerHello {
   std::uint32_t window = 1 << 20;
   std::string_view cluster = "test";
   std::string_view device = "newer";
+  std::uint64_t keyCheck = 0;
   std::uint64_t capabilities = ~std::uint64_t{0};
   std::string_view build = "witan 9";
   std::vector<Range> more{{1, 2, 3, 4, 5}};
-  WITAN_MEMBERS(LongerHello, protocol, oldest, maxFrame, window, cluster, device, capabilities, build, more)
+  WITAN_MEMBERS(LongerHello, protocol, oldest, maxFrame, window, cluster, device, keyCheck, capabilities, build, more)
 };
 
 TEST(VersionSkew, LongerStructsOfANewerPeerAreRead) {
