@@ -6,14 +6,12 @@
 #include "base/identity.h"
 #include "replication/agent_state_codec.h"
 #include "replication/body_check.h"
+#include "replication/incarnation.h"
 #include "replication/mutant.h"
 
 namespace witan::replication {
 
 namespace {
-
-// A vector entry this far above what is known here is no commit rate of anything: a lie.
-constexpr Seq kMaxJump = Seq{1} << 40;
 
 std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
   return space.writers().name(writer) + ":" + std::to_string(seq);
@@ -94,7 +92,7 @@ Status SpaceSync::checkClaim(const VersionVector& claim) {
   if (claim.at(space_.self()) > space_.vector().at(space_.self())) WITAN_DO(ownClaim_(claim));
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
-    if (claim.at(w) <= here || claim.at(w) - here <= kMaxJump) continue;
+    if (claim.at(w) <= here || claim.at(w) - here <= kMaxCounterJump) continue;
     violation_ = {"it shows " + dotText(space_, w, claim.at(w)) + ", " + std::to_string(claim.at(w) - here) +
                       " commits beyond anything known of that writer",
                   true};
@@ -122,7 +120,7 @@ Status SpaceSync::checkSeen(WriterIndex writer) {
 Status SpaceSync::checkCounter(WriterIndex writer, Seq seq) {
   const Seq here = space_.vector().at(writer);
   if (seq <= here) return okStatus();
-  if (writer != space_.self() && seq - here <= kMaxJump) return okStatus();
+  if (writer != space_.self() && seq - here <= kMaxCounterJump) return okStatus();
   VersionVector claim;
   claim.raise(writer, seq);
   return checkClaim(claim);
