@@ -4,9 +4,9 @@
 
 #include "base/check.h"
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "replication/agent_state_codec.h"
 #include "replication/body_check.h"
-#include "replication/mutant.h"
 #include "replication/space_rows.h"
 
 namespace witan::replication {

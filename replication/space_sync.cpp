@@ -4,10 +4,10 @@
 
 #include "base/check.h"
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "replication/agent_state_codec.h"
 #include "replication/body_check.h"
 #include "replication/incarnation.h"
-#include "replication/mutant.h"
 
 namespace witan::replication {
 

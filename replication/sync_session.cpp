@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/identity.h"
-#include "replication/mutant.h"
+#include "base/mutant.h"
 #include "replication/writer.h"
 
 namespace witan::replication {

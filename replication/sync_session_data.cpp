@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/identity.h"
-#include "replication/mutant.h"
+#include "base/mutant.h"
 #include "replication/sync_session.h"
 #include "replication/writer.h"
 

@@ -2,7 +2,7 @@
 // how many generated histories it takes to notice.
 #include <cstdio>
 
-#include "replication/mutant.h"
+#include "base/mutant.h"
 #include "tests/replication/history_world.h"
 #include "tests/replication/stories.h"
 

@@ -1,0 +1,65 @@
+// Deliberately broken variants of the cores, to show that the tests and the simulator notice. Compiled in only where
+// WITAN_MUTANTS is defined (the program witan-mutants, the libraries of the mutant tests); everywhere else mutated() is
+// a constant false and costs nothing. At most one is active, for the whole process.
+//
+// What each one breaks stands at the place that asks for it, and in sim/mutants.cpp with the checker that must notice.
+// Ask only in .cpp files: an inline function compiled with and without WITAN_MUTANTS would be two under one name.
+#pragma once
+
+#include "base/reflect.h"
+
+namespace witan {
+
+WITAN_ENUM(Mutant, none,
+           // --- replication (docs/replication.md has the numbered rules)
+           advanceEarly,       // rule 1: the vector rises with every row, not at the commit
+           orderByArrival,     // rule 2: what arrives below the walk's position counts as sent
+           noGate,             // rule 3: a covered dot that is not held is taken in again
+           stripUnstable,      // rule 4: contexts shrink as soon as this device itself has everything in them
+           commitEarly,        // every segment commits, also before the walk is complete
+           trustOldToken,      // a walk is resumed where it broke although something has come in below that place
+           keepVoidToken,      // what to resume from is kept from an attempt that a RETRY voids
+           ignoreMissingBase,  // a field delta without its base is taken for applied
+           forgetTombstones,   // a tombstone goes as soon as this device itself has everything in it
+           ackUnheard,         // a peer's acknowledgements count before its statements are here
+           swapDominance,      // rule 3 of arrival the wrong way round: the newer version is dropped
+           keepSuperseded,     // what a new version's author had seen stays beside it
+           reuseCounters,      // a device whose store went back goes on under its old writer
+           ignoreScopes,       // every peer may have every space
+           // --- durability
+           sendBeforeFlush,    // frames leave before what they rest on is durable
+           answerBeforeFlush,  // a proposer is told before the decision is durable
+           skipLedgerSync,     // the log is written but not synced
+           // --- partitions and owners
+           ignoreEpoch,          // an owner goes on although it has heard of a later epoch
+           acceptOldEpoch,       // a replica follows entries of an epoch that is over
+           seizeSameEpoch,       // a seizure does not begin a new epoch
+           serveEarly,           // the new owner decides before it has folded its predecessor's last entry
+           decideUnowned,        // any ledger replica decides
+           skipBatch,            // a replica takes a batch that is not the next
+           keepSurplus,          // surplus entries of an epoch that is over stay in the log
+           dropSurplusSilently,  // they go without a report
+           // --- decisions
+           noDedupe,        // a repeated operation id is decided again
+           noFreeze,        // proposals are decided while one waits for the counselor
+           skipRecheck,     // an invariant that does not pass is not looked at again (F8)
+           escalateAsPass,  // an escalation is committed
+           staleDecision,   // a counselor may decide about something else than what was shown (F17)
+           clockGoesBack,   // a partition's time follows the wall clock back
+           // --- routing
+           forgetOutbox,      // the outbox is not durable
+           forgetWhenSent,    // a proposal leaves the outbox when it is sent, not when it is answered
+           neverRetry,        // an unanswered proposal is not sent again
+           freshOperationId,  // a retry goes out under a new operation id
+           neverForget)       // answered proposals stay in the outbox
+
+#ifdef WITAN_MUTANTS
+inline namespace with_mutants {
+inline Mutant activeMutant = Mutant::none;
+inline bool mutated(Mutant mutant) { return activeMutant == mutant; }
+}  // namespace with_mutants
+#else
+constexpr bool mutated(Mutant) { return false; }
+#endif
+
+}  // namespace witan

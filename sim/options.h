@@ -1,0 +1,127 @@
+// Options: everything that a simulated run depends on besides its events. Drawn from the seed within the ranges of a
+// scenario (sim/scenario.h), printed in full with every failure, and kept with the plan (sim/plan.h).
+//
+// Rates are expected events per simulated hour of the whole cluster; lengths are means of exponential draws unless a
+// name says otherwise. Value types.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/reflect.h"
+
+namespace witan::sim {
+
+// Where partitions get their owners from (kernel rooms: node/replica/).
+WITAN_ENUM(Engine, embedded, etcd)
+// What lies under the devices' stores: the twin in memory, or RocksDB over a file system in memory.
+WITAN_ENUM(StoreKind, memory, rocksdb)
+
+struct ClusterOptions {
+  std::int64_t devices = 5;
+  std::int64_t ledgerReplicas = 3;  // the first so many devices keep a copy of every ledger; the others route to them
+  std::int64_t agents = 10;         // per device
+  std::int64_t entities = 6;        // per domain
+  std::int64_t partitions = 2;      // per domain
+  std::int64_t scopes = 2;          // private scopes beside "main"; a device has about half of them
+  std::string domains = "udt budget";
+  Engine engine = Engine::embedded;
+  StoreKind store = StoreKind::memory;
+  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, scopes, domains, engine, store)
+};
+
+struct TimeOptions {
+  std::int64_t seconds = 600;         // the safety phase: workload and faults
+  std::int64_t settleSeconds = 3600;  // the liveness phase: within so long everything pending must be done
+  std::int64_t skewMs = 0;            // of each device's wall clock, uniform within +-
+  std::int64_t driftPpm = 0;          // of each device's clocks, uniform within +-
+  WITAN_MEMBERS(TimeOptions, seconds, settleSeconds, skewMs, driftPpm)
+};
+
+// Between any two devices. A connection is an ordered stream that may die anywhere; what dies with it is lost.
+struct NetworkOptions {
+  std::int64_t delayMinMicros = 500;
+  std::int64_t delayMeanMicros = 5'000;  // beyond the least
+  std::int64_t bytesPerSecond = 0;       // 0: no limit
+  std::int64_t lossPerMillion = 0;       // of the frames that may be lost alone (proposals, answers, log entries)
+  std::int64_t duplicatePerMillion = 0;  // of the same
+  std::int64_t reorderPerMillion = 0;    // of the same: delayed by up to a second
+  std::int64_t resetPerMillion = 0;      // of all frames: the connection dies there
+  std::int64_t reconnectMillis = 1'000;  // mean, after a connection died
+  WITAN_MEMBERS(NetworkOptions, delayMinMicros, delayMeanMicros, bytesPerSecond, lossPerMillion, duplicatePerMillion,
+                reorderPerMillion, resetPerMillion, reconnectMillis)
+};
+
+struct DiskOptions {
+  std::int64_t syncMicros = 300;  // mean; the device does nothing else meanwhile
+  std::int64_t keepPercent = 50;  // chance of each un-synced batch, oldest first, to survive a crash
+  bool tear = true;               // the last one that survives may be torn
+  WITAN_MEMBERS(DiskOptions, syncMicros, keepPercent, tear)
+};
+
+// Per simulated hour of the whole cluster.
+struct WorkOptions {
+  std::int64_t agentWrites = 600;
+  std::int64_t journalEdits = 300;
+  std::int64_t messages = 120;
+  std::int64_t batches = 60;    // a commit with a notification batch
+  std::int64_t summaries = 30;  // and the other record kinds: plans, wake runs, policies
+  std::int64_t removals = 20;
+  std::int64_t scopedWrites = 60;  // into a private scope
+  std::int64_t proposals = 600;
+  std::int64_t repeats = 60;     // of a proposal that was made before, under its operation id
+  std::int64_t misuses = 30;     // malformed, unknown entity, wrong role, one id for two acts
+  std::int64_t decisions = 120;  // of a counselor, when something is pending
+  WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
+                repeats, misuses, decisions)
+};
+
+// Per simulated hour of the whole cluster.
+struct FaultOptions {
+  std::int64_t cuts = 0;          // between two devices, both directions
+  std::int64_t oneWayCuts = 0;    // one direction only: a half-open connection
+  std::int64_t splits = 0;        // the cluster falls into two parts
+  std::int64_t isolations = 0;    // one device alone
+  std::int64_t flaps = 0;         // one link up and down every few seconds
+  std::int64_t clogs = 0;         // one link holds everything back, then lets it through at once
+  std::int64_t cutSeconds = 60;   // mean length of all of these
+  std::int64_t crashes = 0;       // power loss now
+  std::int64_t writeCrashes = 0;  // power loss at one of the next write steps of a store
+  std::int64_t downSeconds = 20;  // mean, before it starts again
+  std::int64_t pauses = 0;        // frozen with everything it holds, then goes on (SIGSTOP, a closed lid)
+  std::int64_t pauseSeconds = 30;
+  std::int64_t offlines = 0;          // no network for long
+  std::int64_t offlineHours = 0;      // mean
+  std::int64_t diskLosses = 0;        // the whole disk: the device comes back empty
+  std::int64_t restores = 0;          // its disk goes back to an earlier copy
+  std::int64_t ioErrors = 0;          // one of the next write steps fails; the device must restart
+  std::int64_t fullDisks = 0;         // every write fails for a while
+  std::int64_t slowDisks = 0;         // syncs take a hundred times as long for a while
+  std::int64_t bitRots = 0;           // one byte of one stored record
+  std::int64_t clockJumps = 0;        // of a device's wall clock
+  std::int64_t clockJumpSeconds = 0;  // mean, either way
+  std::int64_t moves = 0;             // an operator hands a partition over
+  std::int64_t seizures = 0;          // an operator seizes a partition whose owner is out of reach
+  std::int64_t retirements = 0;
+  std::int64_t joins = 0;          // a new device
+  std::int64_t hostiles = 0;       // a member that sends malformed, replayed or absurd frames for a while
+  std::int64_t engineOutages = 0;  // etcd: a minority, now and then a majority, is gone for a while
+  WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
+                downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ioErrors, fullDisks,
+                slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements, joins, hostiles,
+                engineOutages)
+};
+
+struct Options {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  ClusterOptions cluster;
+  TimeOptions time;
+  NetworkOptions network;
+  DiskOptions disk;
+  WorkOptions work;
+  FaultOptions faults;
+  WITAN_MEMBERS(Options, scenario, seed, cluster, time, network, disk, work, faults)
+};
+
+}  // namespace witan::sim
