@@ -80,7 +80,7 @@ class MemorySnapshot final : public Snapshot {
  private:
   Status countRead() const {
     std::lock_guard lock(store_.mutex_);
-    return store_.countRead();
+    return store_.steps_.countRead();
   }
 
   const MemoryStore& store_;
@@ -93,7 +93,7 @@ MemoryStore::~MemoryStore() { WITAN_CHECK(snapshots_ == 0, "a store outlives its
 
 Result<std::optional<std::string>> MemoryStore::get(std::string_view key) const {
   std::lock_guard lock(mutex_);
-  WITAN_DO(countRead());
+  WITAN_DO(steps_.countRead());
   return find(*visible_, key);
 }
 
@@ -101,7 +101,7 @@ Status MemoryStore::scan(std::string_view prefix, std::string_view from, const V
   std::optional<View> view;
   {
     std::lock_guard lock(mutex_);
-    WITAN_DO(countRead());
+    WITAN_DO(steps_.countRead());
     view.emplace(*this, lock);
   }
   visitAll(view->map(), prefix, from, visit);  // without the mutex: the visitor may write
@@ -110,7 +110,7 @@ Status MemoryStore::scan(std::string_view prefix, std::string_view from, const V
 
 Result<std::optional<KeyValue>> MemoryStore::last(std::string_view prefix) const {
   std::lock_guard lock(mutex_);
-  WITAN_DO(countRead());
+  WITAN_DO(steps_.countRead());
   return findLast(*visible_, prefix);
 }
 
@@ -122,97 +122,99 @@ std::unique_ptr<Snapshot> MemoryStore::snapshot() const {
 Status MemoryStore::write(const WriteBatch& batch) {
   WITAN_DO(checkLimits(batch));
   std::lock_guard lock(mutex_);
-  if (batch.empty()) return closed_ ? Status(*closed_) : okStatus();
-  return step("write", [&] { applyVisible(batch); });
+  if (batch.empty()) return steps_.closed() ? Status(*steps_.closed()) : okStatus();
+  return steps_.step("write", [&] {
+    apply(batch, &unsynced_.emplace_back());
+    return okStatus();
+  });
 }
 
 Status MemoryStore::sync() {
   std::lock_guard lock(mutex_);
-  return step("sync", [&] { makeDurable(); });
+  return steps_.step("sync", [&] {
+    unsynced_.clear();
+    return okStatus();
+  });
 }
 
 Status MemoryStore::writeSynced(const WriteBatch& batch) {
   WITAN_DO(checkLimits(batch));
-  std::lock_guard lock(mutex_);
-  if (!batch.empty()) WITAN_DO(step("write", [&] { applyVisible(batch); }));
-  return step("sync", [&] { makeDurable(); });
-}
-
-template <class Effect>
-Status MemoryStore::step(const char* name, Effect effect) {
-  if (closed_) return *closed_;
-  const std::uint64_t n = writeSteps_++;
-  const bool fails = fail_ && fail_->at == n;
-  const bool crashes = crash_ && crash_->at == n;
-  const Moment moment = crashes ? crash_->moment : fails ? fail_->moment : Moment::after;
-  if (moment == Moment::after) effect();
-  if (!fails && !crashes) return okStatus();
-  powerLost_ = crashes;
-  closed_ = ioFailed("the memory store's " + std::string(name) + " (write step " + std::to_string(n) + ") failed (" +
-                         (crashes ? "the power was lost" : "an injected fault") + ")",
-                     "reopen the store");
-  return *closed_;
-}
-
-void MemoryStore::applyVisible(const WriteBatch& batch) {
-  Changes changes;
-  changes.reserve(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    WriteBatch::Op op = batch.op(i);
-    const bool isPut = op.kind == WriteBatch::Kind::put;
-    changes.push_back({std::string(op.key), isPut ? std::make_shared<const std::string>(op.value) : nullptr});
+  {
+    std::lock_guard lock(mutex_);
+    const std::uint64_t steps = batch.empty() ? 1 : 2;
+    if (!steps_.closed() && !steps_.strikes(steps)) {  // nothing can come between: no need to know how to undo it
+      steps_.pass(steps);
+      apply(batch, nullptr);
+      unsynced_.clear();
+      return okStatus();
+    }
   }
+  WITAN_DO(write(batch));
+  return sync();
+}
+
+MemoryStore::Map& MemoryStore::writable() {
   if (visible_.use_count() > 1) visible_ = std::make_shared<Map>(*visible_);
-  apply(changes, *visible_);
-  unsynced_.push_back(std::move(changes));
+  return *visible_;
 }
 
-void MemoryStore::makeDurable() {
-  for (const Changes& changes : unsynced_) apply(changes, durable_);
-  unsynced_.clear();
-}
-
-void MemoryStore::apply(const Changes& changes, Map& map) {
-  for (const Change& change : changes) {
-    if (change.value) {
-      map[change.key] = change.value;
+void MemoryStore::apply(const WriteBatch& batch, Changes* undo) {
+  Map& map = writable();
+  if (undo) undo->reserve(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const WriteBatch::Op op = batch.op(i);
+    const bool isPut = op.kind == WriteBatch::Kind::put;
+    auto it = map.lower_bound(op.key);
+    const bool isThere = it != map.end() && it->first == op.key;
+    if (undo) undo->push_back({std::string(op.key), isThere ? it->second : nullptr, isPut});
+    if (!isPut) {
+      if (isThere) map.erase(it);
+    } else if (isThere) {
+      it->second = std::make_shared<const std::string>(op.value);
     } else {
-      map.erase(change.key);
+      map.emplace_hint(it, std::string(op.key), std::make_shared<const std::string>(op.value));
     }
   }
 }
 
-bool MemoryStore::tear(Changes& changes, std::size_t bytes) {
+void MemoryStore::undo(const Changes& changes, Map& map) {
   for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
-    if (!change->value) continue;
-    if (bytes >= change->value->size()) return false;
-    change->value = std::make_shared<const std::string>(change->value->substr(0, bytes));
-    return true;
+    if (change->before) {
+      map.insert_or_assign(change->key, change->before);
+    } else {
+      map.erase(change->key);
+    }
   }
-  return false;
 }
 
-Status MemoryStore::countRead() const {
-  if (powerLost_) return *closed_;
-  const std::uint64_t n = reads_++;
-  if (failRead_ != n) return okStatus();
-  failRead_.reset();
-  return ioFailed("read " + std::to_string(n) + " of the memory store failed (an injected fault)");
+bool MemoryStore::tear(const Changes& changes, std::size_t bytes) {
+  const auto put = std::find_if(changes.rbegin(), changes.rend(), [](const Change& change) { return change.put; });
+  if (put == changes.rend()) return false;
+  Map& map = writable();
+  const auto it = map.find(put->key);
+  if (it == map.end() || bytes >= it->second->size()) return false;  // not there: the batch erased it again
+  it->second = std::make_shared<const std::string>(it->second->substr(0, bytes));
+  return true;
 }
 
 void MemoryStore::failAt(std::uint64_t n, Moment moment) {
   std::lock_guard lock(mutex_);
-  fail_ = Fault{writeSteps_ + n, moment};
+  steps_.failAt(n, moment);
 }
 
 void MemoryStore::crashAt(std::uint64_t n, Moment moment) {
   std::lock_guard lock(mutex_);
-  crash_ = Fault{writeSteps_ + n, moment};
+  steps_.crashAt(n, moment);
 }
 
 void MemoryStore::failReadAt(std::uint64_t n) {
   std::lock_guard lock(mutex_);
-  failRead_ = reads_ + n;
+  steps_.failReadAt(n);
+}
+
+void MemoryStore::setFull(bool full) {
+  std::lock_guard lock(mutex_);
+  steps_.setFull(full);
 }
 
 CrashReport MemoryStore::crash(const CrashPlan& plan) {
@@ -221,31 +223,94 @@ CrashReport MemoryStore::crash(const CrashPlan& plan) {
   CrashReport report;
   report.kept = std::min(plan.keepUnsynced, unsynced_.size());
   report.lost = unsynced_.size() - report.kept;
-  unsynced_.resize(report.kept);
+  for (; unsynced_.size() > report.kept; unsynced_.pop_back()) undo(unsynced_.back(), writable());
   if (plan.tearLastValue && report.kept > 0) report.torn = tear(unsynced_.back(), *plan.tearLastValue);
-  makeDurable();
-  visible_ = std::make_shared<Map>(durable_);
-  closed_.reset();
-  powerLost_ = false;
-  fail_.reset();
-  crash_.reset();
-  failRead_.reset();
+  unsynced_.clear();
+  steps_.reset();
   return report;
+}
+
+bool MemoryStore::isDurable(const std::string& key) const {
+  for (const Changes& changes : unsynced_) {
+    for (const Change& change : changes) {
+      if (change.key == key) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::string> MemoryStore::rot(std::uint64_t n, std::uint64_t m) {
+  std::lock_guard lock(mutex_);
+  const auto canRot = [&](const Map::value_type& record) { return !record.second->empty() && isDurable(record.first); };
+  const auto count = static_cast<std::uint64_t>(std::count_if(visible_->begin(), visible_->end(), canRot));
+  if (count == 0 || steps_.closed()) return std::nullopt;
+  Map& map = writable();
+  auto it = std::find_if(map.begin(), map.end(), canRot);
+  for (n %= count; n > 0; --n) it = std::find_if(std::next(it), map.end(), canRot);
+  std::string value = *it->second;
+  const std::uint64_t bit = m % (8 * value.size());
+  value[bit / 8] = static_cast<char>(value[bit / 8] ^ (1 << bit % 8));
+  it->second = std::make_shared<const std::string>(std::move(value));
+  return it->first;
+}
+
+class MemoryStore::Image final : public DiskImage {
+ public:
+  explicit Image(Map durable) : map(std::move(durable)) {}
+  const Map map;
+};
+
+std::shared_ptr<const DiskImage> MemoryStore::image() const {
+  std::lock_guard lock(mutex_);
+  Map durable = *visible_;
+  for (auto changes = unsynced_.rbegin(); changes != unsynced_.rend(); ++changes) undo(*changes, durable);
+  return std::make_shared<Image>(std::move(durable));
+}
+
+void MemoryStore::become(Map map) {
+  WITAN_CHECK(snapshots_ == 0, "snapshots are not kept across a crash");
+  visible_ = std::make_shared<Map>(std::move(map));
+  unsynced_.clear();
+  steps_.reset();
+}
+
+void MemoryStore::restoreImage(const DiskImage& image) {
+  const auto* ours = dynamic_cast<const Image*>(&image);
+  WITAN_CHECK(ours, "an image goes back to a store of the kind it was taken from");
+  std::lock_guard lock(mutex_);
+  become(ours->map);
+}
+
+void MemoryStore::wipe() {
+  std::lock_guard lock(mutex_);
+  become({});
+}
+
+void MemoryStore::visitBytes(const Visitor& visit) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, value] : *visible_) {
+    if (!visit(key, *value)) return;
+  }
+  for (const Changes& changes : unsynced_) {
+    for (const Change& change : changes) {
+      if (change.before && !visit(change.key, *change.before)) return;
+    }
+  }
 }
 
 std::uint64_t MemoryStore::writeSteps() const {
   std::lock_guard lock(mutex_);
-  return writeSteps_;
+  return steps_.writeSteps();
 }
 
 std::uint64_t MemoryStore::reads() const {
   std::lock_guard lock(mutex_);
-  return reads_;
+  return steps_.reads();
 }
 
 bool MemoryStore::struck() const {
   std::lock_guard lock(mutex_);
-  return closed_.has_value();
+  return steps_.closed().has_value();
 }
 
 std::size_t MemoryStore::unsyncedBatches() const {

@@ -178,6 +178,64 @@ TEST(MemoryStore, CrashAtEveryWriteBoundary) {
                                             "", "", "a=1 b=2 ", "a=1 b=2 ", "a=1 b=2 c=3 "}));  // after
 }
 
+TEST(MemoryStore, UndoingRestoresWhatLostBatchesChanged) {
+  MemoryStore store;
+  WriteBatch batch;
+  for (const char* key : {"a", "b", "c"}) batch.put(key, "old");
+  ASSERT_TRUE(store.writeSynced(batch).ok());
+  batch.clear();
+  batch.put("a", "1");
+  batch.put("a", "2");
+  batch.erase("b");
+  batch.put("b", "again");
+  batch.erase("c");
+  batch.put("d", "new");
+  batch.erase("d");
+  ASSERT_TRUE(store.write(batch).ok());
+  ASSERT_TRUE(store.write(one("c", "later")).ok());
+  EXPECT_EQ(content(store), "a=2 b=again c=later ");
+  store.crash({.keepUnsynced = 1, .tearLastValue = {}});
+  EXPECT_EQ(content(store), "a=2 b=again ");
+  ASSERT_TRUE(store.write(one("a", "3")).ok());
+  ASSERT_TRUE(store.write(one("a", "4")).ok());
+  store.crash();
+  EXPECT_EQ(content(store), "a=2 b=again ");
+}
+
+TEST(MemoryStore, APutThatItsBatchErasedAgainIsNotTorn) {
+  MemoryStore store;
+  WriteBatch batch;
+  batch.put("a", "whole");
+  batch.erase("a");
+  ASSERT_TRUE(store.write(batch).ok());
+  EXPECT_FALSE(store.crash({.keepUnsynced = 1, .tearLastValue = 1}).torn);
+  EXPECT_EQ(content(store), "");
+}
+
+TEST(MemoryStore, RotFlipsOneBitOfADurableValue) {
+  MemoryStore store;
+  EXPECT_EQ(store.rot(0, 0), std::nullopt) << "nothing is there";
+  ASSERT_TRUE(store.writeSynced(one("empty", "")).ok());
+  EXPECT_EQ(store.rot(0, 0), std::nullopt) << "nothing that could rot is there";
+  ASSERT_TRUE(store.writeSynced(one("a", "aa")).ok());
+  ASSERT_TRUE(store.writeSynced(one("b", "bb")).ok());
+  ASSERT_TRUE(store.write(one("c", "not synced")).ok());
+  EXPECT_EQ(store.rot(3, 17), "b") << "record 3 modulo 2, bit 17 modulo 16";
+  EXPECT_EQ(content(store), "a=aa b=`b c=not synced empty= ");
+  store.crash();
+  EXPECT_EQ(content(store), "a=aa b=`b empty= ");
+  EXPECT_EQ(store.rot(2, 8), "a");
+  EXPECT_EQ(*store.get("a").value(), "a`");
+}
+
+TEST(MemoryStore, RotDoesNotReachASnapshot) {
+  MemoryStore store;
+  ASSERT_TRUE(store.writeSynced(one("a", "aa")).ok());
+  auto snapshot = store.snapshot();
+  ASSERT_EQ(store.rot(0, 0), "a");
+  EXPECT_EQ(*snapshot->get("a").value(), "aa");
+}
+
 TEST(MemoryStoreDeathTest, SnapshotsDoNotOutliveTheirMoment) {
   MemoryStore store;
   auto snapshot = store.snapshot();
