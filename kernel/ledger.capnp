@@ -79,6 +79,20 @@ struct Genesis {
   genesis @1 :Json;
 }
 
+struct Epoch {
+  # From here on another device, or a device anew, decides for this partition. No decision, so no leaf; `entries` and
+  # `root` tie it to the leaves before it. It opens a batch.
+  number @0 :UInt64;         # grows from epoch to epoch
+  time @1 :Micros;
+  cause @2 :UInt16;          # 0 founding, 1 handover (by the previous owner), 2 seizure (without asking it)
+  owner @3 :Text;            # device id, '@', 8 hex digits of its ledger store
+  previousOwner @4 :Text;
+  previousNumber @5 :UInt64;
+  entries @6 :UInt64;        # before it
+  root @7 :Data;             # of the tree over them
+  reason @8 :Text;
+}
+
 struct Note {
   # An input line without an operation id of its own was answered without a decision (frozen, refused because of the
   # state at that moment): remembered so that feeding the same lines again continues instead of deciding anew.

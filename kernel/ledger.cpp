@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "kernel/snapshot.h"
 
 namespace witan::kernel {
 
@@ -130,6 +131,7 @@ Status Ledger::restore(const DomainModule& module, const LedgerOptions& options)
   if (batches.ok()) {
     auto newest = store_.get(batchKey(**batches - 1));
     if (newest.ok() && *newest) {
+      WITAN_DO(restoreEpochStarts());
       snapshotBatches_ = **batches;
       snapshotEntries_ = partition_->size();
       recovery_.snapshotBatches = snapshotBatches_;
@@ -178,6 +180,7 @@ Status Ledger::foldAll() {
       return false;
     }
     firstSeqs_.push_back(firstSeq);
+    noteEpochs();
     if (info->torn) torn.emplace(*info, std::string(value));
     return true;
   }));
@@ -212,7 +215,67 @@ void Ledger::stage(store::WriteBatch& out) {
   Partition::Batch batch = partition_->takeBatch();
   out.put(batchKey(firstSeqs_.size()), batch.value);
   firstSeqs_.push_back(batch.firstSeq);
+  noteEpochs();
   partition_->reuse(std::move(batch));
+}
+
+// The batch that came last is where every epoch begins that has no beginning yet.
+void Ledger::noteEpochs() {
+  while (epochStarts_.size() < partition_->epochs().size()) epochStarts_.push_back(firstSeqs_.size() - 1);
+}
+
+// A snapshot knows the epochs but not their batches: each opens the last batch that starts after its entries.
+Status Ledger::restoreEpochStarts() {
+  epochStarts_.clear();
+  for (const EpochRecord& epoch : partition_->epochs()) {
+    auto at = std::lower_bound(firstSeqs_.begin(), firstSeqs_.end(), epoch.entries + 1);
+    bool found = false;
+    for (; at != firstSeqs_.end() && *at == epoch.entries + 1 && !found; ++at) {
+      const auto number = static_cast<std::uint64_t>(at - firstSeqs_.begin());
+      WITAN_TRY(value, batch(number));
+      WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) -> Status {
+                  if (record.kind != RecordKind::epoch) return okStatus();
+                  EpochRecord here;
+                  WITAN_DO(readMessage(record.payload, here, "epoch"));
+                  found = found || epochOf(here) == epochOf(epoch);
+                  return okStatus();
+                }));
+      (void)info;
+      if (found) epochStarts_.push_back(number);
+    }
+    if (!found) return corrupt("the log does not hold the beginning of epoch " + std::to_string(epoch.number));
+  }
+  return okStatus();
+}
+
+Result<std::string> Ledger::batch(std::uint64_t number) const {
+  WITAN_CHECK(number < batches(), "a batch that is there");
+  WITAN_TRY(value, store_.get(batchKey(number)));
+  if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
+  return *std::move(value);
+}
+
+Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
+  WITAN_CHECK(!partition_->hasOpenBatch(), "a follower decides nothing");
+  const std::uint64_t firstSeq = partition_->size() + 1;
+  WITAN_TRY(info, partition_->fold(value));
+  if (info.torn) return corrupt("a batch from another device is cut short");
+  out.put(batchKey(firstSeqs_.size()), value);
+  firstSeqs_.push_back(firstSeq);
+  noteEpochs();
+  return okStatus();
+}
+
+Status Ledger::stageTruncation(std::uint64_t number, store::WriteBatch& out) const {
+  for (std::uint64_t n = number; n < batches(); ++n) out.erase(batchKey(n));
+  // Snapshots and checkpoints may know too much; the log alone is the truth.
+  const std::string after = checkpointKey(number < batches() ? firstSeqs_[number] : partition_->size() + 1);
+  const auto erase = [&](std::string_view key, std::string_view) {
+    out.erase(key);
+    return true;
+  };
+  WITAN_DO(store_.scan("s/", {}, erase));
+  return store_.scan("c", after, erase);
 }
 
 Status Ledger::commit() {

@@ -69,11 +69,24 @@ class Ledger final : public EntrySource {
   // Signs and stores a checkpoint of everything committed, unless the newest one says the same.
   Status checkpoint(const SigningKey&, Time now);
 
+  // ---- following and replication ----
+  std::uint64_t batches() const { return firstSeqs_.size(); }
+  // Where each epoch of partition().epochs() begins: the number of its batch.
+  const std::vector<std::uint64_t>& epochStarts() const { return epochStarts_; }
+  // The value of a batch. Requires: number < batches().
+  Result<std::string> batch(std::uint64_t number) const;
+  // Folds the next batch as its owner wrote it, and stages it. After an error the ledger is unusable: open it again.
+  Status follow(std::string_view value, store::WriteBatch& out);
+  // Stages the removal of every batch from `number` on; the ledger must be opened again once that is written.
+  Status stageTruncation(std::uint64_t number, store::WriteBatch& out) const;
+
   Result<std::string> entryBytes(std::uint64_t seq) override;
 
  private:
   Ledger(store::Store& store) : store_(store) {}
   Status foldAll();
+  void noteEpochs();
+  Status restoreEpochStarts();
   Status restore(const DomainModule&, const LedgerOptions&);
 
   store::Store& store_;
@@ -81,6 +94,7 @@ class Ledger final : public EntrySource {
   RecoveryReport recovery_;
   std::unique_ptr<Partition> partition_;
   std::vector<std::uint64_t> firstSeqs_;  // of batch n
+  std::vector<std::uint64_t> epochStarts_;
   std::uint64_t snapshotBatches_ = 0;
   std::uint64_t snapshotEntries_ = 0;
   // The batch last read, for look-ups in a row.

@@ -33,6 +33,18 @@ class EntryChecker {
     return okStatus();
   }
 
+  // An epoch begins: later than the last, on exactly the entries before it.
+  Status epoch(std::string_view payload, const MerkleFrontier& before) {
+    EpochView record;
+    WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "epoch"); }));
+    const std::string name = "epoch " + std::to_string(record.number) + " of " + std::string(record.owner);
+    if (record.number <= lastEpoch_) return corrupt(name + " follows epoch " + std::to_string(lastEpoch_));
+    if (record.entries != before.size() || record.root != before.root())
+      return corrupt(name + " says it began after other entries than those before it");
+    lastEpoch_ = record.number;
+    return okStatus();
+  }
+
   Status entry(std::string_view payload, std::uint64_t seq) {
     WITAN_TRY(e, readEntryView(payload));
     if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
@@ -140,6 +152,7 @@ class EntryChecker {
   };
   boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
   boost::unordered_flat_set<OperationKey, OperationHash> operations_;
+  std::uint64_t lastEpoch_ = 0;
 };
 
 struct StoredCheckpoint {
@@ -231,6 +244,7 @@ class Verification {
       }
       if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
       if (record.kind == RecordKind::note) return okStatus();
+      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_);
       WITAN_DO(checker.entry(record.payload, frontier_.size() + 1));
       frontier_.append(record.leaf);
       return checkRoot();

@@ -99,7 +99,7 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     const auto kind = static_cast<std::uint8_t>(value[at + 4]);
     const std::string where =
         "record " + std::to_string(info.records + 1) + " of the batch at entry " + std::to_string(info.firstSeq);
-    if (length > kRecordMax || kind < 1 || kind > 3 || value[at + 5] != 0 || value[at + 6] != 0 || value[at + 7] != 0)
+    if (length > kRecordMax || kind < 1 || kind > 4 || value[at + 5] != 0 || value[at + 6] != 0 || value[at + 7] != 0)
       return corrupt(where + " has an impossible header", "entry " + std::to_string(seq) + " or its frame was altered");
     if (value.size() - at - kRecordHeader < padded(length)) break;
     LogRecord record{static_cast<RecordKind>(kind), value.substr(at + kRecordHeader, length), {}};

@@ -20,7 +20,7 @@
 
 namespace witan::kernel {
 
-enum class RecordKind : std::uint8_t { entry = 1, genesis = 2, note = 3 };
+enum class RecordKind : std::uint8_t { entry = 1, genesis = 2, note = 3, epoch = 4 };
 
 inline constexpr std::size_t kBatchHeader = 24;
 inline constexpr std::size_t kRecordHeader = 16;

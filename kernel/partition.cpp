@@ -181,6 +181,7 @@ void Partition::append(Instance& instance, EntryView& entry, const OperationKey&
   instance.genesis.clear();
   instance.genesis.shrink_to_fit();
   instance.lastSeq = entry.seq;
+  latest_ = std::max(latest_, entry.time);
   noteChange(entry.entity, instance);
   name(key, entry.seq);
   if (entry.tag == Tag::escalated) instance.pending->digest = leaf;

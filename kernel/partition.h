@@ -25,6 +25,7 @@
 
 #include "kernel/domain_module.h"
 #include "kernel/entry.h"
+#include "kernel/epoch.h"
 #include "kernel/log_batch.h"
 #include "kernel/merkle.h"
 #include "store/store.h"
@@ -112,6 +113,9 @@ class Partition {
   // With `only`, that entity's alone.
   std::vector<std::pair<std::string, Decision>> expire(Time now, std::optional<std::string_view> only = std::nullopt);
 
+  // Begins an epoch: a batch of its own. Requires: no open batch, a later epoch than the last.
+  void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason);
+
   // ---- effects ----
   bool hasOpenBatch() const { return !batch_.empty(); }
   std::size_t openBatchBytes() const { return batch_.bytes(); }
@@ -142,6 +146,9 @@ class Partition {
   std::vector<PendingView> queue() const;          // by sequence number
   std::optional<PendingView> pending(std::string_view entity) const;
   std::uint64_t unsafeCommits() const { return unsafeCommits_; }
+  const std::vector<EpochRecord>& epochs() const { return epochs_; }
+  // The latest time of any entry or epoch: the partition's clock (F5).
+  Time latest() const { return latest_; }
   void checkInvariants() const;
 
   // ---- snapshots (kernel/snapshot.h) ----
@@ -179,6 +186,7 @@ class Partition {
   Status foldEntry(std::string_view payload, const Hash& leaf);
   Status foldGenesis(std::string_view payload);
   Status foldNote(std::string_view payload);
+  Status foldEpoch(std::string_view payload);
   Status freeze(Instance&, const EntryView&, const Hash& leaf);
   Status restoreChunk(const store::Reader&, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs);
   Status restoreEntity(std::string_view entity, std::string_view sealed);
@@ -197,6 +205,8 @@ class Partition {
   MerkleFrontier frontier_;
   LogBatch batch_;
   std::uint64_t unsafeCommits_ = 0;
+  std::vector<EpochRecord> epochs_;
+  Time latest_{};
   // Since the last snapshot.
   std::vector<std::string> changed_;
   std::vector<std::pair<OperationKey, std::uint64_t>> newOperations_;

@@ -1,5 +1,6 @@
 // Folding recorded batches back into a partition: recovery after a restart, and followers of an owner.
 #include "base/bytes.h"
+#include "base/mutant.h"
 #include "kernel/partition_instance.h"
 
 namespace witan::kernel {
@@ -38,7 +39,8 @@ Result<LogBatchInfo> Partition::fold(std::string_view value) {
       first = false;
     }
     if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf);
-    return record.kind == RecordKind::genesis ? foldGenesis(record.payload) : foldNote(record.payload);
+    if (record.kind == RecordKind::genesis) return foldGenesis(record.payload);
+    return record.kind == RecordKind::note ? foldNote(record.payload) : foldEpoch(record.payload);
   });
   batch_.reset(frontier_.size() + 1);
   return info;
@@ -71,6 +73,35 @@ Status Partition::foldNote(std::string_view payload) {
   name(keyOf(note.operationId), kIsNoteBit | notes_.size());
   notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
   return okStatus();
+}
+
+Status Partition::foldEpoch(std::string_view payload) {
+  EpochView view;
+  WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "epoch"); }));
+  const std::string name = "epoch " + std::to_string(view.number) + " of " + std::string(view.owner);
+  if (!epochs_.empty() && view.number <= epochs_.back().number)
+    return corrupt(name + " follows epoch " + std::to_string(epochs_.back().number));
+  if (view.entries != frontier_.size() || view.root != frontier_.root())
+    return corrupt(name + " begins on another ledger than the " + std::to_string(frontier_.size()) +
+                   " entries before it");
+  epochs_.push_back({view.number, view.time, view.cause, std::string(view.owner), std::string(view.previousOwner),
+                     view.previousNumber, view.entries, view.root, std::string(view.reason)});
+  latest_ = std::max(latest_, view.time);
+  return okStatus();
+}
+
+void Partition::beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason) {
+  WITAN_CHECK(batch_.empty(), "an epoch begins in a batch of its own");
+  const EpochRecord* before = epochs_.empty() ? nullptr : &epochs_.back();
+  WITAN_CHECK(before == nullptr || before->number < epoch.number || mutated(Mutant::seizeSameEpoch),
+              "epochs only go up");
+  EpochRecord record{epoch.number,       at, cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(),
+                     std::string(reason)};
+  if (before != nullptr) record.previousOwner = before->owner, record.previousNumber = before->number;
+  const std::string_view bytes = writer_.message(record);
+  batch_.add(RecordKind::epoch, bytes, leafHash(bytes));
+  epochs_.push_back(std::move(record));
+  latest_ = std::max(latest_, at);
 }
 
 Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash& leaf) {
@@ -137,6 +168,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   instance->genesis.shrink_to_fit();
   instance->lastSeq = seq;
   noteChange(entry.entity, *instance);
+  latest_ = std::max(latest_, entry.time);
   name(keyOf(entry.operationId), seq);
   frontier_.append(leaf);
   return okStatus();

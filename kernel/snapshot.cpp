@@ -62,6 +62,8 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   head.unsafeCommits = unsafeCommits_;
   head.entities = instances_.size();
   head.module = module_->digest();
+  head.epochs = epochs_;
+  head.latest = latest_.micros;
   const std::string frontier = frontier_.serialise();
   head.frontier.assign(frontier.begin(), frontier.end());
   out.put(kSnapshotHeadKey, sealSnapshot(writer_.message(head)));
@@ -164,6 +166,8 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
   if (!status.ok()) return status.error();
   if (instances_.size() != head.entities) return corrupt("the snapshot does not hold all its entities");
   unsafeCommits_ = head.unsafeCommits;
+  epochs_ = std::move(head.epochs);
+  latest_ = Time{head.latest};
   snapshotChunks_ = head.chunks;
   snapshotNotes_ = notes_.size();
   return std::optional(head.batches);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernel/entry.h"
+#include "kernel/epoch.h"
 #include "kernel/log_batch.h"
 
 namespace witan::kernel {
@@ -26,7 +27,9 @@ struct SnapshotHead {
   std::uint64_t entities = 0;
   Hash module{};
   std::vector<std::uint8_t> frontier;
-  WITAN_MEMBERS(SnapshotHead, version, batches, chunks, unsafeCommits, entities, module, frontier)
+  std::vector<EpochRecord> epochs;
+  std::int64_t latest = 0;
+  WITAN_MEMBERS(SnapshotHead, version, batches, chunks, unsafeCommits, entities, module, frontier, epochs, latest)
 };
 
 struct EntitySnapshot {

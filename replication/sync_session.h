@@ -71,6 +71,8 @@ class SyncSession {
   // Ends it from this side.
   void close(std::string_view code, std::string_view reason);
 
+  // The peer has said who it is and may take part in more than membership.
+  bool full() const { return state_ == SessionState::running && !limited_; }
   // Nothing to say and nothing under way, as far as this side knows.
   bool quiet() const;
   // The digests of a space that could be compared last were different, and no repair has made them equal.

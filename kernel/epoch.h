@@ -1,0 +1,50 @@
+// Epochs: who may decide for a partition, and since when.
+//
+// An epoch is a fencing token: a number and its owner, ordered by number and then by owner, so that two devices that
+// seize a partition without knowing of each other never share one. The log itself says where an epoch begins, in a
+// record of its own that opens a batch; everything up to the next such record was decided under it. Two logs that both
+// hold the beginning of an epoch at the same place are equal up to there, since an owner never forks its own epoch
+// (the log matching property; KIP-101 compares replicas by the same lists).
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/capnp_codec.h"
+#include "base/reflect.h"
+#include "base/sha256.h"
+#include "base/time.h"
+
+namespace witan::kernel {
+
+struct Epoch {
+  std::uint64_t number = 0;  // 0: before the first
+  std::string owner;  // device id, '@', the tag of its ledger store: a device that lost its disk is another owner
+  friend auto operator<=>(const Epoch&, const Epoch&) = default;
+  friend bool operator==(const Epoch&, const Epoch&) = default;
+};
+
+// How an epoch began: with the partition, by its predecessor's own hand, or without asking it.
+WITAN_ENUM(EpochCause, founding, handover, seizure)
+
+template <class Text>
+struct BasicEpochRecord {
+  std::uint64_t number = 0;
+  Time time;
+  EpochCause cause = EpochCause::founding;
+  Text owner{};
+  Text previousOwner{};
+  std::uint64_t previousNumber = 0;
+  std::uint64_t entries = 0;  // before it
+  Hash root{};                // of the tree over them: the last known checkpoint
+  Text reason{};
+  WITAN_MEMBERS(BasicEpochRecord, number, time, cause, owner, previousOwner, previousNumber, entries, root, reason)
+};
+using EpochRecord = BasicEpochRecord<std::string>;
+using EpochView = BasicEpochRecord<std::string_view>;
+
+inline Epoch epochOf(const EpochRecord& record) { return {record.number, record.owner}; }
+
+}  // namespace witan::kernel

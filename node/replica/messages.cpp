@@ -1,0 +1,38 @@
+#include "node/replica/messages.h"
+
+#include "base/identity.h"
+#include "kernel/proposal_message.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+Status checkText(std::string_view what, std::string_view text, std::size_t most) {
+  if (text.size() <= most) return okStatus();
+  return invalid(std::string(what) + ": " + std::to_string(text.size()) + " bytes, at most " + std::to_string(most) +
+                 " are allowed");
+}
+
+}  // namespace
+
+Status checkRequest(const Request& request) {
+  WITAN_DO(validateId("domain", request.domain));
+  WITAN_DO(validateId("operationId", request.operationId));
+  WITAN_DO(replication::validateDeviceId("device", request.device));
+  if (request.entity.empty()) return invalid("entity: must not be empty");
+  WITAN_DO(checkText("entity", request.entity, kMaxIdBytes));
+  WITAN_DO(checkText("role", request.role, kMaxIdBytes));
+  WITAN_DO(checkText("agent", request.agent, kMaxIdBytes));
+  WITAN_DO(checkText("actionType", request.actionType, kMaxIdBytes));
+  WITAN_DO(checkText("counselor", request.counselor, kMaxIdBytes));
+  WITAN_DO(checkText("reason", request.reason, 64 * 1024));
+  WITAN_DO(checkText("text", request.text, kernel::kProposalMax));
+  if (request.action.size() > kernel::kProposalMax || request.action.size() % 8 != 0)
+    return invalid("action: " + std::to_string(request.action.size()) + " bytes (whole 8-byte words, at most " +
+                   std::to_string(kernel::kProposalMax) + ")");
+  if (request.kind == RequestKind::propose && request.action.empty()) return invalid("action: there is none");
+  return okStatus();
+}
+
+}  // namespace witan::node

@@ -1,0 +1,53 @@
+// Outbox: requests that this device has accepted and that their owners have not answered yet.
+//
+// Durable (rows "o/" + operation id of the ledgers' store): what was accepted is answered once, however often the
+// device or the owner crashes, since every try carries the same operation id. Tries are spaced by exponential backoff
+// with jitter that derives from the operation id and the number of the try, so nothing is drawn. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "node/replica/messages.h"
+#include "store/store.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxOutbox = 10'000;
+inline constexpr std::int64_t kFirstRetryMs = 1'000;
+inline constexpr std::int64_t kLastRetryMs = 60'000;
+
+class Outbox {
+ public:
+  struct Waiting {
+    Request request;
+    std::int64_t dueMs = 0;  // of the next try
+    unsigned tries = 0;
+  };
+
+  // Errors: corrupt, naming the row.
+  Status load(const store::Reader& store);
+
+  // Accepts a request; its row goes to `out`. The same one again is fine. Errors: full; the id names another request.
+  Status accept(const Request& request, std::int64_t nowMs, store::WriteBatch& out);
+  // The owner has answered. Whether it was waiting.
+  bool settle(std::string_view operationId, store::WriteBatch& out);
+
+  Waiting* find(std::string_view operationId);
+  // Those that are due, by operation id.
+  const std::map<std::string, Waiting, std::less<>>& all() const { return waiting_; }
+  // Notes a try and when the next is due.
+  void tried(Waiting& waiting, std::int64_t nowMs);
+  // Everything is due now: the way to some owner has changed.
+  void hurry(std::int64_t nowMs);
+  // The earliest time at which something is due; none if nothing waits.
+  std::optional<std::int64_t> dueMs() const;
+  std::size_t size() const { return waiting_.size(); }
+
+ private:
+  std::map<std::string, Waiting, std::less<>> waiting_;
+};
+
+}  // namespace witan::node

@@ -1,0 +1,218 @@
+#include "node/replica/partition_host.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/mutant.h"
+#include "kernel/proposal_message.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::size_t kRememberedRoots = 1024;
+
+std::string bigEndian(std::uint64_t value) {
+  std::string bytes(8, '\0');
+  for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(value >> (56 - 8 * i));
+  return bytes;
+}
+
+kernel::Decision refused(std::string message) {
+  kernel::Decision decision;
+  decision.message = std::move(message);
+  return decision;
+}
+
+}  // namespace
+
+std::string partitionId(std::string_view domain, std::uint32_t number) {
+  return std::string(domain) + "/" + std::to_string(number);
+}
+
+std::string partitionOf(std::string_view domain, std::string_view entity, std::uint32_t partitions) {
+  const Hash hash = sha256(entity);
+  std::uint64_t word = 0;
+  for (unsigned i = 0; i < 8; ++i) word = word << 8 | hash[i];
+  return partitionId(domain, static_cast<std::uint32_t>(word % partitions));
+}
+
+PartitionHost::PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options)
+    : module_(module), options_(std::move(options)), rows_(ledgers, "p/" + options_.id + "/") {}
+
+Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers, const kernel::DomainModule& module,
+                                                           HostOptions options) {
+  std::unique_ptr<PartitionHost> host(new PartitionHost(ledgers, module, std::move(options)));
+  kernel::LedgerOptions ledger;
+  ledger.origin = host->options_.origin;
+  ledger.partition.pendingTtlMicros = host->options_.pendingTtlMicros;
+  WITAN_TRY(opened, kernel::Ledger::open(host->rows_, module, std::move(ledger)));
+  host->ledger_ = std::move(opened);
+  host->durable_ = host->ledger_->batches();
+  host->noteRoot();
+  return host;
+}
+
+Lineage PartitionHost::lineage() const {
+  Lineage lineage;
+  const auto& epochs = ledger_->partition().epochs();
+  const auto& starts = ledger_->epochStarts();
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    lineage.epochs.push_back({epochs[i].number, epochs[i].owner, starts[i]});
+  lineage.batches = ledger_->batches();
+  return lineage;
+}
+
+Position PartitionHost::position() const {
+  Lineage mine = lineage();
+  return {options_.id, false, mine.batches, partition().size(), partition().tree().root(), std::move(mine.epochs)};
+}
+
+Claim PartitionHost::claimOf(std::size_t i) const {
+  const kernel::EpochRecord& epoch = partition().epochs()[i];
+  return {options_.id, epoch.number, epoch.owner, epoch.cause, ledger_->epochStarts()[i], epoch.entries, epoch.root};
+}
+
+Claim PartitionHost::claim() const {
+  WITAN_CHECK(!ledger_->epochStarts().empty(), "the log has an epoch");
+  return claimOf(ledger_->epochStarts().size() - 1);
+}
+
+// F5: time never goes back in a partition.
+Time PartitionHost::clock(Time wall) const {
+  return mutated(Mutant::clockGoesBack) ? wall : std::max(wall, partition().latest());
+}
+
+void PartitionHost::decide(const Request& request, Time wall, std::string to) {
+  const kernel::Decision decision = decisionOn(request, clock(wall));
+  waiting_.push_back({std::move(to), request.kind, answerOf(request, decision)});
+}
+
+kernel::Decision PartitionHost::decisionOn(const Request& request, Time at) {
+  ledger_->partition().expire(at, request.entity);
+  switch (request.kind) {
+    case RequestKind::propose: return propose(request, at);
+    case RequestKind::init: {
+      auto fields = parseJson(request.text.empty() ? "{}" : request.text);
+      if (!fields || !fields->is_object()) return refused("init: the fields are no JSON object");
+      return ledger_->partition().init(request.entity, fields->get_object(), at);
+    }
+    default: return counselor(request, at);
+  }
+}
+
+kernel::Decision PartitionHost::propose(const Request& request, Time at) {
+  // The bytes came in a vector, which is aligned as the allocator aligns: for any type.
+  kernel::ProposalMessage message;
+  message.actionType = request.actionType;
+  message.action = request.action;
+  auto action = kernel::actionOf(module_, message);
+  if (!action) return refused(action.error().message);
+  kernel::Proposal proposal;
+  proposal.entity = request.entity;
+  proposal.role = request.role;
+  proposal.operationId = request.operationId;
+  proposal.device = request.device;
+  proposal.agent = request.agent;
+  proposal.action = action->get();
+  proposal.at = at;
+  return ledger_->partition().propose(proposal);
+}
+
+kernel::Decision PartitionHost::counselor(const Request& request, Time at) {
+  auto edit = parseJson(request.text.empty() ? "{}" : request.text);
+  if (!edit || !edit->is_object()) return refused("edit: no JSON object");
+  kernel::CounselorDecision decision;
+  decision.entity = request.entity;
+  decision.counselor = request.counselor;
+  decision.operationId = request.operationId;
+  decision.commit = request.kind == RequestKind::commit;
+  decision.base = request.base;
+  decision.edit = &edit->get_object();
+  decision.reason = request.reason;
+  decision.at = at;
+  if (request.escalation != 0) decision.escalation = request.escalation;
+  if (request.pendingDigest != Hash{}) decision.pendingDigest = request.pendingDigest;
+  return ledger_->partition().decide(decision);
+}
+
+Answer PartitionHost::answerOf(const Request& request, const kernel::Decision& decision) const {
+  Answer answer;
+  answer.operationId = request.operationId;
+  answer.kind = decision.outcome == kernel::Outcome::frozen ? AnswerKind::frozen : AnswerKind::decided;
+  answer.outcome = decision.outcome;
+  answer.recorded = decision.recorded;
+  if (decision.safe) answer.safe = *decision.safe ? Safety::safe : Safety::unsafe;
+  answer.seq = decision.seq;
+  answer.invariant = decision.invariant;
+  answer.message = decision.message;
+  const kernel::Epoch now = epoch();
+  answer.epochNumber = now.number;
+  answer.epochOwner = now.owner;
+  return answer;
+}
+
+bool PartitionHost::expire(Time wall) { return !ledger_->partition().expire(clock(wall)).empty(); }
+
+void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
+                               store::WriteBatch& out) {
+  stage(out);
+  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason);
+  stage(out);
+}
+
+bool PartitionHost::stage(store::WriteBatch& out) {
+  if (!partition().hasOpenBatch()) return false;
+  store::WriteBatch rows;
+  ledger_->stage(rows);
+  rows_.append(rows, out);
+  noteRoot();
+  return true;
+}
+
+void PartitionHost::noteRoot() {
+  roots_[ledger_->batches()] = partition().tree().root();
+  if (roots_.size() > kRememberedRoots) roots_.erase(roots_.begin());
+}
+
+const Hash* PartitionHost::rootAfter(std::uint64_t batches) const {
+  const auto at = roots_.find(batches);
+  return at == roots_.end() ? nullptr : &at->second;
+}
+
+Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {
+  store::WriteBatch rows;
+  WITAN_DO(ledger_->follow(value, rows));
+  rows_.append(rows, out);
+  noteRoot();
+  return okStatus();
+}
+
+Result<std::uint64_t> PartitionHost::setAside(std::uint64_t from, store::WriteBatch& out) {
+  std::uint64_t entries = 0;
+  const kernel::Epoch last = epoch();
+  const std::string aside = "x/" + options_.id + "/" + bigEndian(last.number) + last.owner + "/";
+  for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
+    WITAN_TRY(value, ledger_->batch(n));
+    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) {
+                if (record.kind == kernel::RecordKind::entry) ++entries;
+                return okStatus();
+              }));
+    (void)info;
+    out.put(aside + bigEndian(n), value);
+  }
+  store::WriteBatch rows;
+  WITAN_DO(ledger_->stageTruncation(from, rows));
+  rows_.append(rows, out);
+  waiting_.clear();
+  return entries;
+}
+
+void PartitionHost::confirmed(std::vector<Release>& out) {
+  durable_ = ledger_->batches();
+  for (Release& release : waiting_) out.push_back(std::move(release));
+  waiting_.clear();
+}
+
+}  // namespace witan::node

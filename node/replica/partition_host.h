@@ -1,0 +1,104 @@
+// PartitionHost: this device's copy of one partition: its log, what the log adds up to, and what may be done with it.
+//
+// One on every ledger replica for every partition. The owner decides on it, the others follow. Which of the two it is
+// follows from the log alone: the last epoch names the owner. Sans-I/O but for the store, a seam; not thread-safe. The
+// store and the module outlive it.
+//
+// Everything decided or followed waits in the open batch or in `staged` until the driver has made it durable and says
+// confirmed(); answers are released then, in order.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel/ledger.h"
+#include "node/replica/lineage.h"
+#include "store/prefix_store.h"
+
+namespace witan::node {
+
+struct HostOptions {
+  std::string id;      // "{domain}/{number}"
+  std::string origin;  // name of the log in checkpoints
+  std::int64_t pendingTtlMicros = 0;
+};
+
+class PartitionHost {
+ public:
+  // An answer that waits for its decision to be durable; `to` is a device, empty: a client of this one.
+  struct Release {
+    std::string to;
+    RequestKind kind = RequestKind::propose;
+    Answer answer;
+  };
+
+  static Result<std::unique_ptr<PartitionHost>> open(store::Store& ledgers, const kernel::DomainModule& module,
+                                                     HostOptions options);
+
+  const std::string& id() const { return options_.id; }
+  const kernel::DomainModule& module() const { return module_; }
+  kernel::Ledger& ledger() { return *ledger_; }
+  const kernel::Partition& partition() const { return ledger_->partition(); }
+
+  // ---- standing
+  Lineage lineage() const;
+  kernel::Epoch epoch() const { return lineage().last(); }
+  Position position() const;
+  Claim claim() const;  // of the last epoch. Requires: there is one.
+  // The same for an epoch of the log.
+  Claim claimOf(std::size_t epochIndex) const;
+
+  // ---- the owner's part
+  // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed().
+  void decide(const Request& request, Time wall, std::string to);
+  // Rejects pending proposals whose time is up. Whether there were any.
+  bool expire(Time wall);
+  // Begins an epoch of `owner`. What is open goes into `out` first.
+  void beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
+                  store::WriteBatch& out);
+
+  // ---- the follower's part
+  // Takes the next batch. After an error it must be opened again.
+  Status follow(std::string_view value, store::WriteBatch& out);
+  // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
+  // Returns how many entries that were. Must be opened again afterwards.
+  Result<std::uint64_t> setAside(std::uint64_t from, store::WriteBatch& out);
+
+  // ---- durability
+  // Moves what is open into `out`; true if there was anything.
+  bool stage(store::WriteBatch& out);
+  // Everything staged is durable: batches up to here may be sent on, answers be given.
+  void confirmed(std::vector<Release>& out);
+  // Batches known to be durable here.
+  std::uint64_t durableBatches() const { return durable_; }
+  // The root after so many batches, if it is remembered (of the last ones since open()).
+  const Hash* rootAfter(std::uint64_t batches) const;
+  // Answers that rest on nothing new (duplicates of durable decisions wait like the others).
+  std::size_t waiting() const { return waiting_.size(); }
+
+ private:
+  PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options);
+  kernel::Decision decisionOn(const Request& request, Time at);
+  kernel::Decision propose(const Request& request, Time at);
+  kernel::Decision counselor(const Request& request, Time at);
+  Answer answerOf(const Request& request, const kernel::Decision& decision) const;
+  Time clock(Time wall) const;
+  void noteRoot();
+
+  const kernel::DomainModule& module_;
+  const HostOptions options_;
+  store::PrefixStore rows_;
+  std::unique_ptr<kernel::Ledger> ledger_;
+  std::deque<Release> waiting_;
+  std::uint64_t durable_ = 0;
+  std::map<std::uint64_t, Hash> roots_;
+};
+
+// Of an entity, among `partitions` of its domain: SHA-256, so that every device agrees.
+std::string partitionOf(std::string_view domain, std::string_view entity, std::uint32_t partitions);
+std::string partitionId(std::string_view domain, std::uint32_t number);
+
+}  // namespace witan::node

@@ -1,0 +1,281 @@
+#include "node/replica/replica.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/mutant.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kOwnerRow = "i";
+constexpr std::int64_t kTickMs = 10'000;
+constexpr std::int64_t kTellMs = 60'000;
+constexpr std::int64_t kStabiliseMs = 60'000;
+constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
+
+}  // namespace
+
+Replica::Replica(ReplicaStores stores, ReplicaConfig config) : stores_(stores), config_(std::move(config)) {}
+Replica::~Replica() = default;
+
+Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConfig config, Now now) {
+  std::unique_ptr<Replica> replica(new Replica(stores, std::move(config)));
+  WITAN_DO(replica->start(now));
+  return replica;
+}
+
+Status Replica::start(Now now) {
+  WITAN_TRY(local, replication::LocalReplica::open(stores_.journal, stores_.agents, config_.replication));
+  local_ = std::move(local);
+  WITAN_DO(loadOwnerName());
+  WITAN_DO(owners_.load(stores_.ledgers));
+  WITAN_DO(outbox_.load(stores_.ledgers));
+  outbox_.hurry(now.ms);
+  WITAN_DO(openHosts());
+  for (auto& [id, host] : hosts_) learnFrom(*host, 0);
+  nextTickMs_ = now.ms + kTickMs;
+  nextTellMs_ = now.ms + kTellMs;
+  nextStabiliseMs_ = now.ms + kStabiliseMs;
+  return okStatus();
+}
+
+// A store that was lost is another owner: what it decided before, and nobody copied, it does not know.
+Status Replica::loadOwnerName() {
+  WITAN_TRY(known, stores_.ledgers.get(kOwnerRow));
+  if (known) {
+    ownerName_ = *known;
+    if (replication::deviceOf(ownerName_) != device())
+      return Error{ErrorCode::conflict, "the ledgers' store belongs to " + ownerName_ + ", not to " + device(),
+                   "use the directory of this device"};
+    return okStatus();
+  }
+  ownerName_ = replication::writerName(device(), config_.replication.freshTag());
+  store::WriteBatch batch;
+  batch.put(kOwnerRow, ownerName_);
+  return stores_.ledgers.writeSynced(batch);
+}
+
+Status Replica::openHosts() {
+  if (!config_.ledgerReplica) return okStatus();
+  for (const kernel::DomainModule* module : config_.domains)
+    for (std::uint32_t n = 0; n < config_.partitions; ++n)
+      WITAN_DO(openHost(*module, partitionId(module->signature().domain, n)));
+  return okStatus();
+}
+
+Status Replica::openHost(const kernel::DomainModule& module, const std::string& id) {
+  HostOptions options{id, config_.replication.cluster + "/" + id, config_.pendingTtlMicros};
+  WITAN_TRY(host, PartitionHost::open(stores_.ledgers, module, std::move(options)));
+  hosts_[id] = std::move(host);
+  return okStatus();
+}
+
+Status Replica::reopenHosts() {
+  if (reopen_.empty()) return okStatus();
+  for (auto& [id, aside] : reopen_)
+    if (aside) setAside(aside->from, *hosts_[id], aside->keep);
+  WITAN_DO(flushLedgers());
+  for (auto& [id, aside] : reopen_) {
+    const kernel::DomainModule& module = hosts_[id]->module();
+    WITAN_DO(openHost(module, id));
+    // What was said of the old log holds no more; who follows whom does.
+    for (auto& [name, peer] : peers_)
+      if (const auto at = peer.following.find(id); at != peer.following.end()) at->second.subscribed = false;
+    tellAll(*hosts_[id]);
+  }
+  reopen_.clear();
+  followDirty_ = true;
+  return okStatus();
+}
+
+// --- the network
+
+void Replica::connected(const std::string& peer, Now now) {
+  Peer& state = peers_[peer];
+  state = Peer{};
+  replication::SessionOptions options = config_.session;
+  options.peer = peer;
+  if (config_.mayHave && !mutated(Mutant::ignoreScopes))
+    options.mayHave = [mayHave = config_.mayHave, peer](replication::DatabaseName database, std::string_view scope) {
+      return mayHave(peer, database, scope);
+    };
+  state.session = std::make_unique<replication::SyncSession>(*local_, std::move(options), now.ms);
+  followDirty_ = true;
+}
+
+void Replica::disconnected(const std::string& peer) {
+  peers_.erase(peer);
+  followDirty_ = true;
+}
+
+void Replica::cutOff(const std::string& from, Peer& peer, const Error& why) {
+  ++counters_.badFrames;
+  peer.cut = true;
+  notices_.push_back({"badFrame", "", from + ": " + why.message});
+}
+
+bool Replica::mayTalk(const Peer& peer) const { return !peer.cut && peer.session->full(); }
+
+void Replica::received(const std::string& from, std::string_view frame, Now now) {
+  const auto at = peers_.find(from);
+  if (at == peers_.end()) return;
+  Peer& peer = at->second;
+  if (peer.cut) return;
+  const bool whole = frame.size() > replication::kFrameHeaderBytes;
+  if (!whole) return cutOff(from, peer, invalid("a frame without a message"));
+  if (static_cast<std::uint8_t>(frame[4]) < kFirstAdjudicationFrame) {
+    // The session notes its own errors and says BYE.
+    if (peer.session->state() != replication::SessionState::closed) (void)peer.session->receive(frame, now.ms);
+    return;
+  }
+  auto header = replication::readFrameHeader(frame, kMaxAdjudicationFrame);
+  if (!header) return cutOff(from, peer, header.error());
+  if (header->length != frame.size() - replication::kFrameHeaderBytes)
+    return cutOff(from, peer, invalid("a frame of another length than it says"));
+  if (!mayTalk(peer)) return;  // no member: membership only
+  const std::string_view bytes = frame.substr(replication::kFrameHeaderBytes);
+  const auto read = [&](auto message, auto&& handle) {
+    if (Status status = readMessage(bytes, message, "frame"); !status.ok()) return cutOff(from, peer, status.error());
+    handle(message);
+  };
+  switch (static_cast<AdjudicationFrame>(header->type)) {
+    case AdjudicationFrame::request: return read(Request{}, [&](Request& m) { onRequest(from, std::move(m), now); });
+    case AdjudicationFrame::answer: return read(Answer{}, [&](Answer& m) { onAnswer(peer, std::move(m), now); });
+    case AdjudicationFrame::standing:
+      return read(Standing{}, [&](Standing& m) { onStanding(from, peer, std::move(m), now); });
+    case AdjudicationFrame::entries: return read(Entries{}, [&](Entries& m) { onEntries(from, peer, m, now); });
+    case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { onFollowed(peer, m, now); });
+  }
+  cutOff(from, peer, invalid("a frame of the unknown type " + std::to_string(header->type)));
+}
+
+// --- this device
+
+Result<replication::Dot> Replica::commit(replication::DatabaseName database, std::string_view scope,
+                                         std::span<const replication::Write> writes) {
+  return local_->commit(database, scope, writes);
+}
+
+const kernel::DomainModule* Replica::moduleOf(std::string_view domain) const {
+  for (const kernel::DomainModule* module : config_.domains)
+    if (module->signature().domain == domain) return module;
+  return nullptr;
+}
+
+std::string Replica::partitionFor(std::string_view domain, std::string_view entity) const {
+  return partitionOf(domain, entity, config_.partitions);
+}
+
+PartitionHost* Replica::host(std::string_view partition) {
+  const auto at = hosts_.find(partition);
+  return at == hosts_.end() ? nullptr : at->second.get();
+}
+
+const replication::SyncSession* Replica::session(std::string_view peer) const {
+  const auto at = peers_.find(peer);
+  return at == peers_.end() ? nullptr : at->second.session.get();
+}
+
+// --- time
+
+void Replica::tick(Now now) {
+  if (now.ms < nextTickMs()) return;
+  if (now.ms >= nextTickMs_) {
+    for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
+    if (config_.pendingTtlMicros > 0)
+      for (auto& [id, host] : hosts_)
+        if (owns(*host)) host->expire(now.wall);
+    nextTickMs_ = now.ms + kTickMs;
+  }
+  if (now.ms >= nextTellMs_) {  // a standing that was lost would never be missed
+    for (auto& [id, host] : hosts_) tellAll(*host);
+    nextTellMs_ = now.ms + kTellMs;
+  }
+  if (now.ms >= nextStabiliseMs_) {
+    (void)local_->stabilise();  // what it could not do now it does then
+    nextStabiliseMs_ = now.ms + kStabiliseMs;
+  }
+}
+
+std::int64_t Replica::nextTickMs() const {
+  std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_});
+  if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
+  return next;
+}
+
+// --- effects
+
+// One write and one sync for the decisions of all partitions.
+Status Replica::flushLedgers() {
+  if (pending_.empty()) return okStatus();
+  WITAN_DO(mutated(Mutant::skipLedgerSync) ? stores_.ledgers.write(pending_) : stores_.ledgers.writeSynced(pending_));
+  pending_.clear();
+  return okStatus();
+}
+
+void Replica::sayNews(Now now) {
+  (void)now;
+  for (auto& [name, peer] : peers_) {
+    if (!peer.newsDue || !mayTalk(peer)) continue;
+    peer.news.owner = ownerName_;
+    say(peer, peer.news);
+    peer.news = {};
+    peer.newsDue = false;
+  }
+}
+
+Status Replica::drain(Now now, Effects& out) {
+  if (mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
+  if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
+  for (auto& [name, peer] : peers_)
+    if (!peer.greeted && mayTalk(peer)) greet(peer);
+  if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
+  routeDue(now);
+  for (auto& [id, host] : hosts_)
+    if (!reopen_.contains(id)) host->stage(pending_);
+  if (!mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
+  std::vector<PartitionHost::Release> releases;
+  for (auto& [id, host] : hosts_)
+    if (!reopen_.contains(id)) host->confirmed(releases);
+  WITAN_DO(reopenHosts());
+  for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
+  if (followDirty_) refreshFollowing();
+  pushEntries(now);
+  sayNews(now);
+  for (auto& [name, peer] : peers_) {
+    std::string frames;
+    peer.session->produce(frames, kProduceBudget, now.ms);
+    if (mayTalk(peer)) frames += peer.out;
+    peer.out.clear();
+    const bool close = peer.cut || peer.session->state() == replication::SessionState::closed;
+    if (!frames.empty() || close) out.sends.push_back({name, std::move(frames), close});
+  }
+  if (!mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
+  if (!pending_.empty()) {  // rows that answers left behind: nothing rests on them
+    WITAN_DO(stores_.ledgers.write(pending_));
+    pending_.clear();
+  }
+  for (Answered& answered : answers_) out.answers.push_back(std::move(answered));
+  answers_.clear();
+  for (Notice& notice : notices_) out.notices.push_back(std::move(notice));
+  notices_.clear();
+  return okStatus();
+}
+
+bool Replica::quiet() const {
+  if (outbox_.size() > 0 || !pending_.empty()) return false;
+  for (const auto& [name, peer] : peers_) {
+    if (!peer.session->quiet() || peer.newsDue) return false;
+    for (const auto& [id, following] : peer.following) {
+      const auto at = hosts_.find(id);
+      if (at != hosts_.end() && following.subscribed && following.acked < at->second->durableBatches()) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace witan::node

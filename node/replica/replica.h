@@ -1,0 +1,246 @@
+// Replica: everything of one device that follows rules, in one deterministic object: its replicated data and the
+// sessions that carry it (replication/), its copies of the partitions (kernel/), who owns them, and the way of a
+// request to its owner and of the answer back. The node drives it over sockets and disks, the simulator over virtual
+// ones; both drive this very object.
+//
+//   Replica::open(stores, config, now)              reads everything back
+//   connected / received / disconnected(peer)       what the network did; frames arrive whole and in order
+//   commit / submit / found / move / seize          what people and agents on this device do
+//   tick(now)                                       not before nextTick(), or whenever convenient
+//   after any of these, once or for several:
+//   drain(now, effects)                             makes it durable; only then hands out frames and answers
+//
+// An error of drain() means that a store failed: drop the object, open it again. What had been handed out stays true.
+//
+// Ownership here is the embedded mode: no third party. The log of a partition names its owner, epoch by epoch
+// (kernel/epoch.h). A handover is the owner's last word in its own log, so the successor cannot decide before it has
+// all of its predecessor's entries. A seizure is an operator's word, without asking: what the old owner decided and
+// nobody had copied is set aside on every log that holds it, and reported, when it meets the new epoch. Nothing that
+// was acknowledged is lost without such a report.
+//
+// Sans-I/O but for the stores, which are seams; no clock, no chance, no thread inside. The stores and modules outlive
+// it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/replica/outbox.h"
+#include "node/replica/owner_table.h"
+#include "node/replica/partition_host.h"
+#include "replication/local_replica.h"
+#include "replication/sync_session.h"
+
+namespace witan::node {
+
+// Both clocks of the device: the wall's for stamps, a steady one for waiting.
+struct Now {
+  Time wall;
+  std::int64_t ms = 0;
+};
+
+struct ReplicaStores {
+  store::Store& journal;
+  store::Store& agents;
+  store::Store& ledgers;
+};
+
+struct ReplicaConfig {
+  replication::ReplicaOptions replication;
+  std::vector<const kernel::DomainModule*> domains;
+  std::uint32_t partitions = 64;  // of each domain; fixed when the cluster is founded
+  bool ledgerReplica = true;      // keeps a copy of every partition
+  std::int64_t pendingTtlMicros = 0;
+  replication::SessionOptions session;  // `peer` and `mayHave` are filled in
+  // Whether a device may have a space. Default: every one.
+  std::function<bool(std::string_view device, replication::DatabaseName, std::string_view scope)> mayHave;
+  std::size_t followWindow = 32;  // batches under way to one follower of one partition
+};
+
+struct Outgoing {
+  std::string peer;
+  std::string frames;  // whole frames
+  bool close = false;  // the stream ends after them
+};
+
+// The answer to a request of this device.
+struct Answered {
+  RequestKind kind = RequestKind::propose;
+  Answer answer;
+};
+
+// Something that an operator should see, at the moment it happened; incidents are kept besides.
+struct Notice {
+  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack
+  std::string partition;
+  std::string what;
+};
+
+struct Effects {
+  std::vector<Outgoing> sends;
+  std::vector<Answered> answers;
+  std::vector<Notice> notices;
+  void clear() { sends.clear(), answers.clear(), notices.clear(); }
+};
+
+// How often rare things happened since open(): metrics, and the simulator's coverage probes.
+struct ReplicaCounters {
+  std::uint64_t decided = 0, duplicates = 0, frozen = 0, forwarded = 0, retries = 0, redirects = 0;
+  std::uint64_t batchesSent = 0, batchesFollowed = 0, batchesRepeated = 0, gaps = 0, resent = 0;
+  std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
+  std::uint64_t fenced = 0;         // requests an old owner no longer decided
+  std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
+  WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
+                batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
+                seizures, forks, wentBack, badFrames)
+};
+
+class Replica {
+ public:
+  static Result<std::unique_ptr<Replica>> open(ReplicaStores stores, ReplicaConfig config, Now now);
+  ~Replica();
+
+  // ---- the network
+  void connected(const std::string& peer, Now now);
+  void disconnected(const std::string& peer);
+  // One whole frame, header included. A bad one ends the connection: drain() says so.
+  void received(const std::string& peer, std::string_view frame, Now now);
+  bool isConnected(std::string_view peer) const { return peers_.contains(peer); }
+
+  // ---- agents and people of this device
+  Result<replication::Dot> commit(replication::DatabaseName database, std::string_view scope,
+                                  std::span<const replication::Write> writes);
+  // Hands a request to the owner of its entity, wherever that is, and keeps at it until it is answered. Ok: accepted;
+  // after the next drain() it is so durably. Errors: malformed, unknown domain, the outbox is full.
+  Status submit(Request request, Now now);
+
+  // ---- operators
+  // Begins every partition's first epoch here, where nobody has yet. Once in the life of a cluster.
+  Status found(Now now);
+  // Hands a partition over to a ledger replica that is connected. Errors: not the owner, not a replica, not connected.
+  Status move(std::string_view partition, std::string_view device, std::string_view reason, Now now);
+  // Takes a partition over without its owner. Errors: no copy here; the owner is connected (move it instead); a
+  // connected replica has more of the log (seize it there).
+  Status seize(std::string_view partition, std::string_view reason, Now now);
+
+  // ---- time and effects
+  void tick(Now now);
+  // When tick() has something to do, by the steady clock.
+  std::int64_t nextTickMs() const;
+  Status drain(Now now, Effects& out);
+
+  // ---- reading
+  const std::string& device() const { return local_->device(); }
+  // Its name as an owner of epochs.
+  const std::string& ownerName() const { return ownerName_; }
+  replication::LocalReplica& data() { return *local_; }
+  const replication::LocalReplica& data() const { return *local_; }
+  const std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>>& hosts() const { return hosts_; }
+  PartitionHost* host(std::string_view partition);
+  const OwnerTable& owners() const { return owners_; }
+  const Outbox& outbox() const { return outbox_; }
+  // Whether this device decides for a partition now.
+  bool owns(const PartitionHost& host) const;
+  std::string partitionFor(std::string_view domain, std::string_view entity) const;
+  const replication::SyncSession* session(std::string_view peer) const;
+  const ReplicaCounters& counters() const { return counters_; }
+  // Nothing waits: no request, no entry under way, sessions quiet.
+  bool quiet() const;
+
+ private:
+  // What is known of, and under way to, a peer about one partition.
+  struct Following {
+    bool asked = false;                 // this side has asked the peer to send
+    bool subscribed = false;            // the peer has asked
+    bool known = false;                 // the peer has told its position: it is a replica of it
+    std::uint64_t theirs = 0;           // its batches
+    kernel::Epoch epoch;                // its last
+    std::uint64_t sent = 0, acked = 0;  // to the peer
+    std::int64_t progressMs = 0;
+    bool ackDue = false;
+  };
+  struct Peer {
+    std::unique_ptr<replication::SyncSession> session;
+    std::string owner;  // its name as an owner of epochs; empty: not heard
+    bool greeted = false;
+    bool cut = false;  // it sent what it may not: the connection ends
+    std::string out;
+    std::map<std::string, Following, std::less<>> following;
+    Standing news;  // to be sent
+    bool newsDue = false;
+  };
+
+  Replica(ReplicaStores stores, ReplicaConfig config);
+  Status start(Now now);
+  Status openHosts();
+  Status openHost(const kernel::DomainModule& module, const std::string& id);
+  Status loadOwnerName();
+  const kernel::DomainModule* moduleOf(std::string_view domain) const;
+
+  // replica_route.cpp: requests and answers
+  void onRequest(const std::string& from, Request request, Now now);
+  void onAnswer(Peer& peer, Answer answer, Now now);
+  void routeDue(Now now);
+  void route(Outbox::Waiting& waiting, Now now);
+  void give(PartitionHost::Release release, Now now, Effects& out);
+  void answerPeer(Peer& peer, const Answer& answer);
+  std::string ownerDevice(std::string_view partition) const;
+
+  // replica_follow.cpp: standings and entries
+  void greet(Peer& peer);
+  void onStanding(const std::string& from, Peer& peer, Standing standing, Now now);
+  void onPosition(const std::string& from, Peer& peer, const Position& position, Now now);
+  void onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now);
+  void onFollowed(Peer& peer, const Followed& followed, Now now);
+  bool learn(const Claim& claim);
+  void learnFrom(PartitionHost& host, std::size_t epochsBefore);
+  bool wants(std::string_view from, const PartitionHost& host) const;
+  void refreshFollowing();
+  void tell(Peer& peer, PartitionHost& host, bool follow);
+  void tellAll(PartitionHost& host);
+  void pushEntries(Now now);
+  void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
+  void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
+  Status reopenHosts();
+  Status flushLedgers();
+  void sayNews(Now now);
+
+  bool mayTalk(const Peer& peer) const;
+  template <class T>
+  void say(Peer& peer, const T& message) {
+    appendFrame(peer.out, words_, message);
+  }
+  void cutOff(const std::string& from, Peer& peer, const Error& why);
+
+  ReplicaStores stores_;
+  ReplicaConfig config_;
+  std::unique_ptr<replication::LocalReplica> local_;
+  std::string ownerName_;
+  std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>> hosts_;
+  // Hosts that are of no use until drain() has opened them again; with a value: after setting aside what is beyond
+  // so many batches, which a peer's log showed to be surplus.
+  struct Aside {
+    std::string from;
+    std::uint64_t keep = 0;
+  };
+  std::map<std::string, std::optional<Aside>, std::less<>> reopen_;
+  std::set<std::string, std::less<>> lostTail_;  // own epochs of which others have more than this device
+  OwnerTable owners_;
+  Outbox outbox_;
+  store::WriteBatch pending_;  // of the ledgers' store
+  std::map<std::string, Peer, std::less<>> peers_;
+  std::vector<Notice> notices_;
+  std::vector<Answered> answers_;  // that need no durability of their own
+  ReplicaCounters counters_;
+  WordWriter words_;
+  std::vector<std::uint64_t> aligned_;
+  bool followDirty_ = true, hurry_ = false;
+  std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
+};
+
+}  // namespace witan::node

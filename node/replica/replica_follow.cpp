@@ -1,0 +1,336 @@
+// Who owns what, and logs on their way from owners to the other replicas.
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "node/replica/replica.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::int64_t kResendMs = 5'000;
+constexpr std::size_t kPushBytes = 4 * 1024 * 1024;
+
+Lineage lineageOf(const Position& position) { return {position.epochs, position.batches}; }
+
+}  // namespace
+
+// --- standing
+
+bool Replica::learn(const Claim& claim) {
+  if (!owners_.learn(claim, pending_)) return false;
+  followDirty_ = hurry_ = true;
+  return true;
+}
+
+// Epochs that the log says have begun, from the n-th on.
+void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
+  for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i) {
+    const Claim claim = host.claimOf(i);
+    if (learn(claim) && claim.owner == ownerName_ && epochsBefore > 0) {
+      ++counters_.handovers;
+      notices_.push_back({"owner", host.id(), "epoch " + std::to_string(claim.number)});
+    }
+  }
+}
+
+// On a new connection: everything.
+void Replica::greet(Peer& peer) {
+  peer.greeted = true;
+  for (const auto& [partition, claim] : owners_.all()) peer.news.claims.push_back(claim);
+  peer.news.owner = ownerName_;
+  peer.newsDue = true;
+  for (auto& [id, host] : hosts_) tell(peer, *host, peer.following[id].asked);
+  hurry_ = true;
+}
+
+void Replica::tell(Peer& peer, PartitionHost& host, bool follow) {
+  Position position = host.position();
+  position.follow = follow;
+  auto& positions = peer.news.positions;
+  const auto same = [&](const Position& p) { return p.partition == position.partition; };
+  const auto at = std::find_if(positions.begin(), positions.end(), same);
+  at == positions.end() ? positions.push_back(std::move(position)) : void(*at = std::move(position));
+  peer.newsDue = true;
+}
+
+void Replica::tellAll(PartitionHost& host) {
+  for (auto& [name, peer] : peers_)
+    if (peer.greeted) tell(peer, host, peer.following[host.id()].asked);
+}
+
+// Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
+bool Replica::wants(std::string_view from, const PartitionHost& host) const {
+  if (owns(host)) return false;
+  const std::string owner = ownerDevice(host.id());
+  const auto at = peers_.find(owner);
+  const bool ownerHere = at != peers_.end() && at->second.following.contains(host.id()) &&
+                         at->second.following.find(host.id())->second.known;
+  return ownerHere ? from == owner : true;
+}
+
+void Replica::refreshFollowing() {
+  followDirty_ = false;
+  for (auto& [name, peer] : peers_) {
+    if (!peer.greeted) continue;
+    for (auto& [id, host] : hosts_) {
+      Following& following = peer.following[id];
+      const bool want = following.known && wants(name, *host);
+      if (want == following.asked) continue;
+      following.asked = want;
+      tell(peer, *host, want);
+    }
+  }
+}
+
+void Replica::onStanding(const std::string& from, Peer& peer, Standing standing, Now now) {
+  if (standing.claims.size() > kMaxPartitions || standing.positions.size() > kMaxPartitions)
+    return cutOff(from, peer, invalid("a standing of more than " + std::to_string(kMaxPartitions) + " partitions"));
+  if (Status valid = replication::validateWriter("owner", standing.owner); !valid.ok())
+    return cutOff(from, peer, valid.error());
+  if (replication::deviceOf(standing.owner) != from)
+    return cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
+  peer.owner = standing.owner;
+  for (const Claim& claim : standing.claims) {
+    if (Status valid = checkClaim(claim); !valid.ok()) return cutOff(from, peer, valid.error());
+    if (!learn(claim)) continue;
+    for (auto& [name, other] : peers_)  // everybody hears of it, through whoever is connected
+      if (name != from && other.greeted) other.news.claims.push_back(claim), other.newsDue = true;
+  }
+  for (const Position& position : standing.positions) {
+    onPosition(from, peer, position, now);
+    if (peer.cut) return;
+  }
+}
+
+void Replica::onPosition(const std::string& from, Peer& peer, const Position& position, Now now) {
+  const Lineage theirs = lineageOf(position);
+  if (Status valid = checkLineage(theirs); !valid.ok()) return cutOff(from, peer, valid.error());
+  PartitionHost* mine = host(position.partition);
+  if (mine == nullptr || reopen_.contains(mine->id())) return;
+  const Lineage ours = mine->lineage();
+  Following& following = peer.following[position.partition];
+  if (!following.known) followDirty_ = true;
+  following.known = true;
+  following.theirs = position.batches;
+  following.epoch = theirs.last();
+  if (!theirs.epochs.empty())
+    learn({position.partition,
+           theirs.last().number,
+           theirs.last().owner,
+           kernel::EpochCause::founding,
+           theirs.epochs.back().start,
+           0,
+           {}});
+  const std::uint64_t common = commonBatches(ours, theirs);
+  if (theirs.last() > ours.last() && ours.batches > common && !mutated(Mutant::keepSurplus)) {
+    reopen_[mine->id()] = Aside{from, common};
+    return;
+  }
+  if (theirs.last() == ours.last() && ours.last().number > 0) {
+    const Hash* root = mine->rootAfter(theirs.batches);
+    if (root != nullptr && position.root != *root) {
+      ++counters_.forks;
+      local_->note({"fork", from, position.partition + ": another log of epoch " + std::to_string(ours.last().number)});
+      notices_.push_back({"fork", position.partition, from});
+      following.subscribed = false;
+      return;
+    }
+    if (theirs.batches > ours.batches && ours.last().owner == ownerName_ && !lostTail_.contains(mine->id())) {
+      ++counters_.wentBack;
+      lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
+      local_->note({"wentBack", from,
+                    position.partition + ": " + from + " has " + std::to_string(theirs.batches) +
+                        " batches of this device's own epoch, here are " + std::to_string(ours.batches)});
+      notices_.push_back({"wentBack", position.partition, from});
+      followDirty_ = true;
+    }
+  }
+  following.subscribed = position.follow && theirs.batches == common;
+  following.sent = following.acked = common;
+  following.progressMs = now.ms;
+  // A replica with a surplus learns from our position that its epoch is over.
+  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, following.asked);
+}
+
+// This log holds entries of an epoch that is over: they are kept aside and reported, and the log goes back to what it
+// shares with the later epoch.
+void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64_t keep) {
+  auto entries = host.setAside(keep, pending_);
+  if (!entries) {
+    local_->note({"surplus", from, host.id() + ": " + entries.error().message});
+    return;
+  }
+  counters_.surplusEntries += *entries;
+  const bool mine = host.epoch().owner == ownerName_;
+  if (*entries > 0 && !mutated(Mutant::dropSurplusSilently)) {
+    const std::string what = host.id() + ": " + std::to_string(*entries) + " entries of epoch " +
+                             std::to_string(host.epoch().number) + " of " + host.epoch().owner +
+                             (mine ? ", which this device decided," : "") +
+                             " are not in the log of the epoch after it; they are kept aside";
+    local_->note({"surplus", from, what});
+    notices_.push_back({"surplus", host.id(), what});
+  }
+  lostTail_.erase(host.id());
+}
+
+// --- entries
+
+void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now) {
+  (void)now;
+  PartitionHost* mine = host(entries.partition);
+  if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine)) return;
+  const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
+  const Claim* claim = owners_.find(entries.partition);
+  const bool over =
+      epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() && entries.batch >= claim->batches);
+  if (over && !mutated(Mutant::acceptOldEpoch)) {  // the fence, on the followers' side
+    ++counters_.zombieRefused;
+    return;
+  }
+  Following& following = peer.following[entries.partition];
+  const std::uint64_t next = mine->ledger().batches();
+  if (entries.batch < next) {
+    ++counters_.batchesRepeated;
+    following.ackDue = true;
+    return;
+  }
+  const kernel::Epoch previous{entries.previousNumber, entries.previousOwner};
+  const bool joins = entries.batch == next && (next == 0 || mine->lineage().epochAt(next - 1) == previous);
+  if (!joins && !mutated(Mutant::skipBatch)) {
+    ++counters_.gaps;  // something was lost on the way, or the logs have parted: say where we are
+    tell(peer, *mine, following.asked);
+    return;
+  }
+  const std::size_t epochs = mine->partition().epochs().size();
+  const std::string_view value(reinterpret_cast<const char*>(entries.value.data()), entries.value.size());
+  if (Status folded = mine->follow(value, pending_); !folded.ok()) {
+    local_->note({"badEntries", from, entries.partition + ": " + folded.error().message});
+    reopen_[mine->id()] = std::nullopt;
+    return cutOff(from, peer, folded.error());
+  }
+  ++counters_.batchesFollowed;
+  following.theirs = std::max(following.theirs, mine->ledger().batches());
+  if (following.subscribed) following.sent = following.acked = std::max(following.acked, mine->ledger().batches());
+  following.ackDue = true;
+  learnFrom(*mine, epochs);
+}
+
+void Replica::onFollowed(Peer& peer, const Followed& followed, Now now) {
+  PartitionHost* mine = host(followed.partition);
+  if (mine == nullptr) return;
+  Following& following = peer.following[followed.partition];
+  if (followed.batches > mine->ledger().batches()) return;
+  if (followed.batches > following.acked) following.acked = followed.batches, following.progressMs = now.ms;
+  following.theirs = std::max(following.theirs, followed.batches);
+  following.sent = std::max(following.sent, following.acked);
+}
+
+void Replica::pushEntries(Now now) {
+  for (auto& [name, peer] : peers_) {
+    if (!mayTalk(peer)) continue;
+    for (auto& [id, following] : peer.following) {
+      PartitionHost* mine = host(id);
+      if (mine == nullptr) continue;
+      if (following.ackDue) {
+        say(peer, Followed{id, mine->durableBatches()});
+        following.ackDue = false;
+      }
+      if (following.subscribed) pushTo(peer, *mine, following, now);
+    }
+  }
+}
+
+void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now now) {
+  if (following.sent > following.acked && now.ms - following.progressMs > kResendMs) {
+    ++counters_.resent;
+    following.sent = following.acked;
+    following.progressMs = now.ms;
+  }
+  if (following.sent == following.acked) following.progressMs = now.ms;
+  if (following.sent >= host.durableBatches()) return;
+  const Lineage lineage = host.lineage();
+  const kernel::Epoch epoch = lineage.last();
+  std::size_t bytes = 0;
+  while (following.sent < host.durableBatches() && following.sent - following.acked < config_.followWindow &&
+         bytes < kPushBytes) {
+    auto value = host.ledger().batch(following.sent);
+    if (!value) return;  // the store fails: drain() meets it too
+    bytes += value->size();
+    const kernel::Epoch previous = following.sent == 0 ? kernel::Epoch{} : lineage.epochAt(following.sent - 1);
+    say(peer, Entries{host.id(),
+                      following.sent,
+                      epoch.number,
+                      epoch.owner,
+                      previous.number,
+                      previous.owner,
+                      {value->begin(), value->end()}});
+    ++following.sent;
+    ++counters_.batchesSent;
+  }
+}
+
+// --- operators
+
+Status Replica::found(Now now) {
+  for (auto& [id, host] : hosts_) {
+    if (host->epoch().number > 0 || owners_.find(id) != nullptr)
+      return Error{ErrorCode::conflict, "partition " + id + " has an owner", "a cluster is founded once"};
+    host->beginEpoch({1, ownerName_}, kernel::EpochCause::founding, now.wall, "", pending_);
+    learnFrom(*host, 0);
+  }
+  return okStatus();
+}
+
+Status Replica::move(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
+  PartitionHost* mine = host(partition);
+  if (mine == nullptr || !owns(*mine))
+    return Error{ErrorCode::conflict, "this device does not own partition " + std::string(partition),
+                 "its owner is " + ownerDevice(partition)};
+  const auto at = peers_.find(to);
+  const std::string where = "device " + std::string(to);
+  if (at == peers_.end() || !mayTalk(at->second)) return Error{ErrorCode::unavailable, where + " is not connected", ""};
+  const auto following = at->second.following.find(partition);
+  if (at->second.owner.empty() || following == at->second.following.end() || !following->second.known)
+    return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
+  const kernel::Epoch next{mine->epoch().number + 1, at->second.owner};
+  mine->beginEpoch(next, kernel::EpochCause::handover, now.wall, reason, pending_);
+  learn(mine->claim());
+  for (auto& [name, peer] : peers_)
+    if (peer.greeted) peer.news.claims.push_back(mine->claim()), peer.newsDue = true;
+  notices_.push_back({"handover", std::string(partition), "to " + next.owner});
+  return okStatus();
+}
+
+Status Replica::seize(std::string_view partition, std::string_view reason, Now now) {
+  PartitionHost* mine = host(partition);
+  if (mine == nullptr)
+    return Error{ErrorCode::conflict, "this device keeps no copy of partition " + std::string(partition), ""};
+  if (owns(*mine)) return Error{ErrorCode::conflict, "this device owns partition " + std::string(partition), ""};
+  if (mine->epoch().number == 0 || reopen_.contains(mine->id()))
+    return Error{ErrorCode::conflict, "this device has nothing of partition " + std::string(partition) + " yet", ""};
+  const Claim* claim = owners_.find(partition);
+  const kernel::Epoch last = std::max(mine->epoch(), claim == nullptr ? kernel::Epoch{} : claim->epoch());
+  const std::string owner(replication::deviceOf(last.owner));
+  if (peers_.contains(owner) && peers_.find(owner)->second.owner == last.owner)
+    return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
+  for (const auto& [name, peer] : peers_) {
+    const auto following = peer.following.find(partition);
+    if (following != peer.following.end() && following->second.epoch >= mine->epoch() &&
+        following->second.theirs > mine->ledger().batches())
+      return Error{ErrorCode::conflict, name + " has more of partition " + std::string(partition), "seize it there"};
+  }
+  const kernel::Epoch next{mutated(Mutant::seizeSameEpoch) ? last.number : last.number + 1, ownerName_};
+  mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, pending_);
+  lostTail_.erase(mine->id());
+  ++counters_.seizures;
+  learn(mine->claim());
+  for (auto& [name, peer] : peers_)
+    if (peer.greeted) peer.news.claims.push_back(mine->claim()), peer.newsDue = true;
+  tellAll(*mine);
+  notices_.push_back({"seizure", std::string(partition), "epoch " + std::to_string(next.number)});
+  return okStatus();
+}
+
+}  // namespace witan::node

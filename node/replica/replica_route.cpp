@@ -1,0 +1,133 @@
+// Requests on their way to the owner, and answers on their way back.
+#include "base/mutant.h"
+#include "node/replica/replica.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+bool Replica::owns(const PartitionHost& host) const {
+  const kernel::Epoch mine = host.epoch();
+  if (mutated(Mutant::decideUnowned)) return mine.number > 0;
+  if (mine.number == 0 || mine.owner != ownerName_) return false;
+  if (reopen_.contains(host.id()) || lostTail_.contains(host.id())) return false;
+  // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
+  const Claim* claim = owners_.find(host.id());
+  return claim == nullptr || claim->epoch() <= mine || mutated(Mutant::ignoreEpoch);
+}
+
+std::string Replica::ownerDevice(std::string_view partition) const {
+  const Claim* claim = owners_.find(partition);
+  return claim == nullptr ? std::string() : std::string(replication::deviceOf(claim->owner));
+}
+
+Status Replica::submit(Request request, Now now) {
+  if (request.device.empty()) request.device = device();
+  WITAN_DO(checkRequest(request));
+  if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
+  if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
+  PartitionHost* mine = host(partitionFor(request.domain, request.entity));
+  // What is decided here needs no outbox: before it is durable, nothing was accepted.
+  if (mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
+    ++counters_.decided;
+    mine->decide(request, now.wall, "");
+    return okStatus();
+  }
+  return outbox_.accept(request, now.ms, pending_);
+}
+
+void Replica::routeDue(Now now) {
+  const auto due = outbox_.dueMs();
+  if (!due || *due > now.ms) return;
+  std::vector<std::string> ids;
+  for (const auto& [id, waiting] : outbox_.all())
+    if (waiting.dueMs <= now.ms) ids.push_back(id);
+  for (const std::string& id : ids)
+    if (Outbox::Waiting* waiting = outbox_.find(id)) route(*waiting, now);
+}
+
+void Replica::route(Outbox::Waiting& waiting, Now now) {
+  const std::string partition = partitionFor(waiting.request.domain, waiting.request.entity);
+  if (waiting.tries > 0) ++counters_.retries;
+  outbox_.tried(waiting, now.ms);
+  if (PartitionHost* mine = host(partition); mine != nullptr && owns(*mine)) {
+    ++counters_.decided;
+    mine->decide(waiting.request, now.wall, "");
+    return;
+  }
+  const auto at = peers_.find(ownerDevice(partition));
+  if (at == peers_.end() || !mayTalk(at->second)) return;
+  ++counters_.forwarded;
+  if (mutated(Mutant::freshOperationId) && waiting.tries > 1) {
+    Request fresh = waiting.request;
+    fresh.operationId += "." + std::to_string(waiting.tries);
+    say(at->second, fresh);
+    return;
+  }
+  say(at->second, waiting.request);
+  if (mutated(Mutant::forgetWhenSent)) outbox_.settle(std::string(waiting.request.operationId), pending_);
+}
+
+// A request from the device that made it.
+void Replica::onRequest(const std::string& from, Request request, Now now) {
+  Peer& peer = peers_.find(from)->second;
+  if (Status checked = checkRequest(request); !checked.ok()) return cutOff(from, peer, checked.error());
+  Answer answer;
+  answer.operationId = request.operationId;
+  if (request.device != from) {
+    answer.message = "device: a request of " + request.device + " from " + from;
+    return answerPeer(peer, answer);
+  }
+  if (moduleOf(request.domain) == nullptr) {
+    answer.message = "domain: the owner knows no domain " + request.domain;
+    return answerPeer(peer, answer);
+  }
+  const std::string partition = partitionFor(request.domain, request.entity);
+  PartitionHost* mine = host(partition);
+  if (mine != nullptr && owns(*mine)) {
+    ++counters_.decided;
+    return mine->decide(request, now.wall, from);
+  }
+  if (mine != nullptr && mine->epoch().owner == ownerName_) ++counters_.fenced;
+  ++counters_.redirects;
+  answer.kind = AnswerKind::notOwner;
+  answerPeer(peer, answer);
+  if (const Claim* claim = owners_.find(partition)) {
+    peer.news.claims.push_back(*claim);
+    peer.newsDue = true;
+  }
+}
+
+void Replica::answerPeer(Peer& peer, const Answer& answer) { say(peer, answer); }
+
+// What the owner said. Anything but a decision leaves the request where it is, for a later try.
+void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
+  (void)peer;
+  Outbox::Waiting* waiting = outbox_.find(answer.operationId);
+  if (waiting == nullptr) return;  // answered before: a repetition
+  if (answer.kind != AnswerKind::decided) {
+    // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
+    if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) waiting->dueMs = now.ms + 50;
+    return;
+  }
+  const RequestKind kind = waiting->request.kind;
+  outbox_.settle(answer.operationId, pending_);
+  answers_.push_back({kind, std::move(answer)});
+}
+
+// A decision has become durable: whoever waits for it is told.
+void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
+  (void)now;
+  if (release.answer.outcome == kernel::Outcome::duplicate) ++counters_.duplicates;
+  if (release.answer.kind == AnswerKind::frozen) ++counters_.frozen;
+  if (!release.to.empty()) {
+    const auto at = peers_.find(release.to);
+    if (at != peers_.end() && mayTalk(at->second)) answerPeer(at->second, release.answer);
+    return;  // gone: it asks again
+  }
+  const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen) return;  // it stays, for a later try
+  outbox_.settle(release.answer.operationId, pending_);
+  out.answers.push_back({release.kind, std::move(release.answer)});
+}
+
+}  // namespace witan::node
