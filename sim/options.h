@@ -2,13 +2,15 @@
 // scenario (sim/scenario.h), printed in full with every failure, and kept with the plan (sim/plan.h).
 //
 // Rates are expected events per simulated hour of the whole cluster; lengths are means of exponential draws unless a
-// name says otherwise. Value types.
+// name says otherwise. Value types. No member is required where options are read: a plan that was kept before a member
+// came into being still is one.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "base/reflect.h"
+#include "base/result.h"
 
 namespace witan::sim {
 
@@ -27,6 +29,7 @@ struct ClusterOptions {
   std::string domains = "udt budget";
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, scopes, domains, engine, store)
 };
 
@@ -35,6 +38,7 @@ struct TimeOptions {
   std::int64_t settleSeconds = 3600;  // the liveness phase: within so long everything pending must be done
   std::int64_t skewMs = 0;            // of each device's wall clock, uniform within +-
   std::int64_t driftPpm = 0;          // of each device's clocks, uniform within +-
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(TimeOptions, seconds, settleSeconds, skewMs, driftPpm)
 };
 
@@ -48,6 +52,7 @@ struct NetworkOptions {
   std::int64_t reorderPerMillion = 0;    // of the same: delayed by up to a second
   std::int64_t resetPerMillion = 0;      // of all frames: the connection dies there
   std::int64_t reconnectMillis = 1'000;  // mean, after a connection died
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(NetworkOptions, delayMinMicros, delayMeanMicros, bytesPerSecond, lossPerMillion, duplicatePerMillion,
                 reorderPerMillion, resetPerMillion, reconnectMillis)
 };
@@ -56,6 +61,7 @@ struct DiskOptions {
   std::int64_t syncMicros = 300;  // mean; the device does nothing else meanwhile
   std::int64_t keepPercent = 50;  // chance of each un-synced batch, oldest first, to survive a crash
   bool tear = true;               // the last one that survives may be torn
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(DiskOptions, syncMicros, keepPercent, tear)
 };
 
@@ -72,11 +78,12 @@ struct WorkOptions {
   std::int64_t repeats = 60;     // of a proposal that was made before, under its operation id
   std::int64_t misuses = 30;     // malformed, unknown entity, wrong role, one id for two acts
   std::int64_t decisions = 120;  // of a counselor, when something is pending
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
                 repeats, misuses, decisions)
 };
 
-// Per simulated hour of the whole cluster.
+// Per simulated hour of the whole cluster, unless said otherwise.
 struct FaultOptions {
   std::int64_t cuts = 0;          // between two devices, both directions
   std::int64_t oneWayCuts = 0;    // one direction only: a half-open connection
@@ -90,7 +97,7 @@ struct FaultOptions {
   std::int64_t downSeconds = 20;  // mean, before it starts again
   std::int64_t pauses = 0;        // frozen with everything it holds, then goes on (SIGSTOP, a closed lid)
   std::int64_t pauseSeconds = 30;
-  std::int64_t offlines = 0;          // no network for long
+  std::int64_t offlines = 0;          // no network for long; per simulated day, not hour
   std::int64_t offlineHours = 0;      // mean
   std::int64_t diskLosses = 0;        // the whole disk: the device comes back empty
   std::int64_t restores = 0;          // its disk goes back to an earlier copy
@@ -106,6 +113,7 @@ struct FaultOptions {
   std::int64_t joins = 0;          // a new device
   std::int64_t hostiles = 0;       // a member that sends malformed, replayed or absurd frames for a while
   std::int64_t engineOutages = 0;  // etcd: a minority, now and then a majority, is gone for a while
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ioErrors, fullDisks,
                 slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements, joins, hostiles,
@@ -121,7 +129,11 @@ struct Options {
   DiskOptions disk;
   WorkOptions work;
   FaultOptions faults;
+  static constexpr std::size_t required = 0;
   WITAN_MEMBERS(Options, scenario, seed, cluster, time, network, disk, work, faults)
 };
+
+// Is every value within what the simulator can do? The error names the member. Needed only for options from outside.
+Status checkOptions(const Options& options);
 
 }  // namespace witan::sim

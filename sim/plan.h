@@ -85,11 +85,19 @@ struct Plan {
   std::vector<Event> events;  // by time
 };
 
-// The plan of a seed: events drawn at the rates of the options, each kind from a stream of its own.
-Plan makePlan(const Options& options);
+// More events than these are refused: about 200 MB of text.
+inline constexpr std::size_t kMaxEvents = 4'000'000;
 
-// JSON Lines: the options, then one event a line (members that are zero are left out). Errors name the line.
+// The plan of options and their seed: events drawn at the rates of the options, each kind from a stream of its own, so
+// that a rate which changes leaves the events of the other kinds as they were. Faults begin and heal within the safety
+// phase, but for those that last: a lost disk, a disk that went back, a rotten byte, a retirement, a device more. Drawn
+// faults stay within the budget (sim/plan_budget.h); `fixed` ones are taken as they are. Requires: checkOptions().
+Plan makePlan(const Options& options, const std::vector<Event>& fixed = {});
+
+// JSON Lines: {"plan":1,"options":{...}}, then one event a line (members that are zero are left out; empty lines are
+// skipped). Errors name the line and the member. Events may stand in any order; they are sorted by time.
 std::string writePlan(const Plan& plan);
 Result<Plan> readPlan(std::string_view text);
+void appendEvent(std::string& out, const Event& event);  // its line, without the end of line
 
 }  // namespace witan::sim

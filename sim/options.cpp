@@ -1,0 +1,85 @@
+#include "sim/options.h"
+
+#include "base/quote.h"
+#include "sim/options_fields.h"
+#include "sim/plan.h"
+
+namespace witan::sim {
+
+namespace {
+
+struct Bounds {
+  std::string_view table, member;
+  std::int64_t low, high;
+};
+
+constexpr std::int64_t kMicrosPerHour = 3'600'000'000;
+constexpr std::int64_t kTenYears = 10LL * 366 * 86'400;
+
+// What is not named here: a rate at most 1,000,000 an hour, a length at most ten years.
+constexpr Bounds kBounds[] = {
+    {"cluster", "devices", 1, 32},
+    {"cluster", "ledgerReplicas", 1, 32},
+    {"cluster", "agents", 0, 1'000},
+    {"cluster", "entities", 1, 10'000},
+    {"cluster", "partitions", 1, 64},
+    {"cluster", "scopes", 0, 16},
+    {"time", "seconds", 1, kTenYears},
+    {"time", "settleSeconds", 1, kTenYears},
+    {"time", "skewMs", 0, kTenYears * 1'000},
+    {"time", "driftPpm", 0, 100'000},
+    {"network", "bytesPerSecond", 0, 1'000'000'000'000},
+    {"network", "lossPerMillion", 0, 1'000'000},
+    {"network", "duplicatePerMillion", 0, 1'000'000},
+    {"network", "reorderPerMillion", 0, 1'000'000},
+    {"network", "resetPerMillion", 0, 1'000'000},
+    {"disk", "keepPercent", 0, 100},
+};
+
+Bounds boundsOf(std::string_view table, std::string_view member) {
+  for (const Bounds& b : kBounds)
+    if (b.table == table && b.member == member) return b;
+  const std::int64_t unit = unitOf(member);
+  return {table, member, 0, unit == 0 ? 1'000'000 : kTenYears * 1'000'000 / unit};
+}
+
+Status checkNumber(std::string_view table, std::string_view member, std::int64_t value) {
+  const Bounds bounds = boundsOf(table, member);
+  if (value >= bounds.low && value <= bounds.high) return okStatus();
+  return invalid(std::string(table) + "." + std::string(member) + " is " + std::to_string(value) + " (it must be " +
+                 std::to_string(bounds.low) + " to " + std::to_string(bounds.high) + ")");
+}
+
+}  // namespace
+
+std::int64_t unitOf(std::string_view member) {
+  if (member == "seconds" || member.ends_with("Seconds")) return 1'000'000;
+  if (member.ends_with("Micros")) return 1;
+  if (member.ends_with("Millis") || member.ends_with("Ms")) return 1'000;
+  return member.ends_with("Hours") ? kMicrosPerHour : 0;
+}
+
+bool isFaultRate(std::string_view table, std::string_view member) { return table == "faults" && unitOf(member) == 0; }
+
+Status checkOptions(const Options& options) {
+  Status status = okStatus();
+  std::int64_t perHour = 0;
+  forEachOption(options, [&](std::string_view table, std::string_view member, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const std::int64_t&>) {
+      if (status.ok()) status = checkNumber(table, member, value);
+      if (table == "work" || isFaultRate(table, member)) perHour += value;
+    }
+  });
+  if (!status.ok()) return status;
+  if (options.cluster.domains.empty() || options.cluster.domains.size() > 1'000)
+    return invalid("cluster.domains is " + inQuotes(options.cluster.domains), "name domains, with spaces between them");
+  // Twice the expected number: a draw beyond that is as good as impossible for numbers this large.
+  const double expected = static_cast<double>(perHour) * static_cast<double>(options.time.seconds) / 3600;
+  if (expected * 2 > static_cast<double>(kMaxEvents))
+    return invalid("about " + std::to_string(static_cast<std::int64_t>(expected)) +
+                       " events are expected (a plan holds half of " + std::to_string(kMaxEvents) + ")",
+                   "lower the rates or the time");
+  return okStatus();
+}
+
+}  // namespace witan::sim

@@ -1,0 +1,202 @@
+#include "sim/plan.h"
+
+#include <algorithm>
+
+#include "sim/draw.h"
+#include "sim/plan_budget.h"
+
+namespace witan::sim {
+
+namespace {
+
+constexpr std::uint64_t kMicrosPerHour = 3'600'000'000;
+constexpr std::uint64_t kChoice = 1 << 20;  // for what is taken modulo a number that only the run knows
+
+// Draws what the events of one kind have beside their time.
+class Chooser {
+ public:
+  Chooser(const Options& options, Random& random) : o_(options), random_(random) {}
+
+  Event draw(EventKind kind, Micros at) {
+    Event e{.at = at, .kind = kind};
+    e.device = below32(o_.cluster.devices);
+    e.seed = random_.below(std::uint64_t{1} << 53);  // every JSON reader keeps these whole
+    if (isFault(kind))
+      fault(e);
+    else
+      work(e);
+    e.lasts = std::min(e.lasts, o_.time.seconds * 1'000'000 - at);
+    return e;
+  }
+
+ private:
+  std::uint32_t below32(std::int64_t bound) {
+    return static_cast<std::uint32_t>(random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(bound, 1))));
+  }
+  std::uint64_t oneOf(std::int64_t count) { return below32(count); }
+  std::uint64_t any() { return random_.below(kChoice); }
+  // Within a twentieth and five times of the mean: shorter ones are no event, longer ones fill the whole run.
+  Micros length(std::int64_t mean, std::int64_t unit = 1'000'000) {
+    const auto m = static_cast<std::uint64_t>(mean * unit);
+    return static_cast<Micros>(std::clamp(exponential(random_, m), m / 20, m * 5));
+  }
+  void another(Event& e) {
+    e.other = o_.cluster.devices < 2
+                  ? 0
+                  : (e.device + 1 + below32(o_.cluster.devices - 1)) % static_cast<std::uint32_t>(o_.cluster.devices);
+  }
+
+  void work(Event& e) {
+    const ClusterOptions& c = o_.cluster;
+    switch (e.kind) {
+      case EventKind::agentWrite:
+      case EventKind::message: e.n = oneOf(c.agents); break;
+      case EventKind::journalEdit:
+      case EventKind::batch: e.n = oneOf(c.entities); break;
+      case EventKind::scopedWrite: e.n = oneOf(c.scopes); break;
+      case EventKind::propose:
+        e.n = oneOf(c.entities);
+        e.m = any();
+        return;
+      default: e.n = any(); break;
+    }
+    e.m = any();
+  }
+
+  void fault(Event& e) {
+    const FaultOptions& f = o_.faults;
+    switch (e.kind) {
+      case EventKind::cut:
+      case EventKind::oneWayCut:
+      case EventKind::clog:
+        another(e);
+        e.lasts = length(f.cutSeconds);
+        break;
+      case EventKind::flap:
+        another(e);
+        e.m = 500 + random_.below(4'500);
+        e.lasts = length(f.cutSeconds);
+        break;
+      case EventKind::split:
+        e.n = split();
+        e.lasts = length(f.cutSeconds);
+        break;
+      case EventKind::offline: e.lasts = length(f.offlineHours, 3'600'000'000); break;
+      case EventKind::pause: e.lasts = length(f.pauseSeconds); break;
+      case EventKind::crash:
+      case EventKind::loseDisk:
+      case EventKind::fullDisk: e.lasts = length(f.downSeconds); break;
+      case EventKind::writeCrash:
+      case EventKind::ioError:
+        e.n = 1 + random_.below(40);
+        e.m = any();
+        e.lasts = length(f.downSeconds);
+        break;
+      case EventKind::restore:
+        e.n = 30 + random_.below(270);
+        e.lasts = length(f.downSeconds);
+        break;
+      case EventKind::bitRot:
+        e.n = any();
+        e.m = any();
+        break;
+      case EventKind::clockJump:
+        e.n = static_cast<std::uint64_t>(length(f.clockJumpSeconds) / 1'000);
+        e.m = random_.below(2);
+        break;
+      case EventKind::movePartition: another(e); [[fallthrough]];
+      case EventKind::seizePartition:
+        e.n = oneOf(o_.cluster.partitions);
+        e.m = any();
+        break;
+      case EventKind::retire: another(e); break;
+      case EventKind::join: break;
+      case EventKind::hostile:
+        another(e);
+        e.lasts = length(f.cutSeconds);
+        break;
+      case EventKind::engineOutage:
+        e.n = random_.below(4) == 0 ? 2 : 1;  // of three
+        e.lasts = length(f.cutSeconds);
+        break;
+      default: e.lasts = length(f.cutSeconds); break;  // isolate, slowDisk
+    }
+  }
+
+  // Neither side empty.
+  std::uint64_t split() {
+    const std::uint64_t all = (std::uint64_t{1} << o_.cluster.devices) - 1;
+    return all <= 1 ? 0 : 1 + random_.below(all - 1);
+  }
+
+  const Options& o_;
+  Random& random_;
+};
+
+void drawKind(const Options& options, EventKind kind, std::int64_t rate, std::vector<Event>& out) {
+  if (rate <= 0) return;
+  SeededRandom times(streamSeed(options.seed, std::string("when ") + std::string(enumName(kind))));
+  SeededRandom choices(streamSeed(options.seed, std::string("what ") + std::string(enumName(kind))));
+  Chooser chooser(options, choices);
+  const Micros end = options.time.seconds * 1'000'000;
+  const std::uint64_t unit = kind == EventKind::offline ? 24 * kMicrosPerHour : kMicrosPerHour;
+  const std::uint64_t gap = unit / static_cast<std::uint64_t>(rate);
+  for (Micros at = static_cast<Micros>(exponential(times, gap)); at < end && out.size() < kMaxEvents;
+       at += static_cast<Micros>(exponential(times, gap)) + 1)
+    out.push_back(chooser.draw(kind, at));
+}
+
+template <class Section>
+struct Rate {
+  EventKind kind;
+  std::int64_t Section::*perHour;
+};
+
+constexpr Rate<WorkOptions> kWork[] = {
+    {EventKind::agentWrite, &WorkOptions::agentWrites},   {EventKind::journalEdit, &WorkOptions::journalEdits},
+    {EventKind::message, &WorkOptions::messages},         {EventKind::batch, &WorkOptions::batches},
+    {EventKind::record, &WorkOptions::summaries},         {EventKind::removal, &WorkOptions::removals},
+    {EventKind::scopedWrite, &WorkOptions::scopedWrites}, {EventKind::propose, &WorkOptions::proposals},
+    {EventKind::repeat, &WorkOptions::repeats},           {EventKind::misuse, &WorkOptions::misuses},
+    {EventKind::decide, &WorkOptions::decisions},
+};
+
+constexpr Rate<FaultOptions> kFaults[] = {
+    {EventKind::cut, &FaultOptions::cuts},
+    {EventKind::oneWayCut, &FaultOptions::oneWayCuts},
+    {EventKind::split, &FaultOptions::splits},
+    {EventKind::isolate, &FaultOptions::isolations},
+    {EventKind::flap, &FaultOptions::flaps},
+    {EventKind::clog, &FaultOptions::clogs},
+    {EventKind::offline, &FaultOptions::offlines},
+    {EventKind::crash, &FaultOptions::crashes},
+    {EventKind::writeCrash, &FaultOptions::writeCrashes},
+    {EventKind::pause, &FaultOptions::pauses},
+    {EventKind::loseDisk, &FaultOptions::diskLosses},
+    {EventKind::restore, &FaultOptions::restores},
+    {EventKind::ioError, &FaultOptions::ioErrors},
+    {EventKind::fullDisk, &FaultOptions::fullDisks},
+    {EventKind::slowDisk, &FaultOptions::slowDisks},
+    {EventKind::bitRot, &FaultOptions::bitRots},
+    {EventKind::clockJump, &FaultOptions::clockJumps},
+    {EventKind::movePartition, &FaultOptions::moves},
+    {EventKind::seizePartition, &FaultOptions::seizures},
+    {EventKind::retire, &FaultOptions::retirements},
+    {EventKind::join, &FaultOptions::joins},
+    {EventKind::hostile, &FaultOptions::hostiles},
+    {EventKind::engineOutage, &FaultOptions::engineOutages},
+};
+
+// Every kind has a rate; a kind that is added without one does not compile.
+static_assert(std::size(kWork) + std::size(kFaults) == enumNames<EventKind>().size());
+
+}  // namespace
+
+Plan makePlan(const Options& options, const std::vector<Event>& fixed) {
+  std::vector<Event> drawn;
+  for (const auto& rate : kWork) drawKind(options, rate.kind, options.work.*rate.perHour, drawn);
+  for (const auto& rate : kFaults) drawKind(options, rate.kind, options.faults.*rate.perHour, drawn);
+  return {options, withinBudget(options.cluster, std::move(drawn), fixed)};
+}
+
+}  // namespace witan::sim

@@ -1,0 +1,261 @@
+#include "sim/scenario_reader.h"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/quote.h"
+#include "base/utf8.h"
+#include "sim/duration.h"
+#include "sim/options_fields.h"
+
+namespace witan::sim {
+
+namespace {
+
+constexpr std::size_t kMaxText = 1 << 20;
+constexpr int kMaxDepth = 8;
+constexpr std::size_t kMaxList = 1'000;
+
+Result<Scenario> parse(std::string_view text, const std::string& name, const ScenarioSource& source, int depth);
+
+// One file on top of what it extends.
+class Reader {
+ public:
+  Reader(const std::string& name, Scenario base) : name_(name), out_(std::move(base)) {}
+
+  Result<Scenario> read(const toml::table& root) {
+    out_.name = name_;
+    out_.title.clear();
+    out_.about.clear();
+    for (const auto& [key, node] : root) WITAN_DO(top(key, node));
+    return std::move(out_);
+  }
+
+ private:
+  Error wrong(const toml::source_region& where, std::string message, std::string hint = {}) const {
+    return invalid(place(where) + ": " + std::move(message), std::move(hint));
+  }
+  std::string place(const toml::source_region& where) const { return name_ + ":" + std::to_string(where.begin.line); }
+
+  Status top(const toml::key& key, const toml::node& node) {
+    const std::string_view name = key.str();
+    if (name == "extends") return okStatus();
+    if (name == "title") return text(key, node, out_.title);
+    if (name == "about") return text(key, node, out_.about);
+    if (name == "event") return events(key, node);
+    if (node.as_table() == nullptr) return wrong(key.source(), "unknown key " + inQuotes(name), kTop);
+    if (name == "expect") return expect(*node.as_table());
+    bool known = false;
+    forEachMember<Options>([&](auto section, auto) {
+      known = known || (section.name == name && Reflected<typename decltype(section)::Type>);
+    });
+    if (!known) return wrong(key.source(), "unknown table " + inQuotes(name), kTop);
+    return table(std::string(name), *node.as_table());
+  }
+
+  Status text(const toml::key& key, const toml::node& node, std::string& into) const {
+    if (node.as_string() == nullptr) return wrong(key.source(), std::string(key.str()) + ": expected a text");
+    into = node.as_string()->get();
+    return okStatus();
+  }
+
+  Status table(const std::string& name, const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (key.str() == "sometimes") {
+        WITAN_DO(sometimes(name, key, node));
+        continue;
+      }
+      const std::string path = name + "." + std::string(key.str());
+      WITAN_TRY(draw, readDraw(key, node));
+      draw.where = place(key.source());
+      if (Status status = checkDraw(path, draw); !status.ok())
+        return wrong(key.source(), path + ": " + status.error().message, known(name));
+      out_.draws[path] = draw;
+    }
+    return okStatus();
+  }
+
+  Status sometimes(const std::string& table, const toml::key& key, const toml::node& node) {
+    if (table != "faults" && table != "network")
+      return wrong(key.source(), "\"sometimes\" has no meaning in [" + table + "]",
+                   "it belongs into [faults] or [network]");
+    const auto share = node.value<double>();
+    if (!share || !(*share >= 0 && *share <= 1)) return wrong(key.source(), "sometimes: expected a share from 0 to 1");
+    out_.onPerMillion[table] = std::llround(*share * 1e6);
+    return okStatus();
+  }
+
+  Result<OptionDraw> readDraw(const toml::key& key, const toml::node& node) const {
+    OptionDraw draw;
+    const toml::array* list = node.as_array();
+    if (list == nullptr) {
+      WITAN_TRY(value, readValue(key, node));
+      draw.choices.push_back(value);
+      return draw;
+    }
+    if (list->size() < 2 || list->size() > kMaxList)
+      return wrong(key.source(), std::string(key.str()) + ": a list of " + std::to_string(list->size()) +
+                                     " (expected [low, high] or things to choose from)");
+    for (const toml::node& item : *list) {
+      WITAN_TRY(value, readValue(key, item));
+      draw.choices.push_back(value);
+    }
+    if (draw.choices.size() != 2) return draw;
+    const auto* low = std::get_if<std::int64_t>(&draw.choices[0]);
+    const auto* high = std::get_if<std::int64_t>(&draw.choices[1]);
+    if (low == nullptr || high == nullptr) return draw;
+    if (*low > *high) return wrong(key.source(), std::string(key.str()) + ": the range begins above its end");
+    return OptionDraw{*low, *high, {}, {}};
+  }
+
+  Result<OptionValue> readValue(const toml::key& key, const toml::node& node) const {
+    if (const auto* number = node.as_integer()) return OptionValue(number->get());
+    if (const auto* flag = node.as_boolean()) return OptionValue(flag->get());
+    const auto* word = node.as_string();
+    if (word == nullptr)
+      return wrong(key.source(),
+                   std::string(key.str()) + ": expected a whole number, a text, true or false, or a list of them");
+    const std::int64_t unit = unitOf(key.str());
+    if (unit == 0) return OptionValue(word->get());
+    WITAN_TRY(micros, length(key, word->get()));
+    if (micros % unit != 0)
+      return wrong(key.source(), std::string(key.str()) + ": " + inQuotes(word->get()) +
+                                     " is no whole number of the unit in the name");
+    return OptionValue(micros / unit);
+  }
+
+  Result<Micros> length(const toml::key& key, const std::string& text) const {
+    auto micros = parseDuration(text);
+    if (!micros)
+      return wrong(key.source(), std::string(key.str()) + ": " + micros.error().message, micros.error().hint);
+    return *micros;
+  }
+
+  Status expect(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (key.str() != "probes")
+        return wrong(key.source(), "unknown key " + inQuotes(key.str()), "known in [expect]: probes");
+      out_.expectedProbes.clear();
+      if (node.as_array() == nullptr) return wrong(key.source(), "probes: expected a list of texts");
+      for (const toml::node& item : *node.as_array()) {
+        if (item.as_string() == nullptr) return wrong(item.source(), "probes: expected a list of texts");
+        out_.expectedProbes.push_back(item.as_string()->get());
+      }
+    }
+    return okStatus();
+  }
+
+  Status events(const toml::key& key, const toml::node& node) {
+    const toml::array* list = node.as_array();
+    if (list == nullptr || !list->is_array_of_tables())
+      return wrong(key.source(), "event: expected tables of the form [[event]]");
+    if (out_.events.size() + list->size() > kMaxEvents) return wrong(key.source(), "too many events");
+    for (const toml::node& item : *list) {
+      WITAN_TRY(event, readEvent(*item.as_table()));
+      out_.events.push_back(event);
+    }
+    return okStatus();
+  }
+
+  Result<Event> readEvent(const toml::table& table) const {
+    for (const char* needed : {"at", "kind"})
+      if (!table.contains(needed)) return wrong(table.source(), "an [[event]] without \"" + std::string(needed) + "\"");
+    Event event;
+    for (const auto& [key, node] : table) WITAN_DO(readMember(key, node, event));
+    return event;
+  }
+
+  Status readMember(const toml::key& key, const toml::node& node, Event& event) const {
+    const std::string_view name = key.str();
+    if (name == "at" || name == "lasts") {
+      if (node.as_string() == nullptr)
+        return wrong(key.source(), std::string(name) + ": expected a length of time in quotes", "as in \"2m30s\"");
+      WITAN_TRY(micros, length(key, node.as_string()->get()));
+      (name == "at" ? event.at : event.lasts) = micros;
+      return okStatus();
+    }
+    if (name == "kind") {
+      const auto* word = node.as_string();
+      const auto kind = word == nullptr ? std::nullopt : parseEnum<EventKind>(word->get());
+      if (!kind) return wrong(key.source(), "kind: not a kind of event", "witan sim list names them");
+      event.kind = *kind;
+      return okStatus();
+    }
+    if (name == "devices") return side(key, node, event);
+    const auto number = node.as_integer();
+    if (number == nullptr || number->get() < 0)
+      return wrong(key.source(), inQuotes(name) + ": expected a number that is not negative", kEvent);
+    const auto value = static_cast<std::uint64_t>(number->get());
+    if ((name == "device" || name == "other") && value > 1'000'000)
+      return wrong(key.source(), "there is no such device");
+    if (name == "device") return event.device = static_cast<std::uint32_t>(value), okStatus();
+    if (name == "other") return event.other = static_cast<std::uint32_t>(value), okStatus();
+    if (name == "n") return event.n = value, okStatus();
+    if (name == "m") return event.m = value, okStatus();
+    if (name == "seed") return event.seed = value, okStatus();
+    return wrong(key.source(), "unknown key " + inQuotes(name), kEvent);
+  }
+
+  // devices = [0, 1]: one side of a split.
+  Status side(const toml::key& key, const toml::node& node, Event& event) const {
+    if (node.as_array() == nullptr) return wrong(key.source(), "devices: expected a list of numbers");
+    for (const toml::node& item : *node.as_array()) {
+      const auto* number = item.as_integer();
+      if (number == nullptr || number->get() < 0 || number->get() > 62)
+        return wrong(item.source(), "devices: expected numbers of devices, from 0");
+      event.n |= std::uint64_t{1} << number->get();
+    }
+    return okStatus();
+  }
+
+  std::string known(const std::string& table) const {
+    std::string all;
+    const Options options;
+    forEachOption(options, [&](std::string_view section, std::string_view member, const auto&) {
+      if (section == table) all += (all.empty() ? "known in [" + table + "]: " : ", ") + std::string(member);
+    });
+    return all;
+  }
+
+  static constexpr const char* kTop =
+      "known: extends, title, about, cluster, time, network, disk, work, faults, event, expect";
+  static constexpr const char* kEvent = "known in [[event]]: at, kind, device, other, n, m, lasts, seed, devices";
+
+  const std::string& name_;
+  Scenario out_;
+};
+
+Result<Scenario> baseOf(const toml::table& root, const std::string& name, const ScenarioSource& source, int depth) {
+  const toml::node* extends = root.get("extends");
+  if (extends == nullptr) return Scenario{};
+  const std::string place = name + ":" + std::to_string(extends->source().begin.line) + ": ";
+  if (extends->as_string() == nullptr) return invalid(place + "extends: expected the name of a scenario");
+  if (depth == kMaxDepth)
+    return invalid(place + "more than " + std::to_string(kMaxDepth) + " scenarios extend each other");
+  const std::string& base = extends->as_string()->get();
+  auto text = source(base, name);
+  if (!text) return Error{text.error().code, place + text.error().message, text.error().hint};
+  return parse(*text, base, source, depth + 1);
+}
+
+Result<Scenario> parse(std::string_view text, const std::string& name, const ScenarioSource& source, int depth) {
+  if (text.size() > kMaxText) return invalid(name + ": a scenario of more than 1 MiB");
+  if (!isUtf8(text)) return invalid(name + ": not UTF-8");  // the parser takes any bytes within a string
+  try {
+    const toml::table root = toml::parse(text);
+    WITAN_TRY(base, baseOf(root, name, source, depth));
+    return Reader(name, std::move(base)).read(root);
+  } catch (const toml::parse_error& e) {
+    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+  }
+}
+
+}  // namespace
+
+Result<Scenario> parseScenario(std::string_view text, const std::string& name, const ScenarioSource& source) {
+  return parse(text, name, source, 0);
+}
+
+}  // namespace witan::sim

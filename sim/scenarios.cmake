@@ -1,0 +1,11 @@
+# Compiles sim/scenarios/*.toml in: build/sim/scenarios.inc has one {name, text} a file, by name.
+file(GLOB scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/sim/scenarios/*.toml)
+list(SORT scenario_files)
+set(scenario_list "")
+foreach(file IN LISTS scenario_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  cmake_path(GET file STEM stem)
+  file(READ ${file} text)
+  string(APPEND scenario_list "{\"${stem}\", R\"toml(${text})toml\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/sim/scenarios.inc CONTENT "@scenario_list@" @ONLY)
