@@ -1,0 +1,21 @@
+// Answers: what the clients of a partition were told, held against its ledger. Linear but for sorting, so it runs after
+// every simulated run; sim/check/linearizability.h is the thorough one.
+//
+// Each check refuses what none of the others would:
+//   every entry has one number, one operation id that no other has, and an operation that asked for it;
+//   every answer that names an entry names the one that is there, and says of it what it says (`duplicate` too), unless
+//   it was declared lost; what was decided before one asked is answered `duplicate`, not decided or forgotten;
+//   who had an answer before another asked has the smaller number;
+//   `frozen` is told only while a proposal may have been pending.
+// Pure. The ledger is the one that is left in the end.
+#pragma once
+
+#include "sim/check/operation.h"
+
+namespace witan::sim {
+
+// "" or the first thing that is wrong, with the operations and entries it is about.
+std::string checkAnswers(std::span<const Operation> operations, std::span<const LedgerLine> ledger,
+                         std::span<const LostRange> lost = {});
+
+}  // namespace witan::sim

@@ -1,0 +1,91 @@
+// Operation: one act of a client on a partition, as the client saw it: when it asked, what it was told and when. The
+// checkers of this folder judge lists of them; the simulator keeps the books.
+//
+// Every attempt is an operation of its own: a proposal that is sent again under its operation id makes a second one,
+// and the first stays without an answer for ever. Values; no clock: times are simulated microseconds.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernel/entry.h"
+#include "kernel/partition.h"
+
+namespace witan::sim {
+
+// Who decided: the number fences, the owner tells two seizures of one number apart.
+struct Epoch {
+  std::uint64_t number = 0;
+  std::string owner;
+  friend auto operator<=>(const Epoch&, const Epoch&) = default;
+};
+std::string toString(const Epoch& epoch);
+
+// Entries of an epoch, from this number on, that an operator gave up by seizing the partition.
+struct LostRange {
+  Epoch epoch;
+  std::uint64_t fromSeq = 0;
+};
+bool isLost(std::span<const LostRange> lost, const Epoch& epoch, std::uint64_t seq);
+bool hasLosses(std::span<const LostRange> lost, const Epoch& epoch);
+
+WITAN_ENUM(OperationKind, init, propose, decide, expire)
+
+// The ledger's word on an operation: the entry that has its id (for an init: its entity's beginning).
+struct Stamp {
+  Time at;
+  std::uint64_t seq = 0;  // 0: not known
+  Hash leaf{};            // zeros: not known
+};
+
+struct Answer {
+  kernel::Decision decision;
+  Epoch epoch;  // in which it was given
+};
+
+struct Operation {
+  std::uint32_t client = 0;
+  std::int64_t invoked = 0;
+  std::optional<std::int64_t> returned;  // none: no answer came, it may yet take effect
+  OperationKind kind = OperationKind::propose;
+  std::string entity;
+  std::string operationId;
+  bool remember = false;  // as kernel::Proposal
+  // propose
+  std::string role, device, agent;
+  std::string action;  // JSON; canonical if it is an action of the domain
+  // decide
+  std::string counselor, reason;
+  bool commit = false;
+  kernel::CommitBase base = kernel::CommitBase::candidate;
+  std::optional<std::uint64_t> escalation;
+  std::optional<Hash> pendingDigest;
+  std::string fields = "{}";  // JSON; init: the fields, decide: the edit
+
+  Answer answer;               // if `returned`
+  std::optional<Stamp> stamp;  // none: it has no entry (stampFromLedger), or nobody looked
+};
+
+// "propose op-7 of client 3"
+std::string nameOf(const Operation& operation);
+
+struct LedgerLine {
+  kernel::Entry entry;
+  Hash leaf{};
+};
+// The entries of a log's values (kernel/log_batch.h), in order. Errors: as readLogBatch and readEntry.
+Result<std::vector<LedgerLine>> readLedger(std::span<const std::string> batches);
+
+// Is the entry of the act that the operation asked for (one id, one act)?
+bool isActOf(const kernel::Entry& entry, const Operation& operation);
+
+// Joins what the ledger knows: stamps; an `expire` for each expiry; and, for an entry whose operations were all
+// answered without it (a frame that was delivered once more, later), a copy of its operation that has no answer. Give
+// it every entry there is or was; without that an operation without a stamp counts as one that left no entry.
+void stampFromLedger(std::vector<Operation>& operations, std::span<const LedgerLine> ledger);
+
+}  // namespace witan::sim
