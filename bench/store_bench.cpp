@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "bench/bench_tools.h"
+#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 
 namespace {
@@ -82,4 +83,6 @@ int main(int argc, char** argv) {
   const std::uint64_t rows = Arguments(argc, argv, {"--rows"}).number("--rows", 20'000);
   run(
       "memory", [] { return std::make_unique<store::MemoryStore>(); }, rows);
+  run(
+      "rocks", [] { return std::make_unique<store::CrashableRocks>(); }, rows);
 }

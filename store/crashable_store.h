@@ -33,6 +33,9 @@ struct CrashPlan {
   // Tear what was written last of what survives after this many bytes: the value of the last put (MemoryStore), the
   // last un-synced write to a file (CrashableRocks, where the batch in it is lost: its log has checksums).
   std::optional<std::size_t> tearLastValue;
+  // CrashableRocks: not 0 lets every other un-synced change of its disk (files beside the log, names in the folder)
+  // survive or not by this seed, instead of in the order in which they were made.
+  std::uint64_t scatter = 0;
 };
 
 struct CrashReport {
@@ -71,7 +74,8 @@ class CrashableStore : public Store {
 
   // Bit rot that no checksum of the store notices: one bit of the n-th record's value flips, durably and visibly.
   // Counted over the records that are durable as they are visible and have a value; n and the bit m are taken modulo.
-  // Returns the record's key; none when there is no such record, or the store cannot be written.
+  // Returns the record's key; none when there is no such record, or a write step has failed. What was not synced may
+  // become durable with it.
   virtual std::optional<std::string> rot(std::uint64_t n, std::uint64_t m) = 0;
 
   // What is durable now. O(disk), values shared.
@@ -90,7 +94,7 @@ class CrashableStore : public Store {
   virtual std::uint64_t reads() const = 0;
   // Whether a write step has failed since the store was last opened.
   virtual bool struck() const = 0;
-  // Batches that a crash could lose now.
+  // Batches that a crash could lose now, as far as their writer knows.
   virtual std::size_t unsyncedBatches() const = 0;
 };
 

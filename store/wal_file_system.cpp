@@ -177,8 +177,8 @@ class WalFileSystem final : public rocksdb::FileSystemWrapper {
 
 }  // namespace
 
-std::shared_ptr<rocksdb::FileSystem> walFileSystem(bool preallocate) {
-  return std::make_shared<WalFileSystem>(rocksdb::FileSystem::Default(), preallocate);
+std::shared_ptr<rocksdb::FileSystem> walFileSystem(bool preallocate, std::shared_ptr<rocksdb::FileSystem> target) {
+  return std::make_shared<WalFileSystem>(target ? std::move(target) : rocksdb::FileSystem::Default(), preallocate);
 }
 
 }  // namespace witan::store

@@ -19,7 +19,9 @@ namespace witan::store {
 // How far ahead of the records zeroes are written.
 inline constexpr std::size_t kZeroStretchBytes = std::size_t{1} << 20;
 
-// Without `preallocate`, logs are written by the default file system.
-std::shared_ptr<rocksdb::FileSystem> walFileSystem(bool preallocate);
+// Over `target` (null: the default file system). With `preallocate`, logs are files of the operating system in any
+// case.
+std::shared_ptr<rocksdb::FileSystem> walFileSystem(bool preallocate,
+                                                   std::shared_ptr<rocksdb::FileSystem> target = nullptr);
 
 }  // namespace witan::store

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 #include "store/rocks_store.h"
 #include "tests/store/temp_folder.h"
@@ -18,13 +19,14 @@ namespace {
 using Pairs = std::vector<KeyValue>;
 using namespace std::string_literals;
 
-class Memory {
+template <class Implementation>
+class Crashed {
  public:
   Store& store() { return store_; }
   void reopen() { store_.crash(); }  // the hardest reopening: what was not synced is gone
 
  private:
-  MemoryStore store_;
+  Implementation store_;
 };
 
 template <bool preallocate>
@@ -60,7 +62,7 @@ class StoreContract : public ::testing::Test {
   Harness harness_;
 };
 
-using Implementations = ::testing::Types<Memory, Rocks<true>, Rocks<false>>;
+using Implementations = ::testing::Types<Crashed<MemoryStore>, Rocks<true>, Rocks<false>, Crashed<CrashableRocks>>;
 TYPED_TEST_SUITE(StoreContract, Implementations);
 
 std::optional<std::string> get(const Reader& reader, std::string_view key) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 
 namespace witan::store {
@@ -42,7 +43,7 @@ class Crashable : public ::testing::Test {
   CrashableStore& store_ = concrete_;
 };
 
-using Implementations = ::testing::Types<MemoryStore>;
+using Implementations = ::testing::Types<MemoryStore, CrashableRocks>;
 TYPED_TEST_SUITE(Crashable, Implementations);
 
 TYPED_TEST(Crashable, TheChosenPrefixOfUnsyncedBatchesSurvives) {
@@ -209,11 +210,12 @@ TYPED_TEST(Crashable, ADiskGoesBackToAnEarlierCopy) {
 
 TYPED_TEST(Crashable, AWipedDiskIsEmptyAndWorks) {
   CrashableStore& store = this->store_;
-  ASSERT_TRUE(store.writeSynced(one("a", "1")).ok());
+  ASSERT_TRUE(store.writeSynced(one("a", "a durable one")).ok());
   ASSERT_TRUE(store.write(one("b", "1")).ok());
+  EXPECT_TRUE(bytesHave(store, "a durable one"));
   store.wipe();
   EXPECT_EQ(content(store), "");
-  EXPECT_FALSE(bytesHave(store, "a"));
+  EXPECT_FALSE(bytesHave(store, "a durable one"));
   ASSERT_TRUE(store.writeSynced(one("c", "1")).ok());
   store.crash();
   EXPECT_EQ(content(store), "c=1 ");

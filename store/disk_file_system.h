@@ -1,0 +1,17 @@
+// A MemoryDisk as RocksDB's file system. For store/crashable_rocks.cpp.
+//
+// Every folder seems to be there; there are no locks between openers and no log of RocksDB's own. The disk outlives the
+// file system and all its files.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <memory>
+
+#include "store/memory_disk.h"
+
+namespace witan::store {
+
+std::shared_ptr<rocksdb::FileSystem> fileSystemOn(MemoryDisk& disk);
+
+}  // namespace witan::store
