@@ -70,27 +70,22 @@ Effects AdjudicationModel::init(const ModelState& state, const Operation& operat
   Effect again{{.outcome = Outcome::duplicate, .recorded = Outcome::initialised}, nullptr};
   const auto fields = objectOf(operation.fields);
   if (!fields || !isEntityName(operation.entity)) return {refused};
+  const auto known = state.entities_.find(operation.entity);
+  if (known != state.entities_.end()) {
+    // The same act, if the owner gave it the same time; another time makes another beginning.
+    const bool same = known->second->fields == canonicalJson(*fields);
+    return same ? Effects{again, refused} : Effects{refused};
+  }
+  // It left nothing, so the domain would not take these fields.
+  if (!operation.stamp) return {refused};
+  auto created = module_.create(*fields, operation.stamp->at);
+  if (!created) return {refused};
   EntityModel made;
   made.fields = canonicalJson(*fields);
-  if (operation.stamp) {
-    auto created = module_.create(*fields, operation.stamp->at);
-    if (!created) return {refused};
-    made.beginning = formatTime(operation.stamp->at);
-    module_.writeState(made.beginning, **created);
-    made.state = *std::move(created);
-  }
-  const auto known = state.entities_.find(operation.entity);
-  if (known == state.entities_.end()) {
-    auto next = std::make_shared<ModelState>(state);
-    put(*next, operation.entity, std::move(made));
-    Effects effects{{{.outcome = Outcome::initialised}, std::move(next)}};
-    // Whether the domain would take these fields at a time that nobody knows.
-    if (!operation.stamp) effects.push_back(refused);
-    return effects;
-  }
-  // The same act, if the owner gave it the same time; another time makes another beginning.
-  const bool same = known->second->fields == made.fields;
-  return same ? Effects{again, refused} : Effects{refused};
+  made.state = *std::move(created);
+  auto next = std::make_shared<ModelState>(state);
+  put(*next, operation.entity, std::move(made));
+  return {{{.outcome = Outcome::initialised}, std::move(next)}};
 }
 
 Effects AdjudicationModel::propose(const ModelState& state, const Operation& operation) const {
@@ -102,7 +97,7 @@ Effects AdjudicationModel::propose(const ModelState& state, const Operation& ope
   if (known == state.entities_.end()) return {refuse(state, operation, Outcome::refused, "the entity is unknown")};
   const EntityModel& entity = *known->second;
   if (entity.pending) return {refuse(state, operation, Outcome::frozen, "a proposal is pending")};
-  if (!operation.stamp || entity.state == nullptr) return {};
+  if (!operation.stamp) return {};
 
   kernel::EntityPtr candidate = module_.clone(*entity.state);
   kernel::Evaluation found;
@@ -215,8 +210,8 @@ Effect AdjudicationModel::withEntry(const ModelState& state, const Operation& op
 }
 
 void AdjudicationModel::put(ModelState& state, std::string_view entity, EntityModel model) const {
-  std::string text = "entity " + std::string(entity) + "\n" + model.fields + "\n" + model.beginning + "\n";
-  if (model.state != nullptr) module_.writeState(text, *model.state);
+  std::string text = "entity " + std::string(entity) + "\n" + model.fields + "\n";
+  module_.writeState(text, *model.state);
   if (model.pending) {
     text += "\npending " + std::to_string(model.pending->seq) + " " + formatTime(model.pending->at) + " ";
     module_.writeAction(text, *model.pending->action);

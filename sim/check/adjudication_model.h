@@ -24,9 +24,8 @@
 namespace witan::sim {
 
 struct EntityModel {
-  std::shared_ptr<const kernel::EntityState> state;  // null: it exists, but no entry tells how it began
-  std::string beginning;                             // canonical JSON of the first state
-  std::string fields;                                // as the init said
+  std::shared_ptr<const kernel::EntityState> state;
+  std::string fields;  // as the init said
   struct Pending {
     std::uint64_t seq = 0;  // 0: not known
     Hash leaf{};            // zeros: not known

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-std::string entryName(const Entry& entry) {
-  return "entry " + std::to_string(entry.seq) + " (" + std::string(enumName(entry.tag)) + ", " + entry.operationId +
-         ")";
-}
-
 class AnswerCheck {
  public:
   AnswerCheck(std::span<const Operation> operations, std::span<const LedgerLine> ledger,
@@ -47,10 +42,9 @@ class AnswerCheck {
   std::string entries() {
     for (std::size_t i = 0; i < ledger_.size(); ++i) {
       const Entry& entry = ledger_[i].entry;
-      if (entry.seq != i + 1) return entryName(entry) + " stands where entry " + std::to_string(i + 1) + " is due";
+      if (entry.seq != i + 1) return nameOf(entry) + " stands where entry " + std::to_string(i + 1) + " is due";
       const auto [first, fresh] = byId_.emplace(entry.operationId, i);
-      if (!fresh)
-        return entryName(entry) + " decides again what " + entryName(ledger_[first->second].entry) + " decided";
+      if (!fresh) return nameOf(entry) + " decides again what " + nameOf(ledger_[first->second].entry) + " decided";
     }
     return {};
   }
@@ -83,9 +77,9 @@ class AnswerCheck {
     }
     if (told.seq == 0) return who + " without the number of an entry";
     if (isLost(lost_, operation.answer.epoch, told.seq)) return {};
-    if (entry == nullptr) return who + " in epoch " + toString(operation.answer.epoch) + ", but no entry has its id";
-    if (entry->seq != told.seq || outcomeOf(entry->tag) != outcome) return who + ", but it is " + entryName(*entry);
-    if (!isActOf(*entry, operation)) return who + ", but " + entryName(*entry) + " is of another act";
+    if (entry == nullptr) return who + " in " + nameOf(operation.answer.epoch) + ", but no entry has its id";
+    if (entry->seq != told.seq || outcomeOf(entry->tag) != outcome) return who + ", but it is " + nameOf(*entry);
+    if (!isActOf(*entry, operation)) return who + ", but " + nameOf(*entry) + " is of another act";
     if (entry->invariant != told.invariant) return who + ", but its witness is " + entry->invariant;
     if (!entry->invariant.empty() && entry->message != told.message)
       return who + " with the message \"" + told.message + "\", but it is \"" + entry->message + "\"";
@@ -117,8 +111,8 @@ class AnswerCheck {
       const Entry& entry = ledger_[i].entry;
       // The kernel asks itself for expiries.
       const bool own = entry.counselor == "system" && entry.operationId == "expire:" + std::to_string(entry.escalation);
-      if (!known_[i].asked && !own) return entryName(entry) + " was asked for by nobody";
-      if (!inits.contains(entry.entity)) return entryName(entry) + ": nobody began its entity " + entry.entity;
+      if (!known_[i].asked && !own) return nameOf(entry) + " was asked for by nobody";
+      if (!inits.contains(entry.entity)) return nameOf(entry) + ": nobody began its entity " + entry.entity;
     }
     return {};
   }
@@ -134,7 +128,7 @@ class AnswerCheck {
       const bool same = isActOf(*entry, operation);
       if (same ? outcome != Outcome::duplicate : outcome != Outcome::refused)
         return nameOf(operation) + " was told " + toString(operation.answer.decision) + " although " +
-               nameOf(*known_[entry->seq - 1].told) + " had been told of " + entryName(*entry) + " before";
+               nameOf(*known_[entry->seq - 1].told) + " had been told of " + nameOf(*entry) + " before";
     }
     return {};
   }
@@ -145,8 +139,8 @@ class AnswerCheck {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       const Known& known = known_[i];
       if (last != nullptr && known.told != nullptr && known.returned < last->invoked)
-        return nameOf(*known.told) + " had its answer, " + entryName(ledger_[i].entry) + ", before " +
-               nameOf(*last->asker) + " was asked for, but that is " + entryName(ledger_[lastSeq].entry);
+        return nameOf(*known.told) + " had its answer, " + nameOf(ledger_[i].entry) + ", before " +
+               nameOf(*last->asker) + " was asked for, but that is " + nameOf(ledger_[lastSeq].entry);
       if (known.asked && (last == nullptr || known.invoked > last->invoked)) last = &known, lastSeq = i;
     }
     return {};

@@ -225,7 +225,7 @@ std::vector<const Operation*> judgeable(std::span<const Operation> operations, s
       judged = &voided.emplace_back(operation);
       voided.back().returned.reset();
     }
-    if (judged->returned || judged->stamp || judged->kind == OperationKind::init) out.push_back(judged);
+    if (judged->returned || judged->stamp) out.push_back(judged);
   }
   std::stable_sort(out.begin(), out.end(),
                    [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });

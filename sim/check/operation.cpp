@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/json.h"
-#include "kernel/log_batch.h"
 
 namespace witan::sim {
 
@@ -20,9 +19,8 @@ std::string decisionText(const Operation& operation) {
   return "{\"base\":\"" + std::string(enumName(operation.base)) + "\",\"edit\":" + canonicalJson(*edit) + "}";
 }
 
-std::optional<Time> beginningOf(const kernel::Entry& entry) {
-  if (entry.genesis.empty()) return std::nullopt;
-  auto genesis = parseJson(entry.genesis, {.bytes = kernel::kRecordMax, .depth = 64});
+std::optional<Time> timeOf(const std::string& beginning) {
+  auto genesis = parseJson(beginning, {.bytes = kernel::kRecordTextMax, .depth = 64});
   if (!genesis || !genesis->is_object()) return std::nullopt;
   const json::value* at = genesis->get_object().if_contains("at");
   if (at == nullptr || !at->is_string()) return std::nullopt;
@@ -42,9 +40,33 @@ Operation expiryOf(const LedgerLine& line) {
   return operation;
 }
 
-}  // namespace
+// Of each thing in the log: the first operation that asked for it, and whether anybody was told that made it.
+class Sources {
+ public:
+  void add(const std::string& what, const std::vector<Operation>& operations, std::size_t index, bool toldSo) {
+    auto [at, fresh] = sources_.emplace(what, Source{index});
+    if (operations[index].invoked < operations[at->second.first].invoked) at->second.first = index;
+    at->second.explained = at->second.explained || (operations[index].returned && toldSo);
+  }
+  bool knows(std::string_view what) const { return sources_.contains(what); }
+  void complete(std::vector<Operation>& operations) const {
+    for (const auto& [what, source] : sources_) {
+      if (source.explained || !operations[source.first].returned) continue;
+      Operation again = operations[source.first];
+      again.returned.reset();
+      operations.push_back(std::move(again));
+    }
+  }
 
-std::string toString(const Epoch& epoch) { return std::to_string(epoch.number) + " of " + epoch.owner; }
+ private:
+  struct Source {
+    std::size_t first = 0;
+    bool explained = false;
+  };
+  std::map<std::string, Source, std::less<>> sources_;
+};
+
+}  // namespace
 
 bool isLost(std::span<const LostRange> lost, const Epoch& epoch, std::uint64_t seq) {
   for (const LostRange& range : lost)
@@ -62,18 +84,6 @@ std::string nameOf(const Operation& operation) {
          std::to_string(operation.client);
 }
 
-Result<std::vector<LedgerLine>> readLedger(std::span<const std::string> batches) {
-  std::vector<LedgerLine> lines;
-  for (const std::string& batch : batches)
-    WITAN_DO(kernel::readLogBatch(batch, [&](const kernel::LogRecord& record) -> Status {
-      if (record.kind != kernel::RecordKind::entry) return okStatus();
-      WITAN_TRY(entry, kernel::readEntry(record.payload));
-      lines.push_back({std::move(entry), record.leaf});
-      return okStatus();
-    }));
-  return lines;
-}
-
 bool isActOf(const kernel::Entry& entry, const Operation& operation) {
   if (entry.entity != operation.entity || entry.operationId != operation.operationId) return false;
   if (operation.kind == OperationKind::propose)
@@ -83,46 +93,34 @@ bool isActOf(const kernel::Entry& entry, const Operation& operation) {
          entry.counselor == operation.counselor && entry.decision == decisionText(operation);
 }
 
-void stampFromLedger(std::vector<Operation>& operations, std::span<const LedgerLine> ledger) {
+void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
   std::map<std::string_view, const LedgerLine*> byId;
-  std::map<std::string_view, Time> beginnings;
-  for (const LedgerLine& line : ledger) {
-    byId.emplace(line.entry.operationId, &line);
-    if (const auto at = beginningOf(line.entry)) beginnings.emplace(line.entry.entity, *at);
-  }
-  // An entry is explained by whoever was told that it made it, or by the first who asked, if that one has no answer.
-  std::map<std::string_view, std::size_t> earliest;
-  std::map<std::string_view, bool> explained;
+  for (const LedgerLine& line : log.lines) byId.emplace(line.entry.operationId, &line);
+  Sources entries, beginnings;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Operation& operation = operations[i];
+    const kernel::Decision& told = operation.answer.decision;
     if (operation.kind == OperationKind::init) {
-      const auto at = beginnings.find(operation.entity);
-      if (at != beginnings.end() && !operation.stamp) operation.stamp = Stamp{at->second};
+      const auto begun = log.beginnings.find(operation.entity);
+      if (begun == log.beginnings.end()) continue;
+      if (const auto at = timeOf(begun->second)) operation.stamp = Stamp{*at};
+      // Whose fields it began with is not known here, so each may have.
+      beginnings.add(operation.entity + "\n" + operation.fields, operations, i,
+                     told.outcome == kernel::Outcome::initialised);
       continue;
     }
     const auto found = byId.find(operation.operationId);
     if (found == byId.end() || !isActOf(found->second->entry, operation)) continue;
     const LedgerLine& line = *found->second;
     operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
-    const auto [first, fresh] = earliest.emplace(found->first, i);
-    if (!fresh && operation.invoked < operations[first->second].invoked) first->second = i;
-    if (operation.returned && operation.answer.decision.outcome != kernel::Outcome::duplicate &&
-        operation.answer.decision.seq == line.entry.seq)
-      explained[found->first] = true;
+    entries.add(operation.operationId, operations, i,
+                told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);
   }
-  for (const LedgerLine& line : ledger) {
-    const std::string_view id = line.entry.operationId;
-    if (explained[id]) continue;
-    const auto first = earliest.find(id);
-    if (first != earliest.end()) {
-      if (!operations[first->second].returned) continue;
-      Operation again = operations[first->second];
-      again.returned.reset();
-      operations.push_back(std::move(again));
-    } else if (line.entry.counselor == "system") {
+  for (const LedgerLine& line : log.lines)
+    if (!entries.knows(line.entry.operationId) && line.entry.counselor == "system")
       operations.push_back(expiryOf(line));
-    }
-  }
+  entries.complete(operations);
+  beginnings.complete(operations);
 }
 
 }  // namespace witan::sim

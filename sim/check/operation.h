@@ -5,27 +5,20 @@
 // and the first stays without an answer for ever. Values; no clock: times are simulated microseconds.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "kernel/entry.h"
 #include "kernel/partition.h"
+#include "sim/check/partition_log.h"
 
 namespace witan::sim {
 
-// Who decided: the number fences, the owner tells two seizures of one number apart.
-struct Epoch {
-  std::uint64_t number = 0;
-  std::string owner;
-  friend auto operator<=>(const Epoch&, const Epoch&) = default;
-};
-std::string toString(const Epoch& epoch);
+using kernel::Epoch;
 
-// Entries of an epoch, from this number on, that an operator gave up by seizing the partition.
+// What the log held in an epoch from this number on, and an operator gave up by seizing the partition.
 struct LostRange {
   Epoch epoch;
   std::uint64_t fromSeq = 0;
@@ -35,7 +28,7 @@ bool hasLosses(std::span<const LostRange> lost, const Epoch& epoch);
 
 WITAN_ENUM(OperationKind, init, propose, decide, expire)
 
-// The ledger's word on an operation: the entry that has its id (for an init: its entity's beginning).
+// The log's word on an operation: the entry that has its id (for an init: its entity's beginning).
 struct Stamp {
   Time at;
   std::uint64_t seq = 0;  // 0: not known
@@ -67,25 +60,18 @@ struct Operation {
   std::string fields = "{}";  // JSON; init: the fields, decide: the edit
 
   Answer answer;               // if `returned`
-  std::optional<Stamp> stamp;  // none: it has no entry (stampFromLedger), or nobody looked
+  std::optional<Stamp> stamp;  // none: it left nothing in the log
 };
 
 // "propose op-7 of client 3"
 std::string nameOf(const Operation& operation);
 
-struct LedgerLine {
-  kernel::Entry entry;
-  Hash leaf{};
-};
-// The entries of a log's values (kernel/log_batch.h), in order. Errors: as readLogBatch and readEntry.
-Result<std::vector<LedgerLine>> readLedger(std::span<const std::string> batches);
-
 // Is the entry of the act that the operation asked for (one id, one act)?
 bool isActOf(const kernel::Entry& entry, const Operation& operation);
 
-// Joins what the ledger knows: stamps; an `expire` for each expiry; and, for an entry whose operations were all
-// answered without it (a frame that was delivered once more, later), a copy of its operation that has no answer. Give
-// it every entry there is or was; without that an operation without a stamp counts as one that left no entry.
-void stampFromLedger(std::vector<Operation>& operations, std::span<const LedgerLine> ledger);
+// Joins what the log that is left in the end knows: stamps; an `expire` for each expiry; and, for an entry or a
+// beginning of which nobody was told that made it (a frame that was delivered once more), a copy of the first operation
+// that asked for it, without an answer. From then on an operation without a stamp is one that left nothing.
+void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log);
 
 }  // namespace witan::sim

@@ -38,16 +38,18 @@ class MadeHistory {
     while (!toOwner_.empty()) arrive();
     while (!toClient_.empty()) answer();
     collect();
-    ledger = readLedger(batches).value();
+    log = readLog(batches).value();
+    ledger = log.lines;
   }
 
   std::vector<Operation> operations;
+  PartitionLog log;
   std::vector<LedgerLine> ledger;
   std::vector<std::string> batches;
 
   std::vector<Operation> stamped() const {
     auto out = operations;
-    stampFromLedger(out, ledger);
+    stampFromLog(out, log);
     return out;
   }
   // As the clients saw it: no ledger, only the times.

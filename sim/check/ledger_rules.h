@@ -1,0 +1,69 @@
+// LedgerRules: the theorems of seed 000 (A.2, A.3) that a ledger alone can show, and the fences between its epochs.
+//
+// Every decision is made again on the state before it, with every invariant evaluated, and the state is folded a second
+// time from what the entries say was written; the whole invariant list is walked on it after each commit. So a ledger
+// passes only if what was recorded, what the rules say, and what everybody else sees of it are one thing:
+//   theorem 4: numbers without gaps, one entry a decision, one decision an operation id, the witness the first that
+//   fails, resolutions that resolve what is pending, by who may (i, ii, v to viii; that it only grows is checkFences);
+//   theorems 1 and 1+: after every approval, and every commit that is safe, all invariants hold;
+//   lemma A.47: nothing but commits changes a state (its digest); lemma A.65: at most one proposal waits;
+//   docs/ledger-format.md, section 6: canonical bytes, beginnings, times, digests.
+// kernel/ledger_verify.h holds a store's rows and checkpoints against the same rules.
+//
+// Pure; the module outlives it. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "kernel/domain_module.h"
+#include "kernel/replay.h"
+#include "sim/check/operation.h"
+
+namespace witan::sim {
+
+class LedgerRules {
+ public:
+  explicit LedgerRules(const kernel::DomainModule& module);
+  ~LedgerRules();
+
+  // The next line; "" or what is wrong with it. Nothing may be added after that. O(state of its entity).
+  std::string add(const LedgerLine& line);
+  std::uint64_t entries() const { return entries_; }
+
+ private:
+  struct Entity;
+
+  std::string check(const kernel::Entry& entry, Entity& entity);
+  std::string begin(const kernel::Entry& entry, Entity& entity);
+  std::string resolution(const kernel::Entry& entry, Entity& entity) const;
+  std::string members(const kernel::Entry& entry) const;
+  std::string fold(const kernel::Entry& entry, Entity& entity) const;
+  std::string invariants(const kernel::Entry& entry, Entity& entity) const;
+
+  const kernel::DomainModule& module_;
+  kernel::Replay replay_;
+  std::uint64_t entries_ = 0;
+  std::set<std::string, std::less<>> operations_;
+  std::map<std::string, std::unique_ptr<Entity>, std::less<>> entities_;
+  WordWriter words_;
+};
+
+// The whole of a ledger: "" or the first line that breaks a rule.
+std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines);
+
+// A log as one device holds it in the end.
+struct DeviceLog {
+  std::string device;
+  const PartitionLog* log = nullptr;
+};
+
+// The fences of one partition: in each log epochs rise in number and never go back in position; an epoch begins at one
+// place, and no number has two owners, but for an epoch that was declared lost; of any two logs one begins with the
+// other, decisions and epochs. "" or the first difference.
+std::string checkFences(std::span<const DeviceLog> logs, std::span<const LostRange> lost = {});
+
+}  // namespace witan::sim
