@@ -4,8 +4,8 @@
 // Deterministic: the same calls give the same calls to the disk, with the same sizes. Nothing happens by itself: what
 // RocksDB would do in background threads is done at the end of the write that caused it, and a memory table is written
 // out after a fixed number of bytes (RocksDB's own measure depends on the chance in its skip lists). Two things stay
-// outside of our reach: RocksDB draws an identity for each opening, which stands in its table files and manifests, and
-// the process gets one thread that would flush RocksDB's log of words, of which there is none here.
+// out of our reach: RocksDB draws an identity for each opening, which stands in its table files and manifests; and
+// while any database is open the process has one thread of RocksDB's for its log of words, of which there is none here.
 //
 // Nothing is compressed, and whole keys are stored, so that visitBytes() shows what was written.
 //
@@ -29,7 +29,7 @@ namespace witan::store {
 
 struct CrashableRocksOptions {
   // Written batches of so many bytes fill a memory table.
-  std::size_t flushBytes = 64 << 10;
+  std::size_t flushBytes = 256 << 10;
 };
 
 class CrashableRocks final : public CrashableStore {

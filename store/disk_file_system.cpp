@@ -108,6 +108,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
   }
   IOStatus NewWritableFile(const std::string& path, const FileOptions&, std::unique_ptr<rocksdb::FSWritableFile>* out,
                            IODebugContext*) override {
+    if (path.find("/OPTIONS-") != std::string::npos) return unsupported("a list of options");
     Result<MemoryDisk::FilePtr> file = disk_.create(path);
     if (!file.ok()) return toRocks(file.error());
     *out = std::make_unique<WritableFile>(disk_, std::move(*file));

@@ -225,7 +225,7 @@ TEST(CrashableRocks, StartsNoThread) {
   const std::ptrdiff_t before = threads();
   CrashableRocks first;
   const std::ptrdiff_t after = threads();
-  EXPECT_LE(after, before + 1) << "RocksDB has one for the whole process, without anything to do";
+  EXPECT_LE(after, before + 1) << "RocksDB's one for the whole process, which has nothing to do";
   for (int i = 0; i < 5; ++i) {
     CrashableRocks store(kTiny);
     int elsewhere = 0;
