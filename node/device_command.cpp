@@ -1,7 +1,7 @@
 // `witan device init|list|admit|retire|recover`: which devices a cluster has, and this one among them.
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "node/membership_duties.h"
+#include "node/replica/membership_duties.h"
 #include "node/replica_command.h"
 #include "replication/writer.h"
 

@@ -1,6 +1,6 @@
 #include "node/pipe_talk.h"
 
-#include "node/membership_duties.h"
+#include "node/replica/membership_duties.h"
 
 namespace witan::node {
 

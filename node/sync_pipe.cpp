@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/seams.h"
-#include "node/membership_duties.h"
+#include "node/replica/membership_duties.h"
 #include "node/pipe_talk.h"
 #include "node/process.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/mutant.h"
+#include "node/replica/membership_duties.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -186,6 +187,7 @@ void Replica::tick(Now now) {
   if (now.ms < nextTickMs()) return;
   if (now.ms >= nextTickMs_) {
     for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
+    payDuties();
     if (config_.pendingTtlMicros > 0)
       for (auto& [id, host] : hosts_)
         if (owns(*host)) host->expire(now.wall);
@@ -199,6 +201,20 @@ void Replica::tick(Now now) {
     (void)local_->stabilise();  // what it could not do now it does then
     nextStabiliseMs_ = now.ms + kStabiliseMs;
   }
+}
+
+// What this device owes to retirements. What it has acknowledged it takes nothing more from.
+void Replica::payDuties() {
+  const replication::Space* cluster =
+      local_->database(replication::DatabaseName::agents).find(replication::kClusterScope);
+  if (cluster == nullptr || cluster->changes() == statementsSeen_) return;
+  statementsSeen_ = cluster->changes();
+  auto members = local_->membership();
+  if (!members.ok()) return;  // sessions say so
+  for (const replication::Member& member : replication::acksDue(*members, device()))
+    if (const auto at = peers_.find(member.device); at != peers_.end())
+      at->second.session->close("retired", member.device + " is leaving");
+  (void)payRetireAcks(*local_);  // what it could not say now it says when statements come next
 }
 
 std::int64_t Replica::nextTickMs() const {

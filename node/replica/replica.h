@@ -120,8 +120,9 @@ class Replica {
   Status submit(Request request, Now now);
 
   // ---- operators
-  // Begins every partition's first epoch here, where nobody has yet. Once in the life of a cluster.
-  Status found(Now now);
+  // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life of
+  // a cluster.
+  Status found(Now now, const std::function<bool(std::string_view partition)>& which = {});
   // Hands a partition over to a ledger replica that is connected. Errors: not the owner, not a replica, not connected.
   Status move(std::string_view partition, std::string_view device, std::string_view reason, Now now);
   // Takes a partition over without its owner. Errors: no copy here; the owner is connected (move it instead); a
@@ -207,6 +208,7 @@ class Replica {
   void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
   void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
   Status reopenHosts();
+  void payDuties();
   Status flushLedgers();
   void sayNews(Now now);
 
@@ -240,6 +242,7 @@ class Replica {
   WordWriter words_;
   std::vector<std::uint64_t> aligned_;
   bool followDirty_ = true, hurry_ = false;
+  std::uint64_t statementsSeen_ = 0;
   std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
 };
 

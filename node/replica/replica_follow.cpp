@@ -273,8 +273,9 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
 
 // --- operators
 
-Status Replica::found(Now now) {
+Status Replica::found(Now now, const std::function<bool(std::string_view partition)>& which) {
   for (auto& [id, host] : hosts_) {
+    if (which && !which(id)) continue;
     if (host->epoch().number > 0 || owners_.find(id) != nullptr)
       return Error{ErrorCode::conflict, "partition " + id + " has an owner", "a cluster is founded once"};
     host->beginEpoch({1, ownerName_}, kernel::EpochCause::founding, now.wall, "", pending_);

@@ -1,4 +1,4 @@
-#include "node/membership_duties.h"
+#include "node/replica/membership_duties.h"
 
 namespace witan::node {
 

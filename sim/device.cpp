@@ -1,0 +1,147 @@
+#include "sim/device.h"
+
+#include "sim/network.h"
+#include "store/memory_store.h"
+
+namespace witan::sim {
+
+namespace {
+
+constexpr std::int64_t kStartOfTime = 1'774'252'800'000'000;  // 2026-03-23T08:00:00Z
+constexpr Micros kSlowFactor = 100;
+
+void addCounters(node::ReplicaCounters& to, const node::ReplicaCounters& from) {
+  forEachMember<node::ReplicaCounters>([&](auto member, auto) { to.*member.pointer += from.*member.pointer; });
+}
+
+}  // namespace
+
+// --- what all devices agree on
+
+std::string ClusterSetup::deviceName(std::uint32_t index) { return "device-" + std::to_string(index); }
+std::uint32_t ClusterSetup::deviceIndex(std::string_view name) {
+  return static_cast<std::uint32_t>(std::stoul(std::string(name.substr(name.find('-') + 1))));
+}
+std::string ClusterSetup::scopeName(std::uint64_t n) { return "private-" + std::to_string(n); }
+
+bool ClusterSetup::mayHave(std::string_view device, std::string_view scope) const {
+  if (!scope.starts_with("private-")) return true;
+  const std::uint32_t index = deviceIndex(device), n = deviceIndex(scope);
+  if (index % 2 == n % 2) return true;  // about half of them, at least two of five
+  return (options.seed >> (index * 7 + n) % 57 & 3) == 0;
+}
+
+// --- the device
+
+SimDevice::SimDevice(const ClusterSetup& setup, std::uint32_t index)
+    : setup_(setup),
+      index_(index),
+      name_(ClusterSetup::deviceName(index)),
+      random_(setup.options.seed ^ (index + 1) * 0xbf58476d1ce4e5b9u) {
+  for (std::size_t n = 0; n < kStores; ++n) stores_[n] = makeStore(n);
+  const TimeOptions& time = setup.options.time;
+  const auto within = [&](std::int64_t most) -> std::int64_t {
+    return most <= 0 ? 0 : static_cast<std::int64_t>(random_.below(2 * static_cast<std::uint64_t>(most) + 1)) - most;
+  };
+  wallOffset_ = within(time.skewMs) * 1000;
+  driftPpm_ = within(time.driftPpm);
+}
+
+std::unique_ptr<store::CrashableStore> SimDevice::makeStore(std::size_t) const {
+  return std::make_unique<store::MemoryStore>();
+}
+
+node::Now SimDevice::now(Micros at) const {
+  const Micros drifted = at + at / 1'000'000 * driftPpm_;
+  return {Time{kStartOfTime + drifted + wallOffset_}, drifted / 1000};
+}
+
+Status SimDevice::start(Micros at) {
+  ++life_;
+  node::ReplicaConfig config;
+  config.replication.cluster = "simulated";
+  config.replication.clusterKey = "key of the simulated cluster";
+  config.replication.device = name_;
+  config.replication.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
+  if (sidecar_) config.replication.highWater = Result<replication::HighWater>(*sidecar_);
+  config.domains = setup_.domains;
+  config.partitions = static_cast<std::uint32_t>(setup_.options.cluster.partitions);
+  config.ledgerReplica = isLedgerReplica();
+  config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
+    return setup_.mayHave(device, scope);
+  };
+  WITAN_TRY(opened, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
+  replica_ = std::move(opened);
+  flushed_ = ~std::uint64_t{0};
+  busyUntil = at;
+  tickAt = -1;
+  return okStatus();
+}
+
+void SimDevice::stop() {
+  if (replica_) addCounters(before_, replica_->counters());
+  replica_.reset();
+  tickAt = -1;
+}
+
+void SimDevice::losePower() {
+  stop();
+  for (auto& disk : stores_) {
+    store::CrashPlan plan;
+    const std::size_t unsynced = disk->unsyncedBatches();
+    while (plan.keepUnsynced < unsynced &&
+           random_.below(100) < static_cast<std::uint64_t>(setup_.options.disk.keepPercent))
+      ++plan.keepUnsynced;
+    if (setup_.options.disk.tear && plan.keepUnsynced > 0 && random_.below(4) == 0) plan.tearLastValue = random_.below(64);
+    disk->crash(plan);
+  }
+}
+
+void SimDevice::wipe() {
+  stop();
+  for (auto& disk : stores_) disk->wipe();
+  sidecar_.reset();
+  image_.reset();
+}
+
+void SimDevice::keepImage() {
+  Image image;
+  for (std::size_t n = 0; n < kStores; ++n) image.disks[n] = stores_[n]->image();
+  image.sidecar = sidecar_;
+  image_ = std::move(image);
+}
+
+bool SimDevice::restoreImage(bool sidecarToo) {
+  if (!image_) return false;
+  stop();
+  for (std::size_t n = 0; n < kStores; ++n) stores_[n]->restoreImage(*image_->disks[n]);
+  if (sidecarToo) sidecar_ = image_->sidecar;
+  return true;
+}
+
+Status SimDevice::drain(Micros at, node::Effects& out, Micros& cost) {
+  std::uint64_t steps = 0;
+  for (const auto& disk : stores_) steps += disk->writeSteps();
+  Status status = replica_->drain(now(at), out);
+  std::uint64_t after = 0;
+  for (const auto& disk : stores_) after += disk->writeSteps();
+  cost = 0;
+  // A write and its sync are two steps.
+  for (std::uint64_t i = 0; i < (after - steps) / 2; ++i)
+    cost += drawExponential(random_, setup_.options.disk.syncMicros) * (slow_ ? kSlowFactor : 1);
+  if (!status.ok()) return status;
+  // The file beside the stores is written before anything leaves.
+  if (const std::uint64_t durable = replica_->data().durable(); durable != flushed_) {
+    flushed_ = durable;
+    sidecar_ = replica_->data().highWater();
+  }
+  return okStatus();
+}
+
+node::ReplicaCounters SimDevice::counters() const {
+  node::ReplicaCounters all = before_;
+  if (replica_) addCounters(all, replica_->counters());
+  return all;
+}
+
+}  // namespace witan::sim

@@ -1,0 +1,104 @@
+// SimDevice: one device of the simulated cluster: three disks, two clocks, and the Replica that runs on them while it
+// is switched on. Knows nothing of the other devices; the world (sim/world.h) carries frames between them.
+//
+// Disks: journal, agents, ledgers, each a CrashableStore, and the small file beside them that remembers high-water
+// marks. A sync takes time in which the device does nothing else, and nothing leaves it before.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/seams.h"
+#include "node/replica/replica.h"
+#include "sim/agenda.h"
+#include "sim/options.h"
+#include "store/crashable_store.h"
+
+namespace witan::sim {
+
+inline constexpr std::size_t kStores = 3;
+inline constexpr std::array<std::string_view, kStores> kStoreNames{"journal", "agents", "ledgers"};
+
+// What all devices of a cluster have in common.
+struct ClusterSetup {
+  Options options;
+  std::vector<const kernel::DomainModule*> domains;
+  // Whether a device may have a scope of the cluster.
+  bool mayHave(std::string_view device, std::string_view scope) const;
+  static std::string deviceName(std::uint32_t index);
+  static std::uint32_t deviceIndex(std::string_view name);
+  static std::string scopeName(std::uint64_t n);
+};
+
+class SimDevice {
+ public:
+  SimDevice(const ClusterSetup& setup, std::uint32_t index);
+
+  std::uint32_t index() const { return index_; }
+  const std::string& name() const { return name_; }
+  bool isLedgerReplica() const { return static_cast<std::int64_t>(index_) < setup_.options.cluster.ledgerReplicas; }
+
+  // ---- power
+  // Opens the stores' contents. Errors: a store that fails, or holds what cannot be read.
+  Status start(Micros now);
+  // What was in memory is gone; the disks stay as they are.
+  void stop();
+  // The power goes: what was not synced is lost from the end, as the options' chances say.
+  void losePower();
+  // The disks are new, and empty.
+  void wipe();
+  // Copies of the disks, and back to them. With `sidecarToo` the file beside the stores goes back as well.
+  void keepImage();
+  bool restoreImage(bool sidecarToo);
+  bool running() const { return replica_ != nullptr; }
+  node::Replica& replica() { return *replica_; }
+  const node::Replica& replica() const { return *replica_; }
+  // Grows with every start: what was meant for an earlier life is stale.
+  std::uint64_t life() const { return life_; }
+
+  store::CrashableStore& disk(std::size_t n) { return *stores_[n]; }
+  const store::CrashableStore& disk(std::size_t n) const { return *stores_[n]; }
+
+  // ---- time
+  node::Now now(Micros at) const;
+  void jumpClock(Micros by) { wallOffset_ += by; }
+  void setSlowDisk(bool slow) { slow_ = slow; }
+
+  // ---- effects
+  // Drains the replica, and keeps the file beside the stores up to date. `cost`: how long the disks took.
+  Status drain(Micros at, node::Effects& out, Micros& cost);
+  // Of all lives together.
+  node::ReplicaCounters counters() const;
+
+  // ---- what the world keeps here
+  Micros busyUntil = 0;
+  Micros tickAt = -1;  // when the timer is set to, by the agenda; -1: not
+  bool paused = false;
+
+ private:
+  std::unique_ptr<store::CrashableStore> makeStore(std::size_t n) const;
+
+  const ClusterSetup& setup_;
+  const std::uint32_t index_;
+  const std::string name_;
+  SeededRandom random_;
+  std::array<std::unique_ptr<store::CrashableStore>, kStores> stores_;
+  std::optional<replication::HighWater> sidecar_;
+  struct Image {
+    std::array<std::shared_ptr<const store::DiskImage>, kStores> disks;
+    std::optional<replication::HighWater> sidecar;
+  };
+  std::optional<Image> image_;
+  std::unique_ptr<node::Replica> replica_;
+  std::uint64_t life_ = 0;
+  std::uint64_t flushed_ = 0;
+  node::ReplicaCounters before_;  // of earlier lives
+  Micros wallOffset_ = 0;
+  std::int64_t driftPpm_ = 0;
+  bool slow_ = false;
+};
+
+}  // namespace witan::sim

@@ -1,0 +1,208 @@
+// What the plan lets go wrong, and what operators do about partitions and members.
+#include "base/crypto.h"
+#include "replication/statement.h"
+#include "sim/world.h"
+
+namespace witan::sim {
+
+namespace {
+
+std::string linkName(const Event& event) {
+  return ClusterSetup::deviceName(event.device) + " | " + ClusterSetup::deviceName(event.other);
+}
+
+}  // namespace
+
+void World::fault(const Event& original, std::uint64_t number) {
+  Event event = original;
+  const auto devices = static_cast<std::uint32_t>(seats_.size());
+  event.device %= devices;
+  event.other %= devices;
+  Seat& at = seat(event.device);
+  const Micros until = agenda_.now() + event.lasts;
+  const auto ends = [&] { agenda_.add(until, StepKind::faultEnd, event.device, number); };
+  const std::string_view name = enumName(event.kind);
+  trace(event.device, "fault", name, event.device == event.other ? at.device->name() : linkName(event), event.lasts);
+  probe("fault: " + std::string(name));
+  switch (event.kind) {
+    case EventKind::cut:
+    case EventKind::oneWayCut:
+    case EventKind::clog:
+      if (event.device == event.other) return;
+      [[fallthrough]];
+    case EventKind::split:
+    case EventKind::isolate:
+    case EventKind::offline:
+      blockAll(event, true);
+      return ends();
+    case EventKind::flap: return flap(event, number, 0);
+    case EventKind::crash: return switchOff(event.device, true, until);
+    case EventKind::writeCrash:
+      at.device->disk(event.m % kStores).crashAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      return;
+    case EventKind::ioError:
+      at.device->disk(event.m % kStores).failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      return;
+    case EventKind::pause:
+      if (!at.device->running() || at.device->paused) return;
+      at.device->paused = true;
+      agenda_.add(until, StepKind::resume, event.device);
+      return;
+    case EventKind::loseDisk:
+      switchOff(event.device, true, until);
+      book_.diskLost(event.device, 0);
+      at.device->wipe();
+      at.imageAt = -1;
+      return;
+    case EventKind::restore:
+      if (at.imageAt < 0) {  // the first one makes the copy that a later one goes back to
+        if (!at.device->running()) return;
+        at.device->keepImage();
+        at.imageAt = agenda_.now();
+        return;
+      }
+      switchOff(event.device, true, until);
+      book_.diskLost(event.device, at.imageAt);
+      at.device->restoreImage((event.seed & 1) != 0);
+      return;
+    case EventKind::fullDisk:
+      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);
+      return ends();
+    case EventKind::slowDisk:
+      at.device->setSlowDisk(true);
+      return ends();
+    case EventKind::bitRot: {
+      // The log has checks of its own; what RocksDB's checksums would find elsewhere, a restart finds here.
+      (void)at.device->disk(2).rot(event.n, event.seed);
+      return;
+    }
+    case EventKind::clockJump:
+      at.device->jumpClock((event.m == 1 ? -1 : 1) * static_cast<Micros>(event.n) * 1000);
+      return;
+    case EventKind::movePartition:
+    case EventKind::seizePartition:
+    case EventKind::retire:
+    case EventKind::join: {
+      Arrival arrival;
+      arrival.kind = Arrival::Kind::event;
+      arrival.event = number;
+      return put(event.device, std::move(arrival));
+    }
+    case EventKind::hostile:
+      hostileFrames(event, 0);
+      return ends();
+    default: return;
+  }
+}
+
+void World::blockAll(const Event& event, bool block) {
+  const auto devices = static_cast<std::uint32_t>(seats_.size());
+  const auto set = [&](std::uint32_t from, std::uint32_t to) {
+    if (from == to) return;
+    block ? network_.block(from, to) : network_.unblock(from, to);
+  };
+  const auto both = [&](std::uint32_t a, std::uint32_t b) { set(a, b), set(b, a); };
+  const std::uint32_t a = event.device % devices, b = event.other % devices;
+  switch (event.kind) {
+    case EventKind::oneWayCut: return set(a, b);
+    case EventKind::split:
+      for (std::uint32_t i = 0; i < devices; ++i)
+        for (std::uint32_t j = 0; j < i; ++j)
+          if ((event.n >> i & 1) != (event.n >> j & 1)) both(i, j);
+      return;
+    case EventKind::isolate:
+    case EventKind::offline:
+      for (std::uint32_t i = 0; i < devices; ++i) both(a, i);
+      return;
+    default: return both(a, b);
+  }
+}
+
+void World::endFault(std::uint64_t number) {
+  const Event& event = plan_.events[number];
+  Seat& at = seat(event.device);
+  switch (event.kind) {
+    case EventKind::flap: return flap(event, number, 1);
+    case EventKind::fullDisk:
+      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(false);
+      return;
+    case EventKind::slowDisk: return at.device->setSlowDisk(false);
+    case EventKind::hostile: return;
+    default:
+      trace(event.device, "fault", "heals", enumName(event.kind));
+      return blockAll(event, false);
+  }
+}
+
+// Down and up every few seconds. Rounds alternate; the end finds the link up.
+void World::flap(const Event& event, std::uint64_t number, std::uint64_t round) {
+  const auto devices = static_cast<std::uint32_t>(seats_.size());
+  const std::uint32_t a = event.device % devices, b = event.other % devices;
+  if (a == b) return;
+  const Micros half = static_cast<Micros>(event.m % 20'000 + 500) * 1000;
+  const Micros passed = agenda_.now() - event.at;
+  const bool goesDown = round == 0 || (passed / half) % 2 == 0;
+  if (goesDown && passed >= event.lasts) return;
+  if (goesDown)
+    network_.block(a, b), network_.block(b, a);
+  else
+    network_.unblock(a, b), network_.unblock(b, a);
+  agenda_.add(event.at + (passed / half + 1) * half, StepKind::faultEnd, a, number);
+}
+
+// A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says is
+// well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
+void World::hostileFrames(const Event& event, std::uint64_t round) {
+  SeededRandom random(event.seed + round);
+  for (unsigned i = 0; i < 6; ++i) {
+    std::string frame = network_.seen(event.device, event.other, random.next());
+    switch (random.below(4)) {
+      case 0:
+        frame.assign(64, '\0');
+        for (char& c : frame) c = static_cast<char>(random.next());
+        frame[0] = 56, frame[1] = frame[2] = frame[3] = 0;
+        break;
+      case 1:
+        if (frame.size() > 24) frame.resize(frame.size() / 16 * 8);
+        break;
+      case 2:
+        if (frame.size() > 4) frame[4] = static_cast<char>(random.below(64));
+        break;
+      default: break;  // a repetition
+    }
+    if (!frame.empty() && event.device != event.other) network_.forge(event.device, event.other, std::move(frame));
+  }
+}
+
+// --- operators
+
+void World::operate(Seat& at, const Event& event) {
+  node::Replica& replica = at.device->replica();
+  const node::Now now = at.device->now(agenda_.now());
+  const kernel::DomainModule& module = *modules_[event.m % modules_.size()];
+  const auto partitions = static_cast<std::uint64_t>(plan_.options.cluster.partitions);
+  const std::string partition =
+      node::partitionId(module.signature().domain, static_cast<std::uint32_t>(event.n % partitions));
+  Status done = okStatus();
+  switch (event.kind) {
+    case EventKind::movePartition: {
+      done = replica.move(partition, ClusterSetup::deviceName(event.other % static_cast<std::uint32_t>(seats_.size())), "rebalanced", now);
+      break;
+    }
+    case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;
+    case EventKind::retire: {
+      const Seat& leaving = seat(event.other);
+      replication::LocalReplica& data = replica.data();
+      const auto members = data.membership();
+      const auto statements = data.statements();
+      if (!members.ok() || !statements.ok()) return;
+      done = data.addStatement(replication::proposeRetire(*statements, data.writer(), leaving.device->name(), 1));
+      break;
+    }
+    default: return;
+  }
+  trace(at.device->index(), "ledger", enumName(event.kind), done.ok() ? partition : done.error().message);
+  probe(std::string(enumName(event.kind)) + (done.ok() ? " done" : " refused"));
+}
+
+}  // namespace witan::sim

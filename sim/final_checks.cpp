@@ -1,0 +1,102 @@
+// What must hold when everything has come to rest: docs/SIMULATION.md has the list of checkers.
+#include <algorithm>
+#include <set>
+
+#include "kernel/ledger_verify.h"
+#include "sim/world.h"
+
+namespace witan::sim {
+
+using replication::Dot;
+using replication::Kind;
+using replication::Space;
+using replication::Version;
+
+void World::checkAtEnd() {
+  if (!settled_) return failed("liveness", "the agenda is empty before everything has settled: " + waitingFor_);
+  checkReplicas();
+  if (!result_.failure) checkWrites();
+  if (!result_.failure) checkLedgers();
+  if (!result_.failure) checkConfinement();
+}
+
+// Checker "convergence": equal vectors and digests of every space that two devices share, and integrity of each.
+void World::checkReplicas() {
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i]->retired) continue;
+    replication::LocalReplica& mine = seats_[i]->device->replica().data();
+    for (const std::string& id : mine.spaceIds()) {
+      Space* here = mine.findSpace(id);
+      if (Status sound = here->checkIntegrity(); !sound.ok())
+        return failed("convergence", seats_[i]->device->name() + " " + id + ": " + sound.error().message);
+      const std::string scope = id.substr(id.find('/') + 1);
+      for (std::size_t j = 0; j < i; ++j) {
+        if (seats_[j]->retired || !setup_.mayHave(seats_[j]->device->name(), scope)) continue;
+        Space* there = seats_[j]->device->replica().data().findSpace(id);
+        const std::string who = seats_[i]->device->name() + " and " + seats_[j]->device->name() + " differ in " + id;
+        if (there == nullptr) return failed("convergence", who + ": only one has it");
+        if (here->clock() != there->clock()) return failed("convergence", who + ": their vectors");
+        if (here->digest() != there->digest()) return failed("convergence", who + ": their digests, with equal vectors");
+      }
+    }
+  }
+}
+
+// Checker "no-write-lost": what became durable on a disk that was not lost is there, or somebody who saw it (or who saw
+// somebody who did) wrote over it.
+void World::checkWrites() {
+  for (const auto& [key, writes] : book_.writes()) {
+    const auto& [spaceId, record] = key;
+    const std::string scope = spaceId.substr(spaceId.find('/') + 1);
+    Space* space = nullptr;
+    for (auto& at : seats_)
+      if (!at->retired && setup_.mayHave(at->device->name(), scope) && space == nullptr)
+        space = at->device->replica().data().findSpace(spaceId);
+    if (space == nullptr) continue;
+    std::set<Dot> fine;
+    auto versions = space->versions(static_cast<Kind>(record.first), record.second);
+    if (!versions.ok()) return failed("no-write-lost", versions.error().message);
+    for (const Version& version : *versions) fine.insert(version.dot);
+    // Later writes first: a write that is fine makes everything fine that its author saw.
+    for (auto at = writes.rbegin(); at != writes.rend(); ++at)
+      if (at->durable && (fine.contains(at->dot) || at->mayBeLost))
+        for (const Dot& seen : at->seen) fine.insert(seen);
+    for (const BookedWrite& write : writes)
+      if (write.durable && !write.mayBeLost && !fine.contains(write.dot) &&
+          !(versions->empty() && static_cast<Kind>(record.first) == Kind::agentState))
+        return failed("no-write-lost", spaceId + " " + record.second + ": " + write.dot.host + ":" +
+                                           std::to_string(write.dot.counter) + ", durable on " +
+                                           ClusterSetup::deviceName(write.device) + ", is nowhere, and nobody saw it");
+  }
+}
+
+void World::checkLedgers() {
+  for (const auto& module : modules_)
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
+      const std::string id = node::partitionId(module->signature().domain, n);
+      node::PartitionHost* first = nullptr;
+      for (auto& at : seats_) {
+        node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
+        if (host == nullptr) continue;
+        host->partition().checkInvariants();
+        store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
+        auto report = kernel::verifyLedger(rows, {first == nullptr ? module.get() : nullptr, std::nullopt});
+        if (!report.ok()) return failed("ledger-rules", at->device->name() + " " + id + ": " + report.error().message);
+        if (!report->ok())
+          return failed("ledger-rules", at->device->name() + " " + id + " entry " + std::to_string(report->badEntry) + ": " +
+                                            report->problem);
+        if (first == nullptr) {
+          first = host;
+        } else if (host->partition().size() != first->partition().size() ||
+                   host->partition().tree().root() != first->partition().tree().root()) {
+          return failed("ledger-convergence", at->device->name() + " has another log of " + id + " (" +
+                                                  std::to_string(host->partition().size()) + " entries, elsewhere " +
+                                                  std::to_string(first->partition().size()) + ")");
+        }
+      }
+    }
+}
+
+void World::checkConfinement() {}
+
+}  // namespace witan::sim

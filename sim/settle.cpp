@@ -1,0 +1,125 @@
+// The settling phase: faults end, nothing new is asked, and within a stated time everything pending must be done.
+#include "sim/world.h"
+
+namespace witan::sim {
+
+namespace {
+constexpr Micros kLook = 5 * kSecond;
+}
+
+void World::beginSettling() {
+  settling_ = true;
+  settleBy_ = agenda_.now() + plan_.options.time.settleSeconds * kSecond;
+  network_.calm();
+  trace(kNobody, "check", "settling begins");
+  for (auto& at : seats_) {
+    for (std::size_t n = 0; n < kStores; ++n) at->device->disk(n).setFull(false);
+    at->device->setSlowDisk(false);
+  }
+}
+
+void World::look() {
+  if (!settling_) beginSettling();
+  for (std::uint32_t i = 0; i < seats_.size(); ++i)
+    if (!seats_[i]->device->running() && !seats_[i]->retired) agenda_.add(agenda_.now(), StepKind::start, i);
+  if (looks_++ % 4 == 3) {  // operators are slower than machines
+    for (auto& at : seats_)
+      if (at->device->running() && !at->device->paused)
+        if (auto held = at->device->replica().data().quarantines(); held.ok())
+          for (const auto& [device, why] : *held) {
+            probe("pardoned");
+            at->device->replica().data().pardon(device);
+            for (std::uint32_t i = 0; i < seats_.size(); ++i) network_.started(i);
+          }
+    seizeOrphans();
+    decideEverything();
+  }
+  waitingFor_ = unsettled();
+  if (waitingFor_.empty()) {
+    settled_ = true;
+    trace(kNobody, "check", "settled");
+    return;
+  }
+  if (agenda_.now() >= settleBy_)
+    return failed("liveness", "after " + std::to_string(plan_.options.time.settleSeconds) + " s without faults: " + waitingFor_);
+  agenda_.add(agenda_.now() + kLook, StepKind::look, 0);
+}
+
+// A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator seizes
+// it at the replica that has most of it.
+void World::seizeOrphans() {
+  for (const auto& module : modules_)
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
+      const std::string id = node::partitionId(module->signature().domain, n);
+      Seat* best = nullptr;
+      bool owned = false;
+      for (auto& at : seats_) {
+        if (!at->device->running() || at->device->paused || at->retired) continue;
+        node::PartitionHost* host = at->device->replica().host(id);
+        if (host == nullptr) continue;
+        owned = owned || at->device->replica().owns(*host);
+        const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
+        if (host->epoch().number > 0 &&
+            (best == nullptr || rank(*host) > rank(*best->device->replica().host(id))))
+          best = at.get();
+      }
+      if (owned || best == nullptr) continue;
+      const Status seized = best->device->replica().seize(id, "its owner is gone", best->device->now(agenda_.now()));
+      probe(seized.ok() ? "orphan seized" : "orphan not seized");
+      trace(best->device->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
+      put(best->device->index(), {});
+    }
+}
+
+// The counselors come to work.
+void World::decideEverything() {
+  for (auto& at : seats_) {
+    if (!at->device->running() || at->device->paused || at->retired) continue;
+    for (const auto& [id, host] : at->device->replica().hosts()) {
+      if (!at->device->replica().owns(*host)) continue;
+      for (const kernel::PendingView& view : host->partition().queue()) {
+        node::Request request;
+        request.kind = node::RequestKind::reject;
+        request.domain = host->module().signature().domain;
+        request.entity = view.entity;
+        request.operationId = "settle-" + std::to_string(++stories_);
+        request.counselor = host->module().signature().counselors.front();
+        request.reason = "the day ends";
+        submit(*at, std::move(request), false);
+        put(at->device->index(), {});
+      }
+    }
+  }
+}
+
+// What is still to be done; empty: nothing.
+std::string World::unsettled() {
+  if (network_.underWay() > 0) return std::to_string(network_.underWay()) + " chunks of frames are under way";
+  for (std::uint32_t i = 0; i < seats_.size(); ++i) {
+    Seat& at = *seats_[i];
+    if (at.retired) continue;
+    if (!at.device->running() || at.device->paused) return at.device->name() + " does not run";
+    if (!at.inbox.empty() || at.releasing) return at.device->name() + " is at work";
+    node::Replica& replica = at.device->replica();
+    if (replica.outbox().size() > 0)
+      return at.device->name() + " still waits for an answer to " + replica.outbox().all().begin()->first;
+    for (std::uint32_t j = 0; j < i; ++j)
+      if (!seats_[j]->retired && !network_.connected(i, j))
+        return at.device->name() + " and " + seats_[j]->device->name() + " are not connected";
+    if (!replica.quiet()) return at.device->name() + " still has something to send";
+    for (const auto& [id, host] : replica.hosts())
+      if (replica.owns(*host) && !host->partition().queue().empty()) return "an escalation of " + id + " is not decided";
+  }
+  for (const auto& module : modules_)
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
+      const std::string id = node::partitionId(module->signature().domain, n);
+      std::size_t owners = 0;
+      for (auto& at : seats_)
+        if (node::PartitionHost* host = at->device->replica().host(id); host != nullptr && !at->retired)
+          owners += at->device->replica().owns(*host) ? 1 : 0;
+      if (owners != 1) return "partition " + id + " has " + std::to_string(owners) + " owners";
+    }
+  return {};
+}
+
+}  // namespace witan::sim

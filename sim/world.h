@@ -1,0 +1,132 @@
+// World: one run: the devices, the network between them, simulated time, and everything that the plan lets happen.
+//
+// Two phases. In the safety phase the plan's work and faults happen; the checkers that must hold at every moment look
+// at what passes by. In the settling phase nothing new is asked, faults end, operators and counselors do what they
+// would: and within the time that the options allow everything pending must be done and all devices agree. Then the
+// final checkers look at disks, ledgers and books (sim/final_checks.cpp).
+//
+// Used by run() (sim/run.h), once. Single-threaded and deterministic.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "sim/book.h"
+#include "sim/device.h"
+#include "sim/digest.h"
+#include "sim/network.h"
+#include "sim/run.h"
+
+namespace witan::sim {
+
+class World final : NetworkHooks {
+ public:
+  World(const Plan& plan, const RunOptions& options);
+  ~World() override;
+  RunResult run();
+
+ private:
+  // What a device finds in its inbox when it is free.
+  struct Arrival {
+    enum class Kind : std::uint8_t { connected, disconnected, frames, event, tick } kind = Kind::tick;
+    std::uint32_t peer = 0;
+    std::uint64_t event = 0;  // of the plan
+    std::string frames;
+  };
+  struct Seat {
+    std::unique_ptr<SimDevice> device;
+    std::deque<Arrival> inbox;
+    bool workDue = false;
+    bool releasing = false;
+    node::Effects held;  // durable, not yet out
+    Micros imageAt = -1;
+    bool retired = false;
+    bool full = false;  // a full disk: it starts again when there is space
+    std::uint64_t down = 0;  // faults that keep it switched off
+    std::vector<node::Request> recent;  // its last requests
+  };
+
+  // NetworkHooks
+  bool reachable(std::uint32_t device) const override;
+  void onConnected(std::uint32_t device, std::uint32_t peer) override;
+  void onDisconnected(std::uint32_t device, std::uint32_t peer) override;
+  void onFrames(std::uint32_t device, std::uint32_t peer, std::string frames) override;
+  void onNetwork(std::uint32_t device, std::string_view what, std::uint32_t peer) override;
+
+  // world.cpp: time and devices
+  void foundCluster();
+  void step(const Step& step);
+  void put(std::uint32_t device, Arrival arrival);
+  void scheduleWork(std::uint32_t device);
+  void work(std::uint32_t device);
+  void take(Seat& seat, Arrival& arrival);
+  void release(std::uint32_t device);
+  void setTimer(std::uint32_t device);
+  void start(std::uint32_t device);
+  void switchOff(std::uint32_t device, bool power, Micros backAt);
+  void fail(std::uint32_t device, const Error& why);
+  std::uint32_t addSeat();
+
+  // faults.cpp
+  void fault(const Event& event, std::uint64_t number);
+  void endFault(std::uint64_t number);
+  void blockAll(const Event& event, bool block);
+  void hostileFrames(const Event& event, std::uint64_t round);
+  void flap(const Event& event, std::uint64_t number, std::uint64_t round);
+  void operate(Seat& seat, const Event& event);
+
+  // work.cpp: what agents, people and counselors do on a device
+  void act(Seat& seat, const Event& event);
+  void write(Seat& seat, replication::DatabaseName database, std::string scope,
+             std::vector<replication::Write> writes);
+  std::vector<replication::Write> recordWrites(Seat& seat, const Event& event);
+  replication::Write agentWrite(Seat& seat, std::uint64_t agent, std::uint64_t change, Random& random);
+  void propose(Seat& seat, const Event& event);
+  void proposeAgain(Seat& seat, const Event& event);
+  void misuse(Seat& seat, const Event& event);
+  void decidePending(Seat& seat, const Event& event);
+  void submit(Seat& seat, node::Request request, bool plain);
+  std::string entityName(const kernel::DomainModule& module, std::uint64_t n) const;
+  // Any ledger replica that runs and has the entity, the given device first; for plausible actions only.
+  const kernel::Partition* someCopy(const Seat& seat, const kernel::DomainModule& module, std::string_view entity);
+
+  // settle.cpp
+  void beginSettling();
+  void look();
+  void seizeOrphans();
+  void decideEverything();
+  std::string unsettled();
+
+  // final_checks.cpp
+  void checkAtEnd();
+  void checkReplicas();
+  void checkWrites();
+  void checkLedgers();
+  void checkConfinement();
+
+  void failed(std::string checker, std::string reason);
+  void trace(std::uint32_t device, std::string_view category, std::string_view what, std::string_view detail = {},
+             Micros lasts = 0);
+  void probe(std::string_view name) { ++result_.probes[std::string(name)]; }
+  Seat& seat(std::uint32_t device) { return *seats_[device % seats_.size()]; }
+
+  const Plan& plan_;
+  const RunOptions& runOptions_;
+  std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
+  ClusterSetup setup_;
+  Agenda agenda_;
+  Network network_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  Book book_;
+  RollingDigest digest_;
+  RunResult result_;
+  bool tracing_ = false;
+  bool settling_ = false, settled_ = false;
+  Micros settleBy_ = 0;
+  std::string waitingFor_;
+  std::uint64_t looks_ = 0;
+  std::uint64_t stories_ = 0;  // numbers for what is made in settling
+  std::vector<std::string> surplusNotices_;
+};
+
+}  // namespace witan::sim
