@@ -23,6 +23,7 @@ struct BookedWrite {
   Micros at = 0;
   bool durable = false;
   bool mayBeLost = false;  // its device's disk was lost or went back since
+  bool tombstone = false;
   std::vector<replication::Dot> seen;  // the versions that its author held
 };
 

@@ -92,7 +92,8 @@ void SimDevice::losePower() {
     while (plan.keepUnsynced < unsynced &&
            random_.below(100) < static_cast<std::uint64_t>(setup_.options.disk.keepPercent))
       ++plan.keepUnsynced;
-    if (setup_.options.disk.tear && plan.keepUnsynced > 0 && random_.below(4) == 0) plan.tearLastValue = random_.below(64);
+    if (setup_.options.disk.tear && plan.keepUnsynced > 0 && random_.below(4) == 0)
+      plan.tearLastValue = random_.below(64);
     disk->crash(plan);
   }
 }

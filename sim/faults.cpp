@@ -32,16 +32,16 @@ void World::fault(const Event& original, std::uint64_t number) {
       [[fallthrough]];
     case EventKind::split:
     case EventKind::isolate:
-    case EventKind::offline:
-      blockAll(event, true);
-      return ends();
+    case EventKind::offline: blockAll(event, true); return ends();
     case EventKind::flap: return flap(event, number, 0);
     case EventKind::crash: return switchOff(event.device, true, until);
     case EventKind::writeCrash:
-      at.device->disk(event.m % kStores).crashAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      at.device->disk(event.m % kStores)
+          .crashAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
       return;
     case EventKind::ioError:
-      at.device->disk(event.m % kStores).failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      at.device->disk(event.m % kStores)
+          .failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
       return;
     case EventKind::pause:
       if (!at.device->running() || at.device->paused) return;
@@ -68,9 +68,7 @@ void World::fault(const Event& original, std::uint64_t number) {
     case EventKind::fullDisk:
       for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);
       return ends();
-    case EventKind::slowDisk:
-      at.device->setSlowDisk(true);
-      return ends();
+    case EventKind::slowDisk: at.device->setSlowDisk(true); return ends();
     case EventKind::bitRot: {
       // The log has checks of its own; what RocksDB's checksums would find elsewhere, a restart finds here.
       (void)at.device->disk(2).rot(event.n, event.seed);
@@ -88,9 +86,7 @@ void World::fault(const Event& original, std::uint64_t number) {
       arrival.event = number;
       return put(event.device, std::move(arrival));
     }
-    case EventKind::hostile:
-      hostileFrames(event, 0);
-      return ends();
+    case EventKind::hostile: hostileFrames(event, 0); return ends();
     default: return;
   }
 }
@@ -128,9 +124,7 @@ void World::endFault(std::uint64_t number) {
       return;
     case EventKind::slowDisk: return at.device->setSlowDisk(false);
     case EventKind::hostile: return;
-    default:
-      trace(event.device, "fault", "heals", enumName(event.kind));
-      return blockAll(event, false);
+    default: trace(event.device, "fault", "heals", enumName(event.kind)); return blockAll(event, false);
   }
 }
 
@@ -150,8 +144,8 @@ void World::flap(const Event& event, std::uint64_t number, std::uint64_t round) 
   agenda_.add(event.at + (passed / half + 1) * half, StepKind::faultEnd, a, number);
 }
 
-// A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says is
-// well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
+// A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says
+// is well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
 void World::hostileFrames(const Event& event, std::uint64_t round) {
   SeededRandom random(event.seed + round);
   for (unsigned i = 0; i < 6; ++i) {
@@ -186,7 +180,8 @@ void World::operate(Seat& at, const Event& event) {
   Status done = okStatus();
   switch (event.kind) {
     case EventKind::movePartition: {
-      done = replica.move(partition, ClusterSetup::deviceName(event.other % static_cast<std::uint32_t>(seats_.size())), "rebalanced", now);
+      done = replica.move(partition, ClusterSetup::deviceName(event.other % static_cast<std::uint32_t>(seats_.size())),
+                          "rebalanced", now);
       break;
     }
     case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;

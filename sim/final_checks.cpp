@@ -12,6 +12,38 @@ using replication::Kind;
 using replication::Space;
 using replication::Version;
 
+namespace {
+
+std::string nameOf(const BookedWrite& write) {
+  return write.dot.host + ":" + std::to_string(write.dot.counter) + ", durable on " +
+         ClusterSetup::deviceName(write.device);
+}
+
+// The first write of a key that should be there and is not; "": none.
+std::string lostWrite(const std::vector<Version>& held, const std::vector<BookedWrite>& writes) {
+  std::set<Dot> there, fine;
+  for (const Version& version : held) there.insert(version.dot);
+  fine = there;
+  // Later writes first: one that is fine makes everything fine that its author saw. A removal leaves nothing behind
+  // once everybody knows of it, but what it took away must be gone.
+  for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
+    if (!at->durable) continue;
+    if (at->tombstone && !at->mayBeLost && !fine.contains(at->dot)) {
+      for (const Dot& seen : at->seen)
+        if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
+      fine.insert(at->dot);
+    }
+    if (fine.contains(at->dot) || at->mayBeLost)
+      for (const Dot& seen : at->seen) fine.insert(seen);
+  }
+  for (const BookedWrite& write : writes)
+    if (write.durable && !write.mayBeLost && !fine.contains(write.dot))
+      return nameOf(write) + ", is nowhere, and nobody saw it";
+  return {};
+}
+
+}  // namespace
+
 void World::checkAtEnd() {
   if (!settled_) return failed("liveness", "the agenda is empty before everything has settled: " + waitingFor_);
   checkReplicas();
@@ -36,7 +68,8 @@ void World::checkReplicas() {
         const std::string who = seats_[i]->device->name() + " and " + seats_[j]->device->name() + " differ in " + id;
         if (there == nullptr) return failed("convergence", who + ": only one has it");
         if (here->clock() != there->clock()) return failed("convergence", who + ": their vectors");
-        if (here->digest() != there->digest()) return failed("convergence", who + ": their digests, with equal vectors");
+        if (here->digest() != there->digest())
+          return failed("convergence", who + ": their digests, with equal vectors");
       }
     }
   }
@@ -53,20 +86,10 @@ void World::checkWrites() {
       if (!at->retired && setup_.mayHave(at->device->name(), scope) && space == nullptr)
         space = at->device->replica().data().findSpace(spaceId);
     if (space == nullptr) continue;
-    std::set<Dot> fine;
     auto versions = space->versions(static_cast<Kind>(record.first), record.second);
     if (!versions.ok()) return failed("no-write-lost", versions.error().message);
-    for (const Version& version : *versions) fine.insert(version.dot);
-    // Later writes first: a write that is fine makes everything fine that its author saw.
-    for (auto at = writes.rbegin(); at != writes.rend(); ++at)
-      if (at->durable && (fine.contains(at->dot) || at->mayBeLost))
-        for (const Dot& seen : at->seen) fine.insert(seen);
-    for (const BookedWrite& write : writes)
-      if (write.durable && !write.mayBeLost && !fine.contains(write.dot) &&
-          !(versions->empty() && static_cast<Kind>(record.first) == Kind::agentState))
-        return failed("no-write-lost", spaceId + " " + record.second + ": " + write.dot.host + ":" +
-                                           std::to_string(write.dot.counter) + ", durable on " +
-                                           ClusterSetup::deviceName(write.device) + ", is nowhere, and nobody saw it");
+    const std::string lost = lostWrite(*versions, writes);
+    if (!lost.empty()) return failed("no-write-lost", spaceId + " " + record.second + ": " + lost);
   }
 }
 
@@ -83,8 +106,8 @@ void World::checkLedgers() {
         auto report = kernel::verifyLedger(rows, {first == nullptr ? module.get() : nullptr, std::nullopt});
         if (!report.ok()) return failed("ledger-rules", at->device->name() + " " + id + ": " + report.error().message);
         if (!report->ok())
-          return failed("ledger-rules", at->device->name() + " " + id + " entry " + std::to_string(report->badEntry) + ": " +
-                                            report->problem);
+          return failed("ledger-rules", at->device->name() + " " + id + " entry " + std::to_string(report->badEntry) +
+                                            ": " + report->problem);
         if (first == nullptr) {
           first = host;
         } else if (host->partition().size() != first->partition().size() ||

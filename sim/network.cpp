@@ -20,7 +20,8 @@ template <class Visit>
 void forEachFrame(std::string_view bytes, Visit visit) {
   while (bytes.size() >= replication::kFrameHeaderBytes) {
     std::uint32_t length = 0;
-    for (unsigned i = 0; i < 4; ++i) length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    for (unsigned i = 0; i < 4; ++i)
+      length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
     const std::size_t size = std::min<std::size_t>(bytes.size(), replication::kFrameHeaderBytes + length);
     visit(bytes.substr(0, size));
     bytes.remove_prefix(size);

@@ -49,7 +49,9 @@ class Network {
   void block(std::uint32_t from, std::uint32_t to);
   void unblock(std::uint32_t from, std::uint32_t to);
   // No more loss, repetition, resets; what is blocked stays.
-  void calm() { options_.lossPerMillion = options_.duplicatePerMillion = options_.reorderPerMillion = options_.resetPerMillion = 0; }
+  void calm() {
+    options_.lossPerMillion = options_.duplicatePerMillion = options_.reorderPerMillion = options_.resetPerMillion = 0;
+  }
 
   // Whole frames, at `when`. Lost if there is no connection any more.
   void send(std::uint32_t from, std::uint32_t to, std::string frames, Micros when);
@@ -87,14 +89,14 @@ class Network {
     std::uint32_t ends[2] = {0, 0};
     bool up[2] = {true, true};  // as each end sees it
     bool alive = true;
-    Micros lastArrival[2] = {0, 0};     // towards each end
+    Micros lastArrival[2] = {0, 0};      // towards each end
     std::deque<std::uint64_t> queue[2];  // towards each end: chunks in the order in which they were sent
     bool stallDue[2] = {false, false};
   };
   struct Pair {
     explicit Pair(std::uint64_t seed) : random(seed) {}
     SeededRandom random;
-    int blocked[2] = {0, 0};  // towards the smaller, the greater index
+    int blocked[2] = {0, 0};       // towards the smaller, the greater index
     std::uint64_t connection = 0;  // the newest; 0: none yet
     bool dialDue = false;
     std::deque<std::string> seen[2];

@@ -41,12 +41,13 @@ void World::look() {
     return;
   }
   if (agenda_.now() >= settleBy_)
-    return failed("liveness", "after " + std::to_string(plan_.options.time.settleSeconds) + " s without faults: " + waitingFor_);
+    return failed("liveness",
+                  "after " + std::to_string(plan_.options.time.settleSeconds) + " s without faults: " + waitingFor_);
   agenda_.add(agenda_.now() + kLook, StepKind::look, 0);
 }
 
-// A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator seizes
-// it at the replica that has most of it.
+// A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator
+// seizes it at the replica that has most of it.
 void World::seizeOrphans() {
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
@@ -59,8 +60,7 @@ void World::seizeOrphans() {
         if (host == nullptr) continue;
         owned = owned || at->device->replica().owns(*host);
         const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
-        if (host->epoch().number > 0 &&
-            (best == nullptr || rank(*host) > rank(*best->device->replica().host(id))))
+        if (host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->device->replica().host(id))))
           best = at.get();
       }
       if (owned || best == nullptr) continue;
@@ -108,7 +108,8 @@ std::string World::unsettled() {
         return at.device->name() + " and " + seats_[j]->device->name() + " are not connected";
     if (!replica.quiet()) return at.device->name() + " still has something to send";
     for (const auto& [id, host] : replica.hosts())
-      if (replica.owns(*host) && !host->partition().queue().empty()) return "an escalation of " + id + " is not decided";
+      if (replica.owns(*host) && !host->partition().queue().empty())
+        return "an escalation of " + id + " is not decided";
   }
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {

@@ -43,13 +43,13 @@ void World::act(Seat& at, const Event& event) {
     case EventKind::repeat: return proposeAgain(at, event);
     case EventKind::misuse: return misuse(at, event);
     case EventKind::decide: return decidePending(at, event);
-    case EventKind::journalEdit:
-      return write(at, DatabaseName::journal, "main", recordWrites(at, event));
+    case EventKind::journalEdit: return write(at, DatabaseName::journal, "main", recordWrites(at, event));
     case EventKind::batch:
-      return write(at, (event.n & 1) != 0 ? DatabaseName::journal : DatabaseName::agents, "main", recordWrites(at, event));
+      return write(at, (event.n & 1) != 0 ? DatabaseName::journal : DatabaseName::agents, "main",
+                   recordWrites(at, event));
     case EventKind::scopedWrite: {
-      const std::string scope =
-          ClusterSetup::scopeName(event.n % static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan_.options.cluster.scopes)));
+      const std::string scope = ClusterSetup::scopeName(
+          event.n % static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan_.options.cluster.scopes)));
       if (plan_.options.cluster.scopes == 0 || !setup_.mayHave(at.device->name(), scope)) return;
       return write(at, DatabaseName::journal, scope, recordWrites(at, event));
     }
@@ -94,21 +94,22 @@ std::vector<Write> World::recordWrites(Seat& at, const Event& event) {
     case EventKind::agentWrite: return {agentWrite(at, agent, event.m, random)};
     case EventKind::journalEdit: return {journal(hexOf(random.next()))};
     case EventKind::scopedWrite: {
-      const std::string scope = ClusterSetup::scopeName(event.n % static_cast<std::uint64_t>(plan_.options.cluster.scopes));
+      const std::string scope =
+          ClusterSetup::scopeName(event.n % static_cast<std::uint64_t>(plan_.options.cluster.scopes));
       return {journal("taint-" + scope + "-" + hexOf(event.seed))};
     }
     case EventKind::message:
       return {recordWrite(Kind::message, id,
                           encodeRecord(MessageBody{id, agentId, "thread", MessageKind::user, {}, "hello", atMs, {}}))};
     case EventKind::batch: {
-      const BatchBody body{id, {{"journalEntity", "entity-" + std::to_string(event.n % 20), ChangeOrigin::local}}, {}, {}, ""};
+      const BatchBody body{
+          id, {{"journalEntity", "entity-" + std::to_string(event.n % 20), ChangeOrigin::local}}, {}, {}, ""};
       std::vector<Write> writes;
       writes.push_back((event.n & 1) != 0 ? journal(hexOf(random.next())) : agentWrite(at, agent, event.m, random));
       writes.push_back(recordWrite(Kind::batch, "", encodeRecord(body)));
       return writes;
     }
-    case EventKind::removal:
-      return {{Kind::agentState, agentId, "", true}};
+    case EventKind::removal: return {{Kind::agentState, agentId, "", true}};
     default: break;
   }
   switch (event.n % 3) {
@@ -120,7 +121,8 @@ std::vector<Write> World::recordWrites(Seat& at, const Event& event) {
     }
     case 1: {
       const Hash runKey = sha256(id);
-      const WakeRunBody body{runKey, agentId, WakeReason::user, "turn", static_cast<WakeStatus>(random.below(5)), atMs, atMs, ""};
+      const WakeRunBody body{runKey, agentId, WakeReason::user, "turn", static_cast<WakeStatus>(random.below(5)), atMs,
+                             atMs,   ""};
       return {recordWrite(Kind::wakeRun, toHex(runKey), encodeRecord(body))};
     }
     default: {
@@ -145,8 +147,7 @@ void World::write(Seat& at, DatabaseName database, std::string scope, std::vecto
   }
   auto dot = at.device->replica().commit(database, scope, writes);
   if (!dot.ok()) {
-    if (dot.error().code == ErrorCode::invalidInput || dot.error().code == ErrorCode::conflict)
-      probe("commit refused");
+    if (dot.error().code == ErrorCode::invalidInput || dot.error().code == ErrorCode::conflict) probe("commit refused");
     trace(at.device->index(), "work", "commit refused", dot.error().message);
     return;
   }
@@ -154,11 +155,12 @@ void World::write(Seat& at, DatabaseName database, std::string scope, std::vecto
   digest_.add(dot->counter);
   if (tracing_)
     trace(at.device->index(), "work", "commits",
-          LocalReplica::spaceId(database, scope) + " " + dot->host + ":" + std::to_string(dot->counter) + " " + writes[0].key);
+          LocalReplica::spaceId(database, scope) + " " + dot->host + ":" + std::to_string(dot->counter) + " " +
+              writes[0].key);
   for (std::size_t i = 0; i < writes.size(); ++i) {
     std::string key = writes[i].kind == Kind::batch ? dot->host + ":" + std::to_string(dot->counter) : writes[i].key;
     book_.wrote({LocalReplica::spaceId(database, scope), {static_cast<int>(writes[i].kind), std::move(key)}},
-                {*dot, at.device->index(), agenda_.now(), false, false, std::move(seen[i])});
+                {*dot, at.device->index(), agenda_.now(), false, false, writes[i].tombstone, std::move(seen[i])});
   }
 }
 
@@ -237,9 +239,7 @@ void World::misuse(Seat& at, const Event& event) {
   switch (event.n % 5) {
     case 0: request.entity = "nobody-" + hexOf(event.seed); break;
     case 1: request.role = "NoSuchRole"; break;
-    case 2:
-      request.action.assign(16, 7);
-      break;
+    case 2: request.action.assign(16, 7); break;
     case 3: request.actionType = "NoSuchProcess"; break;
     default:  // one name for two acts
       request.reason += " other";
@@ -255,7 +255,8 @@ void World::decidePending(Seat& at, const Event& event) {
   std::vector<const kernel::Partition*> partitions;
   SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
   for (const auto& other : seats_)  // a counselor without a copy looks at somebody's
-    if (looksAt == nullptr && other->device->running() && other->device->isLedgerReplica()) looksAt = other->device.get();
+    if (looksAt == nullptr && other->device->running() && other->device->isLedgerReplica())
+      looksAt = other->device.get();
   if (looksAt == nullptr) return;
   for (const auto& [id, host] : looksAt->replica().hosts())
     for (kernel::PendingView& view : host->partition().queue()) {

@@ -211,7 +211,8 @@ void World::put(std::uint32_t device, Arrival arrival) {
   Seat& at = seat(device);
   if (!at.device->running()) return;
   at.inbox.push_back(std::move(arrival));
-  if (at.inbox.size() > kMaxInbox) return failed("bounded-memory", at.device->name() + "'s inbox holds 100,000 arrivals");
+  if (at.inbox.size() > kMaxInbox)
+    return failed("bounded-memory", at.device->name() + "'s inbox holds 100,000 arrivals");
   scheduleWork(device);
 }
 

@@ -41,8 +41,8 @@ class World final : NetworkHooks {
     node::Effects held;  // durable, not yet out
     Micros imageAt = -1;
     bool retired = false;
-    bool full = false;  // a full disk: it starts again when there is space
-    std::uint64_t down = 0;  // faults that keep it switched off
+    bool full = false;                  // a full disk: it starts again when there is space
+    std::uint64_t down = 0;             // faults that keep it switched off
     std::vector<node::Request> recent;  // its last requests
   };
 
@@ -77,8 +77,7 @@ class World final : NetworkHooks {
 
   // work.cpp: what agents, people and counselors do on a device
   void act(Seat& seat, const Event& event);
-  void write(Seat& seat, replication::DatabaseName database, std::string scope,
-             std::vector<replication::Write> writes);
+  void write(Seat& seat, replication::DatabaseName database, std::string scope, std::vector<replication::Write> writes);
   std::vector<replication::Write> recordWrites(Seat& seat, const Event& event);
   replication::Write agentWrite(Seat& seat, std::uint64_t agent, std::uint64_t change, Random& random);
   void propose(Seat& seat, const Event& event);
