@@ -72,15 +72,17 @@ class CrashableRocks::Engine {
   std::uint64_t sequence() const { return db_.GetLatestSequenceNumber(); }
   void runJobs() { env_->runJobs(); }
 
-  // Writes the memory table out. Returns whether it is in a durable table file now.
-  bool flush() {
+  // Lets the next write begin a new memory table and a new log; the next jobs write the old one out.
+  void beginFlush() {
     rocksdb::FlushOptions options;
-    options.wait = false;  // for nobody: the job runs here
+    options.wait = false;
     options.allow_write_stall = true;
-    const bool asked = db_.Flush(options).ok();
-    env_->runJobs();
+    (void)db_.Flush(options);  // if it fails, so does the next write
+  }
+  // Whether nothing waits to be written out.
+  bool isFlushed() {
     std::uint64_t waiting = 1;
-    return asked && db_.GetIntProperty(rocksdb::DB::Properties::kNumImmutableMemTable, &waiting) && waiting == 0;
+    return db_.GetIntProperty(rocksdb::DB::Properties::kNumImmutableMemTable, &waiting) && waiting == 0;
   }
 
  private:
@@ -144,6 +146,7 @@ void CrashableRocks::close() {
 void CrashableRocks::open() {
   unsynced_.clear();
   unflushedBytes_ = 0;
+  flush_.reset();
   steps_.reset();
   if (crashWhileOpening_) {
     disk_.crashAtCall(*std::exchange(crashWhileOpening_, std::nullopt));
@@ -211,13 +214,26 @@ Status CrashableRocks::writeStep(const WriteBatch& batch) {
   WITAN_DO(engine_->store().write(batch));
   unsynced_.push_back({begin, engine_->sequence()});
   unflushedBytes_ += batch.bytes();
-  if (unflushedBytes_ < options_.flushBytes) {
-    engine_->runJobs();
-  } else if (engine_->flush()) {
-    unsynced_.clear();
-    unflushedBytes_ = 0;
-  }
+  background();
   return okStatus();
+}
+
+// What RocksDB's threads would do, some writes later.
+void CrashableRocks::background() {
+  if (flush_ && flush_->delay > 0) {
+    --flush_->delay;
+    return;
+  }
+  engine_->runJobs();
+  if (flush_ && engine_->isFlushed()) {
+    std::erase_if(unsynced_, [&](const Unsynced& batch) { return batch.sequence <= flush_->sequence; });
+    flush_.reset();
+  }
+  if (unflushedBytes_ < options_.flushBytes) return;
+  engine_->beginFlush();
+  flush_ = Flush{options_.jobDelay, engine_->sequence()};
+  unflushedBytes_ = 0;
+  if (options_.jobDelay == 0) background();
 }
 
 Status CrashableRocks::syncStep() {
@@ -263,7 +279,7 @@ void CrashableRocks::crashWhileOpening(std::uint64_t n) {
 
 CrashReport CrashableRocks::crash(const CrashPlan& plan) {
   std::lock_guard lock(mutex_);
-  DiskCrash crash{.tearLast = {}, .scatter = plan.scatter, .ordered = ".log"};
+  DiskCrash crash{.tearLast = {}, .scatter = plan.scatter};
   if (plan.keepUnsynced < unsynced_.size()) crash.upTo = unsynced_[plan.keepUnsynced].begin;
   if (plan.keepUnsynced > 0 && !unsynced_.empty()) crash.tearLast = plan.tearLastValue;
   close();

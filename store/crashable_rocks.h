@@ -2,7 +2,7 @@
 // For tests and for a minority of simulated runs: slower than MemoryStore, but what is tested is what is shipped.
 //
 // Deterministic: the same calls give the same calls to the disk, with the same sizes. Nothing happens by itself: what
-// RocksDB would do in background threads is done at the end of the write that caused it, and a memory table is written
+// RocksDB would do in background threads is done at the end of a write, and a memory table is written
 // out after a fixed number of bytes (RocksDB's own measure depends on the chance in its skip lists). Two things stay
 // out of our reach: RocksDB draws an identity for each opening, which stands in its table files and manifests; and
 // while any database is open the process has one thread of RocksDB's for its log of words, of which there is none here.
@@ -30,6 +30,9 @@ namespace witan::store {
 struct CrashableRocksOptions {
   // Written batches of so many bytes fill a memory table.
   std::size_t flushBytes = 256 << 10;
+  // So many writes later it is written out and tables are compacted: until then two logs are in use, as when RocksDB's
+  // background threads lag behind.
+  std::size_t jobDelay = 3;
 };
 
 class CrashableRocks final : public CrashableStore {
@@ -80,9 +83,16 @@ class CrashableRocks final : public CrashableStore {
     std::uint64_t sequence;  // RocksDB's number of its last operation
   };
 
+  // A full memory table on its way out.
+  struct Flush {
+    std::size_t delay;       // writes
+    std::uint64_t sequence;  // of the last operation in it
+  };
+
   // All below: with mutex_ held.
   Status writeStep(const WriteBatch& batch);
   Status syncStep();
+  void background();
   Status afterwards(Status status);
   void close();
   void open();
@@ -96,6 +106,7 @@ class CrashableRocks final : public CrashableStore {
   std::optional<std::uint64_t> crashWhileOpening_;
   bool fresh_ = true;  // the disk has never held a store
   std::size_t unflushedBytes_ = 0;
+  std::optional<Flush> flush_;
   mutable WriteSteps steps_{"RocksDB on a disk in memory"};
   mutable std::size_t snapshots_ = 0;
 };

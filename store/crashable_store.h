@@ -33,8 +33,8 @@ struct CrashPlan {
   // Tear what was written last of what survives after this many bytes: the value of the last put (MemoryStore), the
   // last un-synced write to a file (CrashableRocks, where the batch in it is lost: its log has checksums).
   std::optional<std::size_t> tearLastValue;
-  // CrashableRocks: not 0 lets every other un-synced change of its disk (files beside the log, names in the folder)
-  // survive or not by this seed, instead of in the order in which they were made.
+  // CrashableRocks, if not 0: of each file and of the names in the folder an own part, drawn from this seed, of what
+  // was not synced survives, instead of everything up to one moment.
   std::uint64_t scatter = 0;
 };
 

@@ -1,7 +1,7 @@
 // A MemoryDisk as RocksDB's file system. For store/crashable_rocks.cpp.
 //
-// Every folder seems to be there; there are no locks between openers and no log of RocksDB's own. Its list of options is
-// refused, which RocksDB forgives: nobody reads it, and writing and checking it takes half of an opening. The disk
+// Every folder seems to be there; there are no locks between openers and no log of RocksDB's own. Its list of options
+// is refused, which RocksDB forgives: nobody reads it, and writing and checking it takes half of an opening. The disk
 // outlives the file system and all its files.
 #pragma once
 

@@ -180,6 +180,11 @@ void MemoryDisk::lieAboutSyncs(bool lie) {
 
 // Which changes of the journal survive. Of one file, and of the names, always the first so many.
 std::vector<bool> MemoryDisk::survivors(const DiskCrash& plan) const {
+  std::vector<bool> survive;
+  if (plan.scatter == 0) {
+    for (const Change& change : journal_) survive.push_back(change.at < plan.upTo);
+    return survive;
+  }
   const auto placeOf = [](const Change& change) { return change.isAppend ? change.file.get() : nullptr; };
   std::vector<std::pair<const File*, std::uint64_t>> left;  // in the order of first appearance, with what may survive
   for (const Change& change : journal_) {
@@ -193,12 +198,9 @@ std::vector<bool> MemoryDisk::survivors(const DiskCrash& plan) const {
   SeededRandom random(plan.scatter);
   for (auto& entry : left) entry.second = random.below(entry.second + 1);
 
-  std::vector<bool> survive;
   for (const Change& change : journal_) {
-    const File* place = placeOf(change);
-    const bool inOrder = plan.scatter == 0 || (place && place->name.find(plan.ordered) != std::string::npos);
-    auto& entry = *std::find_if(left.begin(), left.end(), [&](auto& e) { return e.first == place; });
-    survive.push_back(inOrder ? change.at < plan.upTo : entry.second > 0);
+    auto& entry = *std::find_if(left.begin(), left.end(), [&](auto& e) { return e.first == placeOf(change); });
+    survive.push_back(entry.second > 0);
     if (entry.second > 0) --entry.second;
   }
   return survive;
@@ -218,7 +220,7 @@ bool MemoryDisk::crash(const DiskCrash& plan) {
     } else {
       bindIn(names, change);
     }
-    if (change.at < plan.upTo) last = &change;
+    last = &change;
   }
   const bool torn = plan.tearLast && last && last->isAppend && *plan.tearLast < last->bytes;
   if (torn) kept[last->file.get()] -= last->bytes - *plan.tearLast;

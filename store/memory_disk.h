@@ -33,9 +33,8 @@ struct DiskCrash {
   // If what was done last of that is an append: only this many bytes of it.
   std::optional<std::size_t> tearLast;
   // Not 0: disks may reorder. Of each file and of the folder an own part, drawn from this seed, of what was done since
-  // it was last synced is kept instead; but files with `ordered` in their name stay as upTo says.
+  // it was last synced is kept instead.
   std::uint64_t scatter = 0;
-  std::string ordered;
 };
 
 class MemoryDisk {

@@ -1,7 +1,7 @@
 // Store: an ordered map from bytes to bytes on one disk, with atomic batches, snapshots and explicit durability.
 //
-// Three implementations pass the same contract tests (tests/store/contract_test.cpp): RocksDB (store/rocks_store.h), and
-// two whose disk can fail (store/crashable_store.h): a twin in memory, and RocksDB on a disk in memory.
+// Three implementations pass the same contract tests (tests/store/contract_test.cpp): RocksDB (store/rocks_store.h),
+// and two whose disk can fail (store/crashable_store.h): a twin in memory, and RocksDB on a disk in memory.
 //
 // The contract:
 //   S1  A batch is applied entirely or not at all, also across a crash.

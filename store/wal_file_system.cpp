@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "store/wal_end.h"
@@ -129,6 +130,43 @@ class EndedFile final : public rocksdb::FSSequentialFileOwnerWrapper {
   std::uint64_t left_;
 };
 
+// The log that is written now, so that it can be synced before the next one begins.
+class CurrentLog {
+ public:
+  void opened(FSWritableFile* file) {
+    std::lock_guard lock(mutex_);
+    file_ = file;
+  }
+  void closing(FSWritableFile* file) {
+    std::lock_guard lock(mutex_);
+    if (file_ == file) file_ = nullptr;
+  }
+  IOStatus sync(const IOOptions& options, IODebugContext* context) {
+    std::lock_guard lock(mutex_);
+    return file_ ? file_->Sync(options, context) : IOStatus::OK();
+  }
+
+ private:
+  std::mutex mutex_;
+  FSWritableFile* file_ = nullptr;
+};
+
+class LogFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  LogFile(std::unique_ptr<FSWritableFile>&& file, std::shared_ptr<CurrentLog> current)
+      : FSWritableFileOwnerWrapper(std::move(file)), current_(std::move(current)) {
+    current_->opened(this);
+  }
+  ~LogFile() override { current_->closing(this); }
+  IOStatus Close(const IOOptions& options, IODebugContext* context) override {
+    current_->closing(this);
+    return FSWritableFileOwnerWrapper::Close(options, context);
+  }
+
+ private:
+  const std::shared_ptr<CurrentLog> current_;  // files may outlive their file system
+};
+
 class WalFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   WalFileSystem(std::shared_ptr<rocksdb::FileSystem> target, bool preallocate)
@@ -137,12 +175,11 @@ class WalFileSystem final : public rocksdb::FileSystemWrapper {
 
   IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                            std::unique_ptr<FSWritableFile>* file, IODebugContext* context) override {
-    if (!preallocate_ || !path.ends_with(".log"))
-      return FileSystemWrapper::NewWritableFile(path, options, file, context);
-    const int fd = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0) return failed("creating the log file", path);
-    *file = std::make_unique<PreallocatedFile>(fd, path);
-    return IOStatus::OK();
+    if (!path.ends_with(".log")) return FileSystemWrapper::NewWritableFile(path, options, file, context);
+    IOStatus status = current_->sync(options.io_options, context);
+    if (status.ok()) status = newLog(path, options, file, context);
+    if (status.ok()) *file = std::make_unique<LogFile>(std::move(*file), current_);
+    return status;
   }
 
   // Also without preallocation now: the log may have been written with it.
@@ -157,6 +194,15 @@ class WalFileSystem final : public rocksdb::FileSystemWrapper {
   }
 
  private:
+  IOStatus newLog(const std::string& path, const rocksdb::FileOptions& options, std::unique_ptr<FSWritableFile>* file,
+                  IODebugContext* context) {
+    if (!preallocate_) return FileSystemWrapper::NewWritableFile(path, options, file, context);
+    const int fd = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd < 0) return failed("creating the log file", path);
+    *file = std::make_unique<PreallocatedFile>(fd, path);
+    return IOStatus::OK();
+  }
+
   IOStatus findEnd(const std::string& path, const rocksdb::FileOptions& options, IODebugContext* context,
                    std::uint64_t* end) {
     std::unique_ptr<rocksdb::FSSequentialFile> file;
@@ -173,6 +219,7 @@ class WalFileSystem final : public rocksdb::FileSystemWrapper {
   }
 
   const bool preallocate_;
+  const std::shared_ptr<CurrentLog> current_ = std::make_shared<CurrentLog>();
 };
 
 }  // namespace

@@ -1,10 +1,14 @@
-// The file system RocksDB's write-ahead log lives on, when asked to preallocate.
+// The file system RocksDB's write-ahead log lives on.
 //
-// A log that grows makes every fdatasync commit file metadata as well (size, extents); overwriting blocks that are
-// allocated, written and on disk already costs one data write. SQLite's log does this, stock RocksDB cannot: its log
-// recycling is switched off under point-in-time recovery. So log files here are filled with zeroes a stretch ahead of
-// the records. A reader is shown the file up to its first zero header (store/wal_end.h), and a file
-// that is closed in order is cut to its true length. Every other file goes to the default file system.
+// No log begins before the one before it is on the disk. RocksDB syncs a log only when somebody syncs a write; where
+// two logs have un-synced records, a power loss may leave those of the newer log and not those of the older, which
+// breaks S4 (a prefix of the writes survives) and which recovery does not notice.
+//
+// With preallocation: a log that grows makes every fdatasync commit file metadata as well (size, extents); overwriting
+// blocks that are allocated, written and on disk already costs one data write. SQLite's log does this, stock RocksDB
+// cannot: its log recycling is switched off under point-in-time recovery. So log files are filled with zeroes a stretch
+// ahead of the records. A reader is shown the file up to its first zero header (store/wal_end.h), and a file that is
+// closed in order is cut to its true length. Every other file goes to the file system below.
 //
 // Threads and lifetime: as rocksdb::FileSystem; shared by the Env that is built on it.
 #pragma once

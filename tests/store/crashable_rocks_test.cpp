@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,6 +109,21 @@ TEST(CrashableRocks, CrashAtEveryDiskCallKeepsWhatWasSynced) {
   std::uint64_t calls = 0;
   EXPECT_EQ(crashAtEveryDiskCall(false, calls), "");
   EXPECT_GT(calls, 200u) << "there are flushes and compactions among them";
+}
+
+// Un-synced records in two logs, of which the disk keeps what it likes.
+TEST(CrashableRocks, LogsDoNotOvertakeEachOther) {
+  std::set<int> found;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    CrashableRocks store({.flushBytes = 1000, .jobDelay = 1000});
+    for (int n = 1; n <= 20; ++n) ASSERT_TRUE(store.write(batchOf(n)).ok());
+    store.crash({.keepUnsynced = 0, .tearLastValue = {}, .scatter = seed});
+    std::string wrong;
+    found.insert(prefixIn(store, wrong));
+    ASSERT_EQ(wrong, "");
+  }
+  EXPECT_GT(found.size(), 5u) << "so much of the newer log";
+  EXPECT_GT(*found.begin(), 5) << "and the older one whole";
 }
 
 TEST(CrashableRocks, ADiskThatLiesAboutSyncsIsNoticed) {
