@@ -42,6 +42,7 @@ int runCli(int argc, char** argv) {
   addJournalCommand(app, exitCode);
   addSyncCommand(app, exitCode);
   addDeviceCommand(app, exitCode);
+  addSimCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);

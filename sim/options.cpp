@@ -1,6 +1,10 @@
 #include "sim/options.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/quote.h"
+#include "domains/registry.h"
 #include "sim/options_fields.h"
 #include "sim/plan.h"
 
@@ -50,7 +54,34 @@ Status checkNumber(std::string_view table, std::string_view member, std::int64_t
                  std::to_string(bounds.low) + " to " + std::to_string(bounds.high) + ")");
 }
 
+Status checkDomains(const Options& options) {
+  std::string known;
+  for (std::string_view name : domains::domainNames()) known += (known.empty() ? "known: " : ", ") + std::string(name);
+  const auto all = domains::domainNames();
+  const auto named = domainsOf(options);
+  for (const std::string& name : named) {
+    if (std::find(all.begin(), all.end(), name) == all.end())
+      return invalid("cluster.domains: there is no domain " + inQuotes(name), known);
+    if (std::count(named.begin(), named.end(), name) > 1)
+      return invalid("cluster.domains: " + inQuotes(name) + " stands there twice");
+  }
+  return named.empty() ? invalid("cluster.domains names none", known) : okStatus();
+}
+
 }  // namespace
+
+std::vector<std::string> domainsOf(const Options& options) {
+  std::vector<std::string> names;
+  std::string name;
+  for (const char c : options.cluster.domains + " ") {
+    if (c != ' ' && c != ',') {
+      name += c;
+    } else if (!name.empty()) {
+      names.push_back(std::exchange(name, {}));
+    }
+  }
+  return names;
+}
 
 std::int64_t unitOf(std::string_view member) {
   if (member == "seconds" || member.ends_with("Seconds")) return 1'000'000;
@@ -71,8 +102,7 @@ Status checkOptions(const Options& options) {
     }
   });
   if (!status.ok()) return status;
-  if (options.cluster.domains.empty() || options.cluster.domains.size() > 1'000)
-    return invalid("cluster.domains is " + inQuotes(options.cluster.domains), "name domains, with spaces between them");
+  WITAN_DO(checkDomains(options));
   // Twice the expected number: a draw beyond that is as good as impossible for numbers this large.
   const double expected = static_cast<double>(perHour) * static_cast<double>(options.time.seconds) / 3600;
   if (expected * 2 > static_cast<double>(kMaxEvents))

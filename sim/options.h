@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/reflect.h"
 #include "base/result.h"
@@ -132,6 +133,9 @@ struct Options {
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(Options, scenario, seed, cluster, time, network, disk, work, faults)
 };
+
+// The names in cluster.domains.
+std::vector<std::string> domainsOf(const Options& options);
 
 // Is every value within what the simulator can do? The error names the member. Needed only for options from outside.
 Status checkOptions(const Options& options);

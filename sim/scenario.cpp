@@ -39,7 +39,7 @@ Status set(const OptionValue& value, E& into) {
 
 bool switchedOff(const Scenario& scenario, std::uint64_t seed, const std::string& path, const std::string& table) {
   const auto share = scenario.onPerMillion.find(table);
-  if (share == scenario.onPerMillion.end()) return false;
+  if (share == scenario.onPerMillion.end() || scenario.always.contains(path)) return false;
   SeededRandom random(streamSeed(seed, "whether " + path));
   return static_cast<std::int64_t>(random.below(1'000'000)) >= share->second;
 }

@@ -24,6 +24,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct Scenario {
   std::string about;
   std::map<std::string, OptionDraw> draws;           // by path: "faults.crashes"
   std::map<std::string, std::int64_t> onPerMillion;  // by table: what `sometimes` says
+  std::set<std::string> always;                      // by path: those that `sometimes` leaves alone
   std::vector<Event> events;                         // fixed ones
   std::vector<std::string> expectedProbes;
 };

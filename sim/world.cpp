@@ -10,19 +10,6 @@ namespace {
 constexpr Micros kRetryStart = 5 * kSecond;
 constexpr std::size_t kMaxInbox = 100'000;
 
-std::vector<std::string> wordsOf(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char c : std::string(text) + " ") {
-    if (c != ' ' && c != ',') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
-  }
-  return words;
-}
-
 }  // namespace
 
 World::World(const Plan& plan, const RunOptions& options)
@@ -31,7 +18,7 @@ World::World(const Plan& plan, const RunOptions& options)
       network_(plan.options.network, plan.options.seed, agenda_, *this),
       tracing_(static_cast<bool>(options.trace)) {
   setup_.options = plan.options;
-  for (const std::string& name : wordsOf(plan.options.cluster.domains)) {
+  for (const std::string& name : domainsOf(plan.options)) {
     auto module = domains::makeDomain(name);
     WITAN_CHECK(module.ok(), "the scenario names domains that exist");
     setup_.domains.push_back(module->get());
