@@ -34,9 +34,17 @@ struct BookedRequest {
   std::optional<Micros> returned;
   node::Request request;
   node::Answer answer;
-  bool plain = false;     // a proposal as agents make them: nothing in it to be refused
-  bool accepted = false;  // durably
+  bool plain = false;       // a proposal as agents make them: nothing in it to be refused
+  bool inOutbox = false;    // its device does not decide about it
+  bool accepted = false;    // durably
+  bool answerLost = false;  // the answer was there, and died with the device before the client had it
   bool mayBeLost = false;
+};
+
+// A device's disk is not what it was: what it wrote since then may be lost.
+struct BookedLoss {
+  std::uint32_t device = 0;
+  Micros at = 0;
 };
 
 class Book {
@@ -44,52 +52,71 @@ class Book {
   using Key = std::pair<std::string, std::pair<int, std::string>>;  // space, kind, key
 
   void wrote(const Key& key, BookedWrite write) {
-    writes_[key].push_back(std::move(write));
-    fresh_.push_back({key, writes_[key].size() - 1});
+    const std::uint32_t device = write.device;
+    auto [at, fresh] = writes_.try_emplace(key);
+    at->second.push_back(std::move(write));
+    desk(device).fresh.push_back({&at->second, at->second.size() - 1});
   }
+  void asked(BookedRequest request) {
+    Desk& at = desk(request.device);
+    at.open[request.request.operationId] = requests_.size();
+    at.unsaved.push_back(requests_.size());
+    requests_.push_back(std::move(request));
+  }
+  // The attempt that stands unanswered under this id at this device; null: none does.
+  BookedRequest* open(std::uint32_t device, const std::string& operationId) {
+    const auto& open = desk(device).open;
+    const auto at = open.find(operationId);
+    return at == open.end() ? nullptr : &requests_[at->second];
+  }
+  void answered(BookedRequest& request, Micros at, node::Answer answer) {
+    request.returned = at;
+    request.answer = std::move(answer);
+    desk(request.device).open.erase(request.request.operationId);
+  }
+  void answerLost(BookedRequest& request) {
+    request.answerLost = true;
+    desk(request.device).open.erase(request.request.operationId);
+  }
+
   // A device's disk has everything that it wrote up to now, or its memory is gone.
   void madeDurable(std::uint32_t device) {
-    settle(device, [](BookedWrite& write) { write.durable = true; });
-    for (BookedRequest& request : requests_)
-      if (request.device == device && !request.returned) request.accepted = true;
+    for (auto& [writes, n] : desk(device).fresh) (*writes)[n].durable = true;
+    for (const std::size_t n : desk(device).unsaved) requests_[n].accepted = true;
+    forgot(device);
   }
   void forgot(std::uint32_t device) {
-    settle(device, [](BookedWrite&) {});
+    desk(device).fresh.clear();
+    desk(device).unsaved.clear();
   }
-  void diskLost(std::uint32_t device, Micros since) {
+  void diskLost(std::uint32_t device, Micros since, Micros now) {
     for (auto& [key, writes] : writes_)
       for (BookedWrite& write : writes)
         if (write.device == device && write.at >= since) write.mayBeLost = true;
     for (BookedRequest& request : requests_)
       if (request.device == device) request.mayBeLost = true;
+    losses_.push_back({device, now});
   }
-  const std::map<Key, std::vector<BookedWrite>>& writes() const { return writes_; }
 
-  // The attempt that stands unanswered under this id at this device; null: none does.
-  BookedRequest* open(std::uint32_t device, const std::string& operationId) {
-    for (auto at = requests_.rbegin(); at != requests_.rend(); ++at)
-      if (at->device == device && !at->returned && at->request.operationId == operationId) return &*at;
-    return nullptr;
-  }
-  std::vector<BookedRequest>& requests() { return requests_; }
+  const std::map<Key, std::vector<BookedWrite>>& writes() const { return writes_; }
+  const std::vector<BookedRequest>& requests() const { return requests_; }
+  const std::vector<BookedLoss>& losses() const { return losses_; }
 
  private:
-  template <class Visit>
-  void settle(std::uint32_t device, Visit visit) {
-    std::vector<std::pair<Key, std::size_t>> others;
-    for (auto& [key, n] : fresh_) {
-      BookedWrite& write = writes_[key][n];
-      if (write.device == device)
-        visit(write);
-      else
-        others.emplace_back(key, n);
-    }
-    fresh_ = std::move(others);
+  struct Desk {
+    std::vector<std::pair<std::vector<BookedWrite>*, std::size_t>> fresh;  // not yet known to be durable
+    std::vector<std::size_t> unsaved;                                      // the same of requests
+    std::map<std::string, std::size_t> open;
+  };
+  Desk& desk(std::uint32_t device) {
+    if (device >= desks_.size()) desks_.resize(device + 1);
+    return desks_[device];
   }
 
-  std::map<Key, std::vector<BookedWrite>> writes_;
-  std::vector<std::pair<Key, std::size_t>> fresh_;  // not yet known to be durable
+  std::map<Key, std::vector<BookedWrite>> writes_;  // nodes stay where they are
   std::vector<BookedRequest> requests_;
+  std::vector<BookedLoss> losses_;
+  std::vector<Desk> desks_;
 };
 
 }  // namespace witan::sim

@@ -1,6 +1,7 @@
 #include "sim/device.h"
 
 #include "sim/network.h"
+#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 
 namespace witan::sim {
@@ -38,7 +39,7 @@ SimDevice::SimDevice(const ClusterSetup& setup, std::uint32_t index)
       index_(index),
       name_(ClusterSetup::deviceName(index)),
       random_(setup.options.seed ^ (index + 1) * 0xbf58476d1ce4e5b9u) {
-  for (std::size_t n = 0; n < kStores; ++n) stores_[n] = makeStore(n);
+  for (std::size_t n = 0; n < kStores; ++n) stores_[n] = makeStore();
   const TimeOptions& time = setup.options.time;
   const auto within = [&](std::int64_t most) -> std::int64_t {
     return most <= 0 ? 0 : static_cast<std::int64_t>(random_.below(2 * static_cast<std::uint64_t>(most) + 1)) - most;
@@ -47,7 +48,8 @@ SimDevice::SimDevice(const ClusterSetup& setup, std::uint32_t index)
   driftPpm_ = within(time.driftPpm);
 }
 
-std::unique_ptr<store::CrashableStore> SimDevice::makeStore(std::size_t) const {
+std::unique_ptr<store::CrashableStore> SimDevice::makeStore() const {
+  if (setup_.options.cluster.store == StoreKind::rocksdb) return std::make_unique<store::CrashableRocks>();
   return std::make_unique<store::MemoryStore>();
 }
 
@@ -67,6 +69,7 @@ Status SimDevice::start(Micros at) {
   config.domains = setup_.domains;
   config.partitions = static_cast<std::uint32_t>(setup_.options.cluster.partitions);
   config.ledgerReplica = isLedgerReplica();
+  config.pendingTtlMicros = setup_.options.cluster.pendingTtlSeconds * kSecond;
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
@@ -92,8 +95,10 @@ void SimDevice::losePower() {
     while (plan.keepUnsynced < unsynced &&
            random_.below(100) < static_cast<std::uint64_t>(setup_.options.disk.keepPercent))
       ++plan.keepUnsynced;
-    if (setup_.options.disk.tear && plan.keepUnsynced > 0 && random_.below(4) == 0)
-      plan.tearLastValue = random_.below(64);
+    if (setup_.options.disk.tear && setup_.options.cluster.store == StoreKind::rocksdb) {
+      if (plan.keepUnsynced > 0 && random_.below(4) == 0) plan.tearLastValue = random_.below(64);
+      if (random_.below(4) == 0) plan.scatter = random_.next() | 1;
+    }
     disk->crash(plan);
   }
 }

@@ -79,7 +79,7 @@ class SimDevice {
   bool paused = false;
 
  private:
-  std::unique_ptr<store::CrashableStore> makeStore(std::size_t n) const;
+  std::unique_ptr<store::CrashableStore> makeStore() const;
 
   const ClusterSetup& setup_;
   const std::uint32_t index_;

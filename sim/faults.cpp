@@ -1,5 +1,5 @@
 // What the plan lets go wrong, and what operators do about partitions and members.
-#include "base/crypto.h"
+#include "base/quote.h"
 #include "replication/statement.h"
 #include "sim/world.h"
 
@@ -15,9 +15,8 @@ std::string linkName(const Event& event) {
 
 void World::fault(const Event& original, std::uint64_t number) {
   Event event = original;
-  const auto devices = static_cast<std::uint32_t>(seats_.size());
-  event.device %= devices;
-  event.other %= devices;
+  event.device %= founders();
+  event.other %= founders();
   Seat& at = seat(event.device);
   const Micros until = agenda_.now() + event.lasts;
   const auto ends = [&] { agenda_.add(until, StepKind::faultEnd, event.device, number); };
@@ -50,7 +49,7 @@ void World::fault(const Event& original, std::uint64_t number) {
       return;
     case EventKind::loseDisk:
       switchOff(event.device, true, until);
-      book_.diskLost(event.device, 0);
+      book_.diskLost(event.device, 0, agenda_.now());
       at.device->wipe();
       at.imageAt = -1;
       return;
@@ -62,18 +61,14 @@ void World::fault(const Event& original, std::uint64_t number) {
         return;
       }
       switchOff(event.device, true, until);
-      book_.diskLost(event.device, at.imageAt);
+      book_.diskLost(event.device, at.imageAt, agenda_.now());
       at.device->restoreImage((event.seed & 1) != 0);
       return;
     case EventKind::fullDisk:
       for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);
       return ends();
     case EventKind::slowDisk: at.device->setSlowDisk(true); return ends();
-    case EventKind::bitRot: {
-      // The log has checks of its own; what RocksDB's checksums would find elsewhere, a restart finds here.
-      (void)at.device->disk(2).rot(event.n, event.seed);
-      return;
-    }
+    case EventKind::bitRot: return rot(event);
     case EventKind::clockJump:
       at.device->jumpClock((event.m == 1 ? -1 : 1) * static_cast<Micros>(event.n) * 1000);
       return;
@@ -91,6 +86,26 @@ void World::fault(const Event& original, std::uint64_t number) {
   }
 }
 
+// One bit of the ledgers' store. The log has checks of its own: a restart must find it, and the disk is given up. What
+// RocksDB's checksums find elsewhere, this twin of it cannot; there the operator is taken to have seen the report.
+void World::rot(const Event& event) {
+  Seat& at = seat(event.device);
+  const auto key = at.device->disk(2).rot(event.n, event.seed);
+  if (!key) return;
+  switchOff(event.device, false, -1);
+  const std::size_t row = key->rfind('/');
+  const bool inLog = key->starts_with("p/") && row != std::string::npos && (*key)[row + 1] == 'l';
+  if (inLog && at.device->start(agenda_.now()).ok()) {
+    at.device->stop();
+    return failed("bit-rot", at.device->name() + " starts from a log with a flipped bit in " + inQuotes(*key));
+  }
+  probe(inLog ? "bit rot found" : "bit rot beside the log");
+  book_.diskLost(event.device, 0, agenda_.now());
+  at.device->wipe();
+  at.imageAt = -1;
+  agenda_.add(agenda_.now() + event.lasts, StepKind::start, event.device);
+}
+
 void World::blockAll(const Event& event, bool block) {
   const auto devices = static_cast<std::uint32_t>(seats_.size());
   const auto set = [&](std::uint32_t from, std::uint32_t to) {
@@ -98,7 +113,7 @@ void World::blockAll(const Event& event, bool block) {
     block ? network_.block(from, to) : network_.unblock(from, to);
   };
   const auto both = [&](std::uint32_t a, std::uint32_t b) { set(a, b), set(b, a); };
-  const std::uint32_t a = event.device % devices, b = event.other % devices;
+  const std::uint32_t a = event.device % founders(), b = event.other % founders();
   switch (event.kind) {
     case EventKind::oneWayCut: return set(a, b);
     case EventKind::split:
@@ -116,7 +131,7 @@ void World::blockAll(const Event& event, bool block) {
 
 void World::endFault(std::uint64_t number) {
   const Event& event = plan_.events[number];
-  Seat& at = seat(event.device);
+  Seat& at = seat(event.device % founders());
   switch (event.kind) {
     case EventKind::flap: return flap(event, number, 1);
     case EventKind::fullDisk:
@@ -130,8 +145,7 @@ void World::endFault(std::uint64_t number) {
 
 // Down and up every few seconds. Rounds alternate; the end finds the link up.
 void World::flap(const Event& event, std::uint64_t number, std::uint64_t round) {
-  const auto devices = static_cast<std::uint32_t>(seats_.size());
-  const std::uint32_t a = event.device % devices, b = event.other % devices;
+  const std::uint32_t a = event.device % founders(), b = event.other % founders();
   if (a == b) return;
   const Micros half = static_cast<Micros>(event.m % 20'000 + 500) * 1000;
   const Micros passed = agenda_.now() - event.at;
@@ -177,27 +191,56 @@ void World::operate(Seat& at, const Event& event) {
   const auto partitions = static_cast<std::uint64_t>(plan_.options.cluster.partitions);
   const std::string partition =
       node::partitionId(module.signature().domain, static_cast<std::uint32_t>(event.n % partitions));
+  const std::uint32_t other = event.other % founders();
+  std::string what = partition;
   Status done = okStatus();
   switch (event.kind) {
-    case EventKind::movePartition: {
-      done = replica.move(partition, ClusterSetup::deviceName(event.other % static_cast<std::uint32_t>(seats_.size())),
-                          "rebalanced", now);
+    case EventKind::movePartition:
+      done = replica.move(partition, ClusterSetup::deviceName(other), "rebalanced", now);
       break;
-    }
     case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;
-    case EventKind::retire: {
-      const Seat& leaving = seat(event.other);
-      replication::LocalReplica& data = replica.data();
-      const auto members = data.membership();
-      const auto statements = data.statements();
-      if (!members.ok() || !statements.ok()) return;
-      done = data.addStatement(replication::proposeRetire(*statements, data.writer(), leaving.device->name(), 1));
+    case EventKind::retire:
+      what = ClusterSetup::deviceName(other);
+      done = retire(replica, other);
       break;
-    }
+    case EventKind::join:
+      what = ClusterSetup::deviceName(static_cast<std::uint32_t>(seats_.size()));
+      done = join(replica);
+      break;
     default: return;
   }
-  trace(at.device->index(), "ledger", enumName(event.kind), done.ok() ? partition : done.error().message);
+  trace(at.device->index(), "ledger", enumName(event.kind), done.ok() ? what : done.error().message);
   probe(std::string(enumName(event.kind)) + (done.ok() ? " done" : " refused"));
+}
+
+// A device that leaves is switched off for good; what only it had is gone with it.
+Status World::retire(node::Replica& by, std::uint32_t leaving) {
+  Seat& out = seat(leaving);
+  if (out.retired || out.device->name() == by.device())
+    return Error{ErrorCode::conflict, out.device->name() + " cannot be retired here", ""};
+  replication::LocalReplica& data = by.data();
+  WITAN_TRY(members, data.membership());
+  WITAN_TRY(statements, data.statements());
+  if (members.standing(out.device->name()) != replication::Standing::active)
+    return Error{ErrorCode::conflict, out.device->name() + " is no member", ""};
+  WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.device->name(), 1)));
+  out.retired = true;
+  book_.diskLost(leaving, 0, agenda_.now());
+  switchOff(leaving, false, -1);
+  return okStatus();
+}
+
+Status World::join(node::Replica& by) {
+  if (seats_.size() >= kMostDevices) return Error{ErrorCode::unavailable, "the cluster has all its devices", ""};
+  replication::LocalReplica& data = by.data();
+  const std::string fresh = ClusterSetup::deviceName(static_cast<std::uint32_t>(seats_.size()));
+  WITAN_TRY(members, data.membership());
+  WITAN_TRY(statements, data.statements());
+  WITAN_DO(
+      data.addStatement(replication::admit(statements, data.writer(), fresh, members.nextAdmission(fresh), "device")));
+  const std::uint32_t index = addSeat();
+  agenda_.add(agenda_.now() + kSecond, StepKind::start, index);
+  return okStatus();
 }
 
 }  // namespace witan::sim

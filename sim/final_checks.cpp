@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernel/ledger_verify.h"
 #include "sim/world.h"
 
 namespace witan::sim {
@@ -49,6 +48,7 @@ void World::checkAtEnd() {
   checkReplicas();
   if (!result_.failure) checkWrites();
   if (!result_.failure) checkLedgers();
+  if (!result_.failure) checkRequests();
   if (!result_.failure) checkConfinement();
 }
 
@@ -96,30 +96,32 @@ void World::checkWrites() {
 void World::checkLedgers() {
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
-      const std::string id = node::partitionId(module->signature().domain, n);
-      node::PartitionHost* first = nullptr;
-      for (auto& at : seats_) {
-        node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
-        if (host == nullptr) continue;
-        host->partition().checkInvariants();
-        store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
-        auto report = kernel::verifyLedger(rows, {first == nullptr ? module.get() : nullptr, std::nullopt});
-        if (!report.ok()) return failed("ledger-rules", at->device->name() + " " + id + ": " + report.error().message);
-        if (!report->ok())
-          return failed("ledger-rules", at->device->name() + " " + id + " entry " + std::to_string(report->badEntry) +
-                                            ": " + report->problem);
-        if (first == nullptr) {
-          first = host;
-        } else if (host->partition().size() != first->partition().size() ||
-                   host->partition().tree().root() != first->partition().tree().root()) {
-          return failed("ledger-convergence", at->device->name() + " has another log of " + id + " (" +
-                                                  std::to_string(host->partition().size()) + " entries, elsewhere " +
-                                                  std::to_string(first->partition().size()) + ")");
-        }
-      }
+      checkLedger(*module, node::partitionId(module->signature().domain, n));
+      if (result_.failure) return;
     }
 }
 
-void World::checkConfinement() {}
+// Checker "no-request-lost": whatever a device had taken on for good was answered.
+void World::checkRequests() {
+  for (const BookedRequest& request : book_.requests())
+    if (request.inOutbox && request.accepted && !request.returned && !request.answerLost && !request.mayBeLost)
+      return failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
+                                           request.request.operationId +
+                                           " durably, nothing waits any more, and it was never answered");
+}
+
+// Checker "confinement": no byte of what a device may not have is on its disks. (What it receives is looked at when it
+// arrives.)
+void World::checkConfinement() {
+  for (auto& at : seats_)
+    for (std::size_t n = 0; n < kStores; ++n) {
+      std::string leak;
+      at->device->disk(n).visitBytes([&](std::string_view key, std::string_view value) {
+        leak = confinement_->checkRow(at->device->name(), kStoreNames[n], key, value);
+        return leak.empty();
+      });
+      if (!leak.empty()) return failed("confinement", leak);
+    }
+}
 
 }  // namespace witan::sim

@@ -75,6 +75,12 @@ Micros Network::delay(Pair& between, std::size_t bytes) {
   return micros;
 }
 
+std::string Network::describe() const {
+  const auto& [number, chunk] = *chunks_.begin();
+  return std::to_string(underWay_) + " chunks of frames are under way, one of " + std::to_string(chunk.frames.size()) +
+         " bytes from device " + std::to_string(chunk.from) + " to device " + std::to_string(chunk.to);
+}
+
 // --- cuts
 
 void Network::block(std::uint32_t from, std::uint32_t to) { ++pair(from, to).blocked[towards(to, from)]; }

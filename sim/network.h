@@ -64,6 +64,8 @@ class Network {
   bool connected(std::uint32_t a, std::uint32_t b) const;
   // Frames on their way.
   std::size_t underWay() const { return underWay_; }
+  // Of what is under way, the first in words. Requires: there is something.
+  std::string describe() const;
   std::uint64_t frames() const { return frames_; }
   std::uint64_t bytes() const { return bytes_; }
   // A frame that went from `from` to `to` before, by number; empty: there is none. For replays.

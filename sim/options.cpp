@@ -27,6 +27,7 @@ constexpr Bounds kBounds[] = {
     {"cluster", "agents", 0, 1'000},
     {"cluster", "entities", 1, 10'000},
     {"cluster", "partitions", 1, 64},
+    {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
     {"cluster", "scopes", 0, 16},
     {"time", "seconds", 1, kTenYears},
     {"time", "settleSeconds", 1, kTenYears},

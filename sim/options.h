@@ -26,12 +26,14 @@ struct ClusterOptions {
   std::int64_t agents = 10;         // per device
   std::int64_t entities = 6;        // per domain
   std::int64_t partitions = 2;      // per domain
-  std::int64_t scopes = 2;          // private scopes beside "main"; a device has about half of them
+  std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
+  std::int64_t scopes = 2;             // private scopes beside "main"; a device has about half of them
   std::string domains = "udt budget";
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
   static constexpr std::size_t required = 0;
-  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, scopes, domains, engine, store)
+  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, pendingTtlSeconds, scopes,
+                domains, engine, store)
 };
 
 struct TimeOptions {
@@ -61,7 +63,7 @@ struct NetworkOptions {
 struct DiskOptions {
   std::int64_t syncMicros = 300;  // mean; the device does nothing else meanwhile
   std::int64_t keepPercent = 50;  // chance of each un-synced batch, oldest first, to survive a crash
-  bool tear = true;               // the last one that survives may be torn
+  bool tear = false;  // RocksDB: the last write may be torn, and files keep what they like of what is un-synced
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(DiskOptions, syncMicros, keepPercent, tear)
 };

@@ -92,9 +92,25 @@ void World::decideEverything() {
   }
 }
 
+// Who should answer a request that waits.
+std::string World::standingOf(const node::Request& request) {
+  std::string text = " (";
+  for (auto& at : seats_) {
+    if (at->retired) continue;
+    node::Replica& replica = at->device->replica();
+    const std::string id = replica.partitionFor(request.domain, request.entity);
+    const node::PartitionHost* host = replica.host(id);
+    if (host != nullptr && replica.owns(*host)) text += at->device->name() + " owns " + id + "; ";
+    const node::Claim* claim = replica.owners().find(id);
+    if (at->device->name() == request.device)
+      text += "it takes " + (claim == nullptr ? "nobody" : claim->owner) + " for the owner";
+  }
+  return text + ")";
+}
+
 // What is still to be done; empty: nothing.
 std::string World::unsettled() {
-  if (network_.underWay() > 0) return std::to_string(network_.underWay()) + " chunks of frames are under way";
+  if (network_.underWay() > 0) return network_.describe();
   for (std::uint32_t i = 0; i < seats_.size(); ++i) {
     Seat& at = *seats_[i];
     if (at.retired) continue;
@@ -102,7 +118,8 @@ std::string World::unsettled() {
     if (!at.inbox.empty() || at.releasing) return at.device->name() + " is at work";
     node::Replica& replica = at.device->replica();
     if (replica.outbox().size() > 0)
-      return at.device->name() + " still waits for an answer to " + replica.outbox().all().begin()->first;
+      return at.device->name() + " still waits for an answer to " + replica.outbox().all().begin()->first +
+             standingOf(replica.outbox().all().begin()->second.request);
     for (std::uint32_t j = 0; j < i; ++j)
       if (!seats_[j]->retired && !network_.connected(i, j))
         return at.device->name() + " and " + seats_[j]->device->name() + " are not connected";
@@ -112,15 +129,27 @@ std::string World::unsettled() {
         return "an escalation of " + id + " is not decided";
   }
   for (const auto& module : modules_)
-    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
-      const std::string id = node::partitionId(module->signature().domain, n);
-      std::size_t owners = 0;
-      for (auto& at : seats_)
-        if (node::PartitionHost* host = at->device->replica().host(id); host != nullptr && !at->retired)
-          owners += at->device->replica().owns(*host) ? 1 : 0;
-      if (owners != 1) return "partition " + id + " has " + std::to_string(owners) + " owners";
-    }
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n)
+      if (std::string what = unsettledPartition(node::partitionId(module->signature().domain, n)); !what.empty())
+        return what;
   return {};
+}
+
+// One owner, and everybody has followed it to the end.
+std::string World::unsettledPartition(const std::string& id) {
+  std::size_t owners = 0;
+  const node::PartitionHost* first = nullptr;
+  for (auto& at : seats_) {
+    if (at->retired) continue;
+    const node::PartitionHost* host = at->device->replica().host(id);
+    if (host == nullptr) continue;
+    owners += at->device->replica().owns(*host) ? 1 : 0;
+    if (first == nullptr) first = host;
+    if (host->durableBatches() != first->durableBatches())
+      return at->device->name() + " has " + std::to_string(host->durableBatches()) + " batches of " + id +
+             ", another device " + std::to_string(first->durableBatches());
+  }
+  return owners == 1 ? std::string() : "partition " + id + " has " + std::to_string(owners) + " owners";
 }
 
 }  // namespace witan::sim

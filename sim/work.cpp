@@ -200,8 +200,9 @@ void World::submit(Seat& at, node::Request request, bool plain) {
   booked.device = at.device->index();
   booked.invoked = agenda_.now();
   booked.request = std::move(request);
+  booked.inOutbox = at.device->replica().outbox().all().contains(booked.request.operationId);
   booked.plain = plain;
-  book_.requests().push_back(std::move(booked));
+  book_.asked(std::move(booked));
 }
 
 void World::propose(Seat& at, const Event& event) {

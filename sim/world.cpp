@@ -24,9 +24,24 @@ World::World(const Plan& plan, const RunOptions& options)
     setup_.domains.push_back(module->get());
     modules_.push_back(*std::move(module));
   }
+  confinement_ = makeConfinement();
 }
 
 World::~World() = default;
+
+// Markers of private scopes, and of what devices ask of the ledgers: "ledger-3" is what device 3 asked.
+std::unique_ptr<Confinement> World::makeConfinement() const {
+  std::vector<std::string> scopes;
+  for (std::int64_t n = 0; n < plan_.options.cluster.scopes; ++n)
+    scopes.push_back(ClusterSetup::scopeName(static_cast<std::uint64_t>(n)));
+  for (std::uint32_t i = 0; i < kMostDevices; ++i) scopes.push_back("ledger-" + std::to_string(i));
+  return std::make_unique<Confinement>(scopes, [this](std::string_view device, std::string_view scope) {
+    if (!scope.starts_with("ledger-")) return setup_.mayHave(device, scope);
+    const std::uint32_t index = ClusterSetup::deviceIndex(device);
+    return static_cast<std::int64_t>(index) < plan_.options.cluster.ledgerReplicas ||
+           index == ClusterSetup::deviceIndex(scope);
+  });
+}
 
 // --- reporting
 
@@ -136,7 +151,7 @@ void World::step(const Step& step) {
       Arrival arrival;
       arrival.kind = Arrival::Kind::event;
       arrival.event = step.n;
-      return put(event.device % static_cast<std::uint32_t>(seats_.size()), std::move(arrival));
+      return put(event.device % founders(), std::move(arrival));
     }
     case StepKind::faultEnd: return endFault(step.n);
     case StepKind::work: return work(step.a);
@@ -170,6 +185,7 @@ bool World::reachable(std::uint32_t device) const {
 }
 
 void World::onConnected(std::uint32_t device, std::uint32_t peer) {
+  confinement_->closed(ClusterSetup::deviceName(device), ClusterSetup::deviceName(peer));
   Arrival arrival;
   arrival.kind = Arrival::Kind::connected;
   arrival.peer = peer;
@@ -183,6 +199,9 @@ void World::onDisconnected(std::uint32_t device, std::uint32_t peer) {
 }
 void World::onFrames(std::uint32_t device, std::uint32_t peer, std::string frames) {
   digest_.add(frames);
+  const std::string leak =
+      confinement_->checkReceived(ClusterSetup::deviceName(device), ClusterSetup::deviceName(peer), frames);
+  if (!leak.empty()) failed("confinement", leak);
   Arrival arrival;
   arrival.kind = Arrival::Kind::frames;
   arrival.peer = peer;
@@ -286,9 +305,7 @@ void World::release(std::uint32_t device) {
       trace(device, "ledger", "answer",
             answered.answer.operationId + ": " + std::string(enumName(answered.answer.outcome)) + " " +
                 answered.answer.message);
-    if (request == nullptr) continue;
-    request->returned = agenda_.now();
-    request->answer = std::move(answered.answer);
+    if (request != nullptr) book_.answered(*request, agenda_.now(), std::move(answered.answer));
   }
   for (const node::Notice& notice : at.held.notices) {
     probe("notice: " + notice.kind);
@@ -323,7 +340,7 @@ void World::start(std::uint32_t device) {
     if (started.error().code == ErrorCode::corrupt) {
       // Nothing may be guessed: an operator gives the disk up, and the others fill a new one.
       probe("disk given up");
-      book_.diskLost(device, 0);
+      book_.diskLost(device, 0, agenda_.now());
       at.device->wipe();
     } else {
       probe("start refused");
@@ -347,6 +364,8 @@ void World::switchOff(std::uint32_t device, bool power, Micros backAt) {
   }
   if (power) at.device->losePower();
   book_.forgot(device);
+  for (const node::Answered& answered : at.held.answers)
+    if (BookedRequest* request = book_.open(device, answered.answer.operationId)) book_.answerLost(*request);
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.device->paused = false;

@@ -10,14 +10,19 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 
 #include "sim/book.h"
+#include "sim/check/operation.h"
+#include "sim/check/taint.h"
 #include "sim/device.h"
 #include "sim/digest.h"
 #include "sim/network.h"
 #include "sim/run.h"
 
 namespace witan::sim {
+
+inline constexpr std::uint32_t kMostDevices = 24;  // of a simulated cluster, with those that join
 
 class World final : NetworkHooks {
  public:
@@ -54,6 +59,7 @@ class World final : NetworkHooks {
   void onNetwork(std::uint32_t device, std::string_view what, std::uint32_t peer) override;
 
   // world.cpp: time and devices
+  std::unique_ptr<Confinement> makeConfinement() const;
   void foundCluster();
   void step(const Step& step);
   void put(std::uint32_t device, Arrival arrival);
@@ -66,6 +72,8 @@ class World final : NetworkHooks {
   void switchOff(std::uint32_t device, bool power, Micros backAt);
   void fail(std::uint32_t device, const Error& why);
   std::uint32_t addSeat();
+  // Devices that were there from the beginning: what plans speak of. Later ones only join in.
+  std::uint32_t founders() const { return static_cast<std::uint32_t>(plan_.options.cluster.devices); }
 
   // faults.cpp
   void fault(const Event& event, std::uint64_t number);
@@ -73,7 +81,10 @@ class World final : NetworkHooks {
   void blockAll(const Event& event, bool block);
   void hostileFrames(const Event& event, std::uint64_t round);
   void flap(const Event& event, std::uint64_t number, std::uint64_t round);
+  void rot(const Event& event);
   void operate(Seat& seat, const Event& event);
+  Status retire(node::Replica& by, std::uint32_t leaving);
+  Status join(node::Replica& by);
 
   // work.cpp: what agents, people and counselors do on a device
   void act(Seat& seat, const Event& event);
@@ -95,13 +106,23 @@ class World final : NetworkHooks {
   void seizeOrphans();
   void decideEverything();
   std::string unsettled();
+  std::string unsettledPartition(const std::string& id);
+  std::string standingOf(const node::Request& request);
 
   // final_checks.cpp
   void checkAtEnd();
   void checkReplicas();
   void checkWrites();
   void checkLedgers();
+  void checkRequests();
   void checkConfinement();
+
+  // ledger_checks.cpp
+  void checkLedger(const kernel::DomainModule& module, const std::string& id);
+  std::string rowsSound(const kernel::DomainModule& module, const std::string& id);
+  Result<PartitionLog> logAt(Seat& at, const std::string& id);
+  std::set<std::string> keptAside(const std::string& id);
+  std::string lostDecision(const std::vector<Operation>& operations, const PartitionLog& log, const std::string& id);
 
   void failed(std::string checker, std::string reason);
   void trace(std::uint32_t device, std::string_view category, std::string_view what, std::string_view detail = {},
@@ -117,6 +138,7 @@ class World final : NetworkHooks {
   Network network_;
   std::vector<std::unique_ptr<Seat>> seats_;
   Book book_;
+  std::unique_ptr<Confinement> confinement_;
   RollingDigest digest_;
   RunResult result_;
   bool tracing_ = false;

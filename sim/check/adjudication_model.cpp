@@ -242,7 +242,8 @@ std::string difference(const Decision& expected, const Decision& told) {
   if (expected.invariant != told.invariant) return should;
   if (!expected.invariant.empty() && expected.message != told.message)
     return "told \"" + told.message + "\", but the message comes out as \"" + expected.message + "\"";
-  if (expected.safe != told.safe || expected.violated != told.violated)
+  // An answer that came over the network does not name them.
+  if (expected.safe != told.safe || (!told.violated.empty() && expected.violated != told.violated))
     return "told wrongly which invariants the commit violates";
   return {};
 }

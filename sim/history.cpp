@@ -1,0 +1,105 @@
+#include "sim/history.h"
+
+#include <map>
+
+#include "kernel/proposal_message.h"
+
+namespace witan::sim {
+
+namespace {
+
+// Canonical JSON of the action; what is no action of the domain: none.
+std::string actionText(const kernel::DomainModule& module, const node::Request& request) {
+  kernel::ProposalMessage message;
+  message.actionType = request.actionType;
+  message.action = request.action;
+  auto action = kernel::actionOf(module, message);
+  std::string text;
+  if (action) module.writeAction(text, **action);
+  return text;
+}
+
+Operation operationOf(const BookedRequest& booked, const kernel::DomainModule& module) {
+  const node::Request& request = booked.request;
+  Operation operation;
+  operation.client = booked.device;
+  operation.invoked = booked.invoked;
+  operation.entity = request.entity;
+  operation.operationId = request.operationId;
+  operation.device = request.device;
+  operation.agent = request.agent;
+  switch (request.kind) {
+    case node::RequestKind::propose:
+      operation.role = request.role;
+      operation.action = actionText(module, request);
+      return operation;
+    case node::RequestKind::init: operation.kind = OperationKind::init; break;
+    default:
+      operation.kind = OperationKind::decide;
+      operation.counselor = request.counselor;
+      operation.reason = request.reason;
+      operation.commit = request.kind == node::RequestKind::commit;
+      operation.base = request.base;
+      if (request.escalation != 0) operation.escalation = request.escalation;
+      if (request.pendingDigest != Hash{}) operation.pendingDigest = request.pendingDigest;
+  }
+  operation.fields = request.text.empty() ? "{}" : request.text;
+  return operation;
+}
+
+Answer answerOf(const node::Answer& told) {
+  Answer answer;
+  answer.epoch = {told.epochNumber, told.epochOwner};
+  answer.decision.outcome = told.outcome;
+  answer.decision.recorded = told.recorded;
+  answer.decision.seq = told.seq;
+  answer.decision.invariant = told.invariant;
+  answer.decision.message = told.message;
+  if (told.safe != node::Safety::none) answer.decision.safe = told.safe == node::Safety::safe;
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, const kernel::DomainModule& module,
+                                    const std::function<bool(const node::Request&)>& isOfPartition) {
+  std::vector<Operation> operations;
+  std::map<std::pair<std::uint32_t, std::string>, kernel::Outcome> told;
+  for (const BookedRequest& booked : requests) {
+    if (!isOfPartition(booked.request)) continue;
+    Operation operation = operationOf(booked, module);
+    if (booked.returned) {
+      operation.returned = *booked.returned;
+      operation.answer = answerOf(booked.answer);
+      kernel::Decision& decision = operation.answer.decision;
+      const auto [first, fresh] = told.try_emplace({booked.device, operation.operationId}, decision.outcome);
+      if (!fresh && decision.seq != 0 && decision.outcome == first->second &&
+          decision.outcome != kernel::Outcome::duplicate) {
+        decision.recorded = decision.outcome;
+        decision.outcome = kernel::Outcome::duplicate;
+      }
+    }
+    operations.push_back(std::move(operation));
+  }
+  return operations;
+}
+
+std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log) {
+  std::map<Epoch, std::uint64_t> lost;
+  const kernel::EpochRecord* before = nullptr;
+  for (const kernel::EpochRecord& epoch : log.epochs) {
+    if (epoch.cause == kernel::EpochCause::seizure) {
+      const Epoch previous = before == nullptr ? Epoch{} : epochOf(*before), next = epochOf(epoch);
+      lost.emplace(previous, epoch.entries + 1);
+      for (const Operation& operation : operations)
+        if (operation.returned && operation.answer.epoch > previous && operation.answer.epoch < next)
+          lost.emplace(operation.answer.epoch, 0);
+    }
+    before = &epoch;
+  }
+  std::vector<LostRange> ranges;
+  for (const auto& [epoch, from] : lost) ranges.push_back({epoch, from});
+  return ranges;
+}
+
+}  // namespace witan::sim

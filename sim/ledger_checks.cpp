@@ -1,0 +1,125 @@
+// The ledgers at the end of a run: their rows, their rules, their epochs, and what clients were told of them.
+#include <algorithm>
+
+#include "kernel/ledger_verify.h"
+#include "replication/writer.h"
+#include "sim/check/answers.h"
+#include "sim/check/ledger_rules.h"
+#include "sim/check/linearizability.h"
+#include "sim/history.h"
+#include "sim/world.h"
+
+namespace witan::sim {
+
+// Checkers "ledger-rules", "ledger-convergence", "fences", "no-decision-lost", "answers", "linearizability".
+void World::checkLedger(const kernel::DomainModule& module, const std::string& id) {
+  if (const std::string problem = rowsSound(module, id); !problem.empty()) return failed("ledger-rules", problem);
+  std::vector<PartitionLog> logs;
+  std::vector<const Seat*> holders;
+  for (auto& at : seats_) {
+    if (at->retired || at->device->replica().host(id) == nullptr) continue;
+    auto log = logAt(*at, id);
+    if (!log.ok()) return failed("ledger-rules", at->device->name() + " " + id + ": " + log.error().message);
+    logs.push_back(*std::move(log));
+    holders.push_back(at.get());
+  }
+  if (logs.empty()) return;
+  const PartitionLog& log = logs.front();
+  if (const std::string problem = sim::checkLedger(module, log.lines); !problem.empty())
+    return failed("ledger-rules", id + ": " + problem);
+
+  std::vector<Operation> operations = operationsOf(book_.requests(), module, [&](const node::Request& request) {
+    return request.domain == module.signature().domain &&
+           node::partitionOf(request.domain, request.entity,
+                             static_cast<std::uint32_t>(plan_.options.cluster.partitions)) == id;
+  });
+  const std::vector<LostRange> lost = lossesOf(operations, log);
+  std::vector<DeviceLog> of;
+  for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
+  if (const std::string problem = checkFences(of, lost); !problem.empty()) return failed("fences", id + ": " + problem);
+  if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
+    return failed("no-decision-lost", id + ": " + problem);
+  if (const std::string problem = checkAnswers(operations, log.lines, lost); !problem.empty())
+    return failed("answers", id + ": " + problem);
+  stampFromLog(operations, log);
+  HistoryOptions options;
+  options.pendingTtlMicros = plan_.options.cluster.pendingTtlSeconds * kSecond;
+  options.maxStates = 200'000;
+  options.lost = lost;
+  const HistoryReport report = checkLinearizability(module, operations, options);
+  if (report.verdict == HistoryVerdict::notLinearizable) return failed("linearizability", id + ": " + report.reason);
+  if (report.verdict == HistoryVerdict::undecided) probe("linearizability undecided");
+}
+
+// Every copy's rows and checkpoints, and that all copies have the same root.
+std::string World::rowsSound(const kernel::DomainModule& module, const std::string& id) {
+  const node::PartitionHost* first = nullptr;
+  for (auto& at : seats_) {
+    const node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
+    if (host == nullptr) continue;
+    const std::string where = at->device->name() + " " + id;
+    host->partition().checkInvariants();
+    store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
+    auto report = kernel::verifyLedger(rows, {first == nullptr ? &module : nullptr, std::nullopt});
+    if (!report.ok()) return where + ": " + report.error().message;
+    if (!report->ok()) return where + " entry " + std::to_string(report->badEntry) + ": " + report->problem;
+    if (first == nullptr) first = host;
+    if (host->partition().size() != first->partition().size() ||
+        host->partition().tree().root() != first->partition().tree().root())
+      return where + ": another log than elsewhere (" + std::to_string(host->partition().size()) + " entries, " +
+             std::to_string(first->partition().size()) + " there)";
+  }
+  return {};
+}
+
+Result<PartitionLog> World::logAt(Seat& at, const std::string& id) {
+  kernel::Ledger& ledger = at.device->replica().host(id)->ledger();
+  std::vector<std::string> batches;
+  for (std::uint64_t n = 0; n < ledger.batches(); ++n) {
+    WITAN_TRY(batch, ledger.batch(n));
+    batches.push_back(std::move(batch));
+  }
+  return readLog(batches);
+}
+
+// Operation ids of the entries that devices took out of their logs and kept.
+std::set<std::string> World::keptAside(const std::string& id) {
+  std::set<std::string> ids;
+  for (auto& at : seats_) {
+    const Status scanned = at->device->disk(2).scan("x/" + id + "/", {}, [&](std::string_view, std::string_view value) {
+      const std::string batch(value);
+      auto log = readLog({&batch, 1});
+      if (log.ok())
+        for (const LedgerLine& line : log->lines) ids.insert(line.entry.operationId);
+      return true;
+    });
+    if (!scanned.ok()) trace(at->device->index(), "check", "what was set aside is unreadable", scanned.error().message);
+  }
+  return ids;
+}
+
+// What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have
+// had it is gone.
+std::string World::lostDecision(const std::vector<Operation>& operations, const PartitionLog& log,
+                                const std::string& id) {
+  std::set<std::string_view> there;
+  for (const LedgerLine& line : log.lines) there.insert(line.entry.operationId);
+  std::optional<std::set<std::string>> aside;
+  for (const Operation& operation : operations) {
+    if (!operation.returned || operation.answer.decision.seq == 0 || there.contains(operation.operationId)) continue;
+    if (!aside) aside = keptAside(id);
+    if (aside->contains(operation.operationId)) continue;
+    const std::uint32_t owner = ClusterSetup::deviceIndex(replication::deviceOf(operation.answer.epoch.owner));
+    const auto& losses = book_.losses();
+    if (std::any_of(losses.begin(), losses.end(),
+                    [&](const BookedLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; })) {
+      probe("decision lost with its disk");
+      continue;
+    }
+    return nameOf(operation) + " was told of entry " + std::to_string(operation.answer.decision.seq) + " in " +
+           nameOf(operation.answer.epoch) + "; it is in no log, and nobody reported it as set aside";
+  }
+  return {};
+}
+
+}  // namespace witan::sim
