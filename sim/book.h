@@ -79,6 +79,15 @@ class Book {
     desk(request.device).open.erase(request.request.operationId);
   }
 
+  // The device fails with answers in its memory: attempts that its outbox, `waiting(id)`, no longer has.
+  template <class Waiting>
+  void answersLost(std::uint32_t device, Waiting waiting) {
+    std::erase_if(desk(device).open, [&](const auto& open) {
+      BookedRequest& request = requests_[open.second];
+      return request.inOutbox && !waiting(open.first) && (request.answerLost = true);
+    });
+  }
+
   // A device's disk has everything that it wrote up to now, or its memory is gone.
   void madeDurable(std::uint32_t device) {
     for (auto& [writes, n] : desk(device).fresh) (*writes)[n].durable = true;
@@ -89,12 +98,21 @@ class Book {
     desk(device).fresh.clear();
     desk(device).unsaved.clear();
   }
+  // The device stops. Nobody there waits any more for what it did not have durably in its outbox.
+  void stopped(std::uint32_t device) {
+    forgot(device);
+    std::erase_if(desk(device).open, [&](const auto& open) {
+      const BookedRequest& request = requests_[open.second];
+      return !request.inOutbox || !request.accepted;
+    });
+  }
   void diskLost(std::uint32_t device, Micros since, Micros now) {
     for (auto& [key, writes] : writes_)
       for (BookedWrite& write : writes)
         if (write.device == device && write.at >= since) write.mayBeLost = true;
     for (BookedRequest& request : requests_)
       if (request.device == device) request.mayBeLost = true;
+    desk(device).open.clear();
     losses_.push_back({device, now});
   }
 

@@ -26,7 +26,8 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<Booked
   // Later writes first: one that is fine makes everything fine that its author saw. A removal leaves nothing behind
   // once everybody knows of it, but what it took away must be gone.
   for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
-    if (!at->durable) continue;
+    // What its own device could have lost counts too, once somebody has seen it.
+    if (!at->durable && !fine.contains(at->dot)) continue;
     if (at->tombstone && !at->mayBeLost && !fine.contains(at->dot)) {
       for (const Dot& seen : at->seen)
         if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";

@@ -23,6 +23,7 @@ bool makesOut(EventKind kind) {
     case EventKind::fullDisk:
     case EventKind::loseDisk:
     case EventKind::restore:
+    case EventKind::bitRot:
     case EventKind::retire: return true;
     default: return false;
   }
@@ -33,11 +34,11 @@ Outage outageOf(const Event& event, std::int64_t devices) {
   const std::uint32_t victim = (event.kind == EventKind::retire ? event.other : event.device) % count;
   Micros until = event.at + event.lasts;
   if (event.kind == EventKind::retire) until = kForEver;
-  if (event.kind == EventKind::loseDisk || event.kind == EventKind::restore) until += kRefill;
+  const bool losesDisk =
+      event.kind == EventKind::loseDisk || event.kind == EventKind::restore || event.kind == EventKind::bitRot;
+  if (losesDisk) until += kRefill;
   if (event.kind == EventKind::writeCrash || event.kind == EventKind::ioError) until += kStrikeWithin;
-  const bool keepsDisk =
-      event.kind != EventKind::retire && event.kind != EventKind::loseDisk && event.kind != EventKind::restore;
-  return {victim, event.at, until, keepsDisk};
+  return {victim, event.at, until, !losesDisk && event.kind != EventKind::retire};
 }
 
 class Budget {

@@ -96,7 +96,7 @@ void World::decideEverything() {
 std::string World::standingOf(const node::Request& request) {
   std::string text = " (";
   for (auto& at : seats_) {
-    if (at->retired) continue;
+    if (at->retired || !at->device->running()) continue;
     node::Replica& replica = at->device->replica();
     const std::string id = replica.partitionFor(request.domain, request.entity);
     const node::PartitionHost* host = replica.host(id);

@@ -363,9 +363,9 @@ void World::switchOff(std::uint32_t device, bool power, Micros backAt) {
     network_.stopped(device);
   }
   if (power) at.device->losePower();
-  book_.forgot(device);
   for (const node::Answered& answered : at.held.answers)
     if (BookedRequest* request = book_.open(device, answered.answer.operationId)) book_.answerLost(*request);
+  book_.stopped(device);
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.device->paused = false;
@@ -380,6 +380,7 @@ void World::fail(std::uint32_t device, const Error& why) {
   probe("store failed");
   bool power = false;
   for (std::size_t n = 0; n < kStores; ++n) power = power || at.device->disk(n).struck();
+  book_.answersLost(device, [&](const std::string& id) { return at.device->replica().outbox().all().contains(id); });
   switchOff(device, false, -1);
   if (power)
     at.device->losePower();
