@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "base/utf8.h"
 #include "kernel/mutator.h"
 #include "kernel/partition_instance.h"
@@ -133,7 +134,7 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
 std::optional<Decision> Partition::recorded(const OperationKey& key, std::string_view operationId,
                                             const std::function<bool(const Entry&)>& sameAct) {
   const auto at = operations_.find(key);
-  if (at == operations_.end()) return std::nullopt;
+  if (at == operations_.end() || mutated(Mutant::noDedupe)) return std::nullopt;
   Decision decision;
   decision.outcome = Outcome::duplicate;
   if (at->second & kIsNoteBit) {
@@ -216,12 +217,17 @@ Decision Partition::propose(const Proposal& proposal) {
   if (instance == nullptr)
     return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
                   proposal.operationId);
-  if (instance->pending)
+  if (instance->pending && !mutated(Mutant::noFreeze))
     return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " +
                       std::to_string(instance->pending->seq) + "; try again after the decision",
                   proposal.remember, proposal.operationId, Outcome::frozen);
 
+  if (mutated(Mutant::skipRecheck)) instance->state->notPassing = 0;
   module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
+  if (mutated(Mutant::escalateAsPass) && evaluation_.tag == Evaluation::Tag::escalated &&
+      module_->counselorCommit(*instance->state, CommitBase::candidate, proposal.action, {}, proposal.at, evaluation_)
+          .ok())
+    evaluation_.tag = Evaluation::Tag::approved;
 
   EntryView entry;
   entry.time = proposal.at;
@@ -283,7 +289,9 @@ Decision Partition::decide(const CounselorDecision& d) {
     return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
   if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
   const PendingProposal& pending = *instance->pending;
-  if ((d.escalation && *d.escalation != pending.seq) || (d.pendingDigest && *d.pendingDigest != pending.digest))
+  const bool shown =
+      (!d.escalation || *d.escalation == pending.seq) && (!d.pendingDigest || *d.pendingDigest == pending.digest);
+  if (!shown && !mutated(Mutant::staleDecision))
     return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " +
               toHex(pending.digest));
   if (d.at < instance->state->shared.clock)

@@ -14,6 +14,7 @@ void addSimCommand(CLI::App& app, int& exitCode) {
   addSimPlan(*sim, exitCode);
   addSimReplay(*sim, exitCode);
   addSimShrink(*sim, exitCode);
+  addSimMutants(*sim, exitCode);
 }
 
 }  // namespace witan::node

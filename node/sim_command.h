@@ -11,5 +11,6 @@ void addSimList(CLI::App& sim, int& exitCode);
 void addSimPlan(CLI::App& sim, int& exitCode);
 void addSimReplay(CLI::App& sim, int& exitCode);
 void addSimShrink(CLI::App& sim, int& exitCode);
+void addSimMutants(CLI::App& sim, int& exitCode);
 
 }  // namespace witan::node

@@ -4,6 +4,7 @@
 
 #include "base/dense.h"
 #include "base/json_codec.h"
+#include "base/mutant.h"
 #include "replication/space_rows.h"
 #include "replication/writer.h"
 
@@ -93,7 +94,7 @@ Status LocalReplica::start() {
     StoreIncarnation incarnation;
     if (stored) incarnation = {*stored, ownCounters()};
     decision_ = decideIncarnation(incarnation, options_.highWater);
-    if (!decision_.newIncarnation()) {
+    if (!decision_.newIncarnation() || (stored && mutated(Mutant::reuseCounters))) {
       WITAN_DO(journal_->become(writer_));
       WITAN_DO(agents_->become(writer_));
     } else {

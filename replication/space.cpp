@@ -196,12 +196,15 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
     }
   }
   if (gate == Gate::closed && vector_.covers(in.writer, in.seq) && !mutated(Mutant::noGate)) return Arrival::covered;
-  if (dominated) return Arrival::dominated;
+  if (dominated && !mutated(Mutant::swapDominance)) return Arrival::dominated;
   auto held = std::make_unique<Held>();
   held->writer = in.writer;
   held->seq = in.seq;
   held->tombstone = in.tombstone;
   if (in.context != nullptr) held->context = *in.context;
+  if (mutated(Mutant::swapDominance) && record != nullptr)
+    for (const Held* other : record->versions)
+      if (held->saw(other->writer, other->seq)) return Arrival::dominated;
   if (in.base > 0) {
     if (base == nullptr) return Arrival::baseMissing;
     auto body = applyFieldDelta(base->body, in.body);
@@ -269,7 +272,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   owned->fingerprint = fingerprintOf(record, *owned, owned->body);
   boost::container::small_vector<Held*, 4> superseded;
   for (Held* other : record.versions)
-    if (owned->saw(other->writer, other->seq)) superseded.push_back(other);
+    if (owned->saw(other->writer, other->seq) && !mutated(Mutant::keepSuperseded)) superseded.push_back(other);
   noteReached(owned->writer, owned->seq);
   Held& held = table_.add(record, std::move(owned));
   for (Held* other : superseded) eraseVersion(*other);

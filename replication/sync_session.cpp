@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/identity.h"
-#include "base/mutant.h"
 #include "replication/writer.h"
 
 namespace witan::replication {

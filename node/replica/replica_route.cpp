@@ -8,10 +8,11 @@ namespace witan::node {
 bool Replica::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
   if (mutated(Mutant::decideUnowned)) return mine.number > 0;
+  const Claim* claim = owners_.find(host.id());
+  if (mutated(Mutant::serveEarly) && claim != nullptr && claim->owner == ownerName_ && mine.number > 0) return true;
   if (mine.number == 0 || mine.owner != ownerName_) return false;
   if (reopen_.contains(host.id()) || lostTail_.contains(host.id())) return false;
   // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
-  const Claim* claim = owners_.find(host.id());
   return claim == nullptr || claim->epoch() <= mine || mutated(Mutant::ignoreEpoch);
 }
 

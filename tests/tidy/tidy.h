@@ -32,4 +32,8 @@ Findings forbiddenWords(const std::string& path, std::string_view text);
 // I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
+// A source of the cores that asks for a broken variant (base/mutant.h) and is not in `list`, the text of
+// sim/mutants.cmake: the variant would never be active. A header that asks: two functions under one name.
+Findings unlistedMutants(const std::string& path, std::string_view text, std::string_view list);
+
 }  // namespace witan::tidy

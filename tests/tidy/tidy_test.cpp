@@ -95,6 +95,22 @@ TEST(TidyFires, MissingTest) {
   EXPECT_EQ(missingTests("F.md", "`Suite.Long`", sources).size(), 1u);
 }
 
+TEST(Tidy, EveryMutantIsCompiledIn) {
+  const std::string list = read(kRoot / "sim/mutants.cmake");
+  forEachSource(
+      [&](const std::string& path, const std::string& text) { expectNone(unlistedMutants(path, text, list)); });
+}
+
+TEST(TidyFires, UnlistedMutants) {
+  const std::string list = "set(X\n  kernel/a.cpp\n  kernel/b.cpp)\n", asks = "if (mutated(Mutant::noGate)) return;";
+  EXPECT_TRUE(unlistedMutants("kernel/a.cpp", asks, list).empty());
+  EXPECT_TRUE(unlistedMutants("kernel/b.cpp", asks, list).empty());
+  EXPECT_TRUE(unlistedMutants("kernel/c.cpp", "int x;", list).empty());
+  EXPECT_EQ(unlistedMutants("kernel/c.cpp", asks, list).size(), 1u);
+  EXPECT_EQ(unlistedMutants("kernel/a.c", asks, list).size(), 1u);
+  EXPECT_EQ(unlistedMutants("kernel/a.h", asks, list).size(), 1u);
+}
+
 TEST(TidyFires, LongFile) {
   EXPECT_TRUE(tooLong("a.cpp", std::string(700, '\n')).empty());
   EXPECT_EQ(tooLong("a.cpp", std::string(701, '\n')).size(), 1u);
