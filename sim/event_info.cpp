@@ -1,6 +1,7 @@
 #include "sim/event_info.h"
 
 #include "base/check.h"
+#include "sim/duration.h"
 
 namespace witan::sim {
 
@@ -44,7 +45,37 @@ constexpr EventInfo kEvents[] = {
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
 
+std::string device(std::uint32_t index) { return "device-" + std::to_string(index); }
+
+// The side of a split that is named by bits.
+std::string side(std::uint64_t bits) {
+  std::string out;
+  for (std::uint32_t i = 0; i < 64; ++i)
+    if ((bits >> i & 1) != 0) out += (out.empty() ? "" : " ") + device(i);
+  return out;
+}
+
 }  // namespace
+
+std::string faultWords(const Event& fault) {
+  switch (fault.kind) {
+    case EventKind::cut:
+    case EventKind::flap:
+    case EventKind::clog: return device(fault.device) + " | " + device(fault.other);
+    case EventKind::oneWayCut:
+    case EventKind::hostile: return device(fault.device) + " -> " + device(fault.other);
+    case EventKind::split: return side(fault.n) + " | the others";
+    case EventKind::isolate:
+    case EventKind::offline: return device(fault.device) + " | everybody else";
+    case EventKind::clockJump:
+      return (fault.m == 1 ? "back by " : "on by ") +
+             formatDuration(static_cast<Micros>(fault.n % 400'000'000'000'000) * 1'000 % 400'000'000'000'000'000);
+    case EventKind::writeCrash:
+    case EventKind::ioError: return "at one of the next writes of store " + std::to_string(fault.m % 3);
+    case EventKind::retire: return device(fault.other);
+    default: return {};
+  }
+}
 
 const EventInfo& eventInfo(EventKind kind) {
   const EventInfo& info = kEvents[static_cast<std::size_t>(kind)];

@@ -1,6 +1,7 @@
 // What each kind of event does, in a line: for `witan sim list`, docs/SIMULATION.md and traces.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "sim/plan.h"
@@ -14,5 +15,8 @@ struct EventInfo {
 };
 
 const EventInfo& eventInfo(EventKind kind);
+
+// What a trace says beside the kind: "device-1 | device-0", "back by 12s". May be empty.
+std::string faultWords(const Event& fault);
 
 }  // namespace witan::sim

@@ -1,17 +1,10 @@
 // What the plan lets go wrong, and what operators do about partitions and members.
 #include "base/quote.h"
 #include "replication/statement.h"
+#include "sim/event_info.h"
 #include "sim/world.h"
 
 namespace witan::sim {
-
-namespace {
-
-std::string linkName(const Event& event) {
-  return ClusterSetup::deviceName(event.device) + " | " + ClusterSetup::deviceName(event.other);
-}
-
-}  // namespace
 
 void World::fault(const Event& original, std::uint64_t number) {
   Event event = original;
@@ -21,7 +14,7 @@ void World::fault(const Event& original, std::uint64_t number) {
   const Micros until = agenda_.now() + event.lasts;
   const auto ends = [&] { agenda_.add(until, StepKind::faultEnd, event.device, number); };
   const std::string_view name = enumName(event.kind);
-  trace(event.device, "fault", name, event.device == event.other ? at.device->name() : linkName(event), event.lasts);
+  if (tracing_) trace(event.device, "fault", name, faultWords(event), event.lasts);
   probe("fault: " + std::string(name));
   switch (event.kind) {
     case EventKind::cut:

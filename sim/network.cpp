@@ -241,6 +241,7 @@ void Network::dispatch(Pair& between, std::uint64_t id, Connection& connection, 
     connection.lastArrival[side] = at;
   }
   const std::uint64_t chunk = nextChunk_++;
+  hooks_.onDeparture(from, to, frames, chunk);
   chunks_.emplace(chunk, Chunk{id, from, to, std::move(frames), inOrder, false});
   if (inOrder) connection.queue[side].push_back(chunk);
   ++underWay_;
@@ -285,6 +286,7 @@ void Network::hand(std::uint64_t number) {
   if (connection == nullptr || !connection->alive) return;
   if (!connection->up[connection->ends[0] == chunk.to ? 0 : 1]) return;
   if (!chunk.inOrder && !isOpen(chunk.from, chunk.to)) return;
+  hooks_.onArrival(chunk.to, chunk.from, chunk.frames, number);
   hooks_.onFrames(chunk.to, chunk.from, std::move(chunk.frames));
 }
 

@@ -36,6 +36,9 @@ class NetworkHooks {
   virtual void onDisconnected(std::uint32_t device, std::uint32_t peer) = 0;
   virtual void onFrames(std::uint32_t device, std::uint32_t peer, std::string frames) = 0;
   virtual void onNetwork(std::uint32_t device, std::string_view what, std::uint32_t peer) = 0;  // for trace and probes
+  // For traces: frames go on their way under a number (from a device, to a peer), and arrive (at a device, of a peer).
+  virtual void onDeparture(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) = 0;
+  virtual void onArrival(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) = 0;
 };
 
 class Network {

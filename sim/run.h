@@ -18,6 +18,7 @@
 namespace witan::sim {
 
 inline constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+inline constexpr std::string_view kSends = "sends", kArrives = "arrives";
 
 // One line of the story. The views are valid during the call.
 struct TraceLine {
@@ -27,7 +28,8 @@ struct TraceLine {
   std::string_view category;       // work, net, disk, clock, ledger, sync, fault, check
   std::string_view what;           // a few words
   std::string_view detail;         // may be empty
-  std::uint64_t flow = 0;          // not 0: lines with the same number belong together (a frame sent and received)
+  // Not 0: frames on their way. The line that says kSends and the one with the same number belong together.
+  std::uint64_t flow = 0;
 };
 using Trace = std::function<void(const TraceLine&)>;
 

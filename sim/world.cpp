@@ -2,6 +2,7 @@
 
 #include "domains/registry.h"
 #include "replication/statement.h"
+#include "sim/frame_words.h"
 
 namespace witan::sim {
 
@@ -52,9 +53,9 @@ void World::failed(std::string checker, std::string reason) {
 }
 
 void World::trace(std::uint32_t device, std::string_view category, std::string_view what, std::string_view detail,
-                  Micros lasts) {
+                  Micros lasts, std::uint64_t flow) {
   if (!tracing_) return;
-  runOptions_.trace({agenda_.now(), lasts, device, category, what, detail, 0});
+  runOptions_.trace({agenda_.now(), lasts, device, category, what, detail, flow});
 }
 
 // --- the run
@@ -213,6 +214,15 @@ void World::onNetwork(std::uint32_t device, std::string_view what, std::uint32_t
   if (tracing_) trace(device, "net", what, "with " + ClusterSetup::deviceName(peer));
 }
 
+void World::onDeparture(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) {
+  if (tracing_)
+    trace(device, "net", kSends, "to " + ClusterSetup::deviceName(peer) + ": " + frameWords(frames), 0, number);
+}
+void World::onArrival(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) {
+  if (tracing_)
+    trace(device, "net", kArrives, "from " + ClusterSetup::deviceName(peer) + ": " + frameWords(frames), 0, number);
+}
+
 void World::put(std::uint32_t device, Arrival arrival) {
   Seat& at = seat(device);
   if (!at.device->running()) return;
@@ -266,7 +276,6 @@ void World::take(Seat& at, Arrival& arrival) {
     case Arrival::Kind::frames: {
       const std::string peer = ClusterSetup::deviceName(arrival.peer);
       std::string_view bytes = arrival.frames;
-      if (tracing_) trace(self, "net", "receives", std::to_string(bytes.size()) + " bytes from " + peer);
       while (bytes.size() >= replication::kFrameHeaderBytes) {
         std::uint32_t length = 0;
         for (unsigned i = 0; i < 4; ++i)

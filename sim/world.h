@@ -57,6 +57,8 @@ class World final : NetworkHooks {
   void onDisconnected(std::uint32_t device, std::uint32_t peer) override;
   void onFrames(std::uint32_t device, std::uint32_t peer, std::string frames) override;
   void onNetwork(std::uint32_t device, std::string_view what, std::uint32_t peer) override;
+  void onDeparture(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) override;
+  void onArrival(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) override;
 
   // world.cpp: time and devices
   std::unique_ptr<Confinement> makeConfinement() const;
@@ -126,7 +128,7 @@ class World final : NetworkHooks {
 
   void failed(std::string checker, std::string reason);
   void trace(std::uint32_t device, std::string_view category, std::string_view what, std::string_view detail = {},
-             Micros lasts = 0);
+             Micros lasts = 0, std::uint64_t flow = 0);
   void probe(std::string_view name) { ++result_.probes[std::string(name)]; }
   Seat& seat(std::uint32_t device) { return *seats_[device % seats_.size()]; }
 

@@ -1,0 +1,41 @@
+// A trace as text: one line an event, aligned, the time first, so that grep and less do the rest.
+//
+//   00:01:02.345678 device-3  work   commits          agents/main device-3@7f:12 agent-4
+//
+// Pure functions and values.
+#pragma once
+
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/run.h"
+
+namespace witan::sim {
+
+// Without a line end; control characters and what is no UTF-8 as '?'.
+std::string traceText(const TraceLine& line);
+
+// "00:01:02.345678"; hours grow beyond two digits.
+std::string traceTime(Micros at);
+// "device-3" or "cluster".
+std::string traceTrack(std::uint32_t device);
+
+// Which lines are told.
+struct TraceFilter {
+  std::set<std::uint32_t> devices;   // empty: all; kNobody: the cluster's own
+  std::set<std::string> categories;  // empty: all
+  Micros from = 0, to = std::numeric_limits<Micros>::max();
+  bool frames = true;  // the lines about single frames
+  bool lets(const TraceLine& line) const;
+};
+
+// "device-3,ledger,cluster": devices and categories. Errors name the word and what there is.
+Status readOnly(std::string_view words, TraceFilter& filter);
+
+// The names in a failure's reason that lines can be searched for: ids of operations, versions, entities, partitions.
+std::vector<std::string> namesIn(std::string_view reason);
+
+}  // namespace witan::sim
