@@ -6,16 +6,22 @@ namespace {
 
 constexpr CheckerInfo kCheckers[] = {
     // --- at every moment
+    {"confinement", "No byte of a scope, or of a ledger, reaches a device that may not have it."},
     {"bounded-memory", "A device holds back only so much: its inbox, its queues and its buffers stay within bounds."},
     {"store", "What a device wrote it can read again, until its disk fails."},
-    // --- at the end
+    {"bit-rot", "A device whose log has a changed bit notices, and does not start from it."},
+    // --- when everything has come to rest
     {"liveness", "Once faults have ended, everything that is pending is done within settleSeconds."},
-    {"convergence", "After the settling phase, devices that share a scope hold the same versions of the same records."},
+    {"convergence", "Devices that share a scope hold the same versions of the same records."},
     {"no-write-lost",
      "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},
+    {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
     {"ledger-rules",
-     "Every ledger can be verified and decided again: numbers without gaps, one entry a decision, every rule kept."},
-    {"ledger-convergence", "All replicas of a partition hold the same log."},
+     "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
+    {"fences", "No epoch has two owners, and nothing of an epoch that was over stands in the log."},
+    {"no-decision-lost", "What somebody was told is decided stands in the log, or was set aside and reported."},
+    {"answers", "What clients were told is what stands in the ledger, in an order that fits who asked when."},
+    {"linearizability", "One order of all operations, which real time allows, explains every answer."},
     // --- about the run itself
     {"determinism", "The same plan gives the same run, step by step."},
     {"assertion", "No assertion of the code that is simulated fails."},

@@ -1,6 +1,9 @@
 // Traces: text that can be searched, JSON that viewers open, frames in words.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "base/json.h"
@@ -230,6 +233,24 @@ TEST(EventInfo, EveryKindHasWords) {
 TEST(Checkers, EachSaysWhatItProves) {
   for (const CheckerInfo& checker : checkers()) EXPECT_EQ(checkerPromise(checker.name), checker.promise);
   EXPECT_EQ(checkerPromise("no such checker"), "");
+}
+
+// Whoever fails a run under a new name says in sim/checkers.cpp what it proves.
+TEST(Checkers, EveryNameInTheCodeIsKnown) {
+  std::size_t found = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(WITAN_SOURCE_DIR "/sim")) {
+    if (file.path().extension() != ".cpp") continue;
+    std::ifstream in(file.path());
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    for (const std::string_view call : {"failed(\"", "Failure{\""})
+      for (std::size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1)) {
+        const std::size_t from = at + call.size();
+        const std::string name = text.substr(from, text.find('"', from) - from);
+        EXPECT_FALSE(checkerPromise(name).empty()) << name << " in " << file.path();
+        ++found;
+      }
+  }
+  EXPECT_GT(found, 10u);
 }
 
 }  // namespace
