@@ -144,7 +144,7 @@ void addSimRun(CLI::App& sim, int& exitCode) {
   CLI::App* command = sim.add_subcommand("run", "Run a scenario for many seeds, and check everything");
   addSourceOptions(*command, arguments->source);
   command->add_option("--seeds", arguments->seeds, "A range of seeds, both included; default 1..20")->type_name("A..B");
-  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a processor");
+  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a processor")->check(wholeNumber);
   command->add_option("--limit", arguments->limit, "A seed that takes longer than this has failed; 0s: no limit")
       ->capture_default_str();
   command->add_option("--keep", arguments->keep, "Write the plans of failed seeds into this folder")->type_name("DIR");

@@ -114,7 +114,7 @@ void addSimShrink(CLI::App& sim, int& exitCode) {
   addSourceOptions(*command, arguments->source);
   command->add_option("--out", arguments->out, "Write the plan into this file; default: print it")->type_name("FILE");
   command->add_option("--budget", arguments->budget, "Stop after so long with what was reached")->capture_default_str();
-  command->add_option("--runs", arguments->runs, "Stop after so many runs")->capture_default_str();
+  command->add_option("--runs", arguments->runs, "Stop after so many runs")->check(wholeNumber)->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim shrink split-brain --seed 7 --out smallest.plan");
   command->callback([arguments, &exitCode] {
