@@ -44,7 +44,7 @@ struct SessionOptions {
   std::int64_t silenceTimeoutMs = 120'000;  // with something unacknowledged under way
 };
 
-enum class SessionState { opening, running, closed };
+WITAN_ENUM(SessionState, opening, running, closed)
 
 struct SessionStats {
   std::uint64_t framesIn = 0, framesOut = 0, bytesIn = 0, bytesOut = 0;

@@ -214,8 +214,9 @@ Status World::retire(node::Replica& by, std::uint32_t leaving) {
   replication::LocalReplica& data = by.data();
   WITAN_TRY(members, data.membership());
   WITAN_TRY(statements, data.statements());
-  if (members.standing(out.device->name()) != replication::Standing::active)
-    return Error{ErrorCode::conflict, out.device->name() + " is no member", ""};
+  for (const std::string& device : {by.device(), out.device->name()})
+    if (members.standing(device) != replication::Standing::active)
+      return Error{ErrorCode::conflict, device + " is no member, as far as " + by.device() + " knows", ""};
   WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.device->name(), 1)));
   out.retired = true;
   book_.diskLost(leaving, 0, agenda_.now());

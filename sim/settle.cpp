@@ -1,4 +1,5 @@
 // The settling phase: faults end, nothing new is asked, and within a stated time everything pending must be done.
+#include "replication/writer.h"
 #include "sim/world.h"
 
 namespace witan::sim {
@@ -102,8 +103,14 @@ std::string World::standingOf(const node::Request& request) {
     const node::PartitionHost* host = replica.host(id);
     if (host != nullptr && replica.owns(*host)) text += at->device->name() + " owns " + id + "; ";
     const node::Claim* claim = replica.owners().find(id);
-    if (at->device->name() == request.device)
-      text += "it takes " + (claim == nullptr ? "nobody" : claim->owner) + " for the owner";
+    if (at->device->name() != request.device) continue;
+    text += "it takes " + (claim == nullptr ? "nobody" : claim->owner) + " for the owner";
+    const replication::SyncSession* session =
+        claim == nullptr ? nullptr : replica.session(replication::deviceOf(claim->owner));
+    if (session == nullptr)
+      text += ", with whom it has no connection";
+    else if (!session->full())
+      text += ", with whom its session is " + std::string(enumName(session->state()));
   }
   return text + ")";
 }
