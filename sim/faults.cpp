@@ -56,6 +56,7 @@ void World::fault(const Event& original, std::uint64_t number) {
       switchOff(event.device, true, until);
       book_.diskLost(event.device, at.imageAt, agenda_.now());
       at.device->restoreImage((event.seed & 1) != 0);
+      at.wentBack = true;
       return;
     case EventKind::fullDisk:
       for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);

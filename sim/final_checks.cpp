@@ -27,7 +27,9 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<Booked
   // once everybody knows of it, but what it took away must be gone.
   for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
     // What its own device could have lost counts too, once somebody has seen it.
-    if (!at->durable && !fine.contains(at->dot)) continue;
+    // (And a removal that survived by luck leaves no trace but that what it removed is gone.)
+    if (!at->durable && !at->tombstone && !fine.contains(at->dot)) continue;
+    if (!at->durable && at->tombstone) fine.insert(at->dot);
     if (at->tombstone && !at->mayBeLost && !fine.contains(at->dot)) {
       for (const Dot& seen : at->seen)
         if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";

@@ -1,8 +1,12 @@
 #include "sim/history.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 #include "kernel/proposal_message.h"
+#include "replication/writer.h"
+#include "sim/device.h"
 
 namespace witan::sim {
 
@@ -84,8 +88,21 @@ std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, con
   return operations;
 }
 
-std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log) {
+bool diskLostSince(std::span<const BookedLoss> losses, const Operation& operation) {
+  const std::uint32_t owner = ClusterSetup::deviceIndex(replication::deviceOf(operation.answer.epoch.owner));
+  return std::any_of(losses.begin(), losses.end(),
+                     [&](const BookedLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; });
+}
+
+std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log,
+                                std::span<const BookedLoss> losses) {
   std::map<Epoch, std::uint64_t> lost;
+  std::set<Epoch> known;
+  for (const kernel::EpochRecord& epoch : log.epochs) known.insert(epochOf(epoch));
+  for (const Operation& operation : operations)
+    if (operation.returned && operation.answer.epoch.number > 0 && !known.contains(operation.answer.epoch) &&
+        diskLostSince(losses, operation))
+      lost.emplace(operation.answer.epoch, 0);
   const kernel::EpochRecord* before = nullptr;
   for (const kernel::EpochRecord& epoch : log.epochs) {
     if (epoch.cause == kernel::EpochCause::seizure) {

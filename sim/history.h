@@ -19,8 +19,13 @@ namespace witan::sim {
 std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, const kernel::DomainModule& module,
                                     const std::function<bool(const node::Request&)>& isOfPartition);
 
+// Whether the disk of the owner that answered is gone, or went back, since it was asked.
+bool diskLostSince(std::span<const BookedLoss> losses, const Operation& operation);
+
 // What seizures gave up, by the log that is left in the end: entries of an epoch beyond the place where a seizure ended
-// it, and whole epochs that a seizure passed over.
-std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log);
+// it, and whole epochs that a seizure passed over; and epochs of which nothing is left but what was told of them,
+// because their owner's disk is gone.
+std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log,
+                                std::span<const BookedLoss> losses);
 
 }  // namespace witan::sim

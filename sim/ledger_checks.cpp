@@ -1,8 +1,5 @@
 // The ledgers at the end of a run: their rows, their rules, their epochs, and what clients were told of them.
-#include <algorithm>
-
 #include "kernel/ledger_verify.h"
-#include "replication/writer.h"
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
@@ -33,7 +30,8 @@ void World::checkLedger(const kernel::DomainModule& module, const std::string& i
            node::partitionOf(request.domain, request.entity,
                              static_cast<std::uint32_t>(plan_.options.cluster.partitions)) == id;
   });
-  const std::vector<LostRange> lost = lossesOf(operations, log);
+  std::vector<LostRange> lost = lossesOf(operations, log, book_.losses());
+  for (const LostRange& range : goneBack_[id]) lost.push_back(range);
   std::vector<DeviceLog> of;
   for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
   if (const std::string problem = checkFences(of, lost); !problem.empty()) return failed("fences", id + ": " + problem);
@@ -109,10 +107,7 @@ std::string World::lostDecision(const std::vector<Operation>& operations, const 
     if (!operation.returned || operation.answer.decision.seq == 0 || there.contains(operation.operationId)) continue;
     if (!aside) aside = keptAside(id);
     if (aside->contains(operation.operationId)) continue;
-    const std::uint32_t owner = ClusterSetup::deviceIndex(replication::deviceOf(operation.answer.epoch.owner));
-    const auto& losses = book_.losses();
-    if (std::any_of(losses.begin(), losses.end(),
-                    [&](const BookedLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; })) {
+    if (diskLostSince(book_.losses(), operation)) {
       probe("decision lost with its disk");
       continue;
     }

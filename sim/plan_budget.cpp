@@ -64,6 +64,7 @@ class Budget {
 
  private:
   bool allowsAt(const Outage& wanted, Micros at) const {
+    if (!wanted.keepsDisk && wanted.from < kFounding) return false;
     std::uint64_t out = bit(wanted.device), retired = 0, lost = wanted.keepsDisk ? 0 : out;
     for (const Outage& other : outages_) {
       if (other.from > at || other.until <= at) continue;

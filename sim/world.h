@@ -46,6 +46,7 @@ class World final : NetworkHooks {
     node::Effects held;  // durable, not yet out
     Micros imageAt = -1;
     bool retired = false;
+    bool wentBack = false;              // its disk is an earlier copy, and it has not started since
     bool full = false;                  // a full disk: it starts again when there is space
     std::uint64_t down = 0;             // faults that keep it switched off
     std::vector<node::Request> recent;  // its last requests
@@ -140,6 +141,7 @@ class World final : NetworkHooks {
   Network network_;
   std::vector<std::unique_ptr<Seat>> seats_;
   Book book_;
+  std::map<std::string, std::vector<LostRange>> goneBack_;  // by partition: what owners may decide a second time
   std::unique_ptr<Confinement> confinement_;
   RollingDigest digest_;
   RunResult result_;

@@ -38,6 +38,7 @@ struct Answer {                 # type 33, to the proposer
   epochOwner @7 :Text;
   invariant @8 :Text;
   message @9 :Text;
+  asked @10 :UInt64;            # fingerprint of the request that it answers
 }
 
 struct Claim {                  # who owns a partition, since when
@@ -79,6 +80,7 @@ struct Entries {                # type 35, to a follower
   previousNumber @4 :UInt64;    # the epoch of the batch before it: logs that agree there agree up to there
   previousOwner @5 :Text;
   value @6 :Data;               # as it stands in the log (kernel/log_batch.h)
+  previousRoot @7 :Data;        # of the tree before it, if the sender remembers; else zeros
 }
 
 struct Followed {               # type 36, from a follower: durable up to here

@@ -1,6 +1,7 @@
 #include "node/replica/messages.h"
 
 #include "base/identity.h"
+#include "base/sha256.h"
 #include "kernel/proposal_message.h"
 #include "replication/writer.h"
 
@@ -33,6 +34,14 @@ Status checkRequest(const Request& request) {
                    std::to_string(kernel::kProposalMax) + ")");
   if (request.kind == RequestKind::propose && request.action.empty()) return invalid("action: there is none");
   return okStatus();
+}
+
+std::uint64_t fingerprintOf(const Request& request) {
+  WordWriter words;
+  const Hash hash = sha256(words.message(request));
+  std::uint64_t word = 0;
+  for (unsigned i = 0; i < 8; ++i) word = word << 8 | hash[i];
+  return word;
 }
 
 }  // namespace witan::node

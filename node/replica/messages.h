@@ -65,7 +65,9 @@ struct Answer {
   std::string epochOwner;
   std::string invariant;
   std::string message;
-  WITAN_MEMBERS(Answer, operationId, kind, outcome, recorded, safe, seq, epochNumber, epochOwner, invariant, message)
+  std::uint64_t asked = 0;
+  WITAN_MEMBERS(Answer, operationId, kind, outcome, recorded, safe, seq, epochNumber, epochOwner, invariant, message,
+                asked)
 };
 
 struct Claim {
@@ -113,7 +115,8 @@ struct Entries {
   std::uint64_t previousNumber = 0;
   std::string previousOwner;
   std::vector<std::uint8_t> value;
-  WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value)
+  Hash previousRoot{};
+  WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value, previousRoot)
 };
 
 struct Followed {
@@ -144,5 +147,8 @@ void appendFrame(std::string& out, WordWriter& words, const T& message) {
 
 // Whether the request can be what it says: kind, sizes, ids. Errors name the member.
 Status checkRequest(const Request& request);
+
+// The first bytes of SHA-256 over its canonical bytes: tells requests under one operation id apart.
+std::uint64_t fingerprintOf(const Request& request);
 
 }  // namespace witan::node

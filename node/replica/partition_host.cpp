@@ -140,6 +140,7 @@ kernel::Decision PartitionHost::counselor(const Request& request, Time at) {
 Answer PartitionHost::answerOf(const Request& request, const kernel::Decision& decision) const {
   Answer answer;
   answer.operationId = request.operationId;
+  answer.asked = fingerprintOf(request);
   answer.kind = decision.outcome == kernel::Outcome::frozen ? AnswerKind::frozen : AnswerKind::decided;
   answer.outcome = decision.outcome;
   answer.recorded = decision.recorded;

@@ -120,8 +120,8 @@ class Replica {
   Status submit(Request request, Now now);
 
   // ---- operators
-  // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life of
-  // a cluster.
+  // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life
+  // of a cluster.
   Status found(Now now, const std::function<bool(std::string_view partition)>& which = {});
   // Hands a partition over to a ledger replica that is connected. Errors: not the owner, not a replica, not connected.
   Status move(std::string_view partition, std::string_view device, std::string_view reason, Now now);
@@ -159,6 +159,8 @@ class Replica {
     bool asked = false;                 // this side has asked the peer to send
     bool subscribed = false;            // the peer has asked
     bool known = false;                 // the peer has told its position: it is a replica of it
+    bool follows = false;               // it wants entries: it does not own it
+    bool forked = false;                // its log and this one have parted within an epoch
     std::uint64_t theirs = 0;           // its batches
     kernel::Epoch epoch;                // its last
     std::uint64_t sent = 0, acked = 0;  // to the peer
@@ -207,6 +209,8 @@ class Replica {
   void pushEntries(Now now);
   void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
   void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
+  bool hasParted(PartitionHost& host, const Entries& entries) const;
+  void noteFork(const std::string& from, PartitionHost& host, Following& following);
   Status reopenHosts();
   void payDuties();
   Status flushLedgers();

@@ -13,6 +13,7 @@ constexpr std::int64_t kResendMs = 5'000;
 constexpr std::size_t kPushBytes = 4 * 1024 * 1024;
 
 Lineage lineageOf(const Position& position) { return {position.epochs, position.batches}; }
+constexpr std::size_t kFirstSeqAt = 8;  // in a batch: docs/ledger-format.md
 
 }  // namespace
 
@@ -113,6 +114,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   Following& following = peer.following[position.partition];
   if (!following.known) followDirty_ = true;
   following.known = true;
+  following.follows = position.follow;
   following.theirs = position.batches;
   following.epoch = theirs.last();
   if (!theirs.epochs.empty())
@@ -130,13 +132,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   }
   if (theirs.last() == ours.last() && ours.last().number > 0) {
     const Hash* root = mine->rootAfter(theirs.batches);
-    if (root != nullptr && position.root != *root) {
-      ++counters_.forks;
-      local_->note({"fork", from, position.partition + ": another log of epoch " + std::to_string(ours.last().number)});
-      notices_.push_back({"fork", position.partition, from});
-      following.subscribed = false;
-      return;
-    }
+    if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
     if (theirs.batches > ours.batches && ours.last().owner == ownerName_ && !lostTail_.contains(mine->id())) {
       ++counters_.wentBack;
       lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
@@ -147,11 +143,24 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
       followDirty_ = true;
     }
   }
+  following.forked = false;
   following.subscribed = position.follow && theirs.batches == common;
   following.sent = following.acked = common;
   following.progressMs = now.ms;
   // A replica with a surplus learns from our position that its epoch is over.
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, following.asked);
+}
+
+// Two logs of one epoch: its owner came back with an older disk and decided again before it met who had followed it.
+// Neither is right, so nobody follows, and the owner decides nothing more; an operator seizes the partition where the
+// log is that is to stand.
+void Replica::noteFork(const std::string& from, PartitionHost& host, Following& following) {
+  following.subscribed = false;
+  if (host.epoch().owner == ownerName_ && lostTail_.insert(host.id()).second) followDirty_ = true;
+  if (std::exchange(following.forked, true)) return;
+  ++counters_.forks;
+  local_->note({"fork", from, host.id() + ": another log of epoch " + std::to_string(host.epoch().number)});
+  notices_.push_back({"fork", host.id(), from});
 }
 
 // This log holds entries of an epoch that is over: they are kept aside and reported, and the log goes back to what it
@@ -203,6 +212,12 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
     tell(peer, *mine, following.asked);
     return;
   }
+  if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
+    if (epoch == mine->epoch()) return noteFork(from, *mine, following);
+    // A later epoch stands on the other log: this one goes back to before the epoch in which they parted.
+    reopen_[mine->id()] = Aside{from, mine->lineage().epochs.back().start};
+    return;
+  }
   const std::size_t epochs = mine->partition().epochs().size();
   const std::string_view value(reinterpret_cast<const char*>(entries.value.data()), entries.value.size());
   if (Status folded = mine->follow(value, pending_); !folded.ok()) {
@@ -215,6 +230,15 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   if (following.subscribed) following.sent = following.acked = std::max(following.acked, mine->ledger().batches());
   following.ackDue = true;
   learnFrom(*mine, epochs);
+}
+
+// Whether the batch, which is the next by its number, was written on top of another log than this one.
+bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
+  if (entries.previousRoot != Hash{} && entries.previousRoot != host.partition().tree().root()) return true;
+  if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
+  std::uint64_t first = 0;
+  for (unsigned i = 0; i < 8; ++i) first |= std::uint64_t{entries.value[kFirstSeqAt + i]} << (8 * i);
+  return host.ledger().batches() > 0 && first != host.partition().size() + 1;
 }
 
 void Replica::onFollowed(Peer& peer, const Followed& followed, Now now) {
@@ -259,13 +283,15 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
     if (!value) return;  // the store fails: drain() meets it too
     bytes += value->size();
     const kernel::Epoch previous = following.sent == 0 ? kernel::Epoch{} : lineage.epochAt(following.sent - 1);
+    const Hash* root = host.rootAfter(following.sent);
     say(peer, Entries{host.id(),
                       following.sent,
                       epoch.number,
                       epoch.owner,
                       previous.number,
                       previous.owner,
-                      {value->begin(), value->end()}});
+                      {value->begin(), value->end()},
+                      root == nullptr ? Hash{} : *root});
     ++following.sent;
     ++counters_.batchesSent;
   }
@@ -314,7 +340,10 @@ Status Replica::seize(std::string_view partition, std::string_view reason, Now n
   const Claim* claim = owners_.find(partition);
   const kernel::Epoch last = std::max(mine->epoch(), claim == nullptr ? kernel::Epoch{} : claim->epoch());
   const std::string owner(replication::deviceOf(last.owner));
-  if (peers_.contains(owner) && peers_.find(owner)->second.owner == last.owner)
+  const auto at = peers_.find(owner);
+  const bool ownerHere = at != peers_.end() && at->second.owner == last.owner &&
+                         !at->second.following[std::string(partition)].follows;  // it knows that it owns no more
+  if (ownerHere)
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : peers_) {
     const auto following = peer.following.find(partition);

@@ -74,6 +74,7 @@ void Replica::onRequest(const std::string& from, Request request, Now now) {
   if (Status checked = checkRequest(request); !checked.ok()) return cutOff(from, peer, checked.error());
   Answer answer;
   answer.operationId = request.operationId;
+  answer.asked = fingerprintOf(request);
   if (request.device != from) {
     answer.message = "device: a request of " + request.device + " from " + from;
     return answerPeer(peer, answer);
@@ -104,7 +105,8 @@ void Replica::answerPeer(Peer& peer, const Answer& answer) { say(peer, answer); 
 void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
   (void)peer;
   Outbox::Waiting* waiting = outbox_.find(answer.operationId);
-  if (waiting == nullptr) return;  // answered before: a repetition
+  if (waiting == nullptr) return;                               // answered before: a repetition
+  if (answer.asked != fingerprintOf(waiting->request)) return;  // of another act that had the same id
   if (answer.kind != AnswerKind::decided) {
     // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
     if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) waiting->dueMs = now.ms + 50;
