@@ -53,18 +53,15 @@ std::uint64_t SyncSession::statementsNow() {
 }
 
 // Whoever has acknowledged a retirement takes nothing more from that device, so a session in which the peer turns out
-// to be leaving ends. So does one in which it turns out to be a member after all: the next one carries everything. What
-// else the peer may have stays as it was to the end of the session: statements come one by one.
+// to be leaving ends. What else the peer may have stays as it was to the end of the session: statements come one by
+// one.
 Status SyncSession::followStatements() {
   if (statementsNow() == statementsSeen_) return okStatus();
   WITAN_TRY(members, local_.membership());
   statementsSeen_ = statementsNow();
   WITAN_DO(local_.noticeOwnRetirement(members));
+  if (limited_) return okStatus();
   const Standing standing = members.standing(peer_);
-  if (limited_) {
-    if (standing == Standing::active) close("admitted", peer_ + " is a member now: the session begins again");
-    return okStatus();
-  }
   if (standing == Standing::active || members.active.empty()) return okStatus();
   const bool stranger = standing == Standing::unknown;
   const std::string why = peer_ + (stranger ? " is no member" : std::string(" is ") + toString(standing));

@@ -53,6 +53,9 @@ class Book {
 
   void wrote(const Key& key, BookedWrite write) {
     const std::uint32_t device = write.device;
+    // A second use of a dot, after its disk went back: its device finds out, and says it again under another.
+    const auto first = uses_.try_emplace({key.first, write.dot}, write.at).first;
+    write.mayBeLost = first->second != write.at;
     auto [at, fresh] = writes_.try_emplace(key);
     at->second.push_back(std::move(write));
     desk(device).fresh.push_back({&at->second, at->second.size() - 1});
@@ -132,6 +135,7 @@ class Book {
   }
 
   std::map<Key, std::vector<BookedWrite>> writes_;  // nodes stay where they are
+  std::map<std::pair<std::string, replication::Dot>, Micros> uses_;
   std::vector<BookedRequest> requests_;
   std::vector<BookedLoss> losses_;
   std::vector<Desk> desks_;

@@ -105,13 +105,12 @@ std::vector<LostRange> lossesOf(std::span<const Operation> operations, const Par
       lost.emplace(operation.answer.epoch, 0);
   const kernel::EpochRecord* before = nullptr;
   for (const kernel::EpochRecord& epoch : log.epochs) {
-    if (epoch.cause == kernel::EpochCause::seizure) {
-      const Epoch previous = before == nullptr ? Epoch{} : epochOf(*before), next = epochOf(epoch);
-      lost.emplace(previous, epoch.entries + 1);
-      for (const Operation& operation : operations)
-        if (operation.returned && operation.answer.epoch > previous && operation.answer.epoch < next)
-          lost.emplace(operation.answer.epoch, 0);
-    }
+    const Epoch previous = before == nullptr ? Epoch{} : epochOf(*before), next = epochOf(epoch);
+    if (epoch.cause == kernel::EpochCause::seizure) lost.emplace(previous, epoch.entries + 1);
+    // An epoch between them is that of a seizure elsewhere, of which this log's owners did not know.
+    for (const Operation& operation : operations)
+      if (operation.returned && operation.answer.epoch > previous && operation.answer.epoch < next)
+        lost.emplace(operation.answer.epoch, 0);
     before = &epoch;
   }
   std::vector<LostRange> ranges;

@@ -214,6 +214,12 @@ void Replica::payDuties() {
   for (const replication::Member& member : replication::acksDue(*members, device()))
     if (const auto at = peers_.find(member.device); at != peers_.end())
       at->second.session->close("retired", member.device + " is leaving");
+  // Who turns out to be a member was met as a stranger, with whom nothing but membership is shared: the session begins
+  // again.
+  for (auto& [name, peer] : peers_)
+    if (peer.session->state() == replication::SessionState::running && !peer.session->full() &&
+        members->standing(name) == replication::Standing::active)
+      peer.session->close("admitted", name + " is a member now: the session begins again");
   (void)payRetireAcks(*local_);  // what it could not say now it says when statements come next
 }
 

@@ -85,7 +85,8 @@ Effects AdjudicationModel::init(const ModelState& state, const Operation& operat
   made.state = *std::move(created);
   auto next = std::make_shared<ModelState>(state);
   put(*next, operation.entity, std::move(made));
-  return {{{.outcome = Outcome::initialised}, std::move(next)}};
+  // Another attempt may have begun it, at another time; at this one's the domain would not have taken these fields.
+  return {{{.outcome = Outcome::initialised}, std::move(next)}, refused};
 }
 
 Effects AdjudicationModel::propose(const ModelState& state, const Operation& operation) const {

@@ -167,10 +167,10 @@ TEST(Budget, AMinorityOfTheLedgerReplicasIsOutAtOnce) {
 
 TEST(Budget, ItTakesOutWhatWouldExceedIt) {
   const ClusterOptions cluster;  // five devices, three replicas
-  const Event first{.at = 1'000, .kind = EventKind::loseDisk, .device = 0, .lasts = 1'000};
-  const Event second{.at = 1'500, .kind = EventKind::crash, .device = 1, .lasts = 1'000};
-  const Event elsewhere{.at = 1'600, .kind = EventKind::crash, .device = 4, .lasts = 1'000};
-  const Event later{.at = 2'000 + kRefill, .kind = EventKind::crash, .device = 1, .lasts = 1'000};
+  const Event first{.at = kFounding + 1'000, .kind = EventKind::loseDisk, .device = 0, .lasts = 1'000};
+  const Event second{.at = kFounding + 1'500, .kind = EventKind::crash, .device = 1, .lasts = 1'000};
+  const Event elsewhere{.at = kFounding + 1'600, .kind = EventKind::crash, .device = 4, .lasts = 1'000};
+  const Event later{.at = kFounding + 2'000 + kRefill, .kind = EventKind::crash, .device = 1, .lasts = 1'000};
   EXPECT_EQ(withinBudget(cluster, {first, second, elsewhere, later}, {}),
             (std::vector<Event>{first, elsewhere, later}));
   // What a person wrote stays, and counts.
@@ -180,12 +180,15 @@ TEST(Budget, ItTakesOutWhatWouldExceedIt) {
   ClusterOptions one{.devices = 1, .ledgerReplicas = 1};
   EXPECT_TRUE(withinBudget(one, {first}, {}).empty());
   EXPECT_EQ(withinBudget(one, {{.at = 5, .kind = EventKind::crash}}, {}).size(), 1U);
+  // Nor is any before the others have what the founder made.
+  EXPECT_TRUE(withinBudget(cluster, {{.at = kFounding - 1, .kind = EventKind::bitRot}}, {}).empty());
+  EXPECT_EQ(withinBudget(cluster, {{.at = kFounding, .kind = EventKind::bitRot}}, {}).size(), 1U);
 }
 
 TEST(Budget, NeverAMajorityIsRetired) {
   std::vector<Event> drawn;
   for (std::uint32_t i = 0; i < 20; ++i)
-    drawn.push_back({.at = 1'000 * i, .kind = EventKind::retire, .device = 0, .other = i % 5});
+    drawn.push_back({.at = kFounding + 1'000 * i, .kind = EventKind::retire, .device = 0, .other = i % 5});
   EXPECT_EQ(withinBudget({}, drawn, {}).size(), 2U);
 }
 
