@@ -34,7 +34,7 @@ WITAN_ENUM(Mutant, none,
            ignoreEpoch,          // an owner goes on although it has heard of a later epoch
            acceptOldEpoch,       // a replica follows entries of an epoch that is over
            seizeSameEpoch,       // a seizure does not begin a new epoch
-           serveEarly,           // the new owner decides before it has folded its predecessor's last entry
+           serveOn,              // an owner goes on deciding after it has handed the partition over
            decideUnowned,        // any ledger replica decides
            skipBatch,            // a replica takes a batch that is not the next
            keepSurplus,          // surplus entries of an epoch that is over stay in the log

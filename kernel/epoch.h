@@ -5,6 +5,11 @@
 // record of its own that opens a batch; everything up to the next such record was decided under it. Two logs that both
 // hold the beginning of an epoch at the same place are equal up to there, since an owner never forks its own epoch
 // (the log matching property; KIP-101 compares replicas by the same lists).
+//
+// An epoch is begun by its owner and by nobody else, so that number and owner name one epoch: a handover is a last
+// epoch of the old owner, in which nothing is decided and which names a successor, and then one that the successor
+// begins when its log has come so far. (If the old owner began the successor's epoch, the successor might seize the
+// partition before it hears of that, under the very same name.)
 #pragma once
 
 #include <compare>
@@ -40,7 +45,9 @@ struct BasicEpochRecord {
   std::uint64_t entries = 0;  // before it
   Hash root{};                // of the tree over them: the last known checkpoint
   Text reason{};
-  WITAN_MEMBERS(BasicEpochRecord, number, time, cause, owner, previousOwner, previousNumber, entries, root, reason)
+  Text successor{};  // handover: the owner has nothing more to say, and this one begins the next epoch
+  WITAN_MEMBERS(BasicEpochRecord, number, time, cause, owner, previousOwner, previousNumber, entries, root, reason,
+                successor)
 };
 using EpochRecord = BasicEpochRecord<std::string>;
 using EpochView = BasicEpochRecord<std::string_view>;

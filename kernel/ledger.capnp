@@ -91,6 +91,7 @@ struct Epoch {
   entries @6 :UInt64;        # before it
   root @7 :Data;             # of the tree over them
   reason @8 :Text;
+  successor @9 :Text;        # handover: nothing is decided in this epoch, and this owner begins the next; else empty
 }
 
 struct Note {

@@ -250,6 +250,7 @@ Status Ledger::restoreEpochStarts() {
 
 Result<std::string> Ledger::batch(std::uint64_t number) const {
   WITAN_CHECK(number < batches(), "a batch that is there");
+  if (const auto fresh = unwritten_.find(number); fresh != unwritten_.end()) return fresh->second;
   WITAN_TRY(value, store_.get(batchKey(number)));
   if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
   return *std::move(value);
@@ -261,6 +262,7 @@ Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
   WITAN_TRY(info, partition_->fold(value));
   if (info.torn) return corrupt("a batch from another device is cut short");
   out.put(batchKey(firstSeqs_.size()), value);
+  unwritten_.emplace(firstSeqs_.size(), value);
   firstSeqs_.push_back(firstSeq);
   noteEpochs();
   return okStatus();
@@ -310,11 +312,10 @@ Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
   WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
   std::uint64_t number = static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
   if (number != cachedBatch_) {
-    WITAN_TRY(value, store_.get(batchKey(number)));
-    if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
+    WITAN_TRY(value, batch(number));
     cachedEntries_.clear();
     cachedBatch_ = ~std::uint64_t{0};
-    WITAN_TRY(info, readLogBatch(*value, [&](const LogRecord& record) {
+    WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
                 if (record.kind == RecordKind::entry) cachedEntries_.emplace_back(record.payload);
                 return okStatus();
               }));

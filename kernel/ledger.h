@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,9 @@ class Ledger final : public EntrySource {
   Result<std::string> batch(std::uint64_t number) const;
   // Folds the next batch as its owner wrote it, and stages it. After an error the ledger is unusable: open it again.
   Status follow(std::string_view value, store::WriteBatch& out);
+  // What follow() staged is in the store now. Until then it is read from here: a device that has just been handed the
+  // partition may be asked about its predecessor's last decisions before they are written.
+  void written() { unwritten_.clear(); }
   // Stages the removal of every batch from `number` on; the ledger must be opened again once that is written.
   Status stageTruncation(std::uint64_t number, store::WriteBatch& out) const;
 
@@ -95,6 +99,7 @@ class Ledger final : public EntrySource {
   std::unique_ptr<Partition> partition_;
   std::vector<std::uint64_t> firstSeqs_;  // of batch n
   std::vector<std::uint64_t> epochStarts_;
+  std::map<std::uint64_t, std::string> unwritten_;  // batches that were followed
   std::uint64_t snapshotBatches_ = 0;
   std::uint64_t snapshotEntries_ = 0;
   // The batch last read, for look-ups in a row.

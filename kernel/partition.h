@@ -114,7 +114,8 @@ class Partition {
   std::vector<std::pair<std::string, Decision>> expire(Time now, std::optional<std::string_view> only = std::nullopt);
 
   // Begins an epoch: a batch of its own. Requires: no open batch, a later epoch than the last.
-  void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason);
+  void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,
+                  std::string_view successor = {});
 
   // ---- effects ----
   bool hasOpenBatch() const { return !batch_.empty(); }

@@ -85,18 +85,21 @@ Status Partition::foldEpoch(std::string_view payload) {
     return corrupt(name + " begins on another ledger than the " + std::to_string(frontier_.size()) +
                    " entries before it");
   epochs_.push_back({view.number, view.time, view.cause, std::string(view.owner), std::string(view.previousOwner),
-                     view.previousNumber, view.entries, view.root, std::string(view.reason)});
+                     view.previousNumber, view.entries, view.root, std::string(view.reason),
+                     std::string(view.successor)});
   latest_ = std::max(latest_, view.time);
   return okStatus();
 }
 
-void Partition::beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason) {
+void Partition::beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,
+                           std::string_view successor) {
   WITAN_CHECK(batch_.empty(), "an epoch begins in a batch of its own");
   const EpochRecord* before = epochs_.empty() ? nullptr : &epochs_.back();
   WITAN_CHECK(before == nullptr || before->number < epoch.number || mutated(Mutant::seizeSameEpoch),
               "epochs only go up");
-  EpochRecord record{epoch.number,       at, cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(),
-                     std::string(reason)};
+  EpochRecord record{
+      epoch.number,          at, cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(), std::string(reason),
+      std::string(successor)};
   if (before != nullptr) record.previousOwner = before->owner, record.previousNumber = before->number;
   const std::string_view bytes = writer_.message(record);
   batch_.add(RecordKind::epoch, bytes, leafHash(bytes));

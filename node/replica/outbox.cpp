@@ -27,7 +27,9 @@ Status Outbox::load(const store::Reader& store) {
     status = readMessage(value, waiting.request, "request");
     if (status.ok() && key.substr(kRows.size()) != waiting.request.operationId)
       status = corrupt("a request of the outbox stands under another id");
-    if (status.ok()) waiting_.emplace(std::string(key.substr(kRows.size())), std::move(waiting));
+    if (!status.ok()) return false;
+    due_.emplace(waiting.dueMs, waiting.request.operationId);
+    waiting_.emplace(std::string(key.substr(kRows.size())), std::move(waiting));
     return status.ok();
   }));
   return status;
@@ -46,6 +48,7 @@ Status Outbox::accept(const Request& request, std::int64_t nowMs, store::WriteBa
     out.put(std::string(kRows) + request.operationId, words.message(request));
   }
   waiting_.emplace(request.operationId, Waiting{request, nowMs, 0});
+  due_.emplace(nowMs, request.operationId);
   return okStatus();
 }
 
@@ -54,6 +57,7 @@ bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   if (at == waiting_.end()) return false;
   if (mutated(Mutant::neverForget)) return true;
   out.erase(std::string(kRows) + at->first);
+  due_.erase({at->second.dueMs, at->first});
   waiting_.erase(at);
   return true;
 }
@@ -63,21 +67,39 @@ Outbox::Waiting* Outbox::find(std::string_view operationId) {
   return at == waiting_.end() ? nullptr : &at->second;
 }
 
-void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
-  waiting.dueMs = nowMs + backoffMs(waiting.request.operationId, waiting.tries);
-  ++waiting.tries;
-  if (mutated(Mutant::neverRetry)) waiting.dueMs = std::numeric_limits<std::int64_t>::max();
+void Outbox::tryAt(Waiting& waiting, std::int64_t ms) {
+  due_.erase({waiting.dueMs, waiting.request.operationId});
+  waiting.dueMs = ms;
+  due_.emplace(ms, waiting.request.operationId);
 }
 
+void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
+  const std::int64_t next = nowMs + backoffMs(waiting.request.operationId, waiting.tries);
+  ++waiting.tries;
+  tryAt(waiting, mutated(Mutant::neverRetry) ? std::numeric_limits<std::int64_t>::max() : next);
+}
+
+void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
+
 void Outbox::hurry(std::int64_t nowMs) {
-  for (auto& [id, waiting] : waiting_)
+  due_.clear();
+  for (auto& [id, waiting] : waiting_) {
     if (!mutated(Mutant::neverRetry) || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
+    due_.emplace(waiting.dueMs, id);
+  }
+}
+
+std::vector<std::string> Outbox::due(std::int64_t nowMs) const {
+  std::vector<std::string> ids;
+  for (const auto& [ms, id] : due_) {
+    if (ms > nowMs) break;
+    ids.push_back(id);
+  }
+  return ids;
 }
 
 std::optional<std::int64_t> Outbox::dueMs() const {
-  std::optional<std::int64_t> due;
-  for (const auto& [id, waiting] : waiting_) due = std::min(due.value_or(waiting.dueMs), waiting.dueMs);
-  return due;
+  return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
 }
 
 }  // namespace witan::node

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "node/replica/messages.h"
 #include "store/store.h"
@@ -18,6 +19,7 @@ namespace witan::node {
 inline constexpr std::size_t kMaxOutbox = 10'000;
 inline constexpr std::int64_t kFirstRetryMs = 1'000;
 inline constexpr std::int64_t kLastRetryMs = 60'000;
+inline constexpr std::int64_t kParkMs = 15 * 60'000;
 
 class Outbox {
  public:
@@ -36,10 +38,15 @@ class Outbox {
   bool settle(std::string_view operationId, store::WriteBatch& out);
 
   Waiting* find(std::string_view operationId);
-  // Those that are due, by operation id.
+  // By operation id.
   const std::map<std::string, Waiting, std::less<>>& all() const { return waiting_; }
+  // The operation ids of what is due, by due time.
+  std::vector<std::string> due(std::int64_t nowMs) const;
   // Notes a try and when the next is due.
   void tried(Waiting& waiting, std::int64_t nowMs);
+  // There is no way to the owner: nothing was tried. Due when hurry() says so, or after kParkMs.
+  void park(Waiting& waiting, std::int64_t nowMs);
+  void tryAt(Waiting& waiting, std::int64_t ms);
   // Everything is due now: the way to some owner has changed.
   void hurry(std::int64_t nowMs);
   // The earliest time at which something is due; none if nothing waits.
@@ -48,6 +55,7 @@ class Outbox {
 
  private:
   std::map<std::string, Waiting, std::less<>> waiting_;
+  std::set<std::pair<std::int64_t, std::string>> due_;  // the same by due time
 };
 
 }  // namespace witan::node

@@ -157,10 +157,14 @@ Answer PartitionHost::answerOf(const Request& request, const kernel::Decision& d
 bool PartitionHost::expire(Time wall) { return !ledger_->partition().expire(clock(wall)).empty(); }
 
 void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
-                               store::WriteBatch& out) {
+                               store::WriteBatch& out, std::string_view successor) {
   stage(out);
-  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason);
+  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, successor);
   stage(out);
+}
+
+std::string PartitionHost::successor() const {
+  return partition().epochs().empty() ? std::string() : partition().epochs().back().successor;
 }
 
 bool PartitionHost::stage(store::WriteBatch& out) {
@@ -212,6 +216,7 @@ Result<std::uint64_t> PartitionHost::setAside(std::uint64_t from, store::WriteBa
 
 void PartitionHost::confirmed(std::vector<Release>& out) {
   durable_ = ledger_->batches();
+  ledger_->written();
   for (Release& release : waiting_) out.push_back(std::move(release));
   waiting_.clear();
 }

@@ -58,7 +58,9 @@ class PartitionHost {
   bool expire(Time wall);
   // Begins an epoch of `owner`. What is open goes into `out` first.
   void beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
-                  store::WriteBatch& out);
+                  store::WriteBatch& out, std::string_view successor = {});
+  // Whom the owner has named to succeed it; empty: nobody. Then nobody decides.
+  std::string successor() const;
 
   // ---- the follower's part
   // Takes the next batch. After an error it must be opened again.

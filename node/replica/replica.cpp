@@ -37,7 +37,7 @@ Status Replica::start(Now now) {
   WITAN_DO(outbox_.load(stores_.ledgers));
   outbox_.hurry(now.ms);
   WITAN_DO(openHosts());
-  for (auto& [id, host] : hosts_) learnFrom(*host, 0);
+  for (auto& [id, host] : hosts_) learnFrom(*host, 0), succeed(*host, now);
   nextTickMs_ = now.ms + kTickMs;
   nextTellMs_ = now.ms + kTellMs;
   nextStabiliseMs_ = now.ms + kStabiliseMs;
@@ -79,6 +79,7 @@ Status Replica::reopenHosts() {
   if (reopen_.empty()) return okStatus();
   for (auto& [id, aside] : reopen_)
     if (aside) setAside(aside->from, *hosts_[id], aside->keep);
+  WITAN_DO(local_->flush());  // nothing is taken out of a log before the report of it is durable
   WITAN_DO(flushLedgers());
   for (auto& [id, aside] : reopen_) {
     const kernel::DomainModule& module = hosts_[id]->module();

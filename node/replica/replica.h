@@ -209,6 +209,7 @@ class Replica {
   void pushEntries(Now now);
   void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
   void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
+  void succeed(PartitionHost& host, Now now);
   bool hasParted(PartitionHost& host, const Entries& entries) const;
   void noteFork(const std::string& from, PartitionHost& host, Following& following);
   Status reopenHosts();

@@ -28,12 +28,22 @@ bool Replica::learn(const Claim& claim) {
 // Epochs that the log says have begun, from the n-th on.
 void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
   for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i) {
-    const Claim claim = host.claimOf(i);
-    if (learn(claim) && claim.owner == ownerName_ && epochsBefore > 0) {
-      ++counters_.handovers;
-      notices_.push_back({"owner", host.id(), "epoch " + std::to_string(claim.number)});
-    }
+    learn(host.claimOf(i));
   }
+}
+
+// The owner's last word names this device.
+void Replica::succeed(PartitionHost& host, Now now) {
+  const Claim* claim = owners_.find(host.id());
+  if (host.successor() != ownerName_ || reopen_.contains(host.id()) || lostTail_.contains(host.id())) return;
+  if (claim != nullptr && claim->epoch() > host.epoch()) return;  // somebody has seized it meanwhile
+  host.beginEpoch({host.epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, "", pending_);
+  ++counters_.handovers;
+  learn(host.claim());
+  for (auto& [name, peer] : peers_)
+    if (peer.greeted) peer.news.claims.push_back(host.claim()), peer.newsDue = true;
+  tellAll(host);
+  notices_.push_back({"owner", host.id(), "epoch " + std::to_string(host.epoch().number)});
 }
 
 // On a new connection: everything.
@@ -133,7 +143,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   if (theirs.last() == ours.last() && ours.last().number > 0) {
     const Hash* root = mine->rootAfter(theirs.batches);
     if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
-    if (theirs.batches > ours.batches && ours.last().owner == ownerName_ && !lostTail_.contains(mine->id())) {
+    if (theirs.batches > ours.batches && owns(*mine)) {
       ++counters_.wentBack;
       lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
       local_->note({"wentBack", from,
@@ -187,7 +197,6 @@ void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64
 // --- entries
 
 void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now) {
-  (void)now;
   PartitionHost* mine = host(entries.partition);
   if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine)) return;
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
@@ -230,6 +239,7 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   if (following.subscribed) following.sent = following.acked = std::max(following.acked, mine->ledger().batches());
   following.ackDue = true;
   learnFrom(*mine, epochs);
+  succeed(*mine, now);
 }
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
@@ -321,12 +331,12 @@ Status Replica::move(std::string_view partition, std::string_view to, std::strin
   const auto following = at->second.following.find(partition);
   if (at->second.owner.empty() || following == at->second.following.end() || !following->second.known)
     return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
-  const kernel::Epoch next{mine->epoch().number + 1, at->second.owner};
-  mine->beginEpoch(next, kernel::EpochCause::handover, now.wall, reason, pending_);
+  mine->beginEpoch({mine->epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, reason, pending_,
+                   at->second.owner);
   learn(mine->claim());
   for (auto& [name, peer] : peers_)
     if (peer.greeted) peer.news.claims.push_back(mine->claim()), peer.newsDue = true;
-  notices_.push_back({"handover", std::string(partition), "to " + next.owner});
+  notices_.push_back({"handover", std::string(partition), "to " + at->second.owner});
   return okStatus();
 }
 

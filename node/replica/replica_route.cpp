@@ -9,8 +9,8 @@ bool Replica::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
   if (mutated(Mutant::decideUnowned)) return mine.number > 0;
   const Claim* claim = owners_.find(host.id());
-  if (mutated(Mutant::serveEarly) && claim != nullptr && claim->owner == ownerName_ && mine.number > 0) return true;
   if (mine.number == 0 || mine.owner != ownerName_) return false;
+  if (!mutated(Mutant::serveOn) && !host.successor().empty()) return false;
   if (reopen_.contains(host.id()) || lostTail_.contains(host.id())) return false;
   // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
   return claim == nullptr || claim->epoch() <= mine || mutated(Mutant::ignoreEpoch);
@@ -37,26 +37,23 @@ Status Replica::submit(Request request, Now now) {
 }
 
 void Replica::routeDue(Now now) {
-  const auto due = outbox_.dueMs();
-  if (!due || *due > now.ms) return;
-  std::vector<std::string> ids;
-  for (const auto& [id, waiting] : outbox_.all())
-    if (waiting.dueMs <= now.ms) ids.push_back(id);
-  for (const std::string& id : ids)
+  for (const std::string& id : outbox_.due(now.ms))
     if (Outbox::Waiting* waiting = outbox_.find(id)) route(*waiting, now);
 }
 
 void Replica::route(Outbox::Waiting& waiting, Now now) {
   const std::string partition = partitionFor(waiting.request.domain, waiting.request.entity);
+  PartitionHost* mine = host(partition);
+  const bool here = mine != nullptr && owns(*mine);
+  const auto at = peers_.find(ownerDevice(partition));
+  if (!here && (at == peers_.end() || !mayTalk(at->second))) return outbox_.park(waiting, now.ms);
   if (waiting.tries > 0) ++counters_.retries;
   outbox_.tried(waiting, now.ms);
-  if (PartitionHost* mine = host(partition); mine != nullptr && owns(*mine)) {
+  if (here) {
     ++counters_.decided;
     mine->decide(waiting.request, now.wall, "");
     return;
   }
-  const auto at = peers_.find(ownerDevice(partition));
-  if (at == peers_.end() || !mayTalk(at->second)) return;
   ++counters_.forwarded;
   if (mutated(Mutant::freshOperationId) && waiting.tries > 1) {
     Request fresh = waiting.request;
@@ -109,7 +106,7 @@ void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
   if (answer.asked != fingerprintOf(waiting->request)) return;  // of another act that had the same id
   if (answer.kind != AnswerKind::decided) {
     // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
-    if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) waiting->dueMs = now.ms + 50;
+    if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) outbox_.tryAt(*waiting, now.ms + 50);
     return;
   }
   const RequestKind kind = waiting->request.kind;
