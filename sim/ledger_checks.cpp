@@ -31,7 +31,10 @@ void World::checkLedger(const kernel::DomainModule& module, const std::string& i
                              static_cast<std::uint32_t>(plan_.options.cluster.partitions)) == id;
   });
   std::vector<LostRange> lost = lossesOf(operations, log, book_.losses());
-  for (const LostRange& range : goneBack_[id]) lost.push_back(range);
+  for (const auto& [owner, since] : goneBack_[id])
+    for (const Operation& operation : operations)
+      if (const Epoch& epoch = operation.answer.epoch; epoch.owner == owner && !(epoch < since.epoch))
+        lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
   std::vector<DeviceLog> of;
   for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
   if (const std::string problem = checkFences(of, lost); !problem.empty()) return failed("fences", id + ": " + problem);

@@ -361,8 +361,8 @@ void World::start(std::uint32_t device) {
   trace(device, "fault", "starts");
   if (std::exchange(at.wentBack, false))
     for (const auto& [id, host] : at.device->replica().hosts())
-      if (host->epoch().owner == at.device->replica().ownerName())
-        goneBack_[id].push_back({host->epoch(), host->partition().size() + 1});
+      goneBack_[id].push_back(
+          {at.device->replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
   network_.started(device);
   put(device, {});
 }

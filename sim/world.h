@@ -141,7 +141,9 @@ class World final : NetworkHooks {
   Network network_;
   std::vector<std::unique_ptr<Seat>> seats_;
   Book book_;
-  std::map<std::string, std::vector<LostRange>> goneBack_;  // by partition: what owners may decide a second time
+  // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide
+  // again, and begin epochs again that it had begun before.
+  std::map<std::string, std::vector<std::pair<std::string, LostRange>>> goneBack_;
   std::unique_ptr<Confinement> confinement_;
   RollingDigest digest_;
   RunResult result_;
