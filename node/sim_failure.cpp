@@ -62,7 +62,8 @@ std::string failureText(const sim::Failure& failure, const SimSource& source, st
     out += "  expected: " + std::string(promise) + "\n";
   if (failure.checker == "scenario") return out;
   out += "  see it:   " + simCommandLine(source, "replay", seed) + " --text\n";
-  out += "  shrink:   " + simCommandLine(source, "shrink", seed) + " --out smallest.plan\n";
+  out += "  shrink:   " + simCommandLine(source, "shrink", seed) + " --out " +
+         (source.planFile.empty() ? "smallest.plan" : "smaller.plan") + "\n";
   return out;
 }
 

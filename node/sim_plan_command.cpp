@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "node/durable_file.h"
 #include "node/sim_command.h"
 #include "node/sim_source.h"
 
@@ -19,12 +18,12 @@ struct PlanArguments {
 
 Status plan(const PlanArguments& a) {
   WITAN_TRY(drawn, loadPlan(a.source));
-  const std::string text = sim::writePlan(drawn);
-  if (a.out.empty() || a.out == "-") {
+  if (a.out.empty()) {
+    const std::string text = sim::writePlan(drawn);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return okStatus();
   }
-  WITAN_DO(replaceFile(a.out, text, 0644));
+  WITAN_DO(savePlan(a.out, drawn));
   std::fprintf(stderr, "%zu events in %s\n", drawn.events.size(), a.out.c_str());
   return okStatus();
 }

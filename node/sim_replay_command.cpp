@@ -85,7 +85,9 @@ std::string closing(const ReplayArguments& a, const sim::Plan& plan, const sim::
            std::to_string(s.commits) + " commits, " + std::to_string(s.decisions) + " decisions; digest " +
            sim::hexDigest(result.digest) + "\n";
   std::string out;
-  if (const std::string story = storyOf(plan, *result.failure); !story.empty())
+  const std::string story = storyOf(plan, *result.failure);
+  const bool toldAlready = wantsText(a) && story.find(kLinesLeftOut) == std::string::npos;
+  if (!story.empty() && !toldAlready)
     out += "the last faults, what names the same things as the failure, and the last lines:\n" + story + "\n";
   out += which + ": failed\n" + failureText(*result.failure, a.source, plan.options.seed);
   if (result.digest != 0) out += "  digest:   " + sim::hexDigest(result.digest) + "\n";

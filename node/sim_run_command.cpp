@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "base/quote.h"
-#include "node/durable_file.h"
 #include "node/sim_command.h"
 #include "node/sim_mutant.h"
 #include "node/sim_report.h"
@@ -80,7 +79,7 @@ Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& p
     const auto plan = planOf(seed.seed);
     if (!plan) continue;
     const std::string path = a.keep + "/seed-" + std::to_string(seed.seed) + ".plan";
-    WITAN_DO(replaceFile(path, sim::writePlan(*plan), 0644));
+    WITAN_DO(savePlan(path, *plan));
     std::fprintf(stderr, "kept %s\n", path.c_str());
     ++kept;
   }

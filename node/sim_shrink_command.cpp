@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "base/json.h"
-#include "node/durable_file.h"
 #include "node/sim_command.h"
 #include "node/sim_failure.h"
 #include "node/sim_mutant.h"
@@ -64,6 +63,7 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
   WITAN_DO(becomeMutant(a.source.mutant));
   WITAN_TRY(budget, sim::parseDuration(a.budget));
   WITAN_TRY(plan, loadPlan(a.source));
+  if (!a.out.empty()) WITAN_DO(canSavePlan(a.out));
   const auto from = Steady::now();
   const double most = static_cast<double>(budget) / 1e6;
   Status trouble = okStatus();
@@ -81,7 +81,7 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
   SimSource again;
   again.mutant = a.source.mutant;
   again.planFile = a.out;
-  if (!a.out.empty()) WITAN_DO(replaceFile(a.out, text, 0644));
+  if (!a.out.empty()) WITAN_DO(savePlan(a.out, shrunk->plan));
   if (a.json) {
     std::string out = "{\"events\":" + std::to_string(shrunk->plan.events.size()) +
                       ",\"from\":" + std::to_string(plan.events.size()) + ",\"runs\":" + std::to_string(shrunk->runs) +

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -126,6 +128,30 @@ Result<sim::Plan> loadPlan(const std::string& file) {
   auto plan = sim::readPlan(text);
   if (!plan) return Error{plan.error().code, inputName(file) + ": " + plan.error().message, plan.error().hint};
   return plan;
+}
+
+namespace {
+
+Error cannotWrite(const std::string& file) {
+  return ioFailed("cannot write " + file + " (" + std::strerror(errno) + ")");
+}
+
+}  // namespace
+
+Status savePlan(const std::string& file, const sim::Plan& plan) {
+  const std::string text = sim::writePlan(plan);
+  FILE* out = std::fopen(file.c_str(), "we");
+  if (out == nullptr) return cannotWrite(file);
+  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
+  const bool closed = std::fclose(out) == 0;
+  return written && closed ? okStatus() : Status(cannotWrite(file));
+}
+
+Status canSavePlan(const std::string& file) {
+  FILE* out = std::fopen(file.c_str(), "ae");
+  if (out == nullptr) return cannotWrite(file);
+  std::fclose(out);
+  return okStatus();
 }
 
 Result<sim::Plan> loadPlan(const SimSource& source) {

@@ -31,6 +31,9 @@ std::string wholeNumber(const std::string& text);
 // The scenario with --time and --set on top. Errors name the file and line, or the option.
 Result<sim::Scenario> loadScenario(const SimSource& source);
 Result<sim::Plan> loadPlan(const std::string& file);
+// Errors name the file. The second one only tries, before work that would be lost.
+Status savePlan(const std::string& file, const sim::Plan& plan);
+Status canSavePlan(const std::string& file);
 // The plan file's plan, or the scenario's for the seed.
 Result<sim::Plan> loadPlan(const SimSource& source);
 

@@ -92,7 +92,7 @@ std::string storyOf(const sim::Plan& plan, const sim::Failure& failure) {
   std::string out;
   std::uint64_t before = 0;
   for (const auto& [at, text] : lines) {
-    if (at != before + 1) out += "   ...\n";
+    if (at != before + 1) out += kLinesLeftOut;
     out += text + "\n";
     before = at;
   }

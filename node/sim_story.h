@@ -4,12 +4,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/run.h"
 
 namespace witan::node {
 
-// Lines with their ends; "   ..." stands where lines are left out. Empty: the failure is one of time ("hang"), or the
+inline constexpr std::string_view kLinesLeftOut = "   ...\n";
+
+// Lines with their ends. Empty: the failure is one of time ("hang"), or the
 // run cannot be made again.
 std::string storyOf(const sim::Plan& plan, const sim::Failure& failure);
 

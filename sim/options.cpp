@@ -22,8 +22,8 @@ constexpr std::int64_t kTenYears = 10LL * 366 * 86'400;
 
 // What is not named here: a rate at most 1,000,000 an hour, a length at most ten years.
 constexpr Bounds kBounds[] = {
-    {"cluster", "devices", 1, 32},
-    {"cluster", "ledgerReplicas", 1, 32},
+    {"cluster", "devices", 1, 24},
+    {"cluster", "ledgerReplicas", 1, 24},
     {"cluster", "agents", 0, 1'000},
     {"cluster", "entities", 1, 10'000},
     {"cluster", "partitions", 1, 64},

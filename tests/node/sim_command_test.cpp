@@ -191,6 +191,14 @@ TEST(SimUsage, FilesThatAreNotThere) {
   EXPECT_EQ(scenario.exitCode, 1);
   EXPECT_NE(jsonOf(scenario.err).at("error").as_object().at("message").as_string().find("/nowhere/x.toml"),
             std::string::npos);
+  for (const char* verb : {"plan", "shrink"}) {
+    const Finished out = sim({verb, "calm", "--seed", "1", "--out", "/nowhere/x.plan"});
+    EXPECT_EQ(out.exitCode, 1);
+    EXPECT_NE(out.err.find("/nowhere/x.plan"), std::string::npos);
+  }
+  // What is no file stays what it is.
+  EXPECT_EQ(sim({"plan", "calm", "--seed", "1", "--out", "/dev/null"}).exitCode, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
   const Finished trace = sim({"replay", "calm", "--seed", "1", "--trace", "/nowhere/trace.json"});
   EXPECT_EQ(trace.exitCode, 1);
   EXPECT_NE(trace.err.find("/nowhere/trace.json"), std::string::npos);

@@ -1,0 +1,40 @@
+// docs/SIMULATION.md names everything that a scenario, a plan or a failure may name.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "sim/checkers.h"
+#include "sim/options_fields.h"
+#include "sim/plan.h"
+
+namespace {
+
+using namespace witan;
+using namespace witan::sim;
+
+std::string document() {
+  std::ifstream in(WITAN_SOURCE_DIR "/docs/SIMULATION.md");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string code(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+TEST(SimulationDocument, NamesEveryOption) {
+  const std::string text = document();
+  const Options options;
+  forEachOption(options, [&](std::string_view table, std::string_view member, const auto&) {
+    const std::size_t from = text.find("| `[" + std::string(table) + "]`");
+    ASSERT_NE(from, std::string::npos) << table;
+    EXPECT_LT(text.find(code(member), from), text.find("\n\n", from)) << table << "." << member;
+  });
+}
+
+TEST(SimulationDocument, NamesEveryEventAndChecker) {
+  const std::string text = document();
+  for (std::string_view kind : enumNames<EventKind>()) EXPECT_NE(text.find(code(kind)), std::string::npos) << kind;
+  for (const CheckerInfo& checker : checkers())
+    EXPECT_NE(text.find(code(checker.name)), std::string::npos) << checker.name;
+}
+
+}  // namespace
