@@ -168,9 +168,9 @@ void World::hostileFrames(const Event& event, std::uint64_t round) {
         if (frame.size() > 24) frame.resize(frame.size() / 16 * 8);
         break;
       case 2:
-        if (frame.size() > 4) frame[4] = static_cast<char>(random.below(64));
+        if (frame.size() > 4) frame[4] = static_cast<char>(64 + random.below(64));  // a type that nobody knows
         break;
-      default: break;  // a repetition
+      default: break;  // a repetition, within the connection: from an earlier one it would speak of other spaces
     }
     if (!frame.empty() && event.device != event.other) network_.forge(event.device, event.other, std::move(frame));
   }

@@ -118,6 +118,7 @@ void Network::dial(std::uint64_t key) {
     connections_.erase(between.connection);
   }
   between.connection = nextConnection_++;
+  for (auto& seen : between.seen) seen.clear();
   Connection& connection = connections_[between.connection];
   connection.ends[0] = a;
   connection.ends[1] = b;

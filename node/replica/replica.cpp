@@ -274,7 +274,11 @@ Status Replica::drain(Now now, Effects& out) {
     peer.session->produce(frames, kProduceBudget, now.ms);
     if (mayTalk(peer)) frames += peer.out;
     peer.out.clear();
-    const bool close = peer.cut || peer.session->state() == replication::SessionState::closed;
+    const bool ended = peer.session->state() == replication::SessionState::closed;
+    const bool close = peer.cut || ended;
+    if (ended && !std::exchange(peer.told, true))
+      notices_.push_back(
+          {"session ends", "", name + ": " + peer.session->closeCode() + ": " + peer.session->closeReason()});
     if (!frames.empty() || close) out.sends.push_back({name, std::move(frames), close});
   }
   if (!mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());

@@ -76,7 +76,7 @@ struct Answered {
 
 // Something that an operator should see, at the moment it happened; incidents are kept besides.
 struct Notice {
-  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack
+  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, badFrame, session ends
   std::string partition;
   std::string what;
 };
@@ -171,7 +171,8 @@ class Replica {
     std::unique_ptr<replication::SyncSession> session;
     std::string owner;  // its name as an owner of epochs; empty: not heard
     bool greeted = false;
-    bool cut = false;  // it sent what it may not: the connection ends
+    bool told = false;  // that the session has ended
+    bool cut = false;   // it sent what it may not: the connection ends
     std::string out;
     std::map<std::string, Following, std::less<>> following;
     Standing news;  // to be sent
