@@ -56,8 +56,13 @@ std::string optionsText(const sim::Options& options) {
   return out + "  as by default:\n" + filled(usual);
 }
 
+std::string failureLine(const sim::Failure& failure) {
+  const std::string at = failure.at > 0 ? " at " + momentText(failure.at) : std::string();
+  return failure.checker + at + ": " + failure.reason;
+}
+
 std::string failureText(const sim::Failure& failure, const SimSource& source, std::uint64_t seed) {
-  std::string out = "  " + failure.checker + " at " + momentText(failure.at) + ": " + failure.reason + "\n";
+  std::string out = "  " + failureLine(failure) + "\n";
   if (const std::string_view promise = sim::checkerPromise(failure.checker); !promise.empty())
     out += "  expected: " + std::string(promise) + "\n";
   if (failure.checker == "scenario") return out;

@@ -14,7 +14,10 @@ std::string optionsText(const sim::Options& options);
 // "liveness at 12m3s: ...", what the checker proves, and the commands that replay and shrink.
 std::string failureText(const sim::Failure& failure, const SimSource& source, std::uint64_t seed);
 
-// "12m3.5s", for people; whole milliseconds.
+// "liveness at 12m3s: ..."; without the moment if nobody knows it (a run that died).
+std::string failureLine(const sim::Failure& failure);
+
+// "12m3s500ms", for people; whole milliseconds.
 std::string momentText(sim::Micros at);
 
 }  // namespace witan::node

@@ -103,7 +103,7 @@ std::string failures(const SimReport& report) {
       out += failureText(*seed.failure, report.source, seed.seed);
     } else if (told <= kInBrief) {
       out += (told == 1 ? "\nalso\n" : "") + std::string("  seed ") + std::to_string(seed.seed) + ": " +
-             seed.failure->checker + " at " + momentText(seed.failure->at) + ": " + seed.failure->reason + "\n";
+             failureLine(*seed.failure) + "\n";
     }
     ++told;
   }

@@ -100,8 +100,7 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
     return kExitOk;
   }
   std::fputs(summary(*shrunk, plan, secondsSince(from)).c_str(), stdout);
-  std::printf("  %s at %s: %s\n  see it: %s --text\n", shrunk->failure.checker.c_str(),
-              momentText(shrunk->failure.at).c_str(), shrunk->failure.reason.c_str(),
+  std::printf("  %s\n  see it: %s --text\n", failureLine(shrunk->failure).c_str(),
               simCommandLine(again, "replay", std::nullopt).c_str());
   return kExitOk;
 }
