@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does a seed give the same run whoever compiled the simulator? Builds the program with g++ -O2 (as ./run does), with
-# g++ -O0 and with clang++ -O2, runs the same seeds in each, the first one also without randomised addresses, and
+# g++ -O0 and with clang++ -O0, runs the same seeds in each, the first one also without randomised addresses, and
 # compares the digests of all traces. Needs clang++; the builds take some minutes and stay for the next time.
 #
 #   scripts/same-everywhere.sh [SCENARIO [FIRST..LAST]]        default: everything 1..100
