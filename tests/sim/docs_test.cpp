@@ -3,7 +3,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <regex>
 
+#include "base/mutant.h"
 #include "sim/checkers.h"
 #include "sim/options_fields.h"
 #include "sim/plan.h"
@@ -35,6 +37,18 @@ TEST(SimulationDocument, NamesEveryEventAndChecker) {
   for (std::string_view kind : enumNames<EventKind>()) EXPECT_NE(text.find(code(kind)), std::string::npos) << kind;
   for (const CheckerInfo& checker : checkers())
     EXPECT_NE(text.find(code(checker.name)), std::string::npos) << checker.name;
+}
+
+TEST(SimulationDocument, NamesOnlyMutantsThatExist) {
+  static const std::regex said("mutants? (`[A-Za-z]+`(,\\s+`[A-Za-z]+`)*)"), word("`([A-Za-z]+)`");
+  const std::string text = document();
+  std::size_t found = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), said), end; at != end; ++at) {
+    const std::string list = (*at)[1];
+    for (std::sregex_iterator name(list.begin(), list.end(), word); name != end; ++name, ++found)
+      EXPECT_TRUE(parseEnum<Mutant>((*name)[1].str())) << (*name)[1];
+  }
+  EXPECT_GT(found, 15u);
 }
 
 }  // namespace
