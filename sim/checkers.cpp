@@ -9,7 +9,7 @@ constexpr CheckerInfo kCheckers[] = {
     {"confinement", "No byte of a scope, or of a ledger, reaches a device that may not have it."},
     {"bounded-memory", "A device holds back only so much: its inbox, its queues and its buffers stay within bounds."},
     {"store", "What a device wrote it can read again, until its disk fails."},
-    {"bit-rot", "A device whose log has a changed bit notices, and does not start from it."},
+    {"bit-rot", "A device whose log has a changed bit notices when it starts, or when it verifies the ledger."},
     // --- when everything has come to rest
     {"liveness", "Once faults have ended, everything that is pending is done within settleSeconds."},
     {"convergence", "Devices that share a scope hold the same versions of the same records."},

@@ -69,6 +69,7 @@ Status SimDevice::start(Micros at) {
   config.domains = setup_.domains;
   config.partitions = static_cast<std::uint32_t>(setup_.options.cluster.partitions);
   config.ledgerReplica = isLedgerReplica();
+  config.snapshotEvery = 10 + setup_.options.seed % 30;  // often enough to matter in so short a life
   config.pendingTtlMicros = setup_.options.cluster.pendingTtlSeconds * kSecond;
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);

@@ -263,7 +263,10 @@ Status Replica::drain(Now now, Effects& out) {
   if (!mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
   std::vector<PartitionHost::Release> releases;
   for (auto& [id, host] : hosts_)
-    if (!reopen_.contains(id)) host->confirmed(releases);
+    if (!reopen_.contains(id)) {
+      host->confirmed(releases);
+      WITAN_DO(host->ledger().snapshotIfDue(config_.snapshotEvery));
+    }
   WITAN_DO(reopenHosts());
   for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
   if (followDirty_) refreshFollowing();

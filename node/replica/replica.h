@@ -59,6 +59,7 @@ struct ReplicaConfig {
   replication::SessionOptions session;  // `peer` and `mayHave` are filled in
   // Whether a device may have a space. Default: every one.
   std::function<bool(std::string_view device, replication::DatabaseName, std::string_view scope)> mayHave;
+  std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // entries of a partition
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
 };
 
