@@ -15,6 +15,7 @@ void addSimCommand(CLI::App& app, int& exitCode) {
   addSimReplay(*sim, exitCode);
   addSimShrink(*sim, exitCode);
   addSimMutants(*sim, exitCode);
+  addSimExplore(*sim, exitCode);
 }
 
 }  // namespace witan::node

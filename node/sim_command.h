@@ -12,5 +12,6 @@ void addSimPlan(CLI::App& sim, int& exitCode);
 void addSimReplay(CLI::App& sim, int& exitCode);
 void addSimShrink(CLI::App& sim, int& exitCode);
 void addSimMutants(CLI::App& sim, int& exitCode);
+void addSimExplore(CLI::App& sim, int& exitCode);
 
 }  // namespace witan::node
