@@ -157,6 +157,8 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   following.subscribed = position.follow && theirs.batches == common;
   following.sent = following.acked = common;
   following.progressMs = now.ms;
+  // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
+  if (following.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
   // A replica with a surplus learns from our position that its epoch is over.
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, following.asked);
 }
