@@ -32,7 +32,7 @@ WITAN_ENUM(Mutant, none,
            skipLedgerSync,     // the log is written but not synced
            // --- partitions and owners
            ignoreEpoch,          // an owner goes on although it has heard of a later epoch
-           acceptOldEpoch,       // a replica follows entries of an epoch that is over
+           acceptOldEpoch,       // who hears of an epoch that is over takes it for the current one
            seizeSameEpoch,       // a seizure does not begin a new epoch
            serveOn,              // an owner goes on deciding after it has handed the partition over
            decideUnowned,        // any ledger replica decides

@@ -15,6 +15,10 @@ constexpr CheckerInfo kCheckers[] = {
     {"convergence", "Devices that share a scope hold the same versions of the same records."},
     {"no-write-lost",
      "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},
+    {"no-write-back", "What somebody had seen and wrote over, or removed, is nowhere any more."},
+    {"alarms",
+     "While all disks are whole no device notices equal vectors with unequal contents, one dot with two bodies, or a "
+     "counter used twice."},
     {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},

@@ -71,6 +71,8 @@ Status SimDevice::start(Micros at) {
   config.ledgerReplica = isLedgerReplica();
   config.snapshotEvery = 10 + setup_.options.seed % 30;  // often enough to matter in so short a life
   config.pendingTtlMicros = setup_.options.cluster.pendingTtlSeconds * kSecond;
+  config.session.segmentBytes = static_cast<std::uint32_t>(setup_.options.cluster.segmentBytes);
+  config.followWindow = static_cast<std::size_t>(setup_.options.cluster.followWindow);
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };

@@ -58,6 +58,7 @@ void World::fault(const Event& original, std::uint64_t number) {
       }
       switchOff(event.device, true, until);
       book_.diskLost(event.device, at.imageAt, agenda_.now());
+      recordWentBack_ = recordWentBack_ || (event.seed & 1) != 0;
       at.device->restoreImage((event.seed & 1) != 0);
       at.wentBack = true;
       return;

@@ -44,6 +44,23 @@ std::string lostWrite(const std::vector<Version>& held, const std::vector<Booked
   return {};
 }
 
+// The first version that is there although somebody whose version counts had seen it and wrote over it; "": none.
+std::string outlived(Kind kind, const std::vector<Version>& held, const std::vector<BookedWrite>& writes) {
+  std::set<Dot> there, over;
+  for (const Version& version : held) there.insert(version.dot);
+  for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
+    if (!at->durable || at->mayBeLost || !(at->tombstone || replication::traitsOf(kind).register_)) continue;
+    if (!there.contains(at->dot) && !over.contains(at->dot)) continue;
+    for (const Dot& seen : at->seen) {
+      over.insert(seen);
+      if (there.contains(seen))
+        return seen.host + ":" + std::to_string(seen.counter) + " is still there, or back, and the author of " +
+               nameOf(*at) + ", wrote over it";
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void World::checkAtEnd() {
@@ -53,6 +70,7 @@ void World::checkAtEnd() {
   if (!result_.failure) checkLedgers();
   if (!result_.failure) checkRequests();
   if (!result_.failure) checkConfinement();
+  if (!result_.failure) checkAlarms();
 }
 
 // Checker "convergence": equal vectors and digests of every space that two devices share, and integrity of each.
@@ -93,6 +111,27 @@ void World::checkWrites() {
     if (!versions.ok()) return failed("no-write-lost", versions.error().message);
     const std::string lost = lostWrite(*versions, writes);
     if (!lost.empty()) return failed("no-write-lost", spaceId + " " + record.second + ": " + lost);
+    const std::string back = outlived(static_cast<Kind>(record.first), *versions, writes);
+    if (!back.empty()) return failed("no-write-back", spaceId + " " + record.second + ": " + back);
+  }
+}
+
+// Checker "alarms": no device met what cannot be unless a disk went back: equal vectors with unequal contents, one dot
+// with two bodies; and no peer had to tell it that its counters went back, unless the record beside its disks did too.
+// Repair would hide these from the others.
+void World::checkAlarms() {
+  for (auto& at : seats_) {
+    if (!at->device->running()) continue;
+    const auto incidents = at->device->replica().data().incidents();
+    if (!incidents.ok()) return failed("store", at->device->name() + ": " + incidents.error().message);
+    for (const replication::Incident& incident : *incidents) {
+      probe("incident: " + incident.kind);
+      const bool alarm = (incident.kind == "digestAlarm" || incident.kind == "equivocation") && book_.losses().empty();
+      const bool counters = incident.kind == "rolledBack" && !recordWentBack_;
+      if (alarm || counters)
+        return failed("alarms", at->device->name() + " reports " + incident.kind + " with " + incident.peer + ": " +
+                                    incident.what);
+    }
   }
 }
 

@@ -40,6 +40,8 @@ void World::checkLedger(const kernel::DomainModule& module, const std::string& i
   if (const std::string problem = checkFences(of, lost); !problem.empty()) return failed("fences", id + ": " + problem);
   if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
     return failed("no-decision-lost", id + ": " + problem);
+  if (const std::string problem = unreported(id); !problem.empty())
+    return failed("no-decision-lost", id + ": " + problem);
   if (const std::string problem = checkAnswers(operations, log.lines, lost); !problem.empty())
     return failed("answers", id + ": " + problem);
   stampFromLog(operations, log);
@@ -97,6 +99,35 @@ std::set<std::string> World::keptAside(const std::string& id) {
     if (!scanned.ok()) trace(at->device->index(), "check", "what was set aside is unreadable", scanned.error().message);
   }
   return ids;
+}
+
+// Entries that were taken out of a log were reported there, so that people can look after them. "" or what was not.
+std::string World::unreported(const std::string& id) {
+  for (auto& at : seats_) {
+    if (!at->device->running()) continue;
+    std::map<std::string, std::uint64_t> entries;  // by "epoch N of OWNER"
+    const std::string prefix = "x/" + id + "/";
+    const Status scanned = at->device->disk(2).scan(prefix, {}, [&](std::string_view key, std::string_view value) {
+      const std::string batch(value);
+      const auto log = readLog({&batch, 1});
+      if (!log.ok() || key.size() < prefix.size() + 17) return true;
+      std::uint64_t number = 0;
+      for (unsigned i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(key[prefix.size() + i]);
+      const std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
+      entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
+      return true;
+    });
+    const auto incidents = at->device->replica().data().incidents();
+    if (!scanned.ok() || !incidents.ok()) continue;
+    for (const auto& [epoch, count] : entries)
+      if (count > 0 && std::none_of(incidents->begin(), incidents->end(), [&](const replication::Incident& incident) {
+            return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
+                   incident.what.find(epoch) != std::string::npos;
+          }))
+        return at->device->name() + " set aside " + std::to_string(count) + " entries of " + epoch +
+               " and reported nothing";
+  }
+  return {};
 }
 
 // What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have

@@ -13,6 +13,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_node_replica
   node/replica/outbox.cpp
+  node/replica/owner_table.cpp
   node/replica/partition_host.cpp
   node/replica/replica.cpp
   node/replica/replica_follow.cpp

@@ -25,8 +25,11 @@ struct MutantCase {
   std::string_view what;      // what is broken
 };
 
-// One for every variant, in the order of base/mutant.h.
+// One for every variant but those below, in the order of base/mutant.h.
 std::span<const MutantCase> mutantCases();
+// Those that need more chances to meet than thousands of runs have: told as stories, tests/replication/mutants notices
+// them.
+std::span<const Mutant> storyMutants();
 // Null: none.
 const MutantCase* findMutantCase(std::string_view name);
 

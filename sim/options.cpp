@@ -29,6 +29,8 @@ constexpr Bounds kBounds[] = {
     {"cluster", "partitions", 1, 64},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
     {"cluster", "scopes", 0, 16},
+    {"cluster", "segmentBytes", 1, 1 << 20},
+    {"cluster", "followWindow", 1, 1'000},
     {"time", "seconds", 1, kTenYears},
     {"time", "settleSeconds", 1, kTenYears},
     {"time", "skewMs", 0, kTenYears * 1'000},

@@ -31,9 +31,12 @@ struct ClusterOptions {
   std::string domains = "udt budget";
   Engine engine = Engine::embedded;
   StoreKind store = StoreKind::memory;
+  // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
+  std::int64_t segmentBytes = 256 * 1024;
+  std::int64_t followWindow = 32;
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, pendingTtlSeconds, scopes,
-                domains, engine, store)
+                domains, engine, store, segmentBytes, followWindow)
 };
 
 struct TimeOptions {

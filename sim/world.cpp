@@ -1,5 +1,7 @@
 #include "sim/world.h"
 
+#include <algorithm>
+
 #include "domains/registry.h"
 #include "replication/statement.h"
 #include "sim/frame_words.h"
@@ -256,6 +258,7 @@ void World::work(std::uint32_t device) {
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);
   if (!drained.ok()) return fail(device, drained.error());
   book_.madeDurable(device);
+  checkFenced(at);
   at.device->busyUntil = agenda_.now() + cost;
   at.releasing = true;
   if (cost == 0) return release(device);
@@ -293,6 +296,29 @@ void World::take(Seat& at, Arrival& arrival) {
       }
       return;
     case Arrival::Kind::tick: return replica.tick(now);
+  }
+}
+
+// Part of checker "fences": who knows that its epoch is over decides nothing more in it. Not for a device whose disk
+// went back: it may have to learn its own entries from others.
+void World::checkFenced(Seat& at) {
+  const node::Replica& replica = at.device->replica();
+  for (const auto& [id, host] : replica.hosts()) {
+    const node::Claim* claim = replica.owners().find(id);
+    const kernel::Epoch mine = host->epoch();
+    if (claim == nullptr || claim->epoch() <= mine || mine.owner != replica.ownerName()) {
+      at.fenced.erase(id);
+      continue;
+    }
+    const std::pair now(host->ledger().batches(), replica.counters().batchesFollowed);
+    const auto known = at.fenced.try_emplace(id, now).first;
+    const bool grew = now.first > known->second.first && now.second == known->second.second;
+    known->second = now;
+    if (!grew) continue;
+    if (std::none_of(book_.losses().begin(), book_.losses().end(),
+                     [&](const BookedLoss& loss) { return loss.device == at.device->index(); }))
+      failed("fences", at.device->name() + " goes on deciding for " + id + " in epoch " + std::to_string(mine.number) +
+                           " although it knows of epoch " + std::to_string(claim->number) + " of " + claim->owner);
   }
 }
 

@@ -46,9 +46,12 @@ class World final : NetworkHooks {
     node::Effects held;  // durable, not yet out
     Micros imageAt = -1;
     bool retired = false;
-    bool wentBack = false;              // its disk is an earlier copy, and it has not started since
-    bool full = false;                  // a full disk: it starts again when there is space
-    std::uint64_t down = 0;             // faults that keep it switched off
+    bool wentBack = false;   // its disk is an earlier copy, and it has not started since
+    bool full = false;       // a full disk: it starts again when there is space
+    std::uint64_t down = 0;  // faults that keep it switched off
+    // Partitions whose log here ends in an epoch of this device that it knows to be over: how long the log was then,
+    // and how many batches had come from others.
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>, std::less<>> fenced;
     std::vector<node::Request> recent;  // its last requests
   };
 
@@ -112,6 +115,8 @@ class World final : NetworkHooks {
   std::string unsettledPartition(const std::string& id);
   std::string standingOf(const node::Request& request);
 
+  void checkFenced(Seat& seat);
+
   // final_checks.cpp
   void checkAtEnd();
   void checkReplicas();
@@ -119,12 +124,14 @@ class World final : NetworkHooks {
   void checkLedgers();
   void checkRequests();
   void checkConfinement();
+  void checkAlarms();
 
   // ledger_checks.cpp
   void checkLedger(const kernel::DomainModule& module, const std::string& id);
   std::string rowsSound(const kernel::DomainModule& module, const std::string& id);
   Result<PartitionLog> logAt(Seat& at, const std::string& id);
   std::set<std::string> keptAside(const std::string& id);
+  std::string unreported(const std::string& id);
   std::string lostDecision(const std::vector<Operation>& operations, const PartitionLog& log, const std::string& id);
 
   void failed(std::string checker, std::string reason);
@@ -148,6 +155,7 @@ class World final : NetworkHooks {
   RollingDigest digest_;
   RunResult result_;
   bool tracing_ = false;
+  bool recordWentBack_ = false;  // of some device, with its disks
   bool settling_ = false, settled_ = false;
   Micros settleBy_ = 0;
   std::string waitingFor_;

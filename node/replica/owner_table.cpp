@@ -1,6 +1,7 @@
 #include "node/replica/owner_table.h"
 
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -37,6 +38,7 @@ const Claim* OwnerTable::find(std::string_view partition) const {
 bool OwnerTable::learn(const Claim& claim, store::WriteBatch& out) {
   auto [at, fresh] = claims_.try_emplace(claim.partition, claim);
   if (!fresh) {
+    if (mutated(Mutant::acceptOldEpoch) && claim.epoch() < at->second.epoch()) at->second = claim;
     if (claim.epoch() <= at->second.epoch()) return false;
     at->second = claim;
   } else if (claims_.size() > kMaxPartitions) {

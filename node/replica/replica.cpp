@@ -186,6 +186,8 @@ const replication::SyncSession* Replica::session(std::string_view peer) const {
 
 void Replica::tick(Now now) {
   if (now.ms < nextTickMs()) return;
+  if (mutated(Mutant::sendBeforeFlush) && now.ms >= nextTickMs_)
+    (void)local_->flush();  // every ten seconds, as some do
   if (now.ms >= nextTickMs_) {
     for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
     payDuties();
@@ -252,7 +254,6 @@ void Replica::sayNews(Now now) {
 }
 
 Status Replica::drain(Now now, Effects& out) {
-  if (mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
   if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
   for (auto& [name, peer] : peers_)
     if (!peer.greeted && mayTalk(peer)) greet(peer);
