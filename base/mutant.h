@@ -51,7 +51,11 @@ WITAN_ENUM(Mutant, none,
            forgetWhenSent,    // a proposal leaves the outbox when it is sent, not when it is answered
            neverRetry,        // an unanswered proposal is not sent again
            freshOperationId,  // a retry goes out under a new operation id
-           neverForget)       // answered proposals stay in the outbox
+           neverForget,       // answered proposals stay in the outbox
+           // --- owners by etcd
+           noEtcdCompare,    // a batch is put without comparing owner and place
+           trustUnknown,     // a transaction without an answer counts as done
+           answerBeforeTxn)  // proposers are told before etcd has the batch
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

@@ -31,8 +31,9 @@ struct Epoch {
   friend bool operator==(const Epoch&, const Epoch&) = default;
 };
 
-// How an epoch began: with the partition, by its predecessor's own hand, or without asking it.
-WITAN_ENUM(EpochCause, founding, handover, seizure)
+// How an epoch began: with the partition, by its predecessor's own hand, without asking it, or because etcd let its
+// owner succeed with the whole log.
+WITAN_ENUM(EpochCause, founding, handover, seizure, succession)
 
 template <class Text>
 struct BasicEpochRecord {

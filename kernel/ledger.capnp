@@ -84,7 +84,8 @@ struct Epoch {
   # `root` tie it to the leaves before it. It opens a batch.
   number @0 :UInt64;         # grows from epoch to epoch
   time @1 :Micros;
-  cause @2 :UInt16;          # 0 founding, 1 handover (by the previous owner), 2 seizure (without asking it)
+  cause @2 :UInt16;          # 0 founding, 1 handover (by the previous owner), 2 seizure (without asking it),
+                             # 3 succession (etcd named its owner, who has the whole log)
   owner @3 :Text;            # device id, '@', 8 hex digits of its ledger store
   previousOwner @4 :Text;
   previousNumber @5 :UInt64;

@@ -21,6 +21,7 @@ enum class StepKind : std::uint8_t {
   dial,      // pair `n` may connect
   endDown,   // one end (`a`) of connection `n` notices that it is dead
   stall,     // connection `n` has waited too long for an acknowledgement from `a`
+  etcd,      // parcel `n` of etcd
   look,      // the operators, counselors and checkers of the settling phase look
 };
 

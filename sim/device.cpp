@@ -12,6 +12,7 @@ constexpr std::int64_t kStartOfTime = 1'774'252'800'000'000;  // 2026-03-23T08:0
 constexpr Micros kSlowFactor = 100;
 
 void addCounters(node::ReplicaCounters& to, const node::ReplicaCounters& from) {
+  forEachMember<node::EtcdCounters>([&](auto member, auto) { to.etcd.*member.pointer += from.etcd.*member.pointer; });
   forEachMember<node::ReplicaCounters>([&](auto member, auto) { to.*member.pointer += from.*member.pointer; });
 }
 
@@ -73,6 +74,11 @@ Status SimDevice::start(Micros at) {
   config.pendingTtlMicros = setup_.options.cluster.pendingTtlSeconds * kSecond;
   config.session.segmentBytes = static_cast<std::uint32_t>(setup_.options.cluster.segmentBytes);
   config.followWindow = static_cast<std::size_t>(setup_.options.cluster.followWindow);
+  if (setup_.options.cluster.engine == Engine::etcd) {
+    config.etcd = node::EtcdOptions{};
+    config.etcd->copies = static_cast<std::size_t>(setup_.options.cluster.ledgerReplicas / 2 + 1);
+    config.etcd->keepBatches = 8;  // so that peers have to give what etcd no longer has
+  }
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };

@@ -80,6 +80,10 @@ void World::fault(const Event& original, std::uint64_t number) {
       return put(event.device, std::move(arrival));
     }
     case EventKind::hostile: hostileFrames(event, 0); return ends();
+    case EventKind::engineOutage:
+      if (!etcd_) return;
+      etcd_->outage(event.n, event.seed, true);
+      return ends();
     default: return;
   }
 }
@@ -111,6 +115,7 @@ void World::rot(const Event& event) {
 }
 
 void World::blockAll(const Event& event, bool block) {
+  if (etcd_ && !blockEtcd(event, block)) return;
   const auto devices = static_cast<std::uint32_t>(seats_.size());
   const auto set = [&](std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
@@ -143,6 +148,7 @@ void World::endFault(std::uint64_t number) {
       return;
     case EventKind::slowDisk: return at.device->setSlowDisk(false);
     case EventKind::hostile: return;
+    case EventKind::engineOutage: return etcd_->outage(event.n, event.seed, false);
     default: trace(event.device, "fault", "heals", enumName(event.kind)); return blockAll(event, false);
   }
 }

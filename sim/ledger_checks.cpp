@@ -35,6 +35,7 @@ void World::checkLedger(const kernel::DomainModule& module, const std::string& i
     for (const Operation& operation : operations)
       if (const Epoch& epoch = operation.answer.epoch; epoch.owner == owner && !(epoch < since.epoch))
         lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
+  if (etcd_) lost.clear();  // whatever happens to disks: etcd has what they have not
   std::vector<DeviceLog> of;
   for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
   if (const std::string problem = checkFences(of, lost); !problem.empty()) return failed("fences", id + ": " + problem);
@@ -141,7 +142,7 @@ std::string World::lostDecision(const std::vector<Operation>& operations, const 
     if (!operation.returned || operation.answer.decision.seq == 0 || there.contains(operation.operationId)) continue;
     if (!aside) aside = keptAside(id);
     if (aside->contains(operation.operationId)) continue;
-    if (diskLostSince(book_.losses(), operation)) {
+    if (!etcd_ && diskLostSince(book_.losses(), operation)) {
       probe("decision lost with its disk");
       continue;
     }

@@ -12,6 +12,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition.cpp
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_node_replica
+  node/replica/etcd_engine.cpp
   node/replica/outbox.cpp
   node/replica/owner_table.cpp
   node/replica/partition_host.cpp

@@ -56,6 +56,11 @@ constexpr MutantCase kCases[] = {
     {Mutant::neverRetry, "liveness", "lossy", 5, "an unanswered proposal is not sent again"},
     {Mutant::freshOperationId, "liveness answers", "lossy", 5, "a retry goes out under a new operation id"},
     {Mutant::neverForget, "liveness", "calm", 5, "answered proposals stay in the outbox"},
+    {Mutant::noEtcdCompare, "ledger-rules fences no-decision-lost liveness", "etcd", 2000,
+     "a batch is put into etcd without comparing its owner and its place"},
+    {Mutant::trustUnknown, "no-decision-lost liveness", "etcd", 2000,
+     "a transaction that etcd did not answer counts as done"},
+    {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 2000, "proposers are told before etcd has the batch"},
 };
 
 constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard};

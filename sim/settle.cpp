@@ -50,6 +50,7 @@ void World::look() {
 // A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator
 // seizes it at the replica that has most of it.
 void World::seizeOrphans() {
+  if (etcd_) return;  // that is etcd's part
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
       const std::string id = node::partitionId(module->signature().domain, n);

@@ -82,6 +82,7 @@ RunResult World::run() {
   result_.statistics.bytes = network_.bytes();
   for (const auto& seat : seats_) {
     const node::ReplicaCounters counters = seat->device->counters();
+    if (etcd_) addEtcdProbes(counters.etcd);
     result_.statistics.decisions += counters.decided;
     forEachMember<node::ReplicaCounters>([&](auto member, auto) {
       if (const std::uint64_t n = counters.*member.pointer; n > 0)
@@ -93,7 +94,7 @@ RunResult World::run() {
   return std::move(result_);
 }
 
-// Device 0 founds the cluster and admits the others; the ledger replicas found the partitions, each its share.
+// Device 0 founds the cluster and admits the others.
 void World::foundCluster() {
   for (std::int64_t i = 0; i < plan_.options.cluster.devices; ++i) addSeat();
   for (auto& seat : seats_) {
@@ -110,14 +111,10 @@ void World::foundCluster() {
                                                               members->nextAdmission(seat->device->name()), "device"));
     WITAN_CHECK(added.ok(), "a founder admits");
   }
-  const auto replicas = static_cast<std::uint32_t>(plan_.options.cluster.ledgerReplicas);
-  for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
-    SimDevice& device = *seats_[i]->device;
-    const Status founded = device.replica().found(device.now(0), [&](std::string_view partition) {
-      return ClusterSetup::deviceIndex("-" + std::string(partition.substr(partition.find('/') + 1))) % replicas == i;
-    });
-    WITAN_CHECK(founded.ok(), "a new cluster's partitions have no owner yet");
-  }
+  if (plan_.options.cluster.engine == Engine::etcd)
+    startEtcd();
+  else
+    foundPartitions();
   for (std::uint32_t i = 0; i < seats_.size(); ++i) {
     network_.started(i);
     put(i, {});
@@ -135,6 +132,18 @@ void World::foundCluster() {
       request.text = module->sampleInit(random, by.device->now(0).wall);
       submit(by, std::move(request), true);
     }
+}
+
+// The ledger replicas found the partitions, each its share.
+void World::foundPartitions() {
+  const auto replicas = static_cast<std::uint32_t>(plan_.options.cluster.ledgerReplicas);
+  for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
+    SimDevice& device = *seats_[i]->device;
+    const Status founded = device.replica().found(device.now(0), [&](std::string_view partition) {
+      return ClusterSetup::deviceIndex("-" + std::string(partition.substr(partition.find('/') + 1))) % replicas == i;
+    });
+    WITAN_CHECK(founded.ok(), "a new cluster's partitions have no owner yet");
+  }
 }
 
 std::uint32_t World::addSeat() {
@@ -176,6 +185,7 @@ void World::step(const Step& step) {
     case StepKind::dial: return network_.dial(step.n);
     case StepKind::endDown: return network_.endDown(step.n, step.a);
     case StepKind::stall: return network_.stall(step.n, step.a);
+    case StepKind::etcd: return etcd_->step(step.n);
     case StepKind::look: return look();
   }
 }
@@ -296,6 +306,9 @@ void World::take(Seat& at, Arrival& arrival) {
       }
       return;
     case Arrival::Kind::tick: return replica.tick(now);
+    case Arrival::Kind::etcdConnected: return replica.etcdConnected(now);
+    case Arrival::Kind::etcdDisconnected: return replica.etcdDisconnected();
+    case Arrival::Kind::etcdAnswer: return replica.etcdReceived(arrival.answer, now);
   }
 }
 
@@ -332,6 +345,7 @@ void World::release(std::uint32_t device) {
     if (!send.frames.empty()) network_.send(device, peer, std::move(send.frames), agenda_.now());
     if (send.close) network_.close(device, peer);
   }
+  sendToEtcd(device, std::move(at.held.etcd));
   for (node::Answered& answered : at.held.answers) {
     BookedRequest* request = book_.open(device, answered.answer.operationId);
     digest_.add(answered.answer.operationId);
@@ -400,6 +414,7 @@ void World::switchOff(std::uint32_t device, bool power, Micros backAt) {
     ++result_.statistics.crashes;
     at.device->stop();
     network_.stopped(device);
+    if (etcd_) etcd_->stopped(device);
   }
   if (power) at.device->losePower();
   for (const node::Answered& answered : at.held.answers)

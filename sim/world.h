@@ -17,6 +17,7 @@
 #include "sim/check/taint.h"
 #include "sim/device.h"
 #include "sim/digest.h"
+#include "sim/etcd_service.h"
 #include "sim/network.h"
 #include "sim/run.h"
 
@@ -24,7 +25,7 @@ namespace witan::sim {
 
 inline constexpr std::uint32_t kMostDevices = 24;  // of a simulated cluster, with those that join
 
-class World final : NetworkHooks {
+class World final : NetworkHooks, EtcdHooks {
  public:
   World(const Plan& plan, const RunOptions& options);
   ~World() override;
@@ -33,10 +34,20 @@ class World final : NetworkHooks {
  private:
   // What a device finds in its inbox when it is free.
   struct Arrival {
-    enum class Kind : std::uint8_t { connected, disconnected, frames, event, tick } kind = Kind::tick;
+    enum class Kind : std::uint8_t {
+      connected,
+      disconnected,
+      frames,
+      event,
+      tick,
+      etcdConnected,
+      etcdDisconnected,
+      etcdAnswer
+    } kind = Kind::tick;
     std::uint32_t peer = 0;
     std::uint64_t event = 0;  // of the plan
     std::string frames;
+    node::EtcdAnswer answer;
   };
   struct Seat {
     std::unique_ptr<SimDevice> device;
@@ -64,9 +75,21 @@ class World final : NetworkHooks {
   void onDeparture(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) override;
   void onArrival(std::uint32_t device, std::uint32_t peer, std::string_view frames, std::uint64_t number) override;
 
+  // EtcdHooks: etcd_world.cpp
+  bool etcdReachable(std::uint32_t device) const override;
+  void onEtcdConnected(std::uint32_t device) override;
+  void onEtcdDisconnected(std::uint32_t device) override;
+  void onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) override;
+  void onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) override;
+  void startEtcd();
+  void sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> requests);
+  bool blockEtcd(const Event& event, bool block);
+  void addEtcdProbes(const node::EtcdCounters& counters);
+
   // world.cpp: time and devices
   std::unique_ptr<Confinement> makeConfinement() const;
   void foundCluster();
+  void foundPartitions();
   void step(const Step& step);
   void put(std::uint32_t device, Arrival arrival);
   void scheduleWork(std::uint32_t device);
@@ -146,6 +169,7 @@ class World final : NetworkHooks {
   ClusterSetup setup_;
   Agenda agenda_;
   Network network_;
+  std::unique_ptr<EtcdService> etcd_;  // null: the embedded mode
   std::vector<std::unique_ptr<Seat>> seats_;
   Book book_;
   // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide

@@ -55,6 +55,7 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
 }
 
 Lineage PartitionHost::lineage() const {
+  if (told_) return {told_->epochs, told_->batches};
   Lineage lineage;
   const auto& epochs = ledger_->partition().epochs();
   const auto& starts = ledger_->epochStarts();
@@ -65,8 +66,9 @@ Lineage PartitionHost::lineage() const {
 }
 
 Position PartitionHost::position() const {
+  if (told_) return *told_;
   Lineage mine = lineage();
-  return {options_.id, false, mine.batches, partition().size(), partition().tree().root(), std::move(mine.epochs)};
+  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs)};
 }
 
 Claim PartitionHost::claimOf(std::size_t i) const {
@@ -167,6 +169,21 @@ std::string PartitionHost::successor() const {
   return partition().epochs().empty() ? std::string() : partition().epochs().back().successor;
 }
 
+void PartitionHost::openEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall,
+                              std::string_view reason) {
+  ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason);
+}
+
+PartitionHost::Ahead PartitionHost::takeAhead() {
+  WITAN_CHECK(!ahead(), "one batch at a time");
+  Ahead taken;
+  Position before = position();
+  stage(taken.rows);
+  if (!taken.rows.empty()) taken.value = taken.rows.op(0).value;
+  told_ = std::move(before);
+  return taken;
+}
+
 bool PartitionHost::stage(store::WriteBatch& out) {
   if (!partition().hasOpenBatch()) return false;
   store::WriteBatch rows;
@@ -177,7 +194,9 @@ bool PartitionHost::stage(store::WriteBatch& out) {
 }
 
 void PartitionHost::noteRoot() {
-  roots_[ledger_->batches()] = partition().tree().root();
+  entries_ = partition().size();
+  root_ = partition().tree().root();
+  roots_[ledger_->batches()] = root_;
   if (roots_.size() > kRememberedRoots) roots_.erase(roots_.begin());
 }
 
@@ -212,6 +231,12 @@ Result<std::uint64_t> PartitionHost::setAside(std::uint64_t from, store::WriteBa
   rows_.append(rows, out);
   waiting_.clear();
   return entries;
+}
+
+Status PartitionHost::dropLastBatch() {
+  store::WriteBatch rows;
+  WITAN_DO(ledger_->stageTruncation(ledger_->batches() - 1, rows));
+  return rows_.writeSynced(rows);
 }
 
 void PartitionHost::confirmed(std::vector<Release>& out) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,17 @@ class PartitionHost {
   void decide(const Request& request, Time wall, std::string to);
   // Rejects pending proposals whose time is up. Whether there were any.
   bool expire(Time wall);
+  // Of an owner whose batches are committed elsewhere (node/replica/etcd_engine.h): takes what is open out for that.
+  // Until settle() the copy is ahead of the log: it tells nobody, and must be opened again if the commit fails.
+  struct Ahead {
+    std::string value;  // empty: nothing was written, answers alone wait
+    store::WriteBatch rows;
+  };
+  Ahead takeAhead();
+  void settle() { told_.reset(); }
+  bool ahead() const { return told_.has_value(); }
+  // Begins an epoch in the open batch. Requires: nothing is open.
+  void openEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason);
   // Begins an epoch of `owner`. What is open goes into `out` first.
   void beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
                   store::WriteBatch& out, std::string_view successor = {});
@@ -68,6 +80,12 @@ class PartitionHost {
   // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
   // Returns how many entries that were. Must be opened again afterwards.
   Result<std::uint64_t> setAside(std::uint64_t from, store::WriteBatch& out);
+
+  // The last batch had been torn by a crash and was cut. Its owner may keep what is left of its own batch, which nobody
+  // else has seen; a copy must not.
+  bool keepsPartOfBatch() const { return ledger_->recovery().cutTornTail && ledger_->recovery().recordsKept > 0; }
+  // Takes it out of the store. Must be opened again afterwards.
+  Status dropLastBatch();
 
   // ---- durability
   // Moves what is open into `out`; true if there was anything.
@@ -89,7 +107,6 @@ class PartitionHost {
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;
   Time clock(Time wall) const;
   void noteRoot();
-
   const kernel::DomainModule& module_;
   const HostOptions options_;
   store::PrefixStore rows_;
@@ -97,6 +114,9 @@ class PartitionHost {
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
   std::map<std::uint64_t, Hash> roots_;
+  std::uint64_t entries_ = 0;     // in the batches of the log; decisions in the open one count later
+  Hash root_{};                   // of the tree over them
+  std::optional<Position> told_;  // while the copy is ahead of the log: where the log is
 };
 
 // Of an entity, among `partitions` of its domain: SHA-256, so that every device agrees.

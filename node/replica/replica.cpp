@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "node/replica/membership_duties.h"
+#include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -38,6 +39,11 @@ Status Replica::start(Now now) {
   outbox_.hurry(now.ms);
   WITAN_DO(openHosts());
   for (auto& [id, host] : hosts_) learnFrom(*host, 0), succeed(*host, now);
+  if (config_.etcd && config_.ledgerReplica) {
+    std::vector<std::string> partitions;
+    for (const auto& [id, host] : hosts_) partitions.push_back(id);
+    etcd_ = std::make_unique<EtcdOwner>(*this, *config_.etcd, config_.replication.cluster, partitions);
+  }
   nextTickMs_ = now.ms + kTickMs;
   nextTellMs_ = now.ms + kTellMs;
   nextStabiliseMs_ = now.ms + kStabiliseMs;
@@ -70,7 +76,12 @@ Status Replica::openHosts() {
 
 Status Replica::openHost(const kernel::DomainModule& module, const std::string& id) {
   HostOptions options{id, config_.replication.cluster + "/" + id, config_.pendingTtlMicros};
-  WITAN_TRY(host, PartitionHost::open(stores_.ledgers, module, std::move(options)));
+  WITAN_TRY(host, PartitionHost::open(stores_.ledgers, module, options));
+  if (host->keepsPartOfBatch() && (config_.etcd || host->epoch().owner != ownerName_)) {
+    WITAN_DO(host->dropLastBatch());
+    WITAN_TRY(whole, PartitionHost::open(stores_.ledgers, module, options));
+    host = std::move(whole);
+  }
   hosts_[id] = std::move(host);
   return okStatus();
 }
@@ -191,10 +202,14 @@ void Replica::tick(Now now) {
   if (now.ms >= nextTickMs_) {
     for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
     payDuties();
-    if (config_.pendingTtlMicros > 0)
+    if (config_.pendingTtlMicros > 0 && !etcd_)
       for (auto& [id, host] : hosts_)
         if (owns(*host)) host->expire(now.wall);
     nextTickMs_ = now.ms + kTickMs;
+  }
+  if (etcd_) {
+    etcd_->engine().tick(now.ms);
+    followDirty_ = true;  // peers may have given what etcd could not
   }
   if (now.ms >= nextTellMs_) {  // a standing that was lost would never be missed
     for (auto& [id, host] : hosts_) tellAll(*host);
@@ -228,6 +243,7 @@ void Replica::payDuties() {
 
 std::int64_t Replica::nextTickMs() const {
   std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_});
+  if (etcd_) next = std::min(next, etcd_->engine().nextTickMs());
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
   return next;
 }
@@ -260,16 +276,19 @@ Status Replica::drain(Now now, Effects& out) {
   if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
   routeDue(now);
   for (auto& [id, host] : hosts_)
-    if (!reopen_.contains(id)) host->stage(pending_);
+    if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
   if (!mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
   std::vector<PartitionHost::Release> releases;
+  const bool early = etcd_ && mutated(Mutant::answerBeforeTxn);
+  if (early) etcd_->decide(now);
   for (auto& [id, host] : hosts_)
-    if (!reopen_.contains(id)) {
+    if (!reopen_.contains(id) && (!host->ahead() || early)) {
       host->confirmed(releases);
-      WITAN_DO(host->ledger().snapshotIfDue(config_.snapshotEvery));
+      if (!host->ahead()) WITAN_DO(host->ledger().snapshotIfDue(config_.snapshotEvery));
     }
   WITAN_DO(reopenHosts());
   for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
+  if (etcd_) driveEtcd(now, out);
   if (followDirty_) refreshFollowing();
   pushEntries(now);
   sayNews(now);
@@ -298,6 +317,7 @@ Status Replica::drain(Now now, Effects& out) {
 }
 
 bool Replica::quiet() const {
+  if (etcd_ && !etcd_->quiet()) return false;
   if (outbox_.size() > 0 || !pending_.empty()) return false;
   for (const auto& [name, peer] : peers_) {
     if (!peer.session->quiet() || peer.newsDue) return false;

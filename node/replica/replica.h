@@ -18,6 +18,9 @@
 // nobody had copied is set aside on every log that holds it, and reported, when it meets the new epoch. Nothing that
 // was acknowledged is lost without such a report.
 //
+// With etcd it is etcd that names the owners and holds the tail of each log (node/replica/etcd_engine.h): no operator
+// founds, moves or seizes, and no surplus can come into being.
+//
 // Sans-I/O but for the stores, which are seams; no clock, no chance, no thread inside. The stores and modules outlive
 // it.
 #pragma once
@@ -30,6 +33,8 @@
 #include <string_view>
 #include <vector>
 
+#include "node/replica/etcd_messages.h"
+#include "node/replica/etcd_options.h"
 #include "node/replica/outbox.h"
 #include "node/replica/owner_table.h"
 #include "node/replica/partition_host.h"
@@ -60,6 +65,8 @@ struct ReplicaConfig {
   // Whether a device may have a space. Default: every one.
   std::function<bool(std::string_view device, replication::DatabaseName, std::string_view scope)> mayHave;
   std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // entries of a partition
+  // With a value: etcd names the owners.
+  std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
 };
 
@@ -86,7 +93,8 @@ struct Effects {
   std::vector<Outgoing> sends;
   std::vector<Answered> answers;
   std::vector<Notice> notices;
-  void clear() { sends.clear(), answers.clear(), notices.clear(); }
+  std::vector<EtcdRequest> etcd;  // to be sent in this order
+  void clear() { sends.clear(), answers.clear(), notices.clear(), etcd.clear(); }
 };
 
 // How often rare things happened since open(): metrics, and the simulator's coverage probes.
@@ -96,10 +104,13 @@ struct ReplicaCounters {
   std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
   std::uint64_t fenced = 0;         // requests an old owner no longer decided
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
+  EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
                 seizures, forks, wentBack, badFrames)
 };
+
+class EtcdOwner;
 
 class Replica {
  public:
@@ -112,6 +123,11 @@ class Replica {
   // One whole frame, header included. A bad one ends the connection: drain() says so.
   void received(const std::string& peer, std::string_view frame, Now now);
   bool isConnected(std::string_view peer) const { return peers_.contains(peer); }
+
+  // The connection to etcd; only where a ledger replica was configured for it.
+  void etcdConnected(Now now);
+  void etcdDisconnected();
+  void etcdReceived(const EtcdAnswer& answer, Now now);
 
   // ---- agents and people of this device
   Result<replication::Dot> commit(replication::DatabaseName database, std::string_view scope,
@@ -155,6 +171,7 @@ class Replica {
   bool quiet() const;
 
  private:
+  friend class EtcdOwner;
   // What is known of, and under way to, a peer about one partition.
   struct Following {
     bool asked = false;                 // this side has asked the peer to send
@@ -192,6 +209,8 @@ class Replica {
   void onAnswer(Peer& peer, Answer answer, Now now);
   void routeDue(Now now);
   void route(Outbox::Waiting& waiting, Now now);
+  // Has it decided here. False: not now. Requires: this device owns the partition.
+  bool decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
   void give(PartitionHost::Release release, Now now, Effects& out);
   void answerPeer(Peer& peer, const Answer& answer);
   std::string ownerDevice(std::string_view partition) const;
@@ -214,11 +233,13 @@ class Replica {
   void succeed(PartitionHost& host, Now now);
   bool hasParted(PartitionHost& host, const Entries& entries) const;
   void noteFork(const std::string& from, PartitionHost& host, Following& following);
+  void driveEtcd(Now now, Effects& out);
   Status reopenHosts();
   void payDuties();
   Status flushLedgers();
   void sayNews(Now now);
 
+  Status checkEmbedded() const;
   bool mayTalk(const Peer& peer) const;
   template <class T>
   void say(Peer& peer, const T& message) {
@@ -248,6 +269,7 @@ class Replica {
   ReplicaCounters counters_;
   WordWriter words_;
   std::vector<std::uint64_t> aligned_;
+  std::unique_ptr<EtcdOwner> etcd_;  // null: the embedded mode
   bool followDirty_ = true, hurry_ = false;
   std::uint64_t statementsSeen_ = 0;
   std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;

@@ -3,6 +3,7 @@
 
 #include "base/mutant.h"
 #include "node/replica/replica.h"
+#include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -73,7 +74,8 @@ void Replica::tellAll(PartitionHost& host) {
 
 // Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
 bool Replica::wants(std::string_view from, const PartitionHost& host) const {
-  if (owns(host)) return false;
+  if (owns(host) || host.ahead()) return false;
+  if (etcd_ && !etcd_->engine().needsPeers(host.id())) return false;
   const std::string owner = ownerDevice(host.id());
   const auto at = peers_.find(owner);
   const bool ownerHere = at != peers_.end() && at->second.following.contains(host.id()) &&
@@ -143,7 +145,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   if (theirs.last() == ours.last() && ours.last().number > 0) {
     const Hash* root = mine->rootAfter(theirs.batches);
     if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
-    if (theirs.batches > ours.batches && owns(*mine)) {
+    if (theirs.batches > ours.batches && !etcd_ && owns(*mine)) {
       ++counters_.wentBack;
       lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
       local_->note({"wentBack", from,
@@ -200,7 +202,7 @@ void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64
 
 void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now) {
   PartitionHost* mine = host(entries.partition);
-  if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine)) return;
+  if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine) || mine->ahead()) return;
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
   const Claim* claim = owners_.find(entries.partition);
   const bool over =
@@ -311,7 +313,13 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
 
 // --- operators
 
+Status Replica::checkEmbedded() const {
+  if (!config_.etcd) return okStatus();
+  return Error{ErrorCode::conflict, "etcd gives partitions their owners", "see who holds them there"};
+}
+
 Status Replica::found(Now now, const std::function<bool(std::string_view partition)>& which) {
+  WITAN_DO(checkEmbedded());
   for (auto& [id, host] : hosts_) {
     if (which && !which(id)) continue;
     if (host->epoch().number > 0 || owners_.find(id) != nullptr)
@@ -323,6 +331,7 @@ Status Replica::found(Now now, const std::function<bool(std::string_view partiti
 }
 
 Status Replica::move(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
+  WITAN_DO(checkEmbedded());
   PartitionHost* mine = host(partition);
   if (mine == nullptr || !owns(*mine))
     return Error{ErrorCode::conflict, "this device does not own partition " + std::string(partition),
@@ -343,6 +352,7 @@ Status Replica::move(std::string_view partition, std::string_view to, std::strin
 }
 
 Status Replica::seize(std::string_view partition, std::string_view reason, Now now) {
+  WITAN_DO(checkEmbedded());
   PartitionHost* mine = host(partition);
   if (mine == nullptr)
     return Error{ErrorCode::conflict, "this device keeps no copy of partition " + std::string(partition), ""};

@@ -1,6 +1,7 @@
 // Requests on their way to the owner, and answers on their way back.
 #include "base/mutant.h"
 #include "node/replica/replica.h"
+#include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -12,6 +13,7 @@ bool Replica::owns(const PartitionHost& host) const {
   if (mine.number == 0 || mine.owner != ownerName_) return false;
   if (!mutated(Mutant::serveOn) && !host.successor().empty()) return false;
   if (reopen_.contains(host.id()) || lostTail_.contains(host.id())) return false;
+  if (etcd_ && !etcd_->engine().serves(host.id())) return false;
   // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
   return claim == nullptr || claim->epoch() <= mine || mutated(Mutant::ignoreEpoch);
 }
@@ -28,12 +30,19 @@ Status Replica::submit(Request request, Now now) {
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
   PartitionHost* mine = host(partitionFor(request.domain, request.entity));
   // What is decided here needs no outbox: before it is durable, nothing was accepted.
-  if (mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
-    ++counters_.decided;
-    mine->decide(request, now.wall, "");
+  // (With etcd it does: until etcd has it, which may be long, it must not be forgotten.)
+  if (!etcd_ && mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
+    (void)decideHere(*mine, request, "", now);
     return okStatus();
   }
   return outbox_.accept(request, now.ms, pending_);
+}
+
+bool Replica::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
+  if (etcd_) return etcd_->offer(host.id(), request, from, now.ms);
+  ++counters_.decided;
+  host.decide(request, now.wall, from);
+  return true;
 }
 
 void Replica::routeDue(Now now) {
@@ -50,8 +59,7 @@ void Replica::route(Outbox::Waiting& waiting, Now now) {
   if (waiting.tries > 0) ++counters_.retries;
   outbox_.tried(waiting, now.ms);
   if (here) {
-    ++counters_.decided;
-    mine->decide(waiting.request, now.wall, "");
+    (void)decideHere(*mine, waiting.request, "", now);  // if not now, then at the next try
     return;
   }
   ++counters_.forwarded;
@@ -83,8 +91,10 @@ void Replica::onRequest(const std::string& from, Request request, Now now) {
   const std::string partition = partitionFor(request.domain, request.entity);
   PartitionHost* mine = host(partition);
   if (mine != nullptr && owns(*mine)) {
-    ++counters_.decided;
-    return mine->decide(request, now.wall, from);
+    if (decideHere(*mine, request, from, now)) return;
+    answer.kind = AnswerKind::unavailable;
+    answer.message = "the owner is busy or does not reach etcd";
+    return answerPeer(peer, answer);
   }
   if (mine != nullptr && mine->epoch().owner == ownerName_) ++counters_.fenced;
   ++counters_.redirects;

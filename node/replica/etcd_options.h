@@ -1,0 +1,25 @@
+// How a replica uses etcd (node/replica/etcd_engine.h), and how often rare things happened to it. Value types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/reflect.h"
+
+namespace witan::node {
+
+struct EtcdOptions {
+  std::int64_t ttlMs = 10'000;     // of the lease: how long a silent owner keeps its partitions
+  std::int64_t answerMs = 2'000;   // without an answer for so long, a request is made again
+  std::size_t copies = 2;          // disks that must hold a batch before etcd forgets it
+  std::uint64_t keepBatches = 64;  // that etcd holds in any case
+};
+
+struct EtcdCounters {
+  std::uint64_t granted = 0, lost = 0, discarded = 0, askedAgain = 0, foundCommitted = 0, leasesLost = 0;
+  std::uint64_t batchesRead = 0, gaps = 0, trims = 0, connections = 0, compacted = 0;
+  WITAN_MEMBERS(EtcdCounters, granted, lost, discarded, askedAgain, foundCommitted, leasesLost, batchesRead, gaps,
+                trims, connections, compacted)
+};
+
+}  // namespace witan::node

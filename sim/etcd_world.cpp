@@ -1,0 +1,80 @@
+// Etcd in the world: what it says to devices, what they say to it, and which faults cut them off from it.
+#include "sim/world.h"
+
+namespace witan::sim {
+
+void World::startEtcd() {
+  const auto replicas =
+      static_cast<std::uint32_t>(std::min(plan_.options.cluster.ledgerReplicas, plan_.options.cluster.devices));
+  EtcdHooks& hooks = *this;
+  etcd_ = std::make_unique<EtcdService>(plan_.options.network, plan_.options.seed, replicas, agenda_, hooks);
+}
+
+bool World::etcdReachable(std::uint32_t device) const { return reachable(device); }
+
+void World::onEtcdConnected(std::uint32_t device) {
+  trace(device, "net", "connected", "etcd");
+  Arrival arrival;
+  arrival.kind = Arrival::Kind::etcdConnected;
+  put(device, std::move(arrival));
+}
+
+void World::onEtcdDisconnected(std::uint32_t device) {
+  trace(device, "net", "disconnected", "etcd");
+  Arrival arrival;
+  arrival.kind = Arrival::Kind::etcdDisconnected;
+  put(device, std::move(arrival));
+}
+
+void World::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
+  digest_.add(answer.id);
+  digest_.add(answer.revision << 1 | (answer.succeeded ? 1 : 0));
+  if (tracing_)
+    trace(device, "net", "etcd says",
+          "answer " + std::to_string(answer.id) + (answer.succeeded ? " yes" : "") +
+              (answer.error == node::EtcdError::none ? std::string() : " " + std::string(enumName(answer.error))) +
+              ", revision " + std::to_string(answer.revision) + ", changes " + std::to_string(answer.changes.size()));
+  Arrival arrival;
+  arrival.kind = Arrival::Kind::etcdAnswer;
+  arrival.answer = std::move(answer);
+  put(device, std::move(arrival));
+}
+
+void World::onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) {
+  probe(what);
+  trace(device, "fault", what, detail);
+}
+
+void World::sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> requests) {
+  for (node::EtcdRequest& request : requests) {
+    if (tracing_) {
+      const std::string key = request.compares.empty() ? std::string() : " " + request.compares.back().key;
+      trace(device, "net", "asks etcd", std::string(enumName(request.call)) + " " + std::to_string(request.id) + key);
+    }
+    etcd_->send(device, std::move(request), agenda_.now());
+  }
+}
+
+// Etcd stands somewhere: on one side of a split, and with an isolated device or with all others. Whether the devices
+// are cut off from each other as well; a device may lose its way to etcd alone.
+bool World::blockEtcd(const Event& event, bool block) {
+  const auto set = [&](std::uint32_t device) { block ? etcd_->block(device) : etcd_->unblock(device); };
+  switch (event.kind) {
+    case EventKind::split:
+      for (std::uint32_t i = 0; i < founders(); ++i)
+        if ((event.n >> i & 1) != (event.seed & 1)) set(i);
+      return true;
+    case EventKind::offline: set(event.device % founders()); return true;
+    case EventKind::isolate:
+      if (event.seed % 3 != 0) set(event.device % founders());
+      return event.seed % 3 != 1;
+    default: return true;
+  }
+}
+
+void World::addEtcdProbes(const node::EtcdCounters& counters) {
+  forEachMember<node::EtcdCounters>(
+      [&](auto member, auto) { result_.probes["etcd " + std::string(member.name)] += counters.*member.pointer; });
+}
+
+}  // namespace witan::sim
