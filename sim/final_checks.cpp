@@ -116,9 +116,9 @@ void World::checkWrites() {
   }
 }
 
-// Checker "alarms": no device met what cannot be unless a disk went back: equal vectors with unequal contents, one dot
-// with two bodies; and no peer had to tell it that its counters went back, unless the record beside its disks did too.
-// Repair would hide these from the others.
+// Checker "alarms": no device met what cannot be unless a disk went back or a member says what is not true: equal
+// vectors with unequal contents, one dot with two bodies; and no peer had to tell it that its counters went back,
+// unless the record beside its disks did too. Repair would hide these from the others.
 void World::checkAlarms() {
   for (auto& at : seats_) {
     if (!at->device->running()) continue;
@@ -126,7 +126,8 @@ void World::checkAlarms() {
     if (!incidents.ok()) return failed("store", at->device->name() + ": " + incidents.error().message);
     for (const replication::Incident& incident : *incidents) {
       probe("incident: " + incident.kind);
-      const bool alarm = (incident.kind == "digestAlarm" || incident.kind == "equivocation") && book_.losses().empty();
+      const bool alarm = (incident.kind == "digestAlarm" || incident.kind == "equivocation") &&
+                         book_.losses().empty() && !result_.probes.contains("fault: hostile");
       const bool counters = incident.kind == "rolledBack" && !recordWentBack_;
       if (alarm || counters)
         return failed("alarms", at->device->name() + " reports " + incident.kind + " with " + incident.peer + ": " +

@@ -66,7 +66,7 @@ std::string World::rowsSound(const kernel::DomainModule& module, const std::stri
     store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
     auto report = kernel::verifyLedger(rows, {first == nullptr ? &module : nullptr, std::nullopt});
     if (!report.ok()) return where + ": " + report.error().message;
-    if (!report->ok()) return where + " entry " + std::to_string(report->badEntry) + ": " + report->problem;
+    if (!report->ok()) return where + ": " + report->problem;
     if (first == nullptr) first = host;
     if (host->partition().size() != first->partition().size() ||
         host->partition().tree().root() != first->partition().tree().root())
