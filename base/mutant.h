@@ -32,7 +32,7 @@ WITAN_ENUM(Mutant, none,
            skipLedgerSync,     // the log is written but not synced
            // --- partitions and owners
            ignoreEpoch,          // an owner goes on although it has heard of a later epoch
-           acceptOldEpoch,       // who hears of an epoch that is over takes it for the current one
+           acceptOldEpoch,       // a replica gives way to an epoch that is over: its claims, its entries, its log
            seizeSameEpoch,       // a seizure does not begin a new epoch
            serveOn,              // an owner goes on deciding after it has handed the partition over
            decideUnowned,        // any ledger replica decides

@@ -32,8 +32,8 @@ constexpr MutantCase kCases[] = {
     {Mutant::skipLedgerSync, "no-decision-lost linearizability no-request-lost liveness answers", "owner-dies", 20,
      "the log is written but not synced"},
     {Mutant::ignoreEpoch, "fences", "split-brain", 30, "an owner goes on although it has heard of a later epoch"},
-    {Mutant::acceptOldEpoch, "liveness fences no-decision-lost", "split-brain", 300,
-     "who hears of an epoch that is over takes it for the current one"},
+    {Mutant::acceptOldEpoch, "liveness fences no-decision-lost", "split-brain", 10,
+     "a replica gives way to an epoch that is over"},
     {Mutant::seizeSameEpoch, "fences no-decision-lost ledger-rules liveness", "split-brain", 50,
      "a seizure does not begin a new epoch"},
     {Mutant::serveOn, "answers fences ledger-rules liveness", "split-brain", 100,
@@ -56,11 +56,11 @@ constexpr MutantCase kCases[] = {
     {Mutant::neverRetry, "liveness", "lossy", 5, "an unanswered proposal is not sent again"},
     {Mutant::freshOperationId, "liveness answers", "lossy", 5, "a retry goes out under a new operation id"},
     {Mutant::neverForget, "liveness", "calm", 5, "answered proposals stay in the outbox"},
-    {Mutant::noEtcdCompare, "ledger-rules fences no-decision-lost liveness", "etcd", 2000,
+    {Mutant::noEtcdCompare, "ledger-rules fences no-decision-lost liveness", "etcd", 20,
      "a batch is put into etcd without comparing its owner and its place"},
-    {Mutant::trustUnknown, "no-decision-lost liveness", "etcd", 2000,
+    {Mutant::trustUnknown, "no-decision-lost liveness", "etcd", 20,
      "a transaction that etcd did not answer counts as done"},
-    {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 2000, "proposers are told before etcd has the batch"},
+    {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
 };
 
 constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard};

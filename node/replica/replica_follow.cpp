@@ -138,7 +138,8 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
            0,
            {}});
   const std::uint64_t common = commonBatches(ours, theirs);
-  if (theirs.last() > ours.last() && ours.batches > common && !mutated(Mutant::keepSurplus)) {
+  if ((theirs.last() > ours.last() || mutated(Mutant::acceptOldEpoch)) && ours.batches > common &&
+      !mutated(Mutant::keepSurplus)) {
     reopen_[mine->id()] = Aside{from, common};
     return;
   }
