@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "base/seams.h"
-#include "node/replica/membership_duties.h"
 #include "node/pipe_talk.h"
 #include "node/process.h"
+#include "node/replica/membership_duties.h"
 
 namespace witan::node {
 
