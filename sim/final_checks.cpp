@@ -146,11 +146,16 @@ void World::checkLedgers() {
 
 // Checker "no-request-lost": whatever a device had taken on for good was answered.
 void World::checkRequests() {
-  for (const BookedRequest& request : book_.requests())
+  for (const BookedRequest& request : book_.requests()) {
+    if (request.inOutbox && request.returned && request.answer.kind == node::AnswerKind::frozen)
+      return failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
+                                           request.request.operationId +
+                                           ", and was done with it when it heard that a proposal is pending");
     if (request.inOutbox && request.accepted && !request.returned && !request.answerLost && !request.mayBeLost)
       return failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
                                            request.request.operationId +
                                            " durably, nothing waits any more, and it was never answered");
+  }
 }
 
 // Checker "confinement": no byte of what a device may not have is on its disks. (What it receives is looked at when it
