@@ -86,15 +86,15 @@ Status apply(const AgentArguments& a, AgentState& state, const std::string& writ
   return okStatus();
 }
 
-Result<Answer> commit(ReplicaDir& dir, const AgentArguments& a, const AgentState& state, const char* what) {
+Result<Printed> commit(ReplicaDir& dir, const AgentArguments& a, const AgentState& state, const char* what) {
   LocalReplica& replica = dir.replica();
   const Write write{Kind::agentState, a.id, encodeAgentState(state, replica.writer()), false};
   WITAN_TRY(dot, replica.commit(DatabaseName::agents, a.scope, {&write, 1}));
-  if (a.json) return Answer{"{\"agentId\":" + inJson(a.id) + ",\"dot\":" + dotJson(dot) + "}\n"};
-  return Answer{std::string(what) + " " + a.id + ", version " + dotWords(dot) + "\n"};
+  if (a.json) return Printed{"{\"agentId\":" + inJson(a.id) + ",\"dot\":" + dotJson(dot) + "}\n"};
+  return Printed{std::string(what) + " " + a.id + ", version " + dotWords(dot) + "\n"};
 }
 
-Result<Answer> create(ReplicaDir& dir, const AgentArguments& a) {
+Result<Printed> create(ReplicaDir& dir, const AgentArguments& a) {
   WITAN_DO(validateId("agent", a.id));
   if (const auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
     return Error{ErrorCode::conflict, "agent " + a.id + " exists", "change it with: witan agent set " + a.id};
@@ -103,7 +103,7 @@ Result<Answer> create(ReplicaDir& dir, const AgentArguments& a) {
   return commit(dir, a, state, "created");
 }
 
-Result<Answer> set(ReplicaDir& dir, const AgentArguments& a) {
+Result<Printed> set(ReplicaDir& dir, const AgentArguments& a) {
   WITAN_TRY(agent, readAgent(dir.replica(), a.scope, a.id));
   AgentState state = agent.picture.view.state;
   if (state.lifecycle == Lifecycle::destroyed)
@@ -114,8 +114,8 @@ Result<Answer> set(ReplicaDir& dir, const AgentArguments& a) {
   return commit(dir, a, state, "set");
 }
 
-Result<Answer> list(ReplicaDir& dir, const AgentArguments& a) {
-  Answer answer;
+Result<Printed> list(ReplicaDir& dir, const AgentArguments& a) {
+  Printed answer;
   Space* space = dir.replica().database(DatabaseName::agents).find(a.scope);
   if (space == nullptr) return answer;
   for (const std::string& id : space->keys(Kind::agentState)) {
@@ -136,7 +136,7 @@ Result<Answer> list(ReplicaDir& dir, const AgentArguments& a) {
   return answer;
 }
 
-Result<Answer> showJson(const AgentRecord& agent, const AgentArguments& a) {
+Result<Printed> showJson(const AgentRecord& agent, const AgentArguments& a) {
   std::string out = pictureJson(agent.picture);
   out.pop_back();
   out +=
@@ -149,13 +149,13 @@ Result<Answer> showJson(const AgentRecord& agent, const AgentArguments& a) {
     }
     out += ']';
   }
-  return Answer{out + "}\n"};
+  return Printed{out + "}\n"};
 }
 
-Result<Answer> show(ReplicaDir& dir, const AgentArguments& a) {
+Result<Printed> show(ReplicaDir& dir, const AgentArguments& a) {
   WITAN_TRY(agent, readAgent(dir.replica(), a.scope, a.id));
   if (a.json) return showJson(agent, a);
-  Answer answer{pictureWords(agent.picture)};
+  Printed answer{pictureWords(agent.picture)};
   if (agent.messages > 0) answer.text += "  messages          " + std::to_string(agent.messages) + "\n";
   if (agent.missingParents > 0)
     answer.text += "  still to arrive   " + std::to_string(agent.missingParents) + " parents of messages\n";

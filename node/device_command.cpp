@@ -15,15 +15,15 @@ struct DeviceArguments : ReplicaArguments {
   std::string device, name, cluster, keyFile;
 };
 
-Result<Answer> whoAmI(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> whoAmI(ReplicaDir& dir, const DeviceArguments& a) {
   const LocalReplica& replica = dir.replica();
   if (a.json)
-    return Answer{"{\"cluster\":" + inJson(replica.cluster()) + ",\"device\":" + inJson(replica.device()) +
-                  ",\"keyFile\":" + inJson((dir.path() / "cluster.key").string()) +
-                  ",\"writer\":" + inJson(replica.writer()) + "}\n"};
-  return Answer{"device   " + replica.device() + "\nwriter   " + replica.writer() + "\ncluster  " + replica.cluster() +
-                "\nanother device joins with: witan device init --cluster " + replica.cluster() +
-                " --key-file <a copy of " + (dir.path() / "cluster.key").string() + ">\n"};
+    return Printed{"{\"cluster\":" + inJson(replica.cluster()) + ",\"device\":" + inJson(replica.device()) +
+                   ",\"keyFile\":" + inJson((dir.path() / "cluster.key").string()) +
+                   ",\"writer\":" + inJson(replica.writer()) + "}\n"};
+  return Printed{"device   " + replica.device() + "\nwriter   " + replica.writer() + "\ncluster  " + replica.cluster() +
+                 "\nanother device joins with: witan device init --cluster " + replica.cluster() +
+                 " --key-file <a copy of " + (dir.path() / "cluster.key").string() + ">\n"};
 }
 
 int init(const DeviceArguments& a) {
@@ -80,11 +80,11 @@ std::string rowWords(const Row& row, bool latest, const LocalReplica& replica) {
   return out + "\n";
 }
 
-Result<Answer> list(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> list(ReplicaDir& dir, const DeviceArguments& a) {
   LocalReplica& replica = dir.replica();
   WITAN_TRY(members, replica.membership());
   WITAN_TRY(quarantines, replica.quarantines());
-  Answer answer;
+  Printed answer;
   const std::vector<Row> rows = rowsOf(replica, members);
   if (a.json) {
     answer.text = "{\"devices\":[";
@@ -105,7 +105,7 @@ Result<Answer> list(ReplicaDir& dir, const DeviceArguments& a) {
   return answer;
 }
 
-Result<Answer> listAfter(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> listAfter(ReplicaDir& dir, const DeviceArguments& a) {
   WITAN_DO(dir.flush());
   return list(dir, a);
 }
@@ -117,7 +117,7 @@ Status add(LocalReplica& replica, std::string_view device, std::string_view name
       replication::admit(known, replica.writer(), device, members.nextAdmission(device), name.empty() ? device : name));
 }
 
-Result<Answer> admitDevice(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> admitDevice(ReplicaDir& dir, const DeviceArguments& a) {
   LocalReplica& replica = dir.replica();
   WITAN_DO(validateDeviceId("device", a.device));
   if (a.name.size() > kMaxDeviceNameBytes || !isUtf8(a.name))
@@ -133,7 +133,7 @@ Result<Answer> admitDevice(ReplicaDir& dir, const DeviceArguments& a) {
   return listAfter(dir, a);
 }
 
-Result<Answer> retire(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> retire(ReplicaDir& dir, const DeviceArguments& a) {
   LocalReplica& replica = dir.replica();
   WITAN_TRY(members, replica.membership());
   const auto member = std::find_if(members.active.begin(), members.active.end(),
@@ -147,18 +147,18 @@ Result<Answer> retire(ReplicaDir& dir, const DeviceArguments& a) {
   return listAfter(dir, a);
 }
 
-Result<Answer> recover(ReplicaDir& dir, const DeviceArguments& a) {
+Result<Printed> recover(ReplicaDir& dir, const DeviceArguments& a) {
   LocalReplica& replica = dir.replica();
   if (!a.device.empty() && a.device != replica.device()) {
     if (!replica.quarantined(a.device))
       return Error{ErrorCode::notFound, inQuotes(a.device) + " is not quarantined", "see: witan device list"};
     replica.pardon(a.device);
-    return Answer{a.json ? "{\"pardoned\":" + inJson(a.device) + "}\n" : a.device + " may sync again\n"};
+    return Printed{a.json ? "{\"pardoned\":" + inJson(a.device) + "}\n" : a.device + " may sync again\n"};
   }
   for (const std::string& id : replica.spaceIds()) replica.setRestored(id, true);
   WITAN_DO(replica.reincarnate("the operator says that this store is a copy or was restored"));
-  return Answer{a.json ? "{\"writer\":" + inJson(replica.writer()) + "}\n"
-                       : "goes on as " + replica.writer() + "; what the others outlived leaves with the next sync\n"};
+  return Printed{a.json ? "{\"writer\":" + inJson(replica.writer()) + "}\n"
+                        : "goes on as " + replica.writer() + "; what the others outlived leaves with the next sync\n"};
 }
 
 }  // namespace

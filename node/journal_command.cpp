@@ -108,12 +108,12 @@ Result<JournalView> viewOfExisting(JournalWriter& writer, const JournalArguments
   return view;
 }
 
-Answer written(const JournalArguments& a, const std::optional<Dot>& dot, const char* what) {
+Printed written(const JournalArguments& a, const std::optional<Dot>& dot, const char* what) {
   if (a.json) return {"{\"dot\":" + (dot ? dotJson(*dot) : "null") + ",\"id\":" + inJson(a.id) + "}\n"};
   return {dot ? std::string(what) + " " + a.id + ", version " + dotWords(*dot) + "\n" : a.id + " says that already\n"};
 }
 
-Result<Answer> put(ReplicaDir& dir, const JournalArguments& a) {
+Result<Printed> put(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
   JournalWriter writer(dir.replica(), a.scope, clock);
   WITAN_TRY(payload, payloadOf(a));
@@ -128,17 +128,17 @@ Result<Answer> put(ReplicaDir& dir, const JournalArguments& a) {
   return written(a, dot, "wrote");
 }
 
-Result<Answer> get(ReplicaDir& dir, const JournalArguments& a) {
+Result<Printed> get(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
   JournalWriter writer(dir.replica(), a.scope, clock);
   WITAN_TRY(view, viewOfExisting(writer, a));
-  return Answer{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
+  return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
 }
 
-Result<Answer> list(ReplicaDir& dir, const JournalArguments& a) {
+Result<Printed> list(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
   JournalWriter writer(dir.replica(), a.scope, clock);
-  Answer answer;
+  Printed answer;
   Space* space = dir.replica().database(DatabaseName::journal).find(a.scope);
   if (space == nullptr) return answer;
   for (const std::string& id : space->keys(Kind::journal)) {
@@ -178,12 +178,12 @@ Result<JournalWrite> choice(const JournalArguments& a, const JournalView& view) 
                "see them with: witan journal resolve " + a.id};
 }
 
-Result<Answer> resolve(ReplicaDir& dir, const JournalArguments& a) {
+Result<Printed> resolve(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
   JournalWriter writer(dir.replica(), a.scope, clock);
   WITAN_TRY(view, viewOfExisting(writer, a));
   if (a.choose.empty() && !a.text && a.jsonFile.empty())
-    return Answer{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
+    return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
   std::vector<Dot> seen;
   for (const std::string& text : a.seen) {
     WITAN_TRY(dot, parseDot(text));

@@ -72,8 +72,8 @@ class Import {
     return okStatus();
   }
 
-  Answer summary() const {
-    Answer out;
+  Printed summary() const {
+    Printed out;
     out.exitCode = refused_ > 0 ? kExitSomeRefused : kExitOk;
     if (!arguments_.json)
       out.text = std::to_string(imported_) + " imported, " + std::to_string(unchanged_) + " unchanged, " +
@@ -107,7 +107,7 @@ class Import {
 
 }  // namespace
 
-Result<Answer> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
+Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
   Import import(dir, arguments);
   WITAN_DO(forEachLine(arguments.file, kLineMax, [&](const InputLine& line) { return import.take(line); }));
   WITAN_DO(import.settle());

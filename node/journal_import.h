@@ -19,6 +19,6 @@ struct ImportArguments : ReplicaArguments {
 };
 
 // Prints its answers itself, while it works.
-Result<Answer> importJournal(ReplicaDir& dir, const ImportArguments& arguments);
+Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments);
 
 }  // namespace witan::node

@@ -20,7 +20,9 @@ struct ReplicaArguments {
   bool json = false;
 };
 
-struct Answer {
+// Named apart from the owner's answer to a request (node/replica/messages.h): one name, two types in one namespace
+// would be undefined behaviour that shows without optimisation only.
+struct Printed {
   std::string text;  // for stdout
   int exitCode = kExitOk;
 };
@@ -28,7 +30,7 @@ struct Answer {
 // What a command does where there is no replica yet.
 enum class Missing { refuse, create };
 
-using ReplicaWork = std::function<Result<Answer>(ReplicaDir&)>;
+using ReplicaWork = std::function<Result<Printed>(ReplicaDir&)>;
 
 // Opens the directory, works, makes everything durable, prints the answer, closes. Words about a directory that was
 // made, or a device that goes on as another writer, go to stderr.

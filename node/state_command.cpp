@@ -59,9 +59,9 @@ struct ShowArguments : ReplicaArguments {
   std::string agentId;
 };
 
-Result<Answer> show(ReplicaDir& dir, const ShowArguments& arguments) {
+Result<Printed> show(ReplicaDir& dir, const ShowArguments& arguments) {
   WITAN_TRY(agent, readAgent(dir.replica(), arguments.scope, arguments.agentId));
-  Answer answer;
+  Printed answer;
   for (const Version& version : agent.picture.antichain) {
     WITAN_TRY(snapshot, toSnapshot(arguments.agentId, version));
     answer.text += snapshotJson(snapshot) + "\n";

@@ -132,7 +132,7 @@ std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer,
   return out;
 }
 
-Answer summary(const SyncSession& session, const std::vector<std::string>& left) {
+Printed summary(const SyncSession& session, const std::vector<std::string>& left) {
   const SessionStats& stats = session.stats();
   std::string words = "sync with " + session.peer() + ": " + std::to_string(stats.framesIn) + " frames in, " +
                       std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
@@ -153,7 +153,7 @@ Answer summary(const SyncSession& session, const std::vector<std::string>& left)
 
 }  // namespace
 
-Result<Answer> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
+Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
   ignoreBrokenPipes();
   LocalReplica& replica = dir.replica();
   SessionOptions options;

@@ -16,6 +16,6 @@ struct PipeArguments : ReplicaArguments {
 // Frames on stdout; its one line of words goes to stderr. Exit codes: ok when all that both may have is equal;
 // kExitSomeRefused when it is not, since one of them is no member; kExitFailed when the session was ended with a
 // reason; kExitUnreachable when the stream died.
-Result<Answer> syncPipe(ReplicaDir& dir, const PipeArguments& arguments);
+Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments);
 
 }  // namespace witan::node

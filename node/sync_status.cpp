@@ -129,9 +129,9 @@ std::string digestHex(const Digest& digest) {
   return text;
 }
 
-Result<Answer> syncStatus(ReplicaDir& dir, const ReplicaArguments& arguments) {
+Result<Printed> syncStatus(ReplicaDir& dir, const ReplicaArguments& arguments) {
   WITAN_TRY(status, statusOf(dir.replica()));
-  return Answer{arguments.json ? statusJson(dir.replica(), status) : statusWords(dir.replica(), status)};
+  return Printed{arguments.json ? statusJson(dir.replica(), status) : statusWords(dir.replica(), status)};
 }
 
 }  // namespace witan::node

@@ -7,7 +7,7 @@
 
 namespace witan::node {
 
-Result<Answer> syncStatus(ReplicaDir& dir, const ReplicaArguments& arguments);
+Result<Printed> syncStatus(ReplicaDir& dir, const ReplicaArguments& arguments);
 
 // 32 hex digits; equal for equal contents of a space.
 std::string digestHex(const replication::Digest& digest);
