@@ -1,0 +1,57 @@
+// The logic of the proofs: the decision functions over it build Z3 formulas instead of computing.
+//
+// A natural number is a mathematical integer 0 <= n <= cap, where `cap` is a free constant of which only
+// cap >= kSmallestCap is known, and sums stop at cap as they do at run time. Integers and not bit-vectors, because a
+// theorem for every cap holds for the run time's 63 bits, for every other width, and for the seed's unbounded naturals
+// (any counterexample there is one for a cap large enough); and because linear integer arithmetic is quick, where
+// 63-bit division is not. tests/agents/semantics_test.cpp compares both logics on concrete values.
+//
+// For agents/proof/ and tests only. Expressions must not outlive their z3::context. One thread per context.
+#pragma once
+
+#include <z3++.h>
+
+#include "agents/decision/logic.h"
+#include "base/reflect.h"
+
+namespace witan::agents::proof {
+
+struct Symbolic {
+  using Num = z3::expr;
+  using Bool = z3::expr;
+  template <class E>
+  using Enum = z3::expr;  // an integer: the position in the list of words
+
+  static constexpr unsigned kSmallestCap = 10'000;  // every constant of the logic is a natural number
+  static Num cap(z3::context& context) { return context.int_const("cap"); }
+
+  static Num plus(const Num& a, const Num& b) {
+    const Num most = cap(a.ctx());
+    return z3::ite(a + b > most, most, a + b);
+  }
+  static Num minus(const Num& a, const Num& b) { return z3::ite(a > b, a - b, a.ctx().int_val(0)); }
+  static Num divided(const Num& a, unsigned divisor) { return a / a.ctx().int_val(divisor); }
+
+  template <class T>
+  static T ite(const Bool& condition, const T& then, const T& otherwise) {
+    if constexpr (Reflected<T>) {
+      T chosen = then;
+      forEachMember<T>([&](auto member, auto) {
+        chosen.*member.pointer = ite(condition, then.*member.pointer, otherwise.*member.pointer);
+      });
+      return chosen;
+    } else {
+      return z3::ite(condition, then, otherwise);
+    }
+  }
+  template <class E>
+  static Bool is(const z3::expr& value, E word) {
+    return value == static_cast<int>(word);
+  }
+  static z3::expr like(const z3::expr& sample, bool value) { return sample.ctx().bool_val(value); }
+  template <class T>
+  requires std::is_enum_v<T> || std::is_same_v<T, int> || std::is_same_v<T, unsigned>
+  static z3::expr like(const z3::expr& sample, T value) { return sample.ctx().int_val(static_cast<unsigned>(value)); }
+};
+
+}  // namespace witan::agents::proof
