@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kResendMs = 5'000;
 constexpr std::size_t kPushBytes = 4 * 1024 * 1024;
+constexpr std::size_t kFirstSeqAt = 8;  // in a batch: docs/ledger-format.md
 
 Lineage lineageOf(const Position& position) { return {position.epochs, position.batches}; }
-constexpr std::size_t kFirstSeqAt = 8;  // in a batch: docs/ledger-format.md
 
 }  // namespace
 
@@ -26,11 +26,16 @@ bool Replica::learn(const Claim& claim) {
   return true;
 }
 
+// If it is news, everybody hears of it, through whoever is connected.
+void Replica::announce(const Claim& claim, std::string_view from) {
+  if (!learn(claim)) return;
+  for (auto& [name, peer] : peers_)
+    if (name != from && peer.greeted) peer.news.claims.push_back(claim), peer.newsDue = true;
+}
+
 // Epochs that the log says have begun, from the n-th on.
 void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
-  for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i) {
-    learn(host.claimOf(i));
-  }
+  for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i) learn(host.claimOf(i));
 }
 
 // The owner's last word names this device.
@@ -40,9 +45,7 @@ void Replica::succeed(PartitionHost& host, Now now) {
   if (claim != nullptr && claim->epoch() > host.epoch()) return;  // somebody has seized it meanwhile
   host.beginEpoch({host.epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, "", pending_);
   ++counters_.handovers;
-  learn(host.claim());
-  for (auto& [name, peer] : peers_)
-    if (peer.greeted) peer.news.claims.push_back(host.claim()), peer.newsDue = true;
+  announce(host.claim());
   tellAll(host);
   notices_.push_back({"owner", host.id(), "epoch " + std::to_string(host.epoch().number)});
 }
@@ -107,9 +110,7 @@ void Replica::onStanding(const std::string& from, Peer& peer, Standing standing,
   peer.owner = standing.owner;
   for (const Claim& claim : standing.claims) {
     if (Status valid = checkClaim(claim); !valid.ok()) return cutOff(from, peer, valid.error());
-    if (!learn(claim)) continue;
-    for (auto& [name, other] : peers_)  // everybody hears of it, through whoever is connected
-      if (name != from && other.greeted) other.news.claims.push_back(claim), other.newsDue = true;
+    announce(claim, from);
   }
   for (const Position& position : standing.positions) {
     onPosition(from, peer, position, now);
@@ -229,7 +230,8 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
     if (epoch == mine->epoch()) return noteFork(from, *mine, following);
     // A later epoch stands on the other log: this one goes back to before the epoch in which they parted.
-    reopen_[mine->id()] = Aside{from, mine->lineage().epochs.back().start};
+    const Lineage ours = mine->lineage();
+    reopen_[mine->id()] = Aside{from, ours.epochs.empty() ? 0 : ours.epochs.back().start};
     return;
   }
   const std::size_t epochs = mine->partition().epochs().size();
@@ -249,11 +251,12 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
 bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
+  if (host.ledger().batches() == 0) return false;  // whatever comes first is the log
   if (entries.previousRoot != Hash{} && entries.previousRoot != host.partition().tree().root()) return true;
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;
   for (unsigned i = 0; i < 8; ++i) first |= std::uint64_t{entries.value[kFirstSeqAt + i]} << (8 * i);
-  return host.ledger().batches() > 0 && first != host.partition().size() + 1;
+  return first != host.partition().size() + 1;
 }
 
 void Replica::onFollowed(Peer& peer, const Followed& followed, Now now) {
@@ -345,9 +348,7 @@ Status Replica::move(std::string_view partition, std::string_view to, std::strin
     return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
   mine->beginEpoch({mine->epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, reason, pending_,
                    at->second.owner);
-  learn(mine->claim());
-  for (auto& [name, peer] : peers_)
-    if (peer.greeted) peer.news.claims.push_back(mine->claim()), peer.newsDue = true;
+  announce(mine->claim());
   notices_.push_back({"handover", std::string(partition), "to " + at->second.owner});
   return okStatus();
 }
@@ -378,9 +379,7 @@ Status Replica::seize(std::string_view partition, std::string_view reason, Now n
   mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, pending_);
   lostTail_.erase(mine->id());
   ++counters_.seizures;
-  learn(mine->claim());
-  for (auto& [name, peer] : peers_)
-    if (peer.greeted) peer.news.claims.push_back(mine->claim()), peer.newsDue = true;
+  announce(mine->claim());
   tellAll(*mine);
   notices_.push_back({"seizure", std::string(partition), "epoch " + std::to_string(next.number)});
   return okStatus();

@@ -1,14 +1,15 @@
 // The bytes of ledger records against Cap'n Proto itself: kernel/ledger.capnp compiled by its compiler, encoded and
 // canonicalised by its library (https://capnproto.org/encoding.html#canonicalization).
 #include <capnp/message.h>
-#include <capnp/schema.h>
 #include <capnp/serialize.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/bytes.h"
 #include "kernel/entry.h"
+#include "kernel/epoch.h"
 #include "kernel/ledger.capnp.h"
+#include "tests/same_layout.h"
 
 namespace witan::kernel {
 namespace {
@@ -191,27 +192,14 @@ TEST(EntryCodec, AnUnknownTagIsAnError) {
   EXPECT_EQ(readEntry(byUs(e)).error().message, "entry.tag: no such enumerant 9");
 }
 
-// capnpLayout against the compiler: offset and type of every member, from the compiled schema.
-template <class Struct, class Wire>
-void expectLayoutOf() {
-  static constexpr auto layout = capnpLayout<Struct>();
-  const capnp::StructSchema schema = capnp::Schema::from<Wire>();
-  const auto fields = schema.getFields();
-  ASSERT_EQ(fields.size(), memberCount<Struct>);
-  EXPECT_EQ(schema.getProto().getStruct().getDataWordCount(), layout.dataWords);
-  EXPECT_EQ(schema.getProto().getStruct().getPointerCount(), layout.pointers);
-  forEachMember<Struct>([&](auto member, auto index) {
-    const auto proto = fields[index].getProto();
-    EXPECT_EQ(member.name, std::string_view(proto.getName().cStr()));
-    EXPECT_EQ(proto.getSlot().getOffset(), layout.slots[index].offset) << member.name;
-  });
-}
+using witan::layout::expectSameLayout;
 
 TEST(EntryCodec, LayoutIsTheCompilers) {
-  expectLayoutOf<Entry, wire::Entry>();
-  expectLayoutOf<BasicFinding<std::string>, wire::Finding>();
-  expectLayoutOf<BasicGenesis<std::string>, wire::Genesis>();
-  expectLayoutOf<BasicNote<std::string>, wire::Note>();
+  expectSameLayout<wire::Entry, Entry>();
+  expectSameLayout<wire::Finding, BasicFinding<std::string>>();
+  expectSameLayout<wire::Genesis, BasicGenesis<std::string>>();
+  expectSameLayout<wire::Note, BasicNote<std::string>>();
+  expectSameLayout<wire::Epoch, EpochRecord>();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/capnp_codec.h"
 #include "replication/membership.capnp.h"
+#include "tests/same_layout.h"
 
 namespace witan::replication {
 namespace {
@@ -19,21 +20,7 @@ Statement sample() {
   return retireAck(known, "b@00000002", "a", 1, {{"state", "a@00000001", 7}, {"journal", "a@00000001", 3}});
 }
 
-// The struct and the schema are two lists: they must put everything in the same place.
-template <class Wire, Reflected T>
-void expectSameLayout() {
-  const auto schema = capnp::Schema::from<Wire>();
-  static constexpr auto layout = capnpLayout<T>();
-  EXPECT_EQ(schema.getProto().getStruct().getDataWordCount(), layout.dataWords);
-  EXPECT_EQ(schema.getProto().getStruct().getPointerCount(), layout.pointers);
-  const auto fields = schema.getFields();
-  ASSERT_EQ(fields.size(), memberCount<T>);
-  forEachMember<T>([&](auto member, auto index) {
-    const auto field = fields[static_cast<unsigned>(decltype(index)::value)].getProto();
-    EXPECT_EQ(std::string_view(field.getName().cStr()), member.name);
-    EXPECT_EQ(field.getSlot().getOffset(), layout.slots[decltype(index)::value].offset);
-  });
-}
+using witan::layout::expectSameLayout;
 
 TEST(Statement, LayoutIsTheSchemas) {
   expectSameLayout<wire::Statement, Statement>();

@@ -2,39 +2,17 @@
 // against the structs; golden bytes of every message and row, so that the format cannot change by accident; what
 // devices of different versions do with each other.
 #include <capnp/message.h>
-#include <capnp/schema.h>
 #include <capnp/serialize.h>
 
 #include "base/bytes.h"
 #include "replication/sync.capnp.h"
 #include "tests/replication/cluster.h"
+#include "tests/same_layout.h"
 
 namespace witan::replication::test {
 namespace {
 
-// Every field of the compiled schema sits where the struct's layout puts it, by name; none is missing on either side.
-template <class Wire, class Ours>
-void expectSameLayout() {
-  const capnp::StructSchema schema = capnp::Schema::from<Wire>();
-  const auto proto = schema.getProto().getStruct();
-  constexpr auto layout = capnpLayout<Ours>();
-  SCOPED_TRACE(schema.getShortDisplayName().cStr());
-  EXPECT_EQ(proto.getDataWordCount(), layout.dataWords);
-  EXPECT_EQ(proto.getPointerCount(), layout.pointers);
-  ASSERT_EQ(schema.getFields().size(), memberCount<Ours>);
-  forEachMember<Ours>([&](auto member, auto index) {
-    const capnp::StructSchema::Field field = schema.getFields()[decltype(index)::value];
-    EXPECT_EQ(std::string_view(field.getProto().getName().cStr()), member.name);
-    const auto slot = layout.slots[decltype(index)::value];
-    EXPECT_EQ(field.getProto().getSlot().getOffset(), slot.offset) << member.name;
-    int size = kPointer;
-    if (field.getType().isBool()) size = 0;
-    if (field.getType().isUInt16()) size = 4;
-    if (field.getType().isUInt32()) size = 5;
-    if (field.getType().isUInt64()) size = 6;
-    EXPECT_EQ(size, slot.size) << member.name;
-  });
-}
+using witan::layout::expectSameLayout;
 
 TEST(Wire, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Hello, Hello>();

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "kernel/proposal_message.h"
+#include "node/replica/adjudication.capnp.h"
 #include "tests/node/replica/cable.h"
+#include "tests/same_layout.h"
 
 namespace witan::node::test {
 namespace {
@@ -14,6 +16,18 @@ using ::testing::HasSubstr;
 std::string problemOf(Request request) {
   const Status checked = checkRequest(request);
   return checked.ok() ? "" : checked.error().message;
+}
+
+TEST(Frames, SchemaAndStructsHaveOneLayout) {
+  using witan::layout::expectSameLayout;
+  expectSameLayout<wire::Request, Request>();
+  expectSameLayout<wire::Answer, Answer>();
+  expectSameLayout<wire::Claim, Claim>();
+  expectSameLayout<wire::EpochMark, EpochMark>();
+  expectSameLayout<wire::Position, Position>();
+  expectSameLayout<wire::Standing, Standing>();
+  expectSameLayout<wire::Entries, Entries>();
+  expectSameLayout<wire::Followed, Followed>();
 }
 
 TEST(Requests, AtTheDoor) {
@@ -203,6 +217,24 @@ TEST(Frames, EntriesThatAreNone) {
   EXPECT_TRUE(cable.b().noticed("badFrame"));
   EXPECT_TRUE(cable.b().hasIncident("badEntries"));
   EXPECT_EQ(cable.b().host().ledger().batches(), before);
+}
+
+// A replica that has nothing yet is told of a first batch on top of something else: there is nothing to go back to.
+TEST(Frames, TheFirstEntriesOnTopOfAnotherLog) {
+  Cable cable(2);
+  cable.connect(cable.a(), cable.b());
+  cable.run();
+  ASSERT_EQ(cable.b().host().ledger().batches(), 0u);
+  Entries entries;
+  entries.partition = kPartition;
+  entries.epochNumber = 7;
+  entries.epochOwner = cable.a().replica().ownerName();
+  entries.value.assign(64, 1);
+  entries.previousRoot.fill(9);
+  cable.hand({"a", "b", frame(entries)});
+  cable.run();
+  EXPECT_TRUE(cable.b().hasIncident("badEntries"));
+  EXPECT_EQ(cable.b().host().ledger().batches(), 0u);
 }
 
 TEST(Frames, AnswersThatNobodyWaitsForAreNothing) {
