@@ -89,7 +89,8 @@ Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& p
 Result<int> run(const RunArguments& a) {
   WITAN_DO(becomeMutant(a.source.mutant));
   if (a.jobs < 1 || a.jobs > 256) return invalid("--jobs " + std::to_string(a.jobs) + " (it must be 1 to 256)");
-  WITAN_TRY(limit, sim::parseDuration(a.limit));
+  const auto limit = sim::parseDuration(a.limit);
+  if (!limit.ok()) return invalid("--limit: " + limit.error().message, limit.error().hint);
   SimReport report;
   report.source = a.source;
   PlanOf planOf;
@@ -115,7 +116,7 @@ Result<int> run(const RunArguments& a) {
     SimProgressBar bar;
     sim::JobsOptions options;
     options.jobs = a.jobs;
-    options.secondsPerSeed = static_cast<unsigned>(std::min<std::int64_t>(limit / 1'000'000, 1'000'000));
+    options.secondsPerSeed = static_cast<unsigned>(std::min<std::int64_t>(*limit / 1'000'000, 1'000'000));
     options.stopAtFailure = a.failFast;
     options.progress = [&bar](const sim::JobsProgress& progress) { bar.show(progress); };
     WITAN_TRY(result, sim::runSeeds(report.range, runnerOf(planOf, twicePerMillion), options));

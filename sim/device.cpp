@@ -54,7 +54,7 @@ std::unique_ptr<store::CrashableStore> SimDevice::makeStore() const {
   return std::make_unique<store::MemoryStore>();
 }
 
-node::Now SimDevice::now(Micros at) const {
+Now SimDevice::now(Micros at) const {
   const Micros drifted = at + at / 1'000'000 * driftPpm_;
   return {Time{kStartOfTime + drifted + wallOffset_}, drifted / 1000};
 }

@@ -63,7 +63,7 @@ class SimDevice {
   const store::CrashableStore& disk(std::size_t n) const { return *stores_[n]; }
 
   // ---- time
-  node::Now now(Micros at) const;
+  Now now(Micros at) const;
   void jumpClock(Micros by) { wallOffset_ += by; }
   void setSlowDisk(bool slow) { slow_ = slow; }
 

@@ -9,6 +9,10 @@
 
 namespace witan::sim {
 
+namespace {
+constexpr Micros kBurst = 5 * kSecond;  // between the bursts of a hostile member
+}
+
 void World::fault(const Event& original, std::uint64_t number) {
   Event event = original;
   event.device %= founders();
@@ -79,7 +83,7 @@ void World::fault(const Event& original, std::uint64_t number) {
       arrival.event = number;
       return put(event.device, std::move(arrival));
     }
-    case EventKind::hostile: hostileFrames(event, 0); return ends();
+    case EventKind::hostile: return hostile(event, number, 0);
     case EventKind::engineOutage:
       if (!etcd_) return;
       etcd_->outage(event.n, event.seed, true);
@@ -147,7 +151,8 @@ void World::endFault(std::uint64_t number) {
       for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(false);
       return;
     case EventKind::slowDisk: return at.device->setSlowDisk(false);
-    case EventKind::hostile: return;
+    case EventKind::hostile:
+      return hostile(event, number, static_cast<std::uint64_t>((agenda_.now() - event.at) / kBurst));
     case EventKind::engineOutage: return etcd_->outage(event.n, event.seed, false);
     default: trace(event.device, "fault", "heals", enumName(event.kind)); return blockAll(event, false);
   }
@@ -168,12 +173,20 @@ void World::flap(const Event& event, std::uint64_t number, std::uint64_t round) 
   agenda_.add(event.at + (passed / half + 1) * half, StepKind::faultEnd, a, number);
 }
 
+// A burst now and then, until it is over.
+void World::hostile(const Event& event, std::uint64_t number, std::uint64_t round) {
+  const Micros passed = static_cast<Micros>(round) * kBurst;
+  if (round > 0 && (passed >= event.lasts || settling_)) return;
+  hostileFrames(event.device % founders(), event.other % founders(), event.seed + round);
+  agenda_.add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
+}
+
 // A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says
 // is well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
-void World::hostileFrames(const Event& event, std::uint64_t round) {
-  SeededRandom random(event.seed + round);
+void World::hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed) {
+  SeededRandom random(seed);
   for (unsigned i = 0; i < 6; ++i) {
-    std::string frame = network_.seen(event.device, event.other, random.next());
+    std::string frame = network_.seen(device, other, random.next());
     switch (random.below(4)) {
       case 0:
         frame.assign(64, '\0');
@@ -188,7 +201,7 @@ void World::hostileFrames(const Event& event, std::uint64_t round) {
         break;
       default: break;  // a repetition, within the connection: from an earlier one it would speak of other spaces
     }
-    if (!frame.empty() && event.device != event.other) network_.forge(event.device, event.other, std::move(frame));
+    if (!frame.empty() && device != other) network_.forge(device, other, std::move(frame));
   }
 }
 
@@ -196,7 +209,7 @@ void World::hostileFrames(const Event& event, std::uint64_t round) {
 
 void World::operate(Seat& at, const Event& event) {
   node::Replica& replica = at.device->replica();
-  const node::Now now = at.device->now(agenda_.now());
+  const Now now = at.device->now(agenda_.now());
   const kernel::DomainModule& module = *modules_[event.m % modules_.size()];
   const auto partitions = static_cast<std::uint64_t>(plan_.options.cluster.partitions);
   const std::string partition =

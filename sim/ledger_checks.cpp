@@ -8,7 +8,7 @@
 
 namespace witan::sim {
 
-// Checkers "ledger-rules", "ledger-convergence", "fences", "no-decision-lost", "answers", "linearizability".
+// Checkers "ledger-rules", "fences", "no-decision-lost", "answers", "linearizability".
 void World::checkLedger(const kernel::DomainModule& module, const std::string& id) {
   if (const std::string problem = rowsSound(module, id); !problem.empty()) return failed("ledger-rules", problem);
   std::vector<PartitionLog> logs;

@@ -36,7 +36,6 @@ using Trace = std::function<void(const TraceLine&)>;
 struct RunOptions {
   Trace trace;                                    // called for every line; empty: no text is made
   std::vector<std::uint64_t>* digests = nullptr;  // the rolling digest after each step, to find the first difference
-  bool everyCheckEverywhere = false;              // the checkers that are too slow for every step, at every step
 };
 
 struct Failure {

@@ -277,7 +277,7 @@ void World::work(std::uint32_t device) {
 
 void World::take(Seat& at, Arrival& arrival) {
   node::Replica& replica = at.device->replica();
-  const node::Now now = at.device->now(agenda_.now());
+  const Now now = at.device->now(agenda_.now());
   const std::uint32_t self = at.device->index();
   switch (arrival.kind) {
     case Arrival::Kind::connected:

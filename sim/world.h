@@ -58,7 +58,6 @@ class World final : NetworkHooks, EtcdHooks {
     Micros imageAt = -1;
     bool retired = false;
     bool wentBack = false;   // its disk is an earlier copy, and it has not started since
-    bool full = false;       // a full disk: it starts again when there is space
     std::uint64_t down = 0;  // faults that keep it switched off
     // Partitions whose log here ends in an epoch of this device that it knows to be over: how long the log was then,
     // and how many batches had come from others.
@@ -108,7 +107,8 @@ class World final : NetworkHooks, EtcdHooks {
   void fault(const Event& event, std::uint64_t number);
   void endFault(std::uint64_t number);
   void blockAll(const Event& event, bool block);
-  void hostileFrames(const Event& event, std::uint64_t round);
+  void hostile(const Event& event, std::uint64_t number, std::uint64_t round);
+  void hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed);
   void flap(const Event& event, std::uint64_t number, std::uint64_t round);
   void rot(const Event& event);
   void operate(Seat& seat, const Event& event);
@@ -185,7 +185,6 @@ class World final : NetworkHooks, EtcdHooks {
   std::string waitingFor_;
   std::uint64_t looks_ = 0;
   std::uint64_t stories_ = 0;  // numbers for what is made in settling
-  std::vector<std::string> surplusNotices_;
 };
 
 }  // namespace witan::sim

@@ -16,7 +16,7 @@ constexpr std::int64_t kStartOfTime = 1'774'252'800'000'000;  // 2026-03-23T08:0
 constexpr std::string_view kAgent = "agent", kEntity = "e", kDomain = "budget", kPartition = "budget/0";
 constexpr std::size_t kKept = 512;
 
-node::Now at(std::int64_t ms) { return {Time{kStartOfTime + ms * 1000}, ms}; }
+Now at(std::int64_t ms) { return {Time{kStartOfTime + ms * 1000}, ms}; }
 
 const char* frameName(std::uint8_t type) {
   switch (type) {
@@ -239,7 +239,7 @@ Status DeviceTable::drain(Live& live, node::Effects& effects) { return live.repl
 
 void DeviceTable::carryOut(Live& live, const Happening& happening, Reply* reply) {
   node::Replica& replica = *live.replica;
-  node::Now now = at(live.ms);
+  Now now = at(live.ms);
   Status refused = okStatus();
   std::array<std::uint64_t, kDisks> before{};
   for (std::size_t n = 0; n < kDisks; ++n) before[n] = live.stores[n].writeSteps();
