@@ -32,6 +32,8 @@ Status checkBody(Kind kind, std::string_view body, std::string_view writer) {
     case Kind::summary: return readable<SummaryBody>(body);
     case Kind::journal: return readable<JournalBody>(body);
     case Kind::policy: return readable<SignedDocumentBody>(body);
+    case Kind::operation: return readable<OperationBody>(body);
+    case Kind::approval: return readable<ApprovalBody>(body);
     case Kind::statement: {
       auto statement = decodeStatement(body);
       return statement.ok() ? okStatus() : Status(statement.error());

@@ -23,6 +23,8 @@ constexpr std::array kKinds{
     Row{Kind::journal, {"journal", true, false, true, true, true, true}},
     Row{Kind::policy, {"policy", false, true, true, true, false, false}},
     Row{Kind::statement, {"statement", false, true, true, true, false, false}},
+    Row{Kind::operation, {"operation", true, true, false, true, false, true}},
+    Row{Kind::approval, {"approval", false, true, true, true, true, true}},
 };
 
 constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};

@@ -23,6 +23,8 @@ enum class Kind : std::uint8_t {
   journal = 8,  // journal entity
   policy = 9,
   statement = 10,  // about membership (replication/membership.h)
+  operation = 11,  // that an operation was carried out (replication/operation.h)
+  approval = 12,   // of an effect that needs a person (replication/approval.h)
 };
 
 // 003, invariant 1: what a person wrote and what agents keep for themselves live in two separate databases.

@@ -138,6 +138,44 @@ struct JournalBody {
   # Not empty: the author is a person who was shown these versions side by side and settled on this payload.
 }
 
+# --- operations and approvals; key: the operation id in hex
+
+struct OperationBody {
+  # That an operation was carried out, in the database in which this stands: written in the same commit as what it did
+  # there, so that a retry, on any device, finds it and does nothing.
+  operationId @0 :Sha256;
+  runKey @1 :Sha256;
+  agentId @2 :Id;
+  toolName @3 :Id;
+  outcome @4 :UInt16;        # 0 applied, 1 denied, 2 failed
+  result @5 :Json;
+
+  undo @6 :List(UndoStep);
+  # In the journal: what was there before, for a compensation on any device.
+
+  compensates @7 :Sha256;    # of a compensation: the operation it undoes; else null
+}
+
+struct UndoStep {
+  scope @0 :Id;
+  key @1 :Id;
+  type @2 :Text;             # of what stood there before; empty: nothing did
+  payload @3 :Text;
+}
+
+struct ApprovalBody {
+  # What a person is asked about an effect, and the answer. It counts only for what has this digest.
+  operationId @0 :Sha256;
+  digest @1 :Sha256;
+  runKey @2 :Sha256;
+  agentId @3 :Id;
+  what @4 :Json;             # as shown to the person
+  verdict @5 :UInt16;        # 0 waiting, 1 approved, 2 denied
+  by @6 :Text;               # empty while waiting
+  reason @7 :Text;
+  atMs @8 :Millis;
+}
+
 # --- policy and roster; key: "{kind}:{name}:{version}", so that nothing can take the place of a signed one
 
 struct SignedDocumentBody {

@@ -139,6 +139,38 @@ Status checkRecord(const JournalBody& body) {
   return checkCanonicalJson("payload", body.payload);
 }
 
+Status checkRecord(const OperationBody& body) {
+  WITAN_DO(checkGiven("operationId", body.operationId));
+  WITAN_DO(checkGiven("runKey", body.runKey));
+  WITAN_DO(validateId("agentId", body.agentId));
+  WITAN_DO(validateId("toolName", body.toolName));
+  WITAN_DO(checkCanonicalJson("result", body.result));
+  WITAN_DO(checkCount("undo", body.undo.size()));
+  for (const UndoStep& step : body.undo) {
+    WITAN_DO(validateId("undo.scope", step.scope));
+    WITAN_DO(validateId("undo.key", step.key));
+    if (step.type.empty() != step.payload.empty()) return invalid("undo: a type and a payload come together");
+    if (step.type.empty()) continue;
+    WITAN_DO(validateId("undo.type", step.type));
+    WITAN_DO(checkCanonicalJson("undo.payload", step.payload));
+  }
+  if (body.compensates) WITAN_DO(checkGiven("compensates", *body.compensates));
+  return okStatus();
+}
+
+Status checkRecord(const ApprovalBody& body) {
+  WITAN_DO(checkGiven("operationId", body.operationId));
+  WITAN_DO(checkGiven("digest", body.digest));
+  WITAN_DO(checkGiven("runKey", body.runKey));
+  WITAN_DO(validateId("agentId", body.agentId));
+  WITAN_DO(checkCanonicalJson("what", body.what));
+  if ((body.verdict == ApprovalVerdict::waiting) != body.by.empty())
+    return invalid("by: an answer has an author, a question has none");
+  if (!body.by.empty()) WITAN_DO(validateId("by", body.by));
+  WITAN_DO(checkText("reason", body.reason, kTextMax));
+  return checkTime("atMs", body.atMs);
+}
+
 Status checkRecord(const SignedDocumentBody& body) {
   WITAN_DO(validateId("name", body.name));
   if (body.version == 0) return invalid("version: 0 (versions begin with 1)");

@@ -2,7 +2,7 @@
 //
 // replication/records.capnp describes every member and holds the layout; a test compares the two. What the versions of
 // a key mean together is each kind's own view: notification, message_graph, wake_run, plan, summary, journal_entity,
-// signed_document. Values and pure functions; any thread.
+// operation, approval, signed_document. Values and pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -152,6 +152,49 @@ struct JournalBody {
   friend bool operator==(const JournalBody&, const JournalBody&) = default;
 };
 
+WITAN_ENUM(OperationOutcome, applied, denied, failed)
+
+struct UndoStep {
+  static constexpr std::size_t textMax = kMaxRecordBytes;
+  std::string scope;
+  std::string key;
+  std::string type;
+  std::string payload;
+  WITAN_MEMBERS(UndoStep, scope, key, type, payload)
+  friend bool operator==(const UndoStep&, const UndoStep&) = default;
+};
+
+struct OperationBody {
+  static constexpr std::size_t textMax = kMaxRecordBytes;
+  Hash operationId{};
+  Hash runKey{};
+  std::string agentId;
+  std::string toolName;
+  OperationOutcome outcome = OperationOutcome::applied;
+  std::string result;
+  std::vector<UndoStep> undo;
+  std::optional<Hash> compensates;
+  WITAN_MEMBERS(OperationBody, operationId, runKey, agentId, toolName, outcome, result, undo, compensates)
+  friend bool operator==(const OperationBody&, const OperationBody&) = default;
+};
+
+WITAN_ENUM(ApprovalVerdict, waiting, approved, denied)
+
+struct ApprovalBody {
+  static constexpr std::size_t textMax = kMaxRecordBytes;
+  Hash operationId{};
+  Hash digest{};
+  Hash runKey{};
+  std::string agentId;
+  std::string what;
+  ApprovalVerdict verdict = ApprovalVerdict::waiting;
+  std::string by;
+  std::string reason;
+  std::int64_t atMs = 0;
+  WITAN_MEMBERS(ApprovalBody, operationId, digest, runKey, agentId, what, verdict, by, reason, atMs)
+  friend bool operator==(const ApprovalBody&, const ApprovalBody&) = default;
+};
+
 WITAN_ENUM(DocumentKind, policy, roster)
 
 struct SignedDocumentBody {
@@ -173,6 +216,8 @@ Status checkRecord(const WakeRunBody& body);
 Status checkRecord(const PlanBody& body);
 Status checkRecord(const SummaryBody& body);
 Status checkRecord(const JournalBody& body);
+Status checkRecord(const OperationBody& body);
+Status checkRecord(const ApprovalBody& body);
 Status checkRecord(const SignedDocumentBody& body);
 
 // The canonical bytes. Errors: what checkRecord says, or more than kMaxRecordBytes. O(bytes).
@@ -192,6 +237,8 @@ Result<Body> decodeRecord(std::string_view bytes);
   X(PlanBody)                  \
   X(SummaryBody)               \
   X(JournalBody)               \
+  X(OperationBody)             \
+  X(ApprovalBody)              \
   X(SignedDocumentBody)
 
 #define WITAN_RECORD_EXTERN(Body)                                \

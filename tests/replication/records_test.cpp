@@ -3,7 +3,6 @@
 #include "replication/records.h"
 
 #include <capnp/message.h>
-#include <capnp/schema.h>
 #include <capnp/serialize.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,32 +10,14 @@
 #include "base/bytes.h"
 #include "base/capnp_codec.h"
 #include "replication/records.capnp.h"
+#include "tests/same_layout.h"
 
 namespace witan::replication {
 namespace {
 
 std::string hexOf(std::string_view bytes) { return toHex(asBytes(bytes)); }
 
-// Every field of the compiled schema sits where the struct's layout puts it, by name; none is missing on either side.
-template <class Wire, class Ours>
-void expectSameLayout() {
-  const capnp::StructSchema schema = capnp::Schema::from<Wire>();
-  const auto proto = schema.getProto().getStruct();
-  constexpr auto layout = capnpLayout<Ours>();
-  EXPECT_EQ(proto.getDataWordCount(), layout.dataWords);
-  EXPECT_EQ(proto.getPointerCount(), layout.pointers);
-  ASSERT_EQ(schema.getFields().size(), memberCount<Ours>);
-  forEachMember<Ours>([&](auto member, auto index) {
-    const capnp::StructSchema::Field field = schema.getFields()[decltype(index)::value];
-    EXPECT_EQ(std::string_view(field.getProto().getName().cStr()), member.name);
-    const auto slot = layout.slots[decltype(index)::value];
-    EXPECT_EQ(field.getProto().getSlot().getOffset(), slot.offset) << member.name;
-    int size = kPointer;
-    if (field.getType().isUInt16()) size = 4;
-    if (field.getType().isUInt64() || field.getType().isInt64()) size = 6;
-    EXPECT_EQ(size, slot.size) << member.name;
-  });
-}
+using witan::layout::expectSameLayout;
 
 TEST(Records, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::DotEntry, DotEntry>();
@@ -50,6 +31,9 @@ TEST(Records, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::PlanAction, PlanAction>();
   expectSameLayout<wire::SummaryBody, SummaryBody>();
   expectSameLayout<wire::JournalBody, JournalBody>();
+  expectSameLayout<wire::OperationBody, OperationBody>();
+  expectSameLayout<wire::UndoStep, UndoStep>();
+  expectSameLayout<wire::ApprovalBody, ApprovalBody>();
   expectSameLayout<wire::SignedDocumentBody, SignedDocumentBody>();
 }
 

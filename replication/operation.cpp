@@ -1,0 +1,30 @@
+#include "replication/operation.h"
+
+namespace witan::replication {
+
+namespace {
+
+Result<OperationRecord> read(const OperationId& operation, const Version& version) {
+  if (version.tombstone) return invalid("it was taken away");
+  WITAN_TRY(body, decodeRecord<OperationBody>(version.body));
+  if (body.operationId != operation.value) return invalid("it is of operation " + OperationId{body.operationId}.hex());
+  return OperationRecord{version.dot, std::move(body)};
+}
+
+}  // namespace
+
+OperationView operationViewOf(const OperationId& operation, std::span<const Version> versions) {
+  OperationView view;
+  for (const Version* version : versionsByDot(versions)) {
+    auto record = read(operation, *version);
+    if (!record.ok())
+      view.unreadable.push_back({version->dot, record.error().message});
+    else if (view.record)
+      view.repeats.push_back(record->dot);
+    else
+      view.record = *std::move(record);
+  }
+  return view;
+}
+
+}  // namespace witan::replication
