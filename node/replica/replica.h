@@ -33,6 +33,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/now.h"
 #include "node/replica/etcd_messages.h"
 #include "node/replica/etcd_options.h"
 #include "node/replica/outbox.h"
@@ -42,12 +43,6 @@
 #include "replication/sync_session.h"
 
 namespace witan::node {
-
-// Both clocks of the device: the wall's for stamps, a steady one for waiting.
-struct Now {
-  Time wall;
-  std::int64_t ms = 0;
-};
 
 struct ReplicaStores {
   store::Store& journal;
@@ -222,6 +217,7 @@ class Replica {
   void onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now);
   void onFollowed(Peer& peer, const Followed& followed, Now now);
   bool learn(const Claim& claim);
+  void announce(const Claim& claim, std::string_view from = {});
   void learnFrom(PartitionHost& host, std::size_t epochsBefore);
   bool wants(std::string_view from, const PartitionHost& host) const;
   void refreshFollowing();

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/now.h"
 #include "node/replica/etcd_engine.h"
 #include "node/replica/partition_host.h"
 
 namespace witan::node {
 
 class Replica;
-struct Now;
 
 // An owner that has not heard from etcd for so long turns requests away.
 inline constexpr std::int64_t kEtcdSilenceMs = 10'000;

@@ -1,0 +1,125 @@
+// Agent: what an author writes, in one file: a name, what wakes it, what it may do, and one pure function.
+//
+// An episode (agents/episode/) is the K-12 execution of one wake (seed 004, section 3). It gives the agent messages and
+// carries out what it answers. `step` is delta and lambda of Definition 1 in one: (working state, message) -> (working
+// state, output). It must be pure and total (Law 1): no clock, no chance, no I/O, nothing kept between calls; the time,
+// a random seed and everything else it may use stand in the message. So an episode can be replayed from its recorded
+// messages, and resumes after a crash by being replayed.
+//
+//   wake     -> looks (reads, questions to a model), as many rounds as the budget allows, each answered by `observation`
+//            -> one plan of mutating actions, persisted before the first of them; answered by `results`
+//            -> finish
+//
+// There is one plan a run; after `results` an agent may look again, but not plan again. Agents are registered once
+// (agents/registry.h), outlive every episode, and may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "replication/agent_state.h"
+#include "replication/records.h"
+#include "replication/subscription_index.h"
+
+namespace witan::agents {
+
+// A capability (r, phi): a resource and what may be done with it (seed 004, Definition 2). Resources are tool names
+// ("journal.put") or families of them ("journal.*").
+struct Capability {
+  std::string resource;
+  std::int64_t uses = 1000;           // in one episode
+  std::vector<std::string> targets;   // prefixes of the ids it may touch; empty: any
+  std::vector<std::string> locales;   // where it may be used; empty: anywhere
+  WITAN_MEMBERS(Capability, resource, uses, targets, locales)
+  friend bool operator==(const Capability&, const Capability&) = default;
+};
+
+// What an episode may spend (seed 002, agent-state; seed 004, kappa).
+struct Budget {
+  std::int64_t steps = 20;
+  std::int64_t tokens = 10'000;
+  std::int64_t seconds = 3'600;
+  WITAN_MEMBERS(Budget, steps, tokens, seconds)
+  friend bool operator==(const Budget&, const Budget&) = default;
+};
+
+struct SubscriptionSpec {
+  std::string id;
+  std::string scope;  // of the batches; empty: any
+  replication::TokenPredicate tokens;
+  replication::EntityPredicate entities;  // none: true
+};
+
+// Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs.
+struct TimerSpec {
+  std::string id;
+  std::int64_t everyMs = 0;
+};
+
+struct AgentSpec {
+  std::string id;       // "udt-lab"
+  std::string version;  // changes with the code: stands in every transcript as the model's identity
+  std::string what;     // one line for people
+  std::string category;
+  std::string thread = "main";
+  std::vector<SubscriptionSpec> subscriptions;
+  std::vector<TimerSpec> timers;
+  std::vector<Capability> capabilities;
+  std::vector<std::string> locale;  // jurisdiction and residency tags; empty: none
+  Budget budget;
+};
+
+enum class InputKind { wake, observation, results };
+
+// `content`:
+//   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys], "user": any,
+//                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value}}
+//   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
+//   results      [{"operation", "tool", "outcome": "applied|denied|failed", "result"}], in the order of the plan
+struct Input {
+  InputKind kind = InputKind::wake;
+  json::value content;
+};
+
+// A call that changes nothing.
+struct Look {
+  std::string tool;
+  json::object arguments;
+  std::int64_t tokens = 0;  // what it is expected to cost
+};
+
+struct SlotWrite {
+  replication::SlotName slot = replication::SlotName::extension;
+  json::value value;
+};
+
+struct Finish {
+  std::string answer;               // for people; kept as a message of the thread
+  std::vector<SlotWrite> slots;     // of the agent's durable state
+  std::optional<std::int64_t> nextWakeAtMs;  // a timer wake of the agent itself
+  std::optional<std::int64_t> sleepUntilMs;
+  bool failed = false;  // it could not do what it was woken for
+};
+
+using Looks = std::vector<Look>;
+using Actions = std::vector<replication::PlanAction>;
+
+struct Turn {
+  json::value sigma;                  // the working state for the next call
+  std::vector<std::string> thoughts;  // kept in the transcript
+  std::variant<Looks, Actions, Finish> output = Finish{};
+};
+
+class Agent {
+ public:
+  virtual ~Agent() = default;
+  virtual const AgentSpec& spec() const = 0;
+  // `sigma` is null at first.
+  virtual Turn step(const json::value& sigma, const Input& input) const = 0;
+};
+
+}  // namespace witan::agents
