@@ -6,7 +6,8 @@
 // a random seed and everything else it may use stand in the message. So an episode can be replayed from its recorded
 // messages, and resumes after a crash by being replayed.
 //
-//   wake     -> looks (reads, questions to a model), as many rounds as the budget allows, each answered by `observation`
+//   wake     -> looks (reads, questions to a model), as many rounds as the budget allows, each answered by
+//   `observation`
 //            -> one plan of mutating actions, persisted before the first of them; answered by `results`
 //            -> finish
 //
@@ -31,9 +32,9 @@ namespace witan::agents {
 // ("journal.put") or families of them ("journal.*").
 struct Capability {
   std::string resource;
-  std::int64_t uses = 1000;           // in one episode
-  std::vector<std::string> targets;   // prefixes of the ids it may touch; empty: any
-  std::vector<std::string> locales;   // where it may be used; empty: anywhere
+  std::int64_t uses = 1000;          // in one episode
+  std::vector<std::string> targets;  // prefixes of the ids it may touch; empty: any
+  std::vector<std::string> locales;  // where it may be used; empty: anywhere
   WITAN_MEMBERS(Capability, resource, uses, targets, locales)
   friend bool operator==(const Capability&, const Capability&) = default;
 };
@@ -76,7 +77,8 @@ struct AgentSpec {
 enum class InputKind { wake, observation, results };
 
 // `content`:
-//   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys], "user": any,
+//   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys], "user":
+//   any,
 //                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value}}
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
 //   results      [{"operation", "tool", "outcome": "applied|denied|failed", "result"}], in the order of the plan
@@ -98,8 +100,8 @@ struct SlotWrite {
 };
 
 struct Finish {
-  std::string answer;               // for people; kept as a message of the thread
-  std::vector<SlotWrite> slots;     // of the agent's durable state
+  std::string answer;                        // for people; kept as a message of the thread
+  std::vector<SlotWrite> slots;              // of the agent's durable state
   std::optional<std::int64_t> nextWakeAtMs;  // a timer wake of the agent itself
   std::optional<std::int64_t> sleepUntilMs;
   bool failed = false;  // it could not do what it was woken for

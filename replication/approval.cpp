@@ -36,8 +36,8 @@ ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest) {
   return view.shown && view.shown->body.digest == digest ? view.shown->body.verdict : ApprovalVerdict::waiting;
 }
 
-Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict, std::string_view by,
-                              std::string_view reason, std::int64_t atMs) {
+Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,
+                              std::string_view by, std::string_view reason, std::int64_t atMs) {
   if (verdict == ApprovalVerdict::waiting) return invalid("an answer approves or denies");
   if (!view.shown) return Error{ErrorCode::notFound, "no effect with this operation id waits for a person", ""};
   const ApprovalBody& asked = view.shown->body;

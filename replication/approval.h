@@ -33,7 +33,7 @@ ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest);
 
 // The body of an answer. `digest`: of what the person was shown. Errors: notFound, nothing was asked; conflict, another
 // effect is asked about by now (with both digests), or it has been answered otherwise.
-Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict, std::string_view by,
-                              std::string_view reason, std::int64_t atMs);
+Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,
+                              std::string_view by, std::string_view reason, std::int64_t atMs);
 
 }  // namespace witan::replication
