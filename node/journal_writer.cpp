@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "replication/notification.h"
+#include "replication/journal_write.h"
 
 namespace witan::node {
 
@@ -12,8 +12,7 @@ Result<JournalView> JournalWriter::view(const std::string& id) {
   WITAN_DO(validateId("journal entity", id));
   Space* space = replica_.database(DatabaseName::journal).find(scope_);
   if (space == nullptr) return JournalView{};
-  WITAN_TRY(versions, space->versions(Kind::journal, id));
-  return journalViewOf(versions);
+  return journalViewIn(*space, id);
 }
 
 JournalEdit JournalWriter::edit(const JournalWrite& write) {
@@ -40,18 +39,8 @@ Result<Dot> JournalWriter::resolve(const JournalWrite& write, std::vector<Dot> s
 
 Result<Dot> JournalWriter::commit(const JournalWrite& write, const JournalBody& body) {
   WITAN_TRY(space, replica_.database(DatabaseName::journal).space(scope_));
-  WITAN_TRY(bytes, encodeRecord(body));
-  const std::uint64_t next = space->vector().at(space->self()) + 1;
-  BatchDraft draft;
-  draft.localBatchId = replica_.writer() + ":" + std::to_string(next);
-  draft.changes = {{std::string(kJournalPayload), write.id, write.origin}};
-  draft.tokens = {{TokenClass::entityId, std::nullopt, write.id},
-                  {TokenClass::subtypeToken, std::string(kJournalNamespace), body.type}};
-  draft.deps = space->dependencies();
-  draft.sourceCursor = write.sourceCursor;
-  WITAN_TRY(batch, batchRecord(draft));
-  const std::array writes{Write{Kind::journal, write.id, std::move(bytes), false},
-                          Write{Kind::batch, "", std::move(batch), false}};
+  const std::array change{JournalChange{write.id, body, "", write.origin}};
+  WITAN_TRY(writes, journalWrites(*space, change, write.sourceCursor));
   return replica_.commit(DatabaseName::journal, scope_, writes);
 }
 

@@ -11,10 +11,6 @@
 
 namespace witan::node {
 
-// How agents are told: the change's payload type; the namespace of the subtype token that carries the entity's type.
-inline constexpr std::string_view kJournalPayload = "journalEntity";
-inline constexpr std::string_view kJournalNamespace = "journal";
-
 struct JournalWrite {
   std::string id;
   std::string type;

@@ -1,0 +1,96 @@
+// journal-summariser: keeps one digest a day of the notes in the journal: how many, and how each begins.
+//
+// It wakes on notes and rewrites the digest of the day it is. A note is any entry of type "note"; its text is the
+// payload itself, or the payload's "text" or "title".
+#include <algorithm>
+
+#include "agents/entry_agent.h"
+#include "base/time.h"
+
+namespace witan::agents {
+
+namespace {
+
+constexpr std::size_t kMostLines = 50;
+constexpr std::size_t kLineBytes = 80;
+
+// The first line of a text, cut at a character's edge.
+std::string firstLine(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  std::size_t end = std::min(text.size(), kLineBytes);
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + (end < text.size() ? "..." : "");
+}
+
+std::string lineOf(const json::value& payload) {
+  if (payload.is_string()) return firstLine(payload.get_string());
+  if (payload.is_object())
+    for (const char* member : {"title", "text"})
+      if (const json::value* text = payload.get_object().if_contains(member); text != nullptr && text->is_string())
+        return firstLine(text->get_string());
+  return firstLine(canonicalJson(payload));
+}
+
+class JournalSummariser final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{
+        .id = "journal-summariser",
+        .version = "1",
+        .what = "keeps a digest of each day's notes",
+        .category = "journal",
+        .subscriptions = {onEntries("note")},
+        .capabilities = {{"journal.list"}, {"journal.put", 1, {"digest/"}, {}}},
+    };
+    return kSpec;
+  }
+
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind == InputKind::wake) return onWake(input.content);
+    if (input.kind == InputKind::observation) return onNotes(sigma, input.content);
+    return {nullptr, {}, Finish{"the digest is up to date", {}, {}, {}, false}};
+  }
+
+ private:
+  static Turn onWake(const json::value& wake) {
+    std::int64_t nowMs = 0;
+    if (const json::object* object = wake.if_object())
+      if (const json::value* now = object->if_contains("nowMs"); now != nullptr && now->is_int64())
+        nowMs = now->get_int64();
+    const std::string day = formatDate(dateOf(Time{nowMs * 1000}));
+    return {json::object{{"day", day}}, {}, Looks{{"journal.list", {{"type", "note"}, {"day", day}}, 0}}};
+  }
+
+  static Turn onNotes(const json::value& sigma, const json::value& seen) {
+    const json::array* notes = nullptr;
+    if (const json::array* answers = seen.if_array(); answers != nullptr && !answers->empty())
+      if (const json::object* answer = answers->front().if_object())
+        if (const json::value* content = answer->if_contains("content"); content != nullptr && content->is_object())
+          if (const json::value* entries = content->get_object().if_contains("entries")) notes = entries->if_array();
+    const json::value* dayOf = sigma.is_object() ? sigma.get_object().if_contains("day") : nullptr;
+    if (notes == nullptr || dayOf == nullptr || !dayOf->is_string())
+      return {nullptr, {}, Finish{"the notes could not be read", {}, {}, {}, true}};
+    json::array lines;
+    for (const json::value& note : *notes)
+      if (lines.size() < kMostLines && note.is_object() && note.get_object().contains("payload"))
+        lines.emplace_back(lineOf(note.get_object().at("payload")));
+    const std::string day(dayOf->get_string());
+    return {
+        nullptr,
+        {},
+        Actions{action("journal.put",
+                       {{"id", "digest/" + day},
+                        {"type", "digest"},
+                        {"payload", json::object{{"day", day}, {"notes", notes->size()}, {"lines", std::move(lines)}}}},
+                       {"digest/" + day})}};
+  }
+};
+
+}  // namespace
+
+const Agent& journalSummariser() {
+  static const JournalSummariser agent;
+  return agent;
+}
+
+}  // namespace witan::agents

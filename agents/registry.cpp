@@ -1,0 +1,52 @@
+#include "agents/registry.h"
+
+#include <array>
+#include <set>
+
+#include "base/identity.h"
+
+namespace witan::agents {
+
+#define WITAN_AGENT(make) const Agent& make();
+#include "agents/registry.inc"
+#undef WITAN_AGENT
+
+std::span<const Agent* const> builtinAgents() {
+#define WITAN_AGENT(make) &make(),
+  static const std::array all{
+#include "agents/registry.inc"
+  };
+#undef WITAN_AGENT
+  return all;
+}
+
+const Agent* findAgent(std::string_view id) {
+  for (const Agent* agent : builtinAgents())
+    if (agent->spec().id == id) return agent;
+  return nullptr;
+}
+
+Status checkSpec(const AgentSpec& spec) {
+  constexpr std::int64_t kLeastTimerMs = 1'000;
+  WITAN_DO(validateId("id", spec.id));
+  WITAN_DO(validateId("version", spec.version));
+  WITAN_DO(validateId("thread", spec.thread));
+  if (spec.subscriptions.empty() && spec.timers.empty())
+    return Error{ErrorCode::invalidInput, spec.id + ": no subscription and no timer (nothing would wake it)", ""};
+  std::set<std::string> names;
+  for (const SubscriptionSpec& subscription : spec.subscriptions) {
+    WITAN_DO(validateId("subscription", subscription.id));
+    if (!names.insert(subscription.id).second)
+      return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions " + subscription.id, ""};
+  }
+  for (const TimerSpec& timer : spec.timers) {
+    WITAN_DO(validateId("timer", timer.id));
+    if (timer.everyMs < kLeastTimerMs)
+      return Error{ErrorCode::invalidInput, spec.id + ": timer " + timer.id + " fires more than once a second", ""};
+    if (!names.insert(timer.id).second)
+      return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions or timers " + timer.id, ""};
+  }
+  return okStatus();
+}
+
+}  // namespace witan::agents

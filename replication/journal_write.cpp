@@ -1,0 +1,37 @@
+#include "replication/journal_write.h"
+
+#include "replication/notification.h"
+
+namespace witan::replication {
+
+Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
+                                         std::string_view sourceCursor) {
+  std::vector<Write> writes;
+  BatchDraft draft;
+  draft.localBatchId = space.selfName() + ":" + std::to_string(space.vector().at(space.self()) + 1);
+  draft.deps = space.dependencies();
+  draft.sourceCursor = sourceCursor;
+  for (const JournalChange& change : changes) {
+    draft.changes.push_back({std::string(kJournalPayload), change.id, change.origin});
+    draft.tokens.push_back({TokenClass::entityId, std::nullopt, change.id});
+    const std::string& type = change.body ? change.body->type : change.type;
+    if (!type.empty()) draft.tokens.push_back({TokenClass::subtypeToken, std::string(kJournalNamespace), type});
+    Write write{Kind::journal, change.id, {}, !change.body};
+    if (change.body) {
+      WITAN_TRY(bytes, encodeRecord(*change.body));
+      write.body = std::move(bytes);
+    }
+    writes.push_back(std::move(write));
+  }
+  WITAN_TRY(batch, batchRecord(draft));
+  writes.push_back({Kind::batch, "", std::move(batch), false});
+  return writes;
+}
+
+Result<JournalView> journalViewIn(Space& space, std::string_view id) {
+  WITAN_DO(validateId("journal entity", id));
+  WITAN_TRY(versions, space.versions(Kind::journal, id));
+  return journalViewOf(versions);
+}
+
+}  // namespace witan::replication

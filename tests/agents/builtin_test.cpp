@@ -1,0 +1,147 @@
+// The built-in agents, message by message: they are pure, so nothing else is needed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agents/entry_agent.h"
+#include "agents/registry.h"
+
+namespace witan::agents {
+namespace {
+
+using ::testing::HasSubstr;
+
+json::value parse(std::string_view text) { return *parseJson(text); }
+
+Turn wake(const Agent& agent, std::string_view content) {
+  return agent.step(nullptr, {InputKind::wake, parse(content)});
+}
+Turn observed(const Agent& agent, const Turn& before, std::string_view content) {
+  return agent.step(before.sigma, {InputKind::observation, parse(content)});
+}
+
+template <class T>
+const T& output(const Turn& turn) {
+  EXPECT_TRUE(std::holds_alternative<T>(turn.output));
+  return std::get<T>(turn.output);
+}
+
+TEST(BuiltinAgents, AreWellDescribedAndInOrder) {
+  std::string before;
+  for (const Agent* agent : builtinAgents()) {
+    EXPECT_TRUE(checkSpec(agent->spec()).ok()) << agent->spec().id;
+    EXPECT_LT(before, agent->spec().id);
+    before = agent->spec().id;
+    EXPECT_EQ(findAgent(before), agent);
+    EXPECT_FALSE(agent->spec().what.empty());
+  }
+  EXPECT_EQ(findAgent("nobody"), nullptr);
+}
+
+TEST(BuiltinAgents, AnAgentThatNothingWakesIsNone) {
+  AgentSpec spec;
+  spec.id = "idle";
+  spec.version = "1";
+  EXPECT_THAT(checkSpec(spec).error().message, HasSubstr("nothing would wake it"));
+  spec.timers = {{"often", 10}};
+  EXPECT_THAT(checkSpec(spec).error().message, HasSubstr("more than once a second"));
+}
+
+// Whatever an agent is told, it answers (Law 1: total on its domain).
+TEST(BuiltinAgents, AreTotal) {
+  for (const Agent* agent : builtinAgents())
+    for (const char* content :
+         {"null", "{}", "[]", R"({"changes":[{"type":"journalEntity"}]})", R"([{"ok":false}])", "7"})
+      for (const InputKind kind : {InputKind::wake, InputKind::observation, InputKind::results}) {
+        EXPECT_NO_THROW(agent->step(nullptr, {kind, parse(content)})) << agent->spec().id << " " << content;
+        EXPECT_NO_THROW(agent->step(parse("[3]"), {kind, parse(content)})) << agent->spec().id << " " << content;
+      }
+}
+
+TEST(UdtLab, ProposesRationaleAndOrder) {
+  const Agent& lab = *findAgent("udt-lab");
+  const Turn woken = wake(lab, R"({"changes":[{"type":"journalEntity","id":"e1"},{"type":"agentState","id":"x"}]})");
+  ASSERT_EQ(output<Looks>(woken).size(), 1u);
+  EXPECT_EQ(output<Looks>(woken)[0].tool, "journal.read");
+  const Turn planned =
+      observed(lab, woken, R"([{"tool":"journal.read","ok":true,"content":{"id":"e1","type":"udt.order",
+    "payload":{"patient":"David","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"treatment plan"}}}])");
+  const Actions& actions = output<Actions>(planned);
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_EQ(
+      actions[0].arguments,
+      R"({"action":{"order":"O1","text":"treatment plan","type":"DocumentRationale"},"domain":"udt","entity":"David","role":"LabOrder"})");
+  EXPECT_THAT(actions[1].arguments, HasSubstr(R"("type":"OrderTest")"));
+  EXPECT_EQ(actions[1].targets, std::vector<std::string>{"David"});
+  const Turn done = lab.step(
+      planned.sigma,
+      {InputKind::results, parse(R"([{"tool":"propose","outcome":"applied","result":{"outcome":"approved"}}])")});
+  EXPECT_THAT(output<Finish>(done).answer, HasSubstr("approved"));
+  EXPECT_FALSE(output<Finish>(done).failed);
+}
+
+TEST(UdtLab, SaysWhatItCannotUse) {
+  const Agent& lab = *findAgent("udt-lab");
+  const Turn woken = wake(lab, R"({"changes":[{"type":"journalEntity","id":"e1"}]})");
+  const Turn done = observed(
+      lab, woken,
+      R"([{"tool":"journal.read","ok":true,"content":{"id":"e1","type":"udt.order","payload":{"patient":"David"}}}])");
+  EXPECT_THAT(output<Finish>(done).answer, HasSubstr("e1: it has no \"order\""));
+  EXPECT_TRUE(output<Finish>(done).failed);
+}
+
+TEST(UdtClinical, BeginsPatientsAndRecordsResults) {
+  const Agent& clinical = *findAgent("udt-clinical");
+  const Turn woken =
+      wake(clinical, R"({"changes":[{"type":"journalEntity","id":"p"},{"type":"journalEntity","id":"r"}]})");
+  const Turn planned = observed(clinical, woken, R"([
+    {"content":{"id":"p","type":"udt.patient","payload":{"patient":"David","fields":{"baselinePositiveOn":"2025-12-01"}}}},
+    {"content":{"id":"r","type":"udt.result","payload":{"patient":"David","order":"O1","outcome":"NEGATIVE","on":"2026-03-23"}}}])");
+  ASSERT_EQ(output<Actions>(planned).size(), 2u);
+  EXPECT_EQ(output<Actions>(planned)[0].toolName, "begin");
+  EXPECT_THAT(output<Actions>(planned)[1].arguments, HasSubstr("RecordResult"));
+}
+
+TEST(UdtBilling, TakesCodeAndDateFromTheOrder) {
+  const Agent& billing = *findAgent("udt-billing");
+  const Turn woken = wake(billing, R"({"changes":[{"type":"journalEntity","id":"b"}]})");
+  const Turn further =
+      observed(billing, woken,
+               R"([{"content":{"id":"b","type":"udt.bill","payload":{"patient":"David","order":"O1","entry":"e1"}}}])");
+  ASSERT_EQ(output<Looks>(further).size(), 1u);
+  EXPECT_EQ(output<Looks>(further)[0].arguments.at("id"), "e1");
+  const Turn planned =
+      observed(billing, further,
+               R"([{"content":{"id":"e1","type":"udt.order","payload":{"code":"G0480","dos":"2026-03-23"}}}])");
+  ASSERT_EQ(output<Actions>(planned).size(), 1u);
+  EXPECT_THAT(output<Actions>(planned)[0].arguments, HasSubstr(R"("code":"G0480")"));
+  const Turn missing = observed(billing, further, R"([{"ok":true,"content":null}])");
+  EXPECT_THAT(output<Finish>(missing).answer, HasSubstr("is not in the journal"));
+}
+
+TEST(JournalSummariser, KeepsADigestOfTheDay) {
+  const Agent& summariser = *findAgent("journal-summariser");
+  const Turn woken = wake(summariser, R"({"nowMs":1774252800000,"changes":[]})");
+  EXPECT_EQ(output<Looks>(woken)[0].arguments.at("day"), "2026-03-23");
+  const Turn planned = observed(
+      summariser, woken,
+      R"([{"ok":true,"content":{"entries":[{"id":"n1","payload":"first line\nsecond"},{"id":"n2","payload":{"title":"T"}}]}}])");
+  ASSERT_EQ(output<Actions>(planned).size(), 1u);
+  EXPECT_EQ(
+      output<Actions>(planned)[0].arguments,
+      R"({"id":"digest/2026-03-23","payload":{"day":"2026-03-23","lines":["first line","T"],"notes":2},"type":"digest"})");
+}
+
+TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
+  const Agent& followUp = *findAgent("follow-up");
+  const Turn woken = wake(followUp, R"({"nowMs":1000})");
+  ASSERT_EQ(output<Looks>(woken).size(), 2u);
+  const Turn planned = observed(followUp, woken, R"([{"content":{"entries":[
+      {"id":"t1","payload":{"dueMs":900,"status":"open"}},{"id":"t2","payload":{"dueMs":900,"status":"done"}},
+      {"id":"t3","payload":{"dueMs":1100,"status":"open"}},{"id":"t4","payload":{"dueMs":1,"status":"open"}}]}},
+      {"content":{"entries":[{"id":"reminder/t4"}]}}])");
+  ASSERT_EQ(output<Actions>(planned).size(), 1u);
+  EXPECT_EQ(output<Actions>(planned)[0].targets, std::vector<std::string>{"reminder/t1"});
+}
+
+}  // namespace
+}  // namespace witan::agents
