@@ -1,0 +1,108 @@
+// Policy: what the agents of a cluster may do, with which models, and what of their data may cross which boundary
+// (seed 003 sections 0.7 and 9; Pi of seed 004). Nothing that is not written in it is allowed.
+//
+// Not a domain's policy (node/policy_file.h), which holds the constants of that domain's rules. A plain value; the same
+// names stand in TOML (agents/policy/policy_reader.h, docs/examples/agents-policy.toml), with '-' before a capital
+// letter ("require-human"), and in JSON, as which it travels in a signed document (replication/signed_document.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json_codec.h"
+#include "base/reflect.h"
+#include "base/result.h"
+#include "base/sha256.h"
+
+namespace witan::agents {
+
+inline constexpr std::size_t kMaxBoundaries = 256;
+inline constexpr std::size_t kMaxOperations = 256;  // of one boundary
+inline constexpr std::size_t kMaxGrants = 4'096;
+inline constexpr std::size_t kMaxPolicyList = 1'024;  // fields, tools, scopes, models, ...
+inline constexpr std::size_t kMaxPolicyBytes = 1 << 20;
+
+// What happens to a payload with fields that are not allowed: it is blocked, or goes without them.
+WITAN_ENUM(Excess, block, redact)
+
+// One use of a boundary. The allowlist of (boundary, operation, version) is `allow`.
+struct OperationRule {
+  std::string name;
+  std::vector<std::string> allow;  // field paths (agents/policy/field_path.h)
+  std::vector<std::string> mask;   // of the allowed ones: they go with "[redacted]" for a value
+  Excess excess = Excess::block;
+  bool inference = false;            // it is a model that is asked: provider, model and confirmation are checked
+  bool confirm = false;              // a person's confirmation is needed although no model is asked
+  bool requireHuman = false;         // each single use waits for a counselor
+  std::vector<std::string> secrets;  // it needs one of these (secretRefId); none: it needs no secret and gets none
+
+  WITAN_MEMBERS(OperationRule, name, allow, mask, excess, inference, confirm, requireHuman, secrets)
+  static constexpr std::size_t required = 2;
+  friend bool operator==(const OperationRule&, const OperationRule&) = default;
+};
+
+// Where data leaves the hands of an agent: a model's endpoint, a tool server, another cluster.
+struct Boundary {
+  std::string name;
+  std::vector<std::string> locales;  // residency tags of the places where data gets to; at least one
+  std::vector<OperationRule> operation;
+
+  WITAN_MEMBERS(Boundary, name, locales, operation)
+  static constexpr std::size_t required = 2;
+  friend bool operator==(const Boundary&, const Boundary&) = default;
+};
+
+struct ModelName {
+  std::string provider;
+  std::string model;
+
+  WITAN_MEMBERS(ModelName, provider, model)
+  friend auto operator<=>(const ModelName&, const ModelName&) = default;
+};
+
+// What one agent may do with data of one category. There are no wildcards.
+struct Grant {
+  std::string agent;
+  std::string category;
+  std::vector<std::string> locales;     // where that data may get to (Lambda of a first episode, 004 section 3)
+  std::vector<std::string> tools;       // that it may call
+  std::vector<std::string> boundaries;  // that it may cross
+  std::vector<std::string> scopes;      // that it may touch
+  std::vector<ModelName> models;        // that it may ask
+
+  WITAN_MEMBERS(Grant, agent, category, locales, tools, boundaries, scopes, models)
+  static constexpr std::size_t required = 4;
+  friend bool operator==(const Grant&, const Grant&) = default;
+};
+
+struct Policy {
+  std::string name;
+  std::uint64_t version = 0;  // from 1; a confirmation counts for one version
+  std::vector<Boundary> boundary;
+  std::vector<Grant> grant;
+
+  WITAN_MEMBERS(Policy, name, version, boundary, grant)
+  static constexpr std::size_t required = 2;
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+// SHA-256 of its canonical JSON: two policies of one version that differ are told apart.
+Hash policyDigest(const Policy& policy);
+
+// What is wrong with a policy whose form is right, and where: "grant[1].boundaries[0]". Empty message: nothing.
+struct PolicyProblem {
+  std::string place;
+  std::string message;
+  std::string hint;
+};
+PolicyProblem findProblem(const Policy& policy);
+
+// Errors: the form, limits, ids, field paths, duplicates, names that nothing has; each names its place.
+Status checkPolicy(const Policy& policy);
+Result<Policy> policyFromJson(const json::value& value);
+
+// `did you mean "x"?`, or all of them if none is near.
+std::string didYouMean(std::string_view given, const std::vector<std::string>& known);
+
+}  // namespace witan::agents

@@ -1,0 +1,80 @@
+// Privacy confirmation receipts: a person has confirmed that one agent may use one model across one boundary, under one
+// version of the policy. With the next version it counts for nothing (seed 003 section 9.2).
+//
+// Values and pure functions. A ReceiptBook is for reading from any thread while nobody adds.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "agents/policy/policy.h"
+
+namespace witan::agents {
+
+// The record's body: agents/policy/receipts.capnp.
+struct PrivacyReceipt {
+  std::string agentId;
+  std::string provider;  // empty, with `model`: the operation asks no model
+  std::string model;
+  std::string boundary;
+  std::string policyName;
+  std::uint64_t policyVersion = 0;
+  Hash policyDigest{};
+  std::string confirmedBy;
+  std::int64_t confirmedAtMs = 0;
+
+  WITAN_MEMBERS(PrivacyReceipt, agentId, provider, model, boundary, policyName, policyVersion, policyDigest,
+                confirmedBy, confirmedAtMs)
+  friend bool operator==(const PrivacyReceipt&, const PrivacyReceipt&) = default;
+};
+
+// What a person confirms, ready to be kept. `model` may be null.
+PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const ModelName* model, std::string_view boundary,
+                       std::string_view person, std::int64_t atMs);
+
+// Errors: ids, limits, time; reading: not canonical Cap'n Proto of such a body.
+Status checkReceipt(const PrivacyReceipt& receipt);
+Result<std::string> encodeReceipt(const PrivacyReceipt& receipt);
+Result<PrivacyReceipt> readReceipt(std::string_view bytes);
+
+// Of what a confirmation is asked.
+struct ReceiptQuery {
+  std::string_view agent, provider, model, boundary, policyName;
+  std::uint64_t policyVersion = 0;
+  const Hash* policyDigest = nullptr;
+};
+
+class ReceiptBook {
+ public:
+  // Errors: as checkReceipt. The same receipt again changes nothing.
+  Status add(const PrivacyReceipt& receipt);
+  // O(log n), allocates nothing.
+  bool has(const ReceiptQuery& query) const;
+  // Whether there is one for another version of this policy: for better words.
+  bool hasOfAnotherVersion(const ReceiptQuery& query) const;
+  std::size_t size() const { return receipts_.size(); }
+
+ private:
+  struct Order {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return keyOf(a) < keyOf(b);
+    }
+    static auto keyOf(const PrivacyReceipt& r) {
+      return std::tuple<std::string_view, std::string_view, std::string_view, std::string_view, std::string_view,
+                        std::uint64_t, const Hash&>(r.agentId, r.provider, r.model, r.boundary, r.policyName,
+                                                    r.policyVersion, r.policyDigest);
+    }
+    static auto keyOf(const ReceiptQuery& q) {
+      return std::tuple<std::string_view, std::string_view, std::string_view, std::string_view, std::string_view,
+                        std::uint64_t, const Hash&>(q.agent, q.provider, q.model, q.boundary, q.policyName,
+                                                    q.policyVersion, *q.policyDigest);
+    }
+  };
+  std::set<PrivacyReceipt, Order> receipts_;
+};
+
+}  // namespace witan::agents
