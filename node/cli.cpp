@@ -43,6 +43,7 @@ int runCli(int argc, char** argv) {
   addSyncCommand(app, exitCode);
   addDeviceCommand(app, exitCode);
   addSimCommand(app, exitCode);
+  addConformanceCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);

@@ -35,6 +35,7 @@ void addJournalCommand(CLI::App& app, int& exitCode);
 void addSyncCommand(CLI::App& app, int& exitCode);
 void addDeviceCommand(CLI::App& app, int& exitCode);
 void addSimCommand(CLI::App& app, int& exitCode);
+void addConformanceCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);
 
 }  // namespace witan::node

@@ -6,6 +6,10 @@
 // circuit that matters.
 #pragma once
 
+#include <string>
+#include <type_traits>
+#include <vector>
+
 #include "agents/decision/natural.h"
 
 namespace witan::agents::decision {
@@ -15,6 +19,9 @@ struct RunTime {
   using Bool = bool;
   template <class E>
   using Enum = E;
+  using Text = std::string;
+  template <class T>
+  using List = std::vector<T>;
 
   static constexpr Num plus(Num a, Num b) { return saturatingPlus(a, b); }
   static constexpr Num minus(Num a, Num b) { return saturatingMinus(a, b); }
@@ -22,7 +29,7 @@ struct RunTime {
 
   // Numbers, truth values, words and plain structs of them.
   template <class T>
-  static constexpr const T& ite(bool condition, const T& then, const T& otherwise) {
+  static constexpr T ite(bool condition, const T& then, const T& otherwise) {
     return condition ? then : otherwise;
   }
   template <class E>
@@ -35,6 +42,17 @@ struct RunTime {
   template <class E>
   requires std::is_enum_v<E>
   static constexpr E like(E, E value) { return value; }
+
+  static Num bytes(const Text& text) { return Natural(text.size()); }
+  template <class T>
+  static Num length(const List<T>& list) {
+    return Natural(list.size());
+  }
+  // The only change of a list that the logic knows. Amortised O(1).
+  template <class T>
+  static void appendIf(bool condition, List<T>& list, const T& value) {
+    if (condition) list.push_back(value);
+  }
 };
 
 template <class L>
