@@ -53,6 +53,7 @@ struct SubscriptionSpec {
   std::string scope;  // of the batches; empty: any
   replication::TokenPredicate tokens;
   replication::EntityPredicate entities;  // none: true
+  bool ownChanges = false;                // whether changes by the agent's own runs wake it too
 };
 
 // Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs.

@@ -55,7 +55,12 @@ WITAN_ENUM(Mutant, none,
            // --- owners by etcd
            noEtcdCompare,    // a batch is put without comparing owner and place
            trustUnknown,     // a transaction without an answer counts as done
-           answerBeforeTxn)  // proposers are told before etcd has the batch
+           answerBeforeTxn,  // proposers are told before etcd has the batch
+           // --- wakes
+           dropRunLog,  // the end of a run is not recorded
+           wakeTwice,   // a run that has ended runs again
+           noGrace,     // every device that hosts an agent runs its wakes at once
+           lostWake)    // the wake queue is not durable
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

@@ -5,12 +5,13 @@
 namespace witan::replication {
 
 Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
-                                         std::string_view sourceCursor) {
+                                         std::string_view sourceCursor, std::span<const NotificationToken> more) {
   std::vector<Write> writes;
   BatchDraft draft;
   draft.localBatchId = space.selfName() + ":" + std::to_string(space.vector().at(space.self()) + 1);
   draft.deps = space.dependencies();
   draft.sourceCursor = sourceCursor;
+  draft.tokens.assign(more.begin(), more.end());
   for (const JournalChange& change : changes) {
     draft.changes.push_back({std::string(kJournalPayload), change.id, change.origin});
     draft.tokens.push_back({TokenClass::entityId, std::nullopt, change.id});

@@ -26,9 +26,10 @@ struct JournalChange {
 };
 
 // What is to be committed in `space`, in this order, with nothing committed between. `sourceCursor`: of an import,
-// where it had got to. Errors: ids, limits, no change.
+// where it had got to. `more`: tokens beside those of the changes. Errors: ids, limits, no change.
 Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
-                                         std::string_view sourceCursor = {});
+                                         std::string_view sourceCursor = {},
+                                         std::span<const NotificationToken> more = {});
 
 // What readers of the journal see of an entity. Errors: an id that is none, a store that fails.
 Result<JournalView> journalViewIn(Space& space, std::string_view id);

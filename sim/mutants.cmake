@@ -19,11 +19,14 @@ set(WITAN_HOOKED_node_replica
   node/replica/replica.cpp
   node/replica/replica_follow.cpp
   node/replica/replica_route.cpp)
+set(WITAN_HOOKED_agents
+  agents/wake/wake_center.cpp
+  agents/wake/wake_queue.cpp)
 set(WITAN_HOOKED_sim
   sim/active_mutant.cpp)
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
-foreach(room replication kernel node_replica sim)
+foreach(room replication kernel node_replica agents sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE hooked)
   add_library(witan_${room}_hooked OBJECT ${hooked})
   target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
@@ -32,4 +35,5 @@ endforeach()
 
 add_executable(witan-mutants node/main.cpp)
 target_link_libraries(witan-mutants PRIVATE
-  witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_sim_hooked witan_node)
+  witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_agents_hooked witan_sim_hooked
+  witan_node)

@@ -63,7 +63,8 @@ constexpr MutantCase kCases[] = {
     {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
 };
 
-constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard};
+constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard, Mutant::dropRunLog,
+                               Mutant::wakeTwice,     Mutant::noGrace,       Mutant::lostWake};
 
 // Every variant stands in one of the two.
 constexpr bool isComplete() {
@@ -72,6 +73,7 @@ constexpr bool isComplete() {
     for (const Mutant story : kStories) next += static_cast<std::size_t>(story) == next ? 1 : 0;
     if (static_cast<std::size_t>(one.mutant) != next++) return false;
   }
+  for (const Mutant story : kStories) next += static_cast<std::size_t>(story) == next ? 1 : 0;
   return next == enumNames<Mutant>().size();
 }
 static_assert(isComplete());

@@ -1,0 +1,87 @@
+#include "agents/wake/host_choice.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/sha256.h"
+#include "replication/records.h"
+
+namespace witan::agents {
+
+using replication::Kind;
+
+namespace {
+
+// The ids together may be longer than a key.
+std::string linkKeys(std::string_view agentId, std::string_view device) {
+  return "hosts/" + toHex(sha256("v1|hosts|" + std::string(agentId) + "|" + std::string(device))) + "/";
+}
+
+enum class Slot { unused, live, takenBack };
+
+Slot slotAt(replication::Space& space, const std::string& key) {
+  const replication::Record* record = space.table().find(Kind::link, key);
+  if (record == nullptr) return Slot::unused;
+  const auto& held = record->versions;
+  const bool live = std::any_of(held.begin(), held.end(), [](const replication::Held* h) { return !h->tombstone; });
+  return live ? Slot::live : Slot::takenBack;
+}
+
+bool hosts(replication::Space& space, std::string_view agentId, std::string_view device) {
+  const std::string keys = linkKeys(agentId, device);
+  for (int n = 0; n < kHostingKeys; ++n)
+    if (slotAt(space, keys + std::to_string(n)) == Slot::live) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const std::string> devices) {
+  std::vector<std::pair<Hash, std::string>> ranked;
+  for (const std::string& device : devices)
+    ranked.emplace_back(sha256("v1|host|" + std::string(agentId) + "|" + device), device);
+  std::sort(ranked.begin(), ranked.end());
+  ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
+  std::vector<std::string> out;
+  for (auto& [hash, device] : ranked) out.push_back(std::move(device));
+  return out;
+}
+
+Result<std::vector<replication::Write>> hostingWrites(replication::Space& space, std::string_view agentId,
+                                                      std::string_view device) {
+  if (hosts(space, agentId, device)) return std::vector<replication::Write>{};
+  const std::string keys = linkKeys(agentId, device);
+  for (int n = 0; n < kHostingKeys; ++n) {
+    const std::string key = keys + std::to_string(n);
+    if (slotAt(space, key) != Slot::unused) continue;
+    const replication::LinkBody body{key, std::string(agentId), std::string(agentId), std::string(device),
+                                     std::string(kHostsRelation)};
+    WITAN_TRY(bytes, replication::encodeRecord(body));
+    return std::vector<replication::Write>{{Kind::link, key, std::move(bytes), false}};
+  }
+  return Error{ErrorCode::unavailable,
+               "agent " + std::string(agentId) + " was given to and taken from device " + std::string(device) + " " +
+                   std::to_string(kHostingKeys) + " times since every device heard of it",
+               "try again when all devices have synchronised"};
+}
+
+std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
+                                                std::string_view device) {
+  std::vector<replication::Write> out;
+  const std::string keys = linkKeys(agentId, device);
+  for (int n = 0; n < kHostingKeys; ++n) {
+    const std::string key = keys + std::to_string(n);
+    if (slotAt(space, key) == Slot::live) out.push_back({Kind::link, key, {}, true});
+  }
+  return out;
+}
+
+std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
+                                    std::span<const std::string> devices) {
+  std::vector<std::string> out;
+  for (const std::string& device : devices)
+    if (hosts(space, agentId, device)) out.push_back(device);
+  return out;
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,38 @@
+// Which device runs a wake: rendezvous hashing among the devices that host the agent and can be reached.
+//
+// Every device ranks them alike: by SHA-256 of "v1|host|{agentId}|{device}", smallest first (Thaler, Ravishankar 1998).
+// When a device comes or goes, only its own agents move. Pure functions but for the readers of records.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replication/space.h"
+
+namespace witan::agents {
+
+inline constexpr std::string_view kHostsRelation = "hosts";
+
+// First choice first; each once. O(n log n).
+std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const std::string> devices);
+
+// A record of a link is never written again once it was taken back, so each (agent, device) has a few keys in turn.
+// They are free again when every device has seen the end of what stood there.
+inline constexpr int kHostingKeys = 16;
+
+// What says that a device hosts an agent; empty: something does already. Errors: ids; taken back too often of late.
+Result<std::vector<replication::Write>> hostingWrites(replication::Space& space, std::string_view agentId,
+                                                      std::string_view device);
+// What takes it back. Who adds it again elsewhere at the same time wins.
+std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
+                                                std::string_view device);
+
+// Those of `devices` that host the agent by record. O(devices).
+std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
+                                    std::span<const std::string> devices);
+
+}  // namespace witan::agents

@@ -1,0 +1,486 @@
+#include "agents/wake/wake_center.h"
+
+#include <algorithm>
+
+#include "agents/memory/thread.h"
+#include "agents/wake/host_choice.h"
+#include "agents/wake/provenance.h"
+#include "agents/wake/run_log.h"
+#include "agents/wake/timers.h"
+#include "base/mutant.h"
+#include "base/quote.h"
+#include "replication/agent_state_codec.h"
+#include "replication/agent_view.h"
+#include "replication/journal_entity.h"
+#include "replication/writer.h"
+
+namespace witan::agents {
+
+using replication::AgentState;
+using replication::DatabaseName;
+using replication::Kind;
+using replication::Lifecycle;
+using replication::LocalReplica;
+using replication::WakeReason;
+using replication::WakeStatus;
+
+namespace {
+
+constexpr std::size_t kSweepAtOnce = 64;
+
+// The entities of the batch's own space; what agents keep for themselves are none.
+replication::EntityFetch entitiesOf(LocalReplica& replica, std::string_view spaceId) {
+  return [&replica, spaceId](const std::string& id) -> Result<std::optional<replication::Entity>> {
+    replication::Space* space = replica.findSpace(spaceId);
+    if (space == nullptr) return std::optional<replication::Entity>();
+    WITAN_TRY(versions, space->versions(Kind::journal, id));
+    const auto view = replication::journalViewOf(versions);
+    if (!view.shown || !view.siblings[*view.shown].body) return std::optional<replication::Entity>();
+    const auto& body = *view.siblings[*view.shown].body;
+    return std::optional(replication::Entity{id, body.type, body.payload});
+  };
+}
+
+std::string_view scopeOf(std::string_view spaceId) {
+  const auto slash = spaceId.find('/');
+  return slash == std::string_view::npos ? spaceId : spaceId.substr(slash + 1);
+}
+
+bool isSelfTimer(const WakeJob& job) { return job.reason == WakeReason::timer && job.subject == kSelfTimer; }
+
+// Seed 003, 2.1: what every end of a run changes.
+void reduceAtEnd(AgentState& state, const WakeJob& job, WakeStatus status) {
+  if (isSelfTimer(job)) {
+    auto& schedule = state.schedule;
+    schedule.firedThrough = std::max(schedule.firedThrough, static_cast<std::uint64_t>(job.scheduledAtMs));
+    if (schedule.nextWakeAt && *schedule.nextWakeAt <= schedule.firedThrough) schedule.nextWakeAt.reset();
+  }
+  if (!job.batchHost.empty()) state.processedCounterByHost.raise(job.batchHost, job.batchCounter);
+  if (status == WakeStatus::completed) state.consecutiveFailureCount = 0;
+  if (status == WakeStatus::failedTerminal && state.consecutiveFailureCount < replication::kMaxStateCounter)
+    ++state.consecutiveFailureCount;
+}
+
+void keepEarliest(std::optional<std::int64_t>& into, std::int64_t ms) { into = into ? std::min(*into, ms) : ms; }
+
+}  // namespace
+
+WakeCenter::WakeCenter(LocalReplica& replica, WakeOptions options)
+    : replica_(replica),
+      options_(std::move(options)),
+      queue_(replica.database(DatabaseName::agents), options_.limits),
+      members_{replica.device()} {}
+
+Result<replication::Space*> WakeCenter::space() {
+  return replica_.database(DatabaseName::agents).space(options_.scope);
+}
+
+Status WakeCenter::load(Now now) {
+  bootMs_ = now.ms;
+  return queue_.load(now.ms);
+}
+
+Status WakeCenter::add(const AgentSpec& spec) {
+  WITAN_DO(validateId("agentId", spec.id));
+  if (agents_.contains(spec.id))
+    return Error{ErrorCode::conflict, "agent " + inQuotes(spec.id) + " is there already", ""};
+  Registered agent;
+  agent.spec = &spec;
+  for (const TimerSpec& timer : spec.timers) {
+    WITAN_DO(validateId("timerId", timer.id));
+    WITAN_DO(checkTimer(timer.everyMs));
+    if (timer.id == kSelfTimer) return invalid("a timer may not be called " + inQuotes(kSelfTimer));
+    if (!agent.owed.emplace(timer.id, -1).second) return invalid("two timers are called " + inQuotes(timer.id));
+  }
+  std::vector<std::string> added;
+  for (const SubscriptionSpec& one : spec.subscriptions) {
+    Status status = index_.add({one.id, spec.id, one.scope, one.tokens, one.entities});
+    if (!status.ok()) {
+      for (const std::string& id : added) index_.remove(spec.id, id);
+      return status;
+    }
+    added.push_back(one.id);
+    if (one.ownChanges) agent.ownChanges.insert(one.id);
+  }
+  agents_.emplace(spec.id, std::move(agent));
+  seenChanges_.reset();
+  return okStatus();
+}
+
+void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::string> live, Now now) {
+  for (const std::string& device : live_)
+    if (!live.contains(device)) leftMs_[device] = now.ms;
+  live_ = std::move(live);
+  live_.erase(replica_.device());
+  devicesKnown_ = true;
+  members_ = std::move(members);
+  members_.push_back(replica_.device());
+  members_.insert(members_.end(), live_.begin(), live_.end());
+  std::sort(members_.begin(), members_.end());
+  members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+  seenChanges_.reset();
+}
+
+// --- intake
+
+Status WakeCenter::takeEvents(Now now) {
+  for (const std::string& id : replica_.spaceIds()) {
+    replication::Space* from = replica_.findSpace(id);
+    Intake& intake = intake_[id];
+    // Batches stay in their space until the ones before them have found room.
+    if (intake.next == intake.waiting.size()) {
+      WITAN_TRY(events, from->takeEvents());
+      if (events.empty()) continue;
+      intake = {std::move(events), 0, from->vector(), true, 0};
+    }
+    while (intake.next < intake.waiting.size()) {
+      WITAN_TRY(taken, wakeBy(id, intake.waiting[intake.next], now));
+      if (taken == Taken::full) break;
+      ++intake.next;
+    }
+    intake.mark = replica_.database(DatabaseName::agents).mark();
+  }
+  durable();
+  return okStatus();
+}
+
+void WakeCenter::durable() {
+  const std::uint64_t durable = replica_.database(DatabaseName::agents).durable();
+  for (auto& [id, intake] : intake_) {
+    if (!intake.taken || intake.next < intake.waiting.size()) continue;
+    // In the agent database the mark goes into the batch that has the jobs; in the journal it must come after it.
+    const bool together = id.starts_with(toString(DatabaseName::agents));
+    if (!together && intake.mark > durable) continue;
+    if (replication::Space* from = replica_.findSpace(id)) from->consumed(intake.upTo);
+    intake = {};
+  }
+}
+
+std::size_t WakeCenter::backlog() const {
+  std::size_t n = 0;
+  for (const auto& [id, intake] : intake_) n += intake.waiting.size() - intake.next;
+  return n;
+}
+
+Status WakeCenter::batchEvents(std::string_view space, const std::vector<replication::BatchEvent>& events, Now now) {
+  for (const replication::BatchEvent& event : events) {
+    WITAN_TRY(taken, wakeBy(space, event, now));
+    if (taken == Taken::full)
+      return Error{ErrorCode::unavailable, "the wake queue is full (" + std::to_string(queue_.size()) + " wait)",
+                   "offer the batch again when some have run"};
+  }
+  return okStatus();
+}
+
+Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const replication::BatchEvent& event, Now now) {
+  auto news = batchNews(event.dot, event.body);
+  if (!news.ok()) {
+    replica_.note({"badBatch", std::string(replication::deviceOf(event.dot.host)),
+                   "batch " + event.dot.host + ":" + std::to_string(event.dot.counter) + " of " + std::string(space) +
+                       " wakes nobody: " + news.error().message});
+    return Taken::yes;
+  }
+  const auto from = provenanceOf(news->batch);
+  const auto eligible = [&](const replication::Subscription& s) {
+    return !from || from->agentId != s.agentId || agents_.find(s.agentId)->second.ownChanges.contains(s.id);
+  };
+  WITAN_TRY(wakes, index_.match(news->batch, scopeOf(space), entitiesOf(replica_, space), eligible));
+  for (const replication::Wake& wake : wakes) {
+    WITAN_TRY(job, subscriptionJob(wake.agentId, wake.subscriptionId, space, *news));
+    WITAN_TRY(enqueued, enqueue(std::move(job), now));
+    if (enqueued == Enqueued::full) return Taken::full;
+  }
+  return Taken::yes;
+}
+
+Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
+  WITAN_TRY(runs, space());
+  WITAN_TRY(over, hasEnded(*runs, job.key()));
+  if (over && !mutated(Mutant::wakeTwice)) return Enqueued::duplicate;
+  job.enqueuedAtMs = std::max<std::int64_t>(0, now.wallMs());
+  return queue_.enqueue(std::move(job), now.ms);
+}
+
+Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
+                                    std::string_view text, Now now) {
+  if (!agents_.contains(agentId))
+    return Error{ErrorCode::notFound, "no agent " + inQuotes(agentId) + " runs on this device", ""};
+  WITAN_TRY(job, userJob(agentId, sessionId, turnId, text));
+  const RunKey key = job.key();
+  WITAN_TRY(enqueued, enqueue(std::move(job), now));
+  if (enqueued == Enqueued::full)
+    return Error{ErrorCode::unavailable, "the wake queue of agent " + inQuotes(agentId) + " is full",
+                 "try again when some have run"};
+  return key;
+}
+
+// --- time
+
+Status WakeCenter::noticeChanges() {
+  WITAN_TRY(records, space());
+  if (seenChanges_ == records->changes()) return okStatus();
+  for (auto& [id, agent] : agents_) {
+    const auto hosts = hostsAmong(*records, id, members_);
+    agent.hosts = rankedHosts(id, hosts.empty() ? members_ : hosts);
+    WITAN_TRY(state, stateOf(id));
+    agent.nextWakeAt = state.lifecycle == Lifecycle::destroyed ? std::nullopt : state.schedule.nextWakeAt;
+  }
+  seenChanges_ = records->changes();
+  return okStatus();
+}
+
+Result<AgentState> WakeCenter::stateOf(std::string_view agentId) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(versions, records->versions(Kind::agentState, agentId));
+  WITAN_TRY(view, replication::viewOf(versions, nullptr));
+  return view ? std::move(view->state) : AgentState{};
+}
+
+Status WakeCenter::tick(Now now) {
+  WITAN_DO(noticeChanges());
+  for (auto& [id, agent] : agents_) WITAN_DO(tickTimers(id, agent, now));
+  WITAN_DO(sweepEnded());
+  return giveUpAbandoned(now);
+}
+
+Status WakeCenter::tickTimers(const std::string& agentId, Registered& agent, Now now) {
+  const std::int64_t wallMs = now.wallMs();
+  for (const TimerSpec& timer : agent.spec->timers) {
+    std::int64_t& seen = agent.owed[timer.id];
+    const std::int64_t owed = owedAt(timer.everyMs, wallMs);
+    if (owed == seen || wallMs < 0) continue;
+    WITAN_TRY(fired, fireTimer(agentId, timer.id, owed, now));
+    if (fired) seen = owed;
+  }
+  if (!agent.nextWakeAt || wallMs < 0 || *agent.nextWakeAt > static_cast<std::uint64_t>(wallMs)) return okStatus();
+  // An agent that always asks for the next moment does not keep the device busy.
+  if (agent.lastSelfMs && now.ms < *agent.lastSelfMs + options_.selfTimerMs) return okStatus();
+  WITAN_TRY(fired, fireTimer(agentId, kSelfTimer, static_cast<std::int64_t>(*agent.nextWakeAt), now));
+  if (fired) agent.lastSelfMs = now.ms, agent.nextWakeAt.reset();
+  return okStatus();
+}
+
+Result<bool> WakeCenter::fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs,
+                                   Now now) {
+  // Of several that were missed only the last one runs.
+  for (const RunKey& older : queue_.olderTimers(agentId, timerId, scheduledAtMs)) queue_.remove(older);
+  WITAN_TRY(job, timerJob(agentId, timerId, scheduledAtMs));
+  WITAN_TRY(enqueued, enqueue(std::move(job), now));
+  return enqueued != Enqueued::full;
+}
+
+Status WakeCenter::sweepEnded() {
+  WITAN_TRY(runs, space());
+  std::vector<RunKey> over;
+  auto at = sweptTo_ ? queue_.all().upper_bound(*sweptTo_) : queue_.all().begin();
+  sweptTo_.reset();
+  for (std::size_t n = 0; at != queue_.all().end() && n < kSweepAtOnce; ++at, ++n) {
+    sweptTo_ = at->first;
+    if (at->second.job.state == JobState::running) continue;
+    WITAN_TRY(ended, hasEnded(*runs, at->first));
+    if (ended && !mutated(Mutant::wakeTwice)) over.push_back(at->first);
+  }
+  if (at == queue_.all().end()) sweptTo_.reset();
+  for (const RunKey& key : over) queue_.remove(key);
+  return okStatus();
+}
+
+Status WakeCenter::giveUpAbandoned(Now now) {
+  if (now.ms < nextOrphanScanMs_) return okStatus();
+  nextOrphanScanMs_ = now.ms + std::max<std::int64_t>(1, options_.abandonMs / 4);
+  WITAN_TRY(runs, space());
+  WITAN_TRY(known, knownRuns(*runs));
+  std::map<RunKey, std::int64_t> orphans;
+  for (const KnownRun& run : known) {
+    if (!run.view.run || replication::isTerminal(run.view.run->body.status) || queue_.find(run.key)) continue;
+    const std::string starter(replication::deviceOf(run.view.run->dot.host));
+    if (starter != replica_.device() && live_.contains(starter)) continue;
+    const auto before = orphans_.find(run.key);
+    const std::int64_t since = before == orphans_.end() ? now.ms : before->second;
+    // One of those that see each other says so.
+    const bool first = std::none_of(live_.begin(), live_.end(), [&](auto& d) { return d < replica_.device(); });
+    if (now.ms - since < options_.abandonMs || !first) {
+      orphans.emplace(run.key, since);
+      continue;
+    }
+    replication::WakeRunBody body = run.view.run->body;
+    body.status = WakeStatus::failedTerminal;
+    body.cause = "abandoned: device " + starter + " did not end it and nobody else had it";
+    body.finishedAtMs = std::max<std::int64_t>(0, now.wallMs());
+    WITAN_TRY(write, runWrite(body));
+    WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
+    (void)dot;
+  }
+  orphans_ = std::move(orphans);
+  return okStatus();
+}
+
+std::optional<std::int64_t> WakeCenter::nextMs(Now now) const {
+  std::optional<std::int64_t> next = queue_.nextDueMs(now.ms);
+  if (nextTurnMs_) keepEarliest(next, *nextTurnMs_);
+  const std::int64_t wallMs = now.wallMs();
+  for (const auto& [id, agent] : agents_) {
+    for (const TimerSpec& timer : agent.spec->timers)
+      keepEarliest(next, now.ms + owedAt(timer.everyMs, wallMs) + timer.everyMs - wallMs);
+    if (!agent.nextWakeAt) continue;
+    const auto due = static_cast<std::int64_t>(std::min(*agent.nextWakeAt, replication::kMaxStateCounter / 2));
+    const std::int64_t ms = now.ms + std::max<std::int64_t>(0, due - wallMs);
+    keepEarliest(next, agent.lastSelfMs ? std::max(ms, *agent.lastSelfMs + options_.selfTimerMs) : ms);
+  }
+  if (!orphans_.empty()) keepEarliest(next, nextOrphanScanMs_);
+  return next;
+}
+
+// --- runs
+
+WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const {
+  // Nobody else has heard of it.
+  if (entry.job.reason == WakeReason::user || mutated(Mutant::noGrace)) return {false, entry.dueMs};
+  const auto leftAt = [&](const std::string& device) {
+    const auto left = leftMs_.find(device);
+    return left == leftMs_.end() ? bootMs_ : left->second;
+  };
+  const std::vector<std::string>& hosts = agents_.find(entry.job.agentId)->second.hosts;
+  const auto me = std::find(hosts.begin(), hosts.end(), replica_.device());
+  if (me == hosts.end()) return {true, 0};
+  Turn turn{false, entry.dueMs};
+  std::int64_t before = 0;
+  for (auto host = hosts.begin(); host != me; ++host) {
+    if (live_.contains(*host))
+      ++before;
+    else  // it may have run it just before it left
+      turn.atMs = std::max(turn.atMs, leftAt(*host) + options_.graceMs);
+  }
+  if (before > 0) turn.atMs = std::max(turn.atMs, entry.sinceMs + before * options_.graceMs);
+  if (run.run) {
+    const std::string starter(replication::deviceOf(run.run->dot.host));
+    if (starter != replica_.device()) {
+      const bool here = live_.contains(starter);
+      turn.atMs = std::max(turn.atMs, here ? entry.sinceMs + options_.abandonMs : leftAt(starter) + options_.graceMs);
+    }
+  }
+  return turn;
+}
+
+Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
+  std::vector<WakeJob> started;
+  if (!devicesKnown_) return started;
+  WITAN_DO(noticeChanges());
+  nextTurnMs_.reset();
+  for (const RunKey& first : queue_.heads(now.ms)) {
+    if (queue_.running() >= options_.running) break;
+    const std::string agentId = queue_.find(first)->job.agentId;
+    // What gets its end here makes room for the next of its agent.
+    for (;;) {
+      const WakeQueue::Entry* head = queue_.head(agentId);
+      if (head == nullptr || head->dueMs > now.ms) break;
+      const RunKey key = head->job.key();
+      WITAN_TRY(job, tryStart(key, now));
+      if (job) started.push_back(std::move(*job));
+      if (job || queue_.find(key)) break;
+    }
+  }
+  return started;
+}
+
+Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) {
+  const std::optional<WakeJob> none;
+  const WakeQueue::Entry& entry = *queue_.find(key);
+  if (!agents_.contains(entry.job.agentId)) return none;
+  WITAN_TRY(runs, space());
+  WITAN_TRY(run, runView(*runs, key));
+  if (run.run && replication::isTerminal(run.run->body.status) && !mutated(Mutant::wakeTwice)) {
+    queue_.remove(key);
+    return none;
+  }
+  const Turn turn = turnOf(entry, run);
+  if (turn.never) return none;
+  if (turn.atMs > now.ms) {
+    keepEarliest(nextTurnMs_, turn.atMs);
+    return none;
+  }
+  WITAN_TRY(state, stateOf(entry.job.agentId));
+  const WakeJob job = entry.job;
+  const auto end = [&](WakeStatus status, const std::string& cause) -> Result<std::optional<WakeJob>> {
+    WITAN_DO(finish(job, status, cause, now, {}, {}));
+    return none;
+  };
+  const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
+  if (state.lifecycle == Lifecycle::destroyed) return end(WakeStatus::skippedDestroyed, "the agent is destroyed");
+  if (state.lifecycle == Lifecycle::dormant) return end(WakeStatus::skippedSleeping, "the agent is dormant");
+  if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
+    return end(WakeStatus::skippedSleeping, "the agent sleeps until " + std::to_string(state.schedule.sleepUntil));
+  if (job.hops >= options_.hops)
+    return end(WakeStatus::failedTerminal, "a loop: " + std::to_string(job.hops) + " runs woke each other (at most " +
+                                               std::to_string(options_.hops) + ")");
+  if (job.attempts >= options_.attempts)
+    return end(WakeStatus::failedTerminal, "given up after " + std::to_string(job.attempts) + " starts");
+  const WakeJob& startedJob = queue_.start(key, wallMs);
+  WITAN_TRY(write, runWrite(runBody(startedJob, WakeStatus::started, "", 0)));
+  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
+  (void)dot;
+  return std::optional(startedJob);
+}
+
+Status WakeCenter::ended(const RunKey& key, WakeStatus status, std::string_view cause, Now now,
+                         const StateChange& change, std::vector<replication::Write> also) {
+  const WakeQueue::Entry* entry = queue_.find(key);
+  if (entry == nullptr) return Error{ErrorCode::notFound, "no run " + key.hex() + " is under way here", ""};
+  if (!replication::isTerminal(status)) return invalid("a run does not end by being started");
+  const WakeJob job = entry->job;
+  return finish(job, status, cause, now, change, std::move(also));
+}
+
+Status WakeCenter::finish(const WakeJob& job, WakeStatus status, std::string_view cause, Now now,
+                          const StateChange& change, std::vector<replication::Write> also) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(over, hasEnded(*records, job.key()));
+  std::vector<replication::Write> writes;
+  if (!over) {
+    WakeJob dated = job;
+    const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
+    if (dated.startedAtMs == 0) dated.startedAtMs = wallMs;
+    WITAN_TRY(record, runWrite(runBody(dated, status, cause, wallMs)));
+    if (!mutated(Mutant::dropRunLog)) writes.push_back(std::move(record));
+    if (status != WakeStatus::skippedDestroyed) {
+      WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
+      reduceAtEnd(state, job, status);
+      if (change) change(state, replica_.writer());
+      writes.push_back({Kind::agentState, job.agentId, replication::encodeAgentState(state, replica_.writer()), false});
+    }
+  }
+  writes.insert(writes.end(), std::make_move_iterator(also.begin()), std::make_move_iterator(also.end()));
+  if (!writes.empty()) {
+    WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, writes));
+    (void)dot;
+  }
+  queue_.remove(job.key());
+  return okStatus();
+}
+
+Status WakeCenter::postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now) {
+  const WakeQueue::Entry* entry = queue_.find(key);
+  if (entry == nullptr) return Error{ErrorCode::notFound, "no run " + key.hex() + " is under way here", ""};
+  if (entry->job.attempts >= options_.attempts)
+    return ended(key, WakeStatus::failedTerminal,
+                 "given up after " + std::to_string(entry->job.attempts) + " starts: " + std::string(cause), now);
+  queue_.requeue(key, now.ms + std::max<std::int64_t>(0, afterMs));
+  return okStatus();
+}
+
+Result<std::string> WakeCenter::whyWaiting(const RunKey& key, Now now) {
+  const WakeQueue::Entry* entry = queue_.find(key);
+  if (entry == nullptr) return Error{ErrorCode::notFound, "no wake " + key.hex() + " waits here", ""};
+  if (entry->job.state == JobState::running) return std::string("it runs");
+  if (!agents_.contains(entry->job.agentId)) return std::string("this program has no such agent");
+  WITAN_DO(noticeChanges());
+  WITAN_TRY(runs, space());
+  WITAN_TRY(run, runView(*runs, key));
+  const Turn turn = turnOf(*entry, run);
+  if (turn.never) return std::string("other devices host the agent");
+  if (turn.atMs > now.ms) return "another device may run it; here in " + std::to_string(turn.atMs - now.ms) + " ms";
+  if (queue_.head(entry->job.agentId) != entry) return std::string("an earlier wake of the agent comes first");
+  return std::string();
+}
+
+}  // namespace witan::agents

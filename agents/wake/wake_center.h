@@ -1,0 +1,149 @@
+// WakeCenter: from changes, timers and people to wakes that run once.
+//
+//   notification batch --match--> job (durable) --due, this device's turn, gates--> started --episode--> ended
+//
+// Seed 003, sections 0.2 to 0.4, 3 and 6.1. What is promised:
+//   a wake is known by its run key only, on every device (F15); one that has ended anywhere is not run again;
+//   among the devices that host the agent and are reachable, one runs it; the others hold it for a grace time and run
+//   it only if no end has come (when the network was cut both may: F3 settles what they did);
+//   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts;
+//   loops end (agents/wake/provenance.h), storms wait outside (agents/wake/wake_queue.h).
+//
+// Everything it changes stands in the pending batch of the agent database. The caller flushes before anything leaves
+// the process, calls durable() afterwards, and starts no effect of a run before that. Sans-I/O, not thread-safe; the
+// replica and the agents' specifications outlive it. After an error of the stores: open again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/wake/wake_queue.h"
+#include "base/now.h"
+#include "replication/local_replica.h"
+#include "replication/subscription_index.h"
+#include "replication/wake_run.h"
+
+namespace witan::agents {
+
+struct WakeOptions {
+  std::string scope = "main";  // of the agent database: runs, states and hosting stand there
+  QueueLimits limits;
+  std::size_t running = 8;     // at once, on this device
+  std::uint64_t attempts = 5;  // starts of one run, crashes included
+  std::uint64_t hops = 8;      // runs in one chain of cause and effect
+  std::int64_t graceMs = 5'000;
+  std::int64_t abandonMs = 24 * 3'600'000;  // a run whose device is gone and that nobody took over
+  std::int64_t selfTimerMs = 1'000;         // an agent's own timer wakes are at least so far apart
+};
+
+// What the end of a run changes in the agent's state, beside what WakeCenter itself does (counters, schedule).
+using StateChange = std::function<void(replication::AgentState&, std::string_view writer)>;
+
+class WakeCenter {
+ public:
+  WakeCenter(replication::LocalReplica& replica, WakeOptions options);
+
+  // Reads the queue back: what ran when the process ended waits again. First of all. Errors: corrupt.
+  Status load(Now now);
+  // An agent that this device can run. Before events are taken. Errors: ids, limits, one with this id.
+  Status add(const AgentSpec& spec);
+  // All members of the cluster, and those that can be reached now; this device may be missing in both. Nothing runs
+  // before the first call.
+  void setDevices(std::vector<std::string> members, std::set<std::string> live, Now now);
+
+  // Takes the batches that have become deliverable in any space, as far as the queue has room.
+  Status takeEvents(Now now);
+  // Events of one space ("{database}/{scope}"), which the caller has marked or will mark consumed itself.
+  Status batchEvents(std::string_view space, const std::vector<replication::BatchEvent>& events, Now now);
+  // After a flush: batches whose wakes are durable now will not come again.
+  void durable();
+
+  // Something that a person said to an agent: this device runs it. The same turn again is fine. Errors: the agent is
+  // not here; ids; the queue is full.
+  Result<RunKey> userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
+                          std::string_view text, Now now);
+
+  // Timers; ends that came from other devices; runs that nobody will finish.
+  Status tick(Now now);
+  // When tick() or takeRunnable() has something to do at the latest, in steady time; none: nothing waits.
+  std::optional<std::int64_t> nextMs(Now now) const;
+
+  // Marks what may run now as started and hands it out; what may not run at all gets its end here.
+  Result<std::vector<WakeJob>> takeRunnable(Now now);
+  // The run has ended: its record, the agent's state and `also` in one commit. A run that has ended elsewhere meanwhile
+  // keeps that end, and the state stays as it is. Errors: not here; limits.
+  Status ended(const RunKey& key, replication::WakeStatus status, std::string_view cause, Now now,
+               const StateChange& change = {}, std::vector<replication::Write> also = {});
+  // It could not go on for now: again after a while. As ended(failedTerminal) once it was started too often.
+  Status postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now);
+
+  const WakeQueue& queue() const { return queue_; }
+  // Of a job that waits here, for people: "waits for a", "asleep" and the like; empty: it may run.
+  Result<std::string> whyWaiting(const RunKey& key, Now now);
+  std::size_t backlog() const;  // batches taken that found no room yet
+
+ private:
+  struct Registered {
+    const AgentSpec* spec = nullptr;
+    std::map<std::string, std::int64_t> owed;  // timers: what was seen to last
+    std::optional<std::uint64_t> nextWakeAt;
+    std::optional<std::int64_t> lastSelfMs;
+    std::set<std::string, std::less<>> ownChanges;  // subscriptions that want the agent's own changes
+    std::vector<std::string> hosts;                 // ranked; empty: whoever can
+  };
+  struct Intake {  // one space
+    std::vector<replication::BatchEvent> waiting;
+    std::size_t next = 0;
+    replication::VersionVector upTo;
+    bool taken = false;
+    std::uint64_t mark = 0;  // of the agent database
+  };
+  enum class Taken { yes, full };
+  struct Turn {
+    bool never = false;  // another device's
+    std::int64_t atMs = 0;
+  };
+
+  Result<replication::Space*> space();
+  Result<Taken> wakeBy(std::string_view space, const replication::BatchEvent& event, Now now);
+  Result<Enqueued> enqueue(WakeJob job, Now now);
+  Result<replication::AgentState> stateOf(std::string_view agentId);
+  Status noticeChanges();
+  Status tickTimers(const std::string& agentId, Registered& agent, Now now);
+  // Whether it is dealt with: no room otherwise.
+  Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
+  Status sweepEnded();
+  Status giveUpAbandoned(Now now);
+  // Whose turn it is: when this device may run the job.
+  Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;
+  // None: it is held back, or has got its end and left the queue.
+  Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);
+  Status finish(const WakeJob& job, replication::WakeStatus status, std::string_view cause, Now now,
+                const StateChange& change, std::vector<replication::Write> also);
+
+  replication::LocalReplica& replica_;
+  const WakeOptions options_;
+  WakeQueue queue_;
+  replication::SubscriptionIndex index_;
+  std::map<std::string, Registered, std::less<>> agents_;
+  std::vector<std::string> members_;  // this device among them
+  std::set<std::string> live_;
+  bool devicesKnown_ = false;
+  std::optional<std::int64_t> nextTurnMs_;      // of what the last takeRunnable() held back
+  std::map<std::string, std::int64_t> leftMs_;  // when a device was last reachable
+  std::int64_t bootMs_ = 0;
+  std::map<std::string, Intake> intake_;
+  std::optional<std::uint64_t> seenChanges_;
+  std::optional<RunKey> sweptTo_;
+  std::map<RunKey, std::int64_t> orphans_;  // started, without a job here: since when
+  std::int64_t nextOrphanScanMs_ = 0;
+};
+
+}  // namespace witan::agents

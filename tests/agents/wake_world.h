@@ -1,0 +1,180 @@
+// Devices with agents, for tests: what node/ does every round, by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agents/wake/provenance.h"
+#include "agents/wake/wake_center.h"
+#include "agents/wake/wake_checks.h"
+#include "replication/journal_write.h"
+#include "tests/replication/cluster.h"
+
+namespace witan::agents::test {
+
+using replication::DatabaseName;
+using replication::Dot;
+using replication::WakeReason;
+using replication::WakeStatus;
+using replication::test::Device;
+
+inline constexpr std::int64_t kWall = 1'700'000'000'000;
+
+// Both clocks run together.
+inline Now at(std::int64_t ms) { return {{(kWall + ms) * 1000}, ms}; }
+inline Now at(std::int64_t ms, std::int64_t wallMs) { return {{wallMs * 1000}, ms}; }
+
+inline NotificationToken typeToken(std::string type) {
+  return {TokenClass::subtypeToken, std::string(replication::kJournalNamespace), std::move(type)};
+}
+
+// Woken by every entry of a type.
+inline AgentSpec agentFor(std::string id, std::string type) {
+  AgentSpec spec;
+  spec.id = std::move(id);
+  spec.version = "1";
+  spec.subscriptions.push_back({"entries", "", {{typeToken(std::move(type))}, {}}, {}, false});
+  return spec;
+}
+
+class Host {
+ public:
+  Host(std::string name, std::vector<const AgentSpec*> specs, WakeOptions options = {})
+      : device_(std::move(name)), specs_(std::move(specs)), options_(std::move(options)) {
+    open(at(0));
+  }
+
+  void open(Now now) {
+    center_ = std::make_unique<WakeCenter>(device_.replica(), options_);
+    const Status loaded = center_->load(now);
+    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    for (const AgentSpec* spec : specs_) {
+      const Status added = center_->add(*spec);
+      ASSERT_TRUE(added.ok()) << added.error().message;
+    }
+    center_->setDevices(members_, live_, now);
+  }
+  void crash(Now now) {
+    center_.reset();
+    running_.clear();
+    device_.crash();
+    open(now);
+  }
+  void sees(std::vector<std::string> members, std::set<std::string> live, Now now) {
+    members_ = std::move(members);
+    live_ = std::move(live);
+    center_->setDevices(members_, live_, now);
+  }
+
+  // One round of the loop. What was started is durable when this returns true; false: a store has failed.
+  bool round(Now now) {
+    if (!center_->takeEvents(now).ok() || !center_->tick(now).ok()) return false;
+    auto started = center_->takeRunnable(now);
+    if (!started.ok() || !device_.replica().flush().ok()) return false;
+    center_->durable();
+    for (WakeJob& job : *started) {
+      ++starts_[job.key()];
+      running_.emplace(job.key(), std::move(job));
+    }
+    return true;
+  }
+  // Ends all that runs here. What it changed is durable when this returns true.
+  bool endAll(Now now, WakeStatus status = WakeStatus::completed) {
+    for (const auto& [key, job] : running_)
+      if (!center_->ended(key, status, "", now).ok()) return false;
+    running_.clear();
+    return device_.replica().flush().ok();
+  }
+  // Rounds until nothing is started any more.
+  bool settle(Now now) {
+    for (int i = 0; i < 10'000; ++i) {
+      if (!round(now)) return false;
+      if (running_.empty()) return true;
+      if (!endAll(now)) return false;
+    }
+    return false;
+  }
+
+  // A person's edit, or a run's with `more`. Durable when this returns true.
+  bool tryEdit(const std::string& id, const std::string& type, std::vector<NotificationToken> more = {}) {
+    replication::Space& space = device_.journal();
+    const auto view = replication::journalViewIn(space, id);
+    if (!view.ok()) return false;
+    auto body = replication::journalEdit(*view, {type, "{}", "person", 0, {}});
+    const replication::JournalChange change{id, *body, type};
+    auto writes = replication::journalWrites(space, {&change, 1}, {}, more);
+    return device_.replica().commit(DatabaseName::journal, "main", *writes).ok() && device_.replica().flush().ok();
+  }
+  void edit(const std::string& id, const std::string& type, std::vector<NotificationToken> more = {}) {
+    ASSERT_TRUE(tryEdit(id, type, std::move(more)));
+  }
+  template <class Change>
+  void state(const std::string& agent, Change change) {
+    device_.write(agent, [&](replication::AgentState& s, const std::string&) { change(s); });
+    device_.flush();
+  }
+
+  // What ran here does not any more; the test has seen to it.
+  void forgetRunning() { running_.clear(); }
+  std::vector<WakeJob> running() const {
+    std::vector<WakeJob> out;
+    for (const auto& [key, job] : running_) out.push_back(job);
+    return out;
+  }
+  std::vector<KnownRun> runs() { return *knownRuns(device_.agents()); }
+  std::vector<WakeStatus> statuses() {
+    std::vector<WakeStatus> out;
+    for (const KnownRun& run : runs()) out.push_back(run.view.run->body.status);
+    return out;
+  }
+  std::size_t starts() const {
+    std::size_t n = 0;
+    for (const auto& [key, count] : starts_) n += count;
+    return n;
+  }
+  const std::map<RunKey, std::size_t>& startsByRun() const { return starts_; }
+
+  Device& device() { return device_; }
+  WakeCenter& center() { return *center_; }
+  const std::string& name() const { return device_.name(); }
+
+ private:
+  Device device_;
+  std::vector<const AgentSpec*> specs_;
+  WakeOptions options_;
+  std::vector<std::string> members_;
+  std::set<std::string> live_;
+  std::unique_ptr<WakeCenter> center_;
+  std::map<RunKey, WakeJob> running_;
+  std::map<RunKey, std::size_t> starts_;
+};
+
+// Everything said here under seed 003, section 10, invariants 3 to 5, at a device that has come to rest.
+inline Findings checkAtRest(Host& host, const std::vector<const AgentSpec*>& specs) {
+  Findings all = *wakesWithoutEnd(host.device().replica(), "main", specs);
+  const auto runs = host.runs();
+  std::vector<replication::NotificationBatch> batches = *batchesOf(host.device().journal());
+  for (Findings more : {runsWithoutEnd(runs), runsOfNoChange(runs, batches), untypedTokens(batches)})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+// They meet, exchange everything and know it.
+inline void meet(Host& a, Host& b, Now now) {
+  const std::vector<std::string> members{a.name(), b.name()};
+  replication::test::sync(a.device(), b.device());
+  a.sees(members, {b.name()}, now);
+  b.sees(members, {a.name()}, now);
+}
+inline void part(Host& a, Host& b, Now now) {
+  const std::vector<std::string> members{a.name(), b.name()};
+  a.sees(members, {}, now);
+  b.sees(members, {}, now);
+}
+
+}  // namespace witan::agents::test
