@@ -46,6 +46,7 @@ WITAN_ENUM(Mutant, none,
            escalateAsPass,  // an escalation is committed
            staleDecision,   // a counselor may decide about something else than what was shown (F17)
            clockGoesBack,   // a partition's time follows the wall clock back
+           bindNothing,     // a run acts by several plans (F3)
            // --- routing
            forgetOutbox,      // the outbox is not durable
            forgetWhenSent,    // a proposal leaves the outbox when it is sent, not when it is answered

@@ -5,15 +5,27 @@
 
 namespace witan::kernel {
 
+namespace {
+
+Status checkRun(std::span<const std::uint8_t> runKey, std::span<const std::uint8_t> planDigest) {
+  if (runKey.size() != planDigest.size()) return invalid("entry: a run key without a plan digest, or the reverse");
+  if (runKey.empty() || runKey.size() == sizeof(Hash)) return okStatus();
+  return invalid("entry.runKey: expected 32 bytes, found " + std::to_string(runKey.size()));
+}
+
+}  // namespace
+
 Result<EntryView> readEntryView(std::string_view alignedBytes) {
   EntryView view;
   WITAN_DO(withMessage(alignedBytes, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "entry"); }));
+  WITAN_DO(checkRun(view.runKey, view.planDigest));
   return view;
 }
 
 Result<Entry> readEntry(std::string_view bytes) {
   Entry entry;
   WITAN_DO(readMessage(bytes, entry, "entry"));
+  WITAN_DO(checkRun(entry.runKey, entry.planDigest));
   return entry;
 }
 
@@ -71,6 +83,8 @@ std::string entryJson(const EntryView& e, const std::vector<std::string>& invari
   appendMember(out, "device", e.device);
   appendMember(out, "agent", e.agent);
   appendMember(out, "operationId", e.operationId);
+  appendMember(out, "runKey", toHex(e.runKey));
+  appendMember(out, "planDigest", toHex(e.planDigest));
   appendJsonMember(out, "action", e.action);
   if (!e.invariant.empty()) {
     appendMember(out, "invariant", e.invariant);

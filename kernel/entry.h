@@ -54,8 +54,11 @@ struct BasicEntry {
   Text decision{};
   Hash stateDigest{};
   Text genesis{};
+  Bytes runKey{};  // 32 bytes, or none; then no plan either
+  Bytes planDigest{};
   WITAN_MEMBERS(BasicEntry, seq, time, tag, escalation, entity, role, device, agent, operationId, action, invariant,
-                message, writes, verdicts, findings, counselor, reason, decision, stateDigest, genesis)
+                message, writes, verdicts, findings, counselor, reason, decision, stateDigest, genesis, runKey,
+                planDigest)
 };
 
 using Entry = BasicEntry<std::string, std::vector<std::uint8_t>>;
@@ -85,7 +88,8 @@ WITAN_ENUM(Outcome, initialised, approved, rejected, escalated, cCommitted, cRej
 
 inline Outcome outcomeOf(Tag tag) { return static_cast<Outcome>(static_cast<std::uint8_t>(tag) + 1); }
 
-// Reads an entry from 8-aligned bytes; the view borrows them. Errors name the member.
+// Reads an entry from 8-aligned bytes; the view borrows them. Errors name the member. A run key and a plan digest have
+// 32 bytes each, or there are none.
 Result<EntryView> readEntryView(std::string_view alignedBytes);
 // Reads and copies from bytes of any alignment.
 Result<Entry> readEntry(std::string_view bytes);

@@ -65,6 +65,11 @@ struct Entry {
 
   genesis @19 :Json;
   # On the entity's first entry: {"at":time,"state":{...}}, the state it started from.
+
+  runKey @20 :Data;
+  planDigest @21 :Data;
+  # The run that proposed it and the plan that the run acts by, 32 bytes each, or neither. The first entry that names a
+  # run binds it to its plan; one of the run with another plan is rejected by KERNEL_INTEGRITY. Never of a counselor.
 }
 
 struct Finding {

@@ -1,6 +1,6 @@
 #include "kernel/ledger_verify.h"
 
-#include <boost/unordered/unordered_flat_set.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -11,6 +11,7 @@
 #include "kernel/log_batch.h"
 #include "kernel/merkle.h"
 #include "kernel/replay.h"
+#include "kernel/run_bindings.h"
 
 namespace witan::kernel {
 
@@ -49,8 +50,7 @@ class EntryChecker {
     WITAN_TRY(e, readEntryView(payload));
     if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
-    if (!operations_.insert(operationKey(e.operationId)).second)
-      return corrupt("its operation id was decided before: " + std::string(e.operationId));
+    WITAN_DO(once(e));
     if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
       return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
@@ -70,6 +70,19 @@ class EntryChecker {
     std::string pendingAction;
     Time clock{std::numeric_limits<std::int64_t>::min()};
   };
+
+  // One plan per run, one decision per operation id. An operation of two plans may have been turned away under the one
+  // before it was decided under the other.
+  Status once(const EntryView& e) {
+    const std::string elsewhere = bindings_.objection(e.runKey, e.planDigest);
+    if (!elsewhere.empty() && !isIntegrityRejection(e)) return corrupt("decides under another plan: " + elsewhere);
+    bindings_.note(e);
+    const auto [known, fresh] = operations_.try_emplace(operationKey(e.operationId), !elsewhere.empty());
+    const bool again = known->second && elsewhere.empty() && !e.runKey.empty();
+    known->second = !elsewhere.empty();
+    if (fresh || again) return okStatus();
+    return corrupt("its operation id was decided before: " + std::string(e.operationId));
+  }
 
   using OperationKey = std::array<std::uint64_t, 2>;
   struct OperationHash {
@@ -122,6 +135,7 @@ class EntryChecker {
     const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
     if (counselor != !e.counselor.empty())
       return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
+    if (counselor && !e.runKey.empty()) return corrupt("names a run though a counselor decided");
     if ((e.tag == Tag::cCommitted) != !e.decision.empty())
       return corrupt("a decision belongs to a counselor's commit and to nothing else");
     return findings(e);
@@ -151,7 +165,8 @@ class EntryChecker {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
   boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
-  boost::unordered_flat_set<OperationKey, OperationHash> operations_;
+  boost::unordered_flat_map<OperationKey, bool, OperationHash> operations_;  // whether it was turned away
+  RunBindings bindings_;
   std::uint64_t lastEpoch_ = 0;
 };
 

@@ -1,10 +1,12 @@
 // verifyLedger: is this log what it claims to be? Reads a store and trusts nothing in it.
 //
 // Always: framing and checks, canonical bytes, gap-free numbers, the RFC 6962 tree against every stored checkpoint and
-// its signature, the chain of state digests, freezes and resolutions (Theorem 4 viii), one entry per operation id.
+// its signature, the chain of state digests, freezes and resolutions (Theorem 4 viii), one entry per operation id,
+// one plan per run (kernel/run_bindings.h).
 // With a module also: every decision is made again from the entities' beginnings and must come out the same (replay).
 //
-// Pure but for reading; memory is a few hundred bytes per entity and 24 per entry. Used by `witan ledger verify`.
+// Pure but for reading; memory is a few hundred bytes per entity and 24 per entry, 40 per run. Used by `witan ledger
+// verify`.
 #pragma once
 
 #include <cstdint>

@@ -46,6 +46,11 @@ std::string textOf(const CounselorDecision& d) {
   return text + "}";
 }
 
+// Zeros: there is none.
+std::span<const std::uint8_t> bytesOf(const Hash& digest) {
+  return digest == Hash{} ? std::span<const std::uint8_t>() : std::span<const std::uint8_t>(digest);
+}
+
 std::string genesisText(const DomainModule& module, const EntityState& state, Time at) {
   std::string text = "{\"at\":\"" + formatTime(at) + "\",\"state\":";
   module.writeState(text, state);
@@ -142,8 +147,8 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
     decision.message = notes_[at->second & ~kIsNoteBit].second;
     return decision;
   }
-  decision.seq = at->second;
-  auto bytes = entryBytes(at->second);
+  decision.seq = at->second & ~kTurnedAwayBit;
+  auto bytes = entryBytes(decision.seq);
   if (!bytes) return decision;
   auto entry = readEntry(*bytes);
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
@@ -164,10 +169,25 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
   return decision;
 }
 
+bool Partition::isOpenAgain(const OperationKey& key, const Proposal& proposal,
+                            const std::function<bool(const Entry&)>& sameAct) {
+  const auto at = operations_.find(key);
+  if (at == operations_.end() || (at->second & kIsNoteBit) != 0 || (at->second & kTurnedAwayBit) == 0) return false;
+  if (!bindings_.isBoundTo(bytesOf(proposal.runKey), bytesOf(proposal.planDigest))) return false;
+  const auto bytes = entryBytes(at->second & ~kTurnedAwayBit);
+  const auto entry = bytes ? readEntry(*bytes) : Result<Entry>(bytes.error());
+  return entry.ok() && sameAct(*entry) && std::ranges::equal(entry->runKey, proposal.runKey);
+}
+
 Result<std::string> Partition::entryBytes(std::uint64_t seq) {
   if (seq >= batch_.firstSeq()) return std::string(batch_.entry(seq - batch_.firstSeq()));
   if (history_ == nullptr) return Error{ErrorCode::unavailable, "no history", ""};
   return history_->entryBytes(seq);
+}
+
+void Partition::noteRun(const EntryView& entry) {
+  const auto made = bindings_.note(entry);
+  if (made && options_.snapshots) newBindings_.push_back(*made);
 }
 
 // Completes an entry, makes it a leaf and names it by its operation id.
@@ -184,7 +204,9 @@ void Partition::append(Instance& instance, EntryView& entry, const OperationKey&
   instance.lastSeq = entry.seq;
   latest_ = std::max(latest_, entry.time);
   noteChange(entry.entity, instance);
-  name(key, entry.seq);
+  const bool turnedAway = isIntegrityRejection(entry) && !bindings_.objection(entry.runKey, entry.planDigest).empty();
+  name(key, turnedAway ? entry.seq | kTurnedAwayBit : entry.seq);
+  noteRun(entry);
   if (entry.tag == Tag::escalated) instance.pending->digest = leaf;
 }
 
@@ -212,7 +234,10 @@ Decision Partition::propose(const Proposal& proposal) {
     return e.counselor.empty() && e.entity == proposal.entity && e.role == proposal.role && e.action == action_;
   };
   const OperationKey key = keyOf(proposal.operationId);
-  if (auto repeat = recorded(key, proposal.operationId, sameProposal)) return *repeat;
+  if ((proposal.runKey == Hash{}) != (proposal.planDigest == Hash{}))
+    return refuse("a run key and a plan digest go together", false, {});
+  if (!isOpenAgain(key, proposal, sameProposal))
+    if (auto repeat = recorded(key, proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
     return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
@@ -222,8 +247,13 @@ Decision Partition::propose(const Proposal& proposal) {
                       std::to_string(instance->pending->seq) + "; try again after the decision",
                   proposal.remember, proposal.operationId, Outcome::frozen);
 
+  std::string elsewhere = bindings_.objection(bytesOf(proposal.runKey), bytesOf(proposal.planDigest));
+  if (mutated(Mutant::bindNothing)) elsewhere.clear();
   if (mutated(Mutant::skipRecheck)) instance->state->notPassing = 0;
-  module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
+  if (elsewhere.empty())
+    module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
+  else
+    rejectForIntegrity(module_->signature().invariants.size(), elsewhere, evaluation_);
   if (mutated(Mutant::escalateAsPass) && evaluation_.tag == Evaluation::Tag::escalated &&
       module_->counselorCommit(*instance->state, CommitBase::candidate, proposal.action, {}, proposal.at, evaluation_)
           .ok())
@@ -239,8 +269,11 @@ Decision Partition::propose(const Proposal& proposal) {
   entry.operationId = proposal.operationId;
   entry.action = action_;
   entry.verdicts = evaluation_.verdicts;
+  entry.runKey = bytesOf(proposal.runKey);
+  entry.planDigest = bytesOf(proposal.planDigest);
   Decision decision;
   decision.outcome = outcomeOf(entry.tag);
+  decision.boundElsewhere = !elsewhere.empty();
   if (entry.tag == Tag::approved) {
     entry.writes = evaluation_.writes;
     instance->digest = nextStateDigest(instance->digest, proposal.at, evaluation_.writes);

@@ -28,6 +28,7 @@
 #include "kernel/epoch.h"
 #include "kernel/log_batch.h"
 #include "kernel/merkle.h"
+#include "kernel/run_bindings.h"
 #include "store/store.h"
 
 namespace witan::kernel {
@@ -56,6 +57,9 @@ struct Proposal {
   Time at;
   // Frozen and state-dependent refusals are remembered under the operation id (it was derived from an input line).
   bool remember = false;
+  // The run that acts and the digest of its plan; zeros: neither. A run acts by one plan (kernel/run_bindings.h).
+  Hash runKey{};
+  Hash planDigest{};
 };
 
 struct CounselorDecision {
@@ -81,6 +85,7 @@ struct Decision {
   std::optional<bool> safe;               // cCommitted
   std::vector<std::string> violated;      // cCommitted, unsafe: the invariants that do not pass, in list order
   Outcome recorded = Outcome::duplicate;  // duplicate: what was answered the first time
+  bool boundElsewhere = false;            // rejected because its run is bound to another plan
 };
 
 // A pending proposal (Def. A.30) as a counselor sees it.
@@ -180,8 +185,11 @@ class Partition {
                                    const std::function<bool(const Entry&)>& sameAct);
   Decision decisionOf(const EntryView&) const;
   Result<std::string> entryBytes(std::uint64_t seq);
+  // Two plans of one run may share an operation: turned away under the one, it is still to be done under the other.
+  bool isOpenAgain(const OperationKey&, const Proposal&, const std::function<bool(const Entry&)>& sameAct);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);
   void append(Instance&, EntryView&, const OperationKey&);
+  void noteRun(const EntryView&);
   Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor,
                           std::string_view operationId, std::string_view reason, Time at);
   Status foldEntry(std::string_view payload, const Hash& leaf);
@@ -200,9 +208,10 @@ class Partition {
   EntrySource* history_;
   boost::unordered_flat_map<std::string, std::unique_ptr<Instance>, TextHash, std::equal_to<>> instances_;
   std::map<std::uint64_t, std::string> pendingBySeq_;
-  // Sequence number of the deciding entry, or index into notes_ with the top bit set.
+  // Sequence number of the deciding entry, or index into notes_ with the top bit set (kernel/partition_instance.h).
   boost::unordered_flat_map<OperationKey, std::uint64_t, OperationHash> operations_;
   std::vector<std::pair<Outcome, std::string>> notes_;
+  RunBindings bindings_;
   MerkleFrontier frontier_;
   LogBatch batch_;
   std::uint64_t unsafeCommits_ = 0;
@@ -211,6 +220,7 @@ class Partition {
   // Since the last snapshot.
   std::vector<std::string> changed_;
   std::vector<std::pair<OperationKey, std::uint64_t>> newOperations_;
+  std::vector<RunBindings::Row> newBindings_;
   std::size_t snapshotNotes_ = 0;
   std::uint64_t snapshotChunks_ = 0;
   // Scratch, kept for its memory.

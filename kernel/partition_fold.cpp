@@ -140,6 +140,9 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   WITAN_TRY(entry, readEntryView(payload));
   if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
   if (!isCalendarTime(entry.time)) return damaged(seq, "its time lies outside the years 0001 to 9999");
+  const std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest);
+  if (!elsewhere.empty() && !isIntegrityRejection(entry) && !mutated(Mutant::bindNothing))
+    return damaged(seq, "decides under another plan: " + elsewhere);
   Instance* instance = find(entry.entity);
   if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
@@ -172,7 +175,8 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   instance->lastSeq = seq;
   noteChange(entry.entity, *instance);
   latest_ = std::max(latest_, entry.time);
-  name(keyOf(entry.operationId), seq);
+  name(keyOf(entry.operationId), !elsewhere.empty() && isIntegrityRejection(entry) ? seq | kTurnedAwayBit : seq);
+  noteRun(entry);
   frontier_.append(leaf);
   return okStatus();
 }

@@ -8,6 +8,8 @@ namespace witan::kernel {
 
 // Tells a note from an entry in the table of operation ids.
 inline constexpr std::uint64_t kIsNoteBit = std::uint64_t{1} << 63;
+// Marks an entry that was rejected because its run is bound to another plan: under that plan the id is open again.
+inline constexpr std::uint64_t kTurnedAwayBit = std::uint64_t{1} << 62;
 
 struct PendingProposal {
   std::uint64_t seq = 0;  // of the escalation entry: the shared Id (A.3.1)

@@ -66,7 +66,11 @@ Status Replay::checkProposal(Instance& instance, const EntryView& entry) {
   std::string text;
   module_.writeAction(text, *action);
   if (text != entry.action) return differs("the action's canonical form", entry.action, text);
-  module_.evaluateFully(*instance.state, entry.role, *action, entry.time, evaluation_);
+  if (std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
+    rejectForIntegrity(module_.signature().invariants.size(), std::move(elsewhere), evaluation_);
+  else
+    module_.evaluateFully(*instance.state, entry.role, *action, entry.time, evaluation_);
+  bindings_.note(entry);
   const Tag tag = static_cast<Tag>(evaluation_.tag);
   if (tag != entry.tag)
     return differs("the outcome", enumName(entry.tag),

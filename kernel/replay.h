@@ -9,6 +9,7 @@
 
 #include "kernel/domain_module.h"
 #include "kernel/entry.h"
+#include "kernel/run_bindings.h"
 
 namespace witan::kernel {
 
@@ -32,6 +33,7 @@ class Replay {
 
   const DomainModule& module_;
   std::map<std::string, Instance, std::less<>> instances_;
+  RunBindings bindings_;
   Evaluation evaluation_;
 };
 

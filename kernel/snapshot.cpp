@@ -50,6 +50,13 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
     operations.append(reinterpret_cast<const char*>(&answer), sizeof answer);
   }
   out.put(snapshotChunkKey('o', snapshotChunks_), sealSnapshot(operations));
+  std::string runs;
+  for (const auto& [key, binding] : newBindings_) {
+    runs.append(reinterpret_cast<const char*>(key.data()), sizeof key);
+    runs.append(reinterpret_cast<const char*>(binding.plan.data()), sizeof binding.plan);
+    runs.append(reinterpret_cast<const char*>(&binding.entry), sizeof binding.entry);
+  }
+  out.put(snapshotChunkKey('r', snapshotChunks_), sealSnapshot(runs));
   NoteList notes;
   for (std::size_t i = snapshotNotes_; i < notes_.size(); ++i)
     notes.notes.push_back({static_cast<std::uint16_t>(notes_[i].first), notes_[i].second});
@@ -69,6 +76,7 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   out.put(kSnapshotHeadKey, sealSnapshot(writer_.message(head)));
   changed_.clear();
   newOperations_.clear();
+  newBindings_.clear();
   snapshotNotes_ = notes_.size();
 }
 
@@ -92,6 +100,17 @@ Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
     std::memcpy(key.data(), operations.data() + at, sizeof key);
     std::memcpy(&answer, operations.data() + at + sizeof key, sizeof answer);
     operations_[key] = answer;
+  }
+  WITAN_TRY(runs, readSealed(store, snapshotChunkKey('r', number)));
+  if (runs.size() % 40 != 0) return corrupt("a snapshot's runs are cut");
+  for (std::size_t at = 0; at < runs.size(); at += 40) {
+    RunBindings::Row row;
+    std::memcpy(row.first.data(), runs.data() + at, 16);
+    std::memcpy(row.second.plan.data(), runs.data() + at + 16, 16);
+    std::memcpy(&row.second.entry, runs.data() + at + 32, 8);
+    if (row.second.entry == 0 || row.second.entry > frontier_.size())
+      return corrupt("the snapshot binds a run by an entry that is not there");
+    bindings_.restore(row);
   }
   WITAN_TRY(noteBytes, readSealed(store, snapshotChunkKey('n', number)));
   NoteList notes;
@@ -143,7 +162,7 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
   WITAN_TRY(payload, unsealSnapshot(*sealed));
   SnapshotHead head;
   WITAN_DO(readMessage(payload, head, "snapshot"));
-  if (head.version != 1 || head.module != module_->digest())
+  if (head.version != kSnapshotVersion || head.module != module_->digest())
     return corrupt("the snapshot is of another version or module");
   WITAN_TRY(frontier,
             MerkleFrontier::parse({reinterpret_cast<const char*>(head.frontier.data()), head.frontier.size()}));
@@ -155,7 +174,8 @@ Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Rea
         (i == 0 && firstSeqs[i] != 1))
       return corrupt("the snapshot's batch list is out of order");
   for (const auto& [key, answer] : operations_)
-    if ((answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : answer == 0 || answer > frontier_.size())
+    if (const std::uint64_t seq = answer & ~kTurnedAwayBit;
+        (answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : seq == 0 || seq > frontier_.size())
       return corrupt("the snapshot names an answer that is not there");
   if (firstSeqs.size() != head.batches) return corrupt("the snapshot's batch list is not complete");
   Status status = okStatus();

@@ -5,6 +5,7 @@
 //   "s/head"              -> SnapshotHead
 //   "s/e/" + entity       -> EntitySnapshot
 //   "s/o/" + u64 number   -> operation ids decided between two snapshots, 24 bytes each: 16 of the key, u64 answer
+//   "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan, u64 entry
 //   "s/n/" + u64 number   -> NoteList: answers without a decision
 //   "s/b/" + u64 number   -> u64 first sequence number of each batch between two snapshots
 // Every value starts with the first 8 bytes of SHA-256(0x00 || rest).
@@ -19,10 +20,13 @@
 
 namespace witan::kernel {
 
+// A snapshot of another version is thrown away and the whole log folded.
+inline constexpr std::uint64_t kSnapshotVersion = 2;
+
 struct SnapshotHead {
-  std::uint64_t version = 1;
+  std::uint64_t version = kSnapshotVersion;
   std::uint64_t batches = 0;  // of the log that are contained
-  std::uint64_t chunks = 0;   // of s/o, s/n and s/b
+  std::uint64_t chunks = 0;   // of s/o, s/r, s/n and s/b
   std::uint64_t unsafeCommits = 0;
   std::uint64_t entities = 0;
   Hash module{};
@@ -59,7 +63,7 @@ struct NoteList {
 inline constexpr std::string_view kSnapshotHeadKey = "s/head";
 inline constexpr std::string_view kSnapshotEntityPrefix = "s/e/";
 
-std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'n' or 'b'
+std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'r', 'n' or 'b'
 std::string sealSnapshot(std::string_view payload);
 // The payload, or corrupt.
 Result<std::string> unsealSnapshot(std::string_view value);

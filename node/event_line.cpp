@@ -75,6 +75,23 @@ Status readDecision(Members& members, EventLine& line) {
   return okStatus();
 }
 
+// "run" and "plan": both or neither.
+Status readRun(Members& members, EventLine& line) {
+  std::optional<std::string> run, plan;
+  WITAN_DO(members.optional("run", run));
+  WITAN_DO(members.optional("plan", plan));
+  if (run.has_value() != plan.has_value()) return invalid("\"run\" and \"plan\" go together");
+  if (!run) return okStatus();
+  const auto digest = [](std::string_view name, std::string_view hex, Hash& into) -> Status {
+    const auto parsed = hashFromHex(hex);
+    if (!parsed || *parsed == Hash{}) return invalid(std::string(name) + ": expected 64 hex digits, not all zero");
+    into = *parsed;
+    return okStatus();
+  };
+  WITAN_DO(digest("run", *run, line.runKey));
+  return digest("plan", *plan, line.planDigest);
+}
+
 Status readBody(Members& members, EventLine& line) {
   const int kinds = int{members.has("init")} + int{members.has("action")} + int{members.has("decision")};
   if (kinds != 1) return invalid("a line holds exactly one of \"init\", \"action\" and \"decision\"");
@@ -98,6 +115,7 @@ Status readBody(Members& members, EventLine& line) {
   WITAN_DO(members.text("agent", line.agent, false));
   for (const std::string* name : {&line.role, &line.device, &line.agent})
     if (name->size() > kernel::kKeyMax) return invalid("role, device and agent have at most 256 bytes");
+  WITAN_DO(readRun(members, line));
   line.action = members.take("action");
   return okStatus();
 }

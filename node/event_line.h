@@ -29,6 +29,7 @@ struct EventLine {
   json::object init;
   // proposal
   std::string role, device, agent;
+  Hash runKey{}, planDigest{};  // zeros: neither
   json::value action;
   // decision
   std::string counselor, reason;

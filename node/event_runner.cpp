@@ -79,6 +79,8 @@ Decision EventRunner::decide(const EventLine& line, std::uint64_t number, std::s
   p.agent = line.agent;
   p.action = action->get();
   p.at = line.at;
+  p.runKey = line.runKey;
+  p.planDigest = line.planDigest;
   p.remember = !line.operationId;
   return partition_.propose(p);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/bytes.h"
 #include "kernel/proposal_message.h"
 #include "replication/writer.h"
 #include "sim/device.h"
@@ -35,6 +36,7 @@ Operation operationOf(const BookedRequest& booked, const kernel::DomainModule& m
   switch (request.kind) {
     case node::RequestKind::propose:
       operation.role = request.role;
+      if (request.runKey != Hash{}) operation.run = asView(request.runKey), operation.plan = asView(request.planDigest);
       operation.action = actionText(module, request);
       return operation;
     case node::RequestKind::init: operation.kind = OperationKind::init; break;

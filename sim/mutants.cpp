@@ -51,6 +51,7 @@ constexpr MutantCase kCases[] = {
      "a counselor decides about something else than what was shown"},
     {Mutant::clockGoesBack, "linearizability ledger-rules", "clock-chaos", 300,
      "a partition's time follows the wall clock back"},
+    {Mutant::bindNothing, "ledger-rules liveness", "calm", 10, "a run acts by several plans"},
     {Mutant::forgetOutbox, "no-request-lost", "owner-dies", 20, "the outbox is not durable"},
     {Mutant::forgetWhenSent, "no-request-lost", "lossy", 5, "a proposal leaves the outbox when it is sent"},
     {Mutant::neverRetry, "liveness", "lossy", 5, "an unanswered proposal is not sent again"},

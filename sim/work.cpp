@@ -25,6 +25,9 @@ Write recordWrite(Kind kind, std::string key, Result<std::string> body) {
   return {kind, std::move(key), *std::move(body), false};
 }
 
+// The plans that a run may have.
+Hash planOf(std::uint64_t n) { return sha256("plan " + std::to_string(n)); }
+
 std::vector<AgentSnapshot> snapshotsOf(Space& space, const std::string& agent) {
   std::vector<AgentSnapshot> held;
   auto versions = space.versions(Kind::agentState, agent);
@@ -223,13 +226,21 @@ void World::propose(Seat& at, const Event& event) {
   request.actionType = process.name;
   const std::string bytes = module.encodeAction(*action);
   request.action.assign(bytes.begin(), bytes.end());
+  if (random.below(3) == 0) {  // a run's; now and then two devices have planned one wake
+    request.runKey = sha256("run " + std::to_string(random.below(24)));
+    request.planDigest = planOf(random.below(4) / 3);
+  }
   submit(at, std::move(request), true);
 }
 
 void World::proposeAgain(Seat& at, const Event& event) {
   if (at.recent.empty()) return;
-  const node::Request request = at.recent[at.recent.size() - 1 - event.n % at.recent.size()];
+  node::Request request = at.recent[at.recent.size() - 1 - event.n % at.recent.size()];
   probe("request repeated");
+  if (request.runKey != Hash{} && event.seed % 2 == 0) {  // an action that two plans share, and its operation id
+    request.planDigest = planOf(event.seed / 2 % 2);
+    probe("one operation of two plans");
+  }
   submit(at, request, false);
 }
 

@@ -25,6 +25,8 @@ struct Request {                # type 32, to the owner
   reason @12 :Text;
   escalation @13 :UInt64;       # F17: what the counselor was shown; 0: not said
   pendingDigest @14 :Data;      # the same; zeros: not said
+  runKey @15 :Data;             # propose: the run that acts and the digest of its plan; zeros: neither (F3)
+  planDigest @16 :Data;
 }
 
 struct Answer {                 # type 33, to the proposer

@@ -33,6 +33,9 @@ Status checkRequest(const Request& request) {
     return invalid("action: " + std::to_string(request.action.size()) + " bytes (whole 8-byte words, at most " +
                    std::to_string(kernel::kProposalMax) + ")");
   if (request.kind == RequestKind::propose && request.action.empty()) return invalid("action: there is none");
+  const bool run = request.runKey != Hash{}, plan = request.planDigest != Hash{};
+  if (run != plan) return invalid(run ? "planDigest: a run acts by a plan" : "runKey: a plan is that of a run");
+  if (run && request.kind != RequestKind::propose) return invalid("runKey: runs propose; they decide nothing");
   return okStatus();
 }
 

@@ -45,8 +45,10 @@ struct Request {
   std::string reason;
   std::uint64_t escalation = 0;
   Hash pendingDigest{};
+  Hash runKey{};
+  Hash planDigest{};
   WITAN_MEMBERS(Request, kind, base, domain, entity, role, operationId, device, agent, actionType, action, text,
-                counselor, reason, escalation, pendingDigest)
+                counselor, reason, escalation, pendingDigest, runKey, planDigest)
   friend bool operator==(const Request&, const Request&) = default;
 };
 

@@ -88,7 +88,7 @@ Time PartitionHost::clock(Time wall) const {
 
 void PartitionHost::decide(const Request& request, Time wall, std::string to) {
   const kernel::Decision decision = decisionOn(request, clock(wall));
-  waiting_.push_back({std::move(to), request.kind, answerOf(request, decision)});
+  waiting_.push_back({std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere});
 }
 
 kernel::Decision PartitionHost::decisionOn(const Request& request, Time at) {
@@ -119,6 +119,8 @@ kernel::Decision PartitionHost::propose(const Request& request, Time at) {
   proposal.agent = request.agent;
   proposal.action = action->get();
   proposal.at = at;
+  proposal.runKey = request.runKey;
+  proposal.planDigest = request.planDigest;
   return ledger_->partition().propose(proposal);
 }
 

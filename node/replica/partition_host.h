@@ -34,6 +34,7 @@ class PartitionHost {
     std::string to;
     RequestKind kind = RequestKind::propose;
     Answer answer;
+    bool boundElsewhere = false;  // as kernel::Decision
   };
 
   static Result<std::unique_ptr<PartitionHost>> open(store::Store& ledgers, const kernel::DomainModule& module,

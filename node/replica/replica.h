@@ -95,6 +95,7 @@ struct Effects {
 // How often rare things happened since open(): metrics, and the simulator's coverage probes.
 struct ReplicaCounters {
   std::uint64_t decided = 0, duplicates = 0, frozen = 0, forwarded = 0, retries = 0, redirects = 0;
+  std::uint64_t boundElsewhere = 0;  // proposals rejected because their run is bound to another plan
   std::uint64_t batchesSent = 0, batchesFollowed = 0, batchesRepeated = 0, gaps = 0, resent = 0;
   std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
   std::uint64_t fenced = 0;         // requests an old owner no longer decided
@@ -102,7 +103,7 @@ struct ReplicaCounters {
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
-                seizures, forks, wentBack, badFrames)
+                seizures, forks, wentBack, badFrames, boundElsewhere)
 };
 
 class EtcdOwner;

@@ -129,6 +129,7 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
   (void)now;
   if (release.answer.outcome == kernel::Outcome::duplicate) ++counters_.duplicates;
   if (release.answer.kind == AnswerKind::frozen) ++counters_.frozen;
+  if (release.boundElsewhere) ++counters_.boundElsewhere;
   if (!release.to.empty()) {
     const auto at = peers_.find(release.to);
     if (at != peers_.end() && mayTalk(at->second)) answerPeer(at->second, release.answer);

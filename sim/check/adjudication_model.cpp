@@ -45,6 +45,24 @@ bool sameAct(const Operation& a, const Operation& b) {
   return !a.commit || (a.base == b.base && objectOf(a.fields) == objectOf(b.fields));
 }
 
+// What the run is bound to; null: nothing.
+template <class Runs>
+auto boundOf(const Runs* runs, std::string_view run) -> decltype(&runs->begin()->second) {
+  if (runs == nullptr || run.empty()) return nullptr;
+  const auto found = runs->find(run);
+  return found == runs->end() ? nullptr : &found->second;
+}
+
+// The message is left open where nobody knows which entry bound the run.
+Decision turnedAway(const Operation& operation, std::string_view plan, std::uint64_t seq) {
+  Decision answer{.outcome = Outcome::rejected, .invariant = std::string(kernel::kKernelIntegrity)};
+  answer.boundElsewhere = true;
+  if (seq != 0)
+    answer.message = "run " + toHex(asBytes(operation.run)) + " is bound to the plan whose digest begins with " +
+                     toHex(asBytes(plan.substr(0, 16))) + " (entry " + std::to_string(seq) + ")";
+  return answer;
+}
+
 void mix(std::array<std::uint64_t, 2>& digest, std::string_view text) {
   const Hash hash = sha256(text);
   std::array<std::uint64_t, 2> words{};
@@ -93,12 +111,17 @@ Effects AdjudicationModel::propose(const ModelState& state, const Operation& ope
   const auto action = actionOf(module_, operation.action);
   if (!isOperationId(operation.operationId)) return {{{.outcome = Outcome::refused}, nullptr}};
   if (action == nullptr) return {{{.outcome = Outcome::refused}, nullptr}};
-  if (auto repeat = recorded(state, operation)) return {*repeat};
+  if (operation.run.empty() != operation.plan.empty()) return {{{.outcome = Outcome::refused}, nullptr}};
+  if (!isOpenAgain(state, operation))
+    if (auto repeat = recorded(state, operation)) return {*repeat};
   const auto known = state.entities_.find(operation.entity);
   if (known == state.entities_.end()) return {refuse(state, operation, Outcome::refused, "the entity is unknown")};
   const EntityModel& entity = *known->second;
   if (entity.pending) return {refuse(state, operation, Outcome::frozen, "a proposal is pending")};
   if (!operation.stamp) return {};
+  if (const ModelState::Bound* bound = boundOf(state.runs_.get(), operation.run);
+      bound != nullptr && bound->plan != operation.plan)
+    return {withEntry(state, operation, entity, turnedAway(operation, bound->plan, bound->seq))};
 
   kernel::EntityPtr candidate = module_.clone(*entity.state);
   kernel::Evaluation found;
@@ -176,6 +199,23 @@ Effects AdjudicationModel::expire(const ModelState& state, const Operation& oper
   return {withEntry(state, operation, std::move(after), {.outcome = Outcome::cRejected})};
 }
 
+bool AdjudicationModel::isOpenAgain(const ModelState& state, const Operation& operation) const {
+  if (state.records_ == nullptr) return false;
+  const auto found = state.records_->find(operation.operationId);
+  if (found == state.records_->end() || !found->second.decision.boundElsewhere) return false;
+  const Operation& before = *found->second.act;
+  const ModelState::Bound* bound = boundOf(state.runs_.get(), operation.run);
+  return bound != nullptr && bound->plan == operation.plan && before.run == operation.run && sameAct(before, operation);
+}
+
+void AdjudicationModel::bind(ModelState& state, const Operation& operation) const {
+  if (operation.run.empty() || boundOf(state.runs_.get(), operation.run) != nullptr) return;
+  auto runs = state.runs_ == nullptr ? ModelState::Runs{} : *state.runs_;
+  runs[operation.run] = {operation.plan, operation.stamp ? operation.stamp->seq : 0};
+  state.runs_ = std::make_shared<const ModelState::Runs>(std::move(runs));
+  mix(state.digest_, "run " + operation.run + operation.plan);
+}
+
 std::optional<Effect> AdjudicationModel::recorded(const ModelState& state, const Operation& operation) const {
   if (state.records_ == nullptr) return std::nullopt;
   const auto found = state.records_->find(operation.operationId);
@@ -206,6 +246,7 @@ Effect AdjudicationModel::withEntry(const ModelState& state, const Operation& op
   answer.seq = operation.stamp ? operation.stamp->seq : 0;
   if (answer.seq != 0) next->lastSeq_ = answer.seq;
   put(*next, operation.entity, std::move(after));
+  bind(*next, operation);
   if (repeated_.contains(operation.operationId)) record(*next, operation, answer);
   return {std::move(answer), std::move(next)};
 }
@@ -230,7 +271,7 @@ void AdjudicationModel::record(ModelState& state, const Operation& operation, co
   state.records_ = std::make_shared<const ModelState::Records>(std::move(records));
   mix(state.digest_, "record " + operation.operationId + "\n" + operation.entity + "\n" + operation.role + "\n" +
                          operation.action + "\n" + operation.counselor + "\n" + operation.fields + "\n" +
-                         toString(decision));
+                         toString(decision) + "\n" + operation.run + operation.plan);
 }
 
 std::string difference(const Decision& expected, const Decision& told) {
@@ -241,7 +282,7 @@ std::string difference(const Decision& expected, const Decision& told) {
   const bool refusal = expected.outcome == Outcome::refused || expected.outcome == Outcome::frozen;
   if (refusal || expected.recorded == Outcome::refused || expected.recorded == Outcome::frozen) return {};
   if (expected.invariant != told.invariant) return should;
-  if (!expected.invariant.empty() && expected.message != told.message)
+  if (!expected.invariant.empty() && !expected.message.empty() && expected.message != told.message)
     return "told \"" + told.message + "\", but the message comes out as \"" + expected.message + "\"";
   // An answer that came over the network does not name them.
   if (expected.safe != told.safe || (!told.violated.empty() && expected.violated != told.violated))

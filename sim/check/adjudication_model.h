@@ -4,10 +4,12 @@
 //
 // The rules, in their order (A.1.12, A.3, findings F6 and F17):
 //   an operation id that is none, or one of the kernel's own, is refused;
-//   a known id answers `duplicate` with what was recorded, or is refused if it named another act;
+//   a known id answers `duplicate` with what was recorded, or is refused if it named another act; unless it was turned
+//   away for its plan and comes again under the plan that its run is bound to (F3);
 //   an unknown entity is refused, and whoever is no counselor;
 //   an entity with a pending proposal answers `frozen`, and only a counselor's decision or its expiry moves it;
 //   a decision is of exactly what was shown (entry and digest), else it is refused as stale;
+//   a run is bound to the plan of the first entry that names it, and rejected under any other (F3);
 //   everything else is the domain's verdict on the candidate, and one entry.
 //
 // States are values that share what did not change. Not thread-safe. The module outlives the model and its states.
@@ -49,10 +51,16 @@ class ModelState {
     const Operation* act = nullptr;
     kernel::Decision decision;
   };
+  struct Bound {
+    std::string_view plan;
+    std::uint64_t seq = 0;  // 0: not known
+  };
+  using Runs = std::map<std::string_view, Bound>;
   using Records = std::map<std::string_view, Record>;
 
   std::map<std::string_view, std::shared_ptr<const EntityModel>> entities_;
   std::shared_ptr<const Records> records_;
+  std::shared_ptr<const Runs> runs_;
   std::uint64_t lastSeq_ = 0;
   std::array<std::uint64_t, 2> digest_{};
 };
@@ -84,6 +92,8 @@ class AdjudicationModel {
   std::vector<Effect> decide(const ModelState&, const Operation&) const;
   std::vector<Effect> expire(const ModelState&, const Operation&) const;
   std::optional<Effect> recorded(const ModelState&, const Operation&) const;
+  bool isOpenAgain(const ModelState&, const Operation&) const;
+  void bind(ModelState&, const Operation&) const;
   Effect refuse(const ModelState&, const Operation&, kernel::Outcome outcome, std::string why) const;
   Effect withEntry(const ModelState&, const Operation&, EntityModel, kernel::Decision) const;
   Effect commit(const ModelState&, const Operation&, const EntityModel&) const;

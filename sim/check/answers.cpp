@@ -43,16 +43,21 @@ class AnswerCheck {
     for (std::size_t i = 0; i < ledger_.size(); ++i) {
       const Entry& entry = ledger_[i].entry;
       if (entry.seq != i + 1) return nameOf(entry) + " stands where entry " + std::to_string(i + 1) + " is due";
-      const auto [first, fresh] = byId_.emplace(entry.operationId, i);
-      if (!fresh) return nameOf(entry) + " decides again what " + nameOf(ledger_[first->second].entry) + " decided";
+      auto& ofId = byId_[entry.operationId];
+      if (!ofId.empty() && !isTurnedAway(ofId.back()->entry))
+        return nameOf(entry) + " decides again what " + nameOf(ofId.back()->entry) + " decided";
+      ofId.push_back(&ledger_[i]);
     }
     return {};
   }
 
-  // The entry of the operation's id; null if there is none.
-  const Entry* entryOf(const Operation& operation) const {
+  // The entry of the operation's id; null if there is none. Of two the one with this number, else that of its plan.
+  const Entry* entryOf(const Operation& operation, std::uint64_t seq = 0) const {
     const auto found = byId_.find(operation.operationId);
-    return found == byId_.end() ? nullptr : &ledger_[found->second].entry;
+    if (found == byId_.end()) return nullptr;
+    for (const LedgerLine* line : found->second)
+      if (line->entry.seq == seq) return &line->entry;
+    return &lineFor(operation, found->second).entry;
   }
 
   std::string answers() {
@@ -60,7 +65,8 @@ class AnswerCheck {
       const Entry* entry = entryOf(operation);
       if (entry != nullptr && isActOf(*entry, operation)) noteAsked(operation, *entry);
       if (!operation.returned) continue;
-      if (std::string problem = answer(operation, entry); !problem.empty()) return problem;
+      if (std::string problem = answer(operation, entryOf(operation, operation.answer.decision.seq)); !problem.empty())
+        return problem;
     }
     return {};
   }
@@ -185,7 +191,7 @@ class AnswerCheck {
   std::span<const Operation> operations_;
   std::span<const LedgerLine> ledger_;
   std::span<const LostRange> lost_;
-  std::map<std::string_view, std::size_t> byId_;
+  std::map<std::string_view, std::vector<const LedgerLine*>> byId_;
   std::vector<Known> known_;
 };
 

@@ -2,11 +2,11 @@
 // every simulated run; sim/check/linearizability.h is the thorough one.
 //
 // Each check refuses what none of the others would:
-//   every entry has one number, one operation id that no other has, and an operation that asked for it;
-//   every answer that names an entry names the one that is there, and says of it what it says (`duplicate` too), unless
-//   it was declared lost; what was decided before one asked is answered `duplicate`, not decided or forgotten;
-//   who had an answer before another asked has the smaller number;
-//   `frozen` is told only while a proposal may have been pending.
+//   every entry has one number, one operation id that no other has (but one turned away for its plan), and an operation
+//   that asked for it; every answer that names an entry names the one that is there, and says of it what it says
+//   (`duplicate` too), unless it was declared lost; what was decided before one asked is answered `duplicate`, not
+//   decided or forgotten; who had an answer before another asked has the smaller number; `frozen` is told only while a
+//   proposal may have been pending.
 // Pure. The ledger is the one that is left in the end.
 #pragma once
 

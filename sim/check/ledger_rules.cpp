@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "kernel/merkle.h"
 
@@ -49,7 +50,7 @@ std::string LedgerRules::add(const LedgerLine& line) {
   const auto wrong = [&](const std::string& why) { return why.empty() ? why : nameOf(entry) + ": " + why; };
   if (entry.seq != entries_ + 1) return wrong("stands where entry " + std::to_string(entries_ + 1) + " is due");
   ++entries_;
-  if (!operations_.insert(entry.operationId).second) return wrong("its operation id was decided before (theorem 4 v)");
+  if (std::string why = plan(entry); !why.empty()) return wrong(why);
   if (kernel::leafHash(words_.message(entry)) != line.leaf) return wrong("its leaf is not that of its canonical bytes");
   auto& entity = entities_[entry.entity];
   if (entity == nullptr) {
@@ -72,6 +73,24 @@ std::string LedgerRules::check(const Entry& entry, Entity& entity) {
   entity.pending = entry.tag == Tag::escalated ? entry.seq : 0;
   entity.pendingAction = entry.tag == Tag::escalated ? entry.action : "";
   return invariants(entry, entity);
+}
+
+// Finding F3, and theorem 4 (v): an operation id that was turned away for its plan may be decided under the right one.
+std::string LedgerRules::plan(const Entry& entry) {
+  const auto bound = plans_.find(entry.runKey);
+  const bool elsewhere = bound != plans_.end() && bound->second != entry.planDigest;
+  const auto known = operations_.find(entry.operationId);
+  if (known != operations_.end() && (!known->second || elsewhere || entry.runKey.empty()))
+    return "its operation id was decided before (theorem 4 v)";
+  operations_[entry.operationId] = elsewhere;
+  if (entry.runKey.empty() != entry.planDigest.empty()) return "a run and its plan go together";
+  if (entry.runKey.empty()) return {};
+  if (!isProposal(entry)) return "a counselor who is a run";
+  if (bound == plans_.end()) plans_.emplace(entry.runKey, entry.planDigest);
+  if (!elsewhere) return isTurnedAway(entry) ? "turned away for the plan that its run is bound to" : "";
+  const std::string names = toHex(bound->second).substr(0, 32);
+  const bool named = entry.message.find(names) != std::string::npos;
+  return isTurnedAway(entry) && named ? "" : "its run acts by a second plan, beside " + names + " (F3)";
 }
 
 // Every theorem starts from a state in which the invariants hold.

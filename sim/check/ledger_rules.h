@@ -7,6 +7,7 @@
 //   fails, resolutions that resolve what is pending, by who may (i, ii, v to viii; that it only grows is checkFences);
 //   theorems 1 and 1+: after every approval, and every commit that is safe, all invariants hold;
 //   lemma A.47: nothing but commits changes a state (its digest); lemma A.65: at most one proposal waits;
+//   finding F3: a run acts by one plan, that of the first entry which names it;
 //   docs/ledger-format.md, section 6: canonical bytes, beginnings, times, digests.
 // kernel/ledger_verify.h holds a store's rows and checkpoints against the same rules.
 //
@@ -16,8 +17,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "kernel/domain_module.h"
 #include "kernel/replay.h"
@@ -38,6 +39,7 @@ class LedgerRules {
   struct Entity;
 
   std::string check(const kernel::Entry& entry, Entity& entity);
+  std::string plan(const kernel::Entry& entry);
   std::string begin(const kernel::Entry& entry, Entity& entity);
   std::string resolution(const kernel::Entry& entry, Entity& entity) const;
   std::string members(const kernel::Entry& entry) const;
@@ -47,7 +49,8 @@ class LedgerRules {
   const kernel::DomainModule& module_;
   kernel::Replay replay_;
   std::uint64_t entries_ = 0;
-  std::set<std::string, std::less<>> operations_;
+  std::map<std::string, bool, std::less<>> operations_;  // whether the last of that id was turned away for its plan
+  std::map<std::vector<std::uint8_t>, std::vector<std::uint8_t>> plans_;  // by run
   std::map<std::string, std::unique_ptr<Entity>, std::less<>> entities_;
   WordWriter words_;
 };

@@ -232,16 +232,17 @@ std::vector<const Operation*> judgeable(std::span<const Operation> operations, s
   return out;
 }
 
-// Groups of operations that share an entity or an operation id, in order of their first operation.
+// Groups of operations that share an entity, an operation id or a run, in order of their first operation.
 class Groups {
  public:
   explicit Groups(const std::vector<const Operation*>& operations) : parent_(operations.size()) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
-    std::map<std::string_view, std::size_t> byEntity, byId;
+    std::map<std::string_view, std::size_t> byEntity, byId, byRun;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       join(i, byEntity.emplace(operations[i]->entity, i).first->second);
       if (operations[i]->kind != OperationKind::init)
         join(i, byId.emplace(operations[i]->operationId, i).first->second);
+      if (!operations[i]->run.empty()) join(i, byRun.emplace(operations[i]->run, i).first->second);
     }
   }
   std::vector<std::vector<const Operation*>> of(const std::vector<const Operation*>& operations) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/json.h"
 
 namespace witan::sim {
@@ -93,9 +94,18 @@ bool isActOf(const kernel::Entry& entry, const Operation& operation) {
          entry.counselor == operation.counselor && entry.decision == decisionText(operation);
 }
 
+const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine* const> ofItsId) {
+  for (const LedgerLine* line : ofItsId)
+    if (asView(line->entry.planDigest) == operation.plan) return *line;
+  return *ofItsId.front();
+}
+
 void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
-  std::map<std::string_view, const LedgerLine*> byId;
-  for (const LedgerLine& line : log.lines) byId.emplace(line.entry.operationId, &line);
+  std::map<std::string_view, std::vector<const LedgerLine*>> byId;
+  for (const LedgerLine& line : log.lines) byId[line.entry.operationId].push_back(&line);
+  const auto nameOfLine = [](const LedgerLine& line) {
+    return line.entry.operationId + "\n" + std::to_string(line.entry.seq);
+  };
   Sources entries, beginnings;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Operation& operation = operations[i];
@@ -110,15 +120,15 @@ void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
       continue;
     }
     const auto found = byId.find(operation.operationId);
-    if (found == byId.end() || !isActOf(found->second->entry, operation)) continue;
-    const LedgerLine& line = *found->second;
+    if (found == byId.end()) continue;
+    const LedgerLine& line = lineFor(operation, found->second);
+    if (!isActOf(line.entry, operation)) continue;
     operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
-    entries.add(operation.operationId, operations, i,
+    entries.add(nameOfLine(line), operations, i,
                 told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);
   }
   for (const LedgerLine& line : log.lines)
-    if (!entries.knows(line.entry.operationId) && line.entry.counselor == "system")
-      operations.push_back(expiryOf(line));
+    if (!entries.knows(nameOfLine(line)) && line.entry.counselor == "system") operations.push_back(expiryOf(line));
   entries.complete(operations);
   beginnings.complete(operations);
 }

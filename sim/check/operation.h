@@ -50,7 +50,8 @@ struct Operation {
   bool remember = false;  // as kernel::Proposal
   // propose
   std::string role, device, agent;
-  std::string action;  // JSON; canonical if it is an action of the domain
+  std::string action;     // JSON; canonical if it is an action of the domain
+  std::string run, plan;  // the bytes of the digests; empty: neither
   // decide
   std::string counselor, reason;
   bool commit = false;
@@ -68,6 +69,9 @@ std::string nameOf(const Operation& operation);
 
 // Is the entry of the act that the operation asked for (one id, one act)?
 bool isActOf(const kernel::Entry& entry, const Operation& operation);
+
+// Of the entries with the operation's id the one that it asked for: of two, that of its own plan (F3). Requires: any.
+const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine* const> ofItsId);
 
 // Joins what the log that is left in the end knows: stamps; an `expire` for each expiry; and, for an entry or a
 // beginning of which nobody was told that made it (a frame that was delivered once more), a copy of the first operation

@@ -1,5 +1,7 @@
 #include "sim/check/partition_log.h"
 
+#include "base/bytes.h"
+#include "kernel/domain_module.h"
 #include "kernel/log_batch.h"
 
 namespace witan::sim {
@@ -32,6 +34,11 @@ Result<PartitionLog> readLog(std::span<const std::string> batches) {
     if (info.torn) return corrupt("batch " + std::to_string(i) + " of the log is torn");
   }
   return log;
+}
+
+bool isTurnedAway(const kernel::Entry& entry) {
+  return entry.tag == kernel::Tag::rejected && entry.invariant == kernel::kKernelIntegrity && !entry.runKey.empty() &&
+         entry.message.starts_with("run " + toHex(entry.runKey) + " is bound to the plan ");
 }
 
 std::string nameOf(const kernel::Entry& entry) {

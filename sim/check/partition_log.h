@@ -26,6 +26,9 @@ struct PartitionLog {
 // batch that is torn, or an entity that begins twice.
 Result<PartitionLog> readLog(std::span<const std::string> batches);
 
+// Was the proposal rejected because its run is bound to another plan (F3)?
+bool isTurnedAway(const kernel::Entry& entry);
+
 // "entry 7 (approved, op-3)"
 std::string nameOf(const kernel::Entry& entry);
 std::string nameOf(const kernel::Epoch& epoch);

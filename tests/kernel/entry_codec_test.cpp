@@ -53,6 +53,8 @@ std::string byLibrary(const Entry& e) {
   SET_TEXT(setDecision, e.decision);
   to.setStateDigest(bytesOf(e.stateDigest));
   SET_TEXT(setGenesis, e.genesis);
+  if (!e.runKey.empty()) to.setRunKey(bytesOf(e.runKey));
+  if (!e.planDigest.empty()) to.setPlanDigest(bytesOf(e.planDigest));
   if (!e.findings.empty()) {
     auto list = to.initFindings(static_cast<unsigned>(e.findings.size()));
     for (unsigned i = 0; i < list.size(); ++i) {
@@ -112,6 +114,9 @@ Entry anyEntry() {
   for (int i = *gen::inRange(0, 5); i > 0; --i)
     e.findings.push_back({text(), *gen::element<std::uint16_t>(0, 2, 3, 65535), text()});
   for (auto& byte : e.stateDigest) byte = *gen::arbitrary<std::uint8_t>();
+  const std::size_t digest = *gen::element<std::size_t>(0, 32);
+  for (std::vector<std::uint8_t>* member : {&e.runKey, &e.planDigest})
+    *member = *gen::container<std::vector<std::uint8_t>>(digest, gen::arbitrary<std::uint8_t>());
   return e;
 }
 
@@ -131,6 +136,8 @@ RC_GTEST_PROP(EntryCodec, RoundTrip, ()) {
   RC_ASSERT(back.genesis == e.genesis);
   RC_ASSERT(back.verdicts == e.verdicts);
   RC_ASSERT(back.stateDigest == e.stateDigest);
+  RC_ASSERT(back.runKey == e.runKey);
+  RC_ASSERT(back.planDigest == e.planDigest);
   RC_ASSERT(back.findings.size() == e.findings.size());
 }
 
@@ -152,6 +159,31 @@ RC_GTEST_PROP(EntryCodec, TheLibraryReadsOurs, ()) {
   RC_ASSERT(from.getVerdicts().size() == e.verdicts.size());
   RC_ASSERT(from.getFindings().size() == e.findings.size());
   for (unsigned i = 0; i < e.findings.size(); ++i) RC_ASSERT(from.getFindings()[i].getResult() == e.findings[i].result);
+}
+
+// docs/ledger-format.md: an entry without a run has the bytes that it had before there were runs.
+TEST(EntryCodec, AnEntryWithoutARunIsWhatItWas) {
+  Entry named = sampleEntry();
+  named.runKey.assign(32, 7);
+  named.planDigest.assign(32, 9);
+  const std::string with = byUs(named), without = byUs(sampleEntry());
+  EXPECT_EQ(with.size(), without.size() + 3 * 8 + 2 * 32);  // two digests, their pointers, that of no genesis
+  EXPECT_TRUE(readEntry(without).value().runKey.empty());
+  EXPECT_EQ(readEntry(with).value().planDigest, named.planDigest);
+}
+
+TEST(EntryCodec, ARunAndItsPlanGoTogether) {
+  const auto problemOf = [](std::size_t run, std::size_t plan) {
+    Entry e = sampleEntry();
+    e.runKey.assign(run, 7);
+    e.planDigest.assign(plan, 9);
+    const auto read = readEntry(byUs(e));
+    return read.ok() ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(problemOf(32, 32), "");
+  EXPECT_EQ(problemOf(32, 0), "entry: a run key without a plan digest, or the reverse");
+  EXPECT_EQ(problemOf(0, 32), "entry: a run key without a plan digest, or the reverse");
+  EXPECT_EQ(problemOf(31, 31), "entry.runKey: expected 32 bytes, found 31");
 }
 
 // A second encoding of the same entry is seen: it would be a second leaf.

@@ -79,7 +79,7 @@ class Deluded final : public kernel::DomainModule {
 
 class Rules : public testing::Test {
  protected:
-  Rules() : made(*module, 3, {.operations = 200, .ttl = 400}), lines(made.ledger) {}
+  Rules() : made(*module, 3, {.operations = 200, .ttl = 400, .runs = false}), lines(made.ledger) {}
 
   template <class Is>
   Entry& first(Is is) {
@@ -123,6 +123,39 @@ TEST_F(Rules, Numbers) {
 TEST_F(Rules, OneOperationOneEntry) {
   lines[5].entry.operationId = lines[2].entry.operationId;
   refuses("was decided before");
+}
+// Finding F3: one plan per run key.
+TEST_F(Rules, TwoPlansOfOneRun) {
+  Entry& one = first([](const Entry& entry) { return entry.tag == Tag::approved && entry.seq > 5; });
+  Entry& other = first([&](const Entry& entry) { return entry.tag == Tag::approved && entry.seq > one.seq; });
+  for (Entry* entry : {&one, &other}) {
+    entry->runKey.assign(32, 1);
+    entry->planDigest.assign(32, 2);
+  }
+  seal();
+  EXPECT_EQ(checkLedger(*module, lines), "");
+  other.planDigest.assign(32, 3);
+  refuses("acts by a second plan, beside 02020202020202020202020202020202 (F3)");
+}
+TEST_F(Rules, TurnedAwayWithoutASecondPlan) {
+  lines = MadeHistory(*module, 5, {.operations = 200}).ledger;
+  Entry& entry = first(isTurnedAway);
+  const Entry& binds = first([&](const Entry& each) { return each.runKey == entry.runKey; });
+  entry.planDigest = binds.planDigest;
+  refuses("turned away for the plan that its run is bound to");
+}
+TEST_F(Rules, OneOperationOneEntryUnderItsPlan) {
+  lines = MadeHistory(*module, 5, {.operations = 200}).ledger;
+  const Entry& turnedAway = first(isTurnedAway);
+  first([&](const Entry& each) { return each.seq > turnedAway.seq && each.runKey.empty(); }).operationId =
+      turnedAway.operationId;
+  refuses("was decided before");
+}
+TEST_F(Rules, ACounselorIsNoRun) {
+  Entry& entry = first(Tag::cCommitted);
+  entry.runKey.assign(32, 1);
+  entry.planDigest.assign(32, 2);
+  refuses("a counselor who is a run");
 }
 TEST_F(Rules, CanonicalBytes) {
   lines[2].leaf[0] ^= 1;

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 
+#include "base/bytes.h"
 #include "sim/check/operation.h"
 #include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"
@@ -24,6 +25,7 @@ struct MadeOptions {
   bool trouble = true;  // losses, repeated frames, retries
   std::int64_t ttl = 0;
   bool counselors = true;
+  bool runs = true;  // of some proposals, now and then with two plans (F3)
 };
 
 class MadeHistory {
@@ -32,6 +34,7 @@ class MadeHistory {
       : module_(module),
         options_(options),
         random_(seed),
+        runs_(seed + 7),
         partition_(module, {.pendingTtlMicros = options.ttl}, &log_) {
     for (std::size_t i = 0; i < options_.entities; ++i) begin("e" + std::to_string(i));
     while (operations.size() < options_.operations) step();
@@ -56,7 +59,8 @@ class MadeHistory {
   std::vector<Operation> unnumbered() const {
     auto out = operations;
     for (std::size_t i = 0; i < out.size(); ++i) {
-      if (const auto at = times_.find(out[i].operationId); at != times_.end()) out[i].stamp = Stamp{at->second};
+      if (const auto at = times_.find(out[i].operationId + out[i].plan); at != times_.end())
+        out[i].stamp = Stamp{at->second};
       if (out[i].kind == OperationKind::init) out[i].stamp = Stamp{kStart};
     }
     return out;
@@ -106,6 +110,9 @@ class MadeHistory {
     operation.device = "device";
     operation.agent = "agent";
     module_.writeAction(operation.action, *action);
+    if (!options_.runs || runs_.below(2) == 0) return;
+    operation.run = asView(sha256("run " + std::to_string(runs_.below(3))));
+    operation.plan = asView(sha256("plan " + std::to_string(runs_.below(4) / 3)));
   }
   void decide(Operation& operation) {
     operation.kind = OperationKind::decide;
@@ -128,6 +135,8 @@ class MadeHistory {
     operation.returned.reset();
     operation.answer = {};
     if (random_.below(6) == 0) operation.entity = "e0";
+    if (!operation.run.empty() && runs_.below(2) == 0)  // an act that both plans hold
+      operation.plan = asView(sha256("plan " + std::to_string(runs_.below(2))));
   }
 
   // One request reaches the owner: any of those under way.
@@ -151,11 +160,15 @@ class MadeHistory {
   }
   kernel::Decision feed(const Operation& operation) {
     const Time at{kStart.micros + now_};
-    times_.emplace(operation.operationId, at);
+    times_.emplace(operation.operationId + operation.plan, at);
     if (operation.kind == OperationKind::propose) {
       const auto action = kernel::test::actionOf(module_, operation.action);
-      return partition_.propose({operation.entity, operation.role, operation.operationId, operation.device,
-                                 operation.agent, action.get(), at, operation.remember});
+      kernel::Proposal proposal{
+          operation.entity,  operation.role, operation.operationId, operation.device, operation.agent, action.get(), at,
+          operation.remember};
+      std::copy(operation.run.begin(), operation.run.end(), proposal.runKey.begin());
+      std::copy(operation.plan.begin(), operation.plan.end(), proposal.planDigest.begin());
+      return partition_.propose(proposal);
     }
     const json::object edit = kernel::test::objectOf(operation.fields);
     kernel::CounselorDecision d;
@@ -189,12 +202,13 @@ class MadeHistory {
   const kernel::DomainModule& module_;
   const MadeOptions options_;
   SeededRandom random_;
+  SeededRandom runs_;
   kernel::test::Entries log_;
   kernel::Partition partition_;
   std::int64_t now_ = 0;
   std::vector<std::size_t> toOwner_;
   std::vector<std::pair<std::size_t, kernel::Decision>> toClient_;
-  std::map<std::string, Time> times_;  // when each id was first decided about
+  std::map<std::string, Time> times_;  // when each id was first decided about, under its plan
 };
 
 }  // namespace witan::sim::test

@@ -47,6 +47,14 @@ TEST(Requests, AtTheDoor) {
   EXPECT_THAT(with([](Request& r) { r.entity = std::string(10'000, 'e'); }), HasSubstr("entity"));
   EXPECT_THAT(with([](Request& r) { r.role = std::string(10'000, 'r'); }), HasSubstr("role"));
   EXPECT_THAT(with([](Request& r) { r.reason = std::string(65 * 1024, 'r'); }), HasSubstr("reason"));
+  EXPECT_THAT(with([](Request& r) { r.runKey = sha256("run"); }), HasSubstr("planDigest"));
+  EXPECT_THAT(with([](Request& r) { r.planDigest = sha256("plan"); }), HasSubstr("runKey"));
+  EXPECT_THAT(with([](Request& r) {
+                r.kind = RequestKind::reject;
+                r.runKey = r.planDigest = sha256("run");
+              }),
+              HasSubstr("runs propose"));
+  EXPECT_EQ(with([](Request& r) { r.runKey = r.planDigest = sha256("run"); }), "");
   EXPECT_THAT(with([](Request& r) { r.action.pop_back(); }), HasSubstr("whole 8-byte words"));
   EXPECT_THAT(with([](Request& r) { r.action.clear(); }), HasSubstr("there is none"));
   EXPECT_THAT(with([](Request& r) { r.action.resize(kernel::kProposalMax + 8); }), HasSubstr("at most"));

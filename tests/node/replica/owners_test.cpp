@@ -64,6 +64,38 @@ TEST(Owners, AHandoverLosesNothingAndTheOldOwnerRedirects) {
   EXPECT_EQ(cable.b().host().epoch(), (kernel::Epoch{3, cable.b().replica().ownerName()}));
 }
 
+// F3: a run is bound by the owner of the partition, and stays bound when it is handed over.
+TEST(Owners, F3_ARunIsBoundToOnePlanAlsoAfterAHandover) {
+  Cable cable(3);
+  cable.found();
+  const auto ofRun = [](const std::string& id, std::string_view plan) {
+    Request request = spend(id, 10);
+    request.runKey = sha256("run");
+    request.planDigest = sha256(plan);
+    return request;
+  };
+  submit(cable.b(), ofRun("op-1", "plan"));
+  cable.run();
+  submit(cable.c(), ofRun("op-2", "other plan"));
+  cable.run();
+  EXPECT_EQ(cable.b().answered("op-1")->outcome, Outcome::approved);
+  EXPECT_EQ(cable.c().answered("op-2")->outcome, Outcome::rejected);
+  EXPECT_EQ(cable.c().answered("op-2")->invariant, "KERNEL_INTEGRITY");
+  EXPECT_THAT(cable.c().answered("op-2")->message, HasSubstr("is bound to the plan"));
+  EXPECT_EQ(cable.a().replica().counters().boundElsewhere, 1u);
+
+  ASSERT_TRUE(move(cable.a(), cable.b()).ok());
+  cable.run();
+  ASSERT_TRUE(cable.b().owns());
+  submit(cable.b(), ofRun("op-3", "other plan"));
+  submit(cable.b(), ofRun("op-4", "plan"));
+  cable.run();
+  EXPECT_EQ(cable.b().answered("op-3")->outcome, Outcome::rejected);
+  EXPECT_EQ(cable.b().answered("op-4")->outcome, Outcome::approved);
+  EXPECT_EQ(cable.b().replica().counters().boundElsewhere, 1u);
+  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
+}
+
 TEST(Owners, MovesThatCannotBe) {
   Cable cable(3);
   cable.found();
