@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/bytes.h"
 #include "kernel/ledger.h"
 #include "kernel/ledger_verify.h"
 #include "store/memory_store.h"
@@ -26,7 +27,7 @@ class RunBinding : public testing::Test {
     EXPECT_EQ(partition().init("c", {}, Time{0}).outcome, Outcome::initialised);
   }
 
-  void open() { ledger = std::move(Ledger::open(store, *module, {}).value()); }
+  void open() { ledger = std::move(Ledger::open(store, *module, {.origin = "binding.test/log"}).value()); }
   Partition& partition() { return ledger->partition(); }
   Decision propose(const std::string& operation, const Hash& run, const Hash& plan, std::int64_t n = 1,
                    const char* type = "Earn") {
@@ -42,7 +43,10 @@ class RunBinding : public testing::Test {
     const auto report = verifyLedger(store, {replay ? module.get() : nullptr, std::nullopt});
     return report.ok() ? report->problem : report.error().message;
   }
-  Entry entry(std::uint64_t seq) { return readEntry(ledger->entryBytes(seq).value()).value(); }
+  Entry entry(std::uint64_t seq) {
+    commit();
+    return readEntry(ledger->entryBytes(seq).value()).value();
+  }
 
   // The same log with one entry altered, framed anew.
   void forge(std::uint64_t seq, const std::function<void(Entry&)>& alter) {
@@ -222,7 +226,7 @@ TEST_F(RunBinding, F3_ALogWithTwoPlansOfOneRunIsRefused) {
   ASSERT_EQ(propose("op-2", kRun, kPlan).outcome, Outcome::approved);
   forge(2, [](Entry& entry) { entry.planDigest.assign(kOtherPlan.begin(), kOtherPlan.end()); });
   EXPECT_THAT(verified(false), HasSubstr("entry 2: decides under another plan: run"));
-  EXPECT_THAT(Ledger::open(store, *module, {}).error().message, HasSubstr("entry 2: decides under another plan"));
+  EXPECT_THAT(Ledger::open(store, *module, {.origin = "binding.test/log"}).error().message, HasSubstr("entry 2: decides under another plan"));
 }
 
 TEST_F(RunBinding, F3_ReplaySeesARejectionWithoutCause) {
