@@ -70,6 +70,8 @@ Status show(const LedgerArguments& a) {
       for (const auto& f : e.entry.findings)
         print("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
       print("         operation id " + std::string(e.entry.operationId));
+      if (!e.entry.runKey.empty())
+        print("         run " + toHex(e.entry.runKey) + "\n         plan " + toHex(e.entry.planDigest));
     }
     return false;
   }));

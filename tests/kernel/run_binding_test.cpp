@@ -52,25 +52,28 @@ class RunBinding : public testing::Test {
   void forge(std::uint64_t seq, const std::function<void(Entry&)>& alter) {
     commit();
     std::vector<std::pair<std::string, std::string>> values;
-    ASSERT_TRUE(store.scan("l", {}, [&](std::string_view key, std::string_view value) {
-      values.emplace_back(key, value);
-      return true;
-    }).ok());
+    ASSERT_TRUE(store
+                    .scan("l", {},
+                          [&](std::string_view key, std::string_view value) {
+                            values.emplace_back(key, value);
+                            return true;
+                          })
+                    .ok());
     store::WriteBatch out;
     for (const auto& [key, value] : values) {
       std::uint64_t first = 0;
       std::memcpy(&first, value.data() + 8, 8);
       LogBatch batch(first);
       ASSERT_TRUE(readLogBatch(value, [&](const LogRecord& record) {
-        std::string payload(record.payload);
-        if (record.kind == RecordKind::entry) {
-          Entry entry = readEntry(payload).value();
-          if (entry.seq == seq) alter(entry);
-          payload = WordWriter().message(entry);
-        }
-        batch.add(record.kind, payload, leafHash(payload));
-        return okStatus();
-      }).ok());
+                    std::string payload(record.payload);
+                    if (record.kind == RecordKind::entry) {
+                      Entry entry = readEntry(payload).value();
+                      if (entry.seq == seq) alter(entry);
+                      payload = WordWriter().message(entry);
+                    }
+                    batch.add(record.kind, payload, leafHash(payload));
+                    return okStatus();
+                  }).ok());
       out.put(key, batch.take());
     }
     ASSERT_TRUE(store.writeSynced(out).ok());
@@ -226,7 +229,8 @@ TEST_F(RunBinding, F3_ALogWithTwoPlansOfOneRunIsRefused) {
   ASSERT_EQ(propose("op-2", kRun, kPlan).outcome, Outcome::approved);
   forge(2, [](Entry& entry) { entry.planDigest.assign(kOtherPlan.begin(), kOtherPlan.end()); });
   EXPECT_THAT(verified(false), HasSubstr("entry 2: decides under another plan: run"));
-  EXPECT_THAT(Ledger::open(store, *module, {.origin = "binding.test/log"}).error().message, HasSubstr("entry 2: decides under another plan"));
+  EXPECT_THAT(Ledger::open(store, *module, {.origin = "binding.test/log"}).error().message,
+              HasSubstr("entry 2: decides under another plan"));
 }
 
 TEST_F(RunBinding, F3_ReplaySeesARejectionWithoutCause) {

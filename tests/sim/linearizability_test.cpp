@@ -72,6 +72,34 @@ TEST_F(Linearizability, WhatComesAfterAnAnswerSeesIt) {
   accepts();
 }
 
+// Finding F3: a run acts by the plan that came first.
+TEST_F(Linearizability, F3_TwoPlansOfOneRun) {
+  const auto under = [](Operation& operation, char plan) {
+    operation.run.assign(32, 'r');
+    operation.plan.assign(32, plan);
+  };
+  under(earn(2, 3, 1, Outcome::approved), 'a');
+  under(earn(4, 5, 1, Outcome::rejected, "shared"), 'b');
+  history.back().answer.decision.invariant = "KERNEL_INTEGRITY";
+  under(earn(6, 7, 1, Outcome::approved, "shared"), 'a');
+  accepts();
+  under(earn(8, 9, 1, Outcome::approved), 'b');
+  refuses("told approved, but it comes out as rejected KERNEL_INTEGRITY");
+}
+
+// Who was first may be open; that both were is not.
+TEST_F(Linearizability, F3_TwoPlansAtOnce) {
+  for (const char plan : {'a', 'b'}) {
+    Operation& operation = earn(2, 3, 1, Outcome::approved);
+    operation.run.assign(32, 'r');
+    operation.plan.assign(32, plan);
+  }
+  refuses("KERNEL_INTEGRITY");
+  history[1].answer.decision.outcome = Outcome::rejected;
+  history[1].answer.decision.invariant = "KERNEL_INTEGRITY";
+  accepts();
+}
+
 TEST_F(Linearizability, ADecisionOnAStateThatIsOver) {
   earn(2, 3, -30, Outcome::approved);
   earn(4, 5, -20, Outcome::approved);
