@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "base/bytes.h"
 #include "sim/check/adjudication_model.h"
 
 namespace witan::sim {
@@ -130,6 +131,9 @@ class AnswerCheck {
         continue;
       const Entry* entry = entryOf(operation);
       if (entry == nullptr || known_[entry->seq - 1].returned >= operation.invoked) continue;
+      // Turned away under another plan, the id is open to this one.
+      if (isTurnedAway(*entry) && asView(entry->runKey) == operation.run && asView(entry->planDigest) != operation.plan)
+        continue;
       const Outcome outcome = operation.answer.decision.outcome;
       const bool same = isActOf(*entry, operation);
       if (same ? outcome != Outcome::duplicate : outcome != Outcome::refused)
