@@ -149,6 +149,8 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
     }
     if (header.starts_with("rocksdb/") && room->name != "store")
       findings.push_back(at(path, number) + "only store/ knows RocksDB");
+    if (header.starts_with("z3") && !path.starts_with("agents/proof/"))
+      findings.push_back(at(path, number) + "only agents/proof/ knows Z3");
     if (header.starts_with("openssl/") && room->name != "base" && room->name != "net")
       findings.push_back(at(path, number) + "only base/ and net/ know OpenSSL");
     for (std::string_view forbidden : kForbiddenInCores) {
