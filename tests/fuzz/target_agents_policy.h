@@ -1,5 +1,5 @@
-// Any bytes as a policy of agents, in TOML and in JSON. What is accepted compiles, prints as JSON that reads back to the
-// same, and lets nothing through that its own allowlist does not have.
+// Any bytes as a policy of agents, in TOML and in JSON. What is accepted compiles, prints as JSON that reads back to
+// the same, and lets nothing through that its own allowlist does not have.
 #pragma once
 
 #include "agents/policy/monitor.h"
