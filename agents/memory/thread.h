@@ -1,9 +1,13 @@
 // An agent's messages: its threads as causal graphs, and its state as it must be read before it is written again.
 //
-// Pure readers of a space of the agent database; nothing is cached. Messages live in the space in any order
-// (replication/message_graph.h).
+// Readers of a space of the agent database and of the graph they give; nothing is cached. Messages arrive in any order
+// (replication/message_graph.h). Summaries have messages too (kind summary), which stand beside the thread, not in it:
+// what a thread says is the rest.
 #pragma once
 
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +25,35 @@ Result<replication::MessageGraph> agentGraph(replication::Space& space, std::str
 // The agent's state on which a new version may be written: with its pointers settled by the messages' ancestry, which
 // is asked only if devices wrote side by side. Of a new agent: the beginning. O(versions), or as agentGraph().
 Result<replication::AgentState> agentStateToWrite(replication::Space& space, std::string_view agentId);
+
+using Messages = std::vector<const replication::Message*>;
+
+// What a thread says, parents first; without summaries. Pointers into the graph. O(n log n).
+Messages threadMessages(const replication::MessageGraph& graph, std::string_view threadId);
+
+// By the message and by links of the relation "parent"; each once, also what has not arrived.
+std::set<std::string> parentsOf(const replication::MessageGraph& graph, const replication::Message& message);
+
+// The message and everything before it that is there. O(ancestors).
+std::set<std::string> withAncestors(const replication::MessageGraph& graph, std::string_view id);
+
+// The last messages that summaries fold, whether or not the summaries can be read. Behind one of them, and behind a
+// summary's message, parents may have been taken away (agents/memory/retention.h).
+std::set<std::string> foldEnds(const replication::MessageGraph& graph);
+
+// Parents that are not here and that nobody took away: they have not arrived yet.
+std::vector<replication::MissingParent> danglingParents(const replication::MessageGraph& graph);
+
+// The messages of a thread that no other of it came after, by id: what the next one names as its parents.
+std::vector<std::string> headsOf(const replication::MessageGraph& graph, const Messages& thread);
+
+// For each message, whether all earlier ones of `thread` are its ancestors: only there can a thread be cut so that what
+// is folded is the same on every device. O(n log n).
+std::vector<bool> cutsOf(const replication::MessageGraph& graph, const Messages& thread);
+
+// The message that joins the branches that devices wrote side by side: one for one set of heads, so two devices write
+// the same. None: there is one head only, or a parent has not arrived, so that another head may be hidden. It is no
+// part of what the thread says.
+std::optional<replication::MessageBody> joinOf(const replication::MessageGraph& graph, const Messages& thread);
 
 }  // namespace witan::agents

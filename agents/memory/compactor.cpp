@@ -1,0 +1,259 @@
+#include "agents/memory/compactor.h"
+
+#include <algorithm>
+
+#include "agents/memory/summary_choice.h"
+#include "base/capnp_codec.h"
+#include "base/utf8.h"
+#include "replication/agent_state_codec.h"
+
+namespace witan::agents {
+
+using replication::DatabaseName;
+using replication::Kind;
+using replication::Write;
+
+namespace {
+
+constexpr std::string_view kRows = "fold/";
+
+std::string rowOf(const SummaryId& id) { return std::string(kRows) + id.hex(); }
+
+Result<FoldJob> decodeFold(std::string_view name, std::string_view bytes) {
+  FoldJob job;
+  if (Status status = readMessage(bytes, job, "fold job"); !status.ok())
+    return corrupt("row " + std::string(name) + ": " + status.error().message);
+  const auto id = summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion});
+  if (!id.ok() || id->value != job.summaryId || rowOf(*id) != name)
+    return corrupt("row " + std::string(name) + ": the summary id is not the job's");
+  return job;
+}
+
+std::vector<std::int64_t> sizesOf(const Messages& messages) {
+  std::vector<std::int64_t> sizes;
+  for (const replication::Message* m : messages) sizes.push_back(static_cast<std::int64_t>(m->body.content.size()));
+  return sizes;
+}
+
+// The messages of the job's span that are here, in order; empty: the span is not what it was when it was planned.
+Messages spanOf(const Messages& newer, const std::set<std::string>& folded, const FoldJob& job) {
+  Messages span = newer;
+  std::erase_if(span, [&](const replication::Message* m) { return !folded.contains(m->body.id); });
+  if (span.empty() || span.front()->body.id != job.startMessageId || span.back()->body.id != job.endMessageId)
+    return {};
+  return span;
+}
+
+}  // namespace
+
+Result<std::size_t> foldCount(std::span<const std::int64_t> sizes, std::int64_t budget) {
+  if (budget < 0) return invalid("a budget of " + std::to_string(budget) + " (not negative)");
+  std::int64_t kept = 0;
+  std::size_t first = sizes.size();
+  while (first > 0) {
+    const std::int64_t size = sizes[first - 1];
+    if (size < 0) return invalid("a message of " + std::to_string(size) + " bytes");
+    // The newest stays even if it is too large by itself; then nothing else does.
+    if (first < sizes.size() && size > budget - kept) break;
+    kept += size;
+    --first;
+  }
+  return first;
+}
+
+Result<replication::Space*> Compactor::space() { return replica_.database(DatabaseName::agents).space(options_.scope); }
+
+void Compactor::put(const FoldJob& job) {
+  WordWriter words;
+  replica_.database(DatabaseName::agents).putMeta(rowOf(SummaryId{job.summaryId}), words.message(job));
+}
+
+void Compactor::erase(const SummaryId& id) {
+  replica_.database(DatabaseName::agents).eraseMeta(rowOf(id));
+  jobs_.erase(id);
+}
+
+Status Compactor::load(Now now) {
+  Status status = okStatus();
+  WITAN_DO(replica_.database(DatabaseName::agents).scanMeta(kRows, [&](std::string_view name, std::string_view bytes) {
+    auto job = decodeFold(name, bytes);
+    if (!job.ok()) return status = job.error(), false;
+    const SummaryId id{job->summaryId};
+    jobs_.emplace(id, Waiting{*std::move(job), now.ms});
+    return true;
+  }));
+  return status;
+}
+
+Result<Planned> Compactor::plan(std::string_view agentId, std::string_view threadId, const Summariser& summariser,
+                                Now now) {
+  for (const auto& [id, waiting] : jobs_)
+    if (waiting.job.agentId == agentId && waiting.job.threadId == threadId) return Planned::nothing;
+  WITAN_TRY(records, space());
+  WITAN_TRY(graph, agentGraph(*records, agentId));
+  WITAN_TRY(state, agentStateToWrite(*records, agentId));
+  WITAN_TRY(chosen, chosenSummary(*records, graph, threadId, state.pointers.latestSummaryMessageId));
+  const Messages thread = threadMessages(graph, threadId);
+  const Messages newer = notCovered(thread, chosen);
+  const std::vector<std::int64_t> sizes = sizesOf(newer);
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) total += size;
+  if (total <= options_.triggerBytes) return Planned::nothing;
+  WITAN_TRY(count, foldCount(sizes, options_.keepBytes));
+  // A join that nothing was kept before is folded with what it joins.
+  while (count > 0 && count + 1 < sizes.size() && sizes[count] == 0) ++count;
+  // Back to where everything earlier is behind one message.
+  const std::vector<bool> cuts = cutsOf(graph, thread);
+  std::set<std::string> ends;
+  for (std::size_t i = 0; i < thread.size(); ++i)
+    if (cuts[i]) ends.insert(thread[i]->body.id);
+  while (count > 0 && !ends.contains(newer[count - 1]->body.id)) --count;
+  if (count == 0) {
+    const auto body = joinOf(graph, thread);
+    return body ? join(*body) : Result<Planned>(Planned::nothing);
+  }
+  FoldJob job;
+  job.agentId = agentId;
+  job.threadId = threadId;
+  job.startMessageId = newer.front()->body.id;
+  job.endMessageId = newer[count - 1]->body.id;
+  job.contractVersion = summariser.version();
+  WITAN_TRY(id, summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion}));
+  job.summaryId = id.value;
+  put(job);
+  jobs_.emplace(id, Waiting{std::move(job), now.ms});
+  return Planned::job;
+}
+
+Result<Planned> Compactor::join(const replication::MessageBody& body) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(known, records->versions(Kind::message, body.id));
+  if (!known.empty()) return Planned::nothing;
+  WITAN_TRY(bytes, replication::encodeRecord(body));
+  const Write write{Kind::message, body.id, std::move(bytes), false};
+  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
+  (void)dot;
+  return Planned::join;
+}
+
+Result<std::vector<SummaryRequest>> Compactor::due(Now now) {
+  std::vector<SummaryRequest> out;
+  std::vector<SummaryId> pointless;
+  WITAN_TRY(records, space());
+  for (const auto& [id, waiting] : jobs_) {
+    const FoldJob& job = waiting.job;
+    if (job.status == FoldStatus::failed || waiting.dueMs > now.ms) continue;
+    WITAN_TRY(graph, agentGraph(*records, job.agentId));
+    WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
+    WITAN_TRY(chosen, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
+    const Messages newer = notCovered(threadMessages(graph, job.threadId), chosen);
+    const Messages span = spanOf(newer, withAncestors(graph, job.endMessageId), job);
+    // Another device has folded it, or more than it, meanwhile.
+    if (span.empty()) {
+      pointless.push_back(id);
+      continue;
+    }
+    SummaryRequest request{id, job.agentId, job.threadId, chosen ? chosen->view.winner->body.text : "", {}};
+    for (const replication::Message* m : span) request.messages.push_back({m->body.kind, m->body.content});
+    out.push_back(std::move(request));
+  }
+  for (const SummaryId& id : pointless) erase(id);
+  return out;
+}
+
+Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
+  FoldJob& job = waiting.job;
+  ++job.attempts;
+  job.lastError = why;
+  if (job.attempts >= options_.attempts) {
+    job.status = FoldStatus::failed;
+  } else {
+    const std::int64_t whole =
+        std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min<std::uint64_t>(job.attempts - 1, 20));
+    // Devices with the same trouble do not come back together.
+    const Hash hash = sha256(toHex(job.summaryId) + "|" + replica_.device() + "|" + std::to_string(job.attempts));
+    waiting.dueMs = now.ms + whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
+  }
+  put(job);
+  return okStatus();
+}
+
+Status Compactor::answered(const SummaryId& id, const Result<std::string>& text, Now now) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return Error{ErrorCode::notFound, "no fold " + id.hex() + " waits here", ""};
+  if (!text.ok()) return failed(found->second, text.error().message, now);
+  if (text->size() > kMaxSummaryBytes)
+    return failed(found->second, "a summary of " + std::to_string(text->size()) + " bytes", now);
+  if (!isUtf8(*text)) return failed(found->second, "a summary that is not UTF-8", now);
+  const FoldJob job = found->second.job;
+  erase(id);
+  return commitSummary(job, *text);
+}
+
+Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
+  const SummaryId id{job.summaryId};
+  WITAN_TRY(records, space());
+  WITAN_TRY(graph, agentGraph(*records, job.agentId));
+  const replication::Message* end = graph.message(job.endMessageId);
+  if (end == nullptr) return okStatus();  // it was taken away behind a later summary
+  WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
+  WITAN_TRY(before, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
+  std::vector<Write> writes;
+  // What was first stays (section 8); another text would only be a conflict.
+  WITAN_TRY(versions, records->versions(Kind::summary, id.hex()));
+  const replication::SummaryView view = replication::summaryViewOf(id, versions);
+  if (!view.winner) {
+    WITAN_TRY(bytes, replication::encodeRecord(replication::SummaryBody{job.agentId, job.threadId, job.startMessageId,
+                                                                        job.endMessageId, job.contractVersion, text,
+                                                                        replication::nextRank(view)}));
+    writes.push_back({Kind::summary, id.hex(), std::move(bytes), false});
+  }
+  replication::MessageBody message;
+  message.id = summaryMessageId(id);
+  message.agentId = job.agentId;
+  message.threadId = job.threadId;
+  message.kind = replication::MessageKind::summary;
+  message.parents = {job.endMessageId};
+  if (before && before->messageId != message.id) message.parents.push_back(before->messageId);
+  message.createdAtMs = end->body.createdAtMs;
+  WITAN_TRY(known, records->versions(Kind::message, message.id));
+  if (known.empty()) {
+    WITAN_TRY(bytes, replication::encodeRecord(message));
+    writes.push_back({Kind::message, message.id, std::move(bytes), false});
+  }
+  // Forward only: not if what the pointer names comes after this one.
+  const auto& pointer = state.pointers.latestSummaryMessageId;
+  if (pointer != message.id && !(pointer && graph.isAncestor(message.id, *pointer))) {
+    state.pointers.latestSummaryMessageId = message.id;
+    writes.push_back({Kind::agentState, job.agentId, replication::encodeAgentState(state, replica_.writer()), false});
+  }
+  if (writes.empty()) return okStatus();
+  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, writes));
+  (void)dot;
+  return okStatus();
+}
+
+Result<std::size_t> Compactor::run(const Summariser& summariser, Now now) {
+  WITAN_TRY(requests, due(now));
+  for (const SummaryRequest& request : requests) WITAN_DO(answered(request.id, summariser.summarise(request), now));
+  return requests.size();
+}
+
+Status Compactor::retry(const SummaryId& id, Now now) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return Error{ErrorCode::notFound, "no fold " + id.hex() + " waits here", ""};
+  found->second.job.status = FoldStatus::waiting;
+  found->second.job.attempts = 0;
+  found->second.dueMs = now.ms;
+  put(found->second.job);
+  return okStatus();
+}
+
+std::optional<std::int64_t> Compactor::nextMs() const {
+  std::optional<std::int64_t> next;
+  for (const auto& [id, waiting] : jobs_)
+    if (waiting.job.status == FoldStatus::waiting) next = next ? std::min(*next, waiting.dueMs) : waiting.dueMs;
+  return next;
+}
+
+}  // namespace witan::agents

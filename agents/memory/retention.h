@@ -1,0 +1,28 @@
+// Retention: takes away messages that a summary stands for, once every device has that summary.
+//
+// Only a whole prefix goes: all that lies strictly before the end of the thread's latest summary, in every thread of
+// branches, or nothing. The end stays, and so do all summaries and links. Nothing goes while
+//   some active device has not acknowledged the summary, its message and each of the messages;
+//   this device lacks something that another one had when it acknowledged them (it may hold an answer to one of them);
+//   a message outside of the prefix names one inside as its parent (a branch that the summary does not cover).
+// So no parent is ever left dangling (danglingParents() in agents/memory/thread.h stays empty), also in the middle of
+// it: the newest goes first. Removals are tombstones and replicate. Stands in the pending batch of the agent database.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replication/local_replica.h"
+
+namespace witan::agents {
+
+struct Retained {
+  std::size_t removed = 0;
+  std::string held;  // why nothing went, for people; empty: there was nothing to hold
+};
+
+// Errors: the store's. O(messages of the space).
+Result<Retained> retainThread(replication::LocalReplica& replica, std::string_view scope, std::string_view agentId,
+                              std::string_view threadId);
+
+}  // namespace witan::agents
