@@ -42,6 +42,8 @@ int runCli(int argc, char** argv) {
   addJournalCommand(app, exitCode);
   addSyncCommand(app, exitCode);
   addDeviceCommand(app, exitCode);
+  addPolicyCommand(app, exitCode);
+  addSecretCommand(app, exitCode);
   addSimCommand(app, exitCode);
   addConformanceCommand(app, exitCode);
   addCompletionCommand(app, exitCode);

@@ -34,6 +34,8 @@ void addAgentCommand(CLI::App& app, int& exitCode);
 void addJournalCommand(CLI::App& app, int& exitCode);
 void addSyncCommand(CLI::App& app, int& exitCode);
 void addDeviceCommand(CLI::App& app, int& exitCode);
+void addPolicyCommand(CLI::App& app, int& exitCode);
+void addSecretCommand(CLI::App& app, int& exitCode);
 void addSimCommand(CLI::App& app, int& exitCode);
 void addConformanceCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);

@@ -153,10 +153,13 @@ std::string Monitor::secretMissing(const PolicyRequest& request, const Found& fo
 PolicyVerdict Monitor::projected(const PolicyRequest& request, const Found& found) const {
   if (request.payload == nullptr || conforms(found.operation->allowed, *request.payload))
     return {VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
+  if (found.operation->rule->excess == Excess::block) {
+    const NamedFields beyond = fieldsBeyond(found.operation->allowed, *request.payload);
+    if (beyond.count > 0)
+      return refusal(PolicyToken::overshared_payload_blocked,
+                     "not allowed at " + place(request) + ": " + beyond.words());
+  }
   Projection projection = project(found.operation->allowed, *request.payload);
-  if (projection.leftOut.count > 0 && found.operation->rule->excess == Excess::block)
-    return refusal(PolicyToken::overshared_payload_blocked,
-                   "not allowed at " + place(request) + ": " + projection.leftOut.words());
   std::string words;
   if (projection.leftOut.count > 0) words = "left out: " + projection.leftOut.words();
   if (projection.masked.count > 0) words += (words.empty() ? "" : "; ") + ("masked: " + projection.masked.words());

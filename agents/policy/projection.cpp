@@ -56,24 +56,23 @@ class Projector {
  public:
   explicit Projector(const Allowlist& allowed) : allowed_(allowed) {}
 
-  // False: nothing of `v` may stay.
-  bool keep(const Node& node, const json::value& v, json::value& into) {
+  // False: nothing of `v` may stay. `into` may be null: names only.
+  bool keep(const Node& node, const json::value& v, json::value* into) {
     if (v.is_object() && !node.members.empty()) return keepObject(node, v.get_object(), into);
     if (v.is_array() && node.element != Allowlist::kNone) return keepArray(node, v.get_array(), into);
     if (v.is_object() || v.is_array() || !node.scalar) {
       leftOut_.add(place());
       return false;
     }
-    if (node.masked && !isMask(v)) {
-      masked_.add(place());
-      into = json::value(kMask);
-    } else {
-      into = v;
-    }
+    const bool mask = node.masked && !isMask(v);
+    if (mask) masked_.add(place());
+    if (into != nullptr && mask) *into = json::value(kMask);
+    if (into != nullptr && !mask) *into = v;
     return true;
   }
 
-  Projection finish(json::value payload) { return {std::move(payload), leftOut_.take(), masked_.take()}; }
+  NamedFields leftOut() const { return leftOut_.take(); }
+  Projection finish(json::value payload) const { return {std::move(payload), leftOut_.take(), masked_.take()}; }
 
  private:
   struct Step {
@@ -81,27 +80,30 @@ class Projector {
     std::string_view key;
   };
 
-  bool keepObject(const Node& node, const json::object& from, json::value& into) {
-    json::object& out = into.emplace_object();
+  bool keepObject(const Node& node, const json::object& from, json::value* into) {
+    json::object* out = into == nullptr ? nullptr : &into->emplace_object();
+    if (out != nullptr) out->reserve(from.size());
     for (const auto& item : from) {
       steps_.push_back({false, item.key()});
       const Index child = allowed_.member(node, item.key());
       json::value kept;
       if (child == Allowlist::kNone)
         leftOut_.add(place());
-      else if (keep(allowed_.node(child), item.value(), kept))
-        out.emplace(item.key(), std::move(kept));
+      else if (keep(allowed_.node(child), item.value(), out == nullptr ? nullptr : &kept) && out != nullptr)
+        out->emplace(item.key(), std::move(kept));
       steps_.pop_back();
     }
     return true;
   }
 
-  bool keepArray(const Node& node, const json::array& from, json::value& into) {
-    json::array& out = into.emplace_array();
+  bool keepArray(const Node& node, const json::array& from, json::value* into) {
+    json::array* out = into == nullptr ? nullptr : &into->emplace_array();
+    if (out != nullptr) out->reserve(from.size());
     steps_.push_back({true, {}});
     for (const json::value& item : from) {
       json::value kept;
-      if (keep(allowed_.node(node.element), item, kept)) out.push_back(std::move(kept));
+      if (keep(allowed_.node(node.element), item, out == nullptr ? nullptr : &kept) && out != nullptr)
+        out->push_back(std::move(kept));
     }
     steps_.pop_back();
     return true;
@@ -131,8 +133,14 @@ Projection project(const Allowlist& allowed, const json::value& payload) {
   if (emptyPayload(payload))
     kept = payload;
   else
-    projector.keep(allowed.node(Allowlist::kRoot), payload, kept);
+    projector.keep(allowed.node(Allowlist::kRoot), payload, &kept);
   return projector.finish(std::move(kept));
+}
+
+NamedFields fieldsBeyond(const Allowlist& allowed, const json::value& payload) {
+  Projector projector(allowed);
+  if (!emptyPayload(payload)) projector.keep(allowed.node(Allowlist::kRoot), payload, nullptr);
+  return projector.leftOut();
 }
 
 std::string NamedFields::words() const {

@@ -38,4 +38,7 @@ struct Projection {
 // O(payload).
 Projection project(const Allowlist& allowed, const json::value& payload);
 
+// What project() would leave out, without making the rest. O(payload).
+NamedFields fieldsBeyond(const Allowlist& allowed, const json::value& payload);
+
 }  // namespace witan::agents

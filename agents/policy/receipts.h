@@ -34,7 +34,7 @@ struct PrivacyReceipt {
 PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const ModelName* model, std::string_view boundary,
                        std::string_view person, std::int64_t atMs);
 
-// Errors: ids, limits, time; reading: not canonical Cap'n Proto of such a body.
+// Errors: ids, limits, time; reading: no such body.
 Status checkReceipt(const PrivacyReceipt& receipt);
 Result<std::string> encodeReceipt(const PrivacyReceipt& receipt);
 Result<PrivacyReceipt> readReceipt(std::string_view bytes);

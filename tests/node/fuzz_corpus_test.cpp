@@ -8,6 +8,7 @@
 
 #include "tests/fuzz/target_action.h"
 #include "tests/fuzz/target_agent_snapshot.h"
+#include "tests/fuzz/target_agents_policy.h"
 #include "tests/fuzz/target_checkpoint.h"
 #include "tests/fuzz/target_entry.h"
 #include "tests/fuzz/target_event_line.h"
@@ -15,6 +16,7 @@
 #include "tests/fuzz/target_json.h"
 #include "tests/fuzz/target_log_batch.h"
 #include "tests/fuzz/target_policy.h"
+#include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
 
@@ -30,12 +32,20 @@ struct Target {
 void PrintTo(const Target& target, std::ostream* out) { *out << target.name; }
 
 constexpr Target kTargets[] = {
-    {"action_capnp", fuzz::fuzzAction},  {"checkpoint", fuzz::fuzzCheckpoint},
-    {"entry", fuzz::fuzzEntry},          {"event_line", fuzz::fuzzEventLine},
-    {"frontier", fuzz::fuzzFrontier},    {"json", fuzz::fuzzJson},
-    {"log_batch", fuzz::fuzzLogBatch},   {"policy", fuzz::fuzzPolicy},
-    {"proposal", fuzz::fuzzProposal},    {"text", fuzz::fuzzText},
-    {"sync_frame", fuzz::fuzzSyncFrame}, {"agent_snapshot", fuzz::fuzzAgentSnapshot},
+    {"action_capnp", fuzz::fuzzAction},
+    {"checkpoint", fuzz::fuzzCheckpoint},
+    {"entry", fuzz::fuzzEntry},
+    {"event_line", fuzz::fuzzEventLine},
+    {"frontier", fuzz::fuzzFrontier},
+    {"json", fuzz::fuzzJson},
+    {"log_batch", fuzz::fuzzLogBatch},
+    {"policy", fuzz::fuzzPolicy},
+    {"proposal", fuzz::fuzzProposal},
+    {"text", fuzz::fuzzText},
+    {"sync_frame", fuzz::fuzzSyncFrame},
+    {"agent_snapshot", fuzz::fuzzAgentSnapshot},
+    {"agents_policy", fuzz::fuzzAgentsPolicy},
+    {"secure_store", fuzz::fuzzSecureStore},
 };
 
 fs::path corpus() { return fs::path(WITAN_SOURCE_DIR) / "tests" / "fuzz" / "corpus"; }

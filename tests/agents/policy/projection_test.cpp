@@ -232,6 +232,7 @@ RC_GTEST_PROP(NeedToKnow, FieldsOfTheProjectionAreASubsetOfTheAllowlist, (std::u
     RC_ASSERT(fieldsAreAllowed(allow, p.payload));
     RC_ASSERT(conforms(list, x) == fieldsAreAllowed(allow, x));
     RC_ASSERT((p.leftOut.count == 0) == conforms(list, x));
+    RC_ASSERT(fieldsBeyond(list, x).words() == p.leftOut.words());
     if (conforms(list, x)) RC_ASSERT(p.payload == x);
   }
 }

@@ -1,0 +1,278 @@
+// `witan secret` as a person or script uses it; and no byte of a secret, name or passphrase is found in the directory,
+// in an argument, or in anything that was printed.
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "tests/node/program.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node {
+namespace {
+
+using testing::Finished;
+using testing::runWitan;
+using testing::Scratch;
+namespace fs = std::filesystem;
+
+constexpr const char* kValue = "sk-live-0123456789abcdef";
+constexpr const char* kPassphrase = "correct horse battery staple";
+
+std::string readAll(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class SecretCommand : public ::testing::Test {
+ protected:
+  SecretCommand() {
+    scratch_.write("key", std::string(32, '\x07'));
+    scratch_.write("passphrase", std::string(kPassphrase) + "\nanother line\n");
+    fs::create_directories(dir());
+  }
+  fs::path dir() const { return scratch_ / "data"; }
+  fs::path store() const { return dir() / "secrets.witan"; }
+
+  Finished run(std::vector<std::string> words, const std::string& input = "", const char* key = "key") {
+    words.insert(words.begin(), "secret");
+    words.insert(words.end(), {"--dir", dir().string()});
+    if (key != nullptr) words.insert(words.end(), {"--key-file", scratch_ / key});
+    return runWitan(words, input, [] { setsid(); });  // without a terminal
+  }
+  Finished runWithPassphrase(std::vector<std::string> words, const std::string& input = "",
+                             const char* file = "passphrase") {
+    const std::string path = scratch_ / file;
+    words.insert(words.begin(), "secret");
+    words.insert(words.end(), {"--dir", dir().string()});
+    return runWitan(words, input, [&] {
+      setsid();
+      setenv("WITAN_PASSPHRASE_FILE", path.c_str(), 1);
+    });
+  }
+
+  Scratch scratch_;
+};
+
+// Every file below `dir`, for the text or any 8 bytes of it.
+void expectNowhere(const fs::path& dir, std::string_view secret) {
+  for (const auto& entry : fs::recursive_directory_iterator(dir)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string content = readAll(entry.path());
+    bool found = false;
+    for (std::size_t i = 0; i + 8 <= secret.size(); ++i)
+      found = found || content.find(secret.substr(i, 8)) != std::string::npos;
+    EXPECT_FALSE(found) << "found in " << entry.path().filename();
+    EXPECT_EQ(entry.path().filename().string().find(secret.substr(0, 8)), std::string::npos);
+  }
+}
+void expectSilent(const Finished& finished, std::string_view secret) {
+  EXPECT_EQ((finished.out + finished.err).find(secret.substr(0, 8)), std::string::npos);
+}
+
+TEST_F(SecretCommand, SetsListsReplacesAndForgets) {
+  EXPECT_EQ(run({"list"}).out, "");
+  const Finished made = run({"set", "cloud-llm-key"}, std::string(kValue) + "\n");
+  EXPECT_EQ(made.exitCode, 0) << made.err;
+  EXPECT_EQ(made.out, "keeps cloud-llm-key\n");
+  EXPECT_EQ(run({"set", "laboratory-token", "--json"}, "t").out, "{\"set\":\"laboratory-token\"}\n");
+  EXPECT_EQ(run({"list"}).out, "cloud-llm-key\nlaboratory-token\n");
+  EXPECT_EQ(run({"list", "--json"}).out, "{\"secrets\":[\"cloud-llm-key\",\"laboratory-token\"]}\n");
+  EXPECT_EQ(run({"set", "cloud-llm-key"}, "another").exitCode, 0);
+  EXPECT_EQ(run({"rm", "laboratory-token"}).out, "removed laboratory-token\n");
+  EXPECT_EQ(run({"list"}).out, "cloud-llm-key\n");
+  const Finished none = run({"rm", "laboratory-token"});
+  EXPECT_EQ(none.exitCode, 1);
+  EXPECT_EQ(none.err, "witan: there is no secret \"laboratory-token\": see: witan secret list\n");
+}
+
+TEST_F(SecretCommand, TheFileIsForItsOwnerOnlyAndReplacedAsAWhole) {
+  ASSERT_EQ(run({"set", "a"}, "1").exitCode, 0);
+  struct stat status {};
+  ASSERT_EQ(stat(store().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0600u);
+  EXPECT_FALSE(fs::exists(store().string() + ".new"));
+  const std::string before = readAll(store());
+  ASSERT_EQ(run({"set", "a"}, "1").exitCode, 0);
+  EXPECT_NE(readAll(store()), before) << "a fresh nonce";
+}
+
+// "a test searches the disks for them"
+TEST_F(SecretCommand, NoSecretIsFoundOnDiskOrScreen) {
+  const std::string name = "name-of-a-secret";
+  for (const Finished& f :
+       {run({"set", name}, kValue), run({"list", "--json"}), run({"set", name}, kValue), run({"set", "other"}, "x")}) {
+    EXPECT_EQ(f.exitCode, 0) << f.err;
+    expectSilent(f, kValue);
+  }
+  expectNowhere(dir(), kValue);
+  expectNowhere(dir(), name);
+  ASSERT_EQ(run({"rm", name}).exitCode, 0);
+  expectNowhere(dir(), kValue);
+}
+
+TEST_F(SecretCommand, TheSearchFires) {
+  std::ofstream(dir() / "log") << "using " << kValue;
+  EXPECT_NONFATAL_FAILURE(expectNowhere(dir(), kValue), "found in");
+}
+
+TEST_F(SecretCommand, APassphraseComesFromAFile) {
+  const Finished made = runWithPassphrase({"set", "a"}, kValue);
+  EXPECT_EQ(made.exitCode, 0) << made.err;
+  EXPECT_EQ(runWithPassphrase({"list"}).out, "a\n");
+  expectNowhere(dir(), kPassphrase);
+  expectNowhere(dir(), kValue);
+  scratch_.write("wrong", "correct horse battery stable\n");
+  const Finished wrong = runWithPassphrase({"list"}, "", "wrong");
+  EXPECT_EQ(wrong.exitCode, 1);
+  EXPECT_EQ(wrong.err, "witan: " + store().string() + ": this is not the passphrase of the file of secrets\n");
+  expectSilent(wrong, "correct horse");
+  const Finished other = run({"list"});
+  EXPECT_NE(other.err.find("is for a passphrase, not for a key file"), std::string::npos) << other.err;
+  scratch_.write("empty", "\n");
+  EXPECT_NE(runWithPassphrase({"list"}, "", "empty").err.find("an empty passphrase"), std::string::npos);
+  EXPECT_NE(runWithPassphrase({"list"}, "", "gone").err.find("cannot open the passphrase file"), std::string::npos);
+}
+
+TEST_F(SecretCommand, WithoutAnyKeyItSaysWhatToGive) {
+  const Finished none = run({"set", "a"}, kValue, nullptr);
+  EXPECT_EQ(none.exitCode, 1);
+  EXPECT_EQ(none.err,
+            "witan: there is no terminal to ask for the passphrase on: name a file that has it in "
+            "WITAN_PASSPHRASE_FILE, or give --key-file FILE\n");
+  EXPECT_FALSE(fs::exists(store()));
+  ASSERT_EQ(run({"set", "a"}, "1").exitCode, 0);
+  EXPECT_NE(run({"list"}, "", nullptr).err.find("give it: --key-file FILE"), std::string::npos);
+}
+
+// Refusals say why, quote no secret and change nothing.
+TEST_F(SecretCommand, BadInputIsRefused) {
+  ASSERT_EQ(run({"set", "a"}, kValue).exitCode, 0);
+  const std::string before = readAll(store());
+  const auto refused = [&](const Finished& f, const std::string& why) {
+    EXPECT_EQ(f.exitCode, 1);
+    EXPECT_NE(f.err.find(why), std::string::npos) << f.err;
+    EXPECT_EQ(f.out, "");
+    expectSilent(f, kValue);
+    EXPECT_EQ(readAll(store()), before);
+  };
+  scratch_.write("short", "abc");
+  scratch_.write("other-key", std::string(32, '\x08'));
+  refused(run({"set", "a"}, ""), "an empty secret");
+  refused(run({"set", "a"}, "\n"), "an empty secret");
+  refused(run({"set", "a b"}, kValue), "the secret's name");
+  refused(run({"set", "a"}, std::string(70'000, 'x')), "more than 65536 bytes");
+  refused(run({"set", "a"}, kValue, "other-key"), "this is not the key of the file of secrets");
+  refused(run({"set", "a"}, kValue, "short"), "a key file has 32 bytes");
+  refused(run({"set", "a"}, kValue, "gone"), "cannot open the key file");
+  EXPECT_EQ(runWitan({"secret", "set", "a", kValue}).exitCode, 2) << "never an argument";
+}
+
+TEST_F(SecretCommand, ADamagedFileIsNotWrittenOver) {
+  ASSERT_EQ(run({"set", "a"}, kValue).exitCode, 0);
+  std::string damaged = readAll(store());
+  damaged.back() = static_cast<char>(damaged.back() ^ 1);
+  std::ofstream(store(), std::ios::binary) << damaged;
+  for (const Finished& f : {run({"set", "b"}, "1"), run({"list"}), run({"rm", "a"})}) {
+    EXPECT_EQ(f.exitCode, 1);
+    EXPECT_NE(f.err.find("has damaged contents"), std::string::npos) << f.err;
+  }
+  EXPECT_EQ(readAll(store()), damaged);
+}
+
+TEST_F(SecretCommand, TwoAtOnceDoNotLoseOne) {
+  ASSERT_EQ(run({"set", "a"}, "1").exitCode, 0);
+  const int fd = open((store().string() + ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  const Finished second = run({"set", "b"}, "2");
+  close(fd);
+  EXPECT_EQ(second.exitCode, 1);
+  EXPECT_NE(second.err.find("another command is changing the secrets"), std::string::npos) << second.err;
+  EXPECT_EQ(run({"list"}).out, "a\n");
+}
+
+TEST_F(SecretCommand, ValuesKeepTheirLines) {
+  // As a PEM key: only the last line end is not part of it. Seen through the size of what is refused.
+  EXPECT_EQ(run({"set", "pem"}, std::string(65'535, 'x') + "\n\n").exitCode, 0);
+  EXPECT_EQ(run({"set", "pem"}, std::string(65'536, 'x') + "\r\n").exitCode, 0);
+  EXPECT_EQ(run({"set", "pem"}, std::string(65'536, 'x') + "\n\n").exitCode, 1);
+}
+
+// ---- at a terminal ----
+
+// The program with a terminal of its own, driven by what it asks; everything the terminal showed.
+struct Terminal {
+  std::string shown;
+  int exitCode = -1;
+};
+
+Terminal atTerminal(const std::vector<std::string>& words,
+                    const std::vector<std::pair<std::string, std::string>>& talk) {
+  int master = -1;
+  const pid_t pid = forkpty(&master, nullptr, nullptr, nullptr);
+  WITAN_CHECK(pid >= 0, "a terminal");
+  if (pid == 0) {
+    std::string program = WITAN_BINARY;
+    std::vector<std::string> kept = words;
+    std::vector<char*> argv{program.data()};
+    for (std::string& word : kept) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    unsetenv("WITAN_PASSPHRASE_FILE");
+    execv(program.c_str(), argv.data());
+    _exit(127);
+  }
+  Terminal out;
+  std::size_t next = 0, from = 0;
+  char buffer[4096];
+  // EIO: the other side is gone.
+  for (ssize_t got; (got = read(master, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);) {
+    if (got > 0) out.shown.append(buffer, static_cast<std::size_t>(got));
+    if (next == talk.size()) continue;
+    const std::size_t asked = out.shown.find(talk[next].first, from);
+    if (asked == std::string::npos) continue;
+    from = asked + talk[next].first.size();
+    const std::string& answer = talk[next++].second;
+    WITAN_CHECK(write(master, answer.data(), answer.size()) == static_cast<ssize_t>(answer.size()), "typed");
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  close(master);
+  out.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return out;
+}
+
+TEST_F(SecretCommand, ATerminalIsAskedAndShowsNothing) {
+  const std::string typed = std::string(kPassphrase) + "\n";
+  const Terminal made =
+      atTerminal({"secret", "set", "a", "--dir", dir().string()}, {{"New passphrase of the secrets: ", typed},
+                                                                   {"The same again: ", typed},
+                                                                   {"Value of a: ", std::string(kValue) + "\n"}});
+  EXPECT_EQ(made.exitCode, 0) << made.shown;
+  EXPECT_NE(made.shown.find("keeps a"), std::string::npos) << made.shown;
+  EXPECT_EQ(made.shown.find(kValue), std::string::npos);
+  EXPECT_EQ(made.shown.find(kPassphrase), std::string::npos);
+  expectNowhere(dir(), kValue);
+  const Terminal listed =
+      atTerminal({"secret", "list", "--dir", dir().string()}, {{"Passphrase of the secrets: ", typed}});
+  EXPECT_EQ(listed.exitCode, 0) << listed.shown;
+  EXPECT_NE(listed.shown.find("a\r\n"), std::string::npos) << listed.shown;
+  EXPECT_EQ(runWithPassphrase({"list"}).out, "a\n") << "the same passphrase, from a file";
+}
+
+TEST_F(SecretCommand, ATerminalThatSaysTwoThingsOrCtrlCChangesNothing) {
+  const Terminal differ = atTerminal({"secret", "set", "a", "--dir", dir().string()},
+                                     {{"New passphrase of the secrets: ", "one\n"}, {"The same again: ", "two\n"}});
+  EXPECT_EQ(differ.exitCode, 1);
+  EXPECT_NE(differ.shown.find("the two passphrases differ"), std::string::npos) << differ.shown;
+  const Terminal stopped =
+      atTerminal({"secret", "set", "a", "--dir", dir().string()}, {{"New passphrase of the secrets: ", "one\x03"}});
+  EXPECT_EQ(stopped.exitCode, 1);
+  EXPECT_NE(stopped.shown.find("interrupted"), std::string::npos) << stopped.shown;
+  EXPECT_FALSE(fs::exists(store()));
+}
+
+}  // namespace
+}  // namespace witan::node
