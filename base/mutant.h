@@ -61,7 +61,12 @@ WITAN_ENUM(Mutant, none,
            dropRunLog,  // the end of a run is not recorded
            wakeTwice,   // a run that has ended runs again
            noGrace,     // every device that hosts an agent runs its wakes at once
-           lostWake)    // the wake queue is not durable
+           lostWake,    // the wake queue is not durable
+           // --- episodes
+           replanOnRetry,     // a run that has a plan goes by the agent's new one
+           effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
+           widenFork,         // a sub-episode gets what its parent does not hold
+           forgetSpent)       // what is spent does not count
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

@@ -38,6 +38,7 @@ int runCli(int argc, char** argv) {
   addDomainCommand(app, exitCode);
   addIdCommand(app, exitCode);
   addAgentCommand(app, exitCode);
+  addEpisodeCommand(app, exitCode);
   addStateCommand(app, exitCode);
   addJournalCommand(app, exitCode);
   addSyncCommand(app, exitCode);

@@ -31,6 +31,7 @@ void addQueueCommand(CLI::App& app, int& exitCode);
 void addDomainCommand(CLI::App& app, int& exitCode);
 void addStateCommand(CLI::App& app, int& exitCode);
 void addAgentCommand(CLI::App& app, int& exitCode);
+void addEpisodeCommand(CLI::App& app, int& exitCode);
 void addJournalCommand(CLI::App& app, int& exitCode);
 void addSyncCommand(CLI::App& app, int& exitCode);
 void addDeviceCommand(CLI::App& app, int& exitCode);

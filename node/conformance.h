@@ -25,4 +25,8 @@ using EmitRow = std::function<void(const ConformanceRow&)>;
 // Seed 002: every theorem of the decision logic, proven by Z3 for all inputs; counter-checks are the broken twins.
 void runDecisionSuite(const ConformanceOptions& options, const EmitRow& emit);
 
+// Seed 004: K-01 to K-04 of its appendix and its experiments on single episodes, on the real kernel with toy agents;
+// counter-checks are histories that break the law.
+void runKernelsSuite(const ConformanceOptions& options, const EmitRow& emit);
+
 }  // namespace witan::node

@@ -20,6 +20,10 @@ set(WITAN_HOOKED_node_replica
   node/replica/replica_follow.cpp
   node/replica/replica_route.cpp)
 set(WITAN_HOOKED_agents
+  agents/episode/context.cpp
+  agents/episode/episode.cpp
+  agents/episode/episode_call.cpp
+  agents/episode/quota.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)
 set(WITAN_HOOKED_sim

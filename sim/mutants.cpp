@@ -64,8 +64,10 @@ constexpr MutantCase kCases[] = {
     {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
 };
 
-constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard, Mutant::dropRunLog,
-                               Mutant::wakeTwice,     Mutant::noGrace,       Mutant::lostWake};
+constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard,
+                               Mutant::dropRunLog,    Mutant::wakeTwice,     Mutant::noGrace,
+                               Mutant::lostWake,      Mutant::replanOnRetry, Mutant::effectBeforePlan,
+                               Mutant::widenFork,     Mutant::forgetSpent};
 
 // Every variant stands in one of the two.
 constexpr bool isComplete() {

@@ -1,0 +1,28 @@
+// The conformance suite of seed 004 for single episodes: K-01 to K-04 of its appendix, and of the experiments of its
+// section 8 those that concern one episode (1, 2, 3, 5). Each check runs the real kernel on toys; its twin gives the
+// same judge a history, a value or a kernel that breaks the law, and must be found out. Deterministic; a second or so
+// in all.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace witan::agents::conformance {
+
+struct Finding {
+  bool pass = false;
+  std::string detail;
+};
+
+struct KernelCheck {
+  std::string_view id;  // "K-01", "E-1"
+  std::string_view title;
+  std::string_view twinTitle;  // what the twin breaks
+  Finding (*run)();
+  Finding (*twin)();  // pass: it was found out
+};
+
+std::span<const KernelCheck> kernelChecks();
+
+}  // namespace witan::agents::conformance

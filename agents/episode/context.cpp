@@ -1,0 +1,92 @@
+#include "agents/episode/context.h"
+
+#include <algorithm>
+
+#include "base/identity.h"
+#include "base/mutant.h"
+#include "base/quote.h"
+
+namespace witan::agents::episode {
+
+namespace {
+
+inline constexpr std::size_t kMaxLocale = 256;
+inline constexpr std::int64_t kMaxSteps = 1000;  // bounds the length of a transcript
+
+std::string list(const Locale& tags) {
+  std::string out;
+  for (const std::string& tag : tags) out += (out.empty() ? "" : ", ") + tag;
+  return out.empty() ? "nowhere" : out;
+}
+
+Error beyond(std::string words) { return {ErrorCode::unauthorised, std::move(words), "a fork only narrows"}; }
+
+}  // namespace
+
+Result<Locale> localeOf(std::vector<std::string> tags) {
+  if (tags.size() > kMaxLocale) return invalid("locale: more than " + std::to_string(kMaxLocale) + " tags");
+  for (const std::string& tag : tags) WITAN_DO(validateId("locale", tag));
+  std::sort(tags.begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+  return tags;
+}
+
+bool isSubset(const Locale& inner, const Locale& outer) {
+  return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
+}
+
+Status checkGrant(const Grant& grant) {
+  WITAN_DO(checkCapabilities(grant.capabilities));
+  WITAN_TRY(locale, localeOf(grant.locale));
+  if (locale != grant.locale) return invalid("locale: tags must be sorted, each once");
+  const Budget& b = grant.budget;
+  if (b.steps < 0 || b.tokens < 0 || b.seconds < 0) return invalid("a budget cannot be negative");
+  if (b.steps > kMaxSteps) return invalid("a budget of more than " + std::to_string(kMaxSteps) + " steps");
+  return okStatus();
+}
+
+Result<Grant> grantOf(const AgentSpec& spec) {
+  WITAN_TRY(locale, localeOf(spec.locale));
+  Grant grant{spec.capabilities, std::move(locale), spec.budget};
+  WITAN_DO(checkGrant(grant));
+  return grant;
+}
+
+Context::Context(Grant grant) : grant_(std::move(grant)), quota_(grant_.budget), used_(grant_.capabilities.size(), 0) {}
+
+Result<std::size_t> Context::admits(const Reach& call) const {
+  const Locale places(call.locale.begin(), call.locale.end());
+  if (!isSubset(places, grant_.locale))
+    return Error{
+        ErrorCode::unauthorised,
+        "its data would get to " + list(places) + ", and that of this episode may get to " + list(grant_.locale), ""};
+  if (const auto found = firstCovering(grant_.capabilities, used_, call)) return *found;
+  return Error{ErrorCode::unauthorised,
+               "no capability with uses left covers " + inQuotes(call.tool) + " with these targets", ""};
+}
+
+Result<Grant> Context::fork(Grant wish) {
+  WITAN_TRY(locale, localeOf(std::move(wish.locale)));
+  wish.locale = std::move(locale);
+  WITAN_DO(checkGrant(wish));
+  const bool wide = mutated(Mutant::widenFork);
+  if (!wide && !isSubset(wish.locale, grant_.locale))
+    return beyond("locale " + list(wish.locale) + " is not within " + list(grant_.locale));
+  std::vector<std::int64_t> used = used_;
+  for (const Capability& c : wish.capabilities) {
+    bool found = wide;
+    for (std::size_t i = 0; !found && i < used.size(); ++i) {
+      Capability left = grant_.capabilities[i];
+      left.uses -= used[i];
+      if (!within(c, left)) continue;
+      used[i] += c.uses;
+      found = true;
+    }
+    if (!found) return beyond("capability " + inQuotes(c.resource) + " is not within what is held, or not so often");
+  }
+  if (const Status spent = quota_.spend(wish.budget); !spent.ok() && !wide) return beyond(spent.error().message);
+  used_ = std::move(used);
+  return wish;
+}
+
+}  // namespace witan::agents::episode

@@ -1,0 +1,212 @@
+// Episode: the K-12 execution of one wake on one device (seed 004, section 3), as a state machine that is told what
+// happened and says what it wants. It does no I/O, asks no clock, and keeps nothing that is not in its transcript:
+//
+//   begin() or resume()  ->  takeEntries()  -- write them, in order, to the agent's database
+//                            durable(n)     -- the first n entries are on disk
+//                            takeEffects()  -- looks and actions that may be carried out now: observed(), outcome()
+//                            wantsPlan()    -- make this plan durable, unless the run has one: planned() with the
+//                            winner questions()    -- actions that wait for a person: answered() ended()        --
+//                            write the run's terminal status
+//
+// Laws of the seed, and by what they hold:
+//   1, effect containment      the agent gets values and returns values; only an Effect permits a call (effect.h)
+//   2, audit before mutation   an Effect is given out only when its announcing entry is durable; its outcome is a
+//   second
+//                              entry (docs/FINDINGS.md, F11)
+//   3, monotone quota          agents/episode/quota.h; a call beyond it is denied, and the denial recorded
+//   4, locale narrowing        checked at every call and every fork (agents/episode/context.h)
+//   5, least privilege         a call that no capability covers is denied
+//
+// Durable execution by replay: all entries follow from those that came from outside (transcript.h), so any prefix of a
+// transcript continues to the same whole. There is one plan a run: the first that was made durable, whoever made it; a
+// run that has one never plans again. Every run ends, in bounded steps, with a status and a cause.
+//
+// The agent and the gate outlive the episode. Not thread-safe. After an error of a call nothing has changed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/episode/context.h"
+#include "agents/episode/effect.h"
+#include "agents/episode/gate.h"
+#include "agents/episode/transcript.h"
+
+namespace witan::agents::episode {
+
+inline constexpr std::size_t kMaxInputBytes = 256 * 1024;       // of what woke it
+inline constexpr std::size_t kMaxObservationBytes = 64 * 1024;  // of one answer
+inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
+
+// What the first entry holds.
+struct Beginning {
+  RunKey run;
+  std::string device;
+  json::object input;     // Input::content of the wake, without "seed"
+  std::int64_t seed = 0;  // R
+  Grant grant;            // C, Lambda, kappa
+  std::vector<ToolInfo> tools;
+  std::optional<RunKey> parent;  // of a sub-episode
+};
+
+// With what the agent declares, and a seed that is the same on every device.
+Result<Beginning> beginningOf(const AgentSpec& spec, const ToolTable& tools, const RunKey& run, std::string device,
+                              json::object input);
+
+// The answer to a look. `tokens` and `seconds`: what it did cost, if more than estimated.
+struct Observation {
+  bool ok = false;
+  json::value content;
+  std::string error;
+  std::int64_t tokens = 0, seconds = 0;
+};
+
+// An action that waits for a person, who must be shown it and the digest (replication/approval.h).
+struct Question {
+  std::string span;
+  OperationId operation;
+  std::string tool;
+  json::object arguments;  // what would cross
+  Hash digest{};
+};
+
+struct Ending {
+  replication::WakeStatus status = replication::WakeStatus::failedTerminal;
+  std::string cause;
+  Finish finish;  // of a run that failed before its answer: empty
+};
+
+struct Sub {
+  RunKey run;
+  Grant grant;
+};
+
+class Episode {
+ public:
+  // Calls the agent for the first time. Errors: the beginning is no valid one.
+  static Result<Episode> begin(const Agent& agent, const Gate& gate, Beginning beginning);
+  // Goes on from the entries that are durable; none of them is written again. Errors: corrupt, naming the first entry
+  // that does not follow; conflict, it was another agent or version. O(transcript).
+  static Result<Episode> resume(const Agent& agent, const Gate& gate, std::span<const std::string> contents);
+
+  const RunKey& run() const { return beginning_.run; }
+  TranscriptName name() const;
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Context& context() const { return context_; }
+
+  // --- what it wants
+  // Entries that were not taken yet, with the number of the first.
+  std::span<const Entry> takeEntries(std::uint64_t& first);
+  void durable(std::uint64_t count);
+  std::vector<Effect> takeEffects();
+  const replication::PlanBody* wantsPlan() const;
+  std::vector<Question> questions() const;
+  const Ending* ended() const { return ending_ ? &*ending_ : nullptr; }
+
+  // --- what happened. Told twice, or after the end, it changes nothing. Errors: notFound, nothing such was announced.
+  // An answer beyond the limits counts as a failure of the tool.
+  Status observed(std::string_view span, Observation observation);
+  // The plan that stands for this run (replication/plan.h), before or after the agent has made one; also when another
+  // turns out to stand, while its actions are under way: those that only the former had are no longer waited for.
+  // Errors: another run's, malformed; conflict, the agent has been told the results of another.
+  Status planned(const replication::PlanBody& plan);
+  // `approved`: a person's answer to the question with this digest. Errors also: conflict, another digest.
+  Status answered(std::string_view span, const Hash& digest, bool approved, std::string_view by);
+  Status outcome(const OperationId& operation, replication::OperationOutcome outcome, const json::value& result);
+  // Ends the run as failed; actions under way are no longer waited for.
+  Status abort(std::string_view cause);
+  // A sub-episode of `agentId` with a part of what this one holds. Errors: unauthorised, beyond what it holds.
+  Result<Sub> fork(std::string_view agentId, Grant wish);
+
+ private:
+  enum class Phase { looking, planning, acting, ended };
+  struct Ruling {
+    GateVerdict verdict;
+    bool byGate = false;  // else by the episode itself
+    std::string policy;   // epoch
+    std::optional<std::size_t> capability;
+  };
+  // One announced call, a look or an action.
+  struct Call {
+    std::string span;
+    ToolInfo tool;
+    json::object planned;    // arguments as the agent gave them
+    json::object arguments;  // as they may cross
+    std::vector<std::string> scope, targets;
+    std::optional<OperationId> operation;
+    Budget cost{0, 0, 0};
+    bool allowed = false, asked = false, given = false;
+    std::optional<Hash> digest;          // of what a person is asked
+    std::optional<json::object> answer;  // body of the observation or outcome
+    std::uint64_t entry = 0;             // that announced it, or that let it pass
+  };
+  struct Bound {
+    replication::PlanBody body;
+    std::vector<OperationId> operations;
+    PlanDigest digest;
+  };
+
+  Episode(const Agent& agent, const Gate& gate, Beginning beginning);
+
+  // episode.cpp: the turns
+  void start();
+  void advance();
+  void turn(const Input& input);
+  void take(Looks looks);
+  void take(Actions actions);
+  void take(const Finish& finish);
+  void bind(Bound bound);
+  void carryOut();
+  void tellObservations();
+  void tellResults();
+  void fail(std::string cause);
+  void end(replication::WakeStatus status, std::string cause, const Finish& finish);
+  void append(EntryKind kind, json::object body);
+
+  // episode_call.cpp: one call
+  Ruling rule(const Call& call);
+  GateVerdict judge(const GateRequest& request, std::uint64_t entry) const;
+  void announce(Call& call, json::object body);
+  void apply(Call& call, const GateVerdict& verdict);
+  void deny(Call& call, const std::string& token, const std::string& why);
+  void settle(Call& call, json::object answer);
+  GateRequest requestOf(const Call& call) const;
+  std::string epochAt(std::uint64_t entry) const;
+  ToolInfo toolNamed(const std::string& name) const;
+  // The open call with this span; null: it is settled. Errors: notFound.
+  Result<Call*> openCall(std::vector<Call>& calls, std::string_view span);
+
+  // replay.cpp
+  Status feed(const Entry& entry);
+  friend class Follower;
+
+  const Agent* agent_;
+  const Gate* gate_;
+  Beginning beginning_;
+  Context context_;
+  std::vector<Entry> recorded_;  // of a transcript that is being read: its verdicts count
+  std::vector<Entry> entries_;
+  std::size_t bytes_ = 0;
+  Hash chain_{};
+  std::uint64_t taken_ = 0, durable_ = 0;
+
+  Phase phase_ = Phase::looking;
+  bool told_ = false;  // the agent has the results of its plan
+  std::optional<Input> next_;
+  json::value sigma_;
+  std::vector<Call> looks_;                     // of this round
+  std::vector<Call> actions_;                   // announced, of the plan that stands
+  std::set<std::string, std::less<>> settled_;  // spans that nothing more is expected of
+  replication::PlanBody proposal_;
+  std::optional<Bound> bound_;
+  std::uint64_t forks_ = 0;
+  std::optional<Ending> ending_;
+};
+
+}  // namespace witan::agents::episode

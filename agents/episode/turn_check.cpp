@@ -1,0 +1,87 @@
+#include "agents/episode/turn_check.h"
+
+#include <set>
+
+#include "agents/episode/value_check.h"
+#include "base/identity.h"
+
+namespace witan::agents::episode {
+
+namespace {
+
+Error tooMany(std::string_view what, std::size_t limit) {
+  return invalid("more than " + std::to_string(limit) + " " + std::string(what));
+}
+
+Status checkThoughts(const std::vector<std::string>& thoughts) {
+  if (thoughts.size() > kMaxThoughts) return tooMany("thoughts", kMaxThoughts);
+  for (const std::string& thought : thoughts) WITAN_DO(checkText(thought, "thought", kMaxThoughtBytes));
+  return okStatus();
+}
+
+Status checkLooks(const Looks& looks) {
+  if (looks.empty()) return invalid("an empty list of looks");
+  if (looks.size() > kMaxLooks) return tooMany("looks", kMaxLooks);
+  for (const Look& look : looks) {
+    WITAN_DO(validateId("tool of a look", look.tool));
+    if (look.tokens < 0) return invalid("look at " + look.tool + ": a negative cost");
+    WITAN_DO(checkValue(look.arguments, "arguments of " + look.tool, {.bytes = kMaxArgumentBytes}));
+  }
+  return okStatus();
+}
+
+Status checkAction(replication::PlanAction& action) {
+  WITAN_DO(validateId("tool of an action", action.toolName));
+  auto arguments = parseJson(action.arguments, {.bytes = kMaxArgumentBytes, .depth = 32});
+  if (!arguments.ok()) return invalid("arguments of " + action.toolName + ": " + arguments.error().message);
+  if (!arguments->is_object()) return invalid("arguments of " + action.toolName + ": not an object");
+  action.arguments = canonicalJson(*arguments);
+  if (action.scope.size() > kMaxActions || action.targets.size() > kMaxActions)
+    return tooMany("scopes or targets of " + action.toolName, kMaxActions);
+  for (const std::string& scope : action.scope) WITAN_DO(validateId("scope of " + action.toolName, scope));
+  for (const std::string& target : action.targets) WITAN_DO(validateId("target of " + action.toolName, target));
+  return okStatus();
+}
+
+Status checkFinish(const Finish& finish) {
+  WITAN_DO(checkText(finish.answer, "answer", kMaxAnswerBytes));
+  std::set<replication::SlotName> seen;
+  std::size_t bytes = 0;
+  for (const SlotWrite& write : finish.slots) {
+    const auto index = static_cast<std::size_t>(write.slot);
+    if (index >= replication::kSlots) return invalid("a slot that does not exist");
+    if (!seen.insert(write.slot).second) return invalid("a slot that is written twice");
+    WITAN_DO(
+        checkValue(write.value, toString(write.slot),
+                   {.bytes = replication::kMaxSlotBytes, .depth = replication::kMaxSlotDepth, .elements = 100'000}));
+    bytes += canonicalJson(write.value).size();
+  }
+  if (bytes > kMaxSlotsBytes) return tooMany("bytes of slots", kMaxSlotsBytes);
+  if (finish.nextWakeAtMs.value_or(0) < 0 || finish.sleepUntilMs.value_or(0) < 0) return invalid("a time before 1970");
+  return okStatus();
+}
+
+}  // namespace
+
+Status checkPlan(Actions& actions) {
+  if (actions.size() > kMaxActions) return tooMany("actions", kMaxActions);
+  std::size_t bytes = 0;
+  for (replication::PlanAction& action : actions) {
+    WITAN_DO(checkAction(action));
+    bytes += action.arguments.size() + action.toolName.size();
+    for (const std::string& one : action.scope) bytes += one.size();
+    for (const std::string& one : action.targets) bytes += one.size();
+    if (bytes > kMaxPlanBytes) return tooMany("bytes of actions", kMaxPlanBytes);
+  }
+  return okStatus();
+}
+
+Status checkTurn(Turn& turn) {
+  WITAN_DO(checkThoughts(turn.thoughts));
+  WITAN_DO(checkValue(turn.sigma, "sigma", {.bytes = kMaxSigmaBytes, .elements = 100'000}));
+  if (const Looks* looks = std::get_if<Looks>(&turn.output)) return checkLooks(*looks);
+  if (Actions* actions = std::get_if<Actions>(&turn.output)) return checkPlan(*actions);
+  return checkFinish(std::get<Finish>(turn.output));
+}
+
+}  // namespace witan::agents::episode
