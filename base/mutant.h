@@ -66,7 +66,13 @@ WITAN_ENUM(Mutant, none,
            replanOnRetry,     // a run that has a plan goes by the agent's new one
            effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
            widenFork,         // a sub-episode gets what its parent does not hold
-           forgetSpent)       // what is spent does not count
+           forgetSpent,       // what is spent does not count
+           // --- sagas
+           skipMarkerCheck,    // an operation whose record is there is carried out again
+           recordBeforeApply,  // recovery records the outcome of an effect without looking for it
+           compensateTwice,    // each device compensates under an id of its own
+           ackBeforeRow,       // the effect is made before the saga's row is durable
+           endlessPoison)      // attempts are never given up
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

@@ -42,6 +42,18 @@ std::vector<Dot> dotsOf(const JournalView& view) {
 
 }  // namespace
 
+bool sameEdit(const Sibling& a, const Sibling& b) {
+  if (!a.body || !b.body) return !a.body && !b.body;
+  return a.body->operationId && a.body->operationId == b.body->operationId && a.body->type == b.body->type &&
+         a.body->payload == b.body->payload;
+}
+
+bool JournalView::inConflict() const {
+  if (siblings.size() + unreadable.size() <= 1) return false;
+  return !unreadable.empty() || !std::all_of(siblings.begin(), siblings.end(),
+                                             [&](const Sibling& s) { return sameEdit(s, siblings.front()); });
+}
+
 JournalView journalViewOf(std::span<const Version> versions) {
   JournalView view;
   for (const Version* v : maximalVersions(versions)) {

@@ -20,12 +20,16 @@ struct Sibling {
   friend bool operator==(const Sibling&, const Sibling&) = default;
 };
 
+// Two deletions, or what one operation wrote on several devices that were cut off (docs/FINDINGS.md, F3).
+bool sameEdit(const Sibling& a, const Sibling& b);
+
 struct JournalView {
   std::vector<Sibling> siblings;     // by dot
   std::optional<std::size_t> shown;  // which of them readers see; none: it is deleted, or there is nothing
   std::vector<Unreadable> unreadable;
 
-  bool inConflict() const { return siblings.size() + unreadable.size() > 1; }
+  // Whether a person must choose. What says the same is one edit, however many devices made it.
+  bool inConflict() const;
   friend bool operator==(const JournalView&, const JournalView&) = default;
 };
 

@@ -161,6 +161,9 @@ struct UndoStep {
   key @1 :Id;
   type @2 :Text;             # of what stood there before; empty: nothing did
   payload @3 :Text;
+
+  writtenBy @4 :Sha256;
+  # The operation that had written that, null if a person had: so that its own compensation knows it again.
 }
 
 struct ApprovalBody {

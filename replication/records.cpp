@@ -150,6 +150,7 @@ Status checkRecord(const OperationBody& body) {
     WITAN_DO(validateId("undo.scope", step.scope));
     WITAN_DO(validateId("undo.key", step.key));
     if (step.type.empty() != step.payload.empty()) return invalid("undo: a type and a payload come together");
+    if (step.writtenBy) WITAN_DO(checkGiven("undo.writtenBy", *step.writtenBy));
     if (step.type.empty()) continue;
     WITAN_DO(validateId("undo.type", step.type));
     WITAN_DO(checkCanonicalJson("undo.payload", step.payload));

@@ -160,7 +160,8 @@ struct UndoStep {
   std::string key;
   std::string type;
   std::string payload;
-  WITAN_MEMBERS(UndoStep, scope, key, type, payload)
+  std::optional<Hash> writtenBy;
+  WITAN_MEMBERS(UndoStep, scope, key, type, payload, writtenBy)
   friend bool operator==(const UndoStep&, const UndoStep&) = default;
 };
 

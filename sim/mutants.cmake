@@ -26,11 +26,14 @@ set(WITAN_HOOKED_agents
   agents/episode/quota.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)
+set(WITAN_HOOKED_saga
+  saga/saga_engine.cpp
+  saga/saga_repair.cpp)
 set(WITAN_HOOKED_sim
   sim/active_mutant.cpp)
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
-foreach(room replication kernel node_replica agents sim)
+foreach(room replication kernel node_replica saga agents sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE hooked)
   add_library(witan_${room}_hooked OBJECT ${hooked})
   target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
@@ -39,5 +42,5 @@ endforeach()
 
 add_executable(witan-mutants node/main.cpp)
 target_link_libraries(witan-mutants PRIVATE
-  witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_agents_hooked witan_sim_hooked
-  witan_node)
+  witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_saga_hooked witan_agents_hooked
+  witan_sim_hooked witan_node)

@@ -28,7 +28,7 @@ struct MutantCase {
 // One for every variant but those below, in the order of base/mutant.h.
 std::span<const MutantCase> mutantCases();
 // Those that need more chances to meet than thousands of runs have, or that no workload reaches: told as stories,
-// tests/replication/mutants and tests/agents/mutants notice them.
+// tests/replication/mutants, tests/saga/mutants and tests/agents/mutants notice them.
 std::span<const Mutant> storyMutants();
 // Null: none.
 const MutantCase* findMutantCase(std::string_view name);

@@ -204,7 +204,7 @@ inline void expectEqual(Device& a, Device& b) {
     ASSERT_NE(other, nullptr) << id;
     EXPECT_EQ(mine->clock(), other->clock()) << id;
     EXPECT_EQ(mine->digest(), other->digest()) << id;
-    for (int kind = 1; kind <= 10; ++kind) {
+    for (int kind = 1; kind <= 12; ++kind) {
       const auto keys = mine->keys(static_cast<Kind>(kind));
       EXPECT_EQ(keys, other->keys(static_cast<Kind>(kind))) << id;
       for (const std::string& key : keys) {

@@ -307,7 +307,7 @@ class World {
     }
   }
   void eachHeld(Space& space, const std::function<void(Kind, const std::string&, const Version&)>& visit) {
-    for (int k = 1; k <= 10; ++k)
+    for (int k = 1; k <= 12; ++k)
       for (const std::string& key : space.keys(static_cast<Kind>(k))) {
         const auto versions = space.versions(static_cast<Kind>(k), key);
         for (const Version& version : *versions) visit(static_cast<Kind>(k), key, version);

@@ -1,0 +1,46 @@
+// Journal effects: the one commit that an operation makes in the journal database, and the one that undoes it.
+//
+// The commit holds the entities' new bodies, the notification batch that tells of them, and the operation's record with
+// what was there before (for the undoing, on any device): so the record is there if and only if the effect is.
+// Functions of the intent and of what the journal holds now; nothing is written here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replication/journal_write.h"
+#include "replication/operation.h"
+#include "saga/saga_row.h"
+
+namespace witan::saga {
+
+inline constexpr std::size_t kMaxEntityChanges = 1000;  // in one operation
+
+// What a tool wants to be in the journal.
+struct JournalEffect {
+  std::string scope;                                 // of the journal; empty: the agent's
+  std::vector<replication::JournalChange> changes;   // each entity once; what would change nothing is left out
+  std::string result = "null";                       // canonical JSON
+};
+
+struct JournalCommit {
+  std::string scope;
+  std::vector<replication::Write> writes;  // the record of the operation is the last
+  Outcome outcome;
+};
+
+// The bodies become those of the operation. Errors: ids and limits; `conflict` if an entity has edits side by side that
+// a person must settle first. O(versions of the entities).
+Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& intent, JournalEffect effect);
+
+// The undoing of `done`, in whose scope `journal` is, by the compensation `intent`. What an entity shows must still be
+// what the operation wrote: then what was there before comes back, or, if another edit stands beside it, that one stays
+// alone. Errors: `conflict`, naming the entity, if somebody has edited it since: nothing is overwritten.
+Result<JournalCommit> undoCommit(replication::Space& journal, std::string_view scope, const Intent& intent,
+                                 const replication::OperationView& done, std::int64_t nowMs);
+
+// The record of an operation, as it stands in either database.
+Result<replication::Write> operationWrite(const Intent& intent, const Outcome& outcome,
+                                          std::vector<replication::UndoStep> undo);
+
+}  // namespace witan::saga

@@ -1,0 +1,370 @@
+#include "saga/saga_engine.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/mutant.h"
+
+namespace witan::saga {
+
+using namespace replication;
+
+namespace {
+
+bool mayPass(const Error& error) {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::ioFailed || error.code == ErrorCode::corrupt;
+}
+
+std::string wordsOf(const Error& error) {
+  std::string words = error.message;
+  if (!error.hint.empty()) words += ": " + error.hint;
+  return words.substr(0, kMaxErrorBytes);
+}
+
+}  // namespace
+
+SagaEngine::SagaEngine(LocalReplica& replica, SagaEnvironment& environment, SagaOptions options)
+    : replica_(replica),
+      environment_(environment),
+      options_(options),
+      rows_(replica.database(DatabaseName::agents), options.keepDone) {}
+
+SagaEngine::Saga* SagaEngine::at(const Hash& operation) {
+  const auto found = sagas_.find(operation);
+  return found == sagas_.end() ? nullptr : &found->second;
+}
+
+const SagaRow* SagaEngine::find(const OperationId& operation) const {
+  const auto found = sagas_.find(operation.value);
+  return found == sagas_.end() ? nullptr : &found->second.row;
+}
+
+// --- beginning
+
+Status SagaEngine::load(Now now) {
+  return rows_.visitOpen([&](SagaRow&& row) {
+    const Hash operation = row.intent.operation;
+    const bool waits = row.status == SagaStatus::backoff;
+    Saga saga{std::move(row), OperationId{operation}.hex(), 0, false, false, false};
+    saga.mayHaveActed = saga.row.intent.kind != EffectKind::journal;
+    if (mutated(Mutant::recordBeforeApply) && saga.row.phase == SagaPhase::intended) {
+      saga.row.phase = SagaPhase::recording;
+      saga.row.result = "null";
+    }
+    if (waits) {
+      // A wall clock that jumped must not hold it for ever.
+      const std::int64_t left = saga.row.nextAttemptAtMs - now.wallMs();
+      saga.dueMs = now.ms + std::clamp<std::int64_t>(left, 0, options_.lastBackoffMs);
+      due_.emplace(saga.dueMs, operation);
+    } else {
+      ready_.push_back(operation);
+    }
+    sagas_.insert_or_assign(operation, std::move(saga));
+    ++counters_.recovered;
+  });
+}
+
+Status SagaEngine::begin(std::span<const Intent> intents, Now now) {
+  for (const Intent& intent : intents)
+    if (Status ok = checkIntent(intent); !ok.ok())
+      return invalid("operation " + intent.id().hex() + ": " + ok.error().message, ok.error().hint);
+  if (sagas_.size() + intents.size() > kMaxOpenSagas)
+    return Error{ErrorCode::unavailable, std::to_string(sagas_.size()) + " sagas are open, no more fit",
+                 "they end by themselves; see: witan saga list"};
+  std::vector<const Intent*> fresh;
+  for (const Intent& intent : intents) {
+    WITAN_TRY(repeated, known(intent, now));
+    if (!repeated) fresh.push_back(&intent);
+  }
+  for (const Intent* intent : fresh) start(*intent, now);
+  return okStatus();
+}
+
+// Whether this device has it under way already.
+Result<bool> SagaEngine::known(const Intent& intent, Now) {
+  if (at(intent.operation) != nullptr) {
+    ++counters_.repeated;
+    return true;
+  }
+  WITAN_TRY(held, rows_.held(intent.id()));
+  if (!held) return false;
+  ++counters_.repeated;
+  environment_.parked(*held);
+  return true;
+}
+
+void SagaEngine::start(const Intent& intent, Now now) {
+  SagaRow row;
+  row.intent = intent;
+  row.createdAtMs = row.updatedAtMs = now.wallMs();
+  const auto [place, fresh] =
+      sagas_.emplace(intent.operation, Saga{std::move(row), intent.id().hex(), 0, false, false, false});
+  if (!fresh) return;  // twice in one call
+  rows_.putOpen(place->second.row);
+  ++counters_.begun;
+  if (mutated(Mutant::ackBeforeRow)) {
+    step(place->second, SagaEvent::rowDurable, now);
+    return;
+  }
+  intended_.push_back({agents().mark(), intent.operation});
+}
+
+// --- what has become durable
+
+void SagaEngine::journalDurable(Now now) {
+  const std::uint64_t durable = journal().durable();
+  while (!applied_.empty() && applied_.front().mark <= durable) {
+    const Hash operation = applied_.front().operation;
+    applied_.pop_front();
+    Saga* saga = at(operation);
+    if (saga == nullptr) continue;
+    saga->effectPending = false;
+    carriedOut(*saga, {saga->row.outcome, saga->row.result}, now);
+  }
+  startReady(now);
+}
+
+void SagaEngine::agentsDurable(Now now) {
+  const std::uint64_t durable = agents().durable();
+  while (!intended_.empty() && intended_.front().mark <= durable) {
+    ready_.push_back(intended_.front().operation);
+    intended_.pop_front();
+  }
+  while (!recorded_.empty() && recorded_.front().mark <= durable) {
+    const Hash operation = recorded_.front().operation;
+    recorded_.pop_front();
+    if (Saga* saga = at(operation)) step(*saga, SagaEvent::outcomeDurable, now);
+  }
+  startReady(now);
+}
+
+void SagaEngine::startReady(Now now) {
+  while (!ready_.empty() && applied_.size() + recorded_.size() < options_.maxInFlight) {
+    const Hash operation = ready_.front();
+    ready_.pop_front();
+    Saga* saga = at(operation);
+    if (saga == nullptr || saga->effectPending || saga->ending) continue;
+    step(*saga, saga->row.phase == SagaPhase::intended ? SagaEvent::rowDurable : SagaEvent::due, now);
+  }
+}
+
+void SagaEngine::tick(Now now) {
+  for (std::size_t i = 0; i < options_.retriesPerRound && !due_.empty() && due_.begin()->first <= now.ms; ++i) {
+    const Hash operation = due_.begin()->second;
+    due_.erase(due_.begin());
+    ++counters_.retries;
+    if (Saga* saga = at(operation)) step(*saga, SagaEvent::due, now);
+  }
+  startReady(now);
+}
+
+std::int64_t SagaEngine::nextTickMs() const {
+  if (!ready_.empty()) return 0;
+  return due_.empty() ? std::numeric_limits<std::int64_t>::max() : due_.begin()->first;
+}
+
+// --- the machine
+
+// May end the saga: it is not to be touched afterwards. False: the event made no sense.
+bool SagaEngine::step(Saga& saga, SagaEvent event, Now now) {
+  const Transition to = transition(saga.row.phase, event);
+  if (to.act == SagaAct::refuse) return false;
+  enter(saga, to, now);
+  return true;
+}
+
+void SagaEngine::enter(Saga& saga, const Transition& to, Now now) {
+  saga.row.phase = to.phase;
+  saga.row.status = to.status;
+  saga.row.updatedAtMs = now.wallMs();
+  switch (to.act) {
+    case SagaAct::apply: return apply(saga, now);
+    case SagaAct::record: return record(saga, now);
+    case SagaAct::wait: return wait(saga, now);
+    case SagaAct::park: return park(saga, now);
+    case SagaAct::finish: return finish(saga, now);
+    case SagaAct::refuse:
+    case SagaAct::keep: return;
+  }
+}
+
+void SagaEngine::apply(Saga& saga, Now now) {
+  const Intent& intent = saga.row.intent;
+  const bool marked = journalHas(replica_, saga.hex) || agentsHave(replica_, intent.scope, saga.hex);
+  if (marked && !mutated(Mutant::skipMarkerCheck)) {
+    auto marks = marksOf(replica_, intent.scope, intent.id());
+    if (!marks.ok()) return failed(saga, marks.error(), false, now);
+    if (auto outcome = marks->outcome()) {
+      ++counters_.found;
+      return awaitJournal(saga, *std::move(outcome));
+    }
+  }
+  intent.kind == EffectKind::journal ? applyToJournal(saga, now) : call(saga, now);
+}
+
+void SagaEngine::applyToJournal(Saga& saga, Now now) {
+  auto commit = journalCommitOf(saga, now);
+  if (!commit.ok()) return ended(saga, commit.error(), now);
+  if (mutated(Mutant::skipMarkerCheck) && journalHas(replica_, saga.hex))
+    commit->writes.pop_back();  // the record stands there already, and never changes
+  if (!commit->writes.empty()) {
+    auto dot = replica_.commit(DatabaseName::journal, commit->scope, commit->writes);
+    if (!dot.ok()) return ended(saga, dot.error(), now);
+  }
+  awaitJournal(saga, std::move(commit->outcome));
+}
+
+// What was done or found may itself still have to become durable.
+void SagaEngine::awaitJournal(Saga& saga, Outcome outcome) {
+  saga.row.outcome = outcome.outcome;
+  saga.row.result = std::move(outcome.result);
+  saga.effectPending = true;
+  applied_.push_back({journal().mark(), saga.row.intent.operation});
+}
+
+Result<JournalCommit> SagaEngine::journalCommitOf(const Saga& saga, Now now) {
+  const Intent& intent = saga.row.intent;
+  if (!intent.compensates) {
+    WITAN_TRY(effect, environment_.journalEffect(saga.row));
+    WITAN_TRY(space, journal().space(effect.scope.empty() ? intent.scope : effect.scope));
+    return journalCommit(*space, intent, std::move(effect));
+  }
+  WITAN_TRY(marks, marksOf(replica_, intent.scope, {*intent.compensates}));
+  if (!marks.journal.record)
+    return Error{ErrorCode::unavailable, "what is to be undone has not arrived in the journal", ""};
+  WITAN_TRY(space, journal().space(marks.journalScope));
+  return undoCommit(*space, marks.journalScope, intent, marks.journal, now.wallMs());
+}
+
+void SagaEngine::call(Saga& saga, Now now) {
+  saga.mayHaveActed = true;
+  saga.row.status = SagaStatus::waiting;
+  const Hash operation = saga.row.intent.operation;
+  Status begun = environment_.call(saga.row, now);
+  // It may have been answered from within.
+  Saga* still = at(operation);
+  if (!begun.ok() && still != nullptr && still->row.phase == SagaPhase::applying) ended(*still, begun.error(), now);
+}
+
+void SagaEngine::answered(const OperationId& operation, const Result<Outcome>& outcome, Now now) {
+  Saga* saga = at(operation.value);
+  if (saga == nullptr || saga->row.phase != SagaPhase::applying || saga->effectPending ||
+      saga->row.intent.kind == EffectKind::journal)
+    return;
+  due_.erase({saga->dueMs, operation.value});
+  outcome.ok() ? carriedOut(*saga, *outcome, now) : ended(*saga, outcome.error(), now);
+}
+
+void SagaEngine::carriedOut(Saga& saga, Outcome outcome, Now now) {
+  saga.row.outcome = outcome.outcome;
+  saga.row.result = std::move(outcome.result);
+  step(saga, SagaEvent::carriedOut, now);
+}
+
+void SagaEngine::ended(Saga& saga, const Error& error, Now now) {
+  if (mayPass(error)) return failed(saga, error, false, now);
+  // Only a person knows what an entity should say that somebody has edited since.
+  if (saga.row.intent.compensates) return failed(saga, error, true, now);
+  Outcome outcome = refusal(error);
+  if (error.code == ErrorCode::unauthorised) outcome.outcome = OperationOutcome::denied;
+  saga.row.lastError = wordsOf(error);
+  carriedOut(saga, std::move(outcome), now);
+}
+
+void SagaEngine::failed(Saga& saga, const Error& error, bool forGood, Now now) {
+  ++saga.row.attempts;
+  saga.row.lastError = wordsOf(error);
+  const bool last = forGood || (saga.row.attempts >= options_.maxAttempts && !mutated(Mutant::endlessPoison));
+  step(saga, last ? SagaEvent::exhausted : SagaEvent::failed, now);
+}
+
+void SagaEngine::record(Saga& saga, Now now) {
+  if (Status done = commitOutcome(saga, now); !done.ok()) return failed(saga, done.error(), false, now);
+  recorded_.push_back({agents().mark(), saga.row.intent.operation});
+}
+
+// One commit and, in the same batch, the end of the row.
+Status SagaEngine::commitOutcome(Saga& saga, Now now) {
+  const Intent& intent = saga.row.intent;
+  const Outcome outcome{saga.row.outcome, saga.row.result};
+  WITAN_DO(rows_.prepare());
+  WITAN_TRY(writes, outcomeWrites(saga, outcome));
+  if (!writes.empty()) {
+    WITAN_TRY(dot, replica_.commit(DatabaseName::agents, intent.scope, writes));
+    (void)dot;
+  }
+  saga.ending = true;
+  SagaRow end = saga.row;
+  end.phase = SagaPhase::done;
+  end.status = endOf(outcome.outcome);
+  end.updatedAtMs = now.wallMs();
+  rows_.end(end);
+  if (outcome.outcome != OperationOutcome::applied) return okStatus();
+  if (intent.compensates) rows_.noteUndone({*intent.compensates}, now.wallMs());
+  if (!saga.row.superseded) return okStatus();
+  if (Status undone = undo(intent.scope, intent.id(), now); !undone.ok()) noteCannotUndo(intent.id(), undone.error());
+  return okStatus();
+}
+
+Result<std::vector<Write>> SagaEngine::outcomeWrites(const Saga& saga, const Outcome& outcome) {
+  const Intent& intent = saga.row.intent;
+  WITAN_TRY(writes, environment_.record(saga.row, outcome));
+  WITAN_TRY(space, agents().space(intent.scope));
+  std::erase_if(writes, [&](const Write& write) {
+    return !write.tombstone && write.kind != Kind::batch && !traitsOf(write.kind).register_ &&
+           space->table().find(write.kind, write.key) != nullptr;
+  });
+  // One that was withdrawn has had no effect, and may yet be carried out if another plan wins.
+  const bool withdrawn = saga.row.superseded && outcome.outcome == OperationOutcome::denied;
+  if (!withdrawn && !agentsHave(replica_, intent.scope, saga.hex)) {
+    WITAN_TRY(mark, operationWrite(intent, outcome, {}));
+    writes.push_back(std::move(mark));
+  }
+  return writes;
+}
+
+void SagaEngine::finish(Saga& saga, Now now) {
+  saga.row.status = endOf(saga.row.outcome);
+  saga.row.updatedAtMs = now.wallMs();
+  const SagaRow row = std::move(saga.row);
+  forget(row.intent.operation);
+  switch (row.outcome) {
+    case OperationOutcome::applied: ++counters_.completed; break;
+    case OperationOutcome::denied: ++counters_.denied; break;
+    case OperationOutcome::failed: ++counters_.failed; break;
+  }
+  environment_.finished(row);
+}
+
+void SagaEngine::park(Saga& saga, Now) {
+  rows_.hold(saga.row);
+  ++counters_.parked;
+  const SagaRow row = std::move(saga.row);
+  forget(row.intent.operation);
+  environment_.parked(row);
+}
+
+void SagaEngine::wait(Saga& saga, Now now) {
+  const std::int64_t delay = backoffMs(saga.row);
+  saga.dueMs = now.ms + delay;
+  saga.row.nextAttemptAtMs = now.wallMs() + delay;
+  rows_.putOpen(saga.row);
+  due_.emplace(saga.dueMs, saga.row.intent.operation);
+}
+
+// Full jitter over the upper half of the backoff: what failed together does not come back together.
+std::int64_t SagaEngine::backoffMs(const SagaRow& row) const {
+  const std::int64_t whole =
+      std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min(row.attempts - 1, 20u));
+  const Hash hash = sha256(row.id().hex() + "|" + std::to_string(row.attempts));
+  return whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
+}
+
+void SagaEngine::forget(const Hash& operation) {
+  const auto found = sagas_.find(operation);
+  if (found == sagas_.end()) return;
+  due_.erase({found->second.dueMs, operation});
+  sagas_.erase(found);
+}
+
+}  // namespace witan::saga
