@@ -22,9 +22,7 @@ UndoStep undoStep(std::string_view scope, const std::string& key, const JournalB
   return step;
 }
 
-const JournalBody* shownOf(const JournalView& view) {
-  return view.shown ? &*view.siblings[*view.shown].body : nullptr;
-}
+const JournalBody* shownOf(const JournalView& view) { return view.shown ? &*view.siblings[*view.shown].body : nullptr; }
 
 bool changesNothing(const JournalChange& change, const JournalBody* shown) {
   if (shown == nullptr) return !change.body;
@@ -32,8 +30,7 @@ bool changesNothing(const JournalChange& change, const JournalBody* shown) {
 }
 
 Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, const Intent& intent,
-                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo,
-                               Outcome outcome) {
+                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo, Outcome outcome) {
   JournalCommit commit{std::string(scope), {}, std::move(outcome)};
   if (!changes.empty()) {
     WITAN_TRY(writes, journalWrites(journal, changes));

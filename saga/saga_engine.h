@@ -190,11 +190,11 @@ class SagaEngine {
   const SagaOptions options_;
   SagaRows rows_;
   std::map<Hash, Saga> sagas_;
-  std::deque<Mark> intended_;                      // rows that are not durable
-  std::deque<Mark> applied_;                       // effects that are not
-  std::deque<Mark> recorded_;                      // outcomes that are not
-  std::deque<Hash> ready_;                         // may go on at once
-  std::set<std::pair<std::int64_t, Hash>> due_;    // by time
+  std::deque<Mark> intended_;                    // rows that are not durable
+  std::deque<Mark> applied_;                     // effects that are not
+  std::deque<Mark> recorded_;                    // outcomes that are not
+  std::deque<Hash> ready_;                       // may go on at once
+  std::set<std::pair<std::int64_t, Hash>> due_;  // by time
   SagaCounters counters_;
 };
 

@@ -155,10 +155,12 @@ Status SagaEngine::settle(std::string_view scope, const OperationId& operation, 
     Saga* saga = at(last.value);
     if (saga != nullptr && !saga->ending && !marks.any() && stands != wanted && withdraw(*saga, now)) return okStatus();
     if (saga == nullptr || !saga->ending) WITAN_DO(setSuperseded(last, stands != wanted));
-    if ((saga != nullptr && !saga->ending) || !marks.any()) return okStatus();  // what is to follow follows from its end
+    if ((saga != nullptr && !saga->ending) || !marks.any())
+      return okStatus();  // what is to follow follows from its end
     const OperationId next = compensationOf(last);
     WITAN_TRY(undone, marksOf(replica_, scope, next));
-    if (!undone.any() && at(next.value) == nullptr) {
+    WITAN_TRY(held, rows_.held(next));
+    if (!undone.any() && !held && at(next.value) == nullptr) {
       if (stands == wanted) return okStatus();
       Status begun = undo(scope, last, now);
       if (begun.ok() || begun.error().code != ErrorCode::conflict) return begun;
@@ -186,8 +188,8 @@ Status SagaEngine::setSuperseded(const OperationId& operation, bool superseded) 
 }
 
 void SagaEngine::noteCannotUndo(const OperationId& operation, const Error& why) {
-  replica_.note({"cannotUndo", "",
-                 "operation " + operation.hex() + " of a plan that did not survive stays: " + why.message});
+  replica_.note(
+      {"cannotUndo", "", "operation " + operation.hex() + " of a plan that did not survive stays: " + why.message});
 }
 
 // Whether it could be ended before it had any effect.

@@ -64,7 +64,11 @@ constexpr MutantCase kCases[] = {
     {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
 };
 
-constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken, Mutant::ackUnheard, Mutant::dropRunLog, Mutant::wakeTwice, Mutant::noGrace, Mutant::lostWake, Mutant::replanOnRetry, Mutant::effectBeforePlan, Mutant::widenFork, Mutant::forgetSpent, Mutant::skipMarkerCheck, Mutant::recordBeforeApply, Mutant::compensateTwice, Mutant::ackBeforeRow, Mutant::endlessPoison};
+constexpr Mutant kStories[] = {
+    Mutant::trustOldToken,     Mutant::keepVoidToken,   Mutant::ackUnheard,   Mutant::dropRunLog,
+    Mutant::wakeTwice,         Mutant::noGrace,         Mutant::lostWake,     Mutant::replanOnRetry,
+    Mutant::effectBeforePlan,  Mutant::widenFork,       Mutant::forgetSpent,  Mutant::skipMarkerCheck,
+    Mutant::recordBeforeApply, Mutant::compensateTwice, Mutant::ackBeforeRow, Mutant::endlessPoison};
 
 // Every variant stands in one of the two.
 constexpr bool isComplete() {

@@ -48,7 +48,8 @@ inline std::string twoPlansForOneRun() {
     if (host->says("only-b") != "-") return "the loser's effect stays";
     if (!host->aside.empty()) return "put aside: " + host->aside[0].lastError;
     for (const Intent& intent : intentsOf(won))
-      if (host->recordsIn(DatabaseName::agents, compensationOperationId(intent.id())) != 0) return "the winner is undone";
+      if (host->recordsIn(DatabaseName::agents, compensationOperationId(intent.id())) != 0)
+        return "the winner is undone";
     for (const Intent& intent : intentsOf(lost)) {
       const OperationId undoing = compensationOperationId(intent.id());
       if (host->recordsIn(DatabaseName::agents, undoing) == 0) return "an effect of the loser was not undone";
