@@ -279,6 +279,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   putRow(held, held.body);
   if (!traitsOf(record.kind).resident) fresh_.push_back({record.kind, record.key, held.writer, held.seq});
   if (record.kind == Kind::batch) undelivered_.insert({held.writer, held.seq});
+  if (record.kind == Kind::plan && record.versions.size() > 1) contested_.insert(record.key);
   ++changes_;
   return held;
 }

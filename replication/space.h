@@ -23,6 +23,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -144,6 +145,9 @@ class Space {
   // Notification batches that became deliverable since the last call; consumed(clock) makes that durable.
   Result<std::vector<BatchEvent>> takeEvents();
   void consumed(const VersionVector& upTo);
+  // Keys of plans of which several are held: those that became so since the last call, all of them after load().
+  // Devices that were cut off have planned one run twice (docs/FINDINGS.md, F3).
+  std::set<std::string> takeContestedPlans() { return std::exchange(contested_, {}); }
   const VersionVector& delivered() const { return delivered_; }
 
   // Every promise above, recomputed from nothing: for tests and the simulator. O(everything).
@@ -181,6 +185,7 @@ class Space {
   std::set<WriterIndex> retired_;
   VersionVector vector_, delivered_;
   VersionVector atLastBatch_;
+  std::set<std::string> contested_;
   std::set<std::pair<WriterIndex, Seq>> undelivered_;  // batches held whose delivery is still to come
   struct Fresh {
     Kind kind;

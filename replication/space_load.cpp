@@ -73,6 +73,7 @@ Status Space::loadRecord(std::string_view row, std::string_view value) {
   if (traitsOf(key.kind).resident) held->body = body;
   if (key.kind == Kind::batch && !delivered_.covers(key.writer, key.seq)) undelivered_.insert({key.writer, key.seq});
   table_.add(record, std::move(held));
+  if (record.kind == Kind::plan && record.versions.size() > 1) contested_.insert(record.key);
   return okStatus();
 }
 

@@ -30,10 +30,11 @@ bool changesNothing(const JournalChange& change, const JournalBody* shown) {
 }
 
 Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, const Intent& intent,
-                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo, Outcome outcome) {
+                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo,
+                               Outcome outcome, std::span<const NotificationToken> tokens = {}) {
   JournalCommit commit{std::string(scope), {}, std::move(outcome)};
   if (!changes.empty()) {
-    WITAN_TRY(writes, journalWrites(journal, changes));
+    WITAN_TRY(writes, journalWrites(journal, changes, {}, tokens));
     commit.writes = std::move(writes);
   }
   WITAN_TRY(record, operationWrite(intent, commit.outcome, std::move(undo)));
@@ -124,7 +125,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     changes.push_back(std::move(change));
   }
   return commitOf(journal, scope, intent, changes, std::move(undo),
-                  {OperationOutcome::applied, std::move(effect.result)});
+                  {OperationOutcome::applied, std::move(effect.result)}, effect.tokens);
 }
 
 Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const Intent& intent,

@@ -5,10 +5,17 @@
 
 #include "base/identity.h"
 #include "base/time.h"
+#include "replication/journal_write.h"
 
 namespace witan::agents {
 
-using namespace replication;
+using replication::DatabaseName;
+using replication::JournalBody;
+using replication::JournalView;
+using replication::journalViewIn;
+using replication::Kind;
+using replication::LocalReplica;
+using replication::Space;
 
 namespace {
 
@@ -52,12 +59,6 @@ json::value entryJson(std::string_view id, const JournalView& view) {
 
 const JournalBody* shownOf(const JournalView& view) { return view.shown ? &*view.siblings[*view.shown].body : nullptr; }
 
-// What puts back what stands there now.
-UndoStep undoOf(const std::string& scope, const std::string& id, const JournalView& view) {
-  const JournalBody* shown = shownOf(view);
-  return {scope, id, shown != nullptr ? shown->type : "", shown != nullptr ? shown->payload : ""};
-}
-
 }  // namespace
 
 Result<json::value> readEntry(LocalReplica& replica, const json::object& arguments) {
@@ -90,32 +91,24 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
   return json::value(json::object{{"entries", std::move(entries)}, {"more", more}});
 }
 
-Result<JournalCommit> putEntry(LocalReplica& replica, const json::object& arguments, std::string_view author,
-                               const OperationId& operation, std::int64_t nowMs) {
-  WITAN_DO(checkArguments(arguments, {"id", "type", "payload", "scope"}));
+Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arguments) {
+  const bool put = tool == "journal.put";
+  if (!put && tool != "journal.remove") return wrong(std::string(tool) + " is no tool of the journal");
+  WITAN_DO(put ? checkArguments(arguments, {"id", "type", "payload", "scope"})
+               : checkArguments(arguments, {"id", "scope"}));
+  JournalEdit edit;
   WITAN_TRY(id, textArgument(arguments, "id"));
-  WITAN_TRY(type, textArgument(arguments, "type"));
   WITAN_TRY(scope, textArgument(arguments, "scope", kMainScope));
+  edit.id = std::move(id);
+  edit.scope = std::move(scope);
+  edit.remove = !put;
+  if (!put) return edit;
+  WITAN_TRY(type, textArgument(arguments, "type"));
+  edit.type = std::move(type);
   const json::value* payload = arguments.if_contains("payload");
   if (payload == nullptr) return wrong("no argument \"payload\"");
-  WITAN_TRY(space, replica.database(DatabaseName::journal).space(scope));
-  WITAN_TRY(view, journalViewIn(*space, id));
-  WITAN_TRY(body, journalEdit(view, {type, canonicalJson(*payload), std::string(author), nowMs, operation}));
-  return JournalCommit{scope, {{id, std::move(body), "", ChangeOrigin::local}}, {undoOf(scope, id, view)}};
-}
-
-Result<JournalCommit> removeEntry(LocalReplica& replica, const json::object& arguments) {
-  WITAN_DO(checkArguments(arguments, {"id", "scope"}));
-  WITAN_TRY(id, textArgument(arguments, "id"));
-  WITAN_TRY(scope, textArgument(arguments, "scope", kMainScope));
-  WITAN_TRY(space, spaceOf(replica, arguments));
-  if (space == nullptr) return Error{ErrorCode::notFound, "there is no scope " + scope, ""};
-  WITAN_TRY(view, journalViewIn(*space, id));
-  const JournalBody* shown = shownOf(view);
-  if (shown == nullptr) return Error{ErrorCode::notFound, "there is no entry " + id, ""};
-  if (view.inConflict())
-    return Error{ErrorCode::conflict, id + " has several versions; a person has to settle on one", ""};
-  return JournalCommit{scope, {{id, std::nullopt, shown->type, ChangeOrigin::local}}, {undoOf(scope, id, view)}};
+  edit.payload = canonicalJson(*payload);
+  return edit;
 }
 
 }  // namespace witan::agents

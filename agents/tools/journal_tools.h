@@ -1,5 +1,5 @@
 // The tools by which agents read and edit the journal: "journal.read" and "journal.list", which change nothing, and
-// "journal.put" and "journal.remove", whose commits are made here and carried out as sagas (saga/).
+// "journal.put" and "journal.remove", which are carried out as sagas (saga/).
 //
 //   journal.read   {"id", "scope"?}                   -> null, or {"id", "type", "payload", "author", "editedAtMs",
 //   "conflict"} journal.list   {"type", "day"?, "prefix"?, "scope"?}  -> {"entries": [as above], "more": bool}; by id
@@ -12,10 +12,8 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/json.h"
-#include "replication/journal_write.h"
 #include "replication/local_replica.h"
 
 namespace witan::agents {
@@ -29,17 +27,16 @@ Result<json::value> readEntry(replication::LocalReplica& replica, const json::ob
 // O(entries of the scope).
 Result<json::value> listEntries(replication::LocalReplica& replica, const json::object& arguments);
 
-// One commit to a scope of the journal, and how to undo it.
-struct JournalCommit {
+// What an action does to one entry.
+struct JournalEdit {
   std::string scope;
-  std::vector<replication::JournalChange> changes;
-  std::vector<replication::UndoStep> undo;
+  std::string id;
+  std::string type;
+  std::string payload;  // canonical JSON
+  bool remove = false;  // without type and payload
 };
 
-// `author`: the agent. Errors: as above; notFound, nothing is there to be removed; conflict, a person has to settle on
-// one of several versions first.
-Result<JournalCommit> putEntry(replication::LocalReplica& replica, const json::object& arguments,
-                               std::string_view author, const OperationId& operation, std::int64_t nowMs);
-Result<JournalCommit> removeEntry(replication::LocalReplica& replica, const json::object& arguments);
+// The arguments of `journal.put` and `journal.remove`. Errors: another tool; an unknown argument or a wrong one.
+Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arguments);
 
 }  // namespace witan::agents

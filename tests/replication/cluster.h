@@ -49,6 +49,8 @@ class Device {
     replica_ = *std::move(opened);
     flush();
   }
+  // What was in memory is gone.
+  void lose() { replica_.reset(); }
   // The power goes: what was not synced is lost, what was in memory too.
   void crash() {
     replica_.reset();

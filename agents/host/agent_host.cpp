@@ -1,0 +1,125 @@
+#include "agents/host/agent_host.h"
+
+#include "agents/host/builtin_tools.h"
+#include "agents/registry.h"
+#include "agents/wake/host_choice.h"
+
+namespace witan::agents {
+
+using namespace replication;
+
+AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptions options)
+    : replica_(replica),
+      gate_(gate),
+      options_(std::move(options)),
+      wakes_(replica, options_.wake),
+      sagas_(replica, *this, options_.saga) {}
+
+AgentHost::~AgentHost() = default;
+
+Result<Space*> AgentHost::space() { return agentsDatabase().space(options_.wake.scope); }
+
+Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
+  for (episode::ToolInfo& tool : builtinTools()) WITAN_DO(tools_.add(std::move(tool)));
+  for (const episode::ToolInfo& tool : options_.tools) WITAN_DO(tools_.add(tool));
+  WITAN_TRY(records, space());
+  for (const Agent* agent : agents) {
+    const AgentSpec& spec = agent->spec();
+    WITAN_DO(checkSpec(spec));
+    agents_.emplace(spec.id, agent);
+    WITAN_DO(wakes_.add(spec));
+    WITAN_TRY(writes, hostingWrites(*records, spec.id, replica_.device()));
+    if (!writes.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
+  }
+  WITAN_DO(wakes_.load(now));
+  WITAN_DO(sagas_.load(now));
+  setDevices({replica_.device()}, {}, now);
+  return noticeContested(now);
+}
+
+void AgentHost::setDevices(std::vector<std::string> members, std::set<std::string> live, Now now) {
+  members_ = members;
+  live_ = live;
+  wakes_.setDevices(std::move(members), std::move(live), now);
+  again_ = true;
+}
+
+Result<RunKey> AgentHost::userTurn(std::string_view agentId, std::string_view session, std::string_view turn,
+                                   std::string_view text, Now now) {
+  return wakes_.userTurn(agentId, session, turn, text, now);
+}
+
+Status AgentHost::work(Now now) {
+  again_ = false;
+  WITAN_DO(wakes_.takeEvents(now));
+  WITAN_DO(wakes_.tick(now));
+  WITAN_DO(noticeContested(now));
+  WITAN_DO(reconcileDue(now));
+  WITAN_TRY(jobs, wakes_.takeRunnable(now));
+  for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
+  sagas_.tick(now);
+  for (auto at = running_.begin(); at != running_.end();) {
+    Running& run = (at++)->second;  // push() may end it
+    WITAN_DO(push(run, now));
+  }
+  return okStatus();
+}
+
+Status AgentHost::journalDurable(Now now) {
+  sagas_.journalDurable(now);
+  return okStatus();
+}
+
+Status AgentHost::agentsDurable(Now now, HostEffects& out) {
+  wakes_.durable();
+  sagas_.agentsDurable(now);
+  const std::uint64_t durable = agentsDatabase().durable();
+  for (auto& [key, run] : running_) {
+    if (run.mark <= durable) run.episode.durable(run.written);
+    if (run.planMark && *run.planMark <= durable) {
+      run.planMark.reset();
+      WITAN_DO(bindPlan(run));
+    }
+    WITAN_DO(carryOut(run, now, out));
+  }
+  std::move(out_.proposals.begin(), out_.proposals.end(), std::back_inserter(out.proposals));
+  std::move(out_.calls.begin(), out_.calls.end(), std::back_inserter(out.calls));
+  std::move(out_.notices.begin(), out_.notices.end(), std::back_inserter(out.notices));
+  out_.clear();
+  return okStatus();
+}
+
+Status AgentHost::answered(const OperationId& operation, const saga::Outcome& outcome, Now now) {
+  sagas_.answered(operation, outcome, now);
+  again_ = true;
+  return okStatus();
+}
+
+Status AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
+  sagas_.answered(operation, why, now);
+  again_ = true;
+  return okStatus();
+}
+
+Status AgentHost::observed(const RunKey& run, std::string_view span, episode::Observation observation) {
+  const auto at = running_.find(run);
+  if (at == running_.end()) return okStatus();
+  again_ = true;
+  return at->second.episode.observed(span, std::move(observation));
+}
+
+std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
+  if (again_ || !sagas_.quiet()) return now.ms;
+  std::optional<std::int64_t> next = wakes_.nextMs(now);
+  const auto atLatest = [&](std::int64_t ms) { next = std::min(next.value_or(ms), ms); };
+  if (const std::int64_t due = sagas_.nextTickMs(); due != std::numeric_limits<std::int64_t>::max()) atLatest(due);
+  for (const auto& [run, due] : contested_) atLatest(due);
+  return next;
+}
+
+bool AgentHost::quiet() const {
+  return !again_ && running_.empty() && contested_.empty() && sagas_.quiet() && sagas_.open() == waiting_.size() &&
+         wakes_.queue().size() == 0 && wakes_.backlog() == 0;
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,147 @@
+// AgentHost: the agents of one device at work. It puts the parts together: wakes (agents/wake/), episodes
+// (agents/episode/), memory (agents/memory/), sagas (saga/), and decides nothing of its own.
+//
+//   load(agents, now)                 once; what a crash interrupted goes on
+//   work(now)                         takes events, starts and pushes episodes: everything lands in pending batches
+//   flush the journal, journalDurable(now)
+//   flush the agents' database, agentsDurable(now, effects)     only now may the effects leave
+//   answered / observed               what came of them
+//
+// The order of the two flushes, and work() before both, is what the sagas' promise rests on: a row before its effect,
+// an effect before its outcome (seed 003, section 7).
+//
+// Sans-I/O, deterministic, not thread-safe. The replica, the gate and the agents outlive it. An error means that a
+// store failed or holds what nobody wrote: drop it and open again.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/episode/episode.h"
+#include "agents/host/host_effects.h"
+#include "agents/wake/wake_center.h"
+#include "base/now.h"
+#include "replication/local_replica.h"
+#include "saga/saga_engine.h"
+
+namespace witan::agents {
+
+struct HostOptions {
+  WakeOptions wake;
+  saga::SagaOptions saga;
+  std::vector<episode::ToolInfo> tools;         // beside the built-in ones (agents/host/builtin_tools.h)
+  std::int64_t approvalTtlMs = 24 * 3'600'000;  // a question that nobody answers is denied then
+  std::int64_t compensateGraceMs = 5'000;       // between the devices that may undo what a losing plan did
+};
+
+// How often things happened since load().
+struct HostCounters {
+  std::uint64_t started = 0, resumed = 0, completed = 0, failed = 0, skipped = 0, plans = 0, foreignPlans = 0;
+  std::uint64_t looks = 0, actions = 0, proposals = 0, calls = 0, questions = 0, contested = 0, compensated = 0;
+  WITAN_MEMBERS(HostCounters, started, resumed, completed, failed, skipped, plans, foreignPlans, looks, actions,
+                proposals, calls, questions, contested, compensated)
+};
+
+class AgentHost final : saga::SagaEnvironment {
+ public:
+  AgentHost(replication::LocalReplica& replica, const episode::Gate& gate, HostOptions options);
+  ~AgentHost() override;
+
+  // The agents that this device runs. Announces them to the other devices. Errors: checkSpec; corrupt rows.
+  Status load(std::span<const Agent* const> agents, Now now);
+  // All members of the cluster, and those that can be reached.
+  void setDevices(std::vector<std::string> members, std::set<std::string> live, Now now);
+  // Something that a person said to an agent of this device.
+  Result<RunKey> userTurn(std::string_view agentId, std::string_view session, std::string_view turn,
+                          std::string_view text, Now now);
+
+  Status work(Now now);
+  Status journalDurable(Now now);
+  Status agentsDurable(Now now, HostEffects& out);
+
+  // What came of an effect; told twice, or of one that nobody waits for, it changes nothing.
+  Status answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
+  // It could not be done now: again after a while, or a person's business after too many times.
+  Status failed(const OperationId& operation, const Error& why, Now now);
+  // A person has to decide something else first; it will be answered after that. Its run does not wait for it.
+  void waits(const OperationId& operation, std::string_view why);
+  Status observed(const RunKey& run, std::string_view span, episode::Observation observation);
+
+  // When work() has something to do, by the steady clock; none: only if something comes.
+  std::optional<std::int64_t> nextMs(Now now) const;
+  // No wake waits, nothing runs, no saga is under way but those that wait for a person.
+  bool quiet() const;
+  // How many these are.
+  std::size_t waitingForPeople() const { return waiting_.size(); }
+
+  saga::SagaEngine& sagas() { return sagas_; }
+  const WakeCenter& wakes() const { return wakes_; }
+  const HostCounters& counters() const { return counters_; }
+
+ private:
+  struct Running {
+    WakeJob job;
+    const Agent* agent = nullptr;
+    episode::Episode episode;
+    std::uint64_t written = 0;              // entries that were committed
+    std::uint64_t mark = 0;                 // of the agents' database, after them
+    std::optional<std::uint64_t> planMark;  // likewise of the plan
+    std::deque<episode::Effect> actions;    // permitted; carried out one after the other, as the plan has them
+    std::optional<OperationId> acting;      // under way
+  };
+
+  // saga::SagaEnvironment: agent_sagas.cpp
+  Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override;
+  Status call(const saga::SagaRow& row, Now now) override;
+  Result<std::vector<replication::Write>> record(const saga::SagaRow& row, const saga::Outcome& outcome) override;
+  void finished(const saga::SagaRow& row) override;
+  void parked(const saga::SagaRow& row) override;
+  void tellRun(const RunKey& run, const OperationId& operation, replication::OperationOutcome outcome,
+               const json::value& result);
+  Result<PlanDigest> planWith(const saga::SagaRow& row);
+  Status noticeContested(Now now);
+  Status reconcileDue(Now now);
+
+  // agent_runs.cpp
+  Status startRun(WakeJob job, Now now);
+  Result<episode::Episode> episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed);
+  Result<json::object> inputFor(const Agent& agent, const WakeJob& job, Now now);
+  Status push(Running& run, Now now);
+  Status commitEntries(Running& run, Now now);
+  Status commitPlan(Running& run);
+  Status bindPlan(Running& run);
+  Status endRun(Running& run, Now now);
+  Status askPeople(Running& run, Now now);
+  Status carryOut(Running& run, Now now, HostEffects& out);
+  Status look(Running& run, const episode::Effect& effect, HostEffects& out);
+  Status act(Running& run, const episode::Effect& effect, Now now);
+
+  Result<replication::Space*> space();
+  replication::Database& agentsDatabase() { return replica_.database(replication::DatabaseName::agents); }
+
+  replication::LocalReplica& replica_;
+  const episode::Gate& gate_;
+  const HostOptions options_;
+  episode::ToolTable tools_;
+  std::map<std::string, const Agent*, std::less<>> agents_;
+  WakeCenter wakes_;
+  saga::SagaEngine sagas_;
+  std::map<RunKey, Running> running_;
+  std::map<RunKey, std::int64_t> contested_;  // runs whose losing plans are to be undone: when this device does it
+  std::set<OperationId> waiting_;             // for a person's decision
+  std::vector<std::string> members_;
+  std::set<std::string> live_;
+  HostEffects out_;
+  HostCounters counters_;
+  bool again_ = false;  // something became durable that work() can go on with
+};
+
+}  // namespace witan::agents

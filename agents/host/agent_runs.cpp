@@ -1,0 +1,291 @@
+// AgentHost: one run, from its job to its end.
+#include "agents/host/agent_host.h"
+#include "agents/host/builtin_tools.h"
+#include "agents/tools/journal_tools.h"
+#include "replication/agent_view.h"
+#include "replication/approval.h"
+#include "replication/plan.h"
+
+namespace witan::agents {
+
+using namespace replication;
+using episode::Effect;
+using episode::Ending;
+using episode::Episode;
+
+Status AgentHost::startRun(WakeJob job, Now now) {
+  const RunKey key = job.key();
+  const auto agent = agents_.find(job.agentId);
+  if (agent == agents_.end())
+    return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
+  bool resumed = false;
+  auto started = episodeFor(*agent->second, job, now, resumed);
+  if (!started.ok()) {
+    ++counters_.failed;
+    return wakes_.ended(key, WakeStatus::failedTerminal, "it cannot go on: " + started.error().message, now);
+  }
+  ++(resumed ? counters_.resumed : counters_.started);
+  Running run{std::move(job), agent->second, *std::move(started), 0, 0, std::nullopt, {}, std::nullopt};
+  if (resumed) {
+    run.written = run.episode.entries().size();
+    run.episode.durable(run.written);
+  }
+  // A run that was planned, here or elsewhere, is not planned again.
+  WITAN_DO(bindPlan(run));
+  running_.emplace(key, std::move(run));
+  again_ = true;
+  return okStatus();
+}
+
+// From its transcript on this device, if there is one.
+Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
+  if (!rows.empty()) {
+    std::vector<std::string> contents;
+    for (const episode::TranscriptRow& row : rows) contents.push_back(row.message.content);
+    resumed = true;
+    return Episode::resume(agent, gate_, contents);
+  }
+  WITAN_TRY(input, inputFor(agent, job, now));
+  WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
+  return Episode::begin(agent, gate_, std::move(beginning));
+}
+
+Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job, Now now) {
+  WITAN_TRY(woken, parseJson(job.input));
+  json::object input = woken.is_object() ? std::move(woken.get_object()) : json::object{};
+  input["reason"] = std::string(enumName(job.reason));
+  input["subject"] = job.subject;
+  input["nowMs"] = now.wallMs();
+  WITAN_TRY(records, space());
+  WITAN_TRY(versions, records->versions(Kind::agentState, agent.spec().id));
+  WITAN_TRY(state, viewOf(versions, nullptr));
+  json::object slots;
+  for (std::size_t i = 0; state && i < kSlots; ++i) {
+    const auto name = static_cast<SlotName>(i);
+    auto value = parseJson(state->state.slot(name).value, {.bytes = kMaxSlotBytes});
+    slots[toString(name)] = value.ok() ? *value : json::value(nullptr);
+  }
+  input["slots"] = std::move(slots);
+  return input;
+}
+
+// Everything that the run has to write now, and its end.
+Status AgentHost::push(Running& run, Now now) {
+  WITAN_DO(askPeople(run, now));
+  WITAN_DO(commitEntries(run, now));
+  if (run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
+  WITAN_DO(commitEntries(run, now));
+  return run.episode.ended() != nullptr ? endRun(run, now) : okStatus();
+}
+
+Status AgentHost::commitEntries(Running& run, Now now) {
+  constexpr std::size_t kEntriesOfACommit = 64;
+  std::uint64_t number = 0;
+  const auto entries = run.episode.takeEntries(number);
+  const episode::TranscriptName name = run.episode.name();
+  std::vector<Write> writes;
+  std::size_t bytes = 0;
+  const auto commit = [&]() -> Status {
+    if (writes.empty()) return okStatus();
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
+    writes.clear();
+    bytes = 0;
+    return okStatus();
+  };
+  for (const episode::Entry& entry : entries) {
+    WITAN_TRY(message, episode::messageOf(name, number++, entry, now.wallMs()));
+    WITAN_TRY(body, encodeRecord(message));
+    if (writes.size() == kEntriesOfACommit || bytes + body.size() > kMaxCommitBytes / 2) WITAN_DO(commit());
+    bytes += body.size();
+    writes.push_back({Kind::message, message.id, std::move(body), false});
+  }
+  WITAN_DO(commit());
+  if (entries.empty()) return okStatus();
+  run.written = number;
+  run.mark = agentsDatabase().mark();
+  again_ = true;
+  return okStatus();
+}
+
+// The first plan that was made durable stands, whoever made it.
+Status AgentHost::bindPlan(Running& run) {
+  WITAN_TRY(records, space());
+  const std::string key = run.episode.run().hex();
+  if (records->table().find(Kind::plan, key) == nullptr) return okStatus();
+  WITAN_TRY(versions, records->versions(Kind::plan, key));
+  const PlanView view = planViewOf(run.episode.run(), versions);
+  if (!view.winner) return okStatus();
+  if (view.winner->dot.host != replica_.writer()) ++counters_.foreignPlans;
+  again_ = true;
+  Status bound = run.episode.planned(view.winner->body);
+  return bound.ok() ? bound : run.episode.abort("the run's plan cannot be taken: " + bound.error().message);
+}
+
+Status AgentHost::commitPlan(Running& run) {
+  WITAN_TRY(records, space());
+  const std::string key = run.episode.run().hex();
+  if (records->table().find(Kind::plan, key) != nullptr) return bindPlan(run);
+  auto body = encodeRecord(*run.episode.wantsPlan());
+  if (!body.ok()) return run.episode.abort("the plan cannot be kept: " + body.error().message);
+  const std::array writes{Write{Kind::plan, key, *std::move(body), false}};
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
+  run.planMark = agentsDatabase().mark();
+  ++counters_.plans;
+  again_ = true;
+  return okStatus();
+}
+
+// --- effects
+
+Status AgentHost::carryOut(Running& run, Now now, HostEffects& out) {
+  for (Effect& effect : run.episode.takeEffects()) {
+    if (effect.operation())
+      run.actions.push_back(std::move(effect));
+    else
+      WITAN_DO(look(run, effect, out));
+  }
+  while (!run.acting && !run.actions.empty()) {
+    const Effect effect = std::move(run.actions.front());
+    run.actions.pop_front();
+    WITAN_DO(act(run, effect, now));
+  }
+  return okStatus();
+}
+
+Status AgentHost::look(Running& run, const Effect& effect, HostEffects& out) {
+  ++counters_.looks;
+  const std::string& tool = effect.tool().name;
+  if (tool != "journal.read" && tool != "journal.list") {
+    out.calls.push_back({effect.run(), effect.agentId(), effect.span(), std::nullopt, tool, effect.arguments()});
+    return okStatus();
+  }
+  auto seen =
+      tool == "journal.read" ? readEntry(replica_, effect.arguments()) : listEntries(replica_, effect.arguments());
+  episode::Observation observation;
+  observation.ok = seen.ok();
+  if (seen.ok())
+    observation.content = *std::move(seen);
+  else
+    observation.error = seen.error().message;
+  again_ = true;
+  return run.episode.observed(effect.span(), std::move(observation));
+}
+
+Status AgentHost::act(Running& run, const Effect& effect, Now now) {
+  ++counters_.actions;
+  saga::Intent intent;
+  intent.operation = effect.operation()->value;
+  intent.run = effect.run().value;
+  intent.agentId = effect.agentId();
+  intent.tool = effect.tool().name;
+  intent.kind = effectKindOf(intent.tool);
+  intent.scope = options_.wake.scope;
+  intent.arguments = canonicalJson(effect.arguments());
+  intent.targets = effect.targets();
+  const auto refuse = [&](const Error& why) {
+    again_ = true;
+    return run.episode.outcome(*effect.operation(), OperationOutcome::failed, json::object{{"error", why.message}});
+  };
+  if (intent.kind == saga::EffectKind::journal) {
+    auto edit = journalEditOf(intent.tool, effect.arguments());
+    if (!edit.ok()) return refuse(edit.error());
+    intent.scope = edit->scope;
+  }
+  run.acting = *effect.operation();
+  Status begun = sagas_.begin(std::array{intent}, now);
+  if (begun.ok()) return begun;
+  run.acting.reset();
+  return refuse(begun.error());
+}
+
+// --- people
+
+Status AgentHost::askPeople(Running& run, Now now) {
+  for (const episode::Question& question : run.episode.questions()) {
+    WITAN_TRY(records, space());
+    const std::string key = question.operation.hex();
+    WITAN_TRY(versions, records->versions(Kind::approval, key));
+    const ApprovalView view = approvalViewOf(question.operation, versions);
+    const bool asked = view.shown && view.shown->body.digest == question.digest;
+    const ApprovalVerdict verdict = verdictFor(view, question.digest);
+    if (verdict != ApprovalVerdict::waiting) {
+      again_ = true;
+      WITAN_DO(run.episode.answered(question.span, question.digest, verdict == ApprovalVerdict::approved,
+                                    view.shown->body.by));
+      continue;
+    }
+    ApprovalBody body;
+    if (asked && now.wallMs() - view.shown->body.atMs < options_.approvalTtlMs) continue;
+    if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
+      WITAN_TRY(expired, answerTo(view, question.digest, ApprovalVerdict::denied, "system", "nobody answered in time",
+                                  now.wallMs()));
+      body = std::move(expired);
+    } else {
+      body.operationId = question.operation.value;
+      body.digest = question.digest;
+      body.runKey = run.episode.run().value;
+      body.agentId = run.job.agentId;
+      body.what = canonicalJson(json::object{{"tool", question.tool}, {"arguments", question.arguments}});
+      body.atMs = now.wallMs();
+      ++counters_.questions;
+      out_.notices.push_back({"question", run.job.agentId + " asks to " + question.tool + ": " + body.what});
+    }
+    WITAN_TRY(bytes, encodeRecord(body));
+    const std::array writes{Write{Kind::approval, key, std::move(bytes), false}};
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
+    again_ = true;
+  }
+  return okStatus();
+}
+
+// --- the end
+
+namespace {
+
+// What the agent asked to remember, and how the run went.
+void remember(AgentState& state, const Ending& ending, std::string_view writer,
+              const std::optional<std::string>& answer) {
+  for (const SlotWrite& write : ending.finish.slots) {
+    Slot& slot = state.slot(write.slot);
+    slot = {canonicalJson(write.value), slot.version + 1, std::string(writer)};
+  }
+  const auto moment = [](std::int64_t ms) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms)); };
+  if (ending.finish.nextWakeAtMs) state.schedule.nextWakeAt = moment(*ending.finish.nextWakeAtMs);
+  if (ending.finish.sleepUntilMs) state.schedule.sleepUntil = moment(*ending.finish.sleepUntilMs);
+  state.consecutiveFailureCount = ending.status == WakeStatus::completed ? 0 : state.consecutiveFailureCount + 1;
+  if (answer) state.pointers.recentHeadMessageId = *answer;
+  if (state.lifecycle == Lifecycle::created) state.lifecycle = Lifecycle::active;
+}
+
+}  // namespace
+
+Status AgentHost::endRun(Running& run, Now now) {
+  const Ending ending = *run.episode.ended();
+  ++(ending.status == WakeStatus::completed ? counters_.completed : counters_.failed);
+  std::vector<Write> also;
+  std::optional<std::string> answer;
+  if (!ending.finish.answer.empty()) {
+    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/answer",
+                           run.job.agentId,
+                           run.agent->spec().thread,
+                           MessageKind::thought,
+                           {},
+                           ending.finish.answer,
+                           now.wallMs(),
+                           std::nullopt};
+    WITAN_TRY(body, encodeRecord(said));
+    also.push_back({Kind::message, said.id, std::move(body), false});
+    answer = said.id;
+  }
+  const RunKey key = run.job.key();
+  if (ending.status != WakeStatus::completed) out_.notices.push_back({"failed", run.job.agentId + ": " + ending.cause});
+  running_.erase(key);
+  again_ = true;
+  return wakes_.ended(
+      key, ending.status, ending.cause, now,
+      [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, answer); }, std::move(also));
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,308 @@
+// Agents at work on one device and on two, with crashes at every write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agents/registry.h"
+#include "replication/approval.h"
+#include "tests/agents/host_rig.h"
+
+namespace witan::agents {
+namespace {
+
+using testing::HostRig;
+using namespace replication;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+// Asks a model about each request, and puts down what it says; sends a mail about it if the model says so.
+class Clerk final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{.id = "clerk",
+                                 .version = "1",
+                                 .what = "answers requests",
+                                 .category = "office",
+                                 .subscriptions = {onEntries("request")},
+                                 .capabilities = {{"journal.read"}, {"journal.put"}, {"model.ask"}, {"mail.send"}}};
+    return kSpec;
+  }
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind == InputKind::wake) {
+      const json::value id = input.content.at("changes").at(0).at("id");
+      return {json::object{{"id", id}}, {}, Looks{{"model.ask", {{"about", id}}, 10}}};
+    }
+    if (input.kind == InputKind::results) return {nullptr, {}, Finish{canonicalJson(input.content), {}, {}, {}, false}};
+    const json::value& seen = input.content.at(0);
+    if (!seen.at("ok").as_bool()) return {nullptr, {}, Finish{"the model is silent", {}, {}, {}, true}};
+    const std::string id(sigma.at("id").as_string()), answer(seen.at("content").as_string());
+    Actions actions{
+        action("journal.put", {{"id", "done/" + id}, {"type", "done"}, {"payload", answer}}, {"done/" + id})};
+    if (answer.starts_with("mail")) actions.push_back(action("mail.send", {{"to", id}, {"text", answer}}, {id}));
+    return {nullptr, {}, std::move(actions)};
+  }
+};
+
+const Clerk kClerk;
+
+episode::ToolInfo external(const char* name, episode::ToolKind kind) {
+  episode::ToolInfo info;
+  info.name = name;
+  info.kind = kind;
+  return info;
+}
+
+std::unique_ptr<HostRig> clerkOn(const std::string& device, const std::string& answer) {
+  auto rig = std::make_unique<HostRig>(device, std::vector<const Agent*>{&kClerk});
+  rig->options.tools = {external("model.ask", episode::ToolKind::look),
+                        external("mail.send", episode::ToolKind::action)};
+  rig->looker = [answer](const ToolCall&) { return episode::Observation{true, json::value(answer), "", 0, 0}; };
+  return rig;
+}
+
+TEST(AgentHost, AnEntryWakesAnAgentWhichActsOnce) {
+  auto rig = clerkOn("a", "yes");
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "\"please\"").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(rig->shown("done/r1"), "\"yes\"");
+  EXPECT_THAT(rig->effects(DatabaseName::journal), SizeIs(1));
+  EXPECT_THAT(rig->effects(DatabaseName::agents), Each(Pair(::testing::_, 1u)));
+  EXPECT_THAT(rig->runs(), SizeIs(1));
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  // The same again is another commit, hence another wake, hence another run.
+  ASSERT_TRUE(rig->enter("r1", "request", "\"again\"").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_THAT(rig->runs(), SizeIs(2));
+}
+
+TEST(AgentHost, ProposalsCarryTheRunAndItsPlan) {
+  HostRig rig("a", {findAgent("udt-lab")});
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(
+      rig.enter(
+             "o", "udt.order",
+             R"({"patient":"David","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"plan"})")
+          .ok());
+  ASSERT_TRUE(rig.settle().ok());
+  ASSERT_THAT(rig.proposals, SizeIs(2));
+  EXPECT_EQ(rig.proposals[0].body.at("type"), "DocumentRationale");  // in the order of the plan
+  EXPECT_EQ(rig.proposals[1].body.at("type"), "OrderTest");
+  EXPECT_EQ(rig.proposals[0].plan, rig.proposals[1].plan);
+  EXPECT_EQ(rig.proposals[0].run, rig.proposals[1].run);
+  EXPECT_NE(rig.proposals[0].operation, rig.proposals[1].operation);
+}
+
+// Theorem 2 of seed 003, 6.2: "crash/retry replay cannot create a second logical mutation for the same action". At
+// every write of both databases, before it and after it, with and without the tail that was not synced.
+TEST(AgentHost, Theorem2NoSecondMutationWhereverItDies) {
+  std::uint64_t steps[2] = {};
+  {
+    auto calm = clerkOn("a", "mail");
+    ASSERT_TRUE(calm->open().ok());
+    steps[0] = calm->device().journalStore().writeSteps();
+    steps[1] = calm->device().agentStore().writeSteps();
+    ASSERT_TRUE(calm->enter("r1", "request", "1").ok());
+    ASSERT_TRUE(calm->settle().ok());
+    steps[0] = calm->device().journalStore().writeSteps() - steps[0];
+    steps[1] = calm->device().agentStore().writeSteps() - steps[1];
+    ASSERT_EQ(calm->calls.size(), 2u);
+  }
+  ASSERT_GT(steps[0], 2u);
+  ASSERT_GT(steps[1], 6u);
+  for (const int which : {0, 1})
+    for (std::uint64_t n = 0; n < steps[which]; ++n)
+      for (const store::Moment moment : {store::Moment::before, store::Moment::after})
+        for (const std::size_t keep : {std::size_t{0}, SIZE_MAX}) {
+          SCOPED_TRACE((which == 0 ? "journal " : "agents ") + std::to_string(n) +
+                       (moment == store::Moment::before ? " before" : " after") + (keep == 0 ? "" : " kept"));
+          auto rig = clerkOn("a", "mail");
+          std::set<OperationId> sent;
+          rig->tool = [&](const ToolCall& call) {
+            sent.insert(*call.operation);
+            return saga::Outcome{};
+          };
+          ASSERT_TRUE(rig->open().ok());
+          auto& store = which == 0 ? rig->device().journalStore() : rig->device().agentStore();
+          store.crashAt(n, moment);
+          Status entered = rig->enter("r1", "request", "1");
+          Status status = entered.ok() ? rig->settle() : entered;
+          ASSERT_FALSE(status.ok());
+          rig->crash(keep);
+          ASSERT_TRUE(rig->open().ok());
+          if (rig->shown("r1").empty()) {  // it was never acknowledged
+            ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+          }
+          ASSERT_TRUE(rig->settle().ok());
+          EXPECT_EQ(rig->shown("done/r1"), "\"mail\"");
+          EXPECT_THAT(rig->effects(DatabaseName::journal), SizeIs(1));
+          EXPECT_THAT(rig->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
+          EXPECT_THAT(rig->effects(DatabaseName::agents), SizeIs(2));
+          EXPECT_THAT(rig->effects(DatabaseName::agents), Each(Pair(::testing::_, 1u)));
+          EXPECT_THAT(sent, SizeIs(1));
+          EXPECT_THAT(rig->runs(), SizeIs(1));
+          EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+          EXPECT_TRUE(rig->host().quiet());
+        }
+}
+
+void connect(HostRig& a, HostRig& b) {
+  test::Link link(a.device(), b.device());
+  link.run();
+}
+void meet(HostRig& a, HostRig& b, bool live) {
+  const std::vector<std::string> all{a.device().name(), b.device().name()};
+  a.host().setDevices(all, live ? std::set<std::string>{b.device().name()} : std::set<std::string>{}, a.now());
+  b.host().setDevices(all, live ? std::set<std::string>{a.device().name()} : std::set<std::string>{}, b.now());
+}
+
+// Finding F3. "Two devices can plan the same wake while cut off." One surviving effect set, compensations applied once
+// on each device, equal stores after the heal.
+TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  connect(*a, *b);  // both know of the entry; then the network is cut
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(b->settle().ok());
+  ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
+  ASSERT_EQ(b->shown("done/r1"), "\"no\"");
+  meet(*a, *b, true);
+  for (int i = 0; i < 40; ++i) {  // a connection: what one writes the other hears of
+    ASSERT_TRUE(a->round().ok());
+    ASSERT_TRUE(b->round().ok());
+    connect(*a, *b);
+    a->ms += 500, b->ms += 500;
+  }
+  EXPECT_EQ(a->shown("done/r1"), "\"yes\"");  // the plan with the smaller dot
+  EXPECT_EQ(b->shown("done/r1"), "\"yes\"");
+  // yes, no, and the undoing of no: each once.
+  EXPECT_THAT(a->effects(DatabaseName::journal), SizeIs(3));
+  EXPECT_THAT(a->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
+  EXPECT_EQ(a->effects(DatabaseName::journal), b->effects(DatabaseName::journal));
+  EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
+  EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
+  EXPECT_TRUE(a->host().quiet());
+  EXPECT_TRUE(b->host().quiet());
+}
+
+TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  connect(*a, *b);
+  meet(*a, *b, true);
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(a->round().ok());
+    ASSERT_TRUE(b->round().ok());
+    connect(*a, *b);
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(a->settle().ok());
+    ASSERT_TRUE(b->settle().ok());
+    connect(*a, *b);
+  }
+  EXPECT_EQ(a->host().counters().started + b->host().counters().started, 1u);
+  EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  EXPECT_EQ(a->effects(DatabaseName::journal).size(), 1u);
+}
+
+// The verdict require-human (seed 004), and docs/FINDINGS.md, F17.
+class AskingGate final : public episode::Gate {
+ public:
+  episode::GateVerdict judge(const episode::GateRequest& request) const override {
+    if (request.tool->name != "mail.send") return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
+    const Hash digest = sha256(canonicalJson(*request.arguments));
+    if (request.approved != nullptr && *request.approved == digest)
+      return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
+    return {episode::GateKind::requireHuman, "", "mail needs a person", std::nullopt, digest};
+  }
+  std::string epoch() const override { return "asking"; }
+};
+
+struct Asked {
+  OperationId operation;
+  ApprovalView view;
+};
+std::optional<Asked> asked(HostRig& rig) {
+  const auto keys = rig.device().agents().keys(Kind::approval);
+  if (keys.size() != 1) return std::nullopt;
+  const OperationId operation = *OperationId::parse(keys[0]);
+  return Asked{operation, approvalViewOf(operation, *rig.device().agents().versions(Kind::approval, keys[0]))};
+}
+Status answerWith(HostRig& rig, ApprovalVerdict verdict) {
+  const auto question = asked(rig);
+  if (!question) return Error{ErrorCode::notFound, "nothing is asked", ""};
+  WITAN_TRY(body, answerTo(question->view, question->view.shown->body.digest, verdict, "ann", "", rig.ms));
+  const Write write{Kind::approval, question->operation.hex(), *encodeRecord(body), false};
+  WITAN_DO(rig.device().replica().commit(DatabaseName::agents, "main", {&write, 1}));
+  return okStatus();
+}
+
+TEST(AgentHost, WhatNeedsAPersonWaitsForOne) {
+  const AskingGate gate;
+  for (const bool approve : {true, false}) {
+    auto rig = clerkOn("a", "mail");
+    rig->gate = &gate;
+    ASSERT_TRUE(rig->open().ok());
+    ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+    ASSERT_TRUE(rig->settle(60'000).ok());
+    EXPECT_FALSE(rig->host().quiet());
+    ASSERT_TRUE(asked(*rig));
+    const auto mails = [&] {
+      return std::count_if(rig->calls.begin(), rig->calls.end(),
+                           [](const ToolCall& c) { return c.tool == "mail.send"; });
+    };
+    EXPECT_EQ(mails(), 0);
+    ASSERT_TRUE(answerWith(*rig, approve ? ApprovalVerdict::approved : ApprovalVerdict::denied).ok());
+    ASSERT_TRUE(rig->settle().ok());
+    EXPECT_EQ(mails(), approve ? 1 : 0);
+    EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  }
+}
+
+TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
+  const AskingGate gate;
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  rig->ms += rig->options.approvalTtlMs;
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_TRUE(rig->host().quiet());
+  EXPECT_EQ(asked(*rig)->view.shown->body.by, "system");
+}
+
+// A poison operation ends as needsAttention, never in an endless retry, and holds up neither its run nor others.
+TEST(AgentHost, APoisonToolDoesNotHoldUpTheRest) {
+  auto rig = clerkOn("a", "mail");
+  rig->tool = [](const ToolCall&) -> Result<saga::Outcome> {
+    return Error{ErrorCode::unavailable, "no mail today", ""};
+  };
+  ASSERT_TRUE(rig->open().ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(rig->enter("r" + std::to_string(i), "request", "1").ok());
+  ASSERT_TRUE(rig->settle(24 * 3'600'000).ok());
+  EXPECT_THAT(rig->runs(), SizeIs(5));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(rig->shown("done/r" + std::to_string(i)), "\"mail\"");
+  EXPECT_EQ(std::count_if(rig->notices.begin(), rig->notices.end(),
+                          [](const HostNotice& n) { return n.kind == "needsAttention"; }),
+            5);
+}
+
+TEST(AgentHost, AnUnknownToolIsDeniedAndTold) {
+  auto rig = clerkOn("a", "mail");
+  rig->options.tools = {external("model.ask", episode::ToolKind::look)};
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(rig->shown("done/r1"), "\"mail\"");
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+}
+
+}  // namespace
+}  // namespace witan::agents
