@@ -114,6 +114,21 @@ Result<Printed> set(ReplicaDir& dir, const AgentArguments& a) {
   return commit(dir, a, state, "set");
 }
 
+// pause, resume, destroy: a lifecycle by its own word. An agent that nobody made is made with it.
+Result<Printed> become(ReplicaDir& dir, const AgentArguments& a, Lifecycle lifecycle, const char* what) {
+  WITAN_DO(validateId("agent", a.id));
+  AgentState state;
+  if (auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
+    state = there->picture.view.state;
+  else if (there.error().code != ErrorCode::notFound)
+    return there.error();
+  if (state.lifecycle == Lifecycle::destroyed)
+    return Error{ErrorCode::conflict, "agent " + a.id + " is destroyed and does not change any more", ""};
+  if (lifecycle == Lifecycle::active) state.schedule.sleepUntil = 0;
+  state.lifecycle = lifecycle;
+  return commit(dir, a, state, what);
+}
+
 Result<Printed> list(ReplicaDir& dir, const AgentArguments& a) {
   Printed answer;
   Space* space = dir.replica().database(DatabaseName::agents).find(a.scope);
@@ -204,6 +219,18 @@ void addAgentCommand(CLI::App& app, int& exitCode) {
            "witan agent set agent-1 --lifecycle active --slot 'openLoopIds=[\"t1\"]'", Missing::refuse, set);
   setCommand->add_option("ID", given->id, "The agent")->required();
   addValueOptions(setCommand, *given);
+  const auto lifecycle = [&](const char* name, const char* what, Lifecycle to, const char* done) {
+    const std::string example = std::string("witan agent ") + name + " udt-lab";
+    const auto [command, arguments] =
+        verb(name, what, example.c_str(), Missing::create,
+             [to, done](ReplicaDir& dir, const AgentArguments& a) { return become(dir, a, to, done); });
+    command->add_option("ID", arguments->id, "The agent")->required();
+  };
+  lifecycle("pause", "Let nothing wake an agent; wakes meanwhile are skipped, on every device", Lifecycle::dormant,
+            "paused");
+  lifecycle("resume", "Let an agent be woken again", Lifecycle::active, "resumed");
+  lifecycle("destroy", "End an agent for good, on every device", Lifecycle::destroyed, "destroyed");
+  addAgentRunCommands(*agent, exitCode);
 }
 
 }  // namespace witan::node

@@ -40,6 +40,8 @@ int runCli(int argc, char** argv) {
   addAgentCommand(app, exitCode);
   addEpisodeCommand(app, exitCode);
   addStateCommand(app, exitCode);
+  addWakeCommand(app, exitCode);
+  addApprovalCommand(app, exitCode);
   addJournalCommand(app, exitCode);
   addSyncCommand(app, exitCode);
   addDeviceCommand(app, exitCode);

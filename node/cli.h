@@ -30,7 +30,11 @@ void addLedgerCommand(CLI::App& app, int& exitCode);
 void addQueueCommand(CLI::App& app, int& exitCode);
 void addDomainCommand(CLI::App& app, int& exitCode);
 void addStateCommand(CLI::App& app, int& exitCode);
+// The part of it about agents at work (node/agent_run_command.cpp).
+void addAgentRunCommands(CLI::App& noun, int& exitCode);
 void addAgentCommand(CLI::App& app, int& exitCode);
+void addApprovalCommand(CLI::App& app, int& exitCode);
+void addWakeCommand(CLI::App& app, int& exitCode);
 void addEpisodeCommand(CLI::App& app, int& exitCode);
 void addJournalCommand(CLI::App& app, int& exitCode);
 void addSyncCommand(CLI::App& app, int& exitCode);

@@ -25,7 +25,6 @@ namespace {
 
 constexpr const char* kIdentityFile = "replica.json";
 constexpr const char* kKeyFile = "cluster.key";
-constexpr const char* kRecordFile = "writer";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSmallFile = 4096;
 // Each of the two stores, so that a command costs little.
@@ -126,65 +125,47 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
   return replaceFile(dir / kIdentityFile, toJson(identity) + "\n", 0644);
 }
 
+Result<std::unique_ptr<store::Store>> openReplicaStore(const fs::path& path) {
+  return store::openRocksStore(path, kStore);
+}
+
 Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
-  WITAN_TRY(identity, readIdentity(dir));
-  WITAN_TRY(key, readKey(dir / kKeyFile));
   std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));
-  WITAN_TRY(journal, store::openRocksStore(dir / "journal", kStore));
+  WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
+  WITAN_TRY(journal, openReplicaStore(dir / "journal"));
   opened->journal_ = std::move(journal);
-  WITAN_TRY(agents, store::openRocksStore(dir / "agents", kStore));
+  WITAN_TRY(agents, openReplicaStore(dir / "agents"));
   opened->agents_ = std::move(agents);
-  WITAN_DO(opened->start(identity, std::move(key)));
+  WITAN_TRY(replica, LocalReplica::open(*opened->journal_, *opened->agents_, std::move(options)));
+  opened->replica_ = std::move(replica);
+  opened->record_.opened(*opened->replica_);
+  WITAN_DO(opened->flush());
   return opened;
 }
 
-Status ReplicaDir::start(const ReplicaIdentity& identity, std::string key) {
+Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& record) {
+  WITAN_TRY(identity, readIdentity(dir));
+  WITAN_TRY(key, readKey(dir / kKeyFile));
   ReplicaOptions options;
   options.cluster = identity.cluster;
   options.clusterKey = std::move(key);
   options.device = identity.device;
   options.freshTag = randomTag;
-  WITAN_TRY(text, readSmallFile(dir_ / kRecordFile, kMaxHighWaterBytes));
-  if (text) {
-    options.highWater = parseHighWater(*text);
-    if (options.highWater->ok()) record_ = **options.highWater;
-  }
-  WITAN_TRY(replica, LocalReplica::open(*journal_, *agents_, std::move(options)));
-  replica_ = std::move(replica);
-  // A new writer has nothing in the stores yet, whatever they hold of the one before.
-  if (!replica_->incarnation().newIncarnation()) durable_ = replica_->highWater();
-  return flush();
-}
-
-Status ReplicaDir::lease() {
-  HighWater wanted = replica_->highWater();
-  if (durable_.writer != wanted.writer) durable_ = {wanted.writer, {}};
-  bool covered = record_.writer == wanted.writer;
-  for (auto& [space, lease] : wanted.spaces) {
-    const auto at = record_.spaces.find(space);
-    covered = covered && lease.from <= (at == record_.spaces.end() ? 0 : at->second.to);
-    lease.from = durable_.spaces[space].from;
-  }
-  return covered ? okStatus() : writeRecord(wanted);
-}
-
-Status ReplicaDir::writeRecord(const HighWater& record) {
-  WITAN_DO(replaceFile(dir_ / kRecordFile, formatHighWater(record), 0644));
-  record_ = record;
-  return okStatus();
+  WITAN_TRY(highWater, record.read());
+  options.highWater = std::move(highWater);
+  return options;
 }
 
 Status ReplicaDir::flush() {
-  WITAN_DO(lease());
+  WITAN_DO(record_.lease(*replica_));
   WITAN_DO(replica_->flush());
-  durable_ = replica_->highWater();
+  record_.flushed(*replica_);
   return okStatus();
 }
 
 Status ReplicaDir::close() {
   WITAN_DO(flush());
-  const HighWater closed = replica_->closedHighWater();
-  return closed == record_ ? okStatus() : writeRecord(closed);
+  return record_.close(*replica_);
 }
 
 }  // namespace witan::node

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/reflect.h"
+#include "node/writer_record.h"
 #include "replication/local_replica.h"
 #include "store/store.h"
 
@@ -53,17 +54,17 @@ class ReplicaDir {
   Status close();
 
  private:
-  explicit ReplicaDir(std::filesystem::path dir) : dir_(std::move(dir)) {}
-  Status start(const ReplicaIdentity& identity, std::string key);
-  // A lease that covers every counter in use, from what the stores surely have.
-  Status lease();
-  Status writeRecord(const replication::HighWater& record);
+  explicit ReplicaDir(std::filesystem::path dir) : dir_(std::move(dir)), record_(dir_) {}
 
   const std::filesystem::path dir_;
+  WriterRecord record_;
   std::unique_ptr<store::Store> journal_, agents_;
   std::unique_ptr<replication::LocalReplica> replica_;
-  replication::HighWater record_;   // as it is on disk
-  replication::HighWater durable_;  // from: what the stores have, by space
 };
+
+// Of a directory that create() made: who it is, its cluster's secret, its high-water record. Errors: as open().
+Result<replication::ReplicaOptions> readReplicaOptions(const std::filesystem::path& dir, WriterRecord& record);
+// One of its stores, made if need be. Errors: conflict if another process has it open.
+Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path);
 
 }  // namespace witan::node

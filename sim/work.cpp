@@ -226,8 +226,8 @@ void World::propose(Seat& at, const Event& event) {
   request.actionType = process.name;
   const std::string bytes = module.encodeAction(*action);
   request.action.assign(bytes.begin(), bytes.end());
-  if (random.below(3) == 0) {  // a run's; now and then two devices have planned one wake
-    request.runKey = sha256("run " + std::to_string(random.below(24)));
+  if (random.below(3) == 0) {  // a run's, about one entity; now and then two devices have planned one wake
+    request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
     request.planDigest = planOf(random.below(4) / 3);
   }
   submit(at, std::move(request), true);

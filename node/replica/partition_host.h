@@ -44,6 +44,8 @@ class PartitionHost {
   const kernel::DomainModule& module() const { return module_; }
   kernel::Ledger& ledger() { return *ledger_; }
   const kernel::Partition& partition() const { return ledger_->partition(); }
+  // Its rows, for whoever verifies the log (kernel/ledger_verify.h).
+  const store::Reader& rows() const { return rows_; }
 
   // ---- standing
   Lineage lineage() const;

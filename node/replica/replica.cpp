@@ -44,6 +44,10 @@ Status Replica::start(Now now) {
     for (const auto& [id, host] : hosts_) partitions.push_back(id);
     etcd_ = std::make_unique<EtcdOwner>(*this, *config_.etcd, config_.replication.cluster, partitions);
   }
+  if (config_.agents) {
+    desk_ = std::make_unique<AgentDesk>(*this, *config_.agents);
+    WITAN_DO(desk_->open(*config_.agents, now));
+  }
   nextTickMs_ = now.ms + kTickMs;
   nextTellMs_ = now.ms + kTellMs;
   nextStabiliseMs_ = now.ms + kStabiliseMs;
@@ -245,6 +249,8 @@ std::int64_t Replica::nextTickMs() const {
   std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_});
   if (etcd_) next = std::min(next, etcd_->engine().nextTickMs());
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
+  if (desk_)
+    if (const auto due = desk_->host().nextMs(drained_)) next = std::min(next, *due);
   return next;
 }
 
@@ -273,6 +279,8 @@ Status Replica::drain(Now now, Effects& out) {
   if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
   for (auto& [name, peer] : peers_)
     if (!peer.greeted && mayTalk(peer)) greet(peer);
+  drained_ = now;
+  if (desk_) WITAN_DO(desk_->round(now, out));
   if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
   routeDue(now);
   for (auto& [id, host] : hosts_)
@@ -311,12 +319,21 @@ Status Replica::drain(Now now, Effects& out) {
   }
   for (Answered& answered : answers_) out.answers.push_back(std::move(answered));
   answers_.clear();
+  if (desk_) std::erase_if(out.answers, [&](const Answered& answered) { return desk_->take(answered, now); });
   for (Notice& notice : notices_) out.notices.push_back(std::move(notice));
   notices_.clear();
   return okStatus();
 }
 
+std::set<std::string> Replica::connectedPeers() const {
+  std::set<std::string> connected;
+  for (const auto& [name, peer] : peers_)
+    if (mayTalk(peer)) connected.insert(name);
+  return connected;
+}
+
 bool Replica::quiet() const {
+  if (desk_ && !desk_->host().quiet()) return false;
   if (etcd_ && !etcd_->quiet()) return false;
   if (outbox_.size() > 0 || !pending_.empty()) return false;
   for (const auto& [name, peer] : peers_) {

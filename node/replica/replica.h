@@ -39,6 +39,7 @@
 #include "node/replica/outbox.h"
 #include "node/replica/owner_table.h"
 #include "node/replica/partition_host.h"
+#include "node/replica/replica_agents.h"
 #include "replication/local_replica.h"
 #include "replication/sync_session.h"
 
@@ -63,6 +64,8 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
+  // With a value: agents work on this device.
+  std::optional<AgentSetup> agents;
 };
 
 struct Outgoing {
@@ -88,8 +91,9 @@ struct Effects {
   std::vector<Outgoing> sends;
   std::vector<Answered> answers;
   std::vector<Notice> notices;
-  std::vector<EtcdRequest> etcd;  // to be sent in this order
-  void clear() { sends.clear(), answers.clear(), notices.clear(), etcd.clear(); }
+  std::vector<EtcdRequest> etcd;            // to be sent in this order
+  std::vector<agents::ToolCall> toolCalls;  // of agents: answered through agents()
+  void clear() { sends.clear(), answers.clear(), notices.clear(), etcd.clear(), toolCalls.clear(); }
 };
 
 // How often rare things happened since open(): metrics, and the simulator's coverage probes.
@@ -131,6 +135,9 @@ class Replica {
   // Hands a request to the owner of its entity, wherever that is, and keeps at it until it is answered. Ok: accepted;
   // after the next drain() it is so durably. Errors: malformed, unknown domain, the outbox is full.
   Status submit(Request request, Now now);
+  // The same, always by way of the outbox: the request also outlasts a freeze of its entity, however long a counselor
+  // takes.
+  Status enqueue(Request request, Now now);
 
   // ---- operators
   // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life
@@ -163,6 +170,13 @@ class Replica {
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const { return counters_; }
+  // Null: none work here.
+  agents::AgentHost* agents() { return desk_ ? &desk_->host() : nullptr; }
+  const agents::AgentHost* agents() const { return desk_ ? &desk_->host() : nullptr; }
+  // Members that are connected.
+  std::set<std::string> connectedPeers() const;
+  // Null: no such domain.
+  const kernel::DomainModule* moduleOf(std::string_view domain) const;
   // Nothing waits: no request, no entry under way, sessions quiet.
   bool quiet() const;
 
@@ -198,11 +212,11 @@ class Replica {
   Status openHosts();
   Status openHost(const kernel::DomainModule& module, const std::string& id);
   Status loadOwnerName();
-  const kernel::DomainModule* moduleOf(std::string_view domain) const;
 
   // replica_route.cpp: requests and answers
   void onRequest(const std::string& from, Request request, Now now);
   void onAnswer(Peer& peer, Answer answer, Now now);
+  Status checkOwn(Request& request) const;
   void routeDue(Now now);
   void route(Outbox::Waiting& waiting, Now now);
   // Has it decided here. False: not now. Requires: this device owns the partition.
@@ -267,8 +281,10 @@ class Replica {
   WordWriter words_;
   std::vector<std::uint64_t> aligned_;
   std::unique_ptr<EtcdOwner> etcd_;  // null: the embedded mode
+  std::unique_ptr<AgentDesk> desk_;  // null: no agents
   bool followDirty_ = true, hurry_ = false;
   std::uint64_t statementsSeen_ = 0;
+  Now drained_;  // when drain() was last called
   std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
 };
 

@@ -23,11 +23,21 @@ std::string Replica::ownerDevice(std::string_view partition) const {
   return claim == nullptr ? std::string() : std::string(replication::deviceOf(claim->owner));
 }
 
-Status Replica::submit(Request request, Now now) {
+Status Replica::checkOwn(Request& request) const {
   if (request.device.empty()) request.device = device();
   WITAN_DO(checkRequest(request));
   if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
+  return okStatus();
+}
+
+Status Replica::enqueue(Request request, Now now) {
+  WITAN_DO(checkOwn(request));
+  return outbox_.accept(request, now.ms, pending_);
+}
+
+Status Replica::submit(Request request, Now now) {
+  WITAN_DO(checkOwn(request));
   PartitionHost* mine = host(partitionFor(request.domain, request.entity));
   // What is decided here needs no outbox: before it is durable, nothing was accepted.
   // (With etcd it does: until etcd has it, which may be long, it must not be forgotten.)
@@ -117,6 +127,7 @@ void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
   if (answer.kind != AnswerKind::decided) {
     // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
     if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) outbox_.tryAt(*waiting, now.ms + 50);
+    if (answer.kind == AnswerKind::frozen && desk_) desk_->frozen(answer);
     return;
   }
   const RequestKind kind = waiting->request.kind;
@@ -136,7 +147,10 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     return;  // gone: it asks again
   }
   const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
-  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen) return;  // it stays, for a later try
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen) {  // it stays, for a later try
+    if (desk_) desk_->frozen(release.answer);
+    return;
+  }
   outbox_.settle(release.answer.operationId, pending_);
   out.answers.push_back({release.kind, std::move(release.answer)});
 }

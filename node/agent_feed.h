@@ -1,0 +1,45 @@
+// AgentFeed: what people enter while agents are at work, read from lines of JSON:
+//
+//   {"at": TIME, "id", "type", "payload"}            an entry of the journal
+//   {"at": TIME, "agent", "session", "turn", "text"}  something said to an agent
+//
+// Each is applied at its time. An entry that stands there just so already is passed over, so that a file can be fed
+// again after a crash. Owns its lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/now.h"
+#include "node/replica/replica.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxFeedLines = 1'000'000;
+
+class AgentFeed {
+ public:
+  // Reads all lines of a path ("-": standard input). Errors: invalid, naming line and cause.
+  static Result<AgentFeed> read(const std::string& path);
+
+  bool empty() const { return next_ == lines_.size(); }
+  // Of the next line.
+  Time at() const { return lines_[next_].at; }
+  // Applies the next line. Errors: as the journal and the agents say; a store that fails.
+  Status apply(Replica& replica, const std::string& scope, Now now);
+
+ private:
+  struct Line {
+    std::size_t number = 0;
+    Time at;
+    json::object object;
+  };
+  Status enter(Replica& replica, const std::string& scope, const Line& line, Now now);
+
+  std::vector<Line> lines_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace witan::node

@@ -1,0 +1,235 @@
+// `witan agent run|feed|check`: agents at work on a data directory.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <thread>
+
+#include "agents/host/local_gate.h"
+#include "agents/registry.h"
+#include "base/seams.h"
+#include "node/agent_check.h"
+#include "node/agent_feed.h"
+#include "node/clinic_feed.h"
+#include "node/node_dir.h"
+#include "node/replica_command.h"
+
+namespace witan::node {
+
+namespace {
+
+struct RunArguments : ReplicaArguments {
+  std::vector<std::string> agents;
+  std::vector<std::string> domains{"udt"};
+  std::string feed;
+  bool quiet = false;
+};
+
+volatile std::sig_atomic_t stopped = 0;
+
+// The wall clock of a run: the system's, or, while lines are fed, theirs. Waiting costs no time then.
+class RunClock {
+ public:
+  explicit RunClock(bool fed) : fed_(fed) {}
+  Now now() {
+    if (!fed_) {
+      const Time wall = SystemClock().now();
+      return {wall, wall.micros / 1000};
+    }
+    return {wall_, wall_.micros / 1000};
+  }
+  void moveTo(Time time) { wall_ = std::max(wall_, time); }
+  void sleepUntil(std::int64_t ms) {
+    if (fed_) return moveTo(Time{ms * 1000});
+    const std::int64_t most = 200;  // so that a signal is heard
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::clamp<std::int64_t>(ms - now().ms, 1, most)));
+  }
+
+ private:
+  const bool fed_;
+  Time wall_;
+};
+
+Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>& ids) {
+  std::vector<const agents::Agent*> all(agents::builtinAgents().begin(), agents::builtinAgents().end());
+  if (ids.empty()) return all;
+  std::vector<const agents::Agent*> some;
+  for (const std::string& id : ids) {
+    const agents::Agent* agent = agents::findAgent(id);
+    if (agent == nullptr) {
+      std::string known;
+      for (const agents::Agent* one : all) known += (known.empty() ? "" : ", ") + one->spec().id;
+      return invalid("there is no agent " + id, "there are: " + known);
+    }
+    some.push_back(agent);
+  }
+  return some;
+}
+
+class AgentRun {
+ public:
+  AgentRun(NodeDir& dir, AgentFeed feed, RunClock& clock, const RunArguments& arguments)
+      : dir_(dir), feed_(std::move(feed)), clock_(clock), arguments_(arguments) {}
+
+  // Until everything is done (with a feed), or a signal comes.
+  Status go(bool untilQuiet) {
+    while (stopped == 0) {
+      WITAN_DO(round());
+      const std::int64_t next = dir_.replica().nextTickMs(), ms = clock_.now().ms;
+      if (next <= ms) continue;
+      if (!feed_.empty() && (idle() || feed_.at().micros / 1000 <= next)) {
+        WITAN_DO(enter());
+        continue;
+      }
+      if (untilQuiet && feed_.empty() && idle()) return okStatus();
+      clock_.sleepUntil(next);
+    }
+    return okStatus();
+  }
+
+ private:
+  bool idle() {
+    return dir_.replica().agents()->quiet() &&
+           dir_.replica().outbox().size() <= dir_.replica().agents()->waitingForPeople();
+  }
+
+  Status round() {
+    const Now now = clock_.now();
+    dir_.replica().tick(now);
+    effects_.clear();
+    WITAN_DO(dir_.drain(now, effects_));
+    for (const Notice& notice : effects_.notices)
+      if (!arguments_.quiet) say(now, notice);
+    return okStatus();
+  }
+
+  // All lines of one moment.
+  Status enter() {
+    clock_.moveTo(feed_.at());
+    const Time moment = feed_.at();
+    while (!feed_.empty() && feed_.at() == moment)
+      if (Status entered = feed_.apply(dir_.replica(), arguments_.scope, clock_.now()); !entered.ok()) {
+        if (entered.error().code != ErrorCode::conflict) return entered;
+        std::fprintf(stderr, "witan: %s\n", entered.error().message.c_str());
+      }
+    return okStatus();
+  }
+
+  void say(Now now, const Notice& notice) const {
+    std::string line;
+    if (arguments_.json)
+      line = canonicalJson(json::object{{"at", formatTime(now.wall)}, {"kind", notice.kind}, {"what", notice.what}});
+    else
+      line = formatTime(now.wall) + "  " + notice.kind + "  " + notice.what;
+    std::printf("%s\n", line.c_str());
+  }
+
+  NodeDir& dir_;
+  AgentFeed feed_;
+  RunClock& clock_;
+  const RunArguments& arguments_;
+  Effects effects_;
+};
+
+std::string summaryOf(const Replica& replica, bool json) {
+  const agents::HostCounters& counters = replica.agents()->counters();
+  if (json) return toJson(counters) + "\n";
+  std::string text;
+  forEachMember<agents::HostCounters>([&](auto member, auto) {
+    if (counters.*member.pointer > 0)
+      text += (text.empty() ? "" : ", ") + std::string(member.name) + " " + std::to_string(counters.*member.pointer);
+  });
+  return (text.empty() ? std::string("nothing to do") : text) + "\n";
+}
+
+Result<int> run(const RunArguments& a) {
+  WITAN_TRY(path, replicaDirPath(a.dir));
+  if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
+  WITAN_TRY(agents, chosen(a.agents));
+  AgentFeed feed;
+  if (!a.feed.empty()) {
+    WITAN_TRY(read, AgentFeed::read(a.feed));
+    feed = std::move(read);
+  }
+  RunClock clock(!a.feed.empty());
+  if (!feed.empty()) clock.moveTo(feed.at());
+  const agents::LocalGate gate;
+  NodeSetup setup;
+  setup.domains = a.domains;
+  setup.agents = AgentSetup{std::move(agents), &gate, {}};
+  setup.agents->options.wake.scope = a.scope;
+  WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
+  WITAN_DO(dir->replica().found(clock.now()));
+  std::signal(SIGINT, [](int) { stopped = 1; });
+  std::signal(SIGTERM, [](int) { stopped = 1; });
+  WITAN_DO(AgentRun(*dir, std::move(feed), clock, a).go(!a.feed.empty()));
+  WITAN_DO(dir->close(clock.now()));
+  std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
+  return kExitOk;
+}
+
+int reported(const Result<int>& code, bool json) { return code.ok() ? *code : reportError(code.error(), json); }
+
+void addDirOptions(CLI::App* command, RunArguments& a) {
+  command->add_option("--dir", a.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->type_name("DIR");
+  command->add_flag("--json", a.json, "JSON output");
+  command->add_option("--domain", a.domains, "Domains whose meta-agents decide here")->capture_default_str();
+}
+
+void addRun(CLI::App& noun, int& exitCode) {
+  CLI::App* command = noun.add_subcommand("run", "Let agents work on this device");
+  const auto a = std::make_shared<RunArguments>();
+  addDirOptions(command, *a);
+  command->add_option("--agent", a->agents, "Which of the built-in agents; default all");
+  command->add_option("--feed", a->feed, "Entries to the journal, as JSON Lines; ends when all is done")
+      ->type_name("FILE|-");
+  command->add_flag("--quiet", a->quiet, "Only the summary");
+  command->footer(
+      "Example: witan agent feed --entities 3 --days 5 > clinic.jsonl && witan agent run --feed clinic.jsonl");
+  command->callback([a, &exitCode] { exitCode = reported(run(*a), a->json); });
+}
+
+void addFeed(CLI::App& noun, int& exitCode) {
+  CLI::App* command = noun.add_subcommand("feed", "The journal of a made-up clinic, as JSON Lines");
+  const auto options = std::make_shared<GenerateOptions>();
+  command->add_option("--entities", options->entities, "Patients")->capture_default_str();
+  command->add_option("--days", options->days, "Days")->capture_default_str();
+  command->add_option("--seed", options->seed, "Another one gives another clinic")->capture_default_str();
+  command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
+  command->callback([options, &exitCode] {
+    const auto feed = clinicFeed(*options);
+    if (feed.ok()) std::fputs(feed->c_str(), stdout);
+    exitCode = feed.ok() ? kExitOk : reportError(feed.error(), false);
+  });
+}
+
+void addCheck(CLI::App& noun, int& exitCode) {
+  CLI::App* command =
+      noun.add_subcommand("check", "Whether each operation had one effect, each run an end, and the ledgers verify");
+  const auto a = std::make_shared<RunArguments>();
+  addDirOptions(command, *a);
+  command->footer("Example: witan agent check --dir data");
+  command->callback([a, &exitCode] {
+    exitCode = reported(
+        [&]() -> Result<int> {
+          WITAN_TRY(path, replicaDirPath(a->dir));
+          const Time wall = SystemClock().now();
+          WITAN_TRY(dir, NodeDir::open(path, {a->domains, 8, std::nullopt}, {wall, wall.micros / 1000}));
+          WITAN_TRY(report, checkAgents(*dir, a->scope));
+          std::fputs(a->json ? (toJson(report) + "\n").c_str() : checkWords(report).c_str(), stdout);
+          return report.problems.empty() ? kExitOk : kExitFailed;
+        }(),
+        a->json);
+  });
+}
+
+}  // namespace
+
+void addAgentRunCommands(CLI::App& noun, int& exitCode) {
+  addRun(noun, exitCode);
+  addFeed(noun, exitCode);
+  addCheck(noun, exitCode);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,48 @@
+#include "node/node_dir.h"
+
+#include "domains/registry.h"
+#include "node/replica_dir.h"
+
+namespace witan::node {
+
+NodeDir::~NodeDir() = default;
+
+Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
+  std::unique_ptr<NodeDir> opened(new NodeDir(dir));
+  ReplicaConfig config;
+  WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
+  config.replication = std::move(options);
+  for (const std::string& name : setup.domains) {
+    WITAN_TRY(module, domains::makeDomain(name));
+    config.domains.push_back(module.get());
+    opened->modules_.push_back(std::move(module));
+  }
+  config.partitions = setup.partitions;
+  config.agents = std::move(setup.agents);
+  WITAN_TRY(journal, openReplicaStore(dir / "journal"));
+  opened->journal_ = std::move(journal);
+  WITAN_TRY(agents, openReplicaStore(dir / "agents"));
+  opened->agents_ = std::move(agents);
+  WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
+  opened->ledgers_ = std::move(ledgers);
+  WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(config), now));
+  opened->replica_ = std::move(replica);
+  opened->record_.opened(opened->replica_->data());
+  return opened;
+}
+
+Status NodeDir::drain(Now now, Effects& out) {
+  WITAN_DO(record_.lease(replica_->data()));
+  WITAN_DO(replica_->drain(now, out));
+  WITAN_DO(record_.lease(replica_->data()));  // counters that were taken inside
+  record_.flushed(replica_->data());
+  return okStatus();
+}
+
+Status NodeDir::close(Now now) {
+  Effects last;
+  WITAN_DO(drain(now, last));
+  return record_.close(replica_->data());
+}
+
+}  // namespace witan::node

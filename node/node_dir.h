@@ -1,0 +1,45 @@
+// NodeDir: a whole device on disk: the data directory of node/replica_dir.h with a third store, `ledgers`, and the
+// Replica that runs on them with its agents. One process at a time, not thread-safe.
+//
+// Nothing that drain() hands out rests on a counter that the high-water record does not cover, or on a write that is
+// not durable.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/replica/replica.h"
+#include "node/writer_record.h"
+
+namespace witan::node {
+
+struct NodeSetup {
+  std::vector<std::string> domains;
+  std::uint32_t partitions = 8;  // of each domain
+  std::optional<AgentSetup> agents;
+};
+
+class NodeDir {
+ public:
+  // Errors: as ReplicaDir::open; an unknown domain.
+  static Result<std::unique_ptr<NodeDir>> open(const std::filesystem::path& dir, NodeSetup setup, Now now);
+  ~NodeDir();
+
+  Replica& replica() { return *replica_; }
+  const store::Store& ledgers() const { return *ledgers_; }
+  Status drain(Now now, Effects& out);
+  // A clean end.
+  Status close(Now now);
+
+ private:
+  explicit NodeDir(const std::filesystem::path& dir) : record_(dir) {}
+
+  WriterRecord record_;
+  std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
+  std::unique_ptr<store::Store> journal_, agents_, ledgers_;
+  std::unique_ptr<Replica> replica_;
+};
+
+}  // namespace witan::node

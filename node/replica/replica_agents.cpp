@@ -1,0 +1,102 @@
+#include "node/replica/replica_agents.h"
+
+#include "node/replica/replica.h"
+
+namespace witan::node {
+
+using agents::ProposalCall;
+using replication::DatabaseName;
+using replication::OperationOutcome;
+
+namespace {
+
+saga::Outcome outcomeOf(const Answer& answer) {
+  const kernel::Outcome outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
+  const bool done = outcome == kernel::Outcome::approved || outcome == kernel::Outcome::initialised ||
+                    outcome == kernel::Outcome::escalated;
+  json::object result{{"outcome", std::string(enumName(outcome))}};
+  if (answer.seq > 0) result["seq"] = answer.seq;
+  if (!answer.invariant.empty()) result["invariant"] = answer.invariant;
+  if (!answer.message.empty()) result["message"] = answer.message;
+  return {done ? OperationOutcome::applied : OperationOutcome::failed, canonicalJson(result)};
+}
+
+}  // namespace
+
+AgentDesk::AgentDesk(Replica& replica, const AgentSetup& setup)
+    : replica_(replica), host_(replica.data(), setup.gate != nullptr ? *setup.gate : closed_, setup.options) {}
+
+Status AgentDesk::open(const AgentSetup& setup, Now now) { return host_.load(setup.agents, now); }
+
+// Who belongs to the cluster, and who can be reached.
+void AgentDesk::lookAround(Now now) {
+  const replication::Space* cluster = replica_.data().database(DatabaseName::agents).find(replication::kClusterScope);
+  bool changed = false;
+  if (cluster != nullptr && statementsSeen_ != cluster->changes()) {
+    statementsSeen_ = cluster->changes();
+    if (auto members = replica_.data().membership(); members.ok()) {
+      members_.clear();
+      for (const replication::ActiveMember& member : members->active) members_.push_back(member.member.device);
+      changed = true;
+    }
+  }
+  std::set<std::string> live = replica_.connectedPeers();
+  if (!changed && live == live_) return;
+  live_ = std::move(live);
+  host_.setDevices(members_, live_, now);
+}
+
+Status AgentDesk::round(Now now, Effects& out) {
+  lookAround(now);
+  WITAN_DO(host_.work(now));
+  WITAN_DO(replica_.data().database(DatabaseName::journal).flush());
+  WITAN_DO(host_.journalDurable(now));
+  WITAN_DO(replica_.data().database(DatabaseName::agents).flush());
+  agents::HostEffects effects;
+  WITAN_DO(host_.agentsDurable(now, effects));
+  for (const ProposalCall& call : effects.proposals)
+    if (Status made = submit(call, now); !made.ok()) WITAN_DO(host_.failed(call.operation, made.error(), now));
+  for (agents::ToolCall& call : effects.calls) out.toolCalls.push_back(std::move(call));
+  for (agents::HostNotice& notice : effects.notices)
+    out.notices.push_back({"agent " + notice.kind, "", std::move(notice.what)});
+  return okStatus();
+}
+
+Status AgentDesk::submit(const ProposalCall& call, Now now) {
+  const kernel::DomainModule* module = replica_.moduleOf(call.domain);
+  if (module == nullptr) return invalid("this cluster has no domain " + call.domain);
+  Request request;
+  request.kind = call.begin ? RequestKind::init : RequestKind::propose;
+  request.domain = call.domain;
+  request.entity = call.entity;
+  request.role = call.role;
+  request.operationId = call.operation.hex();
+  request.agent = call.agentId;
+  if (call.begin) {
+    request.text = canonicalJson(call.body);
+  } else {
+    WITAN_TRY(action, module->parseAction(call.body));
+    request.actionType = module->signature().processes[action->process].name;
+    const std::string bytes = module->encodeAction(*action);
+    request.action.assign(bytes.begin(), bytes.end());
+    request.runKey = call.run.value;
+    request.planDigest = call.plan.value;
+  }
+  return replica_.enqueue(std::move(request), now);
+}
+
+void AgentDesk::frozen(const Answer& answer) {
+  if (auto operation = OperationId::parse(answer.operationId); operation.ok()) host_.waits(*operation, answer.message);
+}
+
+bool AgentDesk::take(const Answered& answered, Now now) {
+  auto operation = OperationId::parse(answered.answer.operationId);
+  if (!operation.ok() || host_.sagas().find(*operation) == nullptr) return false;
+  if (answered.answer.kind == AnswerKind::decided)
+    (void)host_.answered(*operation, outcomeOf(answered.answer), now);
+  else
+    (void)host_.failed(*operation, Error{ErrorCode::unavailable, answered.answer.message, ""}, now);
+  return true;
+}
+
+}  // namespace witan::node
