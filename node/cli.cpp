@@ -40,6 +40,7 @@ int runCli(int argc, char** argv) {
   addAgentCommand(app, exitCode);
   addEpisodeCommand(app, exitCode);
   addStateCommand(app, exitCode);
+  addSagaCommand(app, exitCode);
   addWakeCommand(app, exitCode);
   addApprovalCommand(app, exitCode);
   addJournalCommand(app, exitCode);
