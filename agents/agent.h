@@ -73,6 +73,8 @@ struct AgentSpec {
   std::vector<Capability> capabilities;
   std::vector<std::string> locale;  // jurisdiction and residency tags; empty: none
   Budget budget;
+  // Its wakes are given its memory (the thread's summary and newer messages), and the thread is kept short.
+  bool remembers = false;
 };
 
 enum class InputKind { wake, observation, results };

@@ -13,7 +13,8 @@ AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptio
       gate_(gate),
       options_(std::move(options)),
       wakes_(replica, options_.wake),
-      sagas_(replica, *this, options_.saga) {}
+      sagas_(replica, *this, options_.saga),
+      memory_(replica, {.scope = options_.wake.scope}) {}
 
 AgentHost::~AgentHost() = default;
 
@@ -33,6 +34,7 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
   }
   WITAN_DO(wakes_.load(now));
   WITAN_DO(sagas_.load(now));
+  WITAN_DO(memory_.load(now));
   setDevices({replica_.device()}, {}, now);
   return noticeContested(now);
 }

@@ -27,6 +27,7 @@
 #include "agents/agent.h"
 #include "agents/episode/episode.h"
 #include "agents/host/host_effects.h"
+#include "agents/memory/compactor.h"
 #include "agents/wake/wake_center.h"
 #include "base/now.h"
 #include "replication/local_replica.h"
@@ -119,6 +120,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status commitPlan(Running& run);
   Status bindPlan(Running& run);
   Status endRun(Running& run, Now now);
+  Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
   Status askPeople(Running& run, Now now);
   Status carryOut(Running& run, Now now, HostEffects& out);
   Status look(Running& run, const episode::Effect& effect, HostEffects& out);
@@ -134,6 +136,8 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<std::string, const Agent*, std::less<>> agents_;
   WakeCenter wakes_;
   saga::SagaEngine sagas_;
+  Compactor memory_;
+  ExtractSummariser summariser_;
   std::map<RunKey, Running> running_;
   std::map<RunKey, std::int64_t> contested_;  // runs whose losing plans are to be undone: when this device does it
   std::set<OperationId> waiting_;             // for a person's decision

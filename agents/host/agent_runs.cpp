@@ -1,6 +1,7 @@
 // AgentHost: one run, from its job to its end.
 #include "agents/host/agent_host.h"
 #include "agents/host/builtin_tools.h"
+#include "agents/memory/memory_context.h"
 #include "agents/tools/journal_tools.h"
 #include "replication/agent_view.h"
 #include "replication/approval.h"
@@ -68,6 +69,10 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
     slots[toString(name)] = value.ok() ? *value : json::value(nullptr);
   }
   input["slots"] = std::move(slots);
+  if (agent.spec().remembers) {
+    WITAN_TRY(memory, memoryContext(*records, agent.spec().id, agent.spec().thread));
+    input["memory"] = toJson(memory);
+  }
   return input;
 }
 
@@ -261,31 +266,58 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
 
 }  // namespace
 
-Status AgentHost::endRun(Running& run, Now now) {
-  const Ending ending = *run.episode.ended();
-  ++(ending.status == WakeStatus::completed ? counters_.completed : counters_.failed);
-  std::vector<Write> also;
-  std::optional<std::string> answer;
-  if (!ending.finish.answer.empty()) {
-    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/answer",
-                           run.job.agentId,
-                           run.agent->spec().thread,
-                           MessageKind::thought,
-                           {},
-                           ending.finish.answer,
+// What was said to the agent and what it answers, as messages of its thread.
+Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std::optional<std::string>& head) {
+  std::vector<Write> writes;
+  const AgentSpec& spec = run.agent->spec();
+  std::vector<std::string> parents;
+  if (spec.remembers) {
+    WITAN_TRY(records, space());
+    WITAN_TRY(graph, agentGraph(*records, spec.id));
+    parents = headsOf(graph, threadMessages(graph, spec.thread));
+  }
+  const auto say = [&](const char* what, MessageKind kind, std::string text) -> Status {
+    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/" + what,
+                           spec.id,
+                           spec.thread,
+                           kind,
+                           parents,
+                           std::move(text),
                            now.wallMs(),
                            std::nullopt};
     WITAN_TRY(body, encodeRecord(said));
-    also.push_back({Kind::message, said.id, std::move(body), false});
-    answer = said.id;
+    writes.push_back({Kind::message, said.id, std::move(body), false});
+    parents = {said.id};
+    head = said.id;
+    return okStatus();
+  };
+  if (run.job.reason == WakeReason::user) {
+    auto input = parseJson(run.job.input);
+    const json::value* text = input.ok() && input->is_object() ? input->get_object().if_contains("user") : nullptr;
+    if (text != nullptr && text->is_string()) WITAN_DO(say("said", MessageKind::user, std::string(text->get_string())));
   }
+  if (const std::string& answer = run.episode.ended()->finish.answer; !answer.empty())
+    WITAN_DO(say("answer", MessageKind::thought, answer));
+  return writes;
+}
+
+Status AgentHost::endRun(Running& run, Now now) {
+  const Ending ending = *run.episode.ended();
+  ++(ending.status == WakeStatus::completed ? counters_.completed : counters_.failed);
+  std::optional<std::string> head;
+  WITAN_TRY(also, lastWords(run, now, head));
   const RunKey key = run.job.key();
   if (ending.status != WakeStatus::completed) out_.notices.push_back({"failed", run.job.agentId + ": " + ending.cause});
+  const AgentSpec& spec = run.agent->spec();
   running_.erase(key);
   again_ = true;
-  return wakes_.ended(
+  WITAN_DO(wakes_.ended(
       key, ending.status, ending.cause, now,
-      [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, answer); }, std::move(also));
+      [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, head); }, std::move(also)));
+  if (!spec.remembers) return okStatus();
+  WITAN_DO(memory_.plan(spec.id, spec.thread, summariser_, now));
+  WITAN_DO(memory_.run(summariser_, now));
+  return okStatus();
 }
 
 }  // namespace witan::agents

@@ -294,6 +294,46 @@ TEST(AgentHost, APoisonToolDoesNotHoldUpTheRest) {
             5);
 }
 
+// Answers with what it remembers.
+class Parrot final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{.id = "parrot",
+                                 .version = "1",
+                                 .what = "repeats",
+                                 .category = "office",
+                                 .subscriptions = {onEntries("seed")},
+                                 .remembers = true};
+    return kSpec;
+  }
+  Turn step(const json::value&, const Input& input) const override {
+    std::string said;
+    for (const json::value& message : input.content.at("memory").at("messages").as_array())
+      said += std::string(message.at("content").as_string()) + "|";
+    return {nullptr, {}, Finish{said + std::string(input.content.at("user").as_string()), {}, {}, {}, false}};
+  }
+};
+
+TEST(AgentHost, AnAgentIsGivenItsMemory) {
+  static const Parrot parrot;
+  HostRig rig("a", {&parrot});
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(rig.host().userTurn("parrot", "s", "1", "hello", rig.now()).ok());
+  ASSERT_TRUE(rig.settle().ok());
+  ASSERT_TRUE(rig.host().userTurn("parrot", "s", "2", "again", rig.now()).ok());
+  ASSERT_TRUE(rig.settle().ok());
+  std::vector<std::string> said;
+  for (const std::string& key : rig.device().agents().keys(Kind::message))
+    if (key.ends_with("/answer"))
+      said.push_back(
+          decodeRecord<MessageBody>(rig.device().agents().versions(Kind::message, key)->front().body)->content);
+  EXPECT_THAT(said, ::testing::UnorderedElementsAre("hello", "hello|hello|again"));
+  // The same turn again is no other wake.
+  ASSERT_TRUE(rig.host().userTurn("parrot", "s", "2", "again", rig.now()).ok());
+  ASSERT_TRUE(rig.settle().ok());
+  EXPECT_THAT(rig.runs(), SizeIs(2));
+}
+
 TEST(AgentHost, AnUnknownToolIsDeniedAndTold) {
   auto rig = clerkOn("a", "mail");
   rig->options.tools = {external("model.ask", episode::ToolKind::look)};
