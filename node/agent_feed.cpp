@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agents/host/agent_host.h"
 #include "node/line_reader.h"
 #include "replication/journal_write.h"
 

@@ -12,6 +12,7 @@
 #include "node/agent_feed.h"
 #include "node/clinic_feed.h"
 #include "node/node_dir.h"
+#include "node/replica/replica_agents.h"
 #include "node/replica_command.h"
 
 namespace witan::node {
@@ -156,8 +157,9 @@ Result<int> run(const RunArguments& a) {
   const agents::LocalGate gate;
   NodeSetup setup;
   setup.domains = a.domains;
-  setup.agents = AgentSetup{std::move(agents), &gate, {}};
-  setup.agents->options.wake.scope = a.scope;
+  AgentSetup work{std::move(agents), &gate, {}};
+  work.options.wake.scope = a.scope;
+  setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
   WITAN_DO(dir->replica().found(clock.now()));
   std::signal(SIGINT, [](int) { stopped = 1; });
@@ -215,7 +217,7 @@ void addCheck(CLI::App& noun, int& exitCode) {
         [&]() -> Result<int> {
           WITAN_TRY(path, replicaDirPath(a->dir));
           const Time wall = SystemClock().now();
-          WITAN_TRY(dir, NodeDir::open(path, {a->domains, 8, std::nullopt}, {wall, wall.micros / 1000}));
+          WITAN_TRY(dir, NodeDir::open(path, {a->domains, 8, nullptr}, {wall, wall.micros / 1000}));
           WITAN_TRY(report, checkAgents(*dir, a->scope));
           std::fputs(a->json ? (toJson(report) + "\n").c_str() : checkWords(report).c_str(), stdout);
           return report.problems.empty() ? kExitOk : kExitFailed;

@@ -18,7 +18,7 @@ namespace witan::node {
 struct NodeSetup {
   std::vector<std::string> domains;
   std::uint32_t partitions = 8;  // of each domain
-  std::optional<AgentSetup> agents;
+  std::shared_ptr<const AgentSetup> agents;  // null: none work
 };
 
 class NodeDir {

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "node/replica/membership_duties.h"
+#include "node/replica/replica_agents.h"
 #include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
 
@@ -324,6 +325,9 @@ Status Replica::drain(Now now, Effects& out) {
   notices_.clear();
   return okStatus();
 }
+
+agents::AgentHost* Replica::agents() { return desk_ ? &desk_->host() : nullptr; }
+const agents::AgentHost* Replica::agents() const { return desk_ ? &desk_->host() : nullptr; }
 
 std::set<std::string> Replica::connectedPeers() const {
   std::set<std::string> connected;

@@ -33,17 +33,24 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/host/host_effects.h"
 #include "base/now.h"
 #include "node/replica/etcd_messages.h"
 #include "node/replica/etcd_options.h"
 #include "node/replica/outbox.h"
 #include "node/replica/owner_table.h"
 #include "node/replica/partition_host.h"
-#include "node/replica/replica_agents.h"
 #include "replication/local_replica.h"
 #include "replication/sync_session.h"
 
+namespace witan::agents {
+class AgentHost;
+}
+
 namespace witan::node {
+
+class AgentDesk;
+struct AgentSetup;
 
 struct ReplicaStores {
   store::Store& journal;
@@ -64,8 +71,8 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
-  // With a value: agents work on this device.
-  std::optional<AgentSetup> agents;
+  // Not null: agents work on this device (node/replica/replica_agents.h).
+  std::shared_ptr<const AgentSetup> agents;
 };
 
 struct Outgoing {
@@ -171,8 +178,8 @@ class Replica {
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const { return counters_; }
   // Null: none work here.
-  agents::AgentHost* agents() { return desk_ ? &desk_->host() : nullptr; }
-  const agents::AgentHost* agents() const { return desk_ ? &desk_->host() : nullptr; }
+  agents::AgentHost* agents();
+  const agents::AgentHost* agents() const;
   // Members that are connected.
   std::set<std::string> connectedPeers() const;
   // Null: no such domain.

@@ -1,6 +1,7 @@
 // Requests on their way to the owner, and answers on their way back.
 #include "base/mutant.h"
 #include "node/replica/replica.h"
+#include "node/replica/replica_agents.h"
 #include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
 
