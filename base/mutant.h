@@ -39,20 +39,30 @@ WITAN_ENUM(Mutant, none,
            skipBatch,            // a replica takes a batch that is not the next
            keepSurplus,          // surplus entries of an epoch that is over stay in the log
            dropSurplusSilently,  // they go without a report
+           forgetOwnerName,      // a device's name as an owner is not durable when others hear it
+           forgetClaims,         // the later epochs that a device has heard of are not durable
+           followOldEpoch,       // a follower takes entries of an epoch of which it has heard that it is over
+           succeedAnyway,        // a successor begins its epoch although somebody has seized the partition
+           goOnBehind,           // an owner whose disk went back goes on although others know more of its epoch
+           ignoreFork,           // two logs of one epoch are not told apart by their roots
+           neverParted,          // a batch is taken although it was written on top of another log
            // --- decisions
-           noDedupe,        // a repeated operation id is decided again
-           noFreeze,        // proposals are decided while one waits for the counselor
-           skipRecheck,     // an invariant that does not pass is not looked at again (F8)
-           escalateAsPass,  // an escalation is committed
-           staleDecision,   // a counselor may decide about something else than what was shown (F17)
-           clockGoesBack,   // a partition's time follows the wall clock back
-           bindNothing,     // a run acts by several plans (F3)
+           noDedupe,          // a repeated operation id is decided again
+           noFreeze,          // proposals are decided while one waits for the counselor
+           skipRecheck,       // an invariant that does not pass is not looked at again (F8)
+           escalateAsPass,    // an escalation is committed
+           staleDecision,     // a counselor may decide about something else than what was shown (F17)
+           clockGoesBack,     // a partition's time follows the wall clock back
+           bindNothing,       // a run acts by several plans (F3)
+           forgetNotPassing,  // a copy does not know which invariants an unsafe commit left violated
+           anyCounselor,      // whoever says so is an authorised counselor
            // --- routing
            forgetOutbox,      // the outbox is not durable
            forgetWhenSent,    // a proposal leaves the outbox when it is sent, not when it is answered
            neverRetry,        // an unanswered proposal is not sent again
            freshOperationId,  // a retry goes out under a new operation id
            neverForget,       // answered proposals stay in the outbox
+           dropFrozen,        // a request that was taken on ends when its entity is found frozen
            // --- owners by etcd
            noEtcdCompare,    // a batch is put without comparing owner and place
            trustUnknown,     // a transaction without an answer counts as done

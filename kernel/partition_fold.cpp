@@ -163,7 +163,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
     instance->state->shared.clock = entry.time;
     instance->state->notPassing = 0;
     for (std::size_t i = 1; i < entry.verdicts.size() && i <= 64; ++i)
-      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass))
+      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass) && !mutated(Mutant::forgetNotPassing))
         instance->state->notPassing |= std::uint64_t{1} << (i - 1);
     instance->digest = nextStateDigest(instance->digest, entry.time, entry.writes);
     if (entry.tag == Tag::cCommitted && !entry.findings.empty()) ++unsafeCommits_;

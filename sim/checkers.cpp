@@ -10,6 +10,11 @@ constexpr CheckerInfo kCheckers[] = {
     {"bounded-memory", "A device holds back only so much: its inbox, its queues and its buffers stay within bounds."},
     {"store", "What a device wrote it can read again, until its disk fails."},
     {"bit-rot", "A device whose log has a changed bit notices when it starts, or when it verifies the ledger."},
+    {"restart",
+     "A device whose disk is whole starts as the one it was: its name as an owner, the later epochs it had heard of."},
+    {"copies",
+     "A copy of a ledger, decided, followed or read, holds the state of each entity that the others hold, and knows "
+     "which invariants are violated in it."},
     // --- when everything has come to rest
     {"liveness", "Once faults have ended, everything that is pending is done within settleSeconds."},
     {"convergence", "Devices that share a scope hold the same versions of the same records."},
@@ -22,7 +27,9 @@ constexpr CheckerInfo kCheckers[] = {
     {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
-    {"fences", "No epoch has two owners, and nothing of an epoch that was over stands in the log."},
+    {"fences",
+     "No epoch has two owners, nothing of an epoch that was over stands in the log, and who knows that it is over "
+     "neither decides nor takes anything more in it."},
     {"no-decision-lost", "What somebody was told is decided stands in the log, or was set aside and reported."},
     {"answers", "What clients were told is what stands in the ledger, in an order that fits who asked when."},
     {"linearizability", "One order of all operations, which real time allows, explains every answer."},

@@ -117,6 +117,7 @@ void SimDevice::wipe() {
   for (auto& disk : stores_) disk->wipe();
   sidecar_.reset();
   image_.reset();
+  ledgersImage_.reset();
 }
 
 void SimDevice::keepImage() {

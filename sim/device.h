@@ -53,6 +53,10 @@ class SimDevice {
   // Copies of the disks, and back to them. With `sidecarToo` the file beside the stores goes back as well.
   void keepImage();
   bool restoreImage(bool sidecarToo);
+  // The same of the ledgers' store alone.
+  void keepLedgersImage() { ledgersImage_ = stores_[kStores - 1]->image(); }
+  bool hasLedgersImage() const { return ledgersImage_ != nullptr; }
+  void restoreLedgersImage() { stores_[kStores - 1]->restoreImage(*ledgersImage_); }
   bool running() const { return replica_ != nullptr; }
   node::Replica& replica() { return *replica_; }
   const node::Replica& replica() const { return *replica_; }
@@ -92,6 +96,7 @@ class SimDevice {
     std::optional<replication::HighWater> sidecar;
   };
   std::optional<Image> image_;
+  std::shared_ptr<const store::DiskImage> ledgersImage_;
   std::unique_ptr<node::Replica> replica_;
   std::uint64_t life_ = 0;
   std::uint64_t flushed_ = 0;

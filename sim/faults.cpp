@@ -49,21 +49,31 @@ void World::fault(const Event& original, std::uint64_t number) {
       return;
     case EventKind::loseDisk:
       switchOff(event.device, true, until);
-      book_.diskLost(event.device, 0, agenda_.now());
+      diskLost(at, 0);
       at.device->wipe();
       at.imageAt = -1;
       return;
     case EventKind::restore:
-      if (at.imageAt < 0) {  // the first one makes the copy that a later one goes back to
+      if (at.imageAt < 0 || event.m == 1) {  // makes the copy that a later one goes back to
         if (!at.device->running()) return;
         at.device->keepImage();
         at.imageAt = agenda_.now();
         return;
       }
       switchOff(event.device, true, until);
-      book_.diskLost(event.device, at.imageAt, agenda_.now());
+      diskLost(at, at.imageAt);
       recordWentBack_ = recordWentBack_ || (event.seed & 1) != 0;
       at.device->restoreImage((event.seed & 1) != 0);
+      at.wentBack = true;
+      return;
+    case EventKind::restoreLedgers:
+      if (event.m == 1 || !at.device->hasLedgersImage()) {
+        if (at.device->running()) at.device->keepLedgersImage();
+        return;
+      }
+      switchOff(event.device, true, until);
+      diskLost(at, agenda_.now());  // of its writes nothing is
+      at.device->restoreLedgersImage();
       at.wentBack = true;
       return;
     case EventKind::fullDisk:
@@ -112,7 +122,7 @@ void World::rot(const Event& event) {
                     at.device->name() + " starts from, and verifies, a log with a flipped bit in " + inQuotes(*key));
   }
   probe(inLog ? "bit rot found" : "bit rot beside the log");
-  book_.diskLost(event.device, 0, agenda_.now());
+  diskLost(at, 0);
   at.device->wipe();
   at.imageAt = -1;
   agenda_.add(agenda_.now() + event.lasts, StepKind::start, event.device);
@@ -249,7 +259,7 @@ Status World::retire(node::Replica& by, std::uint32_t leaving) {
       return Error{ErrorCode::conflict, device + " is no member, as far as " + by.device() + " knows", ""};
   WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.device->name(), 1)));
   out.retired = true;
-  book_.diskLost(leaving, 0, agenda_.now());
+  diskLost(out, 0);
   switchOff(leaving, false, -1);
   return okStatus();
 }

@@ -137,6 +137,9 @@ void World::checkAlarms() {
 }
 
 void World::checkLedgers() {
+  for (auto& at : seats_)
+    if (!at->retired && !result_.failure) checkCopies(*at);
+  if (result_.failure) return;
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
       checkLedger(*module, node::partitionId(module->signature().domain, n));

@@ -11,6 +11,7 @@ namespace witan::sim {
 // Checkers "ledger-rules", "fences", "no-decision-lost", "answers", "linearizability".
 void World::checkLedger(const kernel::DomainModule& module, const std::string& id) {
   if (const std::string problem = rowsSound(module, id); !problem.empty()) return failed("ledger-rules", problem);
+  if (const std::string problem = copiesDiffer(id); !problem.empty()) return failed("copies", id + ": " + problem);
   std::vector<PartitionLog> logs;
   std::vector<const Seat*> holders;
   for (auto& at : seats_) {

@@ -107,6 +107,7 @@ struct FaultOptions {
   std::int64_t offlineHours = 0;      // mean
   std::int64_t diskLosses = 0;        // the whole disk: the device comes back empty
   std::int64_t restores = 0;          // its disk goes back to an earlier copy
+  std::int64_t ledgerRestores = 0;    // its store of the ledgers does, alone; then often it is cut off for a while
   std::int64_t ioErrors = 0;          // one of the next write steps fails; the device must restart
   std::int64_t fullDisks = 0;         // every write fails for a while
   std::int64_t slowDisks = 0;         // syncs take a hundred times as long for a while
@@ -121,9 +122,9 @@ struct FaultOptions {
   std::int64_t engineOutages = 0;  // etcd: a minority, now and then a majority, is gone for a while
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
-                downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ioErrors, fullDisks,
-                slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements, joins, hostiles,
-                engineOutages)
+                downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
+                ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
+                joins, hostiles, engineOutages)
 };
 
 struct Options {

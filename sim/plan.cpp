@@ -29,6 +29,23 @@ class Chooser {
     return e;
   }
 
+  // The copy to which a store goes back; and every other time a while alone, so that its device decides before it meets
+  // anybody who knows more.
+  void aroundRestore(const Event& restore, std::vector<Event>& out) {
+    Event copy = restore;
+    copy.at = std::max<Micros>(restore.at - static_cast<Micros>(restore.n) * 1'000'000, 0);
+    copy.m = 1;
+    copy.lasts = 0;
+    out.push_back(copy);
+    if (random_.below(2) != 0) return;
+    Event alone = restore;
+    alone.kind = EventKind::isolate;
+    alone.n = 0;
+    alone.lasts = std::min(restore.lasts + static_cast<Micros>(20 + random_.below(160)) * 1'000'000,
+                           o_.time.seconds * 1'000'000 - restore.at);
+    out.push_back(alone);
+  }
+
  private:
   std::uint32_t below32(std::int64_t bound) {
     return static_cast<std::uint32_t>(random_.below(static_cast<std::uint64_t>(std::max<std::int64_t>(bound, 1))));
@@ -92,6 +109,7 @@ class Chooser {
         e.m = any();
         e.lasts = length(f.downSeconds);
         break;
+      case EventKind::restoreLedgers:
       case EventKind::restore:
         e.n = 30 + random_.below(270);
         e.lasts = length(f.downSeconds);
@@ -142,8 +160,10 @@ void drawKind(const Options& options, EventKind kind, std::int64_t rate, std::ve
   const std::uint64_t unit = kind == EventKind::offline ? 24 * kMicrosPerHour : kMicrosPerHour;
   const std::uint64_t gap = unit / static_cast<std::uint64_t>(rate);
   for (Micros at = static_cast<Micros>(exponential(times, gap)); at < end && out.size() < kMaxEvents;
-       at += static_cast<Micros>(exponential(times, gap)) + 1)
+       at += static_cast<Micros>(exponential(times, gap)) + 1) {
     out.push_back(chooser.draw(kind, at));
+    if (kind == EventKind::restoreLedgers) chooser.aroundRestore(Event(out.back()), out);
+  }
 }
 
 template <class Section>
@@ -174,6 +194,7 @@ constexpr Rate<FaultOptions> kFaults[] = {
     {EventKind::pause, &FaultOptions::pauses},
     {EventKind::loseDisk, &FaultOptions::diskLosses},
     {EventKind::restore, &FaultOptions::restores},
+    {EventKind::restoreLedgers, &FaultOptions::ledgerRestores},
     {EventKind::ioError, &FaultOptions::ioErrors},
     {EventKind::fullDisk, &FaultOptions::fullDisks},
     {EventKind::slowDisk, &FaultOptions::slowDisks},

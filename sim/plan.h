@@ -43,11 +43,12 @@ WITAN_ENUM(EventKind,
            clog,       // device | other
            offline,    // as isolate, for long
            // --- devices
-           crash,       // power loss; starts again after `lasts`
-           writeCrash,  // power loss at the n-th next write step of store m; starts again after `lasts`
-           pause,       // goes on after `lasts`
-           loseDisk,    // power loss, and the disk is gone; starts again after `lasts`
-           restore,     // stops; its disk goes back to the copy made at the last multiple of n seconds before
+           crash,           // power loss; starts again after `lasts`
+           writeCrash,      // power loss at the n-th next write step of store m; starts again after `lasts`
+           pause,           // goes on after `lasts`
+           loseDisk,        // power loss, and the disk is gone; starts again after `lasts`
+           restore,         // stops; its disks go back to the copy; m = 1, or none was made yet: makes it
+           restoreLedgers,  // the same of the ledgers' store alone
            // --- disk
            ioError,   // the n-th next write step of store m fails
            fullDisk,  // every write fails for `lasts`

@@ -15,16 +15,17 @@ struct Outage {
   bool keepsDisk = true;
 };
 
-bool makesOut(EventKind kind) {
-  switch (kind) {
+bool makesOut(const Event& event) {
+  switch (event.kind) {
     case EventKind::crash:
     case EventKind::writeCrash:
     case EventKind::ioError:
     case EventKind::fullDisk:
     case EventKind::loseDisk:
-    case EventKind::restore:
     case EventKind::bitRot:
     case EventKind::retire: return true;
+    case EventKind::restore:
+    case EventKind::restoreLedgers: return event.m != 1;  // 1: makes the copy only
     default: return false;
   }
 }
@@ -34,8 +35,8 @@ Outage outageOf(const Event& event, std::int64_t devices) {
   const std::uint32_t victim = (event.kind == EventKind::retire ? event.other : event.device) % count;
   Micros until = event.at + event.lasts;
   if (event.kind == EventKind::retire) until = kForEver;
-  const bool losesDisk =
-      event.kind == EventKind::loseDisk || event.kind == EventKind::restore || event.kind == EventKind::bitRot;
+  const bool losesDisk = event.kind == EventKind::loseDisk || event.kind == EventKind::restore ||
+                         event.kind == EventKind::restoreLedgers || event.kind == EventKind::bitRot;
   if (losesDisk) until += kRefill;
   if (event.kind == EventKind::writeCrash || event.kind == EventKind::ioError) until += kStrikeWithin;
   return {victim, event.at, until, !losesDisk && event.kind != EventKind::retire};
@@ -97,13 +98,13 @@ std::vector<Event> withinBudget(const ClusterOptions& cluster, std::vector<Event
   Budget budget(cluster);
   std::vector<Event> out;
   for (const Event& event : fixed) {
-    if (makesOut(event.kind)) budget.take(outageOf(event, budget.devices()));
+    if (makesOut(event)) budget.take(outageOf(event, budget.devices()));
     out.push_back(event);
   }
   std::stable_sort(out.begin(), out.end(), earlier);
   std::stable_sort(drawn.begin(), drawn.end(), earlier);
   const auto isOver = [&](const Event& event) {
-    if (!makesOut(event.kind)) return false;
+    if (!makesOut(event)) return false;
     const Outage outage = outageOf(event, budget.devices());
     budget.forget(event.at);
     if (!budget.allows(outage)) return true;

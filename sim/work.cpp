@@ -247,8 +247,9 @@ void World::proposeAgain(Seat& at, const Event& event) {
 // What a buggy agent would send. Each must be answered with a refusal or a rejection that says why.
 void World::misuse(Seat& at, const Event& event) {
   if (at.recent.empty()) return;
+  if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
   node::Request request = at.recent[event.seed % at.recent.size()];
-  switch (event.n % 5) {
+  switch (event.n % 6) {
     case 0: request.entity = "nobody-" + hexOf(event.seed); break;
     case 1: request.role = "NoSuchRole"; break;
     case 2: request.action.assign(16, 7); break;
@@ -262,7 +263,8 @@ void World::misuse(Seat& at, const Event& event) {
   submit(at, std::move(request), false);
 }
 
-void World::decidePending(Seat& at, const Event& event) {
+// With `impostor`: somebody decides in whose hands it is not.
+void World::decidePending(Seat& at, const Event& event, std::string_view impostor) {
   std::vector<std::pair<const kernel::DomainModule*, kernel::PendingView>> pending;
   std::vector<const kernel::Partition*> partitions;
   SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
@@ -287,6 +289,7 @@ void World::decidePending(Seat& at, const Event& event) {
   request.operationId = "counsel-" + hexOf(event.seed);
   request.agent = "taint-ledger-" + std::to_string(at.device->index()) + "-" + hexOf(event.seed);
   request.counselor = module.signature().counselors.front();
+  if (!impostor.empty()) request.counselor = impostor;
   request.reason = "as the simulator decides";
   request.escalation = view.seq;
   request.pendingDigest = view.digest;
@@ -294,8 +297,8 @@ void World::decidePending(Seat& at, const Event& event) {
     auto json = parseJson(view.action);
     auto action = json.ok() ? module.parseAction(*json) : Result<kernel::ActionPtr>(json.error());
     if (!action.ok()) return failed("ledger-rules", "a pending action is unreadable: " + action.error().message);
-    request.text = module.sampleEdit(*partitions[which]->state(view.entity), **action, request.counselor, random,
-                                     at.device->now(agenda_.now()).wall);
+    request.text = module.sampleEdit(*partitions[which]->state(view.entity), **action,
+                                     module.signature().counselors.front(), random, at.device->now(agenda_.now()).wall);
   }
   submit(at, std::move(request), false);
 }

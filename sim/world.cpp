@@ -268,7 +268,10 @@ void World::work(std::uint32_t device) {
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);
   if (!drained.ok()) return fail(device, drained.error());
   book_.madeDurable(device);
+  rememberStanding(at);
   checkFenced(at);
+  checkShown(at);
+  checkSuccession(at);
   at.device->busyUntil = agenda_.now() + cost;
   at.releasing = true;
   if (cost == 0) return release(device);
@@ -295,6 +298,7 @@ void World::take(Seat& at, Arrival& arrival) {
           length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
         const std::size_t size = std::min<std::size_t>(bytes.size(), replication::kFrameHeaderBytes + length);
         replica.received(peer, bytes.substr(0, size), now);
+        noteShown(at, arrival.peer, bytes.substr(0, size));
         bytes.remove_prefix(size);
       }
       return;
@@ -312,29 +316,6 @@ void World::take(Seat& at, Arrival& arrival) {
   }
 }
 
-// Part of checker "fences": who knows that its epoch is over decides nothing more in it. Not for a device whose disk
-// went back: it may have to learn its own entries from others.
-void World::checkFenced(Seat& at) {
-  const node::Replica& replica = at.device->replica();
-  for (const auto& [id, host] : replica.hosts()) {
-    const node::Claim* claim = replica.owners().find(id);
-    const kernel::Epoch mine = host->epoch();
-    if (claim == nullptr || claim->epoch() <= mine || mine.owner != replica.ownerName()) {
-      at.fenced.erase(id);
-      continue;
-    }
-    const std::pair now(host->ledger().batches(), replica.counters().batchesFollowed);
-    const auto known = at.fenced.try_emplace(id, now).first;
-    const bool grew = now.first > known->second.first && now.second == known->second.second;
-    known->second = now;
-    if (!grew) continue;
-    if (std::none_of(book_.losses().begin(), book_.losses().end(),
-                     [&](const BookedLoss& loss) { return loss.device == at.device->index(); }))
-      failed("fences", at.device->name() + " goes on deciding for " + id + " in epoch " + std::to_string(mine.number) +
-                           " although it knows of epoch " + std::to_string(claim->number) + " of " + claim->owner);
-  }
-}
-
 // What was made durable leaves the device.
 void World::release(std::uint32_t device) {
   Seat& at = seat(device);
@@ -342,7 +323,10 @@ void World::release(std::uint32_t device) {
   at.releasing = false;
   for (node::Outgoing& send : at.held.sends) {
     const std::uint32_t peer = ClusterSetup::deviceIndex(send.peer);
-    if (!send.frames.empty()) network_.send(device, peer, std::move(send.frames), agenda_.now());
+    if (!send.frames.empty()) {
+      network_.send(device, peer, std::move(send.frames), agenda_.now());
+      at.spokenAs = at.device->replica().ownerName();
+    }
     if (send.close) network_.close(device, peer);
   }
   sendToEtcd(device, std::move(at.held.etcd));
@@ -384,12 +368,14 @@ void World::start(std::uint32_t device) {
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.held.clear();
+  at.fenced.clear();
+  at.shown.clear();
   if (Status started = at.device->start(agenda_.now()); !started.ok()) {
     trace(device, "fault", "does not start", started.error().message);
     if (started.error().code == ErrorCode::corrupt) {
       // Nothing may be guessed: an operator gives the disk up, and the others fill a new one.
       probe("disk given up");
-      book_.diskLost(device, 0, agenda_.now());
+      diskLost(at, 0);
       at.device->wipe();
     } else {
       probe("start refused");
@@ -399,6 +385,8 @@ void World::start(std::uint32_t device) {
     return;
   }
   trace(device, "fault", "starts");
+  checkRestart(at);
+  checkCopies(at);
   if (std::exchange(at.wentBack, false))
     for (const auto& [id, host] : at.device->replica().hosts())
       goneBack_[id].push_back(

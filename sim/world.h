@@ -49,6 +49,21 @@ class World final : NetworkHooks, EtcdHooks {
     std::string frames;
     node::EtcdAnswer answer;
   };
+  // A partition whose log here ends in an epoch that this device knows to be over: when it was looked at, how long the
+  // log was, how many batches of others had been taken and epochs begun, and where the later epoch begins.
+  struct Fence {
+    std::uint64_t batches = 0, followed = 0, begun = 0;
+    kernel::Epoch last;
+    std::uint64_t begins = 0;
+    kernel::Epoch later;
+  };
+  // What a peer has said that it has of an epoch of this device.
+  struct Shown {
+    std::uint32_t peer = 0;
+    std::string partition;
+    kernel::Epoch epoch;
+    std::uint64_t batches = 0;
+  };
   struct Seat {
     std::unique_ptr<SimDevice> device;
     std::deque<Arrival> inbox;
@@ -59,9 +74,11 @@ class World final : NetworkHooks, EtcdHooks {
     bool retired = false;
     bool wentBack = false;   // its disk is an earlier copy, and it has not started since
     std::uint64_t down = 0;  // faults that keep it switched off
-    // Partitions whose log here ends in an epoch of this device that it knows to be over: how long the log was then,
-    // and how many batches had come from others.
-    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>, std::less<>> fenced;
+    std::map<std::string, Fence, std::less<>> fenced;
+    std::vector<Shown> shown;                                  // in the step that is being made
+    std::string spokenAs;                                      // its name as an owner that others have heard
+    std::map<std::string, kernel::Epoch, std::less<>> claims;  // of which it has heard durably
+    std::uint64_t epochsBegun = 0;
     std::vector<node::Request> recent;  // its last requests
   };
 
@@ -123,7 +140,7 @@ class World final : NetworkHooks, EtcdHooks {
   void propose(Seat& seat, const Event& event);
   void proposeAgain(Seat& seat, const Event& event);
   void misuse(Seat& seat, const Event& event);
-  void decidePending(Seat& seat, const Event& event);
+  void decidePending(Seat& seat, const Event& event, std::string_view impostor = {});
   void submit(Seat& seat, node::Request request, bool plain);
   std::string entityName(const kernel::DomainModule& module, std::uint64_t n) const;
   // Any ledger replica that runs and has the entity, the given device first; for plausible actions only.
@@ -138,7 +155,16 @@ class World final : NetworkHooks, EtcdHooks {
   std::string unsettledPartition(const std::string& id);
   std::string standingOf(const node::Request& request);
 
-  void checkFenced(Seat& seat);
+  // standing_checks.cpp: after each step and start of a device
+  void rememberStanding(Seat& at);
+  void checkRestart(Seat& at);
+  void diskLost(Seat& at, Micros since);
+  void checkFenced(Seat& at);
+  void noteShown(Seat& at, std::uint32_t peer, std::string_view frame);
+  void checkShown(Seat& at);
+  void checkCopies(Seat& at);
+  void checkSuccession(Seat& at);
+  std::string copiesDiffer(const std::string& id);
 
   // final_checks.cpp
   void checkAtEnd();

@@ -45,6 +45,7 @@ bool OwnerTable::learn(const Claim& claim, store::WriteBatch& out) {
     claims_.erase(at);
     return false;
   }
+  if (mutated(Mutant::forgetClaims)) return true;
   WordWriter words;
   out.put(std::string(kRows) + claim.partition, words.message(claim));
   return true;

@@ -68,7 +68,7 @@ Status Replica::loadOwnerName() {
   ownerName_ = replication::writerName(device(), config_.replication.freshTag());
   store::WriteBatch batch;
   batch.put(kOwnerRow, ownerName_);
-  return stores_.ledgers.writeSynced(batch);
+  return mutated(Mutant::forgetOwnerName) ? stores_.ledgers.write(batch) : stores_.ledgers.writeSynced(batch);
 }
 
 Status Replica::openHosts() {

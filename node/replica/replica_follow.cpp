@@ -10,6 +10,8 @@ namespace witan::node {
 
 namespace {
 
+// For speed only: without it a lost batch is made good when the next one shows the gap, or by the standings that
+// everybody tells once a minute (tick()).
 constexpr std::int64_t kResendMs = 5'000;
 constexpr std::size_t kPushBytes = 4 * 1024 * 1024;
 constexpr std::size_t kFirstSeqAt = 8;  // in a batch: docs/ledger-format.md
@@ -42,7 +44,8 @@ void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
 void Replica::succeed(PartitionHost& host, Now now) {
   const Claim* claim = owners_.find(host.id());
   if (host.successor() != ownerName_ || reopen_.contains(host.id()) || lostTail_.contains(host.id())) return;
-  if (claim != nullptr && claim->epoch() > host.epoch()) return;  // somebody has seized it meanwhile
+  if (claim != nullptr && claim->epoch() > host.epoch() && !mutated(Mutant::succeedAnyway))
+    return;  // somebody has seized it meanwhile
   host.beginEpoch({host.epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, "", pending_);
   ++counters_.handovers;
   announce(host.claim());
@@ -147,7 +150,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   if (theirs.last() == ours.last() && ours.last().number > 0) {
     const Hash* root = mine->rootAfter(theirs.batches);
     if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
-    if (theirs.batches > ours.batches && !etcd_ && owns(*mine)) {
+    if (theirs.batches > ours.batches && !etcd_ && owns(*mine) && !mutated(Mutant::goOnBehind)) {
       ++counters_.wentBack;
       lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
       local_->note({"wentBack", from,
@@ -171,6 +174,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
 // Neither is right, so nobody follows, and the owner decides nothing more; an operator seizes the partition where the
 // log is that is to stand.
 void Replica::noteFork(const std::string& from, PartitionHost& host, Following& following) {
+  if (mutated(Mutant::ignoreFork)) return;
   following.subscribed = false;
   if (host.epoch().owner == ownerName_ && lostTail_.insert(host.id()).second) followDirty_ = true;
   if (std::exchange(following.forked, true)) return;
@@ -207,8 +211,8 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine) || mine->ahead()) return;
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
   const Claim* claim = owners_.find(entries.partition);
-  const bool over =
-      epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() && entries.batch >= claim->batches);
+  const bool over = epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() &&
+                                              entries.batch >= claim->batches && !mutated(Mutant::followOldEpoch));
   if (over && !mutated(Mutant::acceptOldEpoch)) {  // the fence, on the followers' side
     ++counters_.zombieRefused;
     return;
@@ -251,7 +255,7 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
 bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
-  if (host.ledger().batches() == 0) return false;  // whatever comes first is the log
+  if (host.ledger().batches() == 0 || mutated(Mutant::neverParted)) return false;  // what comes first is the log
   if (entries.previousRoot != Hash{} && entries.previousRoot != host.partition().tree().root()) return true;
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;

@@ -148,7 +148,8 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     return;  // gone: it asks again
   }
   const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
-  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen) {  // it stays, for a later try
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen &&
+      !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
     if (desk_) desk_->frozen(release.answer);
     return;
   }

@@ -129,8 +129,12 @@ Out outAt(const Plan& plan, Micros at) {
     std::uint32_t victim = e.device;
     switch (e.kind) {
       case EventKind::retire: victim = e.other, until = Micros{1} << 62, lost = true; break;
-      case EventKind::loseDisk:
-      case EventKind::restore: until += kRefill, lost = true; break;
+      case EventKind::loseDisk: until += kRefill, lost = true; break;
+      case EventKind::restore:
+      case EventKind::restoreLedgers:
+        if (e.m == 1) continue;  // makes the copy only
+        until += kRefill, lost = true;
+        break;
       case EventKind::writeCrash:
       case EventKind::ioError: until += kStrikeWithin; break;
       case EventKind::crash:
