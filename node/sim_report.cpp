@@ -172,7 +172,7 @@ std::string reportText(const SimReport& report) {
 SimProgressBar::SimProgressBar() : from_(steadySeconds()), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 SimProgressBar::~SimProgressBar() {
-  if (shownAt_ > 0) std::fputs("\r\033[K", stderr);
+  if (terminal_ && shownAt_ > 0) std::fputs("\r\033[K", stderr);
 }
 
 double SimProgressBar::seconds() const { return steadySeconds() - from_; }
@@ -180,8 +180,13 @@ double SimProgressBar::seconds() const { return steadySeconds() - from_; }
 void SimProgressBar::show(const sim::JobsProgress& progress) {
   constexpr std::size_t kBar = 30;
   const double now = seconds();
-  if (!terminal_ || now < 1 || now - shownAt_ < 0.1) return;
+  if (now < 1 || now - shownAt_ < (terminal_ ? 0.1 : 15.0)) return;
   shownAt_ = now;
+  if (!terminal_) {
+    std::fprintf(stderr, "%s of %s seeds, %s failed, %.0f s so far\n", grouped(progress.done).c_str(),
+                 grouped(progress.of).c_str(), grouped(progress.failed).c_str(), now);
+    return;
+  }
   const double share = static_cast<double>(progress.done) / static_cast<double>(progress.of);
   std::string bar(static_cast<std::size_t>(share * kBar), '#');
   bar.resize(kBar, '.');

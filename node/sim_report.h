@@ -28,7 +28,7 @@ std::string reportJson(const SimReport& report);
 // A table, then the first failure in full and the others in brief.
 std::string reportText(const SimReport& report);
 
-// A line on stderr that is written over, at most ten times a second; silent unless stderr is a terminal.
+// On a terminal a line on stderr that is written over, at most ten times a second; else a line every 15 seconds.
 class SimProgressBar {
  public:
   SimProgressBar();

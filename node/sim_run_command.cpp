@@ -134,7 +134,7 @@ Result<int> run(const RunArguments& a) {
         report.missedProbes.push_back(probe);
   WITAN_DO(keepPlans(a, report, planOf));
   std::fputs((a.json ? reportJson(report) : reportText(report)).c_str(), stdout);
-  return report.failed() > 0 ? kExitFailed : kExitOk;
+  return report.failed() > 0 || !report.missedProbes.empty() ? kExitFailed : kExitOk;
 }
 
 }  // namespace

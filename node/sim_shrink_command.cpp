@@ -52,11 +52,17 @@ sim::PlanRunner isolatedRunner(Status& trouble) {
 }
 
 std::string summary(const sim::Shrunk& shrunk, const sim::Plan& from, double seconds) {
+  const std::size_t left = shrunk.plan.events.size();
   char text[256];
-  std::snprintf(text, sizeof text, "%zu events of %zu left after %llu runs in %.1f s%s\n", shrunk.plan.events.size(),
-                from.events.size(), static_cast<unsigned long long>(shrunk.runs), seconds,
-                shrunk.minimal ? "; each of them is needed" : "; the search was cut short");
-  return text;
+  std::snprintf(text, sizeof text, "%zu events of %zu left after %llu runs in %.1f s%s\n", left, from.events.size(),
+                static_cast<unsigned long long>(shrunk.runs), seconds,
+                !shrunk.minimal ? "; the search was cut short"
+                : left == 0     ? "; it fails without any, by its options alone"
+                                : "; each of them is needed");
+  std::string out = text;
+  if (shrunk.failure.reason != shrunk.first.reason)
+    out += "  the same checker says it in other words than at first: " + failureLine(shrunk.first) + "\n";
+  return out;
 }
 
 Result<int> shrinkPlan(const ShrinkArguments& a) {
@@ -89,6 +95,8 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
     appendJsonString(out, shrunk->failure.checker);
     out += ",\"reason\":";
     appendJsonString(out, shrunk->failure.reason);
+    out += ",\"firstReason\":";
+    appendJsonString(out, shrunk->first.reason);
     out += ",\"plan\":";
     appendJsonString(out, text);
     std::printf("%s}\n", out.c_str());

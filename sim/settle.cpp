@@ -155,9 +155,31 @@ std::string World::unsettledPartition(const std::string& id) {
     if (first == nullptr) first = host;
     if (host->durableBatches() != first->durableBatches())
       return at->device->name() + " has " + std::to_string(host->durableBatches()) + " batches of " + id +
-             ", another device " + std::to_string(first->durableBatches());
+             ", another device " + std::to_string(first->durableBatches()) + standingsOf(id);
   }
-  return owners == 1 ? std::string() : "partition " + id + " has " + std::to_string(owners) + " owners";
+  return owners == 1 ? std::string()
+                     : "partition " + id + " has " + std::to_string(owners) + " owners" + standingsOf(id);
+}
+
+// What each device has of a partition, and who it takes for its owner: " (device-0 has 3 batches to epoch 1 of ...;
+// ...)".
+std::string World::standingsOf(const std::string& id) {
+  std::string text;
+  for (auto& at : seats_) {
+    if (at->retired || !at->device->running()) continue;
+    node::Replica& replica = at->device->replica();
+    const node::PartitionHost* host = replica.host(id);
+    const node::Claim* claim = replica.owners().find(id);
+    if (host == nullptr && claim == nullptr) continue;
+    text += (text.empty() ? " (" : "; ") + at->device->name();
+    if (host != nullptr)
+      text += (replica.owns(*host) ? " owns it, with " : " has ") + std::to_string(host->durableBatches()) +
+              " batches to " + nameOf(host->epoch());
+    if (claim != nullptr && (host == nullptr || claim->epoch() != host->epoch()))
+      text += std::string(host == nullptr ? "" : ",") + " knows of " + nameOf(claim->epoch()) + " from batch " +
+              std::to_string(claim->batches) + " on";
+  }
+  return text.empty() ? text : text + ")";
 }
 
 }  // namespace witan::sim

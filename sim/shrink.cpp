@@ -23,7 +23,7 @@ class Shrinker {
     if (!first.failure)
       return invalid("this plan does not fail",
                      "a failure that comes and goes is not deterministic: run it with --twice");
-    best_.failure = *first.failure;
+    best_.failure = best_.first = *first.failure;
     cutTail();
     dropKinds();
     ddmin();

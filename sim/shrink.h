@@ -31,6 +31,7 @@ struct ShrinkLimits {
 struct Shrunk {
   Plan plan;
   Failure failure;  // of this plan
+  Failure first;    // of the one that was given: the same checker, perhaps in other words
   std::uint64_t runs = 0;
   bool minimal = false;  // false: the limits ended it
 };

@@ -153,6 +153,7 @@ class World final : NetworkHooks, EtcdHooks {
   void decideEverything();
   std::string unsettled();
   std::string unsettledPartition(const std::string& id);
+  std::string standingsOf(const std::string& id);
   std::string standingOf(const node::Request& request);
 
   // standing_checks.cpp: after each step and start of a device
