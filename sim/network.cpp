@@ -58,7 +58,15 @@ Network::Connection* Network::find(std::uint64_t id) {
   return at == connections_.end() ? nullptr : &at->second;
 }
 
-bool Network::isOpen(std::uint32_t from, std::uint32_t to) { return pair(from, to).blocked[towards(to, from)] == 0; }
+bool Network::linked(std::uint32_t a, std::uint32_t b) const {
+  if (options_.chords == 0 || a >= ring_ || b >= ring_) return true;
+  const std::uint32_t way = a < b ? b - a : a - b, steps = std::min(way, ring_ - way);
+  return (steps & (steps - 1)) == 0 && steps >> options_.chords == 0;
+}
+
+bool Network::isOpen(std::uint32_t from, std::uint32_t to) {
+  return linked(from, to) && pair(from, to).blocked[towards(to, from)] == 0;
+}
 
 bool Network::connected(std::uint32_t a, std::uint32_t b) const {
   const auto at = connections_.find(pairs_.find(pairKey(a, b))->second.connection);

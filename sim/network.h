@@ -47,6 +47,9 @@ class Network {
       : options_(options), seed_(seed), agenda_(agenda), hooks_(hooks) {}
 
   void addDevice();
+  // The devices so far make the ring of NetworkOptions::chords; later ones talk to everybody.
+  void closeRing() { ring_ = devices_; }
+  bool linked(std::uint32_t a, std::uint32_t b) const;
 
   // A direction that is blocked twice must be unblocked twice.
   void block(std::uint32_t from, std::uint32_t to);
@@ -126,7 +129,7 @@ class Network {
   const std::uint64_t seed_;
   Agenda& agenda_;
   NetworkHooks& hooks_;
-  std::uint32_t devices_ = 0;
+  std::uint32_t devices_ = 0, ring_ = 0;
   std::map<std::uint64_t, Pair> pairs_;
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t nextConnection_ = 1, nextChunk_ = 1;

@@ -40,6 +40,7 @@ constexpr Bounds kBounds[] = {
     {"network", "duplicatePerMillion", 0, 1'000'000},
     {"network", "reorderPerMillion", 0, 1'000'000},
     {"network", "resetPerMillion", 0, 1'000'000},
+    {"network", "chords", 0, 5},
     {"disk", "keepPercent", 0, 100},
 };
 

@@ -58,9 +58,10 @@ struct NetworkOptions {
   std::int64_t reorderPerMillion = 0;    // of the same: delayed by up to a second
   std::int64_t resetPerMillion = 0;      // of all frames: the connection dies there
   std::int64_t reconnectMillis = 1'000;  // mean, after a connection died
+  std::int64_t chords = 0;               // 0: all talk to each other; n: a ring, with chords of 2, 4, ... 2^(n-1) steps
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(NetworkOptions, delayMinMicros, delayMeanMicros, bytesPerSecond, lossPerMillion, duplicatePerMillion,
-                reorderPerMillion, resetPerMillion, reconnectMillis)
+                reorderPerMillion, resetPerMillion, reconnectMillis, chords)
 };
 
 struct DiskOptions {

@@ -129,7 +129,7 @@ std::string World::unsettled() {
       return at.device->name() + " still waits for an answer to " + replica.outbox().all().begin()->first +
              standingOf(replica.outbox().all().begin()->second.request);
     for (std::uint32_t j = 0; j < i; ++j)
-      if (!seats_[j]->retired && !network_.connected(i, j))
+      if (!seats_[j]->retired && network_.linked(i, j) && !network_.connected(i, j))
         return at.device->name() + " and " + seats_[j]->device->name() + " are not connected";
     if (!replica.quiet()) return at.device->name() + " still has something to send";
     for (const auto& [id, host] : replica.hosts())

@@ -97,6 +97,7 @@ RunResult World::run() {
 // Device 0 founds the cluster and admits the others.
 void World::foundCluster() {
   for (std::int64_t i = 0; i < plan_.options.cluster.devices; ++i) addSeat();
+  network_.closeRing();
   for (auto& seat : seats_) {
     Status started = seat->device->start(0);
     WITAN_CHECK(started.ok(), "an empty device starts");
