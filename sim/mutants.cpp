@@ -42,7 +42,7 @@ constexpr MutantCase kCases[] = {
     {Mutant::skipBatch, "liveness", "lossy", 50, "a replica takes a batch that is not the next"},
     {Mutant::keepSurplus, "liveness", "split-brain", 20, "surplus entries of an epoch that is over stay in the log"},
     {Mutant::dropSurplusSilently, "no-decision-lost", "split-brain", 50, "they go without a report"},
-    {Mutant::forgetOwnerName, "restart", "everything", 2000,
+    {Mutant::forgetOwnerName, "restart", "owner-dies", 20,
      "a device's name as an owner is not durable when others hear it"},
     {Mutant::forgetClaims, "restart", "handovers", 10, "the later epochs that a device has heard of are not durable"},
     {Mutant::followOldEpoch, "fences", "handovers", 200,
