@@ -110,14 +110,17 @@ TEST(SimRun, StopsAtAFailureIfAsked) {
   EXPECT_EQ(jsonOf(done.out).at("seeds").as_int64(), 1);
 }
 
-TEST(SimRun, ExpectedProbesThatWereNotReachedAreNamed) {
+TEST(SimRun, ExpectedProbesThatWereNotReachedAreNamedAndFail) {
   const Scratch dir;
   const std::string path = dir / "mine.toml";
   write(path, "extends = \"calm\"\n[time]\nseconds = \"2s\"\n[expect]\nprobes = [\"pigs fly\", \"batchesSent\"]\n");
-  const json::object report = jsonOf(sim({"run", path, "--seeds", "1..20", "--json"}).out);
-  EXPECT_EQ(json::serialize(report.at("missedProbes")), "[\"pigs fly\"]");
+  const Finished done = sim({"run", path, "--seeds", "1..20", "--json"});
+  EXPECT_EQ(done.exitCode, 1);
+  EXPECT_EQ(json::serialize(jsonOf(done.out).at("missedProbes")), "[\"pigs fly\"]");
   // Too few seeds prove nothing.
-  EXPECT_TRUE(jsonOf(sim({"run", path, "--seeds", "1..19", "--json"}).out).at("missedProbes").as_array().empty());
+  const Finished few = sim({"run", path, "--seeds", "1..19", "--json"});
+  EXPECT_EQ(few.exitCode, 0);
+  EXPECT_TRUE(jsonOf(few.out).at("missedProbes").as_array().empty());
 }
 
 TEST(SimRun, SetOverridesAlsoWhatASeedSwitchesOff) {
