@@ -111,6 +111,9 @@ Result<Intent> SagaEngine::compensationIntent(std::string_view scope, const Oper
     intent.tool = body.toolName;
     intent.arguments = "{}";
     for (const UndoStep& step : body.undo) intent.targets.push_back(step.key);
+  } else if (body.toolName.starts_with("journal.")) {  // the two databases replicate apart
+    return Error{ErrorCode::unavailable, "the journal's part of " + operation.hex() + " has not come yet",
+                 "wait for it"};
   } else {
     WITAN_TRY(given, environment_.undoing(body));
     intent = std::move(given);
@@ -163,6 +166,7 @@ Status SagaEngine::settle(std::string_view scope, const OperationId& operation, 
     if (!undone.any() && !held && at(next.value) == nullptr) {
       if (stands == wanted) return okStatus();
       Status begun = undo(scope, last, now);
+      if (!begun.ok() && begun.error().code == ErrorCode::unavailable) return okStatus();  // at the next reconcile()
       if (begun.ok() || begun.error().code != ErrorCode::conflict) return begun;
       noteCannotUndo(last, begun.error());
       return okStatus();

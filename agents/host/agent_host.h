@@ -97,6 +97,7 @@ class AgentHost final : saga::SagaEnvironment {
     std::optional<std::uint64_t> planMark;  // likewise of the plan
     std::deque<episode::Effect> actions;    // permitted; carried out one after the other, as the plan has them
     std::optional<OperationId> acting;      // under way
+    bool overtaken = false;                 // its transcript is there already: see commitEntries()
   };
 
   // saga::SagaEnvironment: agent_sagas.cpp
@@ -116,6 +117,7 @@ class AgentHost final : saga::SagaEnvironment {
   Result<episode::Episode> episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed);
   Result<json::object> inputFor(const Agent& agent, const WakeJob& job, Now now);
   Status push(Running& run, Now now);
+  Status startOver(Running& run, Now now);
   Status commitEntries(Running& run, Now now);
   Status commitPlan(Running& run);
   Status bindPlan(Running& run);
@@ -141,6 +143,8 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<RunKey, Running> running_;
   std::map<RunKey, std::int64_t> contested_;  // runs whose losing plans are to be undone: when this device does it
   std::set<OperationId> waiting_;             // for a person's decision
+  std::set<RunKey> watched_;                  // settled once; looked at again now and then, since records may come late
+  std::int64_t nextWatchMs_ = 0;
   std::vector<std::string> members_;
   std::set<std::string> live_;
   HostEffects out_;

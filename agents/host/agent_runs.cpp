@@ -80,9 +80,18 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
 Status AgentHost::push(Running& run, Now now) {
   WITAN_DO(askPeople(run, now));
   WITAN_DO(commitEntries(run, now));
-  if (run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
-  WITAN_DO(commitEntries(run, now));
+  if (!run.overtaken && run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
+  if (!run.overtaken) WITAN_DO(commitEntries(run, now));
+  if (run.overtaken) return startOver(run, now);
   return run.episode.ended() != nullptr ? endRun(run, now) : okStatus();
+}
+
+// Goes on from what has come back, at its next start. What was begun meanwhile is found by its operation ids.
+Status AgentHost::startOver(Running& run, Now now) {
+  const RunKey key = run.job.key();
+  running_.erase(key);
+  again_ = true;
+  return wakes_.postpone(key, 0, "its transcript of an earlier life has come back", now);
 }
 
 Status AgentHost::commitEntries(Running& run, Now now) {
@@ -99,7 +108,13 @@ Status AgentHost::commitEntries(Running& run, Now now) {
     bytes = 0;
     return okStatus();
   };
+  WITAN_TRY(records, space());
   for (const episode::Entry& entry : entries) {
+    // This device's own entry, from a life whose disk was lost, has come back from a peer: the run is that one's.
+    if (records->table().find(Kind::message, episode::entryId(name.run, name.device, number)) != nullptr) {
+      run.overtaken = true;
+      break;
+    }
     WITAN_TRY(message, episode::messageOf(name, number++, entry, now.wallMs()));
     WITAN_TRY(body, encodeRecord(message));
     if (writes.size() == kEntriesOfACommit || bytes + body.size() > kMaxCommitBytes / 2) WITAN_DO(commit());
@@ -286,6 +301,8 @@ Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std
                            now.wallMs(),
                            std::nullopt};
     WITAN_TRY(body, encodeRecord(said));
+    WITAN_TRY(records, space());
+    if (records->table().find(Kind::message, said.id) != nullptr) return okStatus();  // said in an earlier life
     writes.push_back({Kind::message, said.id, std::move(body), false});
     parents = {said.id};
     head = said.id;

@@ -9,6 +9,12 @@
 
 namespace witan::agents {
 
+namespace {
+
+constexpr std::int64_t kWatchMs = 60'000;
+
+}  // namespace
+
 using namespace replication;
 using saga::EffectKind;
 using saga::Outcome;
@@ -130,6 +136,10 @@ Status AgentHost::noticeContested(Now now) {
 }
 
 Status AgentHost::reconcileDue(Now now) {
+  if (now.ms >= nextWatchMs_) {
+    nextWatchMs_ = now.ms + kWatchMs;
+    for (const RunKey& run : watched_) contested_.emplace(run, now.ms);
+  }
   for (auto at = contested_.begin(); at != contested_.end();) {
     if (at->second > now.ms) {
       ++at;
@@ -137,7 +147,9 @@ Status AgentHost::reconcileDue(Now now) {
     }
     WITAN_TRY(records, space());
     WITAN_TRY(versions, records->versions(Kind::plan, at->first.hex()));
-    WITAN_DO(sagas_.reconcile(options_.wake.scope, planViewOf(at->first, versions), now));
+    const PlanView view = planViewOf(at->first, versions);
+    WITAN_DO(sagas_.reconcile(options_.wake.scope, view, now));
+    watched_.insert(at->first);  // the record of what the loser did may come after its plan
     at = contested_.erase(at);
   }
   return okStatus();

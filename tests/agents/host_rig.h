@@ -56,6 +56,15 @@ class HostRig {
     device_.open();
   }
 
+  // Its disks are new, and empty.
+  void wipe() {
+    host_.reset();
+    device_.lose();
+    device_.journalStore().wipe();
+    device_.agentStore().wipe();
+    device_.open();
+  }
+
   // One round as Replica::drain() has it.
   Status round() {
     HostEffects out;

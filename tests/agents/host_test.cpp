@@ -189,6 +189,41 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   EXPECT_TRUE(b->host().quiet());
 }
 
+// A device loses its disk, begins a run anew, and hears from a peer what it had done before.
+TEST(AgentHost, ATranscriptOfAnEarlierLifeThatComesBackIsGoneOnWith) {
+  auto a = clerkOn("a", "mail"), b = std::make_unique<HostRig>("b", std::vector<const Agent*>{});
+  std::set<OperationId> sent;
+  a->tool = [&](const ToolCall& call) -> Result<saga::Outcome> {
+    sent.insert(*call.operation);
+    return Error{ErrorCode::unavailable, "no mail yet", ""};
+  };
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(a->round().ok());
+  ASSERT_EQ(a->shown("done/r1"), "\"mail\"");
+  connect(*a, *b);
+  a->wipe();
+  a->tool = [&](const ToolCall& call) -> Result<saga::Outcome> {
+    sent.insert(*call.operation);
+    return saga::Outcome{};
+  };
+  ASSERT_TRUE(a->open().ok());
+  // The journal comes first, and the run begins again; then everything else.
+  ASSERT_TRUE(a->enter("r2", "request", "1").ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(a->round().ok());
+  for (int i = 0; i < 30; ++i) {
+    connect(*a, *b);
+    ASSERT_TRUE(a->round().ok());
+    a->ms += 5'000;
+  }
+  ASSERT_TRUE(a->settle().ok());
+  EXPECT_TRUE(a->host().quiet());
+  EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  EXPECT_EQ(a->shown("done/r1"), "\"mail\"");
+  EXPECT_THAT(sent, SizeIs(2));  // one for each request
+}
+
 TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
   auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
   ASSERT_TRUE(a->open().ok());
