@@ -17,7 +17,7 @@ namespace witan::node {
 
 struct NodeSetup {
   std::vector<std::string> domains;
-  std::uint32_t partitions = 8;  // of each domain
+  std::uint32_t partitions = 8;              // of each domain
   std::shared_ptr<const AgentSetup> agents;  // null: none work
 };
 

@@ -30,8 +30,8 @@ bool changesNothing(const JournalChange& change, const JournalBody* shown) {
 }
 
 Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, const Intent& intent,
-                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo,
-                               Outcome outcome, std::span<const NotificationToken> tokens = {}) {
+                               const std::vector<JournalChange>& changes, std::vector<UndoStep> undo, Outcome outcome,
+                               std::span<const NotificationToken> tokens = {}) {
   JournalCommit commit{std::string(scope), {}, std::move(outcome)};
   if (!changes.empty()) {
     WITAN_TRY(writes, journalWrites(journal, changes, {}, tokens));

@@ -18,10 +18,10 @@ inline constexpr std::size_t kMaxEntityChanges = 1000;  // in one operation
 
 // What a tool wants to be in the journal.
 struct JournalEffect {
-  std::string scope;                                 // of the journal; empty: the agent's
-  std::vector<replication::JournalChange> changes;   // each entity once; what would change nothing is left out
-  std::string result = "null";                       // canonical JSON
-  std::vector<NotificationToken> tokens;             // of the batch, beside those of the entities
+  std::string scope;                                // of the journal; empty: the agent's
+  std::vector<replication::JournalChange> changes;  // each entity once; what would change nothing is left out
+  std::string result = "null";                      // canonical JSON
+  std::vector<NotificationToken> tokens;            // of the batch, beside those of the entities
 };
 
 struct JournalCommit {
