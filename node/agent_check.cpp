@@ -86,6 +86,10 @@ class Checker {
   Status sagas() {
     saga::SagaRows rows(dir_.replica().data().database(DatabaseName::agents), 0);
     return rows.visitOpen([&](saga::SagaRow&& row) {
+      if (dir_.replica().outbox().all().contains(row.id().hex())) {  // its entity waits for a counselor
+        ++report_.waiting;
+        return;
+      }
       ++report_.sagas;
       problem("saga " + row.id().hex() + " (" + row.intent.tool + ") is " + std::string(enumName(row.status)));
     });
@@ -116,6 +120,7 @@ std::string checkWords(const AgentReport& report) {
   if (!report.problems.empty()) return text;
   return "ok: " + std::to_string(report.operations) + " operations, one effect each (" +
          std::to_string(report.journalEffects) + " in the journal); " + std::to_string(report.runs) + " runs ended; " +
+         (report.waiting > 0 ? std::to_string(report.waiting) + " proposals wait for a counselor; " : "") +
          std::to_string(report.ledgers) + " ledgers with " + std::to_string(report.entries) + " entries verify\n";
 }
 

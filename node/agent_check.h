@@ -15,9 +15,9 @@ namespace witan::node {
 
 struct AgentReport {
   std::uint64_t operations = 0;  // with a record in the journal or the agents' database
-  std::uint64_t journalEffects = 0, runs = 0, sagas = 0, ledgers = 0, entries = 0;
+  std::uint64_t journalEffects = 0, runs = 0, sagas = 0, waiting = 0, ledgers = 0, entries = 0;
   std::vector<std::string> problems;  // the first few of each kind
-  WITAN_MEMBERS(AgentReport, operations, journalEffects, runs, sagas, ledgers, entries, problems)
+  WITAN_MEMBERS(AgentReport, operations, journalEffects, runs, sagas, waiting, ledgers, entries, problems)
 };
 
 // Errors: of reading. O(everything).

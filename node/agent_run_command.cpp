@@ -161,7 +161,8 @@ Result<int> run(const RunArguments& a) {
   work.options.wake.scope = a.scope;
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
-  WITAN_DO(dir->replica().found(clock.now()));
+  const OwnerTable& owners = dir->replica().owners();
+  WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
   WITAN_DO(AgentRun(*dir, std::move(feed), clock, a).go(!a.feed.empty()));

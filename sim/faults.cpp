@@ -205,6 +205,8 @@ void World::hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64
         break;
       case 1:
         if (frame.size() > 24) frame.resize(frame.size() / 16 * 8);
+        // A marker that is cut in two would be one of no scope.
+        if (const std::size_t at = frame.rfind(kTaintPrefix); at != std::string::npos) frame[at] = 'T';
         break;
       case 2:
         if (frame.size() > 4) frame[4] = static_cast<char>(64 + random.below(64));  // a type that nobody knows
