@@ -1,0 +1,116 @@
+// Agents at work by the program itself: what README.md shows, and what people get wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/json.h"
+#include "tests/node/program.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node {
+namespace {
+
+using testing::Finished;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::runWitan;
+using testing::Scratch;
+
+const std::string kDay = std::string(WITAN_SOURCE_DIR) + "/docs/examples/clinic-day.jsonl";
+
+Finished work(const std::string& dir, const std::string& feed) {
+  return runWitan({"agent", "run", "--dir", dir, "--feed", feed});
+}
+
+TEST(AgentWork, TheReadmesDay) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic";
+  const Finished ran = work(dir, kDay);
+  EXPECT_EQ(ran.exitCode, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("order O1 has two live claims: C1 and C2"));
+  EXPECT_THAT(ran.out, HasSubstr("started 11, completed 10, failed 1, plans 6, looks 18, actions 7, proposals 6"));
+  const Finished check = runWitan({"agent", "check", "--dir", dir});
+  EXPECT_EQ(check.out,
+            "ok: 7 operations, one effect each (1 in the journal); 11 runs ended; 8 ledgers with 5 entries verify\n");
+  // Fed again: nothing is left to do.
+  EXPECT_EQ(work(dir, kDay).exitCode, 0);
+  EXPECT_EQ(runWitan({"agent", "check", "--dir", dir}).out, check.out);
+}
+
+TEST(AgentWork, EveryRunReplaysByteForByte) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic";
+  ASSERT_EQ(work(dir, kDay).exitCode, 0);
+  const Finished listed = runWitan({"wake", "list", "--all", "--json", "--dir", dir});
+  std::string_view rest = listed.out;
+  std::size_t runs = 0;
+  for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+    const json::value run = *parseJson(rest.substr(0, end));
+    const std::string key(run.at("run").as_string());
+    const Finished replayed = runWitan({"episode", "replay", key, "--dir", dir});
+    EXPECT_EQ(replayed.exitCode, 0) << replayed.out << replayed.err;
+    EXPECT_THAT(replayed.out, HasSubstr("reproduced byte for byte"));
+    ++runs;
+  }
+  EXPECT_EQ(runs, 11u);
+}
+
+TEST(AgentWork, BadLinesAreNamed) {
+  const Scratch scratch;
+  const std::pair<const char*, const char*> lines[] = {
+      {"{", "line 1"},
+      {"[]", "line 1: no object"},
+      {R"({"id":"a","type":"note","payload":1})", "line 1: no text \"at\""},
+      {R"({"at":"yesterday","id":"a","type":"note","payload":1})", "line 1"},
+      {R"({"at":"2026-03-23T08:00:00Z","id":"a b","type":"note","payload":1})", "line 1"},
+      {R"({"at":"2026-03-23T08:00:00Z","id":"a","type":"note"})", "no \"payload\""},
+      {R"({"at":"2026-03-23T08:00:00Z","agent":"nobody","session":"s","turn":"1","text":"hi"})", "nobody"},
+  };
+  for (const auto& [line, cause] : lines) {
+    scratch.write("feed.jsonl", std::string(line) + "\n");
+    const Finished ran = work(scratch / "dir", scratch / "feed.jsonl");
+    EXPECT_EQ(ran.exitCode, 1) << line;
+    EXPECT_THAT(ran.err, HasSubstr(cause)) << line;
+  }
+  scratch.write("feed.jsonl", R"({"at":"2026-03-23T08:00:00Z","id":"a","type":"note","payload":1}
+{"at":"2026-03-23T07:00:00Z","id":"b","type":"note","payload":1}
+)");
+  EXPECT_THAT(work(scratch / "dir", scratch / "feed.jsonl").err,
+              HasSubstr("line 2: it is earlier than the line before"));
+  EXPECT_EQ(runWitan({"agent", "check", "--dir", scratch / "dir"}).exitCode, 0);
+}
+
+TEST(AgentWork, APausedAgentIsNotWoken) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic";
+  ASSERT_EQ(runWitan({"agent", "pause", "udt-lab", "--dir", dir}).exitCode, 0);
+  ASSERT_EQ(work(dir, kDay).exitCode, 0);
+  const std::string runs = runWitan({"wake", "list", "--all", "--agent", "udt-lab", "--dir", dir}).out;
+  EXPECT_THAT(runs, HasSubstr("skippedSleeping"));
+  EXPECT_THAT(runs, Not(HasSubstr("completed")));
+  ASSERT_EQ(runWitan({"agent", "resume", "udt-lab", "--dir", dir}).exitCode, 0);
+  ASSERT_EQ(runWitan({"agent", "destroy", "udt-lab", "--dir", dir}).exitCode, 0);
+  const Finished again = runWitan({"agent", "resume", "udt-lab", "--dir", dir});
+  EXPECT_EQ(again.exitCode, 1);
+  EXPECT_THAT(again.err, HasSubstr("is destroyed"));
+}
+
+TEST(AgentWork, WhatIsNotThereIsSaid) {
+  const Scratch scratch;
+  const std::string dir = scratch / "clinic", nowhere(64, 'a');
+  ASSERT_EQ(work(dir, kDay).exitCode, 0);
+  EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "nothing is under way or waits for a person\n");
+  EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "nothing waits for a person\n");
+  EXPECT_EQ(runWitan({"wake", "list", "--dir", dir}).out, "no wake waits\n");
+  for (const char* verb : {"show", "retry", "compensate"}) {
+    EXPECT_EQ(runWitan({"saga", verb, nowhere, "--dir", dir}).exitCode, 1) << verb;
+    EXPECT_THAT(runWitan({"saga", verb, "x", "--dir", dir}).err, HasSubstr("is no operation id")) << verb;
+  }
+  EXPECT_EQ(runWitan({"approval", "approve", nowhere, "--digest", nowhere, "--dir", dir}).exitCode, 1);
+  EXPECT_THAT(runWitan({"agent", "run", "--agent", "nobody", "--feed", kDay, "--dir", dir}).err,
+              HasSubstr("there is no agent nobody"));
+}
+
+}  // namespace
+}  // namespace witan::node
