@@ -57,6 +57,7 @@ Status AgentHost::work(Now now) {
   WITAN_DO(wakes_.tick(now));
   WITAN_DO(noticeContested(now));
   WITAN_DO(reconcileDue(now));
+  WITAN_DO(giveUpCalls(now));
   WITAN_TRY(jobs, wakes_.takeRunnable(now));
   for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
   sagas_.tick(now);
@@ -73,6 +74,7 @@ Status AgentHost::journalDurable(Now now) {
 }
 
 Status AgentHost::agentsDurable(Now now, HostEffects& out) {
+  const std::size_t known = out.calls.size();
   wakes_.durable();
   sagas_.agentsDurable(now);
   const std::uint64_t durable = agentsDatabase().durable();
@@ -88,22 +90,55 @@ Status AgentHost::agentsDurable(Now now, HostEffects& out) {
   std::move(out_.calls.begin(), out_.calls.end(), std::back_inserter(out.calls));
   std::move(out_.notices.begin(), out_.notices.end(), std::back_inserter(out.notices));
   out_.clear();
+  noteCalls(out, known, now);
+  return okStatus();
+}
+
+void AgentHost::noteCalls(const HostEffects& effects, std::size_t from, Now now) {
+  for (std::size_t i = from; i < effects.calls.size(); ++i) {
+    const ToolCall& call = effects.calls[i];
+    calls_[{call.run, call.span}] = {call.operation, now.ms};
+  }
+}
+
+// A tool that never answers would hold up its run, and every other wake of its agent.
+Status AgentHost::giveUpCalls(Now now) {
+  const std::string why = "the tool did not answer in time";
+  for (auto at = calls_.begin(); at != calls_.end();) {
+    const auto [key, call] = *at;
+    if (now.ms - call.sinceMs < options_.callTimeoutMs) {
+      ++at;
+      continue;
+    }
+    at = calls_.erase(at);
+    if (call.operation)
+      WITAN_DO(failed(*call.operation, Error{ErrorCode::unavailable, why, ""}, now));
+    else
+      WITAN_DO(observed(key.first, key.second, {false, nullptr, why, 0, 0}));
+  }
   return okStatus();
 }
 
 Status AgentHost::answered(const OperationId& operation, const saga::Outcome& outcome, Now now) {
+  answeredCall(operation);
   sagas_.answered(operation, outcome, now);
   again_ = true;
   return okStatus();
 }
 
 Status AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
+  answeredCall(operation);
   sagas_.answered(operation, why, now);
   again_ = true;
   return okStatus();
 }
 
+void AgentHost::answeredCall(const OperationId& operation) {
+  std::erase_if(calls_, [&](const auto& call) { return call.second.operation == operation; });
+}
+
 Status AgentHost::observed(const RunKey& run, std::string_view span, episode::Observation observation) {
+  calls_.erase({run, std::string(span)});
   const auto at = running_.find(run);
   if (at == running_.end()) return okStatus();
   again_ = true;
@@ -116,6 +151,7 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   const auto atLatest = [&](std::int64_t ms) { next = std::min(next.value_or(ms), ms); };
   if (const std::int64_t due = sagas_.nextTickMs(); due != std::numeric_limits<std::int64_t>::max()) atLatest(due);
   for (const auto& [run, due] : contested_) atLatest(due);
+  for (const auto& [key, call] : calls_) atLatest(call.sinceMs + options_.callTimeoutMs);
   return next;
 }
 

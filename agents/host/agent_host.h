@@ -40,6 +40,7 @@ struct HostOptions {
   saga::SagaOptions saga;
   std::vector<episode::ToolInfo> tools;         // beside the built-in ones (agents/host/builtin_tools.h)
   std::int64_t approvalTtlMs = 24 * 3'600'000;  // a question that nobody answers is denied then
+  std::int64_t callTimeoutMs = 5 * 60'000;      // of a tool outside: then the call counts as failed
   std::int64_t compensateGraceMs = 5'000;       // between the devices that may undo what a losing plan did
 };
 
@@ -125,6 +126,9 @@ class AgentHost final : saga::SagaEnvironment {
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
   Status askPeople(Running& run, Now now);
   Status carryOut(Running& run, Now now, HostEffects& out);
+  void noteCalls(const HostEffects& effects, std::size_t from, Now now);
+  Status giveUpCalls(Now now);
+  void answeredCall(const OperationId& operation);
   Status look(Running& run, const episode::Effect& effect, HostEffects& out);
   Status act(Running& run, const episode::Effect& effect, Now now);
 
@@ -147,6 +151,12 @@ class AgentHost final : saga::SagaEnvironment {
   std::int64_t nextWatchMs_ = 0;
   std::vector<std::string> members_;
   std::set<std::string> live_;
+  // Calls of tools outside that have not been answered: when they went out.
+  struct Call {
+    std::optional<OperationId> operation;
+    std::int64_t sinceMs = 0;
+  };
+  std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
   HostEffects out_;
   HostCounters counters_;
   bool again_ = false;  // something became durable that work() can go on with

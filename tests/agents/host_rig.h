@@ -36,6 +36,7 @@ class HostRig {
   std::vector<ProposalCall> proposals;
   std::vector<HostNotice> notices;
   const episode::Gate* gate = nullptr;
+  bool mute = false;  // tools never answer
   HostOptions options;
   std::int64_t ms = 1'774'252'800'000;
 
@@ -128,6 +129,7 @@ class HostRig {
  private:
   Status answer(const ToolCall& call) {
     calls.push_back(call);
+    if (mute) return okStatus();
     if (!call.operation) return host_->observed(call.run, call.span, looker(call));
     auto outcome = tool(call);
     return outcome.ok() ? host_->answered(*call.operation, *outcome, now())

@@ -329,6 +329,20 @@ TEST(AgentHost, APoisonToolDoesNotHoldUpTheRest) {
             5);
 }
 
+TEST(AgentHost, AToolThatNeverAnswersHoldsUpNothingForEver) {
+  auto rig = clerkOn("a", "mail");
+  rig->mute = true;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::failedTerminal)));  // the model is silent
+  EXPECT_TRUE(rig->host().quiet());
+  rig->mute = false;
+  ASSERT_TRUE(rig->enter("r2", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(rig->shown("done/r2"), "\"mail\"");
+}
+
 // Answers with what it remembers.
 class Parrot final : public Agent {
  public:
