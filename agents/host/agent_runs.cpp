@@ -274,7 +274,6 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
   const auto moment = [](std::int64_t ms) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms)); };
   if (ending.finish.nextWakeAtMs) state.schedule.nextWakeAt = moment(*ending.finish.nextWakeAtMs);
   if (ending.finish.sleepUntilMs) state.schedule.sleepUntil = moment(*ending.finish.sleepUntilMs);
-  state.consecutiveFailureCount = ending.status == WakeStatus::completed ? 0 : state.consecutiveFailureCount + 1;
   if (answer) state.pointers.recentHeadMessageId = *answer;
   if (state.lifecycle == Lifecycle::created) state.lifecycle = Lifecycle::active;
 }

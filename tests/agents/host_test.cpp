@@ -336,6 +336,7 @@ TEST(AgentHost, AToolThatNeverAnswersHoldsUpNothingForEver) {
   ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
   ASSERT_TRUE(rig->settle().ok());
   EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::failedTerminal)));  // the model is silent
+  EXPECT_EQ(rig->device().view("clerk").consecutiveFailureCount, 1u);
   EXPECT_TRUE(rig->host().quiet());
   rig->mute = false;
   ASSERT_TRUE(rig->enter("r2", "request", "1").ok());
