@@ -19,6 +19,12 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   }
   config.partitions = setup.partitions;
   config.agents = std::move(setup.agents);
+  config.ledgerReplica = setup.ledgerReplica;
+  config.pendingTtlMicros = setup.pendingTtlMicros;
+  config.mayHave = std::move(setup.mayHave);
+  config.keepsLedgers = std::move(setup.keepsLedgers);
+  config.mayAsk = std::move(setup.mayAsk);
+  config.etcd = std::move(setup.etcd);
   WITAN_TRY(journal, openReplicaStore(dir / "journal"));
   opened->journal_ = std::move(journal);
   WITAN_TRY(agents, openReplicaStore(dir / "agents"));

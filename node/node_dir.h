@@ -19,6 +19,13 @@ struct NodeSetup {
   std::vector<std::string> domains;
   std::uint32_t partitions = 8;              // of each domain
   std::shared_ptr<const AgentSetup> agents;  // null: none work
+  // As in ReplicaConfig.
+  bool ledgerReplica = true;
+  std::int64_t pendingTtlMicros = 0;
+  decltype(ReplicaConfig::mayHave) mayHave = {};
+  decltype(ReplicaConfig::keepsLedgers) keepsLedgers = {};
+  decltype(ReplicaConfig::mayAsk) mayAsk = {};
+  std::optional<EtcdOptions> etcd = {};
 };
 
 class NodeDir {
@@ -28,6 +35,7 @@ class NodeDir {
   ~NodeDir();
 
   Replica& replica() { return *replica_; }
+  const Replica& replica() const { return *replica_; }
   const store::Store& ledgers() const { return *ledgers_; }
   Status drain(Now now, Effects& out);
   // A clean end.

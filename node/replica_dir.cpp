@@ -107,7 +107,7 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
                  dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
                  "use it, or give another --dir"};
   }
-  if (replica.cluster.has_value() != replica.keyFile.has_value())
+  if (replica.cluster.has_value() != (replica.keyFile.has_value() || replica.clusterKey.has_value()))
     return invalid("a cluster is joined with its id and its key (one of the two is missing)",
                    "give --cluster ID and --key-file FILE, or neither to begin a cluster");
   const ReplicaIdentity identity{replica.device.value_or(madeUpDevice()),
@@ -118,6 +118,10 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
   if (replica.keyFile) {
     WITAN_TRY(shared, readKey(*replica.keyFile));
     key = toHex(asBytes(shared));
+  }
+  if (replica.clusterKey) {
+    if (replica.clusterKey->size() != kKeyBytes) return invalid("the cluster's key has 32 bytes");
+    key = toHex(asBytes(*replica.clusterKey));
   }
   WITAN_DO(makeFolder(dir));
   WITAN_DO(replaceFile(dir / kKeyFile, key + "\n", 0600));

@@ -26,6 +26,7 @@ struct NewReplica {
   std::optional<std::string> device;
   std::optional<std::string> cluster;
   std::optional<std::filesystem::path> keyFile;  // another device's cluster.key
+  std::optional<std::string> clusterKey;         // or its 32 bytes
 };
 
 struct ReplicaIdentity {

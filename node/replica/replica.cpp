@@ -115,6 +115,7 @@ Status Replica::reopenHosts() {
 void Replica::connected(const std::string& peer, Now now) {
   Peer& state = peers_[peer];
   state = Peer{};
+  state.keeper = !config_.keepsLedgers || config_.keepsLedgers(peer);
   replication::SessionOptions options = config_.session;
   options.peer = peer;
   if (config_.mayHave && !mutated(Mutant::ignoreScopes))

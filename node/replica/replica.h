@@ -67,6 +67,11 @@ struct ReplicaConfig {
   replication::SessionOptions session;  // `peer` and `mayHave` are filled in
   // Whether a device may have a space. Default: every one.
   std::function<bool(std::string_view device, replication::DatabaseName, std::string_view scope)> mayHave;
+  // Whether a device keeps copies of the ledgers. Of one that does not, no log and no claim is believed, and it is told
+  // of claims alone. Asked when it connects. Default: every one.
+  std::function<bool(std::string_view device)> keepsLedgers;
+  // Whether a device may make such a request; the error says why not. Default: every one. This device is asked too.
+  std::function<Status(std::string_view device, const Request& request)> mayAsk;
   std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // entries of a partition
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
@@ -110,11 +115,12 @@ struct ReplicaCounters {
   std::uint64_t batchesSent = 0, batchesFollowed = 0, batchesRepeated = 0, gaps = 0, resent = 0;
   std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
   std::uint64_t fenced = 0;         // requests an old owner no longer decided
+  std::uint64_t notAllowed = 0;     // requests of devices that may not make them
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
-                seizures, forks, wentBack, badFrames, boundElsewhere)
+                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed)
 };
 
 class EtcdOwner;
@@ -208,6 +214,7 @@ class Replica {
     bool greeted = false;
     bool told = false;  // that the session has ended
     bool cut = false;   // it sent what it may not: the connection ends
+    bool keeper = true;  // of ledgers
     std::string out;
     std::map<std::string, Following, std::less<>> following;
     Standing news;  // to be sent

@@ -64,6 +64,7 @@ void Replica::greet(Peer& peer) {
 }
 
 void Replica::tell(Peer& peer, PartitionHost& host, bool follow) {
+  if (!peer.keeper) return;
   Position position = host.position();
   position.follow = follow;
   auto& positions = peer.news.positions;
@@ -111,6 +112,7 @@ void Replica::onStanding(const std::string& from, Peer& peer, Standing standing,
   if (replication::deviceOf(standing.owner) != from)
     return cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
   peer.owner = standing.owner;
+  if (!peer.keeper) return;  // it has no logs to speak of
   for (const Claim& claim : standing.claims) {
     if (Status valid = checkClaim(claim); !valid.ok()) return cutOff(from, peer, valid.error());
     announce(claim, from);
@@ -207,7 +209,7 @@ void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64
 // --- entries
 
 void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now) {
-  PartitionHost* mine = host(entries.partition);
+  PartitionHost* mine = peer.keeper ? host(entries.partition) : nullptr;
   if (mine == nullptr || reopen_.contains(mine->id()) || owns(*mine) || mine->ahead()) return;
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
   const Claim* claim = owners_.find(entries.partition);

@@ -29,7 +29,7 @@ Status Replica::checkOwn(Request& request) const {
   WITAN_DO(checkRequest(request));
   if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
-  return okStatus();
+  return config_.mayAsk ? config_.mayAsk(device(), request) : okStatus();
 }
 
 Status Replica::enqueue(Request request, Now now) {
@@ -97,6 +97,12 @@ void Replica::onRequest(const std::string& from, Request request, Now now) {
   }
   if (moduleOf(request.domain) == nullptr) {
     answer.message = "domain: the owner knows no domain " + request.domain;
+    return answerPeer(peer, answer);
+  }
+  if (Status may = config_.mayAsk ? config_.mayAsk(from, request) : okStatus(); !may.ok()) {
+    ++counters_.notAllowed;
+    notices_.push_back({"notAllowed", "", from + ": " + may.error().message});
+    answer.message = may.error().message;
     return answerPeer(peer, answer);
   }
   const std::string partition = partitionFor(request.domain, request.entity);

@@ -1,0 +1,31 @@
+@0xb7d2e94c1fa0c365;
+# What daemons say to each other about the cluster itself, on the stream of replication/sync.capnp (the frame header is
+# the same, these types begin at 64; on a stream for enrolment nothing else is said).
+#
+# The C++ side is node/cluster/messages.h; members stand there in the same order. Fields are only ever appended.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("witan::node::wire");
+
+struct RosterMessage {          # type 64: the newest roster that the sender knows; on connecting, and whenever it changes
+  document @0 :Data;            # a SignedDocumentBody of kind roster (replication/records.capnp)
+}
+
+struct JoinRequest {            # type 65, from a device that would like to be a member; its key is that of the stream
+  tokenId @0 :Text;             # empty: without a token, it asks to be approved
+  secret @1 :Text;              # of the token
+  name @2 :Text;                # what people call it
+  addresses @3 :List(Text);     # where it listens
+  proof @4 :Data;               # reserved to the same meaning in later protocols; empty today
+}
+
+struct JoinAnswer {             # type 66
+  verdict @0 :UInt16;           # 0 refused, 1 pending (a person will look at it: ask again), 2 admitted
+  reason @1 :Text;
+  device @2 :Text;              # its id
+  cluster @3 :Text;
+  adminKey @4 :Data;            # Ed25519; the cluster's id is its hash
+  clusterKey @5 :Data;          # the secret that members share
+  partitions @6 :UInt32;        # of each domain
+  document @7 :Data;            # the roster, with the new member in it
+}

@@ -1,0 +1,101 @@
+#include "node/cluster/device_key.h"
+
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "base/sha256.h"
+#include "node/durable_file.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kSmallFile = 4096;
+
+fs::path pathOf(const fs::path& dir, KeyName name) { return dir / (name == KeyName::device ? "device.key" : "admin.key"); }
+
+std::string shortHash(const PublicKey& key) { return toHex(sha256(asView(key))).substr(0, 32); }
+
+}  // namespace
+
+std::string deviceIdOf(const PublicKey& key) { return shortHash(key); }
+std::string clusterIdOf(const PublicKey& adminKey) { return "c-" + shortHash(adminKey); }
+
+std::string fingerprintOf(const PublicKey& key) {
+  const std::string hex = toHex(sha256(asView(key)));
+  std::string out;
+  for (std::size_t i = 0; i < hex.size(); i += 4) out += (i > 0 ? " " : "") + hex.substr(i, 4);
+  return out;
+}
+
+Result<PublicKey> publicKeyFromBytes(std::span<const std::uint8_t> bytes, std::string_view what) {
+  PublicKey key{};
+  if (bytes.size() != key.size())
+    return invalid(std::string(what) + ": " + std::to_string(bytes.size()) + " bytes, a key has 32");
+  std::copy(bytes.begin(), bytes.end(), key.begin());
+  return key;
+}
+
+Result<PublicKey> publicKeyFromHex(std::string_view hex, std::string_view what) {
+  auto bytes = fromHex(hex);
+  if (!bytes.ok()) return invalid(std::string(what) + ": " + bytes.error().message);
+  return publicKeyFromBytes(asBytes(*bytes), what);
+}
+
+bool hasKey(const fs::path& dir, KeyName name) {
+  std::error_code ec;
+  return fs::exists(pathOf(dir, name), ec);
+}
+
+Result<SigningKey> createKey(const fs::path& dir, KeyName name) {
+  if (hasKey(dir, name)) return Error{ErrorCode::conflict, pathOf(dir, name).string() + " exists already", ""};
+  SystemRandom random;
+  SigningKey key = SigningKey::generate(random);
+  WITAN_DO(replaceFile(pathOf(dir, name), toHex(asBytes(key.seed())) + "\n", 0600));
+  return key;
+}
+
+Result<SigningKey> readKey(const fs::path& dir, KeyName name) {
+  const fs::path path = pathOf(dir, name);
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text)
+    return Error{ErrorCode::notFound, "there is no " + path.string(),
+                 name == KeyName::admin ? "do this on the device where the cluster was begun"
+                                        : "make a node with: witan init, or witan join TOKEN"};
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
+    return Error{ErrorCode::unauthorised, "others may read " + path.string(), "chmod 600 " + path.string()};
+  auto seed = fromHex(chomped(*text));
+  auto key = seed.ok() ? SigningKey::fromSeed(*seed) : Result<SigningKey>(seed.error());
+  if (!key.ok()) return corrupt(path.string() + " does not hold 64 hex digits", "restore it from a copy");
+  return key;
+}
+
+Status writeClusterFile(const fs::path& dir, const ClusterFile& cluster) {
+  return replaceFile(dir / "cluster.json", toJson(cluster) + "\n", 0644);
+}
+
+Result<ClusterFile> readClusterFile(const fs::path& dir) {
+  const fs::path path = dir / "cluster.json";
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text)
+    return Error{ErrorCode::notFound, "no node in " + dir.string(),
+                 "make one with: witan init --dir " + dir.string() + ", or witan join TOKEN"};
+  ClusterFile cluster;
+  auto parsed = parseJson(*text);
+  Status read = parsed.ok() ? readJson(*parsed, cluster, "cluster") : Status(parsed.error());
+  if (read.ok()) {
+    auto key = publicKeyFromHex(cluster.adminKey, "adminKey");
+    if (!key.ok()) read = key.error();
+  }
+  if (read.ok() && (cluster.partitions == 0 || cluster.partitions > kMaxClusterPartitions))
+    read = invalid("partitions: 1 to " + std::to_string(kMaxClusterPartitions));
+  if (!read.ok())
+    return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
+  return cluster;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,112 @@
+// EnrolmentDesk: who may become a member. On the device that holds the admin's key; elsewhere it refuses and says where
+// to ask.
+//
+//   invite(...)                  -> a token for a person to carry
+//   onJoin(request, key, ...)    -> the answer: admitted, pending, or refused with the reason
+//   approve / deny(device)       -> of those that came without a token
+//   revoke / setRoles / rotate   -> of members
+//
+// What a call changed is durable when it returns: DIR/roster (node/cluster/roster_book.h) and DIR/enrolment.json with
+// the invitations and the pending list. An invitation's use is written down before the answer leaves, so it is never
+// used more often than it may; a device that did not hear the answer asks again and is known by its key.
+//
+// Time comes in as an argument, randomness from the Random it is given. One per data directory and process; the book
+// outlives it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/seams.h"
+#include "node/cluster/messages.h"
+#include "node/cluster/roster_book.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxInvites = 256;
+inline constexpr std::size_t kMaxPending = 64;
+inline constexpr std::int64_t kMaxInviteTtlMicros = 30LL * 24 * 3600 * 1'000'000;
+
+struct Invite {
+  std::string id;
+  std::string secretHash;  // SHA-256 of the secret, hex: the file alone admits nobody
+  std::vector<std::string> roles;
+  std::vector<std::string> scopes;
+  Time expires;
+  std::uint64_t usesLeft = 1;
+  WITAN_MEMBERS(Invite, id, secretHash, roles, scopes, expires, usesLeft)
+};
+
+struct PendingDevice {
+  std::string device;
+  std::string key;  // hex
+  std::string name;
+  std::vector<std::string> addresses;
+  std::string from;  // the address it came from
+  Time since;
+  WITAN_MEMBERS(PendingDevice, device, key, name, addresses, from, since)
+};
+
+struct InviteOptions {
+  std::vector<std::string> roles;   // empty: ledger and *
+  std::vector<std::string> scopes;  // empty: all
+  std::int64_t ttlMicros = 15LL * 60 * 1'000'000;
+  std::uint64_t uses = 1;
+};
+
+class EnrolmentDesk {
+ public:
+  // `clusterKey`: the secret that members share. `admin`: none where the admin's key is not.
+  static Result<EnrolmentDesk> open(const std::filesystem::path& dir, RosterBook& book, std::string clusterKey,
+                                    std::uint32_t partitions, std::optional<SigningKey> admin);
+
+  bool isAdmin() const { return admin_.has_value(); }
+  const std::vector<PendingDevice>& pending() const { return state_.pending; }
+  const std::vector<Invite>& invites() const { return state_.invites; }
+
+  // The text of the token. `addresses` and `key` are this device's.
+  Result<std::string> invite(const InviteOptions& options, std::span<const std::string> addresses, const PublicKey& key,
+                             Time now, Random& random);
+  // `key`: of the stream that brought the request. `from`: its address, for people.
+  JoinAnswer onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now);
+
+  Status approve(std::string_view device, std::span<const std::string> roles, std::span<const std::string> scopes,
+                 Time now);
+  Status deny(std::string_view device);
+  Status revoke(std::string_view idOrName, std::string_view reason);
+  Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
+  // A member asks for another key, over a stream authenticated by its present one.
+  Status rotate(std::string_view device, const PublicKey& next);
+
+ private:
+  struct State {
+    std::vector<Invite> invites;
+    std::vector<PendingDevice> pending;
+    std::vector<std::string> denied;  // devices
+    WITAN_MEMBERS(State, invites, pending, denied)
+  };
+
+  EnrolmentDesk(std::filesystem::path file, RosterBook& book, std::string clusterKey, std::uint32_t partitions,
+                std::optional<SigningKey> admin);
+  Status save() const;
+  Status mayChange() const;
+  Result<Invite*> inviteFor(const JoinRequest& request, Time now);
+  Status admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
+               std::span<const std::string> roles, std::span<const std::string> scopes, Time now);
+  Status enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now);
+  JoinAnswer admitted(const PublicKey& key) const;
+  std::string freeName(const std::string& wanted, const std::string& device) const;
+  Result<RosterDevice*> activeIn(Roster& roster, std::string_view idOrName) const;
+
+  std::filesystem::path file_;
+  RosterBook* book_;
+  std::string clusterKey_;
+  std::uint32_t partitions_;
+  std::optional<SigningKey> admin_;
+  State state_;
+};
+
+}  // namespace witan::node

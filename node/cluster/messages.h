@@ -1,0 +1,80 @@
+// The messages of node/cluster/cluster.capnp as plain structs, and their frames.
+//
+// Pure functions, any thread. What was read owns its bytes. Structs have the members of the schema in the order of its
+// ordinals; a test holds both against each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/capnp_codec.h"
+#include "replication/sync_messages.h"
+
+namespace witan::node {
+
+inline constexpr std::uint8_t kFirstClusterFrame = 64;
+inline constexpr std::uint8_t kLastClusterFrame = 95;
+enum class ClusterFrame : std::uint8_t { roster = 64, joinRequest = 65, joinAnswer = 66 };
+
+inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
+
+struct RosterMessage {
+  static constexpr std::size_t textMax = kMaxClusterFrame;
+  std::vector<std::uint8_t> document;
+  WITAN_MEMBERS(RosterMessage, document)
+};
+
+struct JoinRequest {
+  std::string tokenId;
+  std::string secret;
+  std::string name;
+  std::vector<std::string> addresses;
+  std::vector<std::uint8_t> proof;
+  WITAN_MEMBERS(JoinRequest, tokenId, secret, name, addresses, proof)
+};
+
+WITAN_ENUM(JoinVerdict, refused, pending, admitted)
+
+struct JoinAnswer {
+  static constexpr std::size_t textMax = kMaxClusterFrame;
+  JoinVerdict verdict = JoinVerdict::refused;
+  std::string reason;
+  std::string device;
+  std::string cluster;
+  std::vector<std::uint8_t> adminKey;
+  std::vector<std::uint8_t> clusterKey;
+  std::uint32_t partitions = 0;
+  std::vector<std::uint8_t> document;
+  WITAN_MEMBERS(JoinAnswer, verdict, reason, device, cluster, adminKey, clusterKey, partitions, document)
+};
+
+template <class T>
+constexpr ClusterFrame clusterFrameOf() {
+  if constexpr (std::is_same_v<T, RosterMessage>)
+    return ClusterFrame::roster;
+  else if constexpr (std::is_same_v<T, JoinRequest>)
+    return ClusterFrame::joinRequest;
+  else
+    return ClusterFrame::joinAnswer;
+}
+
+// One frame, header included.
+template <class T>
+std::string clusterFrame(const T& message) {
+  WordWriter words;
+  std::string out;
+  replication::appendFrameBytes(out, static_cast<replication::FrameType>(clusterFrameOf<T>()), words.message(message));
+  return out;
+}
+
+// Requires: a whole frame, as the transport hands them over. Errors: of another type, unreadable.
+template <class T>
+Status readClusterFrame(std::string_view frame, T& into) {
+  if (frame.size() <= replication::kFrameHeaderBytes ||
+      static_cast<std::uint8_t>(frame[4]) != static_cast<std::uint8_t>(clusterFrameOf<T>()))
+    return invalid("a frame of another type than was expected here");
+  return readMessage(frame.substr(replication::kFrameHeaderBytes), into, "frame");
+}
+
+}  // namespace witan::node

@@ -1,0 +1,162 @@
+#include "node/cluster/roster.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/bytes.h"
+#include "base/identity.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "node/cluster/device_key.h"
+#include "replication/signed_document.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kDocumentName = "roster";
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxKeys = 16;
+constexpr std::size_t kMaxReasonBytes = 1024;
+
+Status checkDevice(const RosterDevice& device) {
+  WITAN_DO(replication::validateDeviceId("device", device.device));
+  const std::string who = "device " + device.device + ": ";
+  if (device.name.empty() || device.name.size() > kMaxNameBytes || !isUtf8(device.name))
+    return invalid(who + "a name has 1 to " + std::to_string(kMaxNameBytes) + " bytes of UTF-8");
+  if (device.keys.empty() || device.keys.size() > kMaxKeys)
+    return invalid(who + "has " + std::to_string(device.keys.size()) + " keys (1 to " + std::to_string(kMaxKeys) + ")");
+  for (const std::string& hex : device.keys) {
+    auto key = publicKeyFromHex(hex, who + "key");
+    if (!key.ok()) return key.error();
+  }
+  if (deviceIdOf(*publicKeyFromHex(device.keys.front(), "key")) != device.device)
+    return invalid(who + "its id is not the hash of its first key");
+  if (auto roles = checkDeviceRoles(device.roles); !roles.ok()) return invalid(who + roles.error().message);
+  if (device.scopes.size() > kMaxDeviceRoles) return invalid(who + "too many scopes");
+  for (const std::string& scope : device.scopes) WITAN_DO(validateId(who + "scope", scope));
+  if (device.addresses.size() > kMaxDeviceAddresses) return invalid(who + "too many addresses");
+  for (const std::string& address : device.addresses) WITAN_DO(checkAddress(address));
+  if (device.reason.size() > kMaxReasonBytes) return invalid(who + "the reason is too long");
+  return okStatus();
+}
+
+}  // namespace
+
+bool RosterDevice::keepsLedgers() const { return std::find(roles.begin(), roles.end(), kLedgerRole) != roles.end(); }
+
+bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const {
+  const std::string exact = std::string(domain) + "." + std::string(role);
+  return std::any_of(roles.begin(), roles.end(), [&](const std::string& r) { return r == kAnyRole || r == exact; });
+}
+
+bool RosterDevice::mayHave(std::string_view scope) const {
+  return scopes.empty() || std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+}
+
+const RosterDevice* Roster::find(std::string_view device) const {
+  const auto at = std::lower_bound(devices.begin(), devices.end(), device,
+                                   [](const RosterDevice& d, std::string_view id) { return d.device < id; });
+  return at != devices.end() && at->device == device ? &*at : nullptr;
+}
+
+RosterDevice* Roster::find(std::string_view device) {
+  return const_cast<RosterDevice*>(static_cast<const Roster*>(this)->find(device));
+}
+
+const RosterDevice* Roster::byKey(const PublicKey& key) const {
+  const std::string hex = toHex(key);
+  for (const RosterDevice& device : devices)
+    if (device.keys.back() == hex) return &device;
+  return nullptr;
+}
+
+Result<const RosterDevice*> Roster::lookUp(std::string_view idOrName) const {
+  const RosterDevice* found = find(idOrName);
+  if (found != nullptr) return found;
+  for (const RosterDevice& device : devices)
+    if (device.name == idOrName && (found == nullptr || device.active())) found = &device;
+  if (found != nullptr) return found;
+  for (const RosterDevice& device : devices) {
+    if (idOrName.size() < 4 || !device.device.starts_with(idOrName)) continue;
+    if (found != nullptr)
+      return Error{ErrorCode::conflict, inQuotes(idOrName) + " fits several devices", "give more of the id"};
+    found = &device;
+  }
+  if (found != nullptr) return found;
+  return Error{ErrorCode::notFound, "no device " + inQuotes(idOrName) + " in the roster", "see: witan device list"};
+}
+
+std::size_t Roster::activeCount() const {
+  return static_cast<std::size_t>(
+      std::count_if(devices.begin(), devices.end(), [](const RosterDevice& d) { return d.active(); }));
+}
+
+Status checkDeviceRoles(std::span<const std::string> roles) {
+  if (roles.size() > kMaxDeviceRoles) return invalid("more than " + std::to_string(kMaxDeviceRoles) + " roles");
+  for (const std::string& role : roles) {
+    if (role == kLedgerRole || role == kAnyRole) continue;
+    const std::size_t dot = role.find('.');
+    if (dot == std::string::npos || dot == 0 || dot + 1 == role.size() || !validateId("role", role).ok())
+      return invalid(inQuotes(role) + " is no role of a device",
+                     "a role is ledger, * (all), or DOMAIN.ROLE, as udt.LabOrder");
+  }
+  return okStatus();
+}
+
+Status checkAddress(std::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string_view port = colon == std::string_view::npos ? std::string_view() : address.substr(colon + 1);
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      std::all_of(port.begin(), port.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  if (colon == 0 || !digits || address.size() > 255 || std::stoul(std::string(port)) > 65535)
+    return invalid(inQuotes(address) + " is no address", "give HOST:PORT, [IPV6]:PORT or NAME:PORT");
+  return okStatus();
+}
+
+Status checkRoster(const Roster& roster) {
+  WITAN_DO(validateId("cluster", roster.cluster));
+  if (roster.devices.empty() || roster.devices.size() > kMaxRosterDevices)
+    return invalid("a roster has 1 to " + std::to_string(kMaxRosterDevices) + " devices, this one " +
+                   std::to_string(roster.devices.size()));
+  std::set<std::string> names, keys;
+  for (std::size_t i = 0; i < roster.devices.size(); ++i) {
+    const RosterDevice& device = roster.devices[i];
+    WITAN_DO(checkDevice(device));
+    if (i > 0 && !(roster.devices[i - 1].device < device.device)) return invalid("devices: not in order of their ids");
+    if (device.active() && !names.insert(device.name).second)
+      return Error{ErrorCode::conflict, "two devices are called " + inQuotes(device.name), "give another name"};
+    for (const std::string& key : device.keys)
+      if (!keys.insert(key).second) return invalid("one key stands for two devices");
+  }
+  return okStatus();
+}
+
+Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {
+  WITAN_DO(checkRoster(roster));
+  replication::SignedDocumentBody body;
+  body.kind = replication::DocumentKind::roster;
+  body.name = kDocumentName;
+  body.version = roster.version;
+  body.content = toJson(roster);
+  WITAN_TRY(document, replication::sign(std::move(body), admin));
+  return replication::encodeRecord(document);
+}
+
+Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
+  WITAN_TRY(body, replication::decodeRecord<replication::SignedDocumentBody>(document));
+  if (body.kind != replication::DocumentKind::roster || body.name != kDocumentName)
+    return invalid("a signed document that is no roster");
+  WITAN_DO(replication::verify(body, admin));
+  WITAN_TRY(value, parseJson(body.content));
+  Roster roster;
+  WITAN_DO(readJson(value, roster, "roster"));
+  if (roster.version != body.version) return invalid("roster: its version is not that of its document");
+  if (roster.cluster != clusterIdOf(admin))
+    return Error{ErrorCode::unauthorised, "a roster of the cluster " + roster.cluster, ""};
+  WITAN_DO(checkRoster(roster));
+  return roster;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,82 @@
+// The roster: which devices belong to the cluster, with which keys, roles and scopes. One document, numbered, signed by
+// the cluster's admin key; the highest number counts everywhere and the signature decides whether it counts at all, so
+// it may travel through anybody.
+//
+// Values and pure functions. A Roster that came from readRoster is consistent: ids follow from first keys, no key and no
+// device stands twice.
+//
+// Beside it stands replication/membership.h: the statements by which members agree what a leaving device has left
+// behind. The roster says who may connect; the statements say what may be tidied away.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/crypto.h"
+#include "base/reflect.h"
+#include "base/time.h"
+
+namespace witan::node {
+
+inline constexpr std::size_t kMaxRosterDevices = 1024;
+inline constexpr std::size_t kMaxDeviceAddresses = 8;
+inline constexpr std::size_t kMaxDeviceRoles = 64;
+
+// The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
+inline constexpr std::string_view kLedgerRole = "ledger";
+// Every role of every domain, without the copies.
+inline constexpr std::string_view kAnyRole = "*";
+
+WITAN_ENUM(DeviceState, active, revoked)
+
+struct RosterDevice {
+  std::string device;                  // id: hash of its first key
+  std::string name;                    // as people call it; unique among the active
+  std::vector<std::string> keys;       // hex; the last one counts, those before it were rotated away
+  DeviceState state = DeviceState::active;
+  std::vector<std::string> roles;      // "ledger", "*", "{domain}.{role}"
+  std::vector<std::string> scopes;     // of the replicated data; empty: all
+  std::vector<std::string> addresses;  // host:port, where others may dial it
+  Time since;                          // admitted
+  std::string reason;                  // of a revocation
+  WITAN_MEMBERS(RosterDevice, device, name, keys, state, roles, scopes, addresses, since, reason)
+  friend bool operator==(const RosterDevice&, const RosterDevice&) = default;
+
+  bool active() const { return state == DeviceState::active; }
+  // Keeps copies of the ledgers.
+  bool keepsLedgers() const;
+  // May propose, and see slices, in a role of a domain.
+  bool mayAct(std::string_view domain, std::string_view role) const;
+  bool mayHave(std::string_view scope) const;
+};
+
+struct Roster {
+  std::string cluster;
+  std::uint64_t version = 0;
+  std::vector<RosterDevice> devices;  // by id
+  WITAN_MEMBERS(Roster, cluster, version, devices)
+  friend bool operator==(const Roster&, const Roster&) = default;
+
+  // Null: nobody.
+  const RosterDevice* find(std::string_view device) const;
+  RosterDevice* find(std::string_view device);
+  // Whose current key it is, active or revoked. Null: nobody's.
+  const RosterDevice* byKey(const PublicKey& key) const;
+  // By id, by name, or by the beginning of an id that fits one device only. Errors: notFound; conflict (several).
+  Result<const RosterDevice*> lookUp(std::string_view idOrName) const;
+  std::size_t activeCount() const;
+};
+
+// Everything that can be wrong with a roster, the member named.
+Status checkRoster(const Roster& roster);
+Status checkDeviceRoles(std::span<const std::string> roles);
+Status checkAddress(std::string_view address);
+
+// The document's bytes. Errors: checkRoster.
+Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);
+// Errors: unreadable, not signed by the admin, of another cluster, inconsistent.
+Result<Roster> readRoster(std::string_view document, const PublicKey& admin);
+
+}  // namespace witan::node

@@ -1,0 +1,55 @@
+#include "node/cluster/roster_book.h"
+
+#include "node/durable_file.h"
+#include "replication/records.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr const char* kRosterFile = "roster";
+
+}  // namespace
+
+Result<RosterBook> RosterBook::open(const std::filesystem::path& dir, const PublicKey& admin) {
+  RosterBook book(dir / kRosterFile, admin);
+  WITAN_TRY(document, readSmallFile(book.file_, replication::kMaxRecordBytes));
+  if (!document)
+    return Error{ErrorCode::notFound, "there is no " + book.file_.string(), "restore it, or join the cluster anew"};
+  auto roster = readRoster(*document, admin);
+  if (!roster.ok())
+    return corrupt(book.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
+  book.roster_ = std::move(*roster);
+  book.document_ = std::move(*document);
+  return book;
+}
+
+Result<RosterBook> RosterBook::create(const std::filesystem::path& dir, const PublicKey& admin, std::string document) {
+  RosterBook book(dir / kRosterFile, admin);
+  WITAN_TRY(roster, readRoster(document, admin));
+  WITAN_DO(book.keep(std::move(roster), std::move(document)));
+  return book;
+}
+
+Status RosterBook::keep(Roster roster, std::string document) {
+  WITAN_DO(replaceFile(file_, document, 0644));
+  roster_ = std::move(roster);
+  document_ = std::move(document);
+  return okStatus();
+}
+
+Result<bool> RosterBook::adopt(std::string_view document) {
+  if (document == document_) return false;
+  WITAN_TRY(roster, readRoster(document, admin_));
+  if (roster.version < roster_.version || (roster.version == roster_.version && document_ < document)) return false;
+  WITAN_DO(keep(std::move(roster), std::string(document)));
+  return true;
+}
+
+Status RosterBook::publish(Roster next, const SigningKey& admin) {
+  next.version = roster_.version + 1;
+  WITAN_TRY(document, signRoster(next, admin));
+  return keep(std::move(next), std::move(document));
+}
+
+}  // namespace witan::node

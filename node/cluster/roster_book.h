@@ -1,0 +1,40 @@
+// RosterBook: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels.
+//
+// One per data directory and process. What adopt() and publish() return is durable.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "node/cluster/roster.h"
+
+namespace witan::node {
+
+class RosterBook {
+ public:
+  // Errors: notFound if there is none; corrupt; not signed by the admin.
+  static Result<RosterBook> open(const std::filesystem::path& dir, const PublicKey& admin);
+  // Of a directory that has none yet.
+  static Result<RosterBook> create(const std::filesystem::path& dir, const PublicKey& admin, std::string document);
+
+  const Roster& current() const { return roster_; }
+  const std::string& document() const { return document_; }
+  const PublicKey& admin() const { return admin_; }
+
+  // Takes a document in if it is newer. Of two documents of one version, the admin's mistake, the one with the smaller
+  // bytes counts everywhere. Returns whether the current one changed. Errors: not a roster of this cluster's admin.
+  Result<bool> adopt(std::string_view document);
+  // The next version, by the admin. `next.version` is set here. Errors: checkRoster.
+  Status publish(Roster next, const SigningKey& admin);
+
+ private:
+  RosterBook(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
+  Status keep(Roster roster, std::string document);
+
+  std::filesystem::path file_;
+  PublicKey admin_;
+  Roster roster_;
+  std::string document_;
+};
+
+}  // namespace witan::node

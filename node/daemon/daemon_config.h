@@ -1,0 +1,55 @@
+// What a daemon is told: DIR/witan.toml, each key overridable by the environment (WITAN_NODE_LISTEN for [node] listen),
+// and that by the command line. Unknown keys, wrong types and impossible values are errors that name the line.
+//
+// Values. docs/OPERATIONS.md has the table of keys.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace witan::node {
+
+struct DaemonConfig {
+  // [node]
+  std::vector<std::string> listen{"127.0.0.1:7600"};  // addresses for other devices; empty: it only dials
+  std::vector<std::string> advertise;                 // what it tells others to dial; empty: where it listens
+  // [peers]
+  std::vector<std::string> dial;  // addresses besides those of the roster
+  // [control]
+  std::string control;  // "127.0.0.1:7601" or "unix:/path"; empty: a socket in the directory
+  std::string metrics;  // address that serves /metrics and health checks without a token; empty: none
+  // [log]
+  std::string logFormat = "text";  // text, json
+  std::string logLevel = "info";   // debug, info, warn, error
+  // [agents]
+  std::vector<std::string> agents;  // built-in agents that work here; "all"
+  std::string scope = "main";
+  // [ledger]
+  std::string engine = "embedded";  // embedded, etcd
+  std::vector<std::string> etcd;    // endpoints: http://host:port, https://host:port
+  std::string etcdCa, etcdCert, etcdKey;
+  std::int64_t leaseSeconds = 10;
+  std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
+  // [trace]
+  std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
+};
+
+using Environment = std::function<const char*(const char* name)>;
+
+// `text`: of the file `name`. Errors name file and line.
+Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name);
+Status readEnvironment(DaemonConfig& into, const Environment& environment);
+// Both, of a data directory; a file that is not there is fine. Then checks the whole.
+Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment);
+Status checkConfig(const DaemonConfig& config);
+
+// All keys with their values, as TOML with one comment a key.
+std::string configText(const DaemonConfig& config);
+
+}  // namespace witan::node

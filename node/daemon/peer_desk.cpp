@@ -1,0 +1,299 @@
+#include "node/daemon/peer_desk.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "node/cluster/device_key.h"
+#include "node/replica/messages.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kMemberPurpose = "witan/1";
+constexpr std::string_view kJoinPurpose = "witan-join/1";
+
+net::PeerNetworkOptions networkOptions() {
+  net::PeerNetworkOptions options;
+  options.maxFrameBytes = kMaxAdjudicationFrame;
+  // A follower that catches up has so much under way: 32 batches of an owner, and a window of replication.
+  options.maxQueuedBytes = 96 * 1024 * 1024;
+  return options;
+}
+
+bool isClusterFrame(std::string_view frame) {
+  const auto type = static_cast<std::uint8_t>(frame[4]);
+  return type >= kFirstClusterFrame && type <= kLastClusterFrame;
+}
+
+}  // namespace
+
+PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
+                   Options options, Events events)
+    : book_(book),
+      desk_(desk),
+      log_(log),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      network_(loop, identity, networkOptions(),
+               {.admit = [this](const net::LinkInfo& info) { return admit(info); },
+                .up = [this](const net::LinkInfo& info) { up(info); },
+                .frame = [this](net::LinkId id, std::string_view bytes) { frame(id, bytes); },
+                .down = [this](net::LinkId id, std::string_view reason) { down(id, reason); },
+                .room =
+                    [this](net::LinkId id) {
+                      if (const auto at = links_.find(id); at != links_.end() && !at->second.device.empty())
+                        events_.room(at->second.device);
+                    },
+                .log =
+                    [this](std::string_view level, std::string_view what) {
+                      level == "warn" ? log_.warn("net", what) : log_.debug("net", what);
+                    }}) {}
+
+PeerDesk::~PeerDesk() = default;
+
+Result<std::string> PeerDesk::listen(const std::string& address) { return network_.listen(address); }
+
+// --- who may
+
+Status PeerDesk::admit(const net::LinkInfo& info) {
+  const auto refuse = [&](std::string why) -> Status {
+    ++refused_;
+    log_.warn("net", "refused a link", {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", why}});
+    return Error{ErrorCode::unauthorised, std::move(why), ""};
+  };
+  if (info.purpose == kJoinPurpose) return info.dialled ? refuse("this device is a member already") : okStatus();
+  if (info.purpose != kMemberPurpose) return refuse("unknown purpose " + info.purpose);
+  const RosterDevice* device = book_.current().byKey(info.key);
+  if (device == nullptr) return refuse("no member of the cluster " + book_.current().cluster + " has this key");
+  if (!device->active()) return refuse("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
+  if (device->device == options_.device) return refuse("this is the device itself");
+  if (cut_.contains(device->device)) return refuse("an operator has cut this link");
+  return okStatus();
+}
+
+// Of two links between the same devices both sides keep the one that the smaller id dialled.
+bool PeerDesk::keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const {
+  const bool smaller = options_.device < device;
+  const auto preferred = [&](const net::LinkInfo& link) { return link.dialled == smaller; };
+  return preferred(info) || !preferred(old.info);
+}
+
+void PeerDesk::up(const net::LinkInfo& info) {
+  Link link;
+  link.info = info;
+  link.sinceMs = events_.steadyMs();
+  if (info.purpose == kJoinPurpose) {
+    links_[info.id] = std::move(link);
+    return;
+  }
+  const RosterDevice* device = book_.current().byKey(info.key);
+  if (device == nullptr) return network_.close(info.id, "no member any more");
+  link.device = device->device;
+  if (const auto old = byDevice_.find(link.device); old != byDevice_.end()) {
+    const net::LinkId id = old->second;
+    if (!keepsNew(links_[id], info, link.device)) return network_.close(info.id, "there is a link already");
+    down(id, "another link took its place");
+    network_.close(id, "another link took its place");
+  }
+  const std::string name = link.device;
+  network_.trust(info.id);
+  byDevice_[name] = info.id;
+  links_[info.id] = std::move(link);
+  // The other side found this one: no need to look for it, until the link ends.
+  if (!info.dialled) undial(name);
+  log_.info("peers", "connected", {{"device", device->name}, {"id", name}, {"address", info.address}});
+  tellRoster(info.id);
+  events_.connected(name);
+}
+
+void PeerDesk::down(net::LinkId id, std::string_view reason) {
+  const auto at = links_.find(id);
+  if (at == links_.end()) return;
+  const Link link = std::move(at->second);
+  links_.erase(at);
+  if (link.device.empty()) return;
+  past_[link.device] = {std::string(reason), events_.steadyMs()};
+  if (const auto current = byDevice_.find(link.device); current != byDevice_.end() && current->second == id)
+    byDevice_.erase(current);
+  log_.info("peers", "disconnected", {{"id", link.device}, {"why", std::string(reason)}});
+  events_.disconnected(link.device);
+  if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
+}
+
+// --- dialling
+
+void PeerDesk::dialAll() {
+  for (const RosterDevice& device : book_.current().devices) {
+    applied_[device.device] = device;
+    dial(device);
+  }
+  for (const std::string& address : options_.dial)
+    network_.dial("config/" + address, address, std::nullopt, std::string(kMemberPurpose));
+}
+
+void PeerDesk::dial(const RosterDevice& device) {
+  if (!device.active() || device.device == options_.device || cut_.contains(device.device)) return;
+  if (byDevice_.contains(device.device)) return;
+  auto key = publicKeyFromHex(device.keys.back(), "key");
+  if (!key.ok()) return;
+  for (const std::string& address : device.addresses) {
+    const std::string name = device.device + "/" + address;
+    if (!dialling_[device.device].insert(name).second) continue;
+    network_.dial(name, address, *key, std::string(kMemberPurpose));
+  }
+}
+
+void PeerDesk::undial(const std::string& device) {
+  for (const std::string& name : dialling_[device]) network_.undial(name);
+  dialling_.erase(device);
+}
+
+void PeerDesk::cut(const std::string& device) {
+  cut_.insert(device);
+  undial(device);
+  if (const auto at = byDevice_.find(device); at != byDevice_.end()) {
+    const net::LinkId id = at->second;
+    down(id, "an operator has cut it");
+    network_.drop(id);
+  }
+}
+
+void PeerDesk::heal(const std::string& device) {
+  if (cut_.erase(device) == 0) return;
+  if (const RosterDevice* known = book_.current().find(device)) dial(*known);
+}
+
+// --- frames
+
+void PeerDesk::send(const std::string& device, std::string frames, bool close) {
+  const auto at = byDevice_.find(device);
+  if (at == byDevice_.end()) return;
+  const net::LinkId id = at->second;
+  if (!frames.empty()) {
+    links_[id].bytesOut += frames.size();
+    if (!network_.send(id, std::move(frames))) return;
+  }
+  if (close) network_.close(id, "the conversation has ended");
+}
+
+void PeerDesk::frame(net::LinkId id, std::string_view bytes) {
+  const auto at = links_.find(id);
+  if (at == links_.end()) return;
+  Link& link = at->second;
+  ++link.framesIn;
+  link.bytesIn += bytes.size();
+  if (isClusterFrame(bytes)) return clusterFrame(link, bytes);
+  if (link.device.empty()) return network_.close(id, "only enrolment is spoken here");
+  events_.received(link.device, bytes);
+}
+
+void PeerDesk::clusterFrame(Link& link, std::string_view bytes) {
+  const auto type = static_cast<ClusterFrame>(bytes[4]);
+  if (link.device.empty() && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
+  if (!link.device.empty() && type == ClusterFrame::roster) return onRoster(link, bytes);
+  if (!link.device.empty() && type != ClusterFrame::joinRequest && type != ClusterFrame::joinAnswer)
+    return events_.received(link.device, bytes);
+  network_.close(link.info.id, "a frame that does not belong here");
+}
+
+// --- the roster
+
+void PeerDesk::tellRoster(net::LinkId id) {
+  RosterMessage message;
+  message.document.assign(book_.document().begin(), book_.document().end());
+  (void)network_.send(id, node::clusterFrame(message));
+}
+
+void PeerDesk::onRoster(Link& link, std::string_view bytes) {
+  RosterMessage message;
+  Status read = readClusterFrame(bytes, message);
+  Result<bool> adopted = read.ok() ? book_.adopt(asView(message.document)) : Result<bool>(read.error());
+  if (!adopted.ok()) {
+    log_.warn("roster", adopted.error().message, {{"from", link.device}});
+    return network_.close(link.info.id, "a roster that does not count: " + adopted.error().message);
+  }
+  if (*adopted) applyRoster(link.device);
+}
+
+void PeerDesk::rosterPublished() { applyRoster(""); }
+
+void PeerDesk::applyRoster(std::string_view from) {
+  const Roster& roster = book_.current();
+  log_.info("roster", "version " + std::to_string(roster.version),
+            {{"devices", std::to_string(roster.activeCount())}, {"from", std::string(from.empty() ? "here" : from)}});
+  // Who may no more is cut off before anything else happens; whose rights have changed begins again.
+  std::vector<std::pair<net::LinkId, std::string>> ending;
+  for (const auto& [name, id] : byDevice_) {
+    const RosterDevice* now = roster.find(name);
+    const RosterDevice& before = applied_[name];
+    if (now == nullptr || !now->active())
+      ending.emplace_back(id, "this device was revoked");
+    else if (now->keys != before.keys || now->roles != before.roles || now->scopes != before.scopes)
+      ending.emplace_back(id, "its rights have changed");
+  }
+  for (const auto& [name, id] : byDevice_)
+    if (name != from) tellRoster(id);  // the revoked one hears it too, as the last thing
+  for (const auto& [id, why] : ending) {
+    down(id, why);
+    network_.close(id, why);
+  }
+  for (const RosterDevice& device : roster.devices) {
+    if (!device.active() || device.addresses != applied_[device.device].addresses) undial(device.device);
+    applied_[device.device] = device;
+    dial(device);
+  }
+  events_.rosterChanged();
+}
+
+// --- enrolment
+
+void PeerDesk::onJoin(Link& link, std::string_view bytes) {
+  JoinRequest request;
+  if (Status read = readClusterFrame(bytes, request); !read.ok())
+    return network_.close(link.info.id, read.error().message);
+  const std::uint64_t before = book_.current().version;
+  const JoinAnswer answer = desk_.onJoin(request, link.info.key, link.info.address, events_.wall());
+  const std::string device = deviceIdOf(link.info.key);
+  if (answer.verdict == JoinVerdict::refused)
+    log_.warn("enrolment", "refused", {{"device", device}, {"from", link.info.address}, {"why", answer.reason}});
+  else
+    log_.info("enrolment", std::string(enumName(answer.verdict)),
+              {{"device", device}, {"name", request.name}, {"from", link.info.address}});
+  const net::LinkId id = link.info.id;
+  (void)network_.send(id, node::clusterFrame(answer));
+  if (book_.current().version != before) applyRoster("");
+}
+
+// --- reading
+
+std::vector<PeerStatus> PeerDesk::status() const {
+  std::vector<PeerStatus> all;
+  for (const RosterDevice& device : book_.current().devices) {
+    if (device.device == options_.device || !device.active()) continue;
+    PeerStatus status;
+    status.device = device.device;
+    status.name = device.name;
+    status.blocked = cut_.contains(device.device);
+    if (!device.addresses.empty()) status.address = device.addresses.front();
+    if (const auto past = past_.find(device.device); past != past_.end())
+      status.lastEnd = past->second.end, status.sinceMs = past->second.atMs;
+    if (const auto at = byDevice_.find(device.device); at != byDevice_.end()) {
+      const Link& link = links_.find(at->second)->second;
+      status.connected = true;
+      status.dialled = link.info.dialled;
+      status.address = link.info.address;
+      status.framesIn = link.framesIn;
+      status.bytesIn = link.bytesIn;
+      status.bytesOut = link.bytesOut;
+      status.queuedBytes = network_.queuedBytes(at->second);
+      status.sinceMs = link.sinceMs;
+    }
+    all.push_back(std::move(status));
+  }
+  return all;
+}
+
+void PeerDesk::close() { network_.close(); }
+
+}  // namespace witan::node

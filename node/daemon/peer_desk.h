@@ -1,0 +1,112 @@
+// PeerDesk: the other devices as links. It decides whom to let in (by the roster), whom to dial, which of two links to
+// keep, and hands frames on; the roster itself travels here, and new devices are enrolled here.
+//
+//   a link comes up   -> Events::connected(device);  each frame of replication and adjudication -> Events::received
+//   the roster grows  -> links of devices that may no more are dropped at once, new ones are dialled
+//
+// Main thread only. Loop, book, desk and log outlive it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "net/peer_network.h"
+#include "node/cluster/enrolment_desk.h"
+#include "node/cluster/roster_book.h"
+#include "node/daemon/log.h"
+
+namespace witan::node {
+
+// One known device, for `witan peers`.
+struct PeerStatus {
+  std::string device, name, address;
+  bool connected = false, dialled = false, blocked = false;
+  std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0, queuedBytes = 0;
+  std::int64_t sinceMs = 0;  // steady, of the link or of its end
+  std::string lastEnd;       // why its last link ended
+};
+
+class PeerDesk {
+ public:
+  struct Events {
+    std::function<void(const std::string& device)> connected;
+    std::function<void(const std::string& device)> disconnected;
+    std::function<void(const std::string& device, std::string_view frame)> received;
+    std::function<void(const std::string& device)> room;  // its queue has drained
+    std::function<void()> rosterChanged;
+    std::function<Time()> wall;
+    std::function<std::int64_t()> steadyMs;
+  };
+  struct Options {
+    std::string device;  // this one
+    std::vector<std::string> dial;
+  };
+
+  PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
+           Options options, Events events);
+  ~PeerDesk();
+
+  // Errors: an address that cannot be listened on. Returns the bound address.
+  Result<std::string> listen(const std::string& address);
+  void dialAll();
+  // Whole frames. What cannot be sent ends with the link; the cores send again after the next one.
+  void send(const std::string& device, std::string frames, bool close);
+  // Called after the book has changed here (by an admin's command): tells everybody and applies it.
+  void rosterPublished();
+
+  // For drills: no link with this device, in either direction, until heal().
+  void cut(const std::string& device);
+  void heal(const std::string& device);
+  bool isCut(const std::string& device) const { return cut_.contains(device); }
+
+  bool connected(std::string_view device) const { return byDevice_.contains(device); }
+  std::vector<PeerStatus> status() const;
+  // What refused strangers came with, since the start.
+  std::uint64_t refusedLinks() const { return refused_; }
+  // Tells everybody good-bye.
+  void close();
+
+ private:
+  struct Link {
+    std::string device;  // empty: a device that would like to join
+    net::LinkInfo info;
+    std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0;
+    std::int64_t sinceMs = 0;
+  };
+  struct Past {
+    std::string end;
+    std::int64_t atMs = 0;
+  };
+
+  Status admit(const net::LinkInfo& info);
+  void up(const net::LinkInfo& info);
+  void down(net::LinkId id, std::string_view reason);
+  void frame(net::LinkId id, std::string_view frame);
+  void clusterFrame(Link& link, std::string_view frame);
+  void onRoster(Link& link, std::string_view frame);
+  void onJoin(Link& link, std::string_view frame);
+  bool keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const;
+  void tellRoster(net::LinkId id);
+  void applyRoster(std::string_view from);
+  void dial(const RosterDevice& device);
+  void undial(const std::string& device);
+
+  RosterBook& book_;
+  EnrolmentDesk& desk_;
+  Log& log_;
+  const Options options_;
+  const Events events_;
+  std::map<net::LinkId, Link> links_;
+  std::map<std::string, net::LinkId, std::less<>> byDevice_;
+  std::map<std::string, Past, std::less<>> past_;
+  std::map<std::string, std::set<std::string>, std::less<>> dialling_;  // names of dials by device
+  std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
+  std::set<std::string, std::less<>> cut_;
+  std::uint64_t refused_ = 0;
+  net::PeerNetwork network_;
+};
+
+}  // namespace witan::node
