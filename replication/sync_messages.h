@@ -12,13 +12,14 @@
 
 #include "base/capnp_codec.h"
 #include "base/dense.h"
+#include "base/frame.h"
 #include "replication/fingerprint.h"
 #include "replication/space.h"
 
 namespace witan::replication {
 
 inline constexpr std::uint16_t kProtocol = 1;
-inline constexpr std::size_t kFrameHeaderBytes = 8;
+using witan::kFrameHeaderBytes;
 inline constexpr std::size_t kMaxFrameBytes = 2 * 1024 * 1024;  // header not included
 inline constexpr std::size_t kMaxSpaces = 256;                  // in one session
 inline constexpr std::size_t kMaxRanges = 4096;                 // in one message
@@ -215,15 +216,8 @@ constexpr FrameType frameTypeOf<Bye>() {
   return FrameType::bye;
 }
 
-struct FrameHeader {
-  std::uint32_t length = 0;  // of the message
-  std::uint8_t type = 0;
-  std::uint8_t version = 0;
-};
-
-// Checked before anything is allocated for the message. Errors: length no multiple of 8 or above `maxFrame`, version 0.
-// Requires: kFrameHeaderBytes bytes.
-Result<FrameHeader> readFrameHeader(std::string_view bytes, std::size_t maxFrame);
+using witan::FrameHeader;
+using witan::readFrameHeader;
 
 void appendFrameBytes(std::string& out, FrameType type, std::string_view message);
 
