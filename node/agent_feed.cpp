@@ -56,18 +56,22 @@ Status AgentFeed::apply(Replica& replica, const std::string& scope, Now now) {
 }
 
 Status AgentFeed::enter(Replica& replica, const std::string& scope, const Line& line, Now now) {
-  if (line.object.contains("agent")) {
-    WITAN_TRY(agent, textIn(line.object, "agent"));
-    WITAN_TRY(session, textIn(line.object, "session"));
-    WITAN_TRY(turn, textIn(line.object, "turn"));
-    WITAN_TRY(text, textIn(line.object, "text"));
+  return feedLine(replica, scope, line.object, now);
+}
+
+Status feedLine(Replica& replica, const std::string& scope, const json::object& line, Now now) {
+  if (line.contains("agent")) {
+    WITAN_TRY(agent, textIn(line, "agent"));
+    WITAN_TRY(session, textIn(line, "session"));
+    WITAN_TRY(turn, textIn(line, "turn"));
+    WITAN_TRY(text, textIn(line, "text"));
     if (replica.agents() == nullptr) return invalid("no agents work here");
     auto run = replica.agents()->userTurn(agent, session, turn, text, now);
     return run.ok() ? okStatus() : Status(run.error());
   }
-  WITAN_TRY(id, textIn(line.object, "id"));
-  WITAN_TRY(type, textIn(line.object, "type"));
-  const json::value* payload = line.object.if_contains("payload");
+  WITAN_TRY(id, textIn(line, "id"));
+  WITAN_TRY(type, textIn(line, "type"));
+  const json::value* payload = line.if_contains("payload");
   if (payload == nullptr) return invalid("no \"payload\"");
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   WITAN_TRY(view, journalViewIn(*space, id));

@@ -42,4 +42,7 @@ class AgentFeed {
   std::size_t next_ = 0;
 };
 
+// One line by itself: an entry of the journal, or something said to an agent of this device.
+Status feedLine(Replica& replica, const std::string& scope, const json::object& line, Now now);
+
 }  // namespace witan::node

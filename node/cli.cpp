@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "node/id_command.h"
+#include "node/output.h"
 
 namespace witan::node {
 
@@ -19,19 +20,35 @@ int reportError(const Error& error, bool json) {
     out += ",\"hint\":";
     appendJsonString(out, error.hint);
     out += "}}\n";
-    std::fputs(out.c_str(), stderr);
+    putErr(out);
   } else {
-    std::fprintf(stderr, "witan: %s%s%s\n", error.message.c_str(), error.hint.empty() ? "" : ": ", error.hint.c_str());
+    putErr("witan: " + error.message + (error.hint.empty() ? "" : ": ") + error.hint + "\n");
   }
   return error.code == ErrorCode::unavailable ? kExitUnreachable : kExitFailed;
 }
 
+namespace {
+
+std::vector<std::string> given;  // of the process
+
+}  // namespace
+
+const std::vector<std::string>& commandLine() { return given; }
+
 int runCli(int argc, char** argv) {
+  given.assign(argv + 1, argv + argc);
+  return runCommandLine(argc, argv);
+}
+
+int runCommandLine(int argc, char** argv) {
   CLI::App app("Witan: a local-first agent cluster", "witan");
   app.set_version_flag("--version", std::string("witan ") + WITAN_VERSION);
   app.require_subcommand(1);
   app.footer("Example: witan run --domain udt --events examples.jsonl\nMore: witan <command> --help");
   int exitCode = kExitOk;
+  addInitCommands(app, exitCode);
+  addUpCommand(app, exitCode);
+  addStatusCommands(app, exitCode);
   addRunCommand(app, exitCode);
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);

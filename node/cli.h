@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,10 +22,21 @@ inline constexpr int kExitSomeRefused = 3;
 inline constexpr int kExitUnreachable = 4;
 
 int runCli(int argc, char** argv);
+// The same for a command line that came otherwise (a running node carries it out for a client).
+int runCommandLine(int argc, char** argv);
+// The words of the process's own, without the program's name.
+const std::vector<std::string>& commandLine();
 
 // Prints an error in the agreed form and returns kExitFailed (kExitUsage for invalid input of the caller's).
 int reportError(const Error& error, bool json);
 
+// init, join
+void addInitCommands(CLI::App& app, int& exitCode);
+void addUpCommand(CLI::App& app, int& exitCode);
+// status, peers, partition, propose, feed: of a running node
+void addStatusCommands(CLI::App& app, int& exitCode);
+// invite, pending, approve, deny, revoke, roles: of a running node
+void addEnrolmentCommands(CLI::App& device, int& exitCode);
 void addRunCommand(CLI::App& app, int& exitCode);
 void addLedgerCommand(CLI::App& app, int& exitCode);
 void addQueueCommand(CLI::App& app, int& exitCode);

@@ -192,6 +192,7 @@ void addDeviceCommand(CLI::App& app, int& exitCode) {
       verb("recover", "After a restore or copy: go on as a new writer. With a name: lift that device's quarantine",
            "witan device recover", recover);
   recoverCommand->add_option("DEVICE", recovered->device, "A quarantined device");
+  addEnrolmentCommands(*device, exitCode);
 }
 
 }  // namespace witan::node

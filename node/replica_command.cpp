@@ -5,6 +5,8 @@
 
 #include "base/json.h"
 #include "base/quote.h"
+#include "node/control_client.h"
+#include "node/output.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -12,6 +14,8 @@ namespace witan::node {
 using namespace replication;
 
 namespace {
+
+thread_local ReplicaDir* ambient = nullptr;
 
 Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& arguments, Missing missing) {
   WITAN_TRY(path, replicaDirPath(arguments.dir));
@@ -35,15 +39,27 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
   if (arguments.scope == kClusterScope)
     return invalid("the scope " + arguments.scope + " is kept for statements about membership",
                    "give another --scope; see: witan device list");
+  if (ReplicaDir* running = ambientReplica()) {
+    WITAN_TRY(answer, work(*running));
+    WITAN_DO(running->flush());
+    putOut(answer.text);
+    return answer.exitCode;
+  }
+  WITAN_TRY(path, replicaDirPath(arguments.dir));
+  if (auto code = onRunningNode(path)) return *code;
   WITAN_TRY(dir, openReplica(arguments, missing));
   WITAN_TRY(answer, work(*dir));
   WITAN_DO(dir->flush());
-  std::fputs(answer.text.c_str(), stdout);
+  putOut(answer.text);
   WITAN_DO(dir->close());
   return answer.exitCode;
 }
 
 }  // namespace
+
+AmbientReplica::AmbientReplica(ReplicaDir& dir) { ambient = &dir; }
+AmbientReplica::~AmbientReplica() { ambient = nullptr; }
+ReplicaDir* ambientReplica() { return ambient; }
 
 int onReplica(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
   const Result<int> code = workOn(arguments, missing, work);

@@ -30,6 +30,18 @@ struct Printed {
 // What a command does where there is no replica yet.
 enum class Missing { refuse, create };
 
+// While it lives, commands of this thread work on this replica, whatever directory they name: a running node carries
+// them out for a client (node/daemon/control_command.cpp).
+class AmbientReplica {
+ public:
+  explicit AmbientReplica(ReplicaDir& dir);
+  ~AmbientReplica();
+  AmbientReplica(const AmbientReplica&) = delete;
+  AmbientReplica& operator=(const AmbientReplica&) = delete;
+};
+// Null: there is none.
+ReplicaDir* ambientReplica();
+
 using ReplicaWork = std::function<Result<Printed>(ReplicaDir&)>;
 
 // Opens the directory, works, makes everything durable, prints the answer, closes. Words about a directory that was

@@ -129,6 +129,8 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
   return replaceFile(dir / kIdentityFile, toJson(identity) + "\n", 0644);
 }
 
+Result<std::string> readClusterSecret(const fs::path& dir) { return readKey(dir / kKeyFile); }
+
 Result<std::unique_ptr<store::Store>> openReplicaStore(const fs::path& path) {
   return store::openRocksStore(path, kStore);
 }
@@ -160,7 +162,17 @@ Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& rec
   return options;
 }
 
+std::unique_ptr<ReplicaDir> ReplicaDir::borrow(const fs::path& dir, LocalReplica& replica, agents::AgentHost* agents,
+                                               std::function<Status()> flush) {
+  std::unique_ptr<ReplicaDir> view(new ReplicaDir(dir));
+  view->borrowed_ = &replica;
+  view->agents_ = agents;
+  view->flushBorrowed_ = std::move(flush);
+  return view;
+}
+
 Status ReplicaDir::flush() {
+  if (borrowed_ != nullptr) return flushBorrowed_();
   WITAN_DO(record_.lease(*replica_));
   WITAN_DO(replica_->flush());
   record_.flushed(*replica_);
@@ -168,6 +180,7 @@ Status ReplicaDir::flush() {
 }
 
 Status ReplicaDir::close() {
+  if (borrowed_ != nullptr) return flush();
   WITAN_DO(flush());
   return record_.close(*replica_);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,10 @@
 #include "node/writer_record.h"
 #include "replication/local_replica.h"
 #include "store/store.h"
+
+namespace witan::agents {
+class AgentHost;
+}
 
 namespace witan::node {
 
@@ -47,8 +52,14 @@ class ReplicaDir {
   // another process has it open; corrupt, naming the file; as LocalReplica::open.
   static Result<std::unique_ptr<ReplicaDir>> open(const std::filesystem::path& dir);
 
+  // A view of one that a running node has open: commands work on it between the node's own rounds. `flush` makes
+  // durable what they did. `agents`: the node's own, which hold state in memory; may be null. All outlive it.
+  static std::unique_ptr<ReplicaDir> borrow(const std::filesystem::path& dir, replication::LocalReplica& replica,
+                                            agents::AgentHost* agents, std::function<Status()> flush);
+
   const std::filesystem::path& path() const { return dir_; }
-  replication::LocalReplica& replica() { return *replica_; }
+  replication::LocalReplica& replica() { return borrowed_ != nullptr ? *borrowed_ : *replica_; }
+  agents::AgentHost* agents() { return agents_; }
 
   Status flush();
   // A clean end: the next open() knows exactly where this one stopped. Without it (a crash) nothing is lost either.
@@ -61,10 +72,15 @@ class ReplicaDir {
   WriterRecord record_;
   std::unique_ptr<store::Store> journal_, agents_;
   std::unique_ptr<replication::LocalReplica> replica_;
+  replication::LocalReplica* borrowed_ = nullptr;
+  agents::AgentHost* agents_ = nullptr;
+  std::function<Status()> flushBorrowed_;
 };
 
 // Of a directory that create() made: who it is, its cluster's secret, its high-water record. Errors: as open().
 Result<replication::ReplicaOptions> readReplicaOptions(const std::filesystem::path& dir, WriterRecord& record);
+// The secret of its cluster, 32 bytes. Errors: as open().
+Result<std::string> readClusterSecret(const std::filesystem::path& dir);
 // One of its stores, made if need be. Errors: conflict if another process has it open.
 Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path);
 

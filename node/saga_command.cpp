@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "base/seams.h"
 #include "base/time.h"
+#include "agents/host/agent_host.h"
 #include "node/replica_command.h"
 #include "saga/saga_engine.h"
 
@@ -77,7 +78,8 @@ Result<Printed> show(ReplicaDir& dir, const SagaArguments& a) {
 Result<Printed> repair(ReplicaDir& dir, const SagaArguments& a, bool again) {
   WITAN_TRY(operation, operationOf(a));
   Desk desk;
-  saga::SagaEngine engine(dir.replica(), desk);
+  saga::SagaEngine own(dir.replica(), desk);
+  saga::SagaEngine& engine = dir.agents() != nullptr ? dir.agents()->sagas() : own;
   WITAN_DO(again ? engine.retry(operation, clockNow()) : engine.compensate(operation, clockNow()));
   if (a.json)
     return Printed{

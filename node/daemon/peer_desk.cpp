@@ -10,8 +10,8 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::string_view kMemberPurpose = "witan/1";
-constexpr std::string_view kJoinPurpose = "witan-join/1";
+
+
 
 net::PeerNetworkOptions networkOptions() {
   net::PeerNetworkOptions options;
@@ -47,7 +47,7 @@ PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook
                     },
                 .log =
                     [this](std::string_view level, std::string_view what) {
-                      level == "warn" ? log_.warn("net", what) : log_.debug("net", what);
+                      level == "warning" ? log_.warn("net", what) : log_.debug("net", what);
                     }}) {}
 
 PeerDesk::~PeerDesk() = default;
@@ -62,8 +62,8 @@ Status PeerDesk::admit(const net::LinkInfo& info) {
     log_.warn("net", "refused a link", {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", why}});
     return Error{ErrorCode::unauthorised, std::move(why), ""};
   };
-  if (info.purpose == kJoinPurpose) return info.dialled ? refuse("this device is a member already") : okStatus();
-  if (info.purpose != kMemberPurpose) return refuse("unknown purpose " + info.purpose);
+  if (info.purpose == net::kJoinPurpose) return info.dialled ? refuse("this device is a member already") : okStatus();
+  if (info.purpose != net::kMemberPurpose) return refuse("unknown purpose " + info.purpose);
   const RosterDevice* device = book_.current().byKey(info.key);
   if (device == nullptr) return refuse("no member of the cluster " + book_.current().cluster + " has this key");
   if (!device->active()) return refuse("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
@@ -83,7 +83,7 @@ void PeerDesk::up(const net::LinkInfo& info) {
   Link link;
   link.info = info;
   link.sinceMs = events_.steadyMs();
-  if (info.purpose == kJoinPurpose) {
+  if (info.purpose == net::kJoinPurpose) {
     links_[info.id] = std::move(link);
     return;
   }
@@ -129,7 +129,7 @@ void PeerDesk::dialAll() {
     dial(device);
   }
   for (const std::string& address : options_.dial)
-    network_.dial("config/" + address, address, std::nullopt, std::string(kMemberPurpose));
+    network_.dial("config/" + address, address, std::nullopt, std::string(net::kMemberPurpose));
 }
 
 void PeerDesk::dial(const RosterDevice& device) {
@@ -140,7 +140,7 @@ void PeerDesk::dial(const RosterDevice& device) {
   for (const std::string& address : device.addresses) {
     const std::string name = device.device + "/" + address;
     if (!dialling_[device.device].insert(name).second) continue;
-    network_.dial(name, address, *key, std::string(kMemberPurpose));
+    network_.dial(name, address, *key, std::string(net::kMemberPurpose));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "node/replica/replica_agents.h"
 
+#include "node/replica/make_request.h"
 #include "node/replica/replica.h"
 
 namespace witan::node {
@@ -66,22 +67,15 @@ Status AgentDesk::submit(const ProposalCall& call, Now now) {
   const kernel::DomainModule* module = replica_.moduleOf(call.domain);
   if (module == nullptr) return invalid("this cluster has no domain " + call.domain);
   Request request;
-  request.kind = call.begin ? RequestKind::init : RequestKind::propose;
-  request.domain = call.domain;
-  request.entity = call.entity;
-  request.role = call.role;
-  request.operationId = call.operation.hex();
-  request.agent = call.agentId;
   if (call.begin) {
-    request.text = canonicalJson(call.body);
+    request = initRequest(*module, call.entity, call.operation.hex(), call.body);
   } else {
-    WITAN_TRY(action, module->parseAction(call.body));
-    request.actionType = module->signature().processes[action->process].name;
-    const std::string bytes = module->encodeAction(*action);
-    request.action.assign(bytes.begin(), bytes.end());
+    WITAN_TRY(made, proposalRequest(*module, call.entity, call.role, call.operation.hex(), call.body));
+    request = std::move(made);
     request.runKey = call.run.value;
     request.planDigest = call.plan.value;
   }
+  request.agent = call.agentId;
   return replica_.enqueue(std::move(request), now);
 }
 

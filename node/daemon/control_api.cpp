@@ -1,0 +1,181 @@
+#include "node/daemon/control_api.h"
+
+#include <charconv>
+
+#include "base/json_codec.h"
+#include "base/quote.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
+
+net::HttpResponse errorResponse(const Error& error, int status) {
+  net::HttpResponse response;
+  response.status = status;
+  response.body = canonicalJson(json::object{{"error",
+                                              {{"code", toString(error.code)},
+                                               {"message", error.message},
+                                               {"hint", error.hint}}}}) +
+                  "\n";
+  if (status == 401) response.headers["www-authenticate"] = "Bearer";
+  return response;
+}
+
+const ControlRoute* routeOf(const net::HttpRequest& request, bool& known) {
+  for (const ControlRoute& route : controlRoutes()) {
+    if (request.path != route.path) continue;
+    known = true;
+    if (request.method == route.method || (request.method == "HEAD" && route.method == std::string_view("GET")))
+      return &route;
+  }
+  return nullptr;
+}
+
+bool isPublic(const ControlRoute& route) { return !route.role || std::string_view(route.path) == "/metrics"; }
+
+// A browser that visits a hostile page must not be able to speak to this API by a name of that page's making.
+bool isLocalHost(const net::HttpRequest& request) {
+  if (request.remote == "unix") return true;
+  const auto at = request.headers.find("host");
+  if (at == request.headers.end()) return false;
+  std::string host = at->second;
+  if (const std::size_t colon = host.rfind(':'); colon != std::string::npos && host.back() != ']')
+    host.resize(colon);
+  return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
+}
+
+Result<json::object> bodyOf(const net::HttpRequest& request) {
+  if (request.body.empty()) return json::object{};
+  auto parsed = parseJson(request.body, kBodyLimits);
+  if (!parsed.ok()) return invalid("the body is no JSON (" + parsed.error().message + ")");
+  if (!parsed->is_object()) return invalid("the body must be a JSON object");
+  return std::move(parsed->get_object());
+}
+
+Status knownParameters(const ControlRoute& route, const net::HttpRequest& request, const json::object& body) {
+  const auto known = [&](std::string_view name) {
+    return std::any_of(route.parameters.begin(), route.parameters.end(),
+                       [&](const auto& parameter) { return parameter.first == name; });
+  };
+  std::string names;
+  for (const auto& [name, meaning] : route.parameters) names += (names.empty() ? "" : ", ") + std::string(name);
+  const std::string hint = names.empty() ? "it takes none" : "it takes: " + names;
+  for (const auto& [name, value] : request.query)
+    if (!known(name)) return invalid("unknown parameter " + inQuotes(name), hint);
+  for (const auto& member : body)
+    if (!known(member.key())) return invalid("unknown member " + inQuotes(member.key()), hint);
+  return okStatus();
+}
+
+}  // namespace
+
+int statusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalidInput: return 400;
+    case ErrorCode::notFound: return 404;
+    case ErrorCode::conflict: return 409;
+    case ErrorCode::unauthorised: return 403;
+    case ErrorCode::corrupt:
+    case ErrorCode::ioFailed: return 500;
+    case ErrorCode::unavailable: return 503;
+  }
+  return 500;
+}
+
+// --- calls
+
+void ControlCall::answer(const json::value& value, int status) const {
+  net::HttpResponse response;
+  response.status = status;
+  response.body = canonicalJson(value) + "\n";
+  reply->answer(std::move(response));
+}
+
+void ControlCall::answerText(std::string text, std::string type) const {
+  net::HttpResponse response;
+  response.contentType = std::move(type);
+  response.body = std::move(text);
+  reply->answer(std::move(response));
+}
+
+void ControlCall::refuse(const Error& error) const { reply->answer(errorResponse(error, statusOf(error.code))); }
+
+std::string ControlCall::text(const char* name) const {
+  if (const auto at = request.query.find(name); at != request.query.end()) return at->second;
+  if (const json::value* value = body.if_contains(name); value != nullptr && value->is_string())
+    return std::string(value->get_string());
+  return "";
+}
+
+Result<std::uint64_t> ControlCall::number(const char* name, std::uint64_t byDefault) const {
+  std::uint64_t number = byDefault;
+  if (const json::value* value = body.if_contains(name)) {
+    if (Status read = readJson(*value, number, name); !read.ok()) return read.error();
+    return number;
+  }
+  const std::string given = text(name);
+  if (given.empty()) return number;
+  const auto [end, failure] = std::from_chars(given.data(), given.data() + given.size(), number);
+  if (failure != std::errc{} || end != given.data() + given.size())
+    return invalid(std::string(name) + ": " + inQuotes(given) + " is no whole number");
+  return number;
+}
+
+// --- serving
+
+ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
+    : daemon_(daemon),
+      tokens_(std::move(tokens)),
+      server_(loop, {},
+              [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+                serve(request, std::move(reply), false);
+              }),
+      public_(loop, {}, [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+        serve(request, std::move(reply), true);
+      }) {}
+
+Result<std::string> ControlApi::listen(const std::string& address) { return server_.listen(address); }
+Result<std::string> ControlApi::listenPublic(const std::string& address) { return public_.listen(address); }
+
+void ControlApi::close() {
+  server_.close();
+  public_.close();
+}
+
+void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly) {
+  const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
+  if (!publicOnly && !isLocalHost(request))
+    return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.0.0.1, [::1] and localhost alone", ""}, 421);
+  bool known = false;
+  const ControlRoute* route = routeOf(request, known);
+  if (route == nullptr || (publicOnly && !isPublic(*route))) {
+    if (known && !publicOnly) return refuse(invalid(request.method + " is not for " + request.path), 405);
+    return refuse({ErrorCode::notFound, "there is no " + request.path, "see: /v1/openapi.json"}, 404);
+  }
+  ControlRole role = ControlRole::observer;
+  if (route->role && !publicOnly) {
+    const auto header = request.headers.find("authorization");
+    const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
+    if (!held) {
+      daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
+      return refuse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"}, 401);
+    }
+    if (!includes(*held, *route->role))
+      return refuse({ErrorCode::unauthorised,
+                     std::string("this needs the role ") + wordOf(*route->role) + ", the token is of " + wordOf(*held),
+                     ""},
+                    403);
+    role = *held;
+  }
+  auto body = bodyOf(request);
+  if (!body.ok()) return refuse(body.error(), 400);
+  if (Status parameters = knownParameters(*route, request, *body); !parameters.ok())
+    return refuse(parameters.error(), 400);
+  if (*route->method == 'P')
+    daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
+  route->handle(ControlCall{daemon_, request, std::move(*body), role, std::move(reply)});
+}
+
+}  // namespace witan::node

@@ -1,0 +1,139 @@
+// The shared state as this device has it: entries, slices, and whether it all verifies.
+#include <deque>
+
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "kernel/ledger_verify.h"
+#include "node/daemon/control_routes.h"
+
+namespace witan::node::control {
+
+namespace {
+
+constexpr std::uint64_t kMostEntries = 10'000;
+
+std::vector<std::string> invariantsOf(const kernel::DomainModule& module) {
+  std::vector<std::string> ids{std::string(kernel::kKernelIntegrity)};
+  for (const kernel::InvariantInfo& invariant : module.signature().invariants) ids.push_back(invariant.id);
+  return ids;
+}
+
+json::object entryOf(const PartitionHost& host, const StoredEntry& entry) {
+  json::object row{{"partition", host.id()},
+                   {"seq", entry.seq},
+                   {"leafHash", toHex(entry.leaf)},
+                   {"story", entryStory(entry.entry)}};
+  auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())),
+                          {.bytes = 4 * kernel::kRecordTextMax, .depth = 64});
+  row["entry"] = parsed.ok() ? std::move(*parsed) : json::value(nullptr);
+  return row;
+}
+
+bool isOf(const PartitionHost& host, const std::string& domain, const std::string& partition) {
+  return (domain.empty() || host.module().signature().domain == domain) && (partition.empty() || host.id() == partition);
+}
+
+Error noLedgers() {
+  return {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"};
+}
+
+}  // namespace
+
+// The newest `limit` of each partition, then of all of them by time.
+void ledger(const ControlCall& call) {
+  Replica& replica = call.daemon.replica();
+  if (replica.hosts().empty()) return call.refuse(noLedgers());
+  auto limit = call.number("limit", 20);
+  if (!limit.ok()) return call.refuse(limit.error());
+  const std::size_t most = std::min(*limit, kMostEntries);
+  const std::string domain = call.text("domain"), partition = call.text("partition"), entity = call.text("entity");
+  std::vector<std::pair<std::int64_t, json::object>> rows;
+  for (const auto& [id, host] : replica.hosts()) {
+    if (!isOf(*host, domain, partition)) continue;
+    std::size_t found = 0;
+    for (std::uint64_t n = host->durableBatches(); n > 0 && found < most; --n) {
+      std::vector<std::pair<std::int64_t, json::object>> batch;
+      const Status read = visitBatch(*host, n - 1, [&](const StoredEntry& entry) {
+        if (entity.empty() || entry.entry.entity == entity)
+          batch.emplace_back(entry.entry.time.micros, entryOf(*host, entry));
+      });
+      if (!read.ok()) return call.refuse(read.error());
+      found += batch.size();
+      rows.insert(rows.end(), std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first, a.second.at("seq").as_uint64()) < std::pair(b.first, b.second.at("seq").as_uint64());
+  });
+  json::array list;
+  for (std::size_t i = rows.size() > most ? rows.size() - most : 0; i < rows.size(); ++i)
+    list.push_back(std::move(rows[i].second));
+  call.answer({{"entries", std::move(list)}});
+}
+
+void ledgerStream(const ControlCall& call) {
+  if (call.daemon.replica().hosts().empty()) return call.refuse(noLedgers());
+  const auto stream = call.reply->stream({});
+  const std::string domain = call.text("domain"), entity = call.text("entity");
+  const std::uint64_t handle =
+      call.daemon.follow([stream, domain, entity](PartitionHost& host, const StoredEntry& entry) {
+        if (!isOf(host, domain, "") || (!entity.empty() && entry.entry.entity != entity)) return;
+        stream->send("entry", canonicalJson(entryOf(host, entry)), host.id() + "/" + std::to_string(entry.seq));
+      });
+  Daemon& daemon = call.daemon;
+  stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
+}
+
+void ledgerVerify(const ControlCall& call) {
+  Replica& replica = call.daemon.replica();
+  if (replica.hosts().empty()) return call.refuse(noLedgers());
+  const bool replay = call.text("replay") == "true";
+  json::array list;
+  std::uint64_t entries = 0;
+  bool good = true;
+  std::string roots;
+  for (const auto& [id, host] : replica.hosts()) {
+    auto report = kernel::verifyLedger(host->rows(), {replay ? &host->module() : nullptr, std::nullopt});
+    if (!report.ok()) return call.refuse(report.error());
+    entries += report->entries;
+    good = good && report->ok();
+    roots += id + " " + std::to_string(report->entries) + " " + toHex(report->root) + "\n";
+    if (report->entries == 0 && report->ok()) continue;
+    list.push_back({{"partition", id},
+                    {"entries", report->entries},
+                    {"root", toHex(report->root)},
+                    {"problem", report->ok() ? json::value(nullptr) : json::value(report->problem)}});
+  }
+  // One hash over all ledgers: two devices with the same have the same entries.
+  call.answer({{"ok", good}, {"entries", entries}, {"root", toHex(sha256(roots))}, {"ledgers", std::move(list)}});
+}
+
+void slice(const ControlCall& call) {
+  Replica& replica = call.daemon.replica();
+  const std::string domain = call.text("domain"), entity = call.text("entity"), role = call.text("role");
+  const kernel::DomainModule* module = replica.moduleOf(domain);
+  if (module == nullptr)
+    return call.refuse({ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"});
+  kernel::FieldMask mask = ~kernel::FieldMask{0};
+  if (!role.empty()) {
+    const auto& roles = module->signature().roles;
+    const auto at = std::find_if(roles.begin(), roles.end(), [&](const auto& info) { return info.name == role; });
+    if (at == roles.end())
+      return call.refuse({ErrorCode::notFound, "the domain " + domain + " has no role " + inQuotes(role), ""});
+    mask = at->footprint;
+  }
+  PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
+  if (host == nullptr) return call.refuse(noLedgers());
+  const kernel::EntityState* state = host->partition().state(entity);
+  if (state == nullptr) return call.refuse({ErrorCode::notFound, "there is no entity " + inQuotes(entity), ""});
+  std::string text;
+  module->writeState(text, *state, mask);
+  call.answer({{"domain", domain},
+               {"entity", entity},
+               {"role", role},
+               {"partition", host->id()},
+               {"frozen", host->partition().frozen(entity)},
+               {"state", parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+}
+
+}  // namespace witan::node::control

@@ -1,0 +1,68 @@
+// Who decides for what, and how that changes hands.
+#include "node/daemon/control_routes.h"
+#include "replication/writer.h"
+
+namespace witan::node::control {
+
+namespace {
+
+json::object rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
+  Replica& replica = daemon.replica();
+  json::object row{{"partition", id}};
+  const Claim* claim = replica.owners().find(id);
+  if (claim != nullptr) {
+    const std::string device(replication::deviceOf(claim->owner));
+    row["owner"] = device;
+    row["epoch"] = claim->number;
+    if (const RosterDevice* known = daemon.roster().current().find(device)) row["ownerName"] = known->name;
+    row["ownerConnected"] = device == replica.device() || replica.isConnected(device);
+  }
+  if (host == nullptr) return row;
+  row["here"] = replica.owns(*host);
+  row["entities"] = host->partition().entityCount();
+  row["entries"] = host->partition().size();
+  row["pending"] = host->partition().queue().size();
+  row["behindEpoch"] = claim != nullptr && host->epoch() < claim->epoch();
+  return row;
+}
+
+Status ownedHere(const ControlCall& call, const Status& done) {
+  if (!done.ok()) return done;
+  return call.daemon.round();
+}
+
+}  // namespace
+
+void partitions(const ControlCall& call) {
+  json::array list;
+  const std::string domain = call.text("domain");
+  const auto wanted = [&](const std::string& id) { return domain.empty() || id.starts_with(domain + "/"); };
+  Replica& replica = call.daemon.replica();
+  if (replica.hosts().empty()) {
+    for (const auto& [id, claim] : replica.owners().all())
+      if (wanted(id)) list.push_back(rowOf(call.daemon, id, nullptr));
+  }
+  for (const auto& [id, host] : replica.hosts())
+    if (wanted(id)) list.push_back(rowOf(call.daemon, id, host.get()));
+  call.answer({{"partitions", std::move(list)}});
+}
+
+void movePartition(const ControlCall& call) {
+  auto device = call.daemon.roster().current().lookUp(call.text("device"));
+  if (!device.ok()) return call.refuse(device.error());
+  const Status done = ownedHere(call, call.daemon.replica().move(call.text("partition"), (*device)->device,
+                                                                 call.text("reason"), call.daemon.now()));
+  if (!done.ok()) return call.refuse(done.error());
+  call.daemon.log().warn("partitions", "handed over", {{"partition", call.text("partition")}, {"to", (*device)->device}});
+  call.answer({{"partition", call.text("partition")}, {"to", (*device)->device}});
+}
+
+void seizePartition(const ControlCall& call) {
+  const Status done =
+      ownedHere(call, call.daemon.replica().seize(call.text("partition"), call.text("reason"), call.daemon.now()));
+  if (!done.ok()) return call.refuse(done.error());
+  call.daemon.log().warn("partitions", "seized", {{"partition", call.text("partition")}});
+  call.answer({{"partition", call.text("partition")}, {"owner", call.daemon.replica().device()}});
+}
+
+}  // namespace witan::node::control

@@ -1,0 +1,179 @@
+// What people ask of meta-agents, and what meta-agents ask of people.
+#include "base/bytes.h"
+#include "base/identity.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "node/agent_feed.h"
+#include "node/daemon/control_routes.h"
+#include "node/replica/make_request.h"
+
+namespace witan::node::control {
+
+namespace {
+
+constexpr std::uint64_t kDefaultWaitMs = 10'000;
+constexpr std::uint64_t kMostWaitMs = 120'000;
+
+Result<const kernel::DomainModule*> moduleOf(const ControlCall& call) {
+  const std::string domain = call.text("domain");
+  const kernel::DomainModule* module = call.daemon.replica().moduleOf(domain);
+  if (module == nullptr)
+    return Error{ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"};
+  return module;
+}
+
+// Unless the caller names it: of the content and the moment, so that two equal proposals are two.
+std::string operationIdOf(const ControlCall& call) {
+  if (const std::string given = call.text("operationId"); !given.empty()) return given;
+  return "api:" + toHex(sha256(call.request.path + "|" + canonicalJson(call.body) + "|" + call.daemon.replica().writer() +
+                               "|" + std::to_string(call.daemon.now().wall.micros)))
+                      .substr(0, 32);
+}
+
+json::object answerJson(const Answer& answer) {
+  const kernel::Outcome outcome =
+      answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
+  json::object out{{"operationId", answer.operationId},
+                   {"outcome", answer.kind == AnswerKind::frozen ? "frozen" : std::string(enumName(outcome))},
+                   {"duplicate", answer.outcome == kernel::Outcome::duplicate},
+                   {"ledgerSeq", answer.seq > 0 ? json::value(answer.seq) : json::value(nullptr)},
+                   {"invariant", answer.invariant.empty() ? json::value(nullptr) : json::value(answer.invariant)},
+                   {"message", answer.message.empty() ? json::value(nullptr) : json::value(answer.message)}};
+  if (answer.safe != Safety::none) out["safe"] = answer.safe == Safety::safe;
+  return out;
+}
+
+void ask(const ControlCall& call, Result<Request> request) {
+  if (!request.ok()) return call.refuse(request.error());
+  auto wait = call.number("waitMs", kDefaultWaitMs);
+  if (!wait.ok()) return call.refuse(wait.error());
+  const std::string operation = request->operationId;
+  call.daemon.ask(std::move(*request), static_cast<std::int64_t>(std::min(*wait, kMostWaitMs)),
+                  [call, operation](const Result<Answer>& answer) {
+                    if (answer.ok()) return call.answer(answerJson(*answer));
+                    if (answer.error().code != ErrorCode::unavailable || call.daemon.stopping())
+                      return call.refuse(answer.error());
+                    call.answer({{"operationId", operation},
+                                 {"outcome", "waiting"},
+                                 {"message", answer.error().message},
+                                 {"hint", answer.error().hint}},
+                                202);
+                  });
+}
+
+json::object pendingJson(const kernel::DomainModule& module, const kernel::PendingView& p, const std::string& partition,
+                         const std::string& state) {
+  json::array findings;
+  for (const kernel::Finding& finding : p.findings)
+    findings.push_back({{"invariant", std::string(module.invariantId(finding.invariant))},
+                        {"result", std::string(enumName(finding.result))},
+                        {"message", finding.message}});
+  json::array counselors;
+  for (const std::string& counselor : module.signature().counselors) counselors.emplace_back(counselor);
+  json::object row{{"domain", module.signature().domain},
+                   {"partition", partition},
+                   {"entity", p.entity},
+                   {"seq", p.seq},
+                   {"digest", toHex(p.digest)},
+                   {"at", formatTime(p.at)},
+                   {"role", p.role},
+                   {"device", p.device},
+                   {"agent", p.agent},
+                   {"action", parseJson(p.action).value()},
+                   {"invariant", p.invariant},
+                   {"message", p.message},
+                   {"findings", std::move(findings)},
+                   {"counselors", std::move(counselors)},
+                   {"state", parseJson(state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}};
+  if (p.expires) row["expires"] = formatTime(*p.expires);
+  return row;
+}
+
+}  // namespace
+
+void propose(const ControlCall& call) {
+  ask(call, [&]() -> Result<Request> {
+    WITAN_TRY(module, moduleOf(call));
+    const json::value* action = call.body.if_contains("action");
+    if (action == nullptr) return invalid("action: there is none");
+    return proposalRequest(*module, call.text("entity"), call.text("role"), operationIdOf(call), *action);
+  }());
+}
+
+void begin(const ControlCall& call) {
+  ask(call, [&]() -> Result<Request> {
+    WITAN_TRY(module, moduleOf(call));
+    const json::value* fields = call.body.if_contains("init");
+    if (fields != nullptr && !fields->is_object()) return invalid("init: expected an object of field to value");
+    return initRequest(*module, call.text("entity"), operationIdOf(call),
+                       fields == nullptr ? json::value(json::object{}) : *fields);
+  }());
+}
+
+void queue(const ControlCall& call) {
+  json::array list;
+  const std::string domain = call.text("domain");
+  if (call.daemon.replica().hosts().empty())
+    return call.refuse({ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"});
+  for (const auto& [id, host] : call.daemon.replica().hosts()) {
+    if (!domain.empty() && host->module().signature().domain != domain) continue;
+    for (const kernel::PendingView& pending : host->partition().queue()) {
+      std::string state;
+      host->module().writeState(state, *host->partition().state(pending.entity));
+      list.push_back(pendingJson(host->module(), pending, id, state));
+    }
+  }
+  call.answer({{"queue", std::move(list)}});
+}
+
+void decide(const ControlCall& call) {
+  ask(call, [&]() -> Result<Request> {
+    WITAN_TRY(module, moduleOf(call));
+    Request request;
+    const std::string decision = call.text("decision");
+    if (decision != "commit" && decision != "reject") return invalid("decision: expected commit or reject");
+    request.kind = decision == "commit" ? RequestKind::commit : RequestKind::reject;
+    request.domain = module->signature().domain;
+    request.entity = call.text("entity");
+    request.counselor = call.text("counselor");
+    request.reason = call.text("reason");
+    const std::string digest = call.text("digest");
+    auto shown = hashFromHex(digest);
+    if (!shown.ok()) return invalid("digest: " + shown.error().message, "copy it from: witan queue list");
+    request.pendingDigest = *shown;
+    const std::string given = call.text("operationId");
+    request.operationId = given.empty() ? "queue:" + digest.substr(0, 32) : given;
+    if (request.kind == RequestKind::reject) return request;
+    const std::string base = call.text("base");
+    auto parsed = parseEnum<kernel::CommitBase>(base.empty() ? "candidate" : base);
+    if (!parsed) return invalid("base: expected candidate or current");
+    request.base = *parsed;
+    const json::value* edit = call.body.if_contains("edit");
+    if (edit != nullptr && !edit->is_object()) return invalid("edit: expected an object of field to value");
+    request.text = edit == nullptr ? "{}" : canonicalJson(*edit);
+    return request;
+  }());
+}
+
+void outbox(const ControlCall& call) {
+  json::array list;
+  for (const auto& [id, waiting] : call.daemon.replica().outbox().all())
+    list.push_back({{"operationId", id},
+                    {"kind", std::string(enumName(waiting.request.kind))},
+                    {"domain", waiting.request.domain},
+                    {"entity", waiting.request.entity},
+                    {"agent", waiting.request.agent},
+                    {"tries", waiting.tries}});
+  call.answer({{"outbox", std::move(list)}});
+}
+
+void feed(const ControlCall& call) {
+  json::object line = call.body;
+  if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
+  const Status entered = feedLine(call.daemon.replica(), call.daemon.config().scope, line, call.daemon.now());
+  if (!entered.ok()) return call.refuse(entered.error());
+  if (Status durable = call.daemon.round(); !durable.ok()) return call.refuse(durable.error());
+  call.answer({{"entered", true}});
+}
+
+}  // namespace witan::node::control

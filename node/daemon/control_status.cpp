@@ -1,0 +1,117 @@
+// How the node is.
+#include "base/json_codec.h"
+#include "node/daemon/control_routes.h"
+#include "node/daemon/metrics.h"
+
+namespace witan::node::control {
+
+namespace {
+
+struct Check {
+  const char* name;
+  bool good;
+  std::string what;
+};
+
+// A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner is a
+// check of its own, and no failure.
+std::vector<Check> checksOf(Daemon& daemon) {
+  const bool ledgers = !daemon.replica().hosts().empty();
+  std::size_t unreachable = 0;
+  for (const auto& [id, claim] : daemon.replica().owners().all()) {
+    const std::string owner(replication::deviceOf(claim.owner));
+    if (owner != daemon.replica().device() && !daemon.replica().isConnected(owner)) ++unreachable;
+  }
+  const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
+  return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
+          {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
+          {"member", me != nullptr && me->active(), "this device is in the roster"},
+          {"ledgers", true, ledgers ? "kept here" : "none kept here"},
+          {"owners", true,
+           unreachable == 0 ? "all reachable" : std::to_string(unreachable) + " partitions' owners are not connected"}};
+}
+
+}  // namespace
+
+void livez(const ControlCall& call) {
+  if (!call.daemon.failed().ok()) return call.refuse({ErrorCode::unavailable, "the store has failed", ""});
+  call.answerText("ok\n", "text/plain; charset=utf-8");
+}
+
+void readyz(const ControlCall& call) {
+  const auto checks = checksOf(call.daemon);
+  const bool good = std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.good; });
+  std::string text;
+  if (call.request.query.contains("verbose"))
+    for (const Check& check : checks)
+      text += std::string(check.good ? "[+] " : "[-] ") + check.name + ": " + check.what + "\n";
+  net::HttpResponse response;
+  response.status = good ? 200 : 503;
+  response.contentType = "text/plain; charset=utf-8";
+  response.body = text + (good ? "ok\n" : "not ready\n");
+  call.reply->answer(std::move(response));
+}
+
+void metrics(const ControlCall& call) {
+  call.answerText(metricsText(call.daemon), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+void openApiDocument(const ControlCall& call) { call.answer(openApi()); }
+
+void status(const ControlCall& call) {
+  Daemon& daemon = call.daemon;
+  Replica& replica = daemon.replica();
+  std::size_t owned = 0, entries = 0, entities = 0, pending = 0, connected = 0, others = 0;
+  for (const auto& [id, host] : replica.hosts()) {
+    owned += replica.owns(*host);
+    entries += host->partition().size();
+    entities += host->partition().entityCount();
+    pending += host->partition().queue().size();
+  }
+  for (const PeerStatus& peer : daemon.peers().status()) ++others, connected += peer.connected;
+  const RosterDevice* me = daemon.roster().current().find(replica.device());
+  json::array roles, addresses, checks;
+  if (me != nullptr)
+    for (const std::string& role : me->roles) roles.emplace_back(role);
+  for (const std::string& address : daemon.addresses()) addresses.emplace_back(address);
+  for (const Check& check : checksOf(daemon)) checks.push_back({{"name", check.name}, {"ok", check.good}, {"what", check.what}});
+  auto incidents = replica.data().incidents();
+  call.answer({{"version", WITAN_VERSION},
+               {"device", replica.device()},
+               {"name", me == nullptr ? daemon.cluster().name : me->name},
+               {"cluster", daemon.roster().current().cluster},
+               {"rosterVersion", daemon.roster().current().version},
+               {"writer", replica.data().writer()},
+               {"roles", std::move(roles)},
+               {"admin", daemon.enrolment().isAdmin()},
+               {"addresses", std::move(addresses)},
+               {"uptimeSeconds", (daemon.now().ms - daemon.startedMs()) / 1000},
+               {"peers", {{"known", others}, {"connected", connected}}},
+               {"partitions", {{"kept", replica.hosts().size()}, {"owned", owned}}},
+               {"entries", entries},
+               {"entities", entities},
+               {"waitingForCounselor", pending},
+               {"outbox", replica.outbox().size()},
+               {"agents", !daemon.config().agents.empty()},
+               {"quiet", replica.quiet()},
+               {"incidents", incidents.ok() ? incidents->size() : 0},
+               {"checks", std::move(checks)}});
+}
+
+void incidents(const ControlCall& call) {
+  auto incidents = call.daemon.replica().data().incidents();
+  if (!incidents.ok()) return call.refuse(incidents.error());
+  json::array list;
+  for (const replication::Incident& incident : *incidents) list.push_back(parseJson(toJson(incident)).value());
+  call.answer({{"incidents", std::move(list)}});
+}
+
+void logLevel(const ControlCall& call) {
+  const std::string level = call.text("level");
+  if (level != "debug" && level != "info" && level != "warn" && level != "error")
+    return call.refuse(invalid("level: expected debug, info, warn or error"));
+  call.daemon.log().setLevel(logLevelOf(level));
+  call.answer({{"level", level}});
+}
+
+}  // namespace witan::node::control

@@ -1,0 +1,332 @@
+#include "node/daemon/daemon.h"
+
+#include <algorithm>
+
+#include "agents/registry.h"
+#include "base/seams.h"
+#include "domains/registry.h"
+#include "node/replica/membership_duties.h"
+#include "node/replica/replica_agents.h"
+#include "node/replica_dir.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::int64_t kSlowRoundMs = 2'000;
+constexpr std::size_t kMaxWaiting = 10'000;
+
+std::vector<std::string> allDomains() {
+  std::vector<std::string> names;
+  for (const std::string_view name : domains::domainNames()) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace
+
+Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
+               SigningKey key, RosterBook book)
+    : loop_(loop),
+      log_(log),
+      path_(std::move(path)),
+      config_(std::move(config)),
+      cluster_(std::move(cluster)),
+      key_(std::move(key)),
+      book_(std::move(book)) {}
+
+Daemon::~Daemon() {
+  if (timer_ != 0) loop_.cancel(timer_);
+  for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
+}
+
+Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
+                                             DaemonConfig config) {
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(book, RosterBook::open(dir, admin));
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(loop, log, dir, std::move(config), std::move(cluster), std::move(key), std::move(book)));
+  WITAN_DO(daemon->openDir());
+  return daemon;
+}
+
+// --- opening
+
+Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
+  if (config_.agents.empty()) return std::shared_ptr<const AgentSetup>();
+  AgentSetup setup;
+  setup.gate = &gate_;
+  setup.options.wake.scope = config_.scope;
+  const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
+  if (all) {
+    setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());
+  } else {
+    for (const std::string& id : config_.agents) {
+      const agents::Agent* agent = agents::findAgent(id);
+      if (agent == nullptr) return invalid("[agents] run: there is no agent " + id, "see: witan agent list --builtin");
+      setup.agents.push_back(agent);
+    }
+  }
+  return std::make_shared<const AgentSetup>(std::move(setup));
+}
+
+NodeSetup Daemon::setup() const {
+  NodeSetup setup;
+  setup.domains = allDomains();
+  setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
+  const std::string self = deviceIdOf(key_.publicKey());
+  const RosterDevice* me = book_.current().byKey(key_.publicKey());
+  setup.ledgerReplica = me == nullptr || me->keepsLedgers();
+  setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
+  setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
+    const RosterDevice* known = book_.current().find(device);
+    return known != nullptr && known->active() && known->mayHave(scope);
+  };
+  setup.keepsLedgers = [this](std::string_view device) {
+    const RosterDevice* known = book_.current().find(device);
+    return known != nullptr && known->active() && known->keepsLedgers();
+  };
+  setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
+  return setup;
+}
+
+Status Daemon::mayAsk(std::string_view device, const Request& request) const {
+  const auto no = [&](const std::string& what) -> Status {
+    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device list"};
+  };
+  const RosterDevice* known = book_.current().find(device);
+  if (known == nullptr || !known->active()) return no("ask for anything");
+  const auto anyRole = [&] {
+    return std::any_of(known->roles.begin(), known->roles.end(), [&](const std::string& role) {
+      return role == kAnyRole || role.starts_with(request.domain + ".");
+    });
+  };
+  switch (request.kind) {
+    case RequestKind::propose:
+      if (known->mayAct(request.domain, request.role)) return okStatus();
+      // A role that the domain does not have is for the meta-agent to reject, on record.
+      return no("propose as " + request.domain + "." + request.role);
+    case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
+    case RequestKind::commit:
+    case RequestKind::reject:
+      return known->mayAct(request.domain, "counselor") ? okStatus() : no("bring a counselor's decisions of " + request.domain);
+  }
+  return no("ask that");
+}
+
+Status Daemon::openDir() {
+  NodeSetup made = setup();
+  WITAN_TRY(agents, agentSetup());
+  made.agents = std::move(agents);
+  WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
+  dir_ = std::move(opened);
+  std::optional<SigningKey> admin;
+  if (hasKey(path_, KeyName::admin)) {
+    WITAN_TRY(key, node::readKey(path_, KeyName::admin));
+    admin = std::move(key);
+  }
+  WITAN_TRY(clusterKey, readClusterSecret(path_));
+  WITAN_TRY(desk, EnrolmentDesk::open(path_, book_, std::move(clusterKey),
+                                      static_cast<std::uint32_t>(cluster_.partitions), std::move(admin)));
+  desk_ = std::make_unique<EnrolmentDesk>(std::move(desk));
+  if (replica().data().incarnation().newIncarnation() &&
+      replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
+    log_.warn("replica", "this device goes on as a new writer",
+              {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
+  WITAN_DO(foundMissing());
+  feed_ = std::make_unique<LedgerFeed>(replica());
+  return openPeers();
+}
+
+// The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
+// brings. Whoever lost its ledgers knows of no claims at all and begins nothing.
+Status Daemon::foundMissing() {
+  if (!desk_->isAdmin() || config_.engine != "embedded" || !setup().ledgerReplica) return okStatus();
+  const OwnerTable& owners = replica().owners();
+  if (owners.all().empty()) return okStatus();
+  return replica().found(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
+}
+
+Status Daemon::openPeers() {
+  WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
+  PeerDesk::Events events;
+  events.connected = [this](const std::string& device) { replica().connected(device, now()), touch(); };
+  events.disconnected = [this](const std::string& device) { replica().disconnected(device), touch(); };
+  events.received = [this](const std::string& device, std::string_view frame) {
+    replica().received(device, frame, now());
+    touch();
+  };
+  events.room = [this](const std::string&) { touch(); };
+  events.rosterChanged = [this] { reconcileMembership(), touch(); };
+  events.wall = [this] { return now().wall; };
+  events.steadyMs = [this] { return now().ms; };
+  peers_ = std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
+                                      PeerDesk::Options{replica().device(), config_.dial}, std::move(events));
+  return okStatus();
+}
+
+Status Daemon::start() {
+  startedMs_ = now().ms;
+  for (const std::string& address : config_.listen) {
+    WITAN_TRY(bound, peers_->listen(address));
+    log_.info("net", "listening for devices", {{"address", bound}});
+    addresses_.push_back(std::move(bound));
+  }
+  if (!config_.advertise.empty()) addresses_ = config_.advertise;
+  reconcileMembership();
+  WITAN_DO(round());
+  peers_->dialAll();
+  return okStatus();
+}
+
+// The statements by which members tidy up follow the roster, on the device that writes it.
+void Daemon::reconcileMembership() {
+  if (!desk_->isAdmin()) return;
+  auto& data = replica().data();
+  for (const RosterDevice& device : book_.current().devices) {
+    auto members = data.membership();
+    auto known = data.statements();
+    if (!members.ok() || !known.ok()) return;
+    const replication::Standing standing = members->standing(device.device);
+    if (device.active() && (standing == replication::Standing::unknown || standing == replication::Standing::retired))
+      (void)data.addStatement(replication::admit(*known, data.writer(), device.device,
+                                                 members->nextAdmission(device.device), device.name));
+    if (!device.active() && standing == replication::Standing::active)
+      (void)data.addStatement(replication::proposeRetire(*known, data.writer(), device.device,
+                                                         members->nextAdmission(device.device) - 1));
+  }
+  (void)payRetireAcks(data);
+}
+
+// --- working
+
+Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
+
+void Daemon::touch() {
+  if (due_ || !failed_.ok()) return;
+  due_ = true;
+  loop_.post([this] {
+    if (due_) (void)round();
+  });
+}
+
+Status Daemon::round() {
+  if (!failed_.ok()) return failed_;
+  WITAN_CHECK(!working_, "a round inside a round");
+  due_ = false;
+  working_ = true;
+  const std::int64_t began = now().ms;
+  const Status done = work();
+  working_ = false;
+  ++rounds_;
+  const std::int64_t took = now().ms - began;
+  slowestRoundMs_ = std::max(slowestRoundMs_, took);
+  if (took > kSlowRoundMs) log_.warn("replica", "a slow round", {{"ms", std::to_string(took)}});
+  if (!done.ok()) fail(done.error());
+  return done;
+}
+
+Status Daemon::work() {
+  const Now at = now();
+  replica().tick(at);
+  Effects effects;
+  WITAN_DO(dir_->drain(at, effects));
+  carryOut(effects);
+  WITAN_DO(feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
+    for (const auto& [handle, visit] : followers_) visit(host, entry);
+  }));
+  armTimer();
+  return okStatus();
+}
+
+void Daemon::carryOut(Effects& effects) {
+  for (Outgoing& send : effects.sends) {
+    // A session that has ended is over for good: a new link begins a new one.
+    if (!send.frames.empty() || send.close) peers_->send(send.peer, std::move(send.frames), send.close);
+  }
+  for (const node::Answered& answered : effects.answers) give(answered);
+  for (const Notice& notice : effects.notices) say(notice);
+  for (const agents::ToolCall& call : effects.toolCalls)
+    if (replica().agents() != nullptr && call.operation)
+      (void)replica().agents()->failed(*call.operation, Error{ErrorCode::notFound, "no such tool on this device", ""}, now());
+}
+
+void Daemon::say(const Notice& notice) {
+  const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
+                   notice.kind == "badFrame" || notice.kind == "notAllowed";
+  const std::initializer_list<LogField> fields{{"partition", notice.partition}, {"what", notice.what}};
+  if (bad)
+    log_.warn("replica", notice.kind, fields);
+  else if (notice.partition.empty())
+    log_.info("replica", notice.kind, {{"what", notice.what}});
+  else
+    log_.info("replica", notice.kind, fields);
+}
+
+void Daemon::armTimer() {
+  if (timer_ != 0) loop_.cancel(timer_);
+  const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
+  timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
+    timer_ = 0;
+    touch();
+  });
+}
+
+void Daemon::fail(const Error& why) {
+  if (!failed_.ok()) return;
+  failed_ = why;
+  log_.error("store", why.message, {{"hint", "nothing more is acknowledged; what was, is on disk"}});
+  if (onFailure) loop_.post(onFailure);
+}
+
+// --- requests of this device's people
+
+void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
+  if (stopping_) return done(Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"});
+  if (waiting_.size() >= kMaxWaiting)
+    return done(Error{ErrorCode::unavailable, "too many requests wait for their answers", "try again later"});
+  const std::string id = request.operationId;
+  if (Status submitted = replica().submit(std::move(request), now()); !submitted.ok()) return done(submitted.error());
+  const auto at = waiting_.emplace(id, Waiting{std::move(done), 0});
+  at->second.timer = loop_.after(waitMs, [this, at] {
+    const Done late = std::move(at->second.done);
+    const std::string operation = at->first;
+    waiting_.erase(at);
+    late(Error{ErrorCode::unavailable, "no answer to " + operation + " yet",
+               "it waits in the outbox and goes on by itself; ask again under the same operation id"});
+  });
+  touch();
+}
+
+void Daemon::give(const node::Answered& answered) {
+  const auto [first, last] = waiting_.equal_range(answered.answer.operationId);
+  std::vector<Done> told;
+  for (auto at = first; at != last; ++at) loop_.cancel(at->second.timer), told.push_back(std::move(at->second.done));
+  waiting_.erase(first, last);
+  for (const Done& done : told) done(answered.answer);
+}
+
+std::uint64_t Daemon::follow(LedgerFeed::Visit visit) {
+  followers_.emplace(nextFollower_, std::move(visit));
+  return nextFollower_++;
+}
+
+// --- the end
+
+void Daemon::stop(std::function<void()> done) {
+  if (stopping_) return;
+  stopping_ = true;
+  log_.info("node", "stopping");
+  if (failed_.ok()) (void)round();  // what was accepted is answered
+  peers_->close();
+  loop_.after(200, [this, done = std::move(done)] {
+    if (timer_ != 0) loop_.cancel(timer_);
+    timer_ = 0;
+    if (failed_.ok())
+      if (Status closed = dir_->close(now()); !closed.ok()) fail(closed.error());
+    done();
+  });
+}
+
+}  // namespace witan::node

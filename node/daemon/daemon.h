@@ -1,0 +1,120 @@
+// Daemon: one node of a cluster at work: its data directory (node/node_dir.h), its links (node/daemon/peer_desk.h), its
+// agents, and the clock. It feeds the Replica what happens and carries out what the Replica says; it decides nothing.
+//
+//   Daemon::open(loop, log, dir, config)    takes the directory
+//   start()                                 listens, dials, works; touch() after anything that others did to it
+//   stop()                                  says good-bye, makes everything durable; done() is called then
+//
+// All on the loop's thread. Loop and log outlive it. An error of the store ends it: failed() says so, and nothing more
+// is acknowledged.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/host/local_gate.h"
+#include "net/loop.h"
+#include "node/cluster/device_key.h"
+#include "node/daemon/daemon_config.h"
+#include "node/daemon/ledger_feed.h"
+#include "node/daemon/peer_desk.h"
+#include "node/node_dir.h"
+
+namespace witan::node {
+
+class Daemon {
+ public:
+  static Result<std::unique_ptr<Daemon>> open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
+                                              DaemonConfig config);
+  ~Daemon();
+
+  // Errors: an address that cannot be listened on.
+  Status start();
+  // Takes no more work, tells the peers, makes everything durable, then calls `done`.
+  void stop(std::function<void()> done);
+  bool stopping() const { return stopping_; }
+  // Why it cannot go on; ok while it can.
+  const Status& failed() const { return failed_; }
+  std::function<void()> onFailure;
+
+  // Something was done to the replica: a round is due, soon.
+  void touch();
+  // The same at once. Errors: of the store; the daemon fails then.
+  Status round();
+  Now now() const;
+
+  // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
+  using Done = std::function<void(Result<Answer>)>;
+  void ask(Request request, std::int64_t waitMs, Done done);
+
+  const std::filesystem::path& path() const { return path_; }
+  const DaemonConfig& config() const { return config_; }
+  const ClusterFile& cluster() const { return cluster_; }
+  const SigningKey& key() const { return key_; }
+  const std::vector<std::string>& addresses() const { return addresses_; }
+  NodeDir& dir() { return *dir_; }
+  Replica& replica() { return dir_->replica(); }
+  RosterBook& roster() { return book_; }
+  EnrolmentDesk& enrolment() { return *desk_; }
+  PeerDesk& peers() { return *peers_; }
+  Log& log() { return log_; }
+  std::int64_t startedMs() const { return startedMs_; }
+  std::uint64_t rounds() const { return rounds_; }
+  std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
+  std::size_t waitingAnswers() const { return waiting_.size(); }
+
+  // Each entry that became durable here. Returned handle: for unfollow().
+  std::uint64_t follow(LedgerFeed::Visit visit);
+  void unfollow(std::uint64_t handle) { followers_.erase(handle); }
+
+ private:
+  Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
+         SigningKey key, RosterBook book);
+  Status openDir();
+  Status openPeers();
+  NodeSetup setup() const;
+  Result<std::shared_ptr<const AgentSetup>> agentSetup();
+  Status mayAsk(std::string_view device, const Request& request) const;
+  Status foundMissing();
+  void reconcileMembership();
+  Status work();
+  void carryOut(Effects& effects);
+  void say(const Notice& notice);
+  void give(const node::Answered& answered);
+  void armTimer();
+  void fail(const Error& why);
+
+  struct Waiting {
+    Done done;
+    net::Loop::TimerId timer = 0;
+  };
+
+  net::Loop& loop_;
+  Log& log_;
+  const std::filesystem::path path_;
+  const DaemonConfig config_;
+  const ClusterFile cluster_;
+  const SigningKey key_;
+  RosterBook book_;
+  agents::LocalGate gate_;
+  std::unique_ptr<NodeDir> dir_;
+  std::unique_ptr<EnrolmentDesk> desk_;
+  std::unique_ptr<PeerDesk> peers_;
+  std::unique_ptr<LedgerFeed> feed_;
+  std::map<std::uint64_t, LedgerFeed::Visit> followers_;
+  std::uint64_t nextFollower_ = 1;
+  std::multimap<std::string, Waiting> waiting_;  // by operation id
+  std::vector<std::string> addresses_;
+  bool due_ = false, stopping_ = false, working_ = false;
+  net::Loop::TimerId timer_ = 0;
+  std::int64_t startedMs_ = 0, slowestRoundMs_ = 0;
+  std::uint64_t rounds_ = 0;
+  Status failed_ = okStatus();
+};
+
+}  // namespace witan::node
