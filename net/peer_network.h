@@ -79,6 +79,9 @@ struct PeerEvents {
   std::function<void(const LinkInfo&)> up;
   // One whole frame, header included. The view dies with the call.
   std::function<void(LinkId, std::string_view frame)> frame;
+  // Is this type of frame (byte 4 of its header) expected on a link of this purpose? If not, the link ends before
+  // memory is made for more than a frame of the usual buffer. Not set: all are.
+  std::function<bool(std::string_view purpose, std::uint8_t type)> knowsFrame;
   // Each link that was up, once, however it ended: also close() and drop() of this end.
   std::function<void(LinkId, std::string_view reason)> down;
   std::function<void(LinkId)> room;  // its queue fell below a quarter of the limit

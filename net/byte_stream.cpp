@@ -1,0 +1,167 @@
+#include "net/byte_stream.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <map>
+
+#include "base/bytes.h"
+
+namespace witan::net {
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+class PlainStream final : public ByteStream {
+ public:
+  explicit PlainStream(Socket socket) : socket_(std::move(socket)) {}
+
+  asio::awaitable<IoResult> read(std::span<char> into) override {
+    const auto [error, bytes] = co_await socket_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
+    co_return IoResult{error, bytes};
+  }
+  asio::awaitable<IoResult> write(std::string_view from) override {
+    const auto [error, bytes] = co_await socket_.async_write_some(asio::buffer(from.data(), from.size()), kAwait);
+    co_return IoResult{error, bytes};
+  }
+  Socket& socket() override { return socket_; }
+
+ private:
+  Socket socket_;
+};
+
+class SslStream final : public TlsStream {
+ public:
+  SslStream(Socket socket, std::shared_ptr<asio::ssl::context> context)
+      : context_(std::move(context)), stream_(std::move(socket), *context_) {}
+
+  asio::awaitable<ErrorCodeOf> handshake(bool asServer) override {
+    const auto side = asServer ? asio::ssl::stream_base::server : asio::ssl::stream_base::client;
+    const auto [error] = co_await stream_.async_handshake(side, kAwait);
+    co_return error;
+  }
+  asio::awaitable<IoResult> read(std::span<char> into) override {
+    const auto [error, bytes] = co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
+    co_return IoResult{error, bytes};
+  }
+  asio::awaitable<IoResult> write(std::string_view from) override {
+    const auto [error, bytes] = co_await stream_.async_write_some(asio::buffer(from.data(), from.size()), kAwait);
+    co_return IoResult{error, bytes};
+  }
+  Socket& socket() override { return stream_.next_layer(); }
+
+  void offerProtocol(std::string_view alpn) override {
+    WITAN_CHECK(!alpn.empty() && alpn.size() < 256, "a protocol's name has 1 to 255 bytes");
+    std::string wire(1, static_cast<char>(alpn.size()));
+    wire += alpn;
+    WITAN_CHECK(SSL_set_alpn_protos(ssl(), asBytes(wire).data(), static_cast<unsigned>(wire.size())) == 0,
+                "a protocol can be offered");
+  }
+  bool expectHost(const std::string& host) override {
+    ErrorCodeOf error;
+    asio::ip::make_address(host, error);
+    if (!error) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl()), host.c_str()) == 1;
+    SSL_set_tlsext_host_name(ssl(), host.c_str());
+    return SSL_set1_host(ssl(), host.c_str()) == 1;
+  }
+  std::string protocol() const override {
+    const unsigned char* name = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(ssl(), &name, &size);
+    return std::string(reinterpret_cast<const char*>(name), size);
+  }
+  Result<PublicKey> peerKey() const override {
+    const X509* certificate = SSL_get0_peer_certificate(ssl());
+    const EVP_PKEY* pkey = certificate ? X509_get0_pubkey(certificate) : nullptr;
+    PublicKey key;
+    std::size_t size = key.size();
+    if (pkey == nullptr || EVP_PKEY_get_id(pkey) != EVP_PKEY_ED25519 ||
+        EVP_PKEY_get_raw_public_key(pkey, key.data(), &size) != 1 || size != key.size())
+      return invalid("the peer showed no certificate with an Ed25519 key");
+    return key;
+  }
+
+ private:
+  SSL* ssl() const { return const_cast<SslStream*>(this)->stream_.native_handle(); }
+
+  std::shared_ptr<asio::ssl::context> context_;
+  asio::ssl::stream<Socket> stream_;
+};
+
+// The failures that people meet, by OpenSSL's reason; TLS alerts are the other end's view (RFC 8446 section 6.2).
+const std::map<int, const char*>& knownReasons() {
+  static const std::map<int, const char*> kReasons{
+      {SSL_R_UNSUPPORTED_PROTOCOL, "the other end speaks no TLS 1.3"},
+      {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "the other end speaks no TLS of our version (alert protocol_version)"},
+      {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the other end showed no certificate with an Ed25519 key"},
+      {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "the other end wants a certificate (alert certificate_required)"},
+      {SSL_R_NO_APPLICATION_PROTOCOL, "the other end offered no purpose (ALPN) that is served here"},
+      {SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL,
+       "the other end does not serve this purpose (alert no_application_protocol)"},
+      {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, "the other end accepts no Ed25519 signatures"},
+      {SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS, "the other end accepts no Ed25519 signatures"},
+      {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "the other end found nothing in common with us (alert handshake_failure)"},
+      {SSL_R_CERTIFICATE_VERIFY_FAILED, "the other end's certificate is not trusted"},
+      {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "the other end refuses our certificate (alert bad_certificate)"},
+      {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
+       "the other end refuses our certificate (alert unsupported_certificate)"},
+      {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "the other end refuses our certificate (alert unknown_ca)"},
+      {SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, "the other end refuses our certificate (alert certificate_unknown)"},
+      {SSL_R_HTTP_REQUEST, "the other end sent HTTP, not TLS"},
+      {SSL_R_WRONG_VERSION_NUMBER, "the other end speaks no TLS"},
+      {SSL_R_BAD_RECORD_TYPE, "the other end speaks no TLS"},
+      {SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, "bytes were changed on the way"},
+  };
+  return kReasons;
+}
+
+}  // namespace
+
+asio::awaitable<ErrorCodeOf> ByteStream::writeAll(std::string_view from) {
+  while (!from.empty()) {
+    const IoResult result = co_await write(from);
+    if (result.error) co_return result.error;
+    from.remove_prefix(result.bytes);
+  }
+  co_return ErrorCodeOf();
+}
+
+asio::awaitable<void> ByteStream::linger() {
+  ErrorCodeOf error;
+  socket().shutdown(Socket::shutdown_send, error);
+  char rest[4096];
+  while (!error) {
+    const auto [failed, bytes] = co_await socket().async_read_some(asio::buffer(rest), kAwait);
+    error = failed;
+  }
+}
+
+void ByteStream::close() {
+  ErrorCodeOf ignored;
+  socket().close(ignored);
+}
+
+std::unique_ptr<ByteStream> plainStream(Socket socket) { return std::make_unique<PlainStream>(std::move(socket)); }
+
+std::unique_ptr<TlsStream> tlsStream(Socket socket, std::shared_ptr<asio::ssl::context> context) {
+  return std::make_unique<SslStream>(std::move(socket), std::move(context));
+}
+
+std::string wordsOf(const ErrorCodeOf& error) {
+  if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
+    return "the other end closed the connection";
+  if (error.category() == asio::error::get_ssl_category()) {
+    const auto known = knownReasons().find(ERR_GET_REASON(static_cast<unsigned long>(error.value())));
+    if (known != knownReasons().end()) return known->second;
+  }
+  return error.message();
+}
+
+}  // namespace witan::net
