@@ -166,7 +166,7 @@ std::unique_ptr<ReplicaDir> ReplicaDir::borrow(const fs::path& dir, LocalReplica
                                                std::function<Status()> flush) {
   std::unique_ptr<ReplicaDir> view(new ReplicaDir(dir));
   view->borrowed_ = &replica;
-  view->agents_ = agents;
+  view->agentHost_ = agents;
   view->flushBorrowed_ = std::move(flush);
   return view;
 }

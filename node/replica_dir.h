@@ -59,7 +59,7 @@ class ReplicaDir {
 
   const std::filesystem::path& path() const { return dir_; }
   replication::LocalReplica& replica() { return borrowed_ != nullptr ? *borrowed_ : *replica_; }
-  agents::AgentHost* agents() { return agents_; }
+  agents::AgentHost* agents() { return agentHost_; }
 
   Status flush();
   // A clean end: the next open() knows exactly where this one stopped. Without it (a crash) nothing is lost either.
@@ -73,7 +73,7 @@ class ReplicaDir {
   std::unique_ptr<store::Store> journal_, agents_;
   std::unique_ptr<replication::LocalReplica> replica_;
   replication::LocalReplica* borrowed_ = nullptr;
-  agents::AgentHost* agents_ = nullptr;
+  agents::AgentHost* agentHost_ = nullptr;
   std::function<Status()> flushBorrowed_;
 };
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Status exists(const fs::path& dir) {
+Status takenBy(const fs::path& dir) {
   return Error{ErrorCode::conflict, dir.string() + " holds a node already", "start it: witan up --dir " + dir.string()};
 }
 
@@ -95,7 +95,7 @@ Result<SigningKey> ownKey(const fs::path& dir) {
 }
 
 Status beginCluster(const fs::path& dir, NewNode node, Now now) {
-  if (nodeExists(dir)) return exists(dir);
+  if (nodeExists(dir)) return takenBy(dir);
   if (node.partitions == 0 || node.partitions > kMaxClusterPartitions)
     return invalid("a domain has 1 to " + std::to_string(kMaxClusterPartitions) + " partitions");
   WITAN_TRY(key, ownKey(dir));
@@ -116,7 +116,7 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
 }
 
 Status enterCluster(const fs::path& dir, NewNode node, const JoinAnswer& answer) {
-  if (nodeExists(dir)) return exists(dir);
+  if (nodeExists(dir)) return takenBy(dir);
   WITAN_TRY(key, ownKey(dir));
   WITAN_TRY(admin, publicKeyFromBytes(answer.adminKey, "adminKey"));
   const auto broken = [](const std::string& what) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/now.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/messages.h"
 

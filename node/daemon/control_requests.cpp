@@ -25,7 +25,7 @@ Result<const kernel::DomainModule*> moduleOf(const ControlCall& call) {
 // Unless the caller names it: of the content and the moment, so that two equal proposals are two.
 std::string operationIdOf(const ControlCall& call) {
   if (const std::string given = call.text("operationId"); !given.empty()) return given;
-  return "api:" + toHex(sha256(call.request.path + "|" + canonicalJson(call.body) + "|" + call.daemon.replica().writer() +
+  return "api:" + toHex(sha256(call.request.path + "|" + canonicalJson(call.body) + "|" + call.daemon.replica().data().writer() +
                                "|" + std::to_string(call.daemon.now().wall.micros)))
                       .substr(0, 32);
 }

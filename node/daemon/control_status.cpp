@@ -2,6 +2,7 @@
 #include "base/json_codec.h"
 #include "node/daemon/control_routes.h"
 #include "node/daemon/metrics.h"
+#include "replication/writer.h"
 
 namespace witan::node::control {
 

@@ -1,0 +1,114 @@
+// `witan device invite|pending|approve|deny|revoke|roles|roster` on a running node: who belongs to the cluster.
+#include "base/time.h"
+#include "node/live.h"
+
+namespace witan::node {
+
+namespace {
+
+struct EnrolArguments : LiveArguments {
+  std::string device, reason, ttl = "15m";
+  std::vector<std::string> roles, scopes, addresses;
+  std::uint64_t uses = 1;
+};
+
+json::array listOf(const std::vector<std::string>& items) {
+  json::array list;
+  for (const std::string& item : items) list.emplace_back(item);
+  return list;
+}
+
+Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
+  auto ttl = parseDurationMicros(a.ttl);
+  if (!ttl.ok()) return invalid("--ttl: " + ttl.error().message);
+  json::object body{{"ttlSeconds", *ttl / 1'000'000}, {"uses", a.uses}};
+  if (!a.roles.empty()) body["roles"] = listOf(a.roles);
+  if (!a.scopes.empty()) body["scopes"] = listOf(a.scopes);
+  if (!a.addresses.empty()) body["addresses"] = listOf(a.addresses);
+  WITAN_TRY(answer, client.post("/v1/devices/invite", body));
+  if (!a.json)
+    putErr("good until " + shown(answer, "expires") + ", " + shown(answer, "uses") +
+           " use(s); on the new device: witan join TOKEN\n");
+  return print(answer, a.json, [](const json::value& made) { return shown(made, "token") + "\n"; });
+}
+
+std::string pendingWords(const json::value& answer) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& device : rowsOf(answer, "pending"))
+    rows.push_back({shown(device, "name"), shown(device, "device"), "from " + shown(device, "from"),
+                    "since " + shown(device, "since"), shown(device, "fingerprint")});
+  return rows.empty() ? "nobody waits to be approved\n" : columns(rows);
+}
+
+std::string rosterWords(const json::value& answer) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& device : rowsOf(answer, "devices")) {
+    std::string state = shown(device, "state");
+    if (isTrue(device, "this")) state += ", this device";
+    else if (isTrue(device, "connected")) state += ", connected";
+    std::string roles;
+    for (const json::value& role : rowsOf(device, "roles"))
+      roles += (roles.empty() ? "" : " ") + std::string(role.as_string());
+    rows.push_back({shown(device, "name"), shown(device, "device"), state, roles,
+                    shown(device, "reason") == "-" ? "" : shown(device, "reason")});
+  }
+  return columns(rows);
+}
+
+}  // namespace
+
+void addEnrolmentCommands(CLI::App& device, int& exitCode) {
+  const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
+    const auto a = std::make_shared<EnrolArguments>();
+    return std::pair(addLiveVerb(device, name, what, example, a, work, exitCode), a);
+  };
+  const auto lists = [](CLI::App* command, EnrolArguments& a) {
+    command->add_option("--role", a.roles, "ledger, * (every role), or DOMAIN.ROLE; may be repeated; default: ledger and *")
+        ->allow_extra_args(false);
+  };
+  const auto scopes = [](CLI::App* command, EnrolArguments& a) {
+    command->add_option("--scope", a.scopes, "Of the replicated data; may be repeated; default: all")->allow_extra_args(false);
+  };
+  const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",
+                                        "witan device invite --role udt.LabOrder --ttl 15m", invite);
+  lists(inviting, *invited), scopes(inviting, *invited);
+  inviting->add_option("--ttl", invited->ttl, "How long it is good for: 15m, 2h, 1d")->capture_default_str();
+  inviting->add_option("--uses", invited->uses, "How many devices may use it")->capture_default_str();
+  inviting->add_option("--address", invited->addresses, "Where the device shall find this one; default: where it listens")
+      ->allow_extra_args(false);
+  verb("pending", "Devices that wait to be approved", "witan device pending",
+       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+         WITAN_TRY(answer, client.get("/v1/devices/pending"));
+         return print(answer, a.json, pendingWords);
+       });
+  verb("roster", "The members of the cluster, their roles and whether they are connected", "witan device roster",
+       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+         WITAN_TRY(answer, client.get("/v1/devices"));
+         return print(answer, a.json, rosterWords);
+       });
+  const auto one = [&](const char* name, const char* what, const char* example) {
+    const auto [command, a] =
+        verb(name, what, example, [name](const ControlClient& client, const EnrolArguments& args) -> Result<int> {
+          json::object body{{"device", args.device}};
+          if (!args.roles.empty()) body["roles"] = listOf(args.roles);
+          if (!args.scopes.empty()) body["scopes"] = listOf(args.scopes);
+          if (!args.reason.empty()) body["reason"] = args.reason;
+          WITAN_TRY(answer, client.post(std::string("/v1/devices/") + name, body));
+          return print(answer, args.json, [&](const json::value& done) {
+            return std::string(name) + " " + args.device +
+                   (done.get_object().contains("version") ? ": roster " + shown(done, "version") : "") + "\n";
+          });
+        });
+    command->add_option("DEVICE", a->device, "Its name or id")->required();
+    return std::pair(command, a);
+  };
+  const auto [approving, approved] = one("approve", "Make a pending device a member", "witan device approve phone");
+  lists(approving, *approved), scopes(approving, *approved);
+  one("deny", "Turn a pending device away for good", "witan device deny phone");
+  const auto [revoking, revoked] = one("revoke", "Take a member out, at once and everywhere", "witan device revoke phone --reason stolen");
+  revoking->add_option("--reason", revoked->reason, "For the roster");
+  const auto [changing, changed] = one("roles", "Give a member other roles", "witan device roles lab --role udt.LabOrder");
+  lists(changing, *changed);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,60 @@
+// What the commands on a running node have in common: --dir, --json, the connection, the printing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "node/cli.h"
+#include "node/control_client.h"
+#include "node/output.h"
+#include "node/replica_dir.h"
+
+namespace witan::node {
+
+struct LiveArguments {
+  std::string dir;
+  bool json = false;
+};
+
+// Connects to the node of the directory and works; prints what went wrong. Exit code 4: no node answers.
+template <class Work>
+int onLiveNode(const LiveArguments& arguments, Work work) {
+  const auto done = [&]() -> Result<int> {
+    WITAN_TRY(dir, replicaDirPath(arguments.dir));
+    WITAN_TRY(client, ControlClient::open(dir));
+    return work(client);
+  }();
+  return done.ok() ? *done : reportError(done.error(), arguments.json);
+}
+
+inline void addLiveOptions(CLI::App* command, LiveArguments& arguments, const char* example) {
+  command->add_option("--dir", arguments.dir, "Data directory of the node; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->type_name("DIR");
+  command->add_flag("--json", arguments.json, "JSON output");
+  command->footer(std::string("Example: ") + example);
+}
+
+// A verb whose work gets the client and its arguments, and returns an exit code.
+template <class Arguments, class Work>
+CLI::App* addLiveVerb(CLI::App& noun, const char* name, const char* what, const char* example,
+                      const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
+  CLI::App* command = noun.add_subcommand(name, what);
+  addLiveOptions(command, *arguments, example);
+  command->callback([arguments, work, &exitCode] {
+    exitCode = onLiveNode(*arguments, [&](const ControlClient& client) { return work(client, *arguments); });
+  });
+  return command;
+}
+
+// Members of an answer, as people read them: text as it is, everything else as JSON; missing: "-".
+std::string shown(const json::value& object, const char* member);
+bool isTrue(const json::value& object, const char* member);
+const json::array& rowsOf(const json::value& object, const char* member);
+// The answer itself with --json, else `words` of it.
+int print(const json::value& answer, bool asJson, const std::function<std::string(const json::value&)>& words);
+// Columns, each as wide as its widest cell.
+std::string columns(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace witan::node
