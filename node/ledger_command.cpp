@@ -7,6 +7,7 @@
 #include "domains/registry.h"
 #include "kernel/ledger_verify.h"
 #include "node/cli.h"
+#include "node/ledger_live.h"
 #include "node/ledger_reader.h"
 #include "node/store_dir.h"
 
@@ -18,6 +19,9 @@ namespace {
 
 struct LedgerArguments {
   std::string store;
+  std::string dir;
+  std::string domain;
+  bool follow = false;
   std::string entity;
   std::size_t count = 20;
   std::uint64_t seq = 0;
@@ -216,19 +220,37 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
   ledger->footer("Example: witan ledger verify --store DIR --replay");
   const auto verb = [&](const char* name, const char* what, const char* example, auto run) {
     CLI::App* command = ledger->add_subcommand(name, what);
-    command->add_option("--store", a->store, "Directory of the ledger")->required();
+    command->add_option("--store", a->store, "Directory of a ledger that `witan run` keeps");
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
     command->callback([a, run, &exitCode] {
-      Status status = run(*a);
+      Status status = a->store.empty() ? Status(invalid("--store is missing", "the directory of a ledger")) : run(*a);
       exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
     });
     return command;
+  };
+  // Those that also know a node's ledgers.
+  const auto alsoLive = [&](CLI::App* command) {
+    command->add_option("--dir", a->dir, "Data directory of a node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
+  };
+  const auto liveOf = [](const LedgerArguments& args) {
+    return LiveLedger{args.dir, args.entity, args.domain, args.count, args.follow, args.replay, args.json};
   };
   CLI::App* tailCommand =
       verb("tail", "The last decisions, oldest first", "witan ledger tail --store DIR --entity David -n 0", tail);
   tailCommand->add_option("-n,--count", a->count, "How many; 0 for all")->capture_default_str();
   tailCommand->add_option("--entity", a->entity, "Of this entity only");
+  tailCommand->add_option("--domain", a->domain, "Of this domain only; of a node");
+  tailCommand->add_flag("-f,--follow", a->follow, "Go on as entries come; of a running node");
+  alsoLive(tailCommand);
+  tailCommand->callback([a, liveOf, &exitCode] {
+    if (a->store.empty()) {
+      exitCode = liveTail(liveOf(*a));
+      return;
+    }
+    Status status = tail(*a);
+    exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
+  });
   verb("show", "One decision", "witan ledger show 7 --store DIR", show)
       ->add_option("seq", a->seq, "Its number")
       ->required();
@@ -236,7 +258,12 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
       verb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
            "witan ledger verify --store DIR --replay", [](const LedgerArguments&) { return okStatus(); });
   verifyCommand->add_flag("--replay", a->replay, "Make every decision again and compare");
-  verifyCommand->callback([a, &exitCode] {
+  alsoLive(verifyCommand);
+  verifyCommand->callback([a, liveOf, &exitCode] {
+    if (a->store.empty()) {
+      exitCode = liveVerify(liveOf(*a));
+      return;
+    }
     auto good = verify(*a);
     exitCode = !good ? reportError(good.error(), a->json) : *good ? kExitOk : kExitFailed;
   });

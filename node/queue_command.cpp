@@ -1,12 +1,14 @@
 // `witan queue list|show|approve|reject` on a store directory: the counselor's desk (seed 000, A.3; findings F16, F17,
 // F21).
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "node/cli.h"
 #include "node/event_runner.h"
+#include "node/queue_live.h"
 #include "node/store_dir.h"
 
 namespace witan::node {
@@ -17,6 +19,8 @@ namespace {
 
 struct QueueArguments {
   std::string store;
+  std::string dir;
+  std::string which;  // of a running node: PARTITION/SEQ, an entity, a digest
   std::uint64_t seq = 0;
   std::string counselor;
   std::string digest;
@@ -185,6 +189,17 @@ Status decide(const QueueArguments& given, bool commit) {
   return okStatus();
 }
 
+constexpr const char* kWhich =
+    "Number of its escalation entry; of a running node PARTITION/NUMBER, the entity, or the beginning of the digest";
+
+// --store knows them by number alone.
+Status numberOf(QueueArguments& a) {
+  if (a.which.empty()) return okStatus();
+  const auto [end, failure] = std::from_chars(a.which.data(), a.which.data() + a.which.size(), a.seq);
+  if (failure == std::errc{} && end == a.which.data() + a.which.size()) return okStatus();
+  return invalid(a.which + " is no number of an entry", "see: witan queue list --store " + a.store);
+}
+
 }  // namespace
 
 void addQueueCommand(CLI::App& app, int& exitCode) {
@@ -192,25 +207,40 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
   CLI::App* queue = app.add_subcommand("queue", "What waits for a human counselor");
   queue->require_subcommand(1);
   queue->footer("Example: witan queue list --store DIR");
-  const auto verb = [&](const char* name, const char* what, const char* example, auto run) {
+  const auto verb = [&](const char* name, const char* what, const char* example, auto run, auto live) {
     CLI::App* command = queue->add_subcommand(name, what);
-    command->add_option("--store", a->store, "Directory of the ledger")->required();
+    command->add_option("--store", a->store, "Directory of a ledger that `witan run` keeps");
+    command->add_option("--dir", a->dir, "Data directory of a running node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
-    command->callback([a, run, &exitCode] {
-      Status status = run(*a);
+    command->callback([a, run, live, &exitCode] {
+      if (a->store.empty()) {
+        exitCode = onLiveNode(LiveArguments{a->dir, a->json}, [&](const ControlClient& client) { return live(client, *a); });
+        return;
+      }
+      Status status = numberOf(*a);
+      if (status.ok()) status = run(*a);
       exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
     });
     return command;
   };
-  verb("list", "All pending proposals", "witan queue list --store DIR", list);
-  verb("show", "One pending proposal with everything it would break", "witan queue show 7 --store DIR", show)
-      ->add_option("seq", a->seq, "Number of its escalation entry")
+  verb("list", "All pending proposals", "witan queue list --store DIR", list,
+       [](const ControlClient& client, const QueueArguments& args) { return liveQueue(client, args.json); });
+  verb("show", "One pending proposal with everything it would break", "witan queue show 7 --store DIR", show,
+       [](const ControlClient& client, const QueueArguments& args) { return livePending(client, args.which, args.json); })
+      ->add_option("WHICH", a->which, kWhich)
       ->required();
   const auto decisionVerb = [&](const char* name, const char* what, const char* example, bool commit) {
     CLI::App* command =
-        verb(name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); });
-    command->add_option("seq", a->seq, "Number of its escalation entry")->required();
+        verb(
+            name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); },
+            [commit](const ControlClient& client, const QueueArguments& args) -> Result<int> {
+              if (args.dryRun) return invalid("--dry-run works on a directory", "give --store");
+              return liveDecide(client, args.which,
+                                {args.counselor, args.digest, args.base, args.edit, args.reason, args.operationId}, commit,
+                                args.json);
+            });
+    command->add_option("WHICH", a->which, kWhich)->required();
     command->add_option("--counselor", a->counselor, "Who decides")->required();
     auto* digest =
         command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that");

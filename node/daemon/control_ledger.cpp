@@ -1,10 +1,8 @@
 // The shared state as this device has it: entries, slices, and whether it all verifies.
-#include <deque>
-
 #include "base/bytes.h"
 #include "base/quote.h"
-#include "kernel/ledger_verify.h"
 #include "node/daemon/control_routes.h"
+#include "node/verify_hosts.h"
 
 namespace witan::node::control {
 
@@ -85,27 +83,9 @@ void ledgerStream(const ControlCall& call) {
 }
 
 void ledgerVerify(const ControlCall& call) {
-  Replica& replica = call.daemon.replica();
-  if (replica.hosts().empty()) return call.refuse(noLedgers());
-  const bool replay = call.text("replay") == "true";
-  json::array list;
-  std::uint64_t entries = 0;
-  bool good = true;
-  std::string roots;
-  for (const auto& [id, host] : replica.hosts()) {
-    auto report = kernel::verifyLedger(host->rows(), {replay ? &host->module() : nullptr, std::nullopt});
-    if (!report.ok()) return call.refuse(report.error());
-    entries += report->entries;
-    good = good && report->ok();
-    roots += id + " " + std::to_string(report->entries) + " " + toHex(report->root) + "\n";
-    if (report->entries == 0 && report->ok()) continue;
-    list.push_back({{"partition", id},
-                    {"entries", report->entries},
-                    {"root", toHex(report->root)},
-                    {"problem", report->ok() ? json::value(nullptr) : json::value(report->problem)}});
-  }
-  // One hash over all ledgers: two devices with the same have the same entries.
-  call.answer({{"ok", good}, {"entries", entries}, {"root", toHex(sha256(roots))}, {"ledgers", std::move(list)}});
+  if (call.daemon.replica().hosts().empty()) return call.refuse(noLedgers());
+  auto report = verifyHosts(call.daemon.replica(), call.text("replay") == "true");
+  report.ok() ? call.answer(*report) : call.refuse(report.error());
 }
 
 void slice(const ControlCall& call) {
