@@ -1,0 +1,324 @@
+#include "net/http_connection.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/json.h"
+#include "net/connect.h"
+
+namespace witan::net {
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+constexpr std::int64_t kLingerMs = 2'000;
+constexpr std::size_t kReadBytes = 16 * 1024;
+
+HttpResponse faultAnswer(const HttpFault& fault) {
+  HttpResponse response;
+  response.status = fault.status;
+  const json::object error{{"code", fault.status == 503 ? "unavailable" : "invalidInput"}, {"message", fault.message}};
+  response.body = json::serialize(json::object{{"error", error}}) + "\n";
+  return response;
+}
+
+}  // namespace
+
+class ConnectionStream final : public HttpStream {
+ public:
+  explicit ConnectionStream(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
+
+  bool send(std::string_view event, std::string_view data, std::string_view id) override {
+    std::string bytes;
+    const auto field = [&](std::string_view name, std::string_view value) {
+      bytes.append(name).append(": ").append(value).append("\n");
+    };
+    if (!id.empty()) field("id", id.substr(0, id.find_first_of("\r\n")));
+    if (!event.empty()) field("event", event.substr(0, event.find_first_of("\r\n")));
+    for (std::size_t at = 0; at <= data.size();) {  // a lone CR ends a line too
+      const std::size_t end = std::min(data.find_first_of("\r\n", at), data.size());
+      field("data", data.substr(at, end - at));
+      at = end + (data.substr(end, 2) == "\r\n" ? 2 : 1);
+    }
+    return write(bytes + "\n");
+  }
+  bool write(std::string_view raw) override {
+    const auto connection = connection_.lock();
+    return connection && connection->push(std::string(raw));
+  }
+  void close() override {
+    if (const auto connection = connection_.lock()) connection->closeStream();
+  }
+  bool open() const override {
+    const auto connection = connection_.lock();
+    return connection && !connection->ended_ && !connection->streamClosing_;
+  }
+  void onGone(std::function<void()> work) override {
+    const auto connection = connection_.lock();
+    if (connection && !connection->ended_) {
+      connection->gone_.push_back(std::move(work));
+    } else if (connection) {
+      asio::post(connection->shared_->io, std::move(work));
+    } else {
+      work();  // even the connection's memory is gone: nobody else will
+    }
+  }
+
+ private:
+  std::weak_ptr<HttpConnection> connection_;
+};
+
+class ConnectionReply final : public HttpReply {
+ public:
+  explicit ConnectionReply(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
+  ~ConnectionReply() override {
+    if (!used_) answer(faultAnswer({500, "the request was dropped without an answer"}));
+  }
+  void answer(HttpResponse response) override {
+    const auto connection = connection_.lock();
+    if (!std::exchange(used_, true) && connection) connection->answered(std::move(response));
+  }
+  std::shared_ptr<HttpStream> stream(HttpResponse head) override {
+    const auto connection = connection_.lock();
+    if (!std::exchange(used_, true) && connection) {
+      connection->asStream_ = true;
+      connection->answered(std::move(head));
+      return std::make_shared<ConnectionStream>(connection_);
+    }
+    return std::make_shared<ConnectionStream>(std::weak_ptr<HttpConnection>());
+  }
+
+ private:
+  std::weak_ptr<HttpConnection> connection_;
+  bool used_ = false;
+};
+
+HttpConnection::HttpConnection(std::shared_ptr<Shared> shared, std::uint64_t id, Socket socket)
+    : shared_(std::move(shared)),
+      id_(id),
+      remote_(remoteAddress(socket)),
+      stream_(plainStream(std::move(socket))),
+      deadline_(shared_->io, [this] { onTime(); }),
+      wake_(shared_->io, asio::steady_timer::time_point::max()) {}
+
+void HttpConnection::start() { spawn(shared_->io, serve(shared_from_this())); }
+
+void HttpConnection::turnAway() {
+  spawn(shared_->io, refuse(shared_from_this(), {503, "too many connections, try again"}));
+}
+
+void HttpConnection::end() {
+  if (std::exchange(ended_, true)) return;
+  deadline_.off();
+  stream_->close();
+  wake_.cancel();
+  for (auto& work : std::exchange(gone_, {})) asio::post(shared_->io, std::move(work));
+  asio::post(shared_->io, [shared = shared_, id = id_] {
+    if (shared->onEnd) shared->onEnd(id);
+  });
+}
+
+void HttpConnection::finish() {
+  keepAlive_ = false;
+  if (idle_ || waiting_ == Waiting::firstByte) end();
+  if (asStream_) closeStream();
+}
+
+asio::awaitable<void> HttpConnection::refuse(Self, HttpFault fault) { co_await refuseWith(std::move(fault)); }
+
+asio::awaitable<void> HttpConnection::serve(Self) {
+  keepAlive_ = true;
+  while (keepAlive_ && !ended_ && !shared_->closing) {
+    std::optional<HttpRequest> request = co_await readRequest();
+    if (!request || ended_) break;
+    const bool written = co_await answerOne(std::move(*request));
+    if (!written) break;
+  }
+  if (!ended_ && waiting_ != Waiting::lingering) co_await lingerAndEnd();
+  end();
+}
+
+// nullopt: the connection ended, or was told why there is no answer.
+asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
+  const HttpServerOptions& options = shared_->options;
+  HttpRequestReader reader({options.maxHeaderBytes, options.maxBodyBytes});
+  if (input_.empty()) {
+    wait(Waiting::firstByte, served_ ? options.idleTimeoutMs : options.headerTimeoutMs);
+    idle_ = served_;
+    idleSince_ = Loop::nowMs();
+  } else {
+    wait(Waiting::header, options.headerTimeoutMs);
+  }
+  char buffer[kReadBytes];
+  while (true) {
+    if (!input_.empty()) input_.erase(0, reader.put(input_));
+    if (reader.fault()) {
+      co_await refuseWith(*reader.fault());
+      co_return std::nullopt;
+    }
+    if (reader.done()) break;
+    if (reader.headerDone() && waiting_ != Waiting::body) {
+      if (reader.expectsContinue() && input_.empty()) {
+        const bool written = co_await writeOut("HTTP/1.1 100 Continue\r\n\r\n");
+        if (!written) co_return std::nullopt;
+      }
+      wait(Waiting::body, options.bodyTimeoutMs);
+    }
+    const IoResult result = co_await stream_->read(buffer);
+    if (timedOut_ && !ended_ && waiting_ != Waiting::firstByte)
+      co_await refuseWith({408, "the request came too slowly"});
+    if (ended_ || timedOut_ || result.error) co_return std::nullopt;
+    if (waiting_ == Waiting::firstByte) wait(Waiting::header, options.headerTimeoutMs);
+    idle_ = false;
+    input_.append(buffer, result.bytes);
+  }
+  deadline_.off();
+  waiting_ = Waiting::nothing;
+  idle_ = false;
+  served_ = true;
+  http11_ = reader.http11();
+  keepAlive_ = reader.keepAlive() && !shared_->closing;
+  HttpRequest request = reader.take();
+  request.remote = remote_;
+  co_return request;
+}
+
+asio::awaitable<void> HttpConnection::refuseWith(HttpFault fault) {
+  keepAlive_ = false;
+  const HttpResponse response = faultAnswer(fault);
+  const bool written = co_await writeOut(responseHead(response, false, response.body.size(), false) + response.body);
+  if (written) co_await lingerAndEnd();
+  end();
+}
+
+asio::awaitable<void> HttpConnection::lingerAndEnd() {
+  wait(Waiting::lingering, kLingerMs);
+  co_await stream_->linger();
+  end();
+}
+
+asio::awaitable<bool> HttpConnection::writeOut(std::string bytes) {
+  std::string_view rest = bytes;
+  while (!rest.empty() && !ended_) {
+    wait(Waiting::writing, shared_->options.writeTimeoutMs);
+    const IoResult result = co_await stream_->write(rest);
+    if (result.error) end();
+    rest.remove_prefix(result.bytes);
+    writingBytes_ = rest.size();
+  }
+  deadline_.off();
+  waiting_ = Waiting::nothing;
+  co_return !ended_;
+}
+
+asio::awaitable<bool> HttpConnection::answerOne(HttpRequest request) {
+  head_ = request.method == "HEAD";
+  answer_.reset();
+  asStream_ = false;
+  {
+    const auto reply = std::make_shared<ConnectionReply>(weak_from_this());
+    const HttpHandler handler = shared_->handler;
+    handler(request, reply);
+  }
+  while (!answer_ && !ended_) co_await wake_.async_wait(kAwait);
+  if (ended_) co_return false;
+  HttpResponse response = std::move(*answer_);
+  answer_.reset();
+  if (asStream_) {
+    co_await streamOut(std::move(response), !head_);
+    co_return false;
+  }
+  if (shared_->closing) keepAlive_ = false;
+  const bool bodiless = head_ || response.status == 204 || response.status == 304;
+  std::string bytes = responseHead(response, keepAlive_, response.body.size(), false);
+  if (!bodiless) bytes += response.body;
+  const bool written = co_await writeOut(std::move(bytes));
+  co_return written;
+}
+
+void HttpConnection::answered(HttpResponse response) {
+  if (ended_ || answer_) return;
+  if (asStream_ && response.contentType == "application/json") response.contentType = "text/event-stream";
+  events_ = response.contentType.starts_with("text/event-stream");
+  answer_ = std::move(response);
+  wake_.cancel();
+}
+
+// The head, then whatever is pushed, until closeStream() or the client has gone. Never again a request after it.
+asio::awaitable<void> HttpConnection::streamOut(HttpResponse head, bool withBody) {
+  chunked_ = withBody && http11_;
+  if (events_) head.headers.emplace("cache-control", "no-store");
+  const bool written = co_await writeOut(responseHead(head, false, std::nullopt, chunked_));
+  if (!written) co_return;
+  spawn(shared_->io, watchForEnd(shared_from_this()));
+  while (withBody && !ended_) {
+    if (!pending_.empty()) {
+      std::string bytes = std::exchange(pending_, {});
+      writingBytes_ = bytes.size();
+      const bool sent = co_await writeOut(std::move(bytes));
+      if (!sent) co_return;
+    } else if (streamClosing_) {
+      if (chunked_) co_await writeOut("0\r\n\r\n");
+      break;
+    } else {
+      wait(Waiting::streaming, shared_->options.streamHeartbeatMs);
+      co_await wake_.async_wait(kAwait);
+    }
+  }
+  if (ended_) co_return;
+  // The second coroutine reads; it ends the connection when the client has closed too, or the time is up.
+  ErrorCodeOf ignored;
+  stream_->socket().shutdown(Socket::shutdown_send, ignored);
+  wait(Waiting::lingering, kLingerMs);
+}
+
+asio::awaitable<void> HttpConnection::watchForEnd(Self) {
+  char buffer[4096];
+  while (!ended_) {
+    const IoResult result = co_await stream_->read(buffer);
+    if (result.error) end();
+  }
+}
+
+bool HttpConnection::push(std::string bytes) {
+  if (ended_ || streamClosing_) return false;
+  if (bytes.empty()) return true;
+  if (pending_.size() + writingBytes_ + bytes.size() > shared_->options.maxStreamBytes) {
+    end();  // a slow reader
+    return false;
+  }
+  pending_ += chunked_ ? chunkOf(bytes) : bytes;
+  wake_.cancel();
+  return true;
+}
+
+void HttpConnection::closeStream() {
+  streamClosing_ = true;
+  wake_.cancel();
+}
+
+void HttpConnection::wait(Waiting what, std::int64_t ms) {
+  waiting_ = what;
+  deadline_.within(ms);
+}
+
+void HttpConnection::onTime() {
+  switch (waiting_) {
+    case Waiting::header:
+    case Waiting::body: {  // the reading ends, the socket stays for the answer
+      timedOut_ = true;
+      ErrorCodeOf ignored;
+      stream_->socket().cancel(ignored);
+      return;
+    }
+    case Waiting::streaming:
+      if (events_) push(": still here\n\n");
+      return;
+    case Waiting::nothing: return;
+    case Waiting::firstByte:
+    case Waiting::writing:
+    case Waiting::lingering: return end();
+  }
+}
+
+}  // namespace witan::net

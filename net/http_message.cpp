@@ -1,0 +1,187 @@
+#include "net/http_message.h"
+
+#include <algorithm>
+
+#include "base/quote.h"
+#include "base/utf8.h"
+#include "net/http_reader.h"
+
+namespace witan::net {
+namespace {
+
+constexpr std::size_t kMostKeys = 100;
+
+int hexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// RFC 3986 section 2.1; in a query '+' is a space, as forms write it. nullopt: of another form, or no UTF-8 text.
+std::optional<std::string> decoded(std::string_view text, bool query) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = hexDigit(text[i + 1]), low = hexDigit(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      c = static_cast<char>(high * 16 + low);
+      i += 2;
+    } else if (c == '+' && query) {
+      c = ' ';
+    }
+    if (c == '\0') return std::nullopt;
+    out.push_back(c);
+  }
+  return isUtf8(out) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool isUnreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+void appendHeader(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ");
+  for (const char c : value) out.push_back(static_cast<unsigned char>(c) < 0x20 && c != '\t' ? ' ' : c);
+  out.append("\r\n");
+}
+
+std::optional<HttpFault> splitQuery(std::string_view text, std::map<std::string, std::string>& query) {
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    if (pair.empty()) continue;
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const auto key = decoded(pair.substr(0, equals), true);
+    const auto value = decoded(pair.substr(std::min(pair.size(), equals + 1)), true);
+    if (!key || !value) return HttpFault{400, "the query has a part that is no text: " + inQuotes(pair)};
+    if (query.size() >= kMostKeys) return HttpFault{400, "the query has more than 100 keys"};
+    if (!query.emplace(*key, *value).second) return HttpFault{400, "the query has " + inQuotes(*key) + " twice"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view httpReason(int status) {
+  static const std::map<int, std::string_view> kReasons{{100, "Continue"},
+                                                        {200, "OK"},
+                                                        {201, "Created"},
+                                                        {202, "Accepted"},
+                                                        {204, "No Content"},
+                                                        {206, "Partial Content"},
+                                                        {301, "Moved Permanently"},
+                                                        {302, "Found"},
+                                                        {303, "See Other"},
+                                                        {304, "Not Modified"},
+                                                        {307, "Temporary Redirect"},
+                                                        {308, "Permanent Redirect"},
+                                                        {400, "Bad Request"},
+                                                        {401, "Unauthorized"},
+                                                        {403, "Forbidden"},
+                                                        {404, "Not Found"},
+                                                        {405, "Method Not Allowed"},
+                                                        {406, "Not Acceptable"},
+                                                        {408, "Request Timeout"},
+                                                        {409, "Conflict"},
+                                                        {410, "Gone"},
+                                                        {411, "Length Required"},
+                                                        {412, "Precondition Failed"},
+                                                        {413, "Content Too Large"},
+                                                        {414, "URI Too Long"},
+                                                        {415, "Unsupported Media Type"},
+                                                        {421, "Misdirected Request"},
+                                                        {422, "Unprocessable Content"},
+                                                        {425, "Too Early"},
+                                                        {426, "Upgrade Required"},
+                                                        {428, "Precondition Required"},
+                                                        {429, "Too Many Requests"},
+                                                        {431, "Request Header Fields Too Large"},
+                                                        {500, "Internal Server Error"},
+                                                        {501, "Not Implemented"},
+                                                        {502, "Bad Gateway"},
+                                                        {503, "Service Unavailable"},
+                                                        {504, "Gateway Timeout"},
+                                                        {505, "HTTP Version Not Supported"},
+                                                        {507, "Insufficient Storage"}};
+  const auto found = kReasons.find(status);
+  return found == kReasons.end() ? "Unknown" : found->second;
+}
+
+std::string percentEncoded(std::string_view text) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    if (isUnreserved(c)) {
+      out.push_back(c);
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+  return out;
+}
+
+std::optional<HttpFault> splitTarget(HttpRequest& request) {
+  std::string_view target = request.target;
+  if (target == "*" && request.method == "OPTIONS") {
+    request.path = "*";
+    return std::nullopt;
+  }
+  if (target.starts_with("http://")) {
+    target.remove_prefix(7);
+    target.remove_prefix(std::min(target.find('/'), target.size()));
+  }
+  if (!target.starts_with('/')) return HttpFault{400, "a target that is no path: " + inQuotes(request.target)};
+  target = target.substr(0, target.find('#'));
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  auto path = decoded(target.substr(0, mark), false);
+  if (!path) return HttpFault{400, "a path that is no text: " + inQuotes(request.target)};
+  request.path = std::move(*path);
+  return splitQuery(target.substr(std::min(target.size(), mark + 1)), request.query);
+}
+
+std::string requestBytes(const HttpRequest& request, std::string_view host) {
+  std::string out = request.method + " ";
+  for (const char c : request.target) {
+    if (static_cast<unsigned char>(c) > 0x20 && c != 0x7f)
+      out.push_back(c);
+    else
+      out += percentEncoded({&c, 1});
+  }
+  out += " HTTP/1.1\r\n";
+  if (request.headers.count("host") == 0) appendHeader(out, "host", host);
+  for (const auto& [name, value] : request.headers)
+    if (name != "content-length" && name != "transfer-encoding") appendHeader(out, name, value);
+  if (!request.body.empty() || (request.method != "GET" && request.method != "HEAD"))
+    appendHeader(out, "content-length", std::to_string(request.body.size()));
+  return out + "\r\n" + request.body;
+}
+
+std::string responseHead(const HttpResponse& response, bool keepAlive, std::optional<std::size_t> contentLength,
+                         bool chunked) {
+  std::string out = "HTTP/1.1 " + std::to_string(response.status) + " ";
+  out.append(httpReason(response.status)).append("\r\n");
+  if (!response.contentType.empty() && response.status != 204 && response.status != 304)
+    appendHeader(out, "content-type", response.contentType);
+  for (const auto& [name, value] : response.headers)
+    if (name != "content-length" && name != "transfer-encoding" && name != "connection" && name != "content-type")
+      appendHeader(out, name, value);
+  if (contentLength && response.status != 204) appendHeader(out, "content-length", std::to_string(*contentLength));
+  if (chunked) appendHeader(out, "transfer-encoding", "chunked");
+  appendHeader(out, "connection", keepAlive ? "keep-alive" : "close");
+  return out + "\r\n";
+}
+
+std::string chunkOf(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string size;
+  for (std::size_t rest = bytes.size(); rest > 0 || size.empty(); rest >>= 4)
+    size.insert(size.begin(), kDigits[rest & 15]);
+  return size + "\r\n" + std::string(bytes) + "\r\n";
+}
+
+}  // namespace witan::net

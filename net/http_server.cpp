@@ -1,0 +1,184 @@
+#include "net/http_server.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <list>
+
+#include "base/quote.h"
+#include "net/http_connection.h"
+#include "net/socket_options.h"
+
+namespace witan::net {
+namespace {
+
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+constexpr std::int64_t kAcceptPauseMs = 100;
+
+Error noListener(const std::string& address, const ErrorCodeOf& error) {
+  ErrorCode code = ErrorCode::ioFailed;
+  if (error == asio::error::address_in_use) code = ErrorCode::conflict;
+  if (error == asio::error::access_denied) code = ErrorCode::unauthorised;
+  return {code, "cannot serve HTTP on " + inQuotes(address, 128) + " (" + error.message() + ")",
+          code == ErrorCode::conflict ? "end the program that serves there, or choose another address" : ""};
+}
+
+// A socket file of a server that is gone is removed. Anything else that stands there is somebody's.
+Status clearStale(asio::io_context& io, const std::string& path) {
+  struct stat found;
+  if (::lstat(path.c_str(), &found) != 0) return okStatus();
+  if (!S_ISSOCK(found.st_mode))
+    return Error{ErrorCode::conflict, inQuotes(path, 128) + " exists and is no socket", "choose another path"};
+  asio::local::stream_protocol::socket probe(io);
+  ErrorCodeOf error;
+  probe.connect(path, error);
+  if (!error)
+    return Error{ErrorCode::conflict, "somebody serves on " + inQuotes(path, 128) + " already",
+                 "end that program, or choose another path"};
+  if (error != asio::error::connection_refused) return noListener("unix:" + path, error);
+  if (::unlink(path.c_str()) != 0) return noListener("unix:" + path, {errno, boost::system::system_category()});
+  return okStatus();
+}
+
+}  // namespace
+
+struct HttpServer::Impl {
+  struct Listener {
+    Acceptor acceptor;
+    std::string path;  // of a Unix socket
+    ino_t inode = 0;
+  };
+
+  Impl(Loop& loop, HttpServerOptions options, HttpHandler handler)
+      : io(loop.impl().io),
+        shared(std::make_shared<HttpConnection::Shared>(
+            HttpConnection::Shared{io, options, std::move(handler), false, {}})) {
+    shared->onEnd = [this](std::uint64_t id) { connections.erase(id); };
+  }
+  ~Impl() {
+    shared->onEnd = nullptr;
+    shared->closing = true;
+    stopListening();
+    for (auto& [id, connection] : connections) connection->end();
+  }
+
+  Result<std::string> listenTcp(const std::string& text, const Address& address);
+  Result<std::string> listenUnix(const std::string& text, const Address& address);
+  void acceptNext(Listener& listener);
+  void accepted(Socket socket);
+  bool evictIdle();
+  void stopListening();
+
+  asio::io_context& io;
+  std::shared_ptr<HttpConnection::Shared> shared;
+  std::list<Listener> listeners;
+  std::map<std::uint64_t, std::shared_ptr<HttpConnection>> connections;
+  std::uint64_t lastId = 0;
+};
+
+Result<std::string> HttpServer::Impl::listenTcp(const std::string& text, const Address& address) {
+  WITAN_TRY(endpoint, resolveHere(io, address));
+  ErrorCodeOf error;
+  asio::ip::tcp::acceptor acceptor(io);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (error) return noListener(text, error);
+  closeOnExec(acceptor.native_handle());
+  const auto bound = acceptor.local_endpoint(error);
+  listeners.push_back({Acceptor(std::move(acceptor)), "", 0});
+  acceptNext(listeners.back());
+  return toText(Address{bound.address().to_string(), bound.port(), ""});
+}
+
+// Mode 0600 from its first moment: nobody else may get in between bind and chmod.
+Result<std::string> HttpServer::Impl::listenUnix(const std::string& text, const Address& address) {
+  WITAN_DO(clearStale(io, address.path));
+  ErrorCodeOf error;
+  asio::local::stream_protocol::acceptor acceptor(io);
+  acceptor.open({}, error);
+  const mode_t before = ::umask(0177);
+  if (!error) acceptor.bind(address.path, error);
+  ::umask(before);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  struct stat made {};
+  if (!error && ::stat(address.path.c_str(), &made) != 0) error = {errno, boost::system::system_category()};
+  if (error) return noListener(text, error);
+  closeOnExec(acceptor.native_handle());
+  listeners.push_back({Acceptor(std::move(acceptor)), address.path, made.st_ino});
+  acceptNext(listeners.back());
+  return text;
+}
+
+void HttpServer::Impl::acceptNext(Listener& listener) {
+  listener.acceptor.async_accept(
+      [this, &listener, weak = std::weak_ptr(shared)](const ErrorCodeOf& error, Socket socket) {
+        const auto held = weak.lock();
+        if (!held || held->closing || error == asio::error::operation_aborted) return;
+        if (!error) {
+          accepted(std::move(socket));
+          return acceptNext(listener);
+        }
+        auto pause = std::make_shared<asio::steady_timer>(held->io, std::chrono::milliseconds(kAcceptPauseMs));
+        pause->async_wait([this, &listener, weak, pause](const ErrorCodeOf&) {
+          if (const auto still = weak.lock(); still && !still->closing) acceptNext(listener);
+        });
+      });
+}
+
+void HttpServer::Impl::accepted(Socket socket) {
+  closeOnExec(socket.native_handle());
+  withoutDelay(socket);
+  const bool fits = connections.size() < shared->options.maxConnections || evictIdle();
+  // Those who are turned away are few at a time too; beyond that they are just closed.
+  if (!fits && connections.size() >= shared->options.maxConnections + 16) return;
+  const std::uint64_t id = ++lastId;
+  const auto connection = std::make_shared<HttpConnection>(shared, id, std::move(socket));
+  connections[id] = connection;
+  if (fits)
+    connection->start();
+  else
+    connection->turnAway();
+}
+
+bool HttpServer::Impl::evictIdle() {
+  HttpConnection* longest = nullptr;
+  for (const auto& [id, connection] : connections)
+    if (connection->idle() && (longest == nullptr || connection->idleSince() < longest->idleSince()))
+      longest = connection.get();
+  if (longest != nullptr) longest->end();
+  return longest != nullptr;
+}
+
+void HttpServer::Impl::stopListening() {
+  for (Listener& listener : listeners) {
+    struct stat found;
+    if (!listener.path.empty() && ::lstat(listener.path.c_str(), &found) == 0 && found.st_ino == listener.inode)
+      ::unlink(listener.path.c_str());
+  }
+  listeners.clear();
+}
+
+HttpServer::HttpServer(Loop& loop, HttpServerOptions options, HttpHandler handler)
+    : impl_(std::make_shared<Impl>(loop, options, std::move(handler))) {}
+
+HttpServer::~HttpServer() = default;
+
+Result<std::string> HttpServer::listen(const std::string& address) {
+  WITAN_TRY(parsed, parseAddress(address));
+  return parsed.host.empty() ? impl_->listenUnix(address, parsed) : impl_->listenTcp(address, parsed);
+}
+
+void HttpServer::close() {
+  impl_->shared->closing = true;
+  impl_->stopListening();
+  const auto connections = impl_->connections;
+  for (const auto& [id, connection] : connections) connection->finish();
+}
+
+std::size_t HttpServer::connections() const { return impl_->connections.size(); }
+
+}  // namespace witan::net
