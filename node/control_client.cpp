@@ -19,7 +19,8 @@ constexpr std::int64_t kReadTimeoutMs = 60'000;
 
 Result<ControlFile> readControlFile(const fs::path& dir) {
   WITAN_TRY(text, readSmallFile(dir / kFile, 4096));
-  if (!text) return Error{ErrorCode::unavailable, "no node runs on " + dir.string(), "start it: witan up --dir " + dir.string()};
+  if (!text)
+    return Error{ErrorCode::unavailable, "no node runs on " + dir.string(), "start it: witan up --dir " + dir.string()};
   WITAN_TRY(parsed, parseJson(*text));
   ControlFile file;
   WITAN_DO(readJson(parsed, file, kFile));
@@ -30,14 +31,16 @@ Error errorOf(const net::HttpResponse& response) {
   auto parsed = parseJson(response.body);
   const json::value* error = parsed.ok() && parsed->is_object() ? parsed->get_object().if_contains("error") : nullptr;
   const auto text = [&](const char* name) -> std::string {
-    const json::value* member = error != nullptr && error->is_object() ? error->get_object().if_contains(name) : nullptr;
+    const json::value* member =
+        error != nullptr && error->is_object() ? error->get_object().if_contains(name) : nullptr;
     return member != nullptr && member->is_string() ? std::string(member->get_string()) : "";
   };
   const std::string message = text("message");
   if (message.empty())
     return {ErrorCode::unavailable, "the node answered " + std::to_string(response.status), "see its log"};
-  for (const ErrorCode code : {ErrorCode::invalidInput, ErrorCode::notFound, ErrorCode::conflict, ErrorCode::unauthorised,
-                               ErrorCode::corrupt, ErrorCode::ioFailed, ErrorCode::unavailable})
+  for (const ErrorCode code :
+       {ErrorCode::invalidInput, ErrorCode::notFound, ErrorCode::conflict, ErrorCode::unauthorised, ErrorCode::corrupt,
+        ErrorCode::ioFailed, ErrorCode::unavailable})
     if (text("code") == toString(code)) return {code, message, text("hint")};
   return {ErrorCode::invalidInput, message, text("hint")};
 }

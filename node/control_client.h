@@ -1,4 +1,5 @@
-// How a command reaches a running node: DIR/control.json says where its control API is, DIR/control.tokens what to show.
+// How a command reaches a running node: DIR/control.json says where its control API is, DIR/control.tokens what to
+// show.
 //
 // Blocking calls, for the command line. `--url` and `--token` (or WITAN_URL, WITAN_TOKEN) reach a node elsewhere.
 #pragma once

@@ -1,5 +1,7 @@
 // `witan device invite|pending|approve|deny|revoke|roles|roster` on a running node: who belongs to the cluster.
-#include "base/time.h"
+#include <charconv>
+
+#include "base/quote.h"
 #include "node/live.h"
 
 namespace witan::node {
@@ -18,10 +20,19 @@ json::array listOf(const std::vector<std::string>& items) {
   return list;
 }
 
+// 90s, 15m, 2h, 1d.
+Result<std::int64_t> secondsOf(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 0;
+  if (failure == std::errc{} && seconds > 0 && number > 0 && number <= 365 * 86'400 / seconds) return number * seconds;
+  return invalid("--ttl: " + inQuotes(text) + " is no duration", "as 90s, 15m, 2h, 1d");
+}
+
 Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
-  auto ttl = parseDurationMicros(a.ttl);
-  if (!ttl.ok()) return invalid("--ttl: " + ttl.error().message);
-  json::object body{{"ttlSeconds", *ttl / 1'000'000}, {"uses", a.uses}};
+  WITAN_TRY(seconds, secondsOf(a.ttl));
+  json::object body{{"ttlSeconds", seconds}, {"uses", a.uses}};
   if (!a.roles.empty()) body["roles"] = listOf(a.roles);
   if (!a.scopes.empty()) body["scopes"] = listOf(a.scopes);
   if (!a.addresses.empty()) body["addresses"] = listOf(a.addresses);
@@ -44,8 +55,10 @@ std::string rosterWords(const json::value& answer) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& device : rowsOf(answer, "devices")) {
     std::string state = shown(device, "state");
-    if (isTrue(device, "this")) state += ", this device";
-    else if (isTrue(device, "connected")) state += ", connected";
+    if (isTrue(device, "this"))
+      state += ", this device";
+    else if (isTrue(device, "connected"))
+      state += ", connected";
     std::string roles;
     for (const json::value& role : rowsOf(device, "roles"))
       roles += (roles.empty() ? "" : " ") + std::string(role.as_string());
@@ -63,18 +76,22 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
     return std::pair(addLiveVerb(device, name, what, example, a, work, exitCode), a);
   };
   const auto lists = [](CLI::App* command, EnrolArguments& a) {
-    command->add_option("--role", a.roles, "ledger, * (every role), or DOMAIN.ROLE; may be repeated; default: ledger and *")
+    command
+        ->add_option("--role", a.roles,
+                     "ledger, * (every role), or DOMAIN.ROLE; may be repeated; default: ledger and *")
         ->allow_extra_args(false);
   };
   const auto scopes = [](CLI::App* command, EnrolArguments& a) {
-    command->add_option("--scope", a.scopes, "Of the replicated data; may be repeated; default: all")->allow_extra_args(false);
+    command->add_option("--scope", a.scopes, "Of the replicated data; may be repeated; default: all")
+        ->allow_extra_args(false);
   };
   const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",
                                         "witan device invite --role udt.LabOrder --ttl 15m", invite);
   lists(inviting, *invited), scopes(inviting, *invited);
   inviting->add_option("--ttl", invited->ttl, "How long it is good for: 15m, 2h, 1d")->capture_default_str();
   inviting->add_option("--uses", invited->uses, "How many devices may use it")->capture_default_str();
-  inviting->add_option("--address", invited->addresses, "Where the device shall find this one; default: where it listens")
+  inviting
+      ->add_option("--address", invited->addresses, "Where the device shall find this one; default: where it listens")
       ->allow_extra_args(false);
   verb("pending", "Devices that wait to be approved", "witan device pending",
        [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
@@ -105,9 +122,11 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
   const auto [approving, approved] = one("approve", "Make a pending device a member", "witan device approve phone");
   lists(approving, *approved), scopes(approving, *approved);
   one("deny", "Turn a pending device away for good", "witan device deny phone");
-  const auto [revoking, revoked] = one("revoke", "Take a member out, at once and everywhere", "witan device revoke phone --reason stolen");
+  const auto [revoking, revoked] =
+      one("revoke", "Take a member out, at once and everywhere", "witan device revoke phone --reason stolen");
   revoking->add_option("--reason", revoked->reason, "For the roster");
-  const auto [changing, changed] = one("roles", "Give a member other roles", "witan device roles lab --role udt.LabOrder");
+  const auto [changing, changed] =
+      one("roles", "Give a member other roles", "witan device roles lab --role udt.LabOrder");
   lists(changing, *changed);
 }
 

@@ -129,8 +129,7 @@ void addInitCommands(CLI::App& app, int& exitCode) {
     command->add_option("--name", a->node.name, "What people call this device; default: the host's name");
     command->add_option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")
         ->allow_extra_args(false);
-    command
-        ->add_option("--advertise", a->node.advertise, "Address that others should dial, if it is another one")
+    command->add_option("--advertise", a->node.advertise, "Address that others should dial, if it is another one")
         ->allow_extra_args(false);
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
@@ -144,9 +143,8 @@ void addInitCommands(CLI::App& app, int& exitCode) {
                                         "witan init --name front-desk --listen 192.168.1.10:7600", init);
   initCommand->add_option("--partitions", made->node.partitions, "Of each domain; fixed for the cluster's life")
       ->capture_default_str();
-  const auto [joinCommand, joined] =
-      verb("join", "Join a cluster with an invitation, or ask to be approved", "witan join witan1.eyJhZGRy... --name lab",
-           join);
+  const auto [joinCommand, joined] = verb("join", "Join a cluster with an invitation, or ask to be approved",
+                                          "witan join witan1.eyJhZGRy... --name lab", join);
   joinCommand->add_option("TOKEN", joined->token, "What `witan device invite` printed");
   joinCommand->add_option("--address", joined->address, "Without a token: where a device of the cluster listens");
   joinCommand->add_option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint");

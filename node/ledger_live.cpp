@@ -21,7 +21,8 @@ std::string filters(const LiveLedger& a) {
 std::string verdict(const json::value& answer) {
   std::string text;
   for (const json::value& ledger : rowsOf(answer, "ledgers"))
-    if (shown(ledger, "problem") != "-") text += "bad " + shown(ledger, "partition") + ": " + shown(ledger, "problem") + "\n";
+    if (shown(ledger, "problem") != "-")
+      text += "bad " + shown(ledger, "partition") + ": " + shown(ledger, "problem") + "\n";
   return text.empty() ? "ok " + shown(answer, "entries") + " " + shown(answer, "root") + "\n" : text;
 }
 

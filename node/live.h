@@ -30,7 +30,8 @@ int onLiveNode(const LiveArguments& arguments, Work work) {
 }
 
 inline void addLiveOptions(CLI::App* command, LiveArguments& arguments, const char* example) {
-  command->add_option("--dir", arguments.dir, "Data directory of the node; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+  command
+      ->add_option("--dir", arguments.dir, "Data directory of the node; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
       ->type_name("DIR");
   command->add_flag("--json", arguments.json, "JSON output");
   command->footer(std::string("Example: ") + example);

@@ -210,12 +210,14 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
   const auto verb = [&](const char* name, const char* what, const char* example, auto run, auto live) {
     CLI::App* command = queue->add_subcommand(name, what);
     command->add_option("--store", a->store, "Directory of a ledger that `witan run` keeps");
-    command->add_option("--dir", a->dir, "Data directory of a running node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
+    command->add_option("--dir", a->dir,
+                        "Data directory of a running node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
     command->callback([a, run, live, &exitCode] {
       if (a->store.empty()) {
-        exitCode = onLiveNode(LiveArguments{a->dir, a->json}, [&](const ControlClient& client) { return live(client, *a); });
+        exitCode =
+            onLiveNode(LiveArguments{a->dir, a->json}, [&](const ControlClient& client) { return live(client, *a); });
         return;
       }
       Status status = numberOf(*a);
@@ -227,19 +229,20 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
   verb("list", "All pending proposals", "witan queue list --store DIR", list,
        [](const ControlClient& client, const QueueArguments& args) { return liveQueue(client, args.json); });
   verb("show", "One pending proposal with everything it would break", "witan queue show 7 --store DIR", show,
-       [](const ControlClient& client, const QueueArguments& args) { return livePending(client, args.which, args.json); })
+       [](const ControlClient& client, const QueueArguments& args) {
+         return livePending(client, args.which, args.json);
+       })
       ->add_option("WHICH", a->which, kWhich)
       ->required();
   const auto decisionVerb = [&](const char* name, const char* what, const char* example, bool commit) {
-    CLI::App* command =
-        verb(
-            name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); },
-            [commit](const ControlClient& client, const QueueArguments& args) -> Result<int> {
-              if (args.dryRun) return invalid("--dry-run works on a directory", "give --store");
-              return liveDecide(client, args.which,
-                                {args.counselor, args.digest, args.base, args.edit, args.reason, args.operationId}, commit,
-                                args.json);
-            });
+    CLI::App* command = verb(
+        name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); },
+        [commit](const ControlClient& client, const QueueArguments& args) -> Result<int> {
+          if (args.dryRun) return invalid("--dry-run works on a directory", "give --store");
+          return liveDecide(client, args.which,
+                            {args.counselor, args.digest, args.base, args.edit, args.reason, args.operationId}, commit,
+                            args.json);
+        });
     command->add_option("WHICH", a->which, kWhich)->required();
     command->add_option("--counselor", a->counselor, "Who decides")->required();
     auto* digest =

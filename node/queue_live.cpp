@@ -23,15 +23,16 @@ Result<json::value> find(const ControlClient& client, const std::string& which) 
     if (found != nullptr) return Error{ErrorCode::conflict, inQuotes(which) + " fits several", "see: witan queue list"};
     found = &pending;
   }
-  if (found == nullptr) return Error{ErrorCode::notFound, "nothing is pending under " + inQuotes(which), "see: witan queue list"};
+  if (found == nullptr)
+    return Error{ErrorCode::notFound, "nothing is pending under " + inQuotes(which), "see: witan queue list"};
   return *found;
 }
 
 std::string details(const json::value& p) {
   std::string text = "entry     " + idOf(p) + "  (" + shown(p, "entity") + ", frozen since " + shown(p, "at") + ")\n" +
                      "proposed  by role " + shown(p, "role") +
-                     (shown(p, "agent") == "-" ? "" : ", agent " + shown(p, "agent")) + ": " + shown(p, "action") + "\n" +
-                     "asks for  " + shown(p, "invariant") + ": " + shown(p, "message") + "\n";
+                     (shown(p, "agent") == "-" ? "" : ", agent " + shown(p, "agent")) + ": " + shown(p, "action") +
+                     "\n" + "asks for  " + shown(p, "invariant") + ": " + shown(p, "message") + "\n";
   for (const json::value& finding : rowsOf(p, "findings"))
     if (shown(finding, "invariant") != shown(p, "invariant"))
       text += "also      " + shown(finding, "result") + " " + shown(finding, "invariant") + ": " +
@@ -66,8 +67,10 @@ Result<int> liveDecide(const ControlClient& client, const std::string& which, co
   WITAN_TRY(pending, find(client, which));
   auto edit = parseJson(d.edit);
   if (!edit.ok()) return invalid("--edit: " + edit.error().message);
-  json::object body{{"domain", shown(pending, "domain")}, {"entity", shown(pending, "entity")},
-                    {"counselor", d.counselor},           {"decision", commit ? "commit" : "reject"},
+  json::object body{{"domain", shown(pending, "domain")},
+                    {"entity", shown(pending, "entity")},
+                    {"counselor", d.counselor},
+                    {"decision", commit ? "commit" : "reject"},
                     {"digest", d.digest.empty() ? shown(pending, "digest") : d.digest},
                     {"reason", d.reason}};
   if (commit) body["base"] = d.base, body["edit"] = *edit;

@@ -1,11 +1,11 @@
 // `witan saga list|show|retry|compensate`: operations of agents that are under way on this device, wait for a person,
 // or ended lately. Retrying and undoing are begun here and carried out by the next `witan agent run`.
+#include "agents/host/agent_host.h"
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/seams.h"
 #include "base/time.h"
-#include "agents/host/agent_host.h"
 #include "node/replica_command.h"
 #include "saga/saga_engine.h"
 

@@ -64,7 +64,8 @@ void addStatus(CLI::App& app, int& exitCode) {
   const auto a = std::make_shared<StatusArguments>();
   CLI::App* command = app.add_subcommand("status", "How the node is");
   addLiveOptions(command, *a, "witan status --wait connected --timeout 30");
-  command->add_option("--wait", a->wait, "Return when it is ready, connected (to all members) or quiet (nothing under way)");
+  command->add_option("--wait", a->wait,
+                      "Return when it is ready, connected (to all members) or quiet (nothing under way)");
   command->add_option("--timeout", a->timeoutSeconds, "Seconds to wait")->capture_default_str();
   command->callback([a, &exitCode] {
     if (!a->wait.empty()) {
@@ -78,17 +79,18 @@ void addStatus(CLI::App& app, int& exitCode) {
     });
   });
   const auto incidents = std::make_shared<LiveArguments>();
-  addLiveVerb(app, "incidents", "What an operator should know", "witan incidents", incidents,
-              [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
-                WITAN_TRY(answer, client.get("/v1/incidents"));
-                return print(answer, args.json, [](const json::value& list) {
-                  std::string text;
-                  for (const json::value& i : rowsOf(list, "incidents"))
-                    text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
-                  return text.empty() ? std::string("none\n") : text;
-                });
-              },
-              exitCode);
+  addLiveVerb(
+      app, "incidents", "What an operator should know", "witan incidents", incidents,
+      [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
+        WITAN_TRY(answer, client.get("/v1/incidents"));
+        return print(answer, args.json, [](const json::value& list) {
+          std::string text;
+          for (const json::value& i : rowsOf(list, "incidents"))
+            text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
+          return text.empty() ? std::string("none\n") : text;
+        });
+      },
+      exitCode);
 }
 
 // --- peers
@@ -124,12 +126,14 @@ void addPeers(CLI::App& app, int& exitCode) {
   });
   const auto drill = [&](const char* name, const char* what, const char* example) {
     const auto a = std::make_shared<PeerArguments>();
-    addLiveVerb(*peers, name, what, example, a,
-                [name](const ControlClient& client, const PeerArguments& args) -> Result<int> {
-                  WITAN_TRY(answer, client.post(std::string("/v1/peers/") + name, {{"device", args.device}}));
-                  return print(answer, args.json, [&](const json::value&) { return args.device + " " + name + (*name == 'c' ? "\n" : "ed\n"); });
-                },
-                exitCode)
+    addLiveVerb(
+        *peers, name, what, example, a,
+        [name](const ControlClient& client, const PeerArguments& args) -> Result<int> {
+          WITAN_TRY(answer, client.post(std::string("/v1/peers/") + name, {{"device", args.device}}));
+          return print(answer, args.json,
+                       [&](const json::value&) { return args.device + " " + name + (*name == 'c' ? "\n" : "ed\n"); });
+        },
+        exitCode)
         ->add_option("DEVICE", a->device, "Its name or id")
         ->required();
   };
@@ -147,8 +151,10 @@ std::string partitionsWords(const json::value& answer) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& p : rowsOf(answer, "partitions")) {
     std::string owner = shown(p, "ownerName") == "-" ? shown(p, "owner") : shown(p, "ownerName");
-    if (isTrue(p, "here")) owner += " (this device)";
-    else if (!isTrue(p, "ownerConnected")) owner += " (not connected)";
+    if (isTrue(p, "here"))
+      owner += " (this device)";
+    else if (!isTrue(p, "ownerConnected"))
+      owner += " (not connected)";
     rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries",
                     shown(p, "entities") + " entities",
                     shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending"});
@@ -164,26 +170,33 @@ void addPartition(CLI::App& app, int& exitCode) {
     const auto a = std::make_shared<PartitionArguments>();
     return std::pair(addLiveVerb(*partition, name, what, example, a, work, exitCode), a);
   };
-  const auto [list, listed] = verb("list", "All partitions", "witan partition list --domain udt",
-                                   [](const ControlClient& client, const PartitionArguments& a) -> Result<int> {
-                                     WITAN_TRY(answer, client.get("/v1/partitions" + (a.domain.empty() ? std::string() : "?domain=" + net::percentEncoded(a.domain))));
-                                     return print(answer, a.json, partitionsWords);
-                                   });
+  const auto [list, listed] = verb(
+      "list", "All partitions", "witan partition list --domain udt",
+      [](const ControlClient& client, const PartitionArguments& a) -> Result<int> {
+        WITAN_TRY(answer, client.get("/v1/partitions" +
+                                     (a.domain.empty() ? std::string() : "?domain=" + net::percentEncoded(a.domain))));
+        return print(answer, a.json, partitionsWords);
+      });
   list->add_option("--domain", listed->domain, "Of this domain only");
   const auto change = [&](const char* name, const char* what, const char* example, bool toDevice) {
-    const auto [command, a] =
-        verb(name, what, example, [name, toDevice](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
+    const auto [command, a] = verb(
+        name, what, example,
+        [name, toDevice](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
           json::object body{{"partition", args.partition}, {"reason", args.reason}};
           if (toDevice) body["device"] = args.device;
           WITAN_TRY(answer, client.post(std::string("/v1/partitions/") + name, body));
-          return print(answer, args.json, [&](const json::value&) { return args.partition + (toDevice ? " goes to " + args.device : std::string(" is decided here now")) + "\n"; });
+          return print(answer, args.json, [&](const json::value&) {
+            return args.partition + (toDevice ? " goes to " + args.device : std::string(" is decided here now")) + "\n";
+          });
         });
     command->add_option("PARTITION", a->partition, "DOMAIN/NUMBER")->required();
     if (toDevice) command->add_option("DEVICE", a->device, "Its name or id")->required();
     command->add_option("--reason", a->reason, "For the ledger");
   };
-  change("move", "Hand a partition over to another device", "witan partition move udt/3 server --reason maintenance", true);
-  change("seize", "Take a partition over without its owner, which is gone for good", "witan partition seize udt/3 --reason 'laptop stolen'", false);
+  change("move", "Hand a partition over to another device", "witan partition move udt/3 server --reason maintenance",
+         true);
+  change("seize", "Take a partition over without its owner, which is gone for good",
+         "witan partition seize udt/3 --reason 'laptop stolen'", false);
 }
 
 // --- asking
@@ -232,7 +245,8 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
   }));
   const json::object sum{{"entered", entered}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
-    return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") + "\n";
+    return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") +
+           "\n";
   });
   return refused > 0 ? kExitSomeRefused : kExitOk;
 }
@@ -261,16 +275,18 @@ void addAsking(CLI::App& app, int& exitCode) {
   begin->add_option("--init", begun->action, "Its first fields; the others take their defaults")->capture_default_str();
   common(begin, *begun);
   const auto fed = std::make_shared<AskArguments>();
-  addLiveVerb(app, "feed", "Entries to the journal, or words to agents, as JSON Lines (docs/agents.md)",
-              "witan feed clinic-day.jsonl", fed,
-              [](const ControlClient& client, const AskArguments& a) { return feed(client, a); }, exitCode)
+  addLiveVerb(
+      app, "feed", "Entries to the journal, or words to agents, as JSON Lines (docs/agents.md)",
+      "witan feed clinic-day.jsonl", fed,
+      [](const ControlClient& client, const AskArguments& a) { return feed(client, a); }, exitCode)
       ->add_option("FILE", fed->file, "JSON Lines; - for standard input")
       ->capture_default_str();
   const auto seen = std::make_shared<AskArguments>();
   CLI::App* slice = addLiveVerb(
       app, "slice", "What a role sees of an entity", "witan slice udt David --role BillingCompliance", seen,
       [](const ControlClient& client, const AskArguments& a) -> Result<int> {
-        std::string target = "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);
+        std::string target =
+            "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);
         if (!a.role.empty()) target += "&role=" + net::percentEncoded(a.role);
         WITAN_TRY(answer, client.get(target));
         return print(answer, a.json, [](const json::value& s) { return shown(s, "state") + "\n"; });

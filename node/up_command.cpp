@@ -1,9 +1,9 @@
 // `witan up`: the node at work, until it is told to stop.
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 #include "base/seams.h"
 #include "node/cli.h"
@@ -52,8 +52,9 @@ class Up {
   Up(const std::filesystem::path& dir, DaemonConfig config)
       : dir_(dir),
         config_(std::move(config)),
-        log_(logLevelOf(config_.logLevel), config_.logFormat == "json", [] { return SystemClock().now(); },
-             [](std::string_view line) { putErr(line); }) {}
+        log_(
+            logLevelOf(config_.logLevel), config_.logFormat == "json", [] { return SystemClock().now(); },
+            [](std::string_view line) { putErr(line); }) {}
 
   Result<int> run() {
     WITAN_TRY(tokens, ControlTokens::open(dir_));
@@ -136,7 +137,8 @@ Result<int> up(const UpArguments& a) {
 void addUpCommand(CLI::App& app, int& exitCode) {
   const auto a = std::make_shared<UpArguments>();
   CLI::App* command = app.add_subcommand("up", "Run this device's node until SIGTERM or Ctrl-C");
-  command->add_option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->type_name("DIR");
+  command->add_option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->type_name("DIR");
   const auto list = [&](const char* name, std::vector<std::string>& into, const char* what) {
     command->add_option(name, into, what)->allow_extra_args(false);
   };

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kSmallFile = 4096;
 
-fs::path pathOf(const fs::path& dir, KeyName name) { return dir / (name == KeyName::device ? "device.key" : "admin.key"); }
+fs::path pathOf(const fs::path& dir, KeyName name) {
+  return dir / (name == KeyName::device ? "device.key" : "admin.key");
+}
 
 std::string shortHash(const PublicKey& key) { return toHex(sha256(asView(key))).substr(0, 32); }
 

@@ -91,9 +91,12 @@ Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::spa
   std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
   if (state_.invites.size() >= kMaxInvites)
     return Error{ErrorCode::conflict, std::to_string(kMaxInvites) + " invitations are open", "wait until some expire"};
-  const JoinToken token{book_->current().cluster, {addresses.begin(), addresses.end()}, toHex(key),
-                        randomHex(random, 8), randomHex(random, 16)};
-  Invite invite{token.id,       toHex(sha256(token.secret)),    options.roles,
+  const JoinToken token{book_->current().cluster,
+                        {addresses.begin(), addresses.end()},
+                        toHex(key),
+                        randomHex(random, 8),
+                        randomHex(random, 16)};
+  Invite invite{token.id,       toHex(sha256(token.secret)),          options.roles,
                 options.scopes, Time{now.micros + options.ttlMicros}, options.uses};
   if (invite.roles.empty()) invite.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
   state_.invites.push_back(std::move(invite));

@@ -11,7 +11,7 @@
 namespace witan::node {
 
 struct JoinAttempt {
-  std::vector<std::string> addresses;          // tried at once; the first that answers counts
+  std::vector<std::string> addresses;              // tried at once; the first that answers counts
   std::function<Status(const PublicKey&)> expect;  // who must be there
   JoinRequest request;
   std::int64_t timeoutMs = 15'000;

@@ -126,7 +126,8 @@ Status enterCluster(const fs::path& dir, NewNode node, const JoinAnswer& answer)
   auto roster = readRoster(asView(answer.document), admin);
   if (!roster.ok()) return broken(roster.error().message);
   const RosterDevice* me = roster->byKey(key.publicKey());
-  if (me == nullptr || !me->active() || me->device != answer.device) return broken("the roster does not have this device");
+  if (me == nullptr || !me->active() || me->device != answer.device)
+    return broken("the roster does not have this device");
   if (answer.partitions == 0 || answer.partitions > kMaxClusterPartitions) return broken("its number of partitions");
   if (answer.clusterKey.size() != 32) return broken("its secret");
   WITAN_DO(writeConfig(dir, node));

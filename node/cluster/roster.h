@@ -2,8 +2,8 @@
 // the cluster's admin key; the highest number counts everywhere and the signature decides whether it counts at all, so
 // it may travel through anybody.
 //
-// Values and pure functions. A Roster that came from readRoster is consistent: ids follow from first keys, no key and no
-// device stands twice.
+// Values and pure functions. A Roster that came from readRoster is consistent: ids follow from first keys, no key and
+// no device stands twice.
 //
 // Beside it stands replication/membership.h: the statements by which members agree what a leaving device has left
 // behind. The roster says who may connect; the statements say what may be tidied away.
@@ -32,9 +32,9 @@ inline constexpr std::string_view kAnyRole = "*";
 WITAN_ENUM(DeviceState, active, revoked)
 
 struct RosterDevice {
-  std::string device;                  // id: hash of its first key
-  std::string name;                    // as people call it; unique among the active
-  std::vector<std::string> keys;       // hex; the last one counts, those before it were rotated away
+  std::string device;             // id: hash of its first key
+  std::string name;               // as people call it; unique among the active
+  std::vector<std::string> keys;  // hex; the last one counts, those before it were rotated away
   DeviceState state = DeviceState::active;
   std::vector<std::string> roles;      // "ledger", "*", "{domain}.{role}"
   std::vector<std::string> scopes;     // of the replicated data; empty: all

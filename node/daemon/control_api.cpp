@@ -14,10 +14,8 @@ constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
 net::HttpResponse errorResponse(const Error& error, int status) {
   net::HttpResponse response;
   response.status = status;
-  response.body = canonicalJson(json::object{{"error",
-                                              {{"code", toString(error.code)},
-                                               {"message", error.message},
-                                               {"hint", error.hint}}}}) +
+  response.body = canonicalJson(json::object{
+                      {"error", {{"code", toString(error.code)}, {"message", error.message}, {"hint", error.hint}}}}) +
                   "\n";
   if (status == 401) response.headers["www-authenticate"] = "Bearer";
   return response;
@@ -41,8 +39,7 @@ bool isLocalHost(const net::HttpRequest& request) {
   const auto at = request.headers.find("host");
   if (at == request.headers.end()) return false;
   std::string host = at->second;
-  if (const std::size_t colon = host.rfind(':'); colon != std::string::npos && host.back() != ']')
-    host.resize(colon);
+  if (const std::size_t colon = host.rfind(':'); colon != std::string::npos && host.back() != ']') host.resize(colon);
   return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
 }
 
@@ -159,14 +156,16 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
     const auto header = request.headers.find("authorization");
     const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
     if (!held) {
-      daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
-      return refuse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"}, 401);
+      daemon_.log().warn("control", "a request without a valid token",
+                         {{"path", request.path}, {"from", request.remote}});
+      return refuse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
+                    401);
     }
     if (!includes(*held, *route->role))
-      return refuse({ErrorCode::unauthorised,
-                     std::string("this needs the role ") + wordOf(*route->role) + ", the token is of " + wordOf(*held),
-                     ""},
-                    403);
+      return refuse(
+          {ErrorCode::unauthorised,
+           std::string("this needs the role ") + wordOf(*route->role) + ", the token is of " + wordOf(*held), ""},
+          403);
     role = *held;
   }
   auto body = bodyOf(request);

@@ -1,8 +1,8 @@
-// ControlApi: the node's face for its operator: HTTP/1.1 with JSON, on a Unix socket in the data directory or on loopback.
-// Each answer is one JSON value; errors are {"error":{"code","message","hint"}}.
+// ControlApi: the node's face for its operator: HTTP/1.1 with JSON, on a Unix socket in the data directory or on
+// loopback. Each answer is one JSON value; errors are {"error":{"code","message","hint"}}.
 //
-// The routes are a table (node/daemon/control_routes.h), from which the OpenAPI document is made too. Who may use one is
-// in the table: node/daemon/control_tokens.h has the roles. Health checks need no token; everything else does.
+// The routes are a table (node/daemon/control_routes.h), from which the OpenAPI document is made too. Who may use one
+// is in the table: node/daemon/control_tokens.h has the roles. Health checks need no token; everything else does.
 //
 // Main thread only. The daemon outlives it.
 #pragma once
@@ -40,8 +40,8 @@ struct ControlCall {
 struct ControlRoute {
   const char* method;
   const char* path;
-  std::optional<ControlRole> role;  // none: without a token
-  const char* what;                 // one sentence
+  std::optional<ControlRole> role;                              // none: without a token
+  const char* what;                                             // one sentence
   std::vector<std::pair<const char*, const char*>> parameters;  // name, meaning: query of GET, members of POST
   void (*handle)(const ControlCall&);
 };

@@ -1,6 +1,6 @@
 // Members, those who would like to be, and the links to them.
-#include "base/seams.h"
 #include "base/json_codec.h"
+#include "base/seams.h"
 #include "node/daemon/control_routes.h"
 
 namespace witan::node::control {
@@ -109,11 +109,9 @@ void peers(const ControlCall& call) {
   json::array list;
   const std::int64_t now = call.daemon.now().ms;
   for (const PeerStatus& peer : call.daemon.peers().status()) {
-    json::object row{{"device", peer.device},         {"name", peer.name},
-                     {"address", peer.address},       {"connected", peer.connected},
-                     {"cut", peer.blocked},           {"framesIn", peer.framesIn},
-                     {"bytesIn", peer.bytesIn},       {"bytesOut", peer.bytesOut},
-                     {"queuedBytes", peer.queuedBytes}};
+    json::object row{{"device", peer.device},       {"name", peer.name},         {"address", peer.address},
+                     {"connected", peer.connected}, {"cut", peer.blocked},       {"framesIn", peer.framesIn},
+                     {"bytesIn", peer.bytesIn},     {"bytesOut", peer.bytesOut}, {"queuedBytes", peer.queuedBytes}};
     if (peer.sinceMs > 0) row["seconds"] = (now - peer.sinceMs) / 1000;
     if (!peer.lastEnd.empty()) row["lastEnd"] = peer.lastEnd;
     if (const replication::SyncSession* session = call.daemon.replica().session(peer.device)) {

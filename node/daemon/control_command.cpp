@@ -20,16 +20,33 @@ constexpr auto kReads = ControlRole::observer;
 constexpr auto kWrites = ControlRole::operator_;
 
 constexpr Allowed kAllowed[]{
-    {"agent", "list", kReads},       {"agent", "show", kReads},     {"agent", "create", kWrites},
-    {"agent", "set", kWrites},       {"agent", "pause", kWrites},   {"agent", "resume", kWrites},
-    {"agent", "destroy", kWrites},   {"approval", "list", kReads},  {"approval", "approve", ControlRole::counselor},
-    {"approval", "deny", ControlRole::counselor},                   {"device", "list", kReads},
-    {"device", "admit", ControlRole::admin},                        {"device", "retire", ControlRole::admin},
-    {"device", "recover", ControlRole::admin},                      {"episode", "list", kReads},
-    {"episode", "show", kReads},     {"episode", "replay", kReads}, {"journal", "get", kReads},
-    {"journal", "list", kReads},     {"journal", "put", kWrites},   {"journal", "resolve", kWrites},
-    {"saga", "list", kReads},        {"saga", "show", kReads},      {"saga", "retry", kWrites},
-    {"saga", "compensate", kWrites}, {"state", "show", kReads},     {"sync", "status", kReads},
+    {"agent", "list", kReads},
+    {"agent", "show", kReads},
+    {"agent", "create", kWrites},
+    {"agent", "set", kWrites},
+    {"agent", "pause", kWrites},
+    {"agent", "resume", kWrites},
+    {"agent", "destroy", kWrites},
+    {"approval", "list", kReads},
+    {"approval", "approve", ControlRole::counselor},
+    {"approval", "deny", ControlRole::counselor},
+    {"device", "list", kReads},
+    {"device", "admit", ControlRole::admin},
+    {"device", "retire", ControlRole::admin},
+    {"device", "recover", ControlRole::admin},
+    {"episode", "list", kReads},
+    {"episode", "show", kReads},
+    {"episode", "replay", kReads},
+    {"journal", "get", kReads},
+    {"journal", "list", kReads},
+    {"journal", "put", kWrites},
+    {"journal", "resolve", kWrites},
+    {"saga", "list", kReads},
+    {"saga", "show", kReads},
+    {"saga", "retry", kWrites},
+    {"saga", "compensate", kWrites},
+    {"state", "show", kReads},
+    {"sync", "status", kReads},
     {"wake", "list", kReads},
 };
 
@@ -43,11 +60,13 @@ Status mayRun(const std::vector<std::string>& argv, ControlRole role) {
   for (const Allowed& allowed : kAllowed) {
     if (allowed.noun != argv[0] || allowed.verb != argv[1]) continue;
     if (!includes(role, allowed.role))
-      return Error{ErrorCode::unauthorised,
-                   argv[0] + " " + argv[1] + " needs the role " + wordOf(allowed.role) + ", the token is of " + wordOf(role),
-                   ""};
+      return Error{
+          ErrorCode::unauthorised,
+          argv[0] + " " + argv[1] + " needs the role " + wordOf(allowed.role) + ", the token is of " + wordOf(role),
+          ""};
     for (const std::string& word : argv)
-      if (namesFile(word)) return invalid("files cannot be given to a running node (" + word + ")", "give the text itself");
+      if (namesFile(word))
+        return invalid("files cannot be given to a running node (" + word + ")", "give the text itself");
     return okStatus();
   }
   return Error{ErrorCode::conflict, inQuotes(argv[0] + " " + argv[1]) + " works on a directory that no node has open",

@@ -28,7 +28,8 @@ json::object entryOf(const PartitionHost& host, const StoredEntry& entry) {
 }
 
 bool isOf(const PartitionHost& host, const std::string& domain, const std::string& partition) {
-  return (domain.empty() || host.module().signature().domain == domain) && (partition.empty() || host.id() == partition);
+  return (domain.empty() || host.module().signature().domain == domain) &&
+         (partition.empty() || host.id() == partition);
 }
 
 Error noLedgers() {

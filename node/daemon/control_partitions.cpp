@@ -53,7 +53,8 @@ void movePartition(const ControlCall& call) {
   const Status done = ownedHere(call, call.daemon.replica().move(call.text("partition"), (*device)->device,
                                                                  call.text("reason"), call.daemon.now()));
   if (!done.ok()) return call.refuse(done.error());
-  call.daemon.log().warn("partitions", "handed over", {{"partition", call.text("partition")}, {"to", (*device)->device}});
+  call.daemon.log().warn("partitions", "handed over",
+                         {{"partition", call.text("partition")}, {"to", (*device)->device}});
   call.answer({{"partition", call.text("partition")}, {"to", (*device)->device}});
 }
 

@@ -25,14 +25,14 @@ Result<const kernel::DomainModule*> moduleOf(const ControlCall& call) {
 // Unless the caller names it: of the content and the moment, so that two equal proposals are two.
 std::string operationIdOf(const ControlCall& call) {
   if (const std::string given = call.text("operationId"); !given.empty()) return given;
-  return "api:" + toHex(sha256(call.request.path + "|" + canonicalJson(call.body) + "|" + call.daemon.replica().data().writer() +
-                               "|" + std::to_string(call.daemon.now().wall.micros)))
-                      .substr(0, 32);
+  return "api:" +
+         toHex(sha256(call.request.path + "|" + canonicalJson(call.body) + "|" + call.daemon.replica().data().writer() +
+                      "|" + std::to_string(call.daemon.now().wall.micros)))
+             .substr(0, 32);
 }
 
 json::object answerJson(const Answer& answer) {
-  const kernel::Outcome outcome =
-      answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
+  const kernel::Outcome outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
   json::object out{{"operationId", answer.operationId},
                    {"outcome", answer.kind == AnswerKind::frozen ? "frozen" : std::string(enumName(outcome))},
                    {"duplicate", answer.outcome == kernel::Outcome::duplicate},
@@ -114,7 +114,8 @@ void queue(const ControlCall& call) {
   json::array list;
   const std::string domain = call.text("domain");
   if (call.daemon.replica().hosts().empty())
-    return call.refuse({ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"});
+    return call.refuse(
+        {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"});
   for (const auto& [id, host] : call.daemon.replica().hosts()) {
     if (!domain.empty() && host->module().signature().domain != domain) continue;
     for (const kernel::PendingView& pending : host->partition().queue()) {

@@ -75,7 +75,8 @@ void status(const ControlCall& call) {
   if (me != nullptr)
     for (const std::string& role : me->roles) roles.emplace_back(role);
   for (const std::string& address : daemon.addresses()) addresses.emplace_back(address);
-  for (const Check& check : checksOf(daemon)) checks.push_back({{"name", check.name}, {"ok", check.good}, {"what", check.what}});
+  for (const Check& check : checksOf(daemon))
+    checks.push_back({{"name", check.name}, {"ok", check.good}, {"what", check.what}});
   auto incidents = replica.data().incidents();
   call.answer({{"version", WITAN_VERSION},
                {"device", replica.device()},

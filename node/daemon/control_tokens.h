@@ -1,5 +1,5 @@
-// Who may use the control API: bearer tokens, one a role, in DIR/control.tokens (0600). Whoever can read the file is the
-// operator; an operator hands single tokens to others.
+// Who may use the control API: bearer tokens, one a role, in DIR/control.tokens (0600). Whoever can read the file is
+// the operator; an operator hands single tokens to others.
 //
 //   observer   reads
 //   operator   observer, and proposes, feeds, cuts, moves, seizes, backs up

@@ -110,7 +110,8 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
     case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
     case RequestKind::commit:
     case RequestKind::reject:
-      return known->mayAct(request.domain, "counselor") ? okStatus() : no("bring a counselor's decisions of " + request.domain);
+      return known->mayAct(request.domain, "counselor") ? okStatus()
+                                                        : no("bring a counselor's decisions of " + request.domain);
   }
   return no("ask that");
 }
@@ -190,11 +191,11 @@ void Daemon::reconcileMembership() {
     if (!members.ok() || !known.ok()) return;
     const replication::Standing standing = members->standing(device.device);
     if (device.active() && (standing == replication::Standing::unknown || standing == replication::Standing::retired))
-      (void)data.addStatement(replication::admit(*known, data.writer(), device.device,
-                                                 members->nextAdmission(device.device), device.name));
+      (void)data.addStatement(
+          replication::admit(*known, data.writer(), device.device, members->nextAdmission(device.device), device.name));
     if (!device.active() && standing == replication::Standing::active)
-      (void)data.addStatement(replication::proposeRetire(*known, data.writer(), device.device,
-                                                         members->nextAdmission(device.device) - 1));
+      (void)data.addStatement(
+          replication::proposeRetire(*known, data.writer(), device.device, members->nextAdmission(device.device) - 1));
   }
   (void)payRetireAcks(data);
 }
@@ -249,7 +250,8 @@ void Daemon::carryOut(Effects& effects) {
   for (const Notice& notice : effects.notices) say(notice);
   for (const agents::ToolCall& call : effects.toolCalls)
     if (replica().agents() != nullptr && call.operation)
-      (void)replica().agents()->failed(*call.operation, Error{ErrorCode::notFound, "no such tool on this device", ""}, now());
+      (void)replica().agents()->failed(*call.operation, Error{ErrorCode::notFound, "no such tool on this device", ""},
+                                       now());
 }
 
 void Daemon::say(const Notice& notice) {

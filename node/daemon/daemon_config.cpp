@@ -1,9 +1,9 @@
 #include "node/daemon/daemon_config.h"
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <toml++/toml.h>
 #include <variant>
 
 #include "base/identity.h"
@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
 constexpr std::size_t kMaxListItems = 64;
 
-using Slot = std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*,
-                          std::vector<std::string> DaemonConfig::*>;
+using Slot =
+    std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*, std::vector<std::string> DaemonConfig::*>;
 
 struct Key {
   std::string_view section, name;
@@ -32,7 +32,8 @@ const std::array kKeys{
     Key{"node", "advertise", &DaemonConfig::advertise, "addresses that others should dial; empty: those of listen"},
     Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
     Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
-    Key{"metrics", "listen", &DaemonConfig::metrics, "serves /metrics, /livez, /readyz without a token; empty: nowhere"},
+    Key{"metrics", "listen", &DaemonConfig::metrics,
+        "serves /metrics, /livez, /readyz without a token; empty: nowhere"},
     Key{"log", "format", &DaemonConfig::logFormat, "text or json"},
     Key{"log", "level", &DaemonConfig::logLevel, "debug, info, warn or error"},
     Key{"agents", "run", &DaemonConfig::agents, "built-in agents that work on this device; \"all\" for all"},
@@ -61,7 +62,8 @@ std::string keysOf(std::string_view section) {
   return known;
 }
 
-Error atLine(const std::string& file, const toml::source_region& where, const std::string& what, std::string hint = {}) {
+Error atLine(const std::string& file, const toml::source_region& where, const std::string& what,
+             std::string hint = {}) {
   return invalid(file + ":" + std::to_string(where.begin.line) + ": " + what, std::move(hint));
 }
 
@@ -69,13 +71,14 @@ Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, con
   const std::string name = "[" + std::string(key.section) + "] " + std::string(key.name);
   if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
     if (!node.is_string()) return atLine(file, node.source(), name + " must be text");
-    config.**text = node.value<std::string>().value();
+    config.** text = node.value<std::string>().value();
   } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
     if (!node.is_integer()) return atLine(file, node.source(), name + " must be a whole number");
-    config.**number = node.value<std::int64_t>().value();
+    config.** number = node.value<std::int64_t>().value();
   } else {
     const toml::array* list = node.as_array();
-    if (list == nullptr || list->size() > kMaxListItems) return atLine(file, node.source(), name + " must be a list of texts");
+    if (list == nullptr || list->size() > kMaxListItems)
+      return atLine(file, node.source(), name + " must be a list of texts");
     std::vector<std::string> items;
     for (const toml::node& item : *list) {
       if (!item.is_string()) return atLine(file, item.source(), name + " must be a list of texts");
@@ -151,7 +154,7 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment) {
     if (value == nullptr) continue;
     const std::string_view text = value;
     if (auto words = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
-      into.**words = text;
+      into.** words = text;
     } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
       const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into.**number);
       if (failure != std::errc{} || end != text.data() + text.size())
@@ -173,7 +176,8 @@ Status checkConfig(const DaemonConfig& config) {
   WITAN_DO(oneOf("[ledger] engine", config.engine, {"embedded", "etcd"}));
   WITAN_DO(validateId("[agents] scope", config.scope));
   if (config.engine == "etcd" && config.etcd.empty())
-    return invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint", "etcd = [\"http://127.0.0.1:2379\"]");
+    return invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
+                   "etcd = [\"http://127.0.0.1:2379\"]");
   if (config.leaseSeconds < 1 || config.leaseSeconds > 3600)
     return invalid("[ledger] lease_seconds is " + std::to_string(config.leaseSeconds), "1 to 3600");
   if (config.pendingTtlSeconds < 0) return invalid("[ledger] pending_ttl_seconds is negative");

@@ -35,7 +35,8 @@ class Log {
   std::uint64_t errors() const { return errors_; }
 
  private:
-  void line(LogLevel level, std::string_view component, std::string_view message, std::initializer_list<LogField> fields);
+  void line(LogLevel level, std::string_view component, std::string_view message,
+            std::initializer_list<LogField> fields);
 
   LogLevel least_;
   bool json_;

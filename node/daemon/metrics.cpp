@@ -75,16 +75,22 @@ void ledgers(Page& page, Daemon& daemon) {
 
 void counters(Page& page, const ReplicaCounters& c) {
   page.one("decisions_total", "counter", "Requests decided here.", static_cast<double>(c.decided));
-  page.one("duplicate_requests_total", "counter", "Requests answered from the ledger.", static_cast<double>(c.duplicates));
+  page.one("duplicate_requests_total", "counter", "Requests answered from the ledger.",
+           static_cast<double>(c.duplicates));
   page.one("requests_forwarded_total", "counter", "Requests sent to their owner.", static_cast<double>(c.forwarded));
-  page.one("requests_refused_total", "counter", "Requests of devices that may not make them.", static_cast<double>(c.notAllowed));
+  page.one("requests_refused_total", "counter", "Requests of devices that may not make them.",
+           static_cast<double>(c.notAllowed));
   page.one("batches_sent_total", "counter", "Ledger batches sent to followers.", static_cast<double>(c.batchesSent));
-  page.one("batches_followed_total", "counter", "Ledger batches taken from owners.", static_cast<double>(c.batchesFollowed));
-  page.one("stale_epoch_refused_total", "counter", "Batches of an epoch that was over.", static_cast<double>(c.zombieRefused));
-  page.one("surplus_entries_total", "counter", "Entries set aside after a seizure.", static_cast<double>(c.surplusEntries));
+  page.one("batches_followed_total", "counter", "Ledger batches taken from owners.",
+           static_cast<double>(c.batchesFollowed));
+  page.one("stale_epoch_refused_total", "counter", "Batches of an epoch that was over.",
+           static_cast<double>(c.zombieRefused));
+  page.one("surplus_entries_total", "counter", "Entries set aside after a seizure.",
+           static_cast<double>(c.surplusEntries));
   page.one("handovers_total", "counter", "Partitions taken over from their owner.", static_cast<double>(c.handovers));
   page.one("seizures_total", "counter", "Partitions taken over without it.", static_cast<double>(c.seizures));
-  page.one("forks_total", "counter", "Logs of one epoch that differ: an operator must look.", static_cast<double>(c.forks));
+  page.one("forks_total", "counter", "Logs of one epoch that differ: an operator must look.",
+           static_cast<double>(c.forks));
   page.one("bad_frames_total", "counter", "Frames that no honest peer sends.", static_cast<double>(c.badFrames));
 }
 
@@ -114,7 +120,8 @@ std::string metricsText(Daemon& daemon) {
   Page page;
   page.family("build_info", "gauge", "The running build.");
   page.sample(1, label("version", WITAN_VERSION));
-  page.one("uptime_seconds", "gauge", "Since the start.", static_cast<double>(daemon.now().ms - daemon.startedMs()) / 1e3);
+  page.one("uptime_seconds", "gauge", "Since the start.",
+           static_cast<double>(daemon.now().ms - daemon.startedMs()) / 1e3);
   page.one("resident_memory_bytes", "gauge", "Memory of the process.", residentBytes());
   page.one("store_up", "gauge", "0 after the store has failed.", daemon.failed().ok() ? 1 : 0);
   page.one("rounds_total", "counter", "Rounds of work, each with its syncs.", static_cast<double>(daemon.rounds()));

@@ -10,9 +10,6 @@ namespace witan::node {
 
 namespace {
 
-
-
-
 net::PeerNetworkOptions networkOptions() {
   net::PeerNetworkOptions options;
   options.maxFrameBytes = kMaxAdjudicationFrame;
@@ -47,7 +44,8 @@ PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook
                     },
                 .log =
                     [this](std::string_view level, std::string_view what) {
-                      level == "warning" ? log_.warn("net", what) : log_.debug("net", what);
+                      level == "warning" && !what.starts_with("no link to") ? log_.warn("net", what)
+                                                                            : log_.debug("net", what);
                     }}) {}
 
 PeerDesk::~PeerDesk() = default;
@@ -66,7 +64,8 @@ Status PeerDesk::admit(const net::LinkInfo& info) {
   if (info.purpose != net::kMemberPurpose) return refuse("unknown purpose " + info.purpose);
   const RosterDevice* device = book_.current().byKey(info.key);
   if (device == nullptr) return refuse("no member of the cluster " + book_.current().cluster + " has this key");
-  if (!device->active()) return refuse("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
+  if (!device->active())
+    return refuse("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
   if (device->device == options_.device) return refuse("this is the device itself");
   if (cut_.contains(device->device)) return refuse("an operator has cut this link");
   return okStatus();

@@ -1,5 +1,5 @@
-// ServiceManager: what systemd wants to hear (sd_notify(3)), over the datagram socket that $NOTIFY_SOCKET names. Without
-// one every call does nothing.
+// ServiceManager: what systemd wants to hear (sd_notify(3)), over the datagram socket that $NOTIFY_SOCKET names.
+// Without one every call does nothing.
 #pragma once
 
 #include <cstdint>

@@ -212,8 +212,8 @@ class Replica {
     std::unique_ptr<replication::SyncSession> session;
     std::string owner;  // its name as an owner of epochs; empty: not heard
     bool greeted = false;
-    bool told = false;  // that the session has ended
-    bool cut = false;   // it sent what it may not: the connection ends
+    bool told = false;   // that the session has ended
+    bool cut = false;    // it sent what it may not: the connection ends
     bool keeper = true;  // of ledgers
     std::string out;
     std::map<std::string, Following, std::less<>> following;
