@@ -17,7 +17,7 @@ constexpr std::size_t kMostProblems = 20;
 
 class Checker {
  public:
-  Checker(NodeDir& dir, const std::string& scope) : dir_(dir), scope_(scope) {}
+  Checker(Replica& replica, const std::string& scope) : replica_(replica), scope_(scope) {}
 
   Result<AgentReport> check() {
     WITAN_DO(operations());
@@ -32,7 +32,7 @@ class Checker {
     if (report_.problems.size() < kMostProblems) report_.problems.push_back(std::move(what));
   }
 
-  Space* space(DatabaseName database) { return dir_.replica().data().database(database).find(scope_); }
+  Space* space(DatabaseName database) { return replica_.data().database(database).find(scope_); }
 
   // The operation's record in a database; counts its effects there.
   Result<std::map<std::string, OperationBody>> recordsIn(DatabaseName database) {
@@ -84,9 +84,9 @@ class Checker {
   }
 
   Status sagas() {
-    saga::SagaRows rows(dir_.replica().data().database(DatabaseName::agents), 0);
+    saga::SagaRows rows(replica_.data().database(DatabaseName::agents), 0);
     return rows.visitOpen([&](saga::SagaRow&& row) {
-      if (dir_.replica().outbox().all().contains(row.id().hex())) {  // its entity waits for a counselor
+      if (replica_.outbox().all().contains(row.id().hex())) {  // its entity waits for a counselor
         ++report_.waiting;
         return;
       }
@@ -96,7 +96,7 @@ class Checker {
   }
 
   Status ledgers() {
-    for (const auto& [id, host] : dir_.replica().hosts()) {
+    for (const auto& [id, host] : replica_.hosts()) {
       WITAN_TRY(verified, kernel::verifyLedger(host->rows(), {&host->module(), std::nullopt}));
       ++report_.ledgers;
       report_.entries += verified.entries;
@@ -105,14 +105,14 @@ class Checker {
     return okStatus();
   }
 
-  NodeDir& dir_;
+  Replica& replica_;
   const std::string& scope_;
   AgentReport report_;
 };
 
 }  // namespace
 
-Result<AgentReport> checkAgents(NodeDir& dir, const std::string& scope) { return Checker(dir, scope).check(); }
+Result<AgentReport> checkAgents(Replica& replica, const std::string& scope) { return Checker(replica, scope).check(); }
 
 std::string checkWords(const AgentReport& report) {
   std::string text;

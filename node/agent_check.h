@@ -9,7 +9,7 @@
 
 #include "base/reflect.h"
 #include "base/result.h"
-#include "node/node_dir.h"
+#include "node/replica/replica.h"
 
 namespace witan::node {
 
@@ -21,7 +21,7 @@ struct AgentReport {
 };
 
 // Errors: of reading. O(everything).
-Result<AgentReport> checkAgents(NodeDir& dir, const std::string& scope);
+Result<AgentReport> checkAgents(Replica& replica, const std::string& scope);
 
 std::string checkWords(const AgentReport& report);
 

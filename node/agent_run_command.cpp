@@ -11,7 +11,9 @@
 #include "node/agent_check.h"
 #include "node/agent_feed.h"
 #include "node/clinic_feed.h"
+#include "node/control_client.h"
 #include "node/node_dir.h"
+#include "node/output.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_command.h"
 
@@ -216,12 +218,20 @@ void addCheck(CLI::App& noun, int& exitCode) {
   command->callback([a, &exitCode] {
     exitCode = reported(
         [&]() -> Result<int> {
+          const auto told = [&](const AgentReport& report) {
+            putOut(a->json ? toJson(report) + "\n" : checkWords(report));
+            return report.problems.empty() ? kExitOk : kExitFailed;
+          };
+          if (Replica* running = ambientNode()) {
+            WITAN_TRY(report, checkAgents(*running, a->scope));
+            return told(report);
+          }
           WITAN_TRY(path, replicaDirPath(a->dir));
+          if (auto code = onRunningNode(path)) return *code;
           const Time wall = SystemClock().now();
           WITAN_TRY(dir, NodeDir::open(path, {a->domains, 8, nullptr}, {wall, wall.micros / 1000}));
-          WITAN_TRY(report, checkAgents(*dir, a->scope));
-          std::fputs(a->json ? (toJson(report) + "\n").c_str() : checkWords(report).c_str(), stdout);
-          return report.problems.empty() ? kExitOk : kExitFailed;
+          WITAN_TRY(report, checkAgents(dir->replica(), a->scope));
+          return told(report);
         }(),
         a->json);
   });

@@ -16,6 +16,7 @@ using namespace replication;
 namespace {
 
 thread_local ReplicaDir* ambient = nullptr;
+thread_local Replica* ambientReplicaOfNode = nullptr;
 
 Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& arguments, Missing missing) {
   WITAN_TRY(path, replicaDirPath(arguments.dir));
@@ -57,9 +58,10 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
 
 }  // namespace
 
-AmbientReplica::AmbientReplica(ReplicaDir& dir) { ambient = &dir; }
-AmbientReplica::~AmbientReplica() { ambient = nullptr; }
+AmbientReplica::AmbientReplica(ReplicaDir& dir, Replica& node) { ambient = &dir, ambientReplicaOfNode = &node; }
+AmbientReplica::~AmbientReplica() { ambient = nullptr, ambientReplicaOfNode = nullptr; }
 ReplicaDir* ambientReplica() { return ambient; }
+Replica* ambientNode() { return ambientReplicaOfNode; }
 
 int onReplica(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
   const Result<int> code = workOn(arguments, missing, work);

@@ -30,17 +30,20 @@ struct Printed {
 // What a command does where there is no replica yet.
 enum class Missing { refuse, create };
 
+class Replica;
+
 // While it lives, commands of this thread work on this replica, whatever directory they name: a running node carries
 // them out for a client (node/daemon/control_command.cpp).
 class AmbientReplica {
  public:
-  explicit AmbientReplica(ReplicaDir& dir);
+  AmbientReplica(ReplicaDir& dir, Replica& node);
   ~AmbientReplica();
   AmbientReplica(const AmbientReplica&) = delete;
   AmbientReplica& operator=(const AmbientReplica&) = delete;
 };
 // Null: there is none.
 ReplicaDir* ambientReplica();
+Replica* ambientNode();
 
 using ReplicaWork = std::function<Result<Printed>(ReplicaDir&)>;
 

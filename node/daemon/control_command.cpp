@@ -27,6 +27,8 @@ constexpr Allowed kAllowed[]{
     {"agent", "pause", kWrites},
     {"agent", "resume", kWrites},
     {"agent", "destroy", kWrites},
+    {"agent", "check", kReads},
+
     {"approval", "list", kReads},
     {"approval", "approve", ControlRole::counselor},
     {"approval", "deny", ControlRole::counselor},
@@ -76,7 +78,7 @@ Status mayRun(const std::vector<std::string>& argv, ControlRole role) {
 int run(Daemon& daemon, const std::vector<std::string>& argv, Captured& captured) {
   const auto view = ReplicaDir::borrow(daemon.path(), daemon.replica().data(), daemon.replica().agents(),
                                        [&daemon] { return daemon.round(); });
-  const AmbientReplica ambient(*view);
+  const AmbientReplica ambient(*view, daemon.replica());
   const OutputCapture capture(captured);
   std::vector<std::string> words{"witan"};
   words.insert(words.end(), argv.begin(), argv.end());
