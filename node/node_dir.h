@@ -37,6 +37,7 @@ class NodeDir {
   Replica& replica() { return *replica_; }
   const Replica& replica() const { return *replica_; }
   const store::Store& ledgers() const { return *ledgers_; }
+  store::Store& ledgers() { return *ledgers_; }
   Status drain(Now now, Effects& out);
   // A clean end.
   Status close(Now now);

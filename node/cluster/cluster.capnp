@@ -29,3 +29,27 @@ struct JoinAnswer {             # type 66
   partitions @6 :UInt32;        # of each domain
   document @7 :Data;            # the roster, with the new member in it
 }
+
+struct SlicePlace {             # how far somebody's slices of a partition go
+  partition @0 :Text;
+  batches @1 :UInt64;           # of the partition's log
+}
+
+struct SliceHave {              # type 67, from a device that keeps no ledgers to one that does, on connecting
+  places @0 :List(SlicePlace);
+}
+
+struct Slice {                  # type 68, back: what one role sees of one entity (Def. A.7)
+  domain @0 :Text;
+  entity @1 :Text;
+  role @2 :Text;
+  state @3 :Text;               # canonical JSON of the fields in the role's footprint
+  frozen @4 :Bool;
+  time @5 :Int64;               # of the newest entry in it, microseconds
+  partition @6 :Text;
+  batches @7 :UInt64;           # it rests on so many
+}
+
+struct SliceUpTo {              # type 69, back: everything up to here has been sent
+  place @0 :SlicePlace;
+}

@@ -9,13 +9,21 @@
 #include <vector>
 
 #include "base/capnp_codec.h"
+#include "base/time.h"
 #include "replication/sync_messages.h"
 
 namespace witan::node {
 
 inline constexpr std::uint8_t kFirstClusterFrame = 64;
 inline constexpr std::uint8_t kLastClusterFrame = 95;
-enum class ClusterFrame : std::uint8_t { roster = 64, joinRequest = 65, joinAnswer = 66 };
+enum class ClusterFrame : std::uint8_t {
+  roster = 64,
+  joinRequest = 65,
+  joinAnswer = 66,
+  sliceHave = 67,
+  slice = 68,
+  sliceUpTo = 69
+};
 
 inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
 
@@ -49,14 +57,49 @@ struct JoinAnswer {
   WITAN_MEMBERS(JoinAnswer, verdict, reason, device, cluster, adminKey, clusterKey, partitions, document)
 };
 
+struct SlicePlace {
+  std::string partition;
+  std::uint64_t batches = 0;
+  WITAN_MEMBERS(SlicePlace, partition, batches)
+};
+
+struct SliceHave {
+  std::vector<SlicePlace> places;
+  WITAN_MEMBERS(SliceHave, places)
+};
+
+struct Slice {
+  static constexpr std::size_t textMax = kMaxClusterFrame;
+  std::string domain;
+  std::string entity;
+  std::string role;
+  std::string state;
+  bool frozen = false;
+  Time time;
+  std::string partition;
+  std::uint64_t batches = 0;
+  WITAN_MEMBERS(Slice, domain, entity, role, state, frozen, time, partition, batches)
+};
+
+struct SliceUpTo {
+  SlicePlace place;
+  WITAN_MEMBERS(SliceUpTo, place)
+};
+
 template <class T>
 constexpr ClusterFrame clusterFrameOf() {
   if constexpr (std::is_same_v<T, RosterMessage>)
     return ClusterFrame::roster;
   else if constexpr (std::is_same_v<T, JoinRequest>)
     return ClusterFrame::joinRequest;
-  else
+  else if constexpr (std::is_same_v<T, JoinAnswer>)
     return ClusterFrame::joinAnswer;
+  else if constexpr (std::is_same_v<T, SliceHave>)
+    return ClusterFrame::sliceHave;
+  else if constexpr (std::is_same_v<T, Slice>)
+    return ClusterFrame::slice;
+  else
+    return ClusterFrame::sliceUpTo;
 }
 
 // One frame, header included.

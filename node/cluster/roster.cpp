@@ -149,6 +149,8 @@ Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
   if (body.kind != replication::DocumentKind::roster || body.name != kDocumentName)
     return invalid("a signed document that is no roster");
   WITAN_DO(replication::verify(body, admin));
+  WITAN_TRY(canonical, replication::encodeRecord(body));
+  if (canonical != document) return invalid("roster: not the canonical bytes of its document");
   WITAN_TRY(value, parseJson(body.content));
   Roster roster;
   WITAN_DO(readJson(value, roster, "roster"));

@@ -89,6 +89,31 @@ void ledgerVerify(const ControlCall& call) {
   report.ok() ? call.answer(*report) : call.refuse(report.error());
 }
 
+namespace {
+
+// Of a device that keeps no ledgers: what it was given, and how old that is.
+void receivedSlice(const ControlCall& call, const std::string& domain, const std::string& entity,
+                   const std::string& role) {
+  if (role.empty()) return call.refuse(invalid("role: this device keeps no ledgers, it has slices of roles alone"));
+  auto slice = call.daemon.slices().find(domain, entity, role);
+  if (!slice.ok()) return call.refuse(slice.error());
+  if (!*slice)
+    return call.refuse({ErrorCode::notFound,
+                        "no slice of " + inQuotes(entity) + " for the role " + role + " was received",
+                        "does this device have the role? witan device roster"});
+  const Slice& held = **slice;
+  call.answer({{"domain", domain},
+               {"entity", entity},
+               {"role", role},
+               {"partition", held.partition},
+               {"frozen", held.frozen},
+               {"at", formatTime(held.time)},
+               {"ageSeconds", (call.daemon.now().wall.micros - held.time.micros) / 1'000'000},
+               {"state", parseJson(held.state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+}
+
+}  // namespace
+
 void slice(const ControlCall& call) {
   Replica& replica = call.daemon.replica();
   const std::string domain = call.text("domain"), entity = call.text("entity"), role = call.text("role");
@@ -104,7 +129,7 @@ void slice(const ControlCall& call) {
     mask = at->footprint;
   }
   PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
-  if (host == nullptr) return call.refuse(noLedgers());
+  if (host == nullptr) return receivedSlice(call, domain, entity, role);
   const kernel::EntityState* state = host->partition().state(entity);
   if (state == nullptr) return call.refuse({ErrorCode::notFound, "there is no entity " + inQuotes(entity), ""});
   std::string text;

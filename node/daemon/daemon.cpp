@@ -137,6 +137,9 @@ Status Daemon::openDir() {
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   WITAN_DO(foundMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
+  sliceServer_ = std::make_unique<SliceServer>(replica());
+  sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
+  applyRights();
   return openPeers();
 }
 
@@ -152,14 +155,15 @@ Status Daemon::foundMissing() {
 Status Daemon::openPeers() {
   WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
   PeerDesk::Events events;
-  events.connected = [this](const std::string& device) { replica().connected(device, now()), touch(); };
-  events.disconnected = [this](const std::string& device) { replica().disconnected(device), touch(); };
-  events.received = [this](const std::string& device, std::string_view frame) {
-    replica().received(device, frame, now());
+  events.connected = [this](const std::string& device) { met(device), touch(); };
+  events.disconnected = [this](const std::string& device) {
+    replica().disconnected(device);
+    sliceServer_->disconnected(device);
     touch();
   };
+  events.received = [this](const std::string& device, std::string_view frame) { heard(device, frame), touch(); };
   events.room = [this](const std::string&) { touch(); };
-  events.rosterChanged = [this] { reconcileMembership(), touch(); };
+  events.rosterChanged = [this] { reconcileMembership(), applyRights(), touch(); };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ = std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
@@ -200,6 +204,61 @@ void Daemon::reconcileMembership() {
   (void)payRetireAcks(data);
 }
 
+// --- slices
+
+void Daemon::met(const std::string& device) {
+  replica().connected(device, now());
+  const RosterDevice* known = book_.current().find(device);
+  if (known == nullptr || me() == nullptr) return;
+  if (me()->keepsLedgers()) return sliceServer_->connected(*known);
+  if (!known->keepsLedgers()) return;
+  if (auto have = sliceStore_->have(); have.ok()) peers_->send(device, clusterFrame(*have), false);
+}
+
+void Daemon::heard(const std::string& device, std::string_view frame) {
+  const auto type = static_cast<std::uint8_t>(frame[4]);
+  if (type < kFirstClusterFrame || type > kLastClusterFrame) return replica().received(device, frame, now());
+  if (Status taken = onSliceFrame(device, frame); !taken.ok())
+    log_.warn("slices", taken.error().message, {{"from", device}});
+}
+
+Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
+  const auto type = static_cast<ClusterFrame>(frame[4]);
+  const RosterDevice* from = book_.current().find(device);
+  if (type == ClusterFrame::sliceHave) {
+    SliceHave have;
+    WITAN_DO(readClusterFrame(frame, have));
+    return sliceServer_->onHave(device, have);
+  }
+  if (from == nullptr || !from->keepsLedgers() || me() == nullptr)
+    return Error{ErrorCode::unauthorised, "slices of a device that keeps no ledgers", ""};
+  if (type == ClusterFrame::sliceUpTo) {
+    SliceUpTo upTo;
+    WITAN_DO(readClusterFrame(frame, upTo));
+    return sliceStore_->upTo(upTo);
+  }
+  Slice slice;
+  WITAN_DO(readClusterFrame(frame, slice));
+  return sliceStore_->take(slice, *me());
+}
+
+// Whoever reads slowly is given no more than its link can take.
+Status Daemon::sendSlices() {
+  for (const std::string& device : sliceServer_->waiting()) {
+    if (peers_->queuedBytes(device) > 4 * kSliceBudget) continue;  // Events::room brings the next round
+    std::string frames;
+    WITAN_TRY(more, sliceServer_->produce(device, frames));
+    if (!frames.empty()) peers_->send(device, std::move(frames), false);
+    if (more) touch();
+  }
+  return okStatus();
+}
+
+void Daemon::applyRights() {
+  if (me() == nullptr) return;
+  if (Status applied = sliceStore_->applyRights(*me()); !applied.ok()) fail(applied.error());
+}
+
 // --- working
 
 Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
@@ -237,6 +296,7 @@ Status Daemon::work() {
   WITAN_DO(feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
     for (const auto& [handle, visit] : followers_) visit(host, entry);
   }));
+  WITAN_DO(sendSlices());
   armTimer();
   return okStatus();
 }

@@ -24,6 +24,8 @@
 #include "node/daemon/ledger_feed.h"
 #include "node/daemon/peer_desk.h"
 #include "node/node_dir.h"
+#include "node/slices/slice_server.h"
+#include "node/slices/slice_store.h"
 
 namespace witan::node {
 
@@ -62,6 +64,9 @@ class Daemon {
   RosterBook& roster() { return book_; }
   EnrolmentDesk& enrolment() { return *desk_; }
   PeerDesk& peers() { return *peers_; }
+  SliceStore& slices() { return *sliceStore_; }
+  // This device in the roster. Null: it was taken out.
+  const RosterDevice* me() { return book_.current().find(replica().device()); }
   Log& log() { return log_; }
   std::int64_t startedMs() const { return startedMs_; }
   std::uint64_t rounds() const { return rounds_; }
@@ -82,6 +87,11 @@ class Daemon {
   Status mayAsk(std::string_view device, const Request& request) const;
   Status foundMissing();
   void reconcileMembership();
+  void met(const std::string& device);
+  void heard(const std::string& device, std::string_view frame);
+  Status onSliceFrame(const std::string& device, std::string_view frame);
+  Status sendSlices();
+  void applyRights();
   Status work();
   void carryOut(Effects& effects);
   void say(const Notice& notice);
@@ -106,6 +116,8 @@ class Daemon {
   std::unique_ptr<EnrolmentDesk> desk_;
   std::unique_ptr<PeerDesk> peers_;
   std::unique_ptr<LedgerFeed> feed_;
+  std::unique_ptr<SliceServer> sliceServer_;
+  std::unique_ptr<SliceStore> sliceStore_;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;
   std::uint64_t nextFollower_ = 1;
   std::multimap<std::string, Waiting> waiting_;  // by operation id

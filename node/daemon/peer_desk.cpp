@@ -266,6 +266,11 @@ void PeerDesk::onJoin(Link& link, std::string_view bytes) {
 
 // --- reading
 
+std::size_t PeerDesk::queuedBytes(std::string_view device) const {
+  const auto at = byDevice_.find(device);
+  return at == byDevice_.end() ? 0 : network_.queuedBytes(at->second);
+}
+
 std::vector<PeerStatus> PeerDesk::status() const {
   std::vector<PeerStatus> all;
   for (const RosterDevice& device : book_.current().devices) {

@@ -63,6 +63,7 @@ class PeerDesk {
   bool isCut(const std::string& device) const { return cut_.contains(device); }
 
   bool connected(std::string_view device) const { return byDevice_.contains(device); }
+  std::size_t queuedBytes(std::string_view device) const;
   std::vector<PeerStatus> status() const;
   // What refused strangers came with, since the start.
   std::uint64_t refusedLinks() const { return refused_; }

@@ -1,0 +1,120 @@
+// What a daemon is told, and what it tells: configuration with the place of every error, log lines that nobody forges.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "node/daemon/control_api.h"
+#include "node/daemon/daemon_config.h"
+#include "node/daemon/log.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string problemOf(std::string_view toml) {
+  DaemonConfig config;
+  Status read = readConfig(config, toml, "witan.toml");
+  if (read.ok()) read = checkConfig(config);
+  return read.ok() ? "" : read.error().message;
+}
+
+TEST(DaemonConfig, WhatIsPrintedReadsBack) {
+  DaemonConfig config;
+  config.listen = {"0.0.0.0:7600"};
+  config.agents = {"udt-lab"};
+  config.pendingTtlSeconds = 60;
+  DaemonConfig read;
+  ASSERT_TRUE(readConfig(read, configText(config), "x").ok());
+  EXPECT_EQ(configText(read), configText(config));
+}
+
+TEST(DaemonConfig, ErrorsNameTheLine) {
+  EXPECT_EQ(problemOf("[node]\nlisten = [\"127.0.0.1:1\"]\n"), "");
+  EXPECT_EQ(problemOf("[node]\n\nlissten = []\n"), "witan.toml:3: unknown key lissten in [node]");
+  EXPECT_EQ(problemOf("[noode]\n"), "witan.toml:1: unknown section [noode]");
+  EXPECT_EQ(problemOf("[node]\nlisten = 7\n"), "witan.toml:2: [node] listen must be a list of texts");
+  EXPECT_EQ(problemOf("[ledger]\nlease_seconds = \"x\"\n"), "witan.toml:2: [ledger] lease_seconds must be a whole number");
+  EXPECT_THAT(problemOf("[node]\nlisten = [\n"), HasSubstr("witan.toml:"));
+  EXPECT_THAT(problemOf("[log]\nlevel = \"loud\"\n"), HasSubstr("[log] level is \"loud\""));
+  EXPECT_THAT(problemOf("[ledger]\nengine = \"etcd\"\n"), HasSubstr("names no endpoint"));
+  EXPECT_THAT(problemOf("[node]\nlisten = [\"nowhere\"]\n"), HasSubstr("is no address"));
+}
+
+TEST(DaemonConfig, TheEnvironmentGoesFirst) {
+  DaemonConfig config;
+  ASSERT_TRUE(readEnvironment(config, [](const char* name) -> const char* {
+                if (std::string_view(name) == "WITAN_NODE_LISTEN") return "127.0.0.1:1,127.0.0.1:2";
+                if (std::string_view(name) == "WITAN_LEDGER_LEASE_SECONDS") return "30";
+                return nullptr;
+              }).ok());
+  EXPECT_EQ(config.listen, (std::vector<std::string>{"127.0.0.1:1", "127.0.0.1:2"}));
+  EXPECT_EQ(config.leaseSeconds, 30);
+  const Status wrong = readEnvironment(config, [](const char* name) -> const char* {
+    return std::string_view(name) == "WITAN_LEDGER_LEASE_SECONDS" ? "soon" : nullptr;
+  });
+  EXPECT_THAT(wrong.error().message, HasSubstr("$WITAN_LEDGER_LEASE_SECONDS is \"soon\""));
+}
+
+TEST(Log, NobodyForgesALine) {
+  for (const bool json : {false, true}) {
+    std::string written;
+    Log log(LogLevel::info, json, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
+    log.warn("net", "refused\n1970-01-01T00:00:00Z info node: all is well",
+             {{"from", "x\ny=\"z\""}, {"bytes", std::string("\xff\x00", 2)}});
+    EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1) << written;
+    if (json) {
+      const auto parsed = parseJson(written.substr(0, written.size() - 1));
+      ASSERT_TRUE(parsed.ok()) << written;
+      EXPECT_EQ(parsed->at("level"), "warn");
+      EXPECT_EQ(parsed->at("from"), "x\ny=\"z\"");
+    }
+  }
+}
+
+TEST(Log, WhatIsBelowTheLevelIsNotWritten) {
+  std::string written;
+  Log log(LogLevel::warn, false, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
+  log.info("a", "b");
+  log.debug("a", "b");
+  EXPECT_EQ(written, "");
+  log.error("a", "b");
+  EXPECT_EQ(log.errors(), 1u);
+}
+
+TEST(ControlTokens, AreMadeOnceAndKnownByTheirRole) {
+  const testing::Scratch scratch;
+  const auto tokens = ControlTokens::open(scratch / "");
+  ASSERT_TRUE(tokens.ok());
+  for (const ControlRole role :
+       {ControlRole::observer, ControlRole::operator_, ControlRole::counselor, ControlRole::admin})
+    EXPECT_EQ(tokens->roleOf("Bearer " + tokens->of(role)), role);
+  EXPECT_EQ(tokens->roleOf(tokens->of(ControlRole::admin)), std::nullopt);
+  EXPECT_EQ(tokens->roleOf("Bearer "), std::nullopt);
+  EXPECT_EQ(ControlTokens::open(scratch / "")->of(ControlRole::admin), tokens->of(ControlRole::admin));
+  std::filesystem::permissions(scratch / "control.tokens", std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  EXPECT_EQ(ControlTokens::read(scratch / "").error().code, ErrorCode::unauthorised);
+}
+
+TEST(ControlRoles, EachIncludesWhatItMust) {
+  EXPECT_TRUE(includes(ControlRole::admin, ControlRole::counselor));
+  EXPECT_TRUE(includes(ControlRole::operator_, ControlRole::observer));
+  EXPECT_FALSE(includes(ControlRole::operator_, ControlRole::counselor));
+  EXPECT_FALSE(includes(ControlRole::counselor, ControlRole::operator_));
+  EXPECT_FALSE(includes(ControlRole::observer, ControlRole::operator_));
+}
+
+TEST(OpenApi, NamesEveryRouteWithItsRole) {
+  const json::object document = openApi();
+  for (const ControlRoute& route : controlRoutes()) {
+    const json::object& path = document.at("paths").as_object().at(route.path).as_object();
+    const json::object& operation = path.at(*route.method == 'G' ? "get" : "post").as_object();
+    EXPECT_EQ(operation.at("summary"), route.what);
+    EXPECT_EQ(operation.at("security").as_array().empty(), !route.role.has_value()) << route.path;
+  }
+}
+
+}  // namespace
+}  // namespace witan::node

@@ -1,0 +1,270 @@
+// Who belongs to a cluster: the signed roster, the token of an invitation, and the desk that admits.
+#include "node/cluster/roster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/bytes.h"
+#include "node/cluster/cluster.capnp.h"
+#include "node/cluster/enrolment_desk.h"
+#include "node/cluster/join_token.h"
+#include "node/cluster/device_key.h"
+#include "tests/node/scratch.h"
+#include "tests/same_layout.h"
+
+namespace witan::node {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Scratch;
+
+constexpr Time kNow{1'700'000'000'000'000};
+
+SigningKey keyOf(unsigned char seed) { return *SigningKey::fromSeed(std::string(32, static_cast<char>(seed))); }
+
+RosterDevice deviceWith(const SigningKey& key, const std::string& name) {
+  RosterDevice device;
+  device.device = deviceIdOf(key.publicKey());
+  device.name = name;
+  device.keys = {toHex(key.publicKey())};
+  device.roles = {"ledger", "*"};
+  device.since = kNow;
+  return device;
+}
+
+Roster rosterOf(const SigningKey& admin, std::vector<RosterDevice> devices) {
+  std::sort(devices.begin(), devices.end(), [](const auto& a, const auto& b) { return a.device < b.device; });
+  return {clusterIdOf(admin.publicKey()), 1, std::move(devices)};
+}
+
+TEST(ClusterMessages, SchemaAndStructsHaveOneLayout) {
+  using witan::layout::expectSameLayout;
+  expectSameLayout<wire::RosterMessage, RosterMessage>();
+  expectSameLayout<wire::JoinRequest, JoinRequest>();
+  expectSameLayout<wire::JoinAnswer, JoinAnswer>();
+  expectSameLayout<wire::SlicePlace, SlicePlace>();
+  expectSameLayout<wire::SliceHave, SliceHave>();
+  expectSameLayout<wire::Slice, Slice>();
+  expectSameLayout<wire::SliceUpTo, SliceUpTo>();
+}
+
+TEST(Roster, ASignedOneReadsBack) {
+  const SigningKey admin = keyOf(1);
+  const Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
+  const auto document = signRoster(roster, admin);
+  ASSERT_TRUE(document.ok()) << document.error().message;
+  const auto read = readRoster(*document, admin.publicKey());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, roster);
+  EXPECT_EQ(read->byKey(keyOf(3).publicKey())->name, "phone");
+  EXPECT_EQ(read->byKey(keyOf(9).publicKey()), nullptr);
+}
+
+TEST(Roster, AnyFlippedBitIsRefused) {
+  const SigningKey admin = keyOf(1);
+  const auto document = signRoster(rosterOf(admin, {deviceWith(keyOf(2), "laptop")}), admin);
+  for (std::size_t at = 0; at < document->size(); ++at) {
+    std::string damaged = *document;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    const auto read = readRoster(damaged, admin.publicKey());
+    EXPECT_FALSE(read.ok()) << "byte " << at;
+  }
+}
+
+TEST(Roster, AnotherAdminsIsRefused) {
+  const SigningKey admin = keyOf(1), other = keyOf(7);
+  const auto document = signRoster(rosterOf(other, {deviceWith(keyOf(2), "laptop")}), other);
+  EXPECT_FALSE(readRoster(*document, admin.publicKey()).ok());
+  // Signed by the right key, of a cluster that is not its own.
+  const auto wrong = signRoster(rosterOf(other, {deviceWith(keyOf(2), "laptop")}), admin);
+  EXPECT_THAT(readRoster(*wrong, admin.publicKey()).error().message, HasSubstr("a roster of the cluster"));
+}
+
+TEST(Roster, WhatDoesNotHoldTogetherIsNamed) {
+  const SigningKey admin = keyOf(1);
+  const auto problem = [&](auto change) {
+    Roster roster = rosterOf(admin, {deviceWith(keyOf(2), "laptop"), deviceWith(keyOf(3), "phone")});
+    change(roster);
+    const Status checked = checkRoster(roster);
+    return checked.ok() ? std::string("fine") : checked.error().message;
+  };
+  EXPECT_EQ(problem([](Roster&) {}), "fine");
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].name = r.devices[1].name; }), HasSubstr("two devices are called"));
+  EXPECT_THAT(problem([](Roster& r) { std::swap(r.devices[0], r.devices[1]); }), HasSubstr("not in order"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].keys = {toHex(keyOf(5).publicKey())}; }),
+              HasSubstr("not the hash of its first key"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].keys.push_back(r.devices[1].keys[0]); }),
+              HasSubstr("one key stands for two devices"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].roles = {"doctor"}; }), HasSubstr("is no role of a device"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices[0].addresses = {"nowhere"}; }), HasSubstr("is no address"));
+  EXPECT_THAT(problem([](Roster& r) { r.devices.clear(); }), HasSubstr("1 to 1024 devices"));
+}
+
+TEST(Roster, RolesSayWhatADeviceMay) {
+  RosterDevice device = deviceWith(keyOf(2), "lab");
+  device.roles = {"udt.LabOrder"};
+  EXPECT_TRUE(device.mayAct("udt", "LabOrder"));
+  EXPECT_FALSE(device.mayAct("udt", "Clinical"));
+  EXPECT_FALSE(device.mayAct("budget", "LabOrder"));
+  EXPECT_FALSE(device.keepsLedgers());
+  device.roles = {"*"};
+  EXPECT_TRUE(device.mayAct("udt", "Clinical"));
+  EXPECT_FALSE(device.keepsLedgers());
+  device.scopes = {"main"};
+  EXPECT_TRUE(device.mayHave("main"));
+  EXPECT_FALSE(device.mayHave("private"));
+}
+
+// --- tokens
+
+JoinToken sampleToken() {
+  return {"c-0123", {"192.168.1.10:7600", "[fe80::1]:7600"}, toHex(keyOf(2).publicKey()), "0011223344556677",
+          "00112233445566778899aabbccddeeff"};
+}
+
+TEST(JoinToken, ReadsBack) { EXPECT_EQ(*readToken(writeToken(sampleToken())), sampleToken()); }
+
+TEST(JoinToken, EveryTypingErrorIsNoticed) {
+  const std::string token = writeToken(sampleToken());
+  for (std::size_t at = 0; at < token.size(); ++at) {
+    std::string mistyped = token;
+    mistyped[at] = mistyped[at] == 'x' ? 'y' : 'x';
+    EXPECT_FALSE(readToken(mistyped).ok()) << at;
+    EXPECT_FALSE(readToken(token.substr(0, at)).ok()) << at;
+  }
+  EXPECT_THAT(readToken("witan join").error().message, HasSubstr("this is no invitation"));
+}
+
+// --- the desk
+
+class Enrolment : public ::testing::Test {
+ protected:
+  Enrolment()
+      : book_(*RosterBook::create(dir(), admin_.publicKey(),
+                                  *signRoster(rosterOf(admin_, {deviceWith(first_, "first")}), admin_))),
+        desk_(open(admin_)) {}
+
+  std::filesystem::path dir() const { return scratch_ / ""; }
+  EnrolmentDesk open(std::optional<SigningKey> admin) {
+    return std::move(*EnrolmentDesk::open(dir(), book_, std::string(32, 'k'), 8, std::move(admin)));
+  }
+  JoinRequest withToken(const std::string& text, const std::string& name = "new") {
+    const JoinToken token = *readToken(text);
+    return {token.id, token.secret, name, {"127.0.0.1:7601"}, {}};
+  }
+  std::string invite(InviteOptions options = {}) {
+    const std::vector<std::string> here{"127.0.0.1:7600"};
+    return *desk_.invite(options, here, first_.publicKey(), kNow, random_);
+  }
+  JoinAnswer ask(const JoinRequest& request, const SigningKey& key, Time now = kNow) {
+    return desk_.onJoin(request, key.publicKey(), "10.0.0.9:1234", now);
+  }
+
+  const Scratch scratch_;
+  const SigningKey admin_ = keyOf(1), first_ = keyOf(2);
+  SeededRandom random_{7};
+  RosterBook book_;
+  EnrolmentDesk desk_;
+};
+
+TEST_F(Enrolment, ATokenAdmitsOnceAndTheRosterSaysSo) {
+  const JoinRequest request = withToken(invite({.roles = {"udt.LabOrder"}}), "lab");
+  const JoinAnswer answer = ask(request, keyOf(3));
+  ASSERT_EQ(answer.verdict, JoinVerdict::admitted) << answer.reason;
+  EXPECT_EQ(answer.clusterKey.size(), 32u);
+  const auto roster = readRoster(asView(answer.document), admin_.publicKey());
+  ASSERT_TRUE(roster.ok());
+  EXPECT_EQ(roster->find(answer.device)->roles, std::vector<std::string>{"udt.LabOrder"});
+  // A stolen token past its use.
+  const JoinAnswer stolen = ask(request, keyOf(4));
+  EXPECT_EQ(stolen.verdict, JoinVerdict::refused);
+  EXPECT_EQ(stolen.reason, "the invitation was used up");
+  EXPECT_TRUE(stolen.clusterKey.empty());
+  // The same device did not hear the answer and asks again.
+  EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::admitted);
+}
+
+TEST_F(Enrolment, AnExpiredOrWrongTokenIsRefused) {
+  JoinRequest request = withToken(invite({.ttlMicros = 1'000'000}));
+  EXPECT_THAT(ask(request, keyOf(3), Time{kNow.micros + 1'000'001}).reason, HasSubstr("the invitation expired at"));
+  request.secret.back() = request.secret.back() == '0' ? '1' : '0';
+  EXPECT_THAT(ask(request, keyOf(3)).reason, HasSubstr("no such invitation"));
+  EXPECT_EQ(book_.current().devices.size(), 1u);
+}
+
+TEST_F(Enrolment, UsesSurviveARestart) {
+  const JoinRequest request = withToken(invite());
+  ASSERT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::admitted);
+  desk_ = open(admin_);
+  EXPECT_EQ(ask(request, keyOf(4)).reason, "the invitation was used up");
+}
+
+TEST_F(Enrolment, TheFileAloneAdmitsNobody) {
+  const JoinToken token = *readToken(invite());
+  std::ifstream file(dir() / "enrolment.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_THAT(text, HasSubstr(token.id));
+  EXPECT_THAT(text, Not(HasSubstr(token.secret)));
+}
+
+TEST_F(Enrolment, WithoutATokenAPersonDecides) {
+  const JoinRequest request{"", "", "phone", {}, {}};
+  const JoinAnswer waits = ask(request, keyOf(3));
+  EXPECT_EQ(waits.verdict, JoinVerdict::pending);
+  EXPECT_TRUE(waits.clusterKey.empty());
+  EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::pending);
+  ASSERT_EQ(desk_.pending().size(), 1u);
+  ASSERT_TRUE(desk_.approve("phone", {}, {}, kNow).ok());
+  EXPECT_EQ(ask(request, keyOf(3)).verdict, JoinVerdict::admitted);
+  EXPECT_EQ(ask({"", "", "other", {}, {}}, keyOf(4)).verdict, JoinVerdict::pending);
+  ASSERT_TRUE(desk_.deny("other").ok());
+  EXPECT_THAT(ask({"", "", "other", {}, {}}, keyOf(4)).reason, HasSubstr("denied"));
+}
+
+TEST_F(Enrolment, StrangersCannotFillTheList) {
+  for (unsigned char seed = 10; seed < 10 + kMaxPending; ++seed)
+    EXPECT_EQ(ask({"", "", "n", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
+  EXPECT_THAT(ask({"", "", "n", {}, {}}, keyOf(200)).reason, HasSubstr("too many devices"));
+}
+
+TEST_F(Enrolment, ARevokedDeviceStaysOutWhateverItHolds) {
+  const JoinRequest request = withToken(invite({.uses = 5}));
+  const JoinAnswer joined = ask(request, keyOf(3));
+  ASSERT_EQ(joined.verdict, JoinVerdict::admitted);
+  ASSERT_TRUE(desk_.revoke(joined.device, "stolen").ok());
+  EXPECT_EQ(ask(request, keyOf(3)).reason, "this device was revoked: stolen");
+  EXPECT_THAT(desk_.revoke(joined.device, "").error().message, HasSubstr("revoked already"));
+  EXPECT_THAT(desk_.revoke("first", "").error().message, HasSubstr("the last device"));
+}
+
+TEST_F(Enrolment, ARotatedKeyReplacesTheOld) {
+  const JoinAnswer joined = ask(withToken(invite()), keyOf(3));
+  ASSERT_TRUE(desk_.rotate(joined.device, keyOf(4).publicKey()).ok());
+  EXPECT_EQ(book_.current().byKey(keyOf(4).publicKey())->device, joined.device);
+  EXPECT_EQ(book_.current().byKey(keyOf(3).publicKey()), nullptr);
+  EXPECT_THAT(ask({"", "", "n", {}, {}}, keyOf(3)).reason, HasSubstr("rotated away"));
+}
+
+TEST_F(Enrolment, WhereTheAdminsKeyIsNotNobodyIsAdmitted) {
+  const JoinRequest request = withToken(invite());
+  desk_ = open(std::nullopt);
+  EXPECT_THAT(ask(request, keyOf(3)).reason, HasSubstr("does not hold the admin's key"));
+  EXPECT_FALSE(EnrolmentDesk::open(dir(), book_, "", 8, keyOf(9)).ok());
+}
+
+TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
+  Roster next = book_.current();
+  next.version = 5;
+  const std::string newer = *signRoster(next, admin_);
+  EXPECT_TRUE(*book_.adopt(newer));
+  EXPECT_FALSE(*book_.adopt(newer));
+  next.version = 4;
+  EXPECT_FALSE(*book_.adopt(*signRoster(next, admin_)));
+  EXPECT_FALSE(book_.adopt("nonsense").ok());
+  EXPECT_EQ(RosterBook::open(dir(), admin_.publicKey())->current().version, 5u);
+}
+
+}  // namespace
+}  // namespace witan::node
