@@ -246,7 +246,7 @@ TEST(Deployment, CommandsOnTheDirectoryReachTheRunningNode) {
   const Scratch scratch;
   Node first(scratch, "first");
   ASSERT_TRUE(begin(first)) << first.log();
-  EXPECT_EQ(first.run({"journal", "put", "n1", "--text", "over the running node"}).exitCode, 0);
+  EXPECT_EQ(first.run({"journal", "put", "n1", "--type", "note", "--text", "over the running node"}).exitCode, 0);
   EXPECT_THAT(first.run({"journal", "get", "n1"}).out, HasSubstr("over the running node"));
   EXPECT_EQ(first.run({"journal", "get", "n2"}).exitCode, 1);
   EXPECT_EQ(first.stop(), 0);
