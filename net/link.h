@@ -52,6 +52,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void trust() { cutter_.setMaxFrame(options_->maxFrameBytes); }
 
   State state() const { return state_; }
+  bool admitted() const { return welcomed_ && (state_ == State::starting || state_ == State::up); }  // by us
   bool wasUp() const { return wasUp_; }
   const LinkInfo& info() const { return info_; }
   const std::string& limitedBy() const { return limitedBy_; }

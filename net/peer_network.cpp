@@ -54,15 +54,15 @@ Link* PeerNetwork::Impl::find(LinkId id) const {
   return found == all.end() || found->second->state() == Link::State::ended ? nullptr : found->second.get();
 }
 
-std::size_t PeerNetwork::Impl::linksUp() const {
+std::size_t PeerNetwork::Impl::linksAdmitted() const {
   std::size_t count = 0;
-  for (const auto& [id, link] : all) count += link->state() == Link::State::up ? 1 : 0;
+  for (const auto& [id, link] : all) count += link->admitted() ? 1 : 0;
   return count;
 }
 
 Status PeerNetwork::Impl::onHandshake(Link& link) {
   if (closed) return Error{ErrorCode::unavailable, "shutting down", ""};
-  if (linksUp() >= options->maxLinks)
+  if (linksAdmitted() >= options->maxLinks)
     return Error{ErrorCode::unavailable, "too many links (" + std::to_string(options->maxLinks) + ")", ""};
   return events.admit ? events.admit(link.info()) : okStatus();
 }

@@ -46,7 +46,7 @@ struct PeerNetwork::Impl final : LinkOwner {
 
   std::shared_ptr<Link> newLink();
   Link* find(LinkId id) const;  // nullptr: none, or ended
-  std::size_t linksUp() const;
+  std::size_t linksAdmitted() const;
   void closeAll(std::string_view reason);
 
   // net/peer_listen.cpp
