@@ -1,5 +1,5 @@
-// Reads server-sent events out of a stream's bytes (HTML Living Standard, section 9.2.6), without a stream: pieces in, in
-// any cut, events out. The counterpart of HttpStream::send. Belongs to one thread.
+// Reads server-sent events out of a stream's bytes (HTML Living Standard, section 9.2.6), without a stream: pieces in,
+// in any cut, events out. The counterpart of HttpStream::send. Belongs to one thread.
 #pragma once
 
 #include <cstddef>

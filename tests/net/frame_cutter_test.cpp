@@ -16,7 +16,8 @@ using namespace witan::net;
 using net::test::frameOf;
 
 // Feeds `bytes` in pieces of the given sizes, again and again; gives the frames, or the error.
-Result<std::vector<std::string>> cut(FrameCutter& cutter, std::string_view bytes, const std::vector<std::size_t>& sizes) {
+Result<std::vector<std::string>> cut(FrameCutter& cutter, std::string_view bytes,
+                                     const std::vector<std::size_t>& sizes) {
   std::vector<std::string> frames;
   for (std::size_t turn = 0; !bytes.empty(); ++turn) {
     const auto space = cutter.space();
@@ -36,7 +37,8 @@ Result<std::vector<std::string>> cut(FrameCutter& cutter, std::string_view bytes
 RC_GTEST_PROP(FrameCutterTest, AnyCutOfTheBytesGivesTheSameFrames, ()) {
   std::vector<std::string> sent;
   std::string bytes;
-  for (const std::size_t words : *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 6000))) {
+  for (const std::size_t words :
+       *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(1, 6000))) {
     sent.push_back(frameOf(static_cast<std::uint8_t>(words % 100), words));
     bytes += sent.back();
   }
@@ -57,8 +59,8 @@ std::string header(std::uint32_t length, std::uint8_t type, std::uint8_t version
 }
 
 TEST(FrameCutterTest, ABadHeaderIsRefusedBeforeMemoryIsMadeForItsMessage) {
-  const std::vector<std::string> bad{header(0, 1, 1),          header(7, 1, 1),    header(1'000'008, 1, 1),
-                                     header(0xfffffff8, 1, 1), header(8, 1, 0),    header(16, 120, 1),
+  const std::vector<std::string> bad{header(0, 1, 1),          header(7, 1, 1),      header(1'000'008, 1, 1),
+                                     header(0xfffffff8, 1, 1), header(8, 1, 0),      header(16, 120, 1),
                                      header(16, 121, 1),       header(1032, 122, 1), header(2048, 126, 1)};
   for (const std::string& bytes : bad) {
     FrameCutter cutter(1'000'000);

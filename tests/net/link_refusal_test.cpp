@@ -84,8 +84,9 @@ TEST_F(LinkRefusalTest, ServerThatAgreesOnNoPurpose) {
 
 TEST_F(LinkRefusalTest, AnotherKeyThanExpectedAndBothEndsSaySo) {
   a.network->dial("b", address, keyOf('c').publicKey());
-  a.until([&] { return a.loggedWith("was expected, found") && b.loggedWith("refused by the other end: at " + address); },
-          "both refusals");
+  a.until(
+      [&] { return a.loggedWith("was expected, found") && b.loggedWith("refused by the other end: at " + address); },
+      "both refusals");
   EXPECT_TRUE(a.up.empty() && b.up.empty());
   EXPECT_NE(a.network->dials()[0].lastError.find("was expected, found"), std::string::npos);
 }
@@ -96,9 +97,12 @@ TEST_F(LinkRefusalTest, AdmissionRefusedByTheOneWhoWasCalled) {
     return Error{ErrorCode::unauthorised, "device a was revoked on 2026-11-20", ""};
   };
   a.network->dial("b", address, std::nullopt);
-  a.until([&] { return a.loggedWith("refused by the other end: device a was revoked on 2026-11-20") &&
-                       b.loggedWith("refused: device a was revoked on 2026-11-20"); },
-          "both refusals");
+  a.until(
+      [&] {
+        return a.loggedWith("refused by the other end: device a was revoked on 2026-11-20") &&
+               b.loggedWith("refused: device a was revoked on 2026-11-20");
+      },
+      "both refusals");
   EXPECT_TRUE(a.up.empty() && b.up.empty() && a.downs.empty() && b.downs.empty());
 }
 
@@ -122,7 +126,8 @@ TEST_F(LinkRefusalTest, APurposeThatIsSwitchedOff) {
   Device c{loop, 'c', options};
   const std::string there = *c.network->listen("127.0.0.1:0");
   a.network->dial("c", there, std::nullopt, "witan-join/1");
-  a.until([&] { return a.loggedWith("does not serve this purpose") && c.loggedWith("offered no purpose"); }, "refusals");
+  a.until([&] { return a.loggedWith("does not serve this purpose") && c.loggedWith("offered no purpose"); },
+          "refusals");
 }
 
 TEST_F(LinkRefusalTest, TooManyLinks) {

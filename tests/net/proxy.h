@@ -2,8 +2,8 @@
 // target, in a thread of its own; commands may come from any thread and count from the next turn of that thread on.
 //
 // It cuts, refuses, swallows (both ends believe the link is there), delays, throttles, flips a bit, and lets held
-// connections through in another order than they came. What is delayed or throttled is bounded: beyond 1 MiB a direction
-// is not read, so the sender feels it.
+// connections through in another order than they came. What is delayed or throttled is bounded: beyond 1 MiB a
+// direction is not read, so the sender feels it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -219,7 +219,8 @@ class Proxy {
     }
     while (!way.pieces.empty() && way.pieces.front().due <= time && way.nextWrite <= time && !pair.broken) {
       std::string& bytes = way.pieces.front().bytes;
-      const std::size_t most = now.bytesPerSecond == 0 ? bytes.size() : std::max<std::size_t>(1, now.bytesPerSecond / 100);
+      const std::size_t most =
+          now.bytesPerSecond == 0 ? bytes.size() : std::max<std::size_t>(1, now.bytesPerSecond / 100);
       const ssize_t wrote = ::send(way.to, bytes.data(), std::min(most, bytes.size()), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (wrote < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (wrote <= 0) {

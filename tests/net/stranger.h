@@ -148,7 +148,8 @@ class Stranger {
     if (shaken && !settings_.say.empty()) SSL_write(ssl, settings_.say.data(), static_cast<int>(settings_.say.size()));
     char bytes[4096];
     if (shaken && settings_.reads)
-      for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;) received.append(bytes, static_cast<std::size_t>(got));
+      for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;)
+        received.append(bytes, static_cast<std::size_t>(got));
     error = reason();
     if (shaken && !settings_.reads) waitForEnd();
     SSL_free(ssl);
