@@ -394,7 +394,8 @@ std::string capnpTypeName() {
     return "Int64";
   else if constexpr (std::is_same_v<T, Hash> || std::is_same_v<T, std::vector<std::uint8_t>>)
     return "Data";
-  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+  else if constexpr (std::is_same_v<T, std::vector<std::string>> ||
+                     std::is_same_v<T, std::optional<std::vector<std::string>>>)
     return "List(Text)";
   else
     return "Text";

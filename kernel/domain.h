@@ -14,10 +14,14 @@
 //     instead of check: it holds iff it holds for every row, and reading other rows is not possible for it; or
 //   static bool stillPasses(const View<I>&, const Touched<I, Fields>&)
 //     besides check: given that the state before the candidate passed, a quick proof that the candidate does too;
-//     false means "not proven", and check decides.
+//     false means "not proven", and check decides; or
+//   static std::optional<Verdict> checkTouched(const View<I>&, const Touched<I, Fields>&)
+//     besides check: under the same premise, exactly what check would say, its message included; nothing means "not
+//     known", and check decides. For invariants over a whole registry, where a rejection must not cost a scan.
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -58,6 +62,11 @@ concept Invariant = requires {
 template <class I, class Fields>
 concept TouchedInvariant = requires(const View<I>& v, const Touched<I, Fields>& t) {
   { I::stillPasses(v, t) } -> std::same_as<bool>;
+};
+
+template <class I, class Fields>
+concept DecidedByTouched = requires(const View<I>& v, const Touched<I, Fields>& t) {
+  { I::checkTouched(v, t) } -> std::same_as<std::optional<Verdict>>;
 };
 
 template <class P, class Fields>

@@ -53,13 +53,21 @@ template <FixedString Name, auto TablePointer, auto CellPointer>
 struct Column {
   static constexpr std::string_view name = Name.view();
   static constexpr bool isColumn = true;
+  static constexpr bool isLog = false;
   static constexpr bool lifecycle = false;
   static constexpr auto table = TablePointer;
+  static constexpr auto cell = CellPointer;
   using State = typename MemberOf<decltype(TablePointer)>::Class;
   using Row = typename MemberOf<decltype(TablePointer)>::Type::Row;
   using Value = typename MemberOf<decltype(CellPointer)>::Type::value_type;
   static const Cell<Value>& of(const Row& row) { return row.*CellPointer; }
   static Cell<Value>& of(Row& row) { return row.*CellPointer; }
+};
+
+// A log: facts in the order they were recorded, the only column of a table whose keys are their numbers (logKey).
+template <FixedString Name, auto TablePointer, auto CellPointer>
+struct LogColumn : Column<Name, TablePointer, CellPointer> {
+  static constexpr bool isLog = true;
 };
 
 template <class... F>
@@ -135,11 +143,6 @@ template <class T>
 struct TypeBox {
   using Type = T;
 };
-
-template <auto A, auto B>
-inline constexpr bool samePointer = false;
-template <auto A>
-inline constexpr bool samePointer<A, A> = true;
 
 // Does field F live in the table that the member pointer names?
 template <class F, auto TablePointer>

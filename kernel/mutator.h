@@ -35,6 +35,14 @@ struct FieldJournal<F, true> {
   std::vector<std::pair<Slot, Cell<typename F::Value>>> old;
 };
 
+// The one way to write a cell: the table's indexes follow.
+template <class F, class TableType>
+void writeCell(TableType& table, Slot slot, Cell<typename F::Value>&& value) {
+  table.template beforeWrite<F::cell>(slot);
+  F::of(table.row(slot)) = std::move(value);
+  table.template afterWrite<F::cell>(slot);
+}
+
 template <class Fields>
 class Journal;
 
@@ -142,7 +150,7 @@ class Journal<FieldList<F...>> {
     auto& old = journal<Field>().old;
     for (auto at = old.rbegin(); at != old.rend(); ++at) {
       if constexpr (Field::isColumn)
-        Field::of((state.*Field::table).row(at->first)) = std::move(at->second);
+        writeCell<Field>(state.*Field::table, at->first, std::move(at->second));
       else
         Field::of(state) = std::move(*at);
     }
@@ -232,12 +240,12 @@ class Mutator {
     requires(livesIn<F, TablePointer>()) bool has() const { return get<F>().has_value(); }
     template <class F>
     requires(livesIn<F, TablePointer>()) Row& set(typename F::Value value) {
-      write<F>() = std::move(value);
+      write<F>(std::move(value));
       return *this;
     }
     template <class F>
     requires(livesIn<F, TablePointer>()) Row& erase() {
-      write<F>().reset();
+      write<F>(std::nullopt);
       return *this;
     }
 
@@ -246,10 +254,10 @@ class Mutator {
     Row(Mutator* owner, Slot slot) : owner_(owner), slot_(slot) {}
     auto& table() const { return owner_->state_->*TablePointer; }
     template <class F>
-    Cell<typename F::Value>& write() {
+    void write(Cell<typename F::Value>&& value) {
       owner_->step();
       owner_->journal_->template remember<F>(*owner_->state_, slot_);
-      return F::of(table().row(slot_));
+      writeCell<F>(table(), slot_, std::move(value));
     }
     Mutator* owner_;
     Slot slot_;
@@ -272,6 +280,12 @@ class Mutator {
     const Slot slot = (state_->*TablePointer).findOrInsert(key, inserted);
     if (inserted) journal_->template rememberInsertion<TablePointer>();
     return Row<TablePointer>(this, slot);
+  }
+
+  // A new row at the end of a log.
+  template <class F>
+  requires(F::isLog) void append(typename F::Value value) {
+    edit<F::table>(nextLogKey(state_->*F::table)).template set<F>(std::move(value));
   }
 
   // Visits every row of a table in key order.

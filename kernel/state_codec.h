@@ -21,7 +21,9 @@ struct StateCodec {
     forEachField<Fields>([&]<class F>() {
       if (found != 0 || F::name != name) return;
       found = FieldMask{1} << indexOf<F, Fields>;
-      if constexpr (F::isColumn)
+      if constexpr (isLogField<F>())
+        status = setLog<F>(m, value, std::string(where) + "." + std::string(name));
+      else if constexpr (F::isColumn)
         status = setColumn<F>(m, value, std::string(where) + "." + std::string(name));
       else
         status = setScalar<F>(m, value, std::string(where) + "." + std::string(name));
@@ -97,6 +99,32 @@ struct StateCodec {
     typename F::Value parsed{};
     WITAN_DO(readJson(value, parsed, where));
     m.template set<F>(std::move(parsed));
+    return okStatus();
+  }
+
+  template <class F>
+  static constexpr bool isLogField() {
+    if constexpr (F::isColumn)
+      return F::isLog;
+    else
+      return false;
+  }
+
+  // A log takes a list or {"add":[...]}, whose facts come after those it has; or facts by number, as it is written.
+  template <class F>
+  static Status setLog(Mutator<Fields>& m, const json::value& value, const std::string& where) {
+    const json::value* list = value.is_object() ? value.get_object().if_contains("add") : &value;
+    if (list == nullptr || (value.is_object() && value.get_object().size() != 1)) {
+      if (!value.is_object())
+        return wrongJsonType(where, "a list, {\"add\":[...]} or an object of number to fact", value);
+      for (const auto& [key, item] : value.get_object())
+        if (!isLogKey(key))
+          return invalid(where + "." + std::string(clip(key)) + ": the facts of a log have numbers of ten digits");
+      return setColumn<F>(m, value, where);
+    }
+    std::vector<typename F::Value> facts;
+    WITAN_DO(readJson(*list, facts, where));
+    for (auto& fact : facts) m.template append<F>(std::move(fact));
     return okStatus();
   }
 

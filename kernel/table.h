@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/check.h"
+#include "kernel/index.h"
 
 namespace witan::kernel {
 
@@ -22,10 +24,8 @@ using Cell = std::optional<T>;
 // Longest key, entity or role, in bytes.
 inline constexpr std::size_t kKeyMax = 256;
 
-using Slot = std::uint32_t;
-inline constexpr Slot kNoSlot = ~Slot{0};
-
-template <class RowType>
+// `Indexes`: see kernel/index.h; none for most tables.
+template <class RowType, class... Indexes>
 class Table {
  public:
   using Row = RowType;
@@ -74,7 +74,30 @@ class Table {
   // Slots in the order of their keys' bytes.
   const std::vector<Slot>& byKey() const { return order_; }
 
+  template <class Index>
+  const Index& index() const {
+    return std::get<Index>(indexes_);
+  }
+  // To be called around every write of that cell.
+  template <auto CellPointer>
+  void beforeWrite([[maybe_unused]] Slot slot) {
+    (takeOut<Indexes, CellPointer>(slot), ...);
+  }
+  template <auto CellPointer>
+  void afterWrite([[maybe_unused]] Slot slot) {
+    (putIn<Indexes, CellPointer>(slot), ...);
+  }
+
  private:
+  template <class Index, auto CellPointer>
+  void takeOut([[maybe_unused]] Slot slot) {
+    if constexpr (Index::template covers<CellPointer>) std::get<Index>(indexes_).erase(rows_[slot], slot);
+  }
+  template <class Index, auto CellPointer>
+  void putIn([[maybe_unused]] Slot slot) {
+    if constexpr (Index::template covers<CellPointer>) std::get<Index>(indexes_).insert(rows_[slot], slot);
+  }
+
   std::vector<Slot>::const_iterator lower(std::string_view key) const {
     // Keys mostly come in order and the newest are asked for most: the end is looked at first.
     if (order_.empty()) return order_.end();
@@ -87,6 +110,23 @@ class Table {
   std::vector<Row> rows_;
   std::vector<std::string> keys_;
   std::vector<Slot> order_;
+  [[no_unique_address]] std::tuple<Indexes...> indexes_;
 };
+
+// Keys of a log's rows: their numbers from 1 in ten digits, so that the order of keys is that of recording.
+inline constexpr std::size_t kLogKeyDigits = 10;
+inline bool isLogKey(std::string_view key) {
+  return key.size() == kLogKeyDigits &&
+         std::all_of(key.begin(), key.end(), [](char c) { return '0' <= c && c <= '9'; });
+}
+template <class TableType>
+std::string nextLogKey(const TableType& log) {
+  std::uint64_t last = 0;
+  if (log.size() > 0)
+    for (char c : log.key(log.byKey().back())) last = last * 10 + static_cast<std::uint64_t>(c - '0');
+  std::string key = std::to_string(last + 1);
+  WITAN_CHECK(key.size() <= kLogKeyDigits, "a log of fewer than 10^10 facts");
+  return std::string(kLogKeyDigits - key.size(), '0') + key;
+}
 
 }  // namespace witan::kernel

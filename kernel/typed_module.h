@@ -402,30 +402,34 @@ class TypedModule final : public DomainModule {
     });
   }
 
-  // Given that I passed before the candidate: the quick proof that it still does, else the full check. So the witness
-  // and its message never depend on which way was taken.
+  // Given that I passed before the candidate: what the touched rows show, else the full check. So the witness and its
+  // message never depend on which way was taken.
   template <class I>
   Verdict incremental(const Box& box, const Journal<Fields>& journal) const {
     const View<I> view(box.state, box.shared, policy_);
     const Touched<I, Fields> touched(box.state, journal);
-    bool proven = false;
+    std::optional<Verdict> known;
     try {
       if constexpr (RowInvariant<I>)
-        proven = touchedRowsPass<I>(view, touched);
+        known = verdictOfTouchedRows<I>(view, touched);
+      else if constexpr (DecidedByTouched<I, Fields>)
+        known = I::checkTouched(view, touched);
       else if constexpr (TouchedInvariant<I, Fields>)
-        proven = I::stillPasses(view, touched);
+        known = I::stillPasses(view, touched) ? std::optional(Verdict::pass()) : std::nullopt;
     } catch (...) {
-      proven = false;  // the full check reports it
+      known.reset();  // the full check reports it
     }
-    return proven ? Verdict::pass() : full<I>(box);
+    return known ? *std::move(known) : full<I>(box);
   }
 
+  // The first touched row that fails is the first of all: the others passed and are what they were.
   template <class I>
-  static bool touchedRowsPass(const View<I>& view, const Touched<I, Fields>& touched) {
-    if (touched.scalars()) return false;
+  static std::optional<Verdict> verdictOfTouchedRows(const View<I>& view, const Touched<I, Fields>& touched) {
+    if (touched.scalars()) return std::nullopt;
     for (auto row : touched.template rows<I::table>())
-      if (row.visible() && !I::checkRow(view, row).passed()) return false;
-    return true;
+      if (row.visible())
+        if (Verdict verdict = I::checkRow(view, row); !verdict.passed()) return verdict;
+    return Verdict::pass();
   }
 
   // The candidate-only ghost field kernel.fault (domains.md, 0.8): "" or why the proposal is not a lawful one.
@@ -542,7 +546,7 @@ class TypedModule final : public DomainModule {
       info.footprint = maskOf<Fields, typename I::Reads>;
       if constexpr (requires { I::onFailure; }) info.onFailure = I::onFailure;
       info.rule = I::rule;
-      info.incremental = RowInvariant<I> || TouchedInvariant<I, Fields>;
+      info.incremental = RowInvariant<I> || TouchedInvariant<I, Fields> || DecidedByTouched<I, Fields>;
       signature_.invariants.push_back(std::move(info));
       return true;
     });

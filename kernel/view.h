@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -127,6 +128,20 @@ class Rows {
   const TableType* table_;
 };
 
+// Does the footprint hold every cell that the table's index looks at?
+template <class FP, auto TablePointer, class Index>
+constexpr bool holdsIndex() {
+  bool all = true;
+  Index::forEachCell([&]<auto CellPointer>() {
+    bool any = false;
+    forEachField<FP>([&]<class F>() {
+      if constexpr (livesIn<F, TablePointer>()) any = any || samePointer<F::cell, CellPointer>;
+    });
+    all = all && any;
+  });
+  return all;
+}
+
 template <class Reader>
 class View {
  public:
@@ -158,6 +173,19 @@ class View {
     if (slot == kNoSlot) return std::nullopt;
     RowView<Reader, TablePointer> found(state_->*TablePointer, slot);
     if (!found.visible()) return std::nullopt;
+    return found;
+  }
+
+  // The rows whose cells of `Index` hold these texts, in key order. Every cell of the index must be readable.
+  template <auto TablePointer, class Index, class... Text>
+  requires(holdsIndex<Reads, TablePointer, Index>()) boost::container::small_vector < RowView<Reader, TablePointer>,
+  4 > matching(const Text&... texts) const {
+    const auto& table = state_->*TablePointer;
+    boost::container::small_vector<RowView<Reader, TablePointer>, 4> found;
+    for (Slot slot : table.template index<Index>().candidates(texts...))
+      if (Index::holds(table.row(slot), texts...)) found.emplace_back(table, slot);
+    if (found.size() > 1)
+      std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.key() < b.key(); });
     return found;
   }
 

@@ -1,0 +1,37 @@
+// Vulnerability disclosure, assembled (seed 000, section 3.2). One entity is one portfolio of a discovering
+// organisation; roles ReporterCoordination, PatchTracking, CommitmentManagement and Disclosure; a human decides only
+// what escalates.
+#pragma once
+
+#include <variant>
+
+#include "base/seams.h"
+#include "domains/disclosure/actions.h"
+#include "domains/disclosure/invariants.h"
+#include "kernel/domain_module.h"
+
+namespace witan::domains::disclosure {
+
+struct DisclosureDomain {
+  static constexpr std::string_view name = "disclosure";
+  static constexpr std::string_view title =
+      "Security vulnerability disclosure: reports, embargoes, commitments and publication of one portfolio";
+  using Fields = disclosure::Fields;
+  using Roles = RoleList<ReporterCoordination, PatchTracking, CommitmentManagement, Disclosure>;
+  using Invariants =
+      InvariantList<RefIntegrity, PhasePath, MaintainerRateLimit, CommitmentRegistryConsistency,
+                    DisclosureTimelineConsistency, ReceivingOrgConfinement, EmbargoEnforcement, PatchBeforeDisclosure,
+                    CveAttributionConsistency, CveAttributionUniqueness, DisclosureCompleteness>;
+  static const std::string_view scenarios;
+
+  static std::vector<std::string> counselors() { return {"psirt.lead"}; }
+
+  using AnyAction = std::variant<Intake, SubmitReport, RecordAcknowledgment, ExtendEmbargo, DevelopPatch, ReviewPatch,
+                                 ReleaseFix, ReviseSeverity, ObserveExternalFact, PublishCommitment, ResolveCommitment,
+                                 FormCoDisclosureGroup, AssertReadiness, ExecuteDisclosure>;
+  static AnyAction sample(const State&, Random&, Time);
+  // The human's part: a waiver for what is early or leaked, the right CVE id.
+  static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
+};
+
+}  // namespace witan::domains::disclosure

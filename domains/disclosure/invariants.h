@@ -1,0 +1,124 @@
+// Vulnerability disclosure: the two structural invariants and the nine of seed 000, Table 2, in list order.
+//
+// T is the time of a vulnerability's disclosure, and a rule about it reads only facts dated no later than T: what comes
+// to be known afterwards breaks no history. leak(v): v was publicly known by T. Rules over the whole portfolio look up
+// what a write can concern (kernel/index.h) and never scan it.
+#pragma once
+
+#include <optional>
+
+#include "domains/disclosure/state.h"
+
+namespace witan::domains::disclosure {
+
+// Known: it has a phase.
+struct RefIntegrity {
+  static constexpr std::string_view id = "VULN_REF_INTEGRITY";
+  static constexpr std::string_view rule =
+      "every column keyed by vulnerability, every report and every commitment is about a known one; report columns "
+      "share keys";
+  using Reads = Union<PhaseFields, Footprint<VulnOrgs, VulnSeverity, PtRefs, GroupOf, ReadyAt>, PatchFields,
+                      ObservedFields, EmbargoFields, DiscFields, ReportFields, Footprint<ReportAckAt, CommitLog>>::Type;
+  static Verdict check(const View<RefIntegrity>&);
+  static std::optional<Verdict> checkTouched(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
+};
+
+struct PhasePath {
+  static constexpr std::string_view id = "VULN_PHASE_PATH";
+  static constexpr std::string_view rule =
+      "phases follow their edges from DISCOVERED; without an embargo only what is publicly known is disclosed";
+  static constexpr auto table = kVulns;
+  using Reads = Union<PhaseFields, Footprint<PubKnownAt>>::Type;
+  static Verdict checkRow(const View<PhasePath>&, const RowView<PhasePath, table>&);
+};
+
+struct MaintainerRateLimit {
+  static constexpr std::string_view id = "MAINTAINER_RATE_LIMIT";
+  static constexpr std::string_view rule =
+      "no more than N reports to one maintainer of one organisation in any window of W days";
+  using Reads = ReportFields;
+  static Verdict check(const View<MaintainerRateLimit>&);
+  static std::optional<Verdict> checkTouched(const View<MaintainerRateLimit>&,
+                                             const Touched<MaintainerRateLimit, Fields>&);
+};
+
+struct CommitmentRegistryConsistency {
+  static constexpr std::string_view id = "COMMITMENT_REGISTRY_CONSISTENCY";
+  static constexpr std::string_view rule =
+      "commitment hashes are well-formed and distinct; each resolution opens a committed hash, once";
+  using Reads = Registries;
+  static Verdict check(const View<CommitmentRegistryConsistency>&);
+  static std::optional<Verdict> checkTouched(const View<CommitmentRegistryConsistency>&,
+                                             const Touched<CommitmentRegistryConsistency, Fields>&);
+};
+
+struct DisclosureTimelineConsistency {
+  static constexpr std::string_view id = "DISCLOSURE_TIMELINE_CONSISTENCY";
+  static constexpr std::string_view rule =
+      "a group is disclosed no earlier than planned, and only when its members are ready; a leak is for a human";
+  using Reads = Union<GroupFields, PhaseFields, Footprint<DiscAt, ReadyAt, PubKnownAt>>::Type;
+  static Verdict check(const View<DisclosureTimelineConsistency>&);
+  static std::optional<Verdict> checkTouched(const View<DisclosureTimelineConsistency>&,
+                                             const Touched<DisclosureTimelineConsistency, Fields>&);
+};
+
+struct ReceivingOrgConfinement {
+  static constexpr std::string_view id = "RECEIVING_ORG_CONFINEMENT";
+  static constexpr std::string_view rule =
+      "reports go to the vulnerability's organisations, and tracking mentions no vulnerability of others";
+  using Reads = Union<ReportFields, Footprint<VulnOrgs, PtRefs>>::Type;
+  static Verdict check(const View<ReceivingOrgConfinement>&);
+  static std::optional<Verdict> checkTouched(const View<ReceivingOrgConfinement>&,
+                                             const Touched<ReceivingOrgConfinement, Fields>&);
+};
+
+struct EmbargoEnforcement {
+  static constexpr std::string_view id = "EMBARGO_ENFORCEMENT";
+  static constexpr std::string_view rule =
+      "deadlines follow from their parts, extensions stay within the limit, and nothing under an embargo is disclosed "
+      "before its regime permits";
+  static constexpr auto table = kVulns;
+  using Reads = Union<EmbargoFields, Footprint<DiscAt, PatchReleasedAt, PubKnownAt, ExploitObservedAt>>::Type;
+  static Verdict checkRow(const View<EmbargoEnforcement>&, const RowView<EmbargoEnforcement, table>&);
+};
+
+struct PatchBeforeDisclosure {
+  static constexpr std::string_view id = "PATCH_BEFORE_DISCLOSURE";
+  static constexpr std::string_view rule =
+      "disclosure follows the patch, unless it is publicly known or its embargo has elapsed";
+  static constexpr auto table = kVulns;
+  using Reads = Footprint<DiscAt, PatchStatusOf, PatchReleasedAt, PubKnownAt, EmbargoDeadline>;
+  static Verdict checkRow(const View<PatchBeforeDisclosure>&, const RowView<PatchBeforeDisclosure, table>&);
+};
+
+struct CveAttributionConsistency {
+  static constexpr std::string_view id = "CVE_ATTRIBUTION_CONSISTENCY";
+  static constexpr std::string_view rule =
+      "one CVE id a vulnerability, its own deduplication's if there is one, and the disclosure names it";
+  static constexpr auto table = kVulns;
+  using Reads =
+      Union<PhaseFields, Footprint<CveObserved, CveObservedAt, CveDedup, CveRequestedAt, DiscAt, DiscCve>>::Type;
+  static Verdict checkRow(const View<CveAttributionConsistency>&, const RowView<CveAttributionConsistency, table>&);
+};
+
+struct CveAttributionUniqueness {
+  static constexpr std::string_view id = "CVE_ATTRIBUTION_UNIQUENESS";
+  static constexpr std::string_view rule = "no CVE id is bound to two vulnerabilities that are not withdrawn";
+  using Reads = Union<PhaseFields, Footprint<CveObserved, CveDedup, DiscCve>>::Type;
+  static Verdict check(const View<CveAttributionUniqueness>&);
+  static std::optional<Verdict> checkTouched(const View<CveAttributionUniqueness>&,
+                                             const Touched<CveAttributionUniqueness, Fields>&);
+};
+
+struct DisclosureCompleteness {
+  static constexpr std::string_view id = "DISCLOSURE_COMPLETENESS";
+  static constexpr std::string_view rule =
+      "a disclosure links the patch or says why not, cites exactly the resolved commitments, and names CVE id and "
+      "credits";
+  using Reads = Union<DiscFields, Registries, Footprint<PatchStatusOf, PatchReleasedAt, CveObservedAt>>::Type;
+  static Verdict check(const View<DisclosureCompleteness>&);
+  static std::optional<Verdict> checkTouched(const View<DisclosureCompleteness>&,
+                                             const Touched<DisclosureCompleteness, Fields>&);
+};
+
+}  // namespace witan::domains::disclosure

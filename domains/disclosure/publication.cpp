@@ -1,0 +1,200 @@
+// Rules about a disclosure at T: DISCLOSURE_TIMELINE_CONSISTENCY, EMBARGO_ENFORCEMENT, PATCH_BEFORE_DISCLOSURE,
+// CVE_ATTRIBUTION_CONSISTENCY, DISCLOSURE_COMPLETENESS.
+#include "domains/disclosure/invariants.h"
+#include "domains/disclosure/verdicts.h"
+
+namespace witan::domains::disclosure {
+
+// ---- DISCLOSURE_TIMELINE_CONSISTENCY
+
+namespace {
+
+using Timeline = View<DisclosureTimelineConsistency>;
+using Member = RowView<DisclosureTimelineConsistency, kVulns>;
+
+// Could the group be disclosed at T, as far as this member goes?
+bool isCompatible(const Member& m, Time at) {
+  return m.get<VulnPhase>() == Phase::DISCLOSED ||
+         (m.get<VulnPhase>() == Phase::EMBARGOED && isBy(m.get<ReadyAt>(), at));
+}
+
+// Why v's disclosure does not fit its group, or "".
+std::string misfit(const Timeline& s, const Member& v) {
+  const std::string& g = *v.get<GroupOf>();
+  const Time at = *v.get<DiscAt>();
+  const auto group = s.row<kGroups>(g);
+  if (!group || !group->has<GroupPlannedAt>()) return "group " + quoted(g) + " has no planned time";
+  if (at < *group->get<GroupPlannedAt>())
+    return "group " + quoted(g) + " is planned for " + formatTime(*group->get<GroupPlannedAt>());
+  for (const Member& m : s.matching<kVulns, ByGroup>(g))
+    if (m.slot() != v.slot() && !isCompatible(m, at))
+      return "member " + quoted(m.key()) + " of group " + quoted(g) + " is neither disclosed nor embargoed and ready";
+  return {};
+}
+
+Verdict judgeDisclosure(const Timeline& s, const Member& v) {
+  if (!v.has<DiscAt>() || !v.has<GroupOf>()) return Verdict::pass();
+  const std::string why = misfit(s, v);
+  if (why.empty() || s.waived(DisclosureTimelineConsistency::id, v.key())) return Verdict::pass();
+  const std::string what = "disclosure of " + quoted(v.key()) + ": " + why;
+  if (isBy(v.get<PubKnownAt>(), *v.get<DiscAt>())) return Verdict::escalate(what + ", but it has leaked");
+  return Verdict::reject(what);
+}
+
+}  // namespace
+
+Verdict DisclosureTimelineConsistency::check(const Timeline& s) {
+  return judgeAll(s.rows<kVulns>(), [&](const Member& v) { return judgeDisclosure(s, v); });
+}
+
+std::optional<Verdict> DisclosureTimelineConsistency::checkTouched(
+    const Timeline& s, const Touched<DisclosureTimelineConsistency, Fields>& touched) {
+  Affected<Member> affected;
+  const auto addGroup = [&](const std::string& g) {
+    for (const Member& m : s.matching<kVulns, ByGroup>(g))
+      if (m.has<DiscAt>()) affected.add(m);
+  };
+  for (const auto& group : touched.rows<kGroups>()) addGroup(std::string(group.key()));
+  for (const Member& v : touched.rows<kVulns>()) {
+    affected.add(v);
+    // A member that is disclosed stands in nobody's way.
+    if (v.has<GroupOf>() && v.get<VulnPhase>() != Phase::DISCLOSED) addGroup(*v.get<GroupOf>());
+  }
+  return affected.judge([&](const Member& v) { return judgeDisclosure(s, v); });
+}
+
+// ---- EMBARGO_ENFORCEMENT
+
+Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const RowView<EmbargoEnforcement, table>& v) {
+  const bool any = v.has<EmbargoStartAt>() || v.has<EmbargoBaseDays>() || v.has<EmbargoExtensionDays>();
+  if (!any && !v.has<EmbargoDeadline>()) return Verdict::pass();
+  const auto of = [&](const std::string& what) { return what + " of " + quoted(v.key()); };
+  if (!v.has<EmbargoStartAt>() || !v.has<EmbargoBaseDays>() || !v.has<EmbargoExtensionDays>() ||
+      !v.has<EmbargoDeadline>())
+    return Verdict::reject(of("the embargo") + " is incomplete");
+  const Time deadline = *v.get<EmbargoDeadline>();
+  const std::int64_t extension = *v.get<EmbargoExtensionDays>();
+  const __int128 days = static_cast<__int128>(*v.get<EmbargoBaseDays>()) + extension;
+  if (deadline.micros != days * kMicrosPerDay + v.get<EmbargoStartAt>()->micros)
+    return Verdict::reject(of("the deadline") + " is not its start and " + std::to_string(*v.get<EmbargoBaseDays>()) +
+                           " + " + std::to_string(extension) + " days");
+  const EmbargoSpec spec = s.policy().embargo();
+  const auto waived = [&] { return s.waived(EmbargoEnforcement::id, v.key()); };
+  if (spec.maxExtensionDays && extension > *spec.maxExtensionDays && !waived())
+    return Verdict::escalate(of("the embargo") + " would be extended by " + std::to_string(extension) +
+                             " days, at most " + std::to_string(*spec.maxExtensionDays) + " are foreseen");
+  if (!v.has<DiscAt>()) return Verdict::pass();
+  const Time at = *v.get<DiscAt>();
+  const Time release = spec.releaseAt(deadline, v.get<PatchReleasedAt>(), at);
+  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived()) return Verdict::pass();
+  const std::string what = of("the embargo") + " permits disclosure from " + formatTime(release) + " on";
+  if (isBy(v.get<ExploitObservedAt>(), at)) return Verdict::escalate(what + ", but it is being exploited");
+  return Verdict::reject(what);
+}
+
+// ---- PATCH_BEFORE_DISCLOSURE
+
+Verdict PatchBeforeDisclosure::checkRow(const View<PatchBeforeDisclosure>& s,
+                                        const RowView<PatchBeforeDisclosure, table>& v) {
+  if (!v.has<DiscAt>()) return Verdict::pass();
+  const Time at = *v.get<DiscAt>();
+  if (releasedBy(v, at) || isBy(v.get<PubKnownAt>(), at) || isBy(v.get<EmbargoDeadline>(), at) ||
+      s.waived(PatchBeforeDisclosure::id, v.key()))
+    return Verdict::pass();
+  return Verdict::reject("no patch for " + quoted(v.key()) +
+                         " was released, it is not publicly known, and no embargo has elapsed");
+}
+
+// ---- CVE_ATTRIBUTION_CONSISTENCY
+
+Verdict CveAttributionConsistency::checkRow(const View<CveAttributionConsistency>&,
+                                            const RowView<CveAttributionConsistency, table>& v) {
+  const auto &observed = v.get<CveObserved>(), &dedup = v.get<CveDedup>();
+  if (observed && dedup && *observed != *dedup)
+    return Verdict::escalate(quoted(*observed) + " was assigned to " + quoted(v.key()) +
+                             ", which deduplication knows as " + quoted(*dedup));
+  if (dedup && v.has<CveRequestedAt>())
+    return Verdict::reject("a new CVE id is requested for " + quoted(v.key()) + ", which has " + quoted(*dedup));
+  if (!v.has<DiscAt>()) return Verdict::pass();
+  const Cell<std::string> none;
+  const auto& due = dedup ? dedup : isBy(v.get<CveObservedAt>(), *v.get<DiscAt>()) ? observed : none;
+  if (v.get<DiscCve>() == due) return Verdict::pass();
+  return Verdict::reject("the disclosure of " + quoted(v.key()) + " names " +
+                         quoted(v.get<DiscCve>().value_or("no CVE id")) + ", not " + quoted(due.value_or("none")));
+}
+
+// ---- DISCLOSURE_COMPLETENESS
+
+namespace {
+
+using Records = View<DisclosureCompleteness>;
+using Record = RowView<DisclosureCompleteness, kVulns>;
+
+bool isStated(const Cell<std::string>& text) { return text && !text->empty(); }
+
+bool isResolvedBy(const Records& s, const std::string& hash, Time by) {
+  for (const auto& r : s.matching<kResolves, ByResolveHash>(hash))
+    if (r.get<ResolveLog>()->at <= by) return true;
+  return false;
+}
+
+Verdict judgeHashes(const Records& s, const Record& v, Time at) {
+  static const Texts kNone;
+  const Texts& cited = v.has<DiscHashes>() ? *v.get<DiscHashes>() : kNone;
+  Texts resolved;
+  for (const auto& c : s.matching<kCommits, ByCommitVuln>(v.key()))
+    if (const std::string& hash = c.get<CommitLog>()->hash; isResolvedBy(s, hash, at)) resolved.push_back(hash);
+  for (const std::string& hash : resolved)
+    if (std::find(cited.begin(), cited.end(), hash) == cited.end())
+      return Verdict::reject("the disclosure of " + quoted(v.key()) + " does not cite the resolved commitment " + hash);
+  for (const std::string& hash : cited)
+    if (std::find(resolved.begin(), resolved.end(), hash) == resolved.end())
+      return Verdict::reject("the disclosure of " + quoted(v.key()) + " cites " + quoted(hash) +
+                             ", which is no resolved commitment of it");
+  return Verdict::pass();
+}
+
+Verdict judgeRecord(const Records& s, const Record& v) {
+  if (!v.has<DiscAt>()) return Verdict::pass();
+  const Time at = *v.get<DiscAt>();
+  const auto reject = [&](std::string_view why) {
+    return Verdict::reject("the disclosure of " + quoted(v.key()) + " " + std::string(why));
+  };
+  if (releasedBy(v, at)) {
+    if (!isStated(v.get<DiscPatchLink>())) return reject("does not link the released patch");
+  } else {
+    const auto& reason = v.get<DiscNoPatchReason>();
+    if (reason != "PUBLIC_KNOWLEDGE" && reason != "EMBARGO_ELAPSED")
+      return reject("does not say why there is no patch (PUBLIC_KNOWLEDGE or EMBARGO_ELAPSED)");
+  }
+  if (Verdict verdict = judgeHashes(s, v, at); !verdict.passed()) return verdict;
+  if (isBy(v.get<CveObservedAt>(), at) && !v.has<DiscCve>()) return reject("does not name the assigned CVE id");
+  if (!v.has<DiscAttribution>() || v.get<DiscAttribution>()->empty()) return reject("credits nobody");
+  return Verdict::pass();
+}
+
+}  // namespace
+
+Verdict DisclosureCompleteness::check(const Records& s) {
+  return judgeAll(s.rows<kVulns>(), [&](const Record& v) { return judgeRecord(s, v); });
+}
+
+std::optional<Verdict> DisclosureCompleteness::checkTouched(const Records& s,
+                                                            const Touched<DisclosureCompleteness, Fields>& touched) {
+  Affected<Record> affected;
+  const auto addOwner = [&](const auto& commit) {
+    if (const auto v = s.row<kVulns>(commit.template get<CommitLog>()->vuln)) affected.add(*v);
+  };
+  for (const Record& v : touched.rows<kVulns>()) affected.add(v);
+  for (const auto& c : touched.rows<kCommits>()) {
+    if (touched.existedBefore<CommitLog>(c)) return std::nullopt;
+    addOwner(c);
+  }
+  for (const auto& r : touched.rows<kResolves>()) {
+    if (touched.existedBefore<ResolveLog>(r)) return std::nullopt;
+    for (const auto& c : s.matching<kCommits, ByCommitHash>(r.get<ResolveLog>()->hash)) addOwner(c);
+  }
+  return affected.judge([&](const Record& v) { return judgeRecord(s, v); });
+}
+
+}  // namespace witan::domains::disclosure
