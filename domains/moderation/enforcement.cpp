@@ -1,0 +1,240 @@
+// The invariants of enforcement: evidence, reasons, proportion, appeals, and what only a human may do.
+#include <algorithm>
+
+#include "domains/moderation/invariants.h"
+#include "domains/moderation/words.h"
+
+namespace witan::domains::moderation {
+
+namespace {
+
+Time plusDays(Time t, std::int64_t days) { return Time{t.micros + days * kMicrosPerDay}; }
+
+// ---- evidence ----
+
+using EvidenceView = RowView<EvidenceRequired, kActions>;
+
+// Why the label `id` is no evidence for an action at `at`; empty: it is. O(labels).
+std::string_view defectOf(const std::vector<LabelEntry>& log, std::string_view id, Time at) {
+  const auto cited = std::find_if(log.begin(), log.end(), [&](const LabelEntry& e) { return e.id == id; });
+  if (cited == log.end()) return "does not exist";
+  if (cited->at > at) return "came later";
+  if (isRemoval(cited->status)) return "is a removal";
+  const bool removed = std::any_of(cited + 1, log.end(), [&](const LabelEntry& e) {
+    return isRemoval(e.status) && e.at <= at && e.label == cited->label && e.entity == cited->entity &&
+           e.type == cited->type;
+  });
+  return removed ? "had been removed" : "";
+}
+
+Verdict checkEvidence(const View<EvidenceRequired>& s, const EvidenceView& row) {
+  if (!row.has<ActionAt>()) return Verdict::pass();  // UCM_REF_INTEGRITY's
+  if (!row.has<ActionEvidence>() || row.get<ActionEvidence>()->empty())
+    return Verdict::reject(action(row.key()) + " cites no label");
+  for (const std::string& id : *row.get<ActionEvidence>())
+    if (const auto defect = defectOf(s.get<LabelLog>(), id, *row.get<ActionAt>()); !defect.empty())
+      return Verdict::reject(action(row.key()) + ": " + named("label", id) + " " + std::string(defect));
+  return Verdict::pass();
+}
+
+// ---- reasons ----
+
+bool isFilled(const Cell<std::string>& text) { return text && !text->empty(); }
+
+bool isComplete(const RowView<StatementOfReasons, kNotices>& notice) {
+  return notice.has<NoticeAt>() && isFilled(notice.get<NoticeFacts>()) && isFilled(notice.get<NoticeClause>()) &&
+         isFilled(notice.get<NoticeRedress>());
+}
+
+// O(notices) for a restrictive action.
+Verdict checkReasons(const View<StatementOfReasons>& s, const RowView<StatementOfReasons, kActions>& row) {
+  if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()))
+    return Verdict::pass();
+  for (auto notice : s.rows<kNotices>())
+    if (notice.get<NoticeAction>() == row.key() && isComplete(notice) &&
+        *notice.get<NoticeAt>() <= *row.get<ActionAt>())
+      return Verdict::pass();
+  return Verdict::reject(action(row.key()) + " has no complete notice of its own time or before");
+}
+
+// ---- proportion ----
+
+using StrikeView = RowView<Proportionality, kActions>;
+
+bool isUnderOpenAppeal(const View<Proportionality>& s, std::string_view key, Time at) {
+  for (auto appeal : s.rows<kAppeals>())
+    if (appeal.get<AppealAction>() == key && appeal.get<AppealStatusOf>() == AppealStatus::OPEN &&
+        appeal.has<AppealAt>() && *appeal.get<AppealAt>() <= at)
+      return true;
+  return false;
+}
+
+// Does the strike of `row` count at `at`? Its window is (at - days, at].
+bool counts(const View<Proportionality>& s, const StrikeView& row, Time at) {
+  if (!row.has<StrikeWeight>() || !row.has<ActionAt>()) return false;
+  if (*row.get<ActionAt>() > at || *row.get<ActionAt>() <= plusDays(at, -s.policy().strikeWindowDays)) return false;
+  if (row.has<StrikeVoidedAt>() && *row.get<StrikeVoidedAt>() <= at) return false;
+  return !isUnderOpenAppeal(s, row.key(), at);
+}
+
+// O(actions * appeals). The action's own strike counts as any other.
+Verdict checkProportion(const View<Proportionality>& s, const StrikeView& row) {
+  if (!row.has<ActionKindOf>() || !row.has<ActionAt>()) return Verdict::pass();
+  const auto least = s.policy().thresholdOf(*row.get<ActionKindOf>());
+  if (!least || (row.has<ActionPolicy>() && s.policy().isSevere(*row.get<ActionPolicy>()))) return Verdict::pass();
+  std::int64_t score = 0;
+  for (auto other : s.rows<kActions>())
+    if (counts(s, other, *row.get<ActionAt>())) score += *other.get<StrikeWeight>();
+  if (score >= *least) return Verdict::pass();
+  return Verdict::reject(action(row.key()) + ": strikes of " + std::to_string(score) + " count, " +
+                         std::string(enumName(*row.get<ActionKindOf>())) + " needs " + std::to_string(*least));
+}
+
+// ---- appeals ----
+
+Verdict checkAppealTime(const View<AppealWindow>& s, const RowView<AppealWindow, kAppeals>& appeal) {
+  if (!appeal.has<AppealAction>() || !appeal.has<AppealAt>()) return Verdict::pass();
+  const auto target = s.row<kActions>(*appeal.get<AppealAction>());
+  if (!target || !target->has<ActionAt>()) return Verdict::pass();  // UCM_REF_INTEGRITY's
+  if (*appeal.get<AppealAt>() <= plusDays(*target->get<ActionAt>(), s.policy().appealWindowDays))
+    return Verdict::pass();
+  return Verdict::reject(named("appeal", appeal.key()) + " comes more than " +
+                         std::to_string(s.policy().appealWindowDays) + " days after " + action(target->key()));
+}
+
+Verdict checkClosing(const View<AppealWindow>& s) {
+  if (s.get<CasePhaseOf>() != CasePhase::CLOSED) return Verdict::pass();
+  const std::optional<Time>& closed = s.get<CaseClosedAt>();
+  if (!closed) return Verdict::reject("the case is CLOSED at no time");
+  for (auto row : s.rows<kActions>()) {
+    if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || row.has<ActionReversedAt>()) continue;
+    if (!s.policy().isRestrictive(*row.get<ActionKindOf>())) continue;
+    const Time end = plusDays(*row.get<ActionAt>(), s.policy().appealWindowDays);
+    if (*closed <= end)
+      return Verdict::reject("the case is closed while " + action(row.key()) + " may be appealed until " +
+                             formatTime(end));
+  }
+  return Verdict::pass();
+}
+
+Verdict checkRestored(const View<OverturnRestores>& s, const RowView<OverturnRestores, kAppeals>& appeal) {
+  if (appeal.get<AppealStatusOf>() != AppealStatus::OVERTURNED) return Verdict::pass();
+  if (appeal.has<AppealAction>()) {
+    const auto target = s.row<kActions>(*appeal.get<AppealAction>());
+    if (target && target->has<ActionReversedAt>()) return Verdict::pass();
+  }
+  return Verdict::reject(named("appeal", appeal.key()) + " is OVERTURNED but its action is not reversed");
+}
+
+}  // namespace
+
+Verdict EvidenceRequired::check(const View<EvidenceRequired>& s) {
+  for (auto row : s.rows<kActions>())
+    if (Verdict verdict = checkEvidence(s, row); !verdict.passed()) return verdict;
+  return Verdict::pass();
+}
+
+// A new entry takes evidence away only if it removes, and only from actions of its own time or later.
+bool EvidenceRequired::stillPasses(const View<EvidenceRequired>& s, const Touched<EvidenceRequired, Fields>& touched) {
+  const auto& log = s.get<LabelLog>();
+  for (std::size_t i = touched.firstNew<LabelLog>(); i < log.size(); ++i) {
+    if (!isRemoval(log[i].status)) continue;
+    for (auto row : s.rows<kActions>())
+      if (row.has<ActionAt>() && *row.get<ActionAt>() >= log[i].at && !checkEvidence(s, row).passed()) return false;
+  }
+  for (auto row : touched.rows<kActions>())
+    if (!checkEvidence(s, row).passed()) return false;
+  return true;
+}
+
+Verdict StatementOfReasons::check(const View<StatementOfReasons>& s) {
+  for (auto row : s.rows<kActions>())
+    if (Verdict verdict = checkReasons(s, row); !verdict.passed()) return verdict;
+  return Verdict::pass();
+}
+
+// A new notice takes nothing away; a notice that is written again may.
+bool StatementOfReasons::stillPasses(const View<StatementOfReasons>& s,
+                                     const Touched<StatementOfReasons, Fields>& touched) {
+  for (auto notice : touched.rows<kNotices>())
+    if (touched.existedBefore<NoticeAction>(notice)) return false;
+  for (auto row : touched.rows<kActions>())
+    if (!checkReasons(s, row).passed()) return false;
+  return true;
+}
+
+Verdict Proportionality::check(const View<Proportionality>& s) {
+  for (auto row : s.rows<kActions>())
+    if (Verdict verdict = checkProportion(s, row); !verdict.passed()) return verdict;
+  return Verdict::pass();
+}
+
+// What is new at some time (an action, a void, an open appeal) concerns actions of that time or later only; a decided
+// appeal only gives strikes back. An action that is taken again moves its strike: that calls for the full check.
+bool Proportionality::stillPasses(const View<Proportionality>& s, const Touched<Proportionality, Fields>& touched) {
+  Time since = kLastTime;
+  bool any = false;
+  const auto concerns = [&](const Cell<Time>& at) {
+    any = any || at.has_value();
+    if (at) since = std::min(since, *at);
+  };
+  for (auto row : touched.rows<kActions>()) {
+    if (touched.existedBefore<ActionAt>(row) &&
+        (touched.changed<ActionAt>(row) || touched.changed<StrikeWeight>(row) || touched.changed<ActionKindOf>(row) ||
+         touched.changed<ActionPolicy>(row)))
+      return false;
+    if (touched.changed<ActionAt>(row)) concerns(row.get<ActionAt>());
+    if (touched.changed<StrikeVoidedAt>(row)) concerns(row.get<StrikeVoidedAt>());
+  }
+  for (auto appeal : touched.rows<kAppeals>())
+    if (appeal.get<AppealStatusOf>() == AppealStatus::OPEN) concerns(appeal.get<AppealAt>());
+  if (!any) return true;
+  for (auto row : s.rows<kActions>())
+    if (row.has<ActionAt>() && *row.get<ActionAt>() >= since && !checkProportion(s, row).passed()) return false;
+  return true;
+}
+
+Verdict AppealWindow::check(const View<AppealWindow>& s) {
+  for (auto appeal : s.rows<kAppeals>())
+    if (Verdict verdict = checkAppealTime(s, appeal); !verdict.passed()) return verdict;
+  return checkClosing(s);
+}
+
+bool AppealWindow::stillPasses(const View<AppealWindow>& s, const Touched<AppealWindow, Fields>& touched) {
+  const auto actions = touched.rows<kActions>();
+  for (auto row : actions)
+    if (touched.changed<ActionAt>(row)) return false;  // appeals may be of it
+  for (auto appeal : touched.rows<kAppeals>())
+    if (!checkAppealTime(s, appeal).passed()) return false;
+  return (actions.empty() && !touched.scalars()) || checkClosing(s).passed();
+}
+
+Verdict OverturnRestores::check(const View<OverturnRestores>& s) {
+  for (auto appeal : s.rows<kAppeals>())
+    if (Verdict verdict = checkRestored(s, appeal); !verdict.passed()) return verdict;
+  return Verdict::pass();
+}
+
+bool OverturnRestores::stillPasses(const View<OverturnRestores>& s, const Touched<OverturnRestores, Fields>& touched) {
+  for (auto row : touched.rows<kActions>())
+    if (!row.has<ActionReversedAt>()) return false;
+  for (auto appeal : touched.rows<kAppeals>())
+    if (!checkRestored(s, appeal).passed()) return false;
+  return true;
+}
+
+Verdict HumanAppealDecision::checkRow(const View<HumanAppealDecision>& s,
+                                      const RowView<HumanAppealDecision, table>& row) {
+  if (!row.has<AppealStatusOf>() || row.get<AppealStatusOf>() == AppealStatus::OPEN) return Verdict::pass();
+  const auto& by = row.get<AppealDecidedBy>();
+  if (by && isOfKind(*by, s.policy().humans)) return Verdict::pass();
+  return Verdict::escalate(named("appeal", row.key()) + " is decided by " +
+                           (by ? std::string(clip(*by)) : std::string("nobody")) + ", who is no human");
+}
+
+Verdict HumanPermanentBan::checkRow(const View<HumanPermanentBan>&, const RowView<HumanPermanentBan, table>& row) {
+  if (row.get<ActionKindOf>() != ActionKind::BAN || row.has<HumanReview>()) return Verdict::pass();
+  return Verdict::escalate("no human has reviewed the ban of " + action(row.key()));
+}
+
+}  // namespace witan::domains::moderation
