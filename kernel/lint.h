@@ -81,6 +81,7 @@ struct SkewOptions {
 struct SkewReport {
   bool searched = false;                           // false: the domain offers no sample actions
   std::size_t states = 0, actions = 0, pairs = 0;  // visited; that kept all invariants; of different roles, merged
+  std::size_t severalRoles = 0;                    // states in which actions of two roles or more kept all invariants
   std::vector<SkewWitness> witnesses;  // one per invariant broken, in list order, from the smallest state found
   std::optional<LostUpdate> lostUpdate;
 };

@@ -34,6 +34,8 @@ class SkewSearch {
         for (std::size_t j = i + 1; j < lawful_.size(); ++j)
           if (lawful_[i].role != lawful_[j].role) tryPair(lawful_[i], lawful_[j]);
       ++report_.states;
+      report_.severalRoles +=
+          std::any_of(lawful_.begin(), lawful_.end(), [&](const Lawful& l) { return l.role != lawful_.front().role; });
       advance();
     }
     return finish();

@@ -160,7 +160,7 @@ const std::string_view Moderation::scenarios =
 {"at":"2026-02-03T09:00:00Z","entity":"K","role":"Enforcement","action":{"type":"ReverseAction","a":"A1"},"expect":"rejected:UCM_PROPORTIONALITY"}
 {"at":"2026-02-04T09:00:00Z","entity":"K","role":"Enforcement","action":{"type":"ReverseAction","a":"A1"},"expect":"approved"}
 {"at":"2026-02-05T09:00:00Z","entity":"K","role":"Enforcement","action":{"type":"TakeAction","a":"A3","kind":"SUSPEND","policy":"scam","item":"p3","evidence":["L1"]},"expect":"approved"}
-{"at":"2026-02-06T09:00:00Z","entity":"K","role":"Enforcement","action":{"type":"TakeAction","a":"A1","kind":"REMOVE_CONTENT","policy":"scam","item":"p7","evidence":["L1"]},"expect":"approved"}
+{"at":"2026-02-06T09:00:00Z","entity":"K","role":"Enforcement","action":{"type":"TakeAction","a":"A1","kind":"REMOVE_CONTENT","policy":"scam","item":"p7","evidence":["L1"]},"expect":"rejected:UCM_PROPORTIONALITY"}
 {"at":"2026-02-01T09:00:00Z","entity":"L","init":{},"title":"L bans are a human's, one by one","expect":"initialised"}
 {"at":"2026-02-02T09:00:00Z","entity":"L","role":"SignalTriage","action":{"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"rule scam_links v2"},"expect":"approved"}
 {"at":"2026-02-02T09:00:00Z","entity":"L","role":"UserNotice","action":{"type":"DraftNotice","n":"N1","action":"A1","facts":"posted a link to a phishing page","clause":"scams, 4.2","redress":"appeal in the app"},"expect":"approved"}

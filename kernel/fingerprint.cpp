@@ -1,0 +1,224 @@
+#include "kernel/fingerprint.h"
+
+#include <algorithm>
+#include <set>
+
+#include "kernel/baseline.h"
+#include "kernel/partition.h"
+
+namespace witan::kernel {
+
+namespace {
+
+constexpr std::int64_t kStart = 20'454 * kMicrosPerDay;  // 2026-01-01
+constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
+
+// One trace of proposals through both architectures.
+class TwinTrace {
+ public:
+  TwinTrace(const DomainModule& module, std::uint64_t seed) : module_(module), partition_(module), random_(seed) {}
+
+  bool begin() {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      const auto init = parseJson(module_.sampleInit(random_, now_), kOwnJson);
+      if (!init || !init->is_object()) continue;
+      if (partition_.init(kEntity, init->get_object(), now_).outcome != Outcome::initialised) continue;
+      naive_.emplace(module_, module_.clone(state()));
+      return true;
+    }
+    return false;
+  }
+
+  // Every role is asked, and each second one has something to propose; all act on the state before the round.
+  void round() {
+    now_.micros += static_cast<std::int64_t>(1 + random_.below(86'400)) * kMicrosPerSecond;
+    if (random_.below(12) == 0) now_.micros += static_cast<std::int64_t>(random_.below(40)) * kMicrosPerDay;
+    std::vector<ActionPtr> actions;
+    for (const RoleInfo& role : module_.signature().roles)
+      if (random_.below(2) == 0)
+        if (ActionPtr action = proposalOf(role.name)) actions.push_back(std::move(action));
+    std::vector<NaiveServices::Act> acts;
+    for (const ActionPtr& action : actions) acts.push_back({roleOf(*action), action.get(), now_});
+    proposals += acts.size();
+    for (const NaiveServices::Act& act : acts) adjudicate(act);
+    for (const std::string& heldBack : naive_->commitTogether(acts, person())) naiveCommitted += heldBack.empty();
+  }
+
+  const EntityState& state() const { return *partition_.state(kEntity); }
+  const NaiveServices& naive() const { return *naive_; }
+
+  std::uint64_t proposals = 0, naiveCommitted = 0, kernelCommitted = 0, decisions = 0, entries = 0;
+
+ private:
+  static constexpr std::string_view kEntity = "entity";
+
+  const std::string& roleOf(const Action& action) const { return module_.signature().processes[action.process].role; }
+
+  ActionPtr proposalOf(const std::string& role) {
+    for (int tries = 0; tries < 12; ++tries) {
+      ActionPtr action = module_.sample(state(), random_, now_);
+      if (!action) return nullptr;
+      if (roleOf(*action) == role) return action;
+    }
+    return nullptr;
+  }
+
+  json::object editFor(const EntityState& seen, const Action& action) {
+    const auto& counselors = module_.signature().counselors;
+    if (counselors.empty()) return {};
+    const auto edit = parseJson(module_.sampleEdit(seen, action, counselors.front(), random_, now_), kOwnJson);
+    return edit && edit->is_object() ? edit->get_object() : json::object();
+  }
+  NaiveServices::Person person() {
+    return [this](const EntityState& slice, const NaiveServices::Act& act) { return editFor(slice, *act.action); };
+  }
+
+  void adjudicate(const NaiveServices::Act& act) {
+    const std::string id = "operation-" + std::to_string(++operations_);
+    Proposal p;
+    p.entity = kEntity;
+    p.role = act.role;
+    p.operationId = id;
+    p.action = act.action;
+    p.at = act.at;
+    const Outcome outcome = count(partition_.propose(p));
+    kernelCommitted += outcome == Outcome::approved;
+    if (outcome == Outcome::escalated) answer(*act.action);
+  }
+
+  // The counselor commits what is safe and rejects the rest.
+  void answer(const Action& pending) {
+    if (module_.signature().counselors.empty()) return;
+    const json::object edit = editFor(state(), pending);
+    Evaluation tried;
+    const EntityPtr copy = module_.clone(state());
+    const Status made = module_.counselorCommit(*copy, CommitBase::candidate, &pending, edit, now_, tried);
+    const std::string id = "operation-" + std::to_string(++operations_);
+    CounselorDecision d;
+    d.entity = kEntity;
+    d.counselor = module_.signature().counselors.front();
+    d.operationId = id;
+    d.commit = made.ok() && tried.findings.empty();
+    d.edit = &edit;
+    d.at = now_;
+    kernelCommitted += count(partition_.decide(d)) == Outcome::cCommitted;
+  }
+
+  // Theorem 2: "exactly one entry per adjudication".
+  Outcome count(const Decision& decision) {
+    const bool adjudicated = decision.outcome != Outcome::refused && decision.outcome != Outcome::frozen &&
+                             decision.outcome != Outcome::duplicate;
+    decisions += adjudicated;
+    entries += partition_.tree().size() - leaves_;
+    leaves_ = partition_.tree().size();
+    return decision.outcome;
+  }
+
+  const DomainModule& module_;
+  Partition partition_;
+  SeededRandom random_;
+  std::optional<NaiveServices> naive_;
+  Time now_{kStart};
+  std::uint64_t operations_ = 0;
+  std::uint64_t leaves_ = 0;
+};
+
+// Adds what is broken now to the invariants broken in this trace.
+void note(const DomainModule& module, const EntityState& state, const std::string& where, std::set<std::string>& broken,
+          TraceReport& report) {
+  const std::vector<Verdict> verdicts = module.walk(state);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].passed()) continue;
+    const std::string& id = module.signature().invariants[i].id;
+    broken.insert(id);
+    if (report.example.empty()) report.example = where + ": " + id + ": " + verdicts[i].message();
+  }
+}
+
+void finish(const std::set<std::string>& broken, TraceReport& report) {
+  report.tracesViolating += !broken.empty();
+  for (const std::string& id : broken) ++report.violations[id];
+}
+
+void runTraces(const DomainModule& module, const FingerprintOptions& options, Fingerprint& print) {
+  PropertyResult entries{"one ledger entry for each decision", 0, {}};
+  for (std::size_t trace = 0; trace < options.traces; ++trace) {
+    TwinTrace twin(module, options.seed + trace);
+    if (!twin.begin()) break;
+    std::set<std::string> naiveBroken, kernelBroken;
+    for (std::size_t round = 0; round < options.rounds; ++round) {
+      twin.round();
+      const std::string where = "trace " + std::to_string(trace) + ", round " + std::to_string(round);
+      note(module, twin.naive().state(), where, naiveBroken, print.naive);
+      note(module, twin.state(), where, kernelBroken, print.kernel);
+    }
+    finish(naiveBroken, print.naive);
+    finish(kernelBroken, print.kernel);
+    print.proposals += twin.proposals;
+    print.naive.committed += twin.naiveCommitted;
+    print.kernel.committed += twin.kernelCommitted;
+    entries.checked += twin.decisions;
+    if (twin.entries != twin.decisions && entries.failure.empty())
+      entries.failure = "trace " + std::to_string(trace) + ": " + std::to_string(twin.entries) + " entries for " +
+                        std::to_string(twin.decisions) + " decisions";
+  }
+  print.audit.push_back(std::move(entries));
+}
+
+std::string violationsText(const TraceReport& report) {
+  std::string out;
+  for (const auto& [id, count] : report.violations)
+    out += (out.empty() ? "" : ", ") + id + " in " + std::to_string(count);
+  return out;
+}
+
+std::string traceLine(const char* who, const TraceReport& report, std::size_t traces) {
+  std::string out = std::string("  ") + who + "committed " + std::to_string(report.committed) +
+                    " proposals and broke invariants in " + std::to_string(report.tracesViolating) + " of " +
+                    std::to_string(traces) + " traces";
+  if (!report.violations.empty()) out += " (" + violationsText(report) + ")";
+  if (!report.example.empty()) out += "\n    first in " + report.example;
+  return out + "\n";
+}
+
+}  // namespace
+
+bool Fingerprint::auditable() const {
+  return !audit.empty() && std::all_of(audit.begin(), audit.end(), [](const PropertyResult& one) {
+    return one.checked > 0 && one.failure.empty();
+  });
+}
+
+Fingerprint fingerprintOf(const DomainModule& module, const FingerprintOptions& options) {
+  Fingerprint print;
+  print.skew = findWriteSkew(module, {.seed = options.seed, .steps = options.steps});
+  runTraces(module, options, print);
+  for (PropertyResult& one : checkHistories(module, {.seed = options.seed, .histories = options.traces}))
+    if (one.name.starts_with("replay") || one.name.starts_with("JSON")) print.audit.push_back(std::move(one));
+  return print;
+}
+
+std::string fingerprintText(const DomainModule& module, const FingerprintOptions& options, const Fingerprint& print) {
+  const SkewReport& skew = print.skew;
+  std::string out = module.signature().domain + "\n";
+  if (!skew.searched) return out + "  not searched: the domain offers no sample actions\n";
+  std::string against;
+  for (const SkewWitness& witness : skew.witnesses) against += (against.empty() ? "" : ", ") + witness.invariant;
+  out += "  needs adjudication  " + (print.needsAdjudication() ? "yes: write skew against " + against : "no witness") +
+         "\n    searched " + std::to_string(skew.states) + " states, " + std::to_string(skew.actions) +
+         " lawful actions, " + std::to_string(skew.pairs) + " pairs of different roles, from seed " +
+         std::to_string(options.seed) + "\n";
+  out += std::string("  auditable           ") + (print.auditable() ? "yes" : "NO") + "\n";
+  for (const PropertyResult& one : print.audit)
+    out += "    " + one.name + " (" + std::to_string(one.checked) + ")" +
+           (one.failure.empty() ? "" : ": FAILED: " + one.failure) + "\n";
+  out += std::string("  pipeline-like       ") + (print.pipelineLike() ? "yes" : "no") +
+         ": two roles or more could act in " + std::to_string(skew.severalRoles) + " of " +
+         std::to_string(skew.states) + " states\n";
+  out += "on the same " + std::to_string(options.traces) + " traces of " + std::to_string(print.proposals) +
+         " proposals\n";
+  return out + traceLine("naive services  ", print.naive, options.traces) +
+         traceLine("the kernel      ", print.kernel, options.traces);
+}
+
+}  // namespace witan::kernel
