@@ -1,11 +1,13 @@
 // `witan domain`: what the domains of this build are, whether they are sound, and workloads of them.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "domains/registry.h"
 #include "node/cli.h"
 #include "node/domain_show.h"
 #include "node/event_generator.h"
+#include "node/line_reader.h"
 #include "node/policy_file.h"
 
 namespace witan::node {
@@ -14,14 +16,18 @@ using namespace kernel;
 
 namespace {
 
+constexpr std::size_t kScenariosMax = 64 << 20;  // bytes of one file
+
 struct DomainArguments {
   std::string name;
+  std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
   bool json = false;
   bool capnp = false;
   SkewOptions skew;
   HistoryOptions histories;
   GenerateOptions generate;
+  FingerprintOptions fingerprint;
 };
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -70,7 +76,19 @@ Result<int> lint(const DomainArguments& a) {
   return found.problems.empty() ? kExitOk : kExitFailed;
 }
 
+// The scenarios of a file, for the domain that --domain names or the file is called after.
+Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
+  a.name = a.domain.empty() ? path.stem().string() : a.domain;
+  WITAN_TRY(module, moduleOf(a));
+  WITAN_TRY(lines, readInput(path.string(), kScenariosMax));
+  const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
+  print(a.json ? checksJson(a.name, checks) + "\n" : checksText(checks));
+  return allHeld(checks) && checks.front().checked > 0 ? kExitOk : kExitFailed;
+}
+
 Result<int> test(const DomainArguments& a) {
+  if (const std::filesystem::path path(a.name); path.has_extension() || path.has_parent_path())
+    return testFile(a, path);
   WITAN_TRY(module, moduleOf(a));
   std::vector<PropertyResult> checks = checkScenarios(*module);
   for (PropertyResult& check : checkHistories(*module, a.histories)) checks.push_back(std::move(check));
@@ -83,6 +101,25 @@ Result<int> generate(const DomainArguments& a) {
   WITAN_TRY(lines, generateEvents(*module, a.generate));
   print(lines);
   return kExitOk;
+}
+
+// All domains unless one is named. Exit 1 if the kernel let a broken state through or a ledger does not tell it all.
+Result<int> fingerprint(const DomainArguments& a) {
+  std::vector<std::string_view> names = domains::domainNames();
+  if (!a.domain.empty()) names = {a.domain};
+  json::array all;
+  bool sound = true;
+  for (std::string_view name : names) {
+    WITAN_TRY(module, domains::makeDomain(name));
+    const Fingerprint found = fingerprintOf(*module, a.fingerprint);
+    sound = sound && found.kernel.tracesViolating == 0 && found.auditable();
+    if (a.json)
+      all.push_back(fingerprintJson(*module, a.fingerprint, found));
+    else
+      print(fingerprintText(*module, a.fingerprint, found));
+  }
+  if (a.json) print(json::serialize(all) + "\n");
+  return sound ? kExitOk : kExitFailed;
 }
 
 }  // namespace
@@ -114,12 +151,28 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
                      "witan domain lint budget --seed 7 --steps 1000", true, lint);
   l->add_option("--seed", a->skew.seed, "Seed of the search")->capture_default_str();
   l->add_option("--steps", a->skew.steps, "States to visit")->capture_default_str()->check(CLI::Range(1, 10'000'000));
-  CLI::App* t = verb("test", "Run the shipped scenarios and property checks on random histories; exit 1 if one fails",
+  CLI::App* t = verb("test",
+                     "Run the shipped scenarios and property checks on random histories, or a file's scenarios; "
+                     "exit 1 if one fails",
                      "witan domain test udt --histories 500", true, test);
   t->add_option("--histories", a->histories.histories, "Random histories")
       ->capture_default_str()
       ->check(CLI::Range(0, 10'000'000));
   t->add_option("--seed", a->histories.seed, "Seed of the histories")->capture_default_str();
+  t->get_option("name")->description("Domain, or FILE.jsonl of event lines with expectations");
+  t->add_option("--domain", a->domain, "Domain of a FILE of scenarios; without it the file's name says");
+  CLI::App* f = verb("fingerprint",
+                     "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "
+                     "traces through naive services and the kernel",
+                     "witan domain fingerprint --domain udt --json", false, fingerprint);
+  f->add_option("--domain", a->domain, "One domain (default: all)");
+  f->add_option("--seed", a->fingerprint.seed, "Seed of search and traces")->capture_default_str();
+  f->add_option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10'000'000));
+  f->add_option("--traces", a->fingerprint.traces, "Traces for both architectures")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
   CLI::App* g =
       verb("generate", "Print a plausible workload as events (JSON Lines), counselors' answers included",
            "witan domain generate udt --entities 200 --days 30 | witan run --domain udt --events -", true, generate);

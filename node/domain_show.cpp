@@ -169,6 +169,40 @@ std::string lintJson(const Signature& signature, const SignatureLint& lint, cons
                                       {"writeSkew", skewJson(skew)}});
 }
 
+namespace {
+
+json::object traceJson(const TraceReport& report) {
+  json::object violations;
+  for (const auto& [id, traces] : report.violations) violations[id] = traces;
+  return {{"committed", report.committed},
+          {"tracesViolating", report.tracesViolating},
+          {"violations", violations},
+          {"example", report.example.empty() ? json::value(nullptr) : json::value(report.example)}};
+}
+
+}  // namespace
+
+json::object fingerprintJson(const DomainModule& module, const FingerprintOptions& options, const Fingerprint& print) {
+  json::array audit;
+  for (const PropertyResult& one : print.audit)
+    audit.push_back(json::object{{"name", one.name},
+                                 {"checked", one.checked},
+                                 {"failure", one.failure.empty() ? json::value(nullptr) : json::value(one.failure)}});
+  return {{"domain", module.signature().domain},
+          {"seed", options.seed},
+          {"needsAdjudication", print.needsAdjudication()},
+          {"auditable", print.auditable()},
+          {"pipelineLike", print.pipelineLike()},
+          {"statesWithSeveralRoles", print.skew.severalRoles},
+          {"writeSkew", skewJson(print.skew)},
+          {"audit", audit},
+          {"traces", json::object{{"traces", options.traces},
+                                  {"rounds", options.rounds},
+                                  {"proposals", print.proposals},
+                                  {"naive", traceJson(print.naive)},
+                                  {"kernel", traceJson(print.kernel)}}}};
+}
+
 std::string checksText(const std::vector<PropertyResult>& checks) {
   std::string out;
   for (const PropertyResult& check : checks) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel/domain_module.h"
+#include "kernel/fingerprint.h"
 #include "kernel/history_check.h"
 #include "kernel/lint.h"
 
@@ -20,6 +21,12 @@ std::string lintJson(const kernel::Signature&, const kernel::SignatureLint&, con
 // The scenarios that the domain ships with, run against their expectations; with the states in which they end checked
 // for time stability. A domain without scenarios: checked = 0.
 std::vector<kernel::PropertyResult> checkScenarios(const kernel::DomainModule&);
+// The same for event lines from elsewhere; `source` says in the report whose they are.
+std::vector<kernel::PropertyResult> checkScenarios(const kernel::DomainModule&, std::string_view lines,
+                                                   const std::string& source);
+
+json::object fingerprintJson(const kernel::DomainModule&, const kernel::FingerprintOptions&,
+                             const kernel::Fingerprint&);
 
 // One line a check: "ok ..." or "FAILED ...: counterexample".
 std::string checksText(const std::vector<kernel::PropertyResult>&);

@@ -29,12 +29,16 @@ PropertyResult checkLater(const DomainModule& module, const Partition& partition
 }  // namespace
 
 std::vector<PropertyResult> checkScenarios(const DomainModule& module) {
-  PropertyResult result{"scenarios: expectations of the shipped events", 0, {}};
+  return checkScenarios(module, module.scenarios(), "the shipped events");
+}
+
+std::vector<PropertyResult> checkScenarios(const DomainModule& module, std::string_view rest,
+                                           const std::string& source) {
+  PropertyResult result{"scenarios: expectations of " + source, 0, {}};
   Partition partition(module);
   EventRunner runner(partition, true, [&](const std::string& difference) {
     if (result.failure.empty()) result.failure = difference;
   });
-  std::string_view rest = module.scenarios();
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::uint64_t refused = runner.tally().unexpectedRefusals;

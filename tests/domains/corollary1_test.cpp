@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "kernel/baseline.h"
 #include "tests/domains/scenario.h"
 
 namespace witan::domains::test {
@@ -14,63 +15,36 @@ struct Act {
   std::string role, action, at;
 };
 
-// The control: agents that check what they can see. Each takes its slice of the same state, applies its own action to
-// it, checks the invariants that are local to its role (Def. A.10), and commits its writes to the shared state.
+// The control (kernel/baseline.h), fed with acts as texts.
 class NaiveArchitecture {
  public:
-  NaiveArchitecture(const DomainModule& module, EntityPtr state) : module_(module), state_(std::move(state)) {}
+  NaiveArchitecture(const DomainModule& module, EntityPtr state) : module_(module), naive_(module, std::move(state)) {}
 
-  // Both look before either writes.
+  // Both look before either writes, and the agents' own checks must pass.
   void commitTogether(const std::vector<Act>& acts) {
-    std::vector<std::string> writes;
+    std::vector<ActionPtr> actions;
+    std::vector<NaiveServices::Act> typed;
     for (const Act& act : acts) {
-      const RoleInfo& role = roleOf(act.role);
-      const EntityPtr slice = sliceOf(role);
-      const ActionPtr action = actionOf(module_, act.action);
-      Evaluation out;
-      const Time at = parseTime(act.at).value();
-      ASSERT_TRUE(module_.counselorCommit(*slice, CommitBase::candidate, action.get(), {}, at, out).ok()) << act.action;
-      for (std::size_t i = 0; i < module_.signature().invariants.size(); ++i) {
-        const bool local = (module_.signature().invariants[i].footprint & ~role.footprint) == 0;
-        if (!local) continue;
-        ASSERT_EQ(out.verdicts[i + 1], static_cast<std::uint8_t>(InvResult::pass)) << "the agent's own check must pass";
-      }
-      writes.push_back(out.writes);
-      last_ = std::max(last_, at);
+      actions.push_back(actionOf(module_, act.action));
+      typed.push_back({act.role, actions.back().get(), parseTime(act.at).value()});
     }
-    for (const std::string& w : writes) ASSERT_TRUE(module_.applyWrites(*state_, objectOf(w)).ok());
-    state_->shared.clock = last_;
+    for (const std::string& heldBack : naive_.commitTogether(typed)) ASSERT_EQ(heldBack, "");
   }
 
   // What a human writes after looking at everything.
   void human(const Act& act, const char* edit) {
     const ActionPtr action = actionOf(module_, act.action);
-    Evaluation out;
-    const Time at = parseTime(act.at).value();
-    ASSERT_TRUE(module_.counselorCommit(*state_, CommitBase::candidate, action.get(), objectOf(edit), at, out).ok());
+    ASSERT_TRUE(naive_.commitByHand({act.role, action.get(), parseTime(act.at).value()}, objectOf(edit)).ok());
   }
 
   std::set<std::string> violated() const {
-    std::set<std::string> ids;
-    const auto verdicts = module_.walk(*state_);
-    for (std::size_t i = 0; i < verdicts.size(); ++i)
-      if (!verdicts[i].passed()) ids.insert(module_.signature().invariants[i].id);
-    return ids;
+    const std::vector<std::string> ids = naive_.violated();
+    return {ids.begin(), ids.end()};
   }
 
  private:
-  const RoleInfo& roleOf(const std::string& name) const {
-    for (const RoleInfo& r : module_.signature().roles)
-      if (r.name == name) return r;
-    throw std::logic_error("no role " + name);
-  }
-  EntityPtr sliceOf(const RoleInfo& role) const {
-    return module_.readState(objectOf(stateJson(module_, state_.get(), role.footprint))).value();
-  }
-
   const DomainModule& module_;
-  EntityPtr state_;
-  Time last_{};
+  NaiveServices naive_;
 };
 
 Decision proposeTo(Partition& partition, const Act& act, const std::string& id) {
