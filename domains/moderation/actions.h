@@ -11,7 +11,9 @@ namespace witan::domains::moderation {
 // ---- labels ----
 
 inline void appendLabel(Mutator<Fields>& m, LabelEntry entry) {
-  entry.id = "L" + std::to_string(m.get<LabelLog>().size() + 1);
+  std::size_t labels = 0;
+  m.forEachRow<kLabels>([&](auto) { ++labels; });
+  entry.id = "L" + std::to_string(labels + 1);
   m.append<LabelLog>(std::move(entry));
 }
 

@@ -15,16 +15,20 @@ Time plusDays(Time t, std::int64_t days) { return Time{t.micros + days * kMicros
 using EvidenceView = RowView<EvidenceRequired, kActions>;
 
 // Why the label `id` is no evidence for an action at `at`; empty: it is. O(labels).
-std::string_view defectOf(const std::vector<LabelEntry>& log, std::string_view id, Time at) {
-  const auto cited = std::find_if(log.begin(), log.end(), [&](const LabelEntry& e) { return e.id == id; });
-  if (cited == log.end()) return "does not exist";
-  if (cited->at > at) return "came later";
-  if (isRemoval(cited->status)) return "is a removal";
-  const bool removed = std::any_of(cited + 1, log.end(), [&](const LabelEntry& e) {
-    return isRemoval(e.status) && e.at <= at && e.label == cited->label && e.entity == cited->entity &&
-           e.type == cited->type;
-  });
-  return removed ? "had been removed" : "";
+std::string_view defectOf(const View<EvidenceRequired>& s, std::string_view id, Time at) {
+  const LabelEntry* cited = nullptr;
+  for (auto row : s.rows<kLabels>()) {
+    const LabelEntry& entry = *row.get<LabelLog>();
+    if (cited == nullptr && entry.id == id) {
+      if (entry.at > at) return "came later";
+      if (isRemoval(entry.status)) return "is a removal";
+      cited = &entry;
+    } else if (cited != nullptr && isRemoval(entry.status) && entry.at <= at && entry.label == cited->label &&
+               entry.entity == cited->entity && entry.type == cited->type) {
+      return "had been removed";
+    }
+  }
+  return cited == nullptr ? "does not exist" : "";
 }
 
 Verdict checkEvidence(const View<EvidenceRequired>& s, const EvidenceView& row) {
@@ -32,7 +36,7 @@ Verdict checkEvidence(const View<EvidenceRequired>& s, const EvidenceView& row) 
   if (!row.has<ActionEvidence>() || row.get<ActionEvidence>()->empty())
     return Verdict::reject(action(row.key()) + " cites no label");
   for (const std::string& id : *row.get<ActionEvidence>())
-    if (const auto defect = defectOf(s.get<LabelLog>(), id, *row.get<ActionAt>()); !defect.empty())
+    if (const auto defect = defectOf(s, id, *row.get<ActionAt>()); !defect.empty())
       return Verdict::reject(action(row.key()) + ": " + named("label", id) + " " + std::string(defect));
   return Verdict::pass();
 }
@@ -136,11 +140,12 @@ Verdict EvidenceRequired::check(const View<EvidenceRequired>& s) {
 
 // A new entry takes evidence away only if it removes, and only from actions of its own time or later.
 bool EvidenceRequired::stillPasses(const View<EvidenceRequired>& s, const Touched<EvidenceRequired, Fields>& touched) {
-  const auto& log = s.get<LabelLog>();
-  for (std::size_t i = touched.firstNew<LabelLog>(); i < log.size(); ++i) {
-    if (!isRemoval(log[i].status)) continue;
+  for (auto label : touched.rows<kLabels>()) {
+    if (!label.has<LabelLog>() || touched.existedBefore<LabelLog>(label)) return false;
+    if (!isRemoval(label.get<LabelLog>()->status)) continue;
     for (auto row : s.rows<kActions>())
-      if (row.has<ActionAt>() && *row.get<ActionAt>() >= log[i].at && !checkEvidence(s, row).passed()) return false;
+      if (row.has<ActionAt>() && *row.get<ActionAt>() >= label.get<LabelLog>()->at && !checkEvidence(s, row).passed())
+        return false;
   }
   for (auto row : touched.rows<kActions>())
     if (!checkEvidence(s, row).passed()) return false;

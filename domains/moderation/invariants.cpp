@@ -118,23 +118,15 @@ bool RefIntegrity::stillPasses(const View<RefIntegrity>& s, const Touched<RefInt
   return (actions.empty() && !touched.scalars()) || checkAccountStatus(s).passed();
 }
 
-Verdict LabelValid::check(const View<LabelValid>& s) {
-  for (const LabelEntry& entry : s.get<LabelLog>())
-    if (Verdict verdict = checkLabel(s.policy(), entry); !verdict.passed()) return verdict;
-  return Verdict::pass();
-}
-
-bool LabelValid::stillPasses(const View<LabelValid>& s, const Touched<LabelValid, Fields>& touched) {
-  const auto& log = s.get<LabelLog>();
-  for (std::size_t i = touched.firstNew<LabelLog>(); i < log.size(); ++i)
-    if (!checkLabel(s.policy(), log[i]).passed()) return false;
-  return true;
+Verdict LabelValid::checkRow(const View<LabelValid>& s, const RowView<LabelValid, table>& row) {
+  return checkLabel(s.policy(), *row.get<LabelLog>());
 }
 
 // O(n log n): of the manual entries so far only the one that binds longest matters.
 Verdict ManualLabelPrecedence::check(const View<ManualLabelPrecedence>& s) {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Time> bound;
-  for (const LabelEntry& entry : s.get<LabelLog>()) {
+  for (auto row : s.rows<kLabels>()) {
+    const LabelEntry& entry = *row.get<LabelLog>();
     const auto at = bound.try_emplace({entry.type, entry.entity, entry.label}, kFirstTime).first;
     if (isManual(entry.status))
       at->second = std::max(at->second, bindsUntil(entry, s.policy()));
@@ -146,12 +138,15 @@ Verdict ManualLabelPrecedence::check(const View<ManualLabelPrecedence>& s) {
 
 bool ManualLabelPrecedence::stillPasses(const View<ManualLabelPrecedence>& s,
                                         const Touched<ManualLabelPrecedence, Fields>& touched) {
-  const auto& log = s.get<LabelLog>();
-  for (std::size_t i = touched.firstNew<LabelLog>(); i < log.size(); ++i) {
-    if (isManual(log[i].status)) continue;
-    for (std::size_t j = 0; j < i; ++j)
-      if (isManual(log[j].status) && sameLabel(log[i], log[j]) && log[i].at <= bindsUntil(log[j], s.policy()))
+  for (auto row : touched.rows<kLabels>()) {
+    if (!row.has<LabelLog>() || isManual(row.get<LabelLog>()->status)) continue;
+    const LabelEntry& automatic = *row.get<LabelLog>();
+    for (auto earlier : s.rows<kLabels>()) {
+      if (earlier.key() >= row.key()) break;
+      const LabelEntry& entry = *earlier.get<LabelLog>();
+      if (isManual(entry.status) && sameLabel(automatic, entry) && automatic.at <= bindsUntil(entry, s.policy()))
         return false;
+    }
   }
   return true;
 }

@@ -20,9 +20,9 @@ struct RefIntegrity {
 struct LabelValid {
   static constexpr std::string_view id = "UCM_LABEL_VALID";
   static constexpr std::string_view rule = "every label entry has a reason, and its label is for that kind of entity";
+  static constexpr auto table = kLabels;
   using Reads = LabelFields;
-  static Verdict check(const View<LabelValid>&);
-  static bool stillPasses(const View<LabelValid>&, const Touched<LabelValid, Fields>&);
+  static Verdict checkRow(const View<LabelValid>&, const RowView<LabelValid, table>&);
 };
 
 struct ManualLabelPrecedence {

@@ -46,10 +46,9 @@ ApplyLabel sampleLabel(Random& random, Time at) {
 // The removal of a label that somebody applied, mostly.
 RemoveLabel sampleRemoval(const State& s, Random& random) {
   RemoveLabel removal{"Post", item(random), "scam_link", reason(random)};
-  if (!s.labels.empty() && random.below(5) != 0) {
-    const LabelEntry& entry = s.labels[random.below(s.labels.size())];
-    removal = {entry.type, entry.entity, entry.label, reason(random)};
-  }
+  if (s.labels.size() > 0 && random.below(5) != 0)
+    if (const auto& entry = s.labels.row(static_cast<Slot>(random.below(s.labels.size()))).entry)
+      removal = {entry->type, entry->entity, entry->label, reason(random)};
   if (random.below(5) == 0) removal.status = "MANUALLY_REMOVED";
   return removal;
 }
@@ -73,7 +72,8 @@ TakeAction sampleAction(const State& s, Random& random) {
   taken.item = item(random);
   for (std::uint64_t n = random.below(12) == 0 ? 0 : 1 + random.below(2); n > 0; --n)
     taken.evidence.push_back(numbered('L', 1 + random.below(s.labels.size() + (random.below(8) == 0 ? 2 : 0) + 1)));
-  if (!taken.evidence.empty() && !s.labels.empty() && random.below(2) == 0) taken.evidence = {s.labels.back().id};
+  if (!taken.evidence.empty() && s.labels.size() > 0 && random.below(2) == 0)
+    taken.evidence = {numbered('L', s.labels.size())};
   return taken;
 }
 

@@ -77,6 +77,10 @@ struct LabelEntry {
   WITAN_MEMBERS(LabelEntry, id, type, entity, label, status, reason, at, expires)
 };
 
+struct LabelRow {
+  Cell<LabelEntry> entry;
+};
+
 struct ActionRow {
   Cell<ActionKind> kind;
   Cell<Time> at;
@@ -106,7 +110,7 @@ struct AppealRow {
 
 struct State {
   using Policy = moderation::Policy;
-  std::vector<LabelEntry> labels;
+  Table<LabelRow> labels;
   Table<ActionRow> actions;
   Table<NoticeRow> notices;
   Table<AppealRow> appeals;
@@ -115,7 +119,7 @@ struct State {
   std::optional<Time> closedAt;
 };
 
-struct LabelLog : Log<"label.log", &State::labels> {};
+struct LabelLog : LogColumn<"label.log", &State::labels, &LabelRow::entry> {};
 struct ActionKindOf : Column<"action.kind", &State::actions, &ActionRow::kind> {};
 struct ActionPolicy : Column<"action.policy", &State::actions, &ActionRow::policy> {};
 struct ActionItem : Column<"action.item", &State::actions, &ActionRow::item> {};
@@ -155,6 +159,7 @@ using NoticeFields = Footprint<NoticeAction, NoticeAt, NoticeFacts, NoticeClause
 using AppealFields = Footprint<AppealAction, AppealAt, AppealStatusOf, AppealDecidedBy>;
 using CaseFields = Footprint<CasePhaseOf, CaseClosedAt>;
 
+inline constexpr auto kLabels = &State::labels;
 inline constexpr auto kActions = &State::actions;
 inline constexpr auto kNotices = &State::notices;
 inline constexpr auto kAppeals = &State::appeals;

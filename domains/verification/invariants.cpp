@@ -118,8 +118,8 @@ Verdict SeverityBand::checkRow(const View<SeverityBand>&, const RowView<Severity
 
 Verdict EvidenceFirst::check(const View<EvidenceFirst>& s) {
   std::map<std::string_view, std::set<Setting>> settings;
-  for (const Run& run : s.get<ReproLog>())
-    if (isEvidence(run)) settings[run.f].insert({run.env, run.seed});
+  for (auto row : s.rows<kRuns>())
+    if (const Run& run = *row.get<ReproLog>(); isEvidence(run)) settings[run.f].insert({run.env, run.seed});
   for (auto row : s.rows<kFindings>())
     if (row.get<FindingPhase>() == Phase::VERIFIED)
       if (Verdict verdict = checkEvidence(s, row, settings[row.key()]); !verdict.passed()) return verdict;
@@ -131,8 +131,9 @@ bool EvidenceFirst::stillPasses(const View<EvidenceFirst>& s, const Touched<Evid
   for (auto row : touched.rows<kFindings>()) {
     if (row.get<FindingPhase>() != Phase::VERIFIED) continue;
     std::set<Setting> settings;
-    for (const Run& run : s.get<ReproLog>())
-      if (run.f == row.key() && isEvidence(run)) settings.insert({run.env, run.seed});
+    for (auto entry : s.rows<kRuns>())
+      if (const Run& run = *entry.get<ReproLog>(); run.f == row.key() && isEvidence(run))
+        settings.insert({run.env, run.seed});
     if (!checkEvidence(s, row, settings).passed()) return false;
   }
   return true;

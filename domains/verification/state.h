@@ -67,10 +67,14 @@ struct FindingRow {
   Cell<std::string> by;
 };
 
+struct RunRow {
+  Cell<Run> run;
+};
+
 struct State {
   using Policy = verification::Policy;
   Table<FindingRow> findings;
-  std::vector<Run> runs;
+  Table<RunRow> runs;
 };
 
 struct FindingPhase : Column<"finding.phase", &State::findings, &FindingRow::phase> {
@@ -81,7 +85,7 @@ struct PhaseLog : Column<"phase.log", &State::findings, &FindingRow::phaseLog> {
 };
 struct StaticLocation : Column<"static.location", &State::findings, &FindingRow::location> {};
 struct StaticCwe : Column<"static.cwe", &State::findings, &FindingRow::cwe> {};
-struct ReproLog : Log<"repro.log", &State::runs> {};
+struct ReproLog : LogColumn<"repro.log", &State::runs, &RunRow::run> {};
 struct DupOf : Column<"dup.of", &State::findings, &FindingRow::dupOf> {};
 struct TriageComponent : Column<"triage.component", &State::findings, &FindingRow::component> {};
 struct TriageMaintainer : Column<"triage.maintainer", &State::findings, &FindingRow::maintainer> {};
@@ -101,5 +105,6 @@ using SeverityFields = Footprint<SevVector, SevScore, SevBand>;
 using VerdictFields = Footprint<VerdictOutcomeOf, VerdictBy>;
 
 inline constexpr auto kFindings = &State::findings;
+inline constexpr auto kRuns = &State::runs;
 
 }  // namespace witan::domains::verification

@@ -131,8 +131,8 @@ TEST_F(VerificationRules, ARunThatSucceedsReproducesATriagedFindingOnly) {
   EXPECT_EQ(phase(), "REPRODUCED");
   ASSERT_EQ(run("F", 4), "approved");
   EXPECT_EQ(phase(), "REPRODUCED");
-  EXPECT_EQ(field("repro.log").as_array().size(), 4u);
-  EXPECT_EQ(field("repro.log").at(0).at("at"), json::value(when(1)));
+  EXPECT_EQ(field("repro.log").as_object().size(), 4u);
+  EXPECT_EQ(field("repro.log").at("0000000001").at("at"), json::value(when(1)));
   EXPECT_EQ(field("phase.log").at("F").as_array().size(), 3u);
 }
 
@@ -234,7 +234,7 @@ TEST_F(VerificationRules, EvidenceFirst_EachPart) {
 TEST_F(VerificationRules, EvidenceFirst_LocationAndSeverity) {
   reach("F", "VERIFIED");
   for (const char* edit : {R"({"static.location":{"F":""}})", R"({"static.location":{"F":null}})",
-                           R"({"sev.vector":{"F":null}})", R"({"repro.log":[]})"})
+                           R"({"sev.vector":{"F":null}})", R"({"repro.log":{"0000000002":null}})"})
     EXPECT_EQ(firstFailing(edit), "VERIF_EVIDENCE_FIRST") << edit;
   EXPECT_EQ(firstFailing(R"({"sev.score":{"F":null},"sev.band":{"F":null}})"), "VERIF_EVIDENCE_FIRST");
   EXPECT_EQ(firstFailing(R"({"static.cwe":{"F":null}})"), "");
