@@ -35,35 +35,29 @@ std::string operationName(SeededRandom& random) {
   return text;
 }
 
+}  // namespace
+
+void ActionMaker::add(Messages& out, const std::string& entity, std::string_view role, std::string_view type,
+                      const std::string& json, Time at) {
+  const ActionPtr action = must(module_.parseAction(must(parseJson(json), "action")), "action");
+  const std::string bytes = module_.encodeAction(*action);
+  const std::string operation = operationName(random);
+  out.add({entity,
+           role,
+           operation,
+           "device-7",
+           "agent/intake-3",
+           type,
+           {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}},
+          at);
+}
+
+namespace {
+
 void mustInit(Partition& partition, const std::string& entity, const json::object& fields, Time at) {
   const Decision made = partition.init(entity, fields, at);
   if (made.outcome != Outcome::initialised) fail("init of " + entity + ": " + made.message);
 }
-
-class ActionMaker {
- public:
-  ActionMaker(const DomainModule& module, std::uint64_t seed) : random(seed), module_(module) {}
-
-  void add(Messages& out, const std::string& entity, std::string_view role, std::string_view type,
-           const std::string& json, Time at) {
-    const ActionPtr action = must(module_.parseAction(must(parseJson(json), "action")), "action");
-    const std::string bytes = module_.encodeAction(*action);
-    const std::string operation = operationName(random);
-    out.add({entity,
-             role,
-             operation,
-             "device-7",
-             "agent/intake-3",
-             type,
-             {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}},
-            at);
-  }
-
-  SeededRandom random;
-
- private:
-  const DomainModule& module_;
-};
 
 class BudgetWorkload final : public Workload {
  public:

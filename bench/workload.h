@@ -33,6 +33,18 @@ class Messages {
   std::vector<Time> times_;
 };
 
+// Actions in JSON become proposals under operation ids of their own.
+class ActionMaker {
+ public:
+  ActionMaker(const kernel::DomainModule& module, std::uint64_t seed) : random(seed), module_(module) {}
+  void add(Messages& out, const std::string& entity, std::string_view role, std::string_view type,
+           const std::string& json, Time at);
+  SeededRandom random;
+
+ private:
+  const kernel::DomainModule& module_;
+};
+
 class Workload {
  public:
   virtual ~Workload() = default;

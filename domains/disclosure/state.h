@@ -96,6 +96,7 @@ using ByGroup = HashIndex<Key<&VulnRow::groupOf>>;
 using ByCveObserved = HashIndex<Key<&VulnRow::cveObserved>>;
 using ByCveDedup = HashIndex<Key<&VulnRow::cveDedup>>;
 using ByCveDisclosed = HashIndex<Key<&VulnRow::discCve>>;
+using ByReportVuln = HashIndex<Key<&ReportRow::vuln>>;
 using ByMaintainer = HashIndex<Key<&ReportRow::org>, Key<&ReportRow::maintainer>>;
 using ByCommitHash = HashIndex<Key<&CommitRow::fact, &Commitment::hash>>;
 using ByCommitVuln = HashIndex<Key<&CommitRow::fact, &Commitment::vuln>>;
@@ -104,7 +105,7 @@ using ByResolveHash = HashIndex<Key<&ResolveRow::fact, &Resolution::hash>>;
 struct State {
   using Policy = disclosure::Policy;
   Table<VulnRow, ByGroup, ByCveObserved, ByCveDedup, ByCveDisclosed> vulns;
-  Table<ReportRow, ByMaintainer> reports;
+  Table<ReportRow, ByReportVuln, ByMaintainer> reports;
   Table<GroupRow> groups;
   Table<CommitRow, ByCommitHash, ByCommitVuln> commits;
   Table<ResolveRow, ByResolveHash> resolves;
