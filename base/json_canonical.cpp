@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/json_order.h"
 
 namespace witan {
 namespace {
@@ -38,25 +39,13 @@ void appendEscape(std::string& out, unsigned char c) {
   out += kDigits[c & 15];
 }
 
-// Order by UTF-16 code units (section 3.2.3) without converting. UTF-8 bytes order by code point, which is the same but
-// for one case: code points above U+FFFF (first byte F0 or more) are surrogates in UTF-16 and come before
-// U+E000..U+FFFF (first byte EE or EF).
-bool utf16Less(std::string_view a, std::string_view b) {
-  const auto [inA, inB] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (inA == a.end() || inB == b.end()) return inA == a.end() && inB != b.end();
-  const auto byteA = static_cast<unsigned char>(*inA);
-  const auto byteB = static_cast<unsigned char>(*inB);
-  if (byteA >= 0xee && byteB >= 0xee && (byteA >= 0xf0) != (byteB >= 0xf0)) return byteA >= 0xf0;
-  return byteA < byteB;
-}
-
 std::string_view keyOf(const json::key_value_pair& member) { return {member.key().data(), member.key().size()}; }
 
 void appendObject(std::string& out, const json::object& object) {
   boost::container::small_vector<const json::key_value_pair*, 16> members;
   for (const auto& member : object) members.push_back(&member);
   std::sort(members.begin(), members.end(),
-            [](const auto* a, const auto* b) { return utf16Less(keyOf(*a), keyOf(*b)); });
+            [](const auto* a, const auto* b) { return jsonKeyLess(keyOf(*a), keyOf(*b)); });
   char before = '{';
   for (const auto* member : members) {
     out += before;
@@ -85,6 +74,18 @@ void appendInteger(std::string& out, Integer value) {
 }
 
 }  // namespace
+
+// Order by UTF-16 code units (section 3.2.3) without converting. UTF-8 bytes order by code point, which is the same but
+// for one case: code points above U+FFFF (first byte F0 or more) are surrogates in UTF-16 and come before
+// U+E000..U+FFFF (first byte EE or EF).
+bool jsonKeyLess(std::string_view a, std::string_view b) {
+  const auto [inA, inB] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (inA == a.end() || inB == b.end()) return inA == a.end() && inB != b.end();
+  const auto byteA = static_cast<unsigned char>(*inA);
+  const auto byteB = static_cast<unsigned char>(*inB);
+  if (byteA >= 0xee && byteB >= 0xee && (byteA >= 0xf0) != (byteB >= 0xf0)) return byteA >= 0xf0;
+  return byteA < byteB;
+}
 
 void appendJsonString(std::string& out, std::string_view utf8) {
   out += '"';

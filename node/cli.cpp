@@ -66,6 +66,7 @@ int runCommandLine(int argc, char** argv) {
   addPolicyCommand(app, exitCode);
   addSecretCommand(app, exitCode);
   addSimCommand(app, exitCode);
+  addCoordinateCommand(app, exitCode);
   addConformanceCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {

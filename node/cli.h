@@ -55,6 +55,7 @@ void addDeviceCommand(CLI::App& app, int& exitCode);
 void addPolicyCommand(CLI::App& app, int& exitCode);
 void addSecretCommand(CLI::App& app, int& exitCode);
 void addSimCommand(CLI::App& app, int& exitCode);
+void addCoordinateCommand(CLI::App& app, int& exitCode);
 void addConformanceCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);
 

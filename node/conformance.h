@@ -29,4 +29,7 @@ void runDecisionSuite(const ConformanceOptions& options, const EmitRow& emit);
 // counter-checks are histories that break the law.
 void runKernelsSuite(const ConformanceOptions& options, const EmitRow& emit);
 
+// Seed 001: the ten conditions of IX-2, each run twice; counter-checks are kernels with a fault each.
+void runIx2Suite(const ConformanceOptions& options, const EmitRow& emit);
+
 }  // namespace witan::node

@@ -13,6 +13,7 @@
 #include "tests/fuzz/target_entry.h"
 #include "tests/fuzz/target_event_line.h"
 #include "tests/fuzz/target_frontier.h"
+#include "tests/fuzz/target_joint_setup.h"
 #include "tests/fuzz/target_json.h"
 #include "tests/fuzz/target_log_batch.h"
 #include "tests/fuzz/target_policy.h"
@@ -37,6 +38,7 @@ constexpr Target kTargets[] = {
     {"entry", fuzz::fuzzEntry},
     {"event_line", fuzz::fuzzEventLine},
     {"frontier", fuzz::fuzzFrontier},
+    {"joint_setup", fuzz::fuzzJointSetup},
     {"json", fuzz::fuzzJson},
     {"log_batch", fuzz::fuzzLogBatch},
     {"policy", fuzz::fuzzPolicy},
