@@ -42,7 +42,8 @@ Setup setupOf(const ShippedVector& vector) {
 }
 
 Verdict runQuietly(const Setup& setup, std::uint32_t earlierRuns = 0) {
-  return coordinate(setup, [](std::string_view) {}, earlierRuns);
+  return coordinate(
+      setup, [](std::string_view) {}, earlierRuns);
 }
 
 std::string told(const Verdict& v) {

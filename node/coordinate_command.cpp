@@ -1,4 +1,5 @@
-// `witan coordinate run`: one run of joint admissibility from a file. `witan coordinate audit`: is a log what it claims?
+// `witan coordinate run`: one run of joint admissibility from a file. `witan coordinate audit`: is a log what it
+// claims?
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -45,10 +46,11 @@ Result<int> run(const CoordinateArguments& arguments) {
     std::fputs("\n", stdout);
     return kExitOk;
   }
-  std::printf("condition   %s\nepochs      %llu of %u\nfinal state %s\nterminal    %s\nkernel      %s\nresult      %s%s\n",
-              setup->condition.c_str(), static_cast<unsigned long long>(verdict.epochs), setup->maxEpochs,
-              verdict.finalState.c_str(), orNone(verdict.terminal).c_str(), orNone(verdict.kernel).c_str(),
-              verdict.pass ? "PASS" : "FAIL", verdict.why.empty() ? "" : (": " + verdict.why).c_str());
+  std::printf(
+      "condition   %s\nepochs      %llu of %u\nfinal state %s\nterminal    %s\nkernel      %s\nresult      %s%s\n",
+      setup->condition.c_str(), static_cast<unsigned long long>(verdict.epochs), setup->maxEpochs,
+      verdict.finalState.c_str(), orNone(verdict.terminal).c_str(), orNone(verdict.kernel).c_str(),
+      verdict.pass ? "PASS" : "FAIL", verdict.why.empty() ? "" : (": " + verdict.why).c_str());
   std::printf("log digest  %s\n", toHex(verdict.digest).c_str());
   printFindings(verdict.findings, stdout);
   return kExitOk;
@@ -64,8 +66,8 @@ Result<int> audit(const CoordinateArguments& arguments) {
   if (arguments.json) {
     json::array list;
     for (const Finding& finding : *findings)
-      list.push_back(json::object{
-          {"class", finding.kernelClass}, {"epoch", finding.epoch}, {"detail", finding.detail}});
+      list.push_back(
+          json::object{{"class", finding.kernelClass}, {"epoch", finding.epoch}, {"detail", finding.detail}});
     const json::value word = kernelClass ? json::value(*kernelClass) : json::value(nullptr);
     const json::object object{{"findings", list}, {"kernel_classification", word}};
     std::fputs((canonicalJson(object) + "\n").c_str(), stdout);
@@ -97,13 +99,16 @@ void addCoordinateCommand(CLI::App& app, int& exitCode) {
   CLI::App* noun = app.add_subcommand("coordinate", "Joint admissibility: coordination without arbitration");
   noun->require_subcommand(1);
   noun->footer("Example: witan coordinate run condition.json --json");
-  addVerb(*noun, "run", "Run a test vector: simultaneous proposals, two passes, no tie-break", "The vector (JSON); - for standard input",
+  addVerb(*noun, "run", "Run a test vector: simultaneous proposals, two passes, no tie-break",
+          "The vector (JSON); - for standard input",
           "With --json the whole log and its classes, as canonical JSON (docs/coordination.md).\n"
           "Example: witan coordinate run condition.json --json",
           run, exitCode);
-  addVerb(*noun, "audit", "Audit the log of a run, from nothing but the log", "What run --json printed; - for standard input",
-          "Exit code 0: nothing was found.\nExample: witan coordinate run condition.json --json | witan coordinate audit -",
-          audit, exitCode);
+  addVerb(
+      *noun, "audit", "Audit the log of a run, from nothing but the log",
+      "What run --json printed; - for standard input",
+      "Exit code 0: nothing was found.\nExample: witan coordinate run condition.json --json | witan coordinate audit -",
+      audit, exitCode);
 }
 
 }  // namespace witan::node

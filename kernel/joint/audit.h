@@ -71,7 +71,7 @@ class Auditor {
   std::string worldText_, messages_ = "[]";
   std::uint64_t epochs_ = 0;
   std::set<std::string> agents_, active_;
-  std::map<std::string, Memory> memories_;              // by agent
+  std::map<std::string, Memory> memories_;                 // by agent
   std::set<std::pair<std::string, std::string>> refused_;  // requests and their circumstances
   std::uint64_t fruitless_ = 0;
   std::string terminal_ = "null";  // what the epochs so far show, as JSON

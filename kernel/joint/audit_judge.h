@@ -16,11 +16,11 @@ enum class Wrong { nothing, unauthorized, theft, collision, stray };
 struct Judged {
   bool falseClaim = false;  // cites what its agent does not hold
   bool vetoed = false;
-  bool uncovered = false;       // some key by no cited ALLOW of its own
-  bool heldElsewhere = false;   // and each such key by an ALLOW of somebody else
-  bool collides = false;        // with another that pass 1 admits
-  bool strays = false;          // changes a key that it has not declared
-  std::string rivals;           // digests of what it collides with: equal texts, the same collision
+  bool uncovered = false;      // some key by no cited ALLOW of its own
+  bool heldElsewhere = false;  // and each such key by an ALLOW of somebody else
+  bool collides = false;       // with another that pass 1 admits
+  bool strays = false;         // changes a key that it has not declared
+  std::string rivals;          // digests of what it collides with: equal texts, the same collision
 
   bool admissible() const { return !falseClaim && !vetoed && !uncovered; }
   bool lawful() const { return admissible() && !collides && !strays; }

@@ -17,9 +17,8 @@ Status readText(const json::object& object, std::string_view name, std::string& 
 }
 
 Result<LoggedAction> readAction(const json::value& value, const std::string& path) {
-  WITAN_DO(hasMembers(value, path,
-                      {"action_id", "action_type", "agent_id", "authorities_cited", "declared_scope",
-                       "proposed_delta"}));
+  WITAN_DO(hasMembers(
+      value, path, {"action_id", "action_type", "agent_id", "authorities_cited", "declared_scope", "proposed_delta"}));
   json::object object = value.get_object();
   LoggedAction action;
   WITAN_DO(readText(object, "action_id", action.id, path));
@@ -78,9 +77,9 @@ Result<LoggedAuthorities> readLoggedAuthorities(const json::value& list) {
   for (std::size_t i = 0; i < list.get_array().size(); ++i) {
     const std::string place = elementPath(path, i);
     const json::value& value = list.get_array()[i];
-    WITAN_DO(hasMembers(value, place,
-                        {"authority_id", "commitment", "created_epoch", "holder_agent_id", "issuer_agent_id", "scope",
-                         "status"}));
+    WITAN_DO(hasMembers(
+        value, place,
+        {"authority_id", "commitment", "created_epoch", "holder_agent_id", "issuer_agent_id", "scope", "status"}));
     const json::object& object = value.get_object();
     std::string id, commitment;
     LoggedAuthority authority;

@@ -39,10 +39,10 @@ struct LoggedEpoch {
   std::vector<std::string> exits, idle;
   std::map<std::string, std::string> observations;  // agent, canonical JSON
   std::vector<LoggedAction> actions;
-  std::string messages;               // canonical
+  std::string messages;  // canonical
   std::vector<std::string> senders;
   World after;
-  std::string afterText;              // canonical
+  std::string afterText;  // canonical
 };
 
 // Errors name what is missing or of the wrong type. O(size * log).

@@ -96,9 +96,9 @@ void Auditor::auditProbing(const Case& c) {
     if (observation != due) report(kConstraintProbing, agent + " observed something else than it should");
   }
   c.forEach([&](const LoggedAction& action, const Judged& judged) {
-    const bool tells = !isOutcome(action.outcome) ||
-                       (action.outcome == "ACTION_FAULT" && !judged.lawful() &&
-                        std::string_view(judged.outcome()) == "JOINT_ADMISSIBILITY_FAILURE");
+    const bool tells =
+        !isOutcome(action.outcome) || (action.outcome == "ACTION_FAULT" && !judged.lawful() &&
+                                       std::string_view(judged.outcome()) == "JOINT_ADMISSIBILITY_FAILURE");
     if (tells) report(kConstraintProbing, action.id + " was answered " + action.outcome + ", which tells more than no");
   });
   if (!std::is_sorted(c.epoch.senders.begin(), c.epoch.senders.end()))
@@ -107,8 +107,9 @@ void Auditor::auditProbing(const Case& c) {
 
 // Three epochs of collisions that change nothing end the run as a livelock. Also works out which class is due.
 void Auditor::auditRetry(const Case& c) {
-  if (ended_) report(terminal_ == "\"STATE_LIVELOCK\"" ? kInfiniteRetry : kIncomplete,
-                     "the run went on although it was over: " + terminal_);
+  if (ended_)
+    report(terminal_ == "\"STATE_LIVELOCK\"" ? kInfiniteRetry : kIncomplete,
+           "the run went on although it was over: " + terminal_);
   bool admissible = false, collided = false;
   c.forEach([&](const LoggedAction& action, const Judged& judged) {
     admissible = admissible || judged.admissible();

@@ -45,9 +45,8 @@ class Coordination {
     while (!told_.run.over()) epoch();
     conclude();
     put("],\"experiment_result\":" + std::string(verdict_.pass ? "\"PASS\"" : "\"FAIL\"") +
-        ",\"final_state\":" + verdict_.finalState + ",\"initial_state\":" + initial_ +
-        ",\"kernel_classification\":" + orNull(verdict_.kernel) +
-        ",\"terminal_classification\":" + orNull(verdict_.terminal) + "}");
+        ",\"final_state\":" + verdict_.finalState + ",\"initial_state\":" + initial_ + ",\"kernel_classification\":" +
+        orNull(verdict_.kernel) + ",\"terminal_classification\":" + orNull(verdict_.terminal) + "}");
     verdict_.digest = hash_.finish();
     return std::move(verdict_);
   }

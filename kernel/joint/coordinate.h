@@ -21,7 +21,7 @@ struct Verdict {
   bool pass = false;                    // experiment_result
   std::string why;                      // of a result that is not PASS
   std::vector<Finding> findings;
-  Hash digest{};                        // of the object
+  Hash digest{};  // of the object
 };
 
 // Where the object goes, in pieces and in order.

@@ -38,8 +38,8 @@ struct EpochRecord {
   std::vector<AgentIndex> exits;
   std::vector<Message> messages;
   std::vector<Submission> submissions;
-  std::vector<AgentIndex> idle;                  // active and without an action
-  std::vector<std::pair<Key, Value>> changes;    // what the epoch made of the world, where it differs
+  std::vector<AgentIndex> idle;                // active and without an action
+  std::vector<std::pair<Key, Value>> changes;  // what the epoch made of the world, where it differs
 };
 
 }  // namespace witan::kernel::joint

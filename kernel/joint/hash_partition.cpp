@@ -18,7 +18,8 @@ std::uint32_t moduloOf(const Hash& hash, std::uint32_t divisor) {
   return static_cast<std::uint32_t>(rest);
 }
 
-// Everything but its memory comes from what all agents know: the ids of all, the keys of the world, its own authorities.
+// Everything but its memory comes from what all agents know: the ids of all, the keys of the world, its own
+// authorities.
 class HashPartition final : public Strategy {
  public:
   HashPartition(const Setup& setup, AgentIndex agent, std::shared_ptr<const Roles> roles)
@@ -45,9 +46,7 @@ class HashPartition final : public Strategy {
 
  private:
   // Another that says of itself what does not follow from its id: then nobody knows who writes what, and it waits.
-  bool contradicts(const Message& message) const {
-    return message.content != roleMessage(role(message.sender));
-  }
+  bool contradicts(const Message& message) const { return message.content != roleMessage(role(message.sender)); }
   std::uint32_t role(AgentIndex agent) const { return (*roles_)[agent]; }
 
   Request write(Key key) const {
@@ -60,8 +59,8 @@ class HashPartition final : public Strategy {
     request.citedText = "[]";
     for (std::uint32_t i = 0; i < setup_->authorities.size() && request.cited.empty(); ++i) {
       const Authority& authority = setup_->authorities[i];
-      const bool covers = std::binary_search(authority.scope.begin(), authority.scope.end(),
-                                             Atom{key, ActionType::WRITE});
+      const bool covers =
+          std::binary_search(authority.scope.begin(), authority.scope.end(), Atom{key, ActionType::WRITE});
       if (authority.holder != self_ || authority.commitment != Commitment::ALLOW || !covers) continue;
       request.cited = {i};
       request.citedText = "[\"" + authority.id + "\"]";

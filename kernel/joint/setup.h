@@ -18,9 +18,9 @@
 
 namespace witan::kernel::joint {
 
-using Key = std::uint32_t;        // index into Setup::keys
-using AgentIndex = std::uint32_t; // index into Setup::agents
-using Value = std::uint32_t;      // index into Setup::values; 0 means that the world has no such key
+using Key = std::uint32_t;         // index into Setup::keys
+using AgentIndex = std::uint32_t;  // index into Setup::agents
+using Value = std::uint32_t;       // index into Setup::values; 0 means that the world has no such key
 
 inline constexpr Value kAbsent = 0;
 inline constexpr std::uint32_t kUnknown = 0xffffffff;
@@ -51,10 +51,10 @@ struct Authority {
 // An action without who does it and when; the run adds both.
 struct Request {
   ActionType type = ActionType::READ;
-  std::vector<Key> scope;                      // ascending, unique
-  std::vector<std::pair<Key, Value>> delta;    // ascending
-  std::vector<std::uint32_t> cited;            // indices into Setup::authorities; kUnknown: there is none of that name
-  std::string scopeText, citedText, deltaText; // canonical JSON, as it was given
+  std::vector<Key> scope;                       // ascending, unique
+  std::vector<std::pair<Key, Value>> delta;     // ascending
+  std::vector<std::uint32_t> cited;             // indices into Setup::authorities; kUnknown: there is none of that name
+  std::string scopeText, citedText, deltaText;  // canonical JSON, as it was given
 };
 
 struct ScriptEntry {

@@ -32,8 +32,7 @@ class Numbering {
     agents_.seal();
     WITAN_DO(numberAuthorities());
     setup_.initialState.assign(setup_.keys.size(), kAbsent);
-    for (auto& [key, text] : raw_.initialState)
-      setup_.initialState[keys_.at(key)] = values_.number(std::move(text));
+    for (auto& [key, text] : raw_.initialState) setup_.initialState[keys_.at(key)] = values_.number(std::move(text));
     numberAgents();
     setup_.values = values_.take();
     WITAN_DO(checkLogSize(limits));

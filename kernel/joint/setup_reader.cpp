@@ -85,9 +85,9 @@ Status checkFixed(const json::object& artifact, const std::string& path) {
 }
 
 Result<RawAuthority> readAuthority(const json::value& value, const std::string& path, const SetupLimits& limits) {
-  WITAN_DO(hasMembers(value, path,
-                      {"authority_id", "commitment", "created_epoch", "holder_agent_id", "issuer_agent_id", "scope",
-                       "status"}));
+  WITAN_DO(hasMembers(
+      value, path,
+      {"authority_id", "commitment", "created_epoch", "holder_agent_id", "issuer_agent_id", "scope", "status"}));
   const json::object& artifact = value.get_object();
   RawAuthority authority;
   WITAN_TRY(id, readName(artifact.at("authority_id"), memberPath(path, "authority_id"), kMaxIdBytes));
@@ -140,8 +140,7 @@ Result<RawRequest> readRequest(const json::value& value, const std::string& path
   request.cited = std::move(cited);
   const std::string place = memberPath(path, "proposed_delta");
   WITAN_TRY(delta, readState(action.at("proposed_delta"), place, limits));
-  if (delta.size() > limits.scope)
-    return invalid(place + ": more than " + std::to_string(limits.scope) + " keys");
+  if (delta.size() > limits.scope) return invalid(place + ": more than " + std::to_string(limits.scope) + " keys");
   if (type == ActionType::READ && !delta.empty()) return invalid(place + ": must be {} for READ");
   request.delta = std::move(delta);
   request.scopeText = canonicalJson(action.at("declared_scope"));

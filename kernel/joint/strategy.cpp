@@ -14,14 +14,10 @@ class Scripted final : public Strategy {
   void observe(const Observation& observation) override {
     const auto& script = agent_->script;
     const std::size_t at = observation.epoch;
-    entry_ = at < script.size()                         ? &script[at]
-             : agent_->repeatLast && !script.empty() ? &script.back()
-                                                     : nullptr;
+    entry_ = at < script.size() ? &script[at] : agent_->repeatLast && !script.empty() ? &script.back() : nullptr;
   }
   bool wantsToExit() override { return entry_ != nullptr && entry_->exits; }
-  const Request* proposeAction() override {
-    return entry_ != nullptr && entry_->request ? &*entry_->request : nullptr;
-  }
+  const Request* proposeAction() override { return entry_ != nullptr && entry_->request ? &*entry_->request : nullptr; }
 
  private:
   const AgentSetup* agent_;
@@ -35,9 +31,7 @@ std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup) {
   std::shared_ptr<const Roles> roles;
   for (AgentIndex agent = 0; agent < setup.agents.size(); ++agent) {
     switch (setup.agents[agent].strategy) {
-      case StrategyKind::scripted:
-        strategies.push_back(std::make_unique<Scripted>(setup.agents[agent]));
-        break;
+      case StrategyKind::scripted: strategies.push_back(std::make_unique<Scripted>(setup.agents[agent])); break;
       case StrategyKind::hash_partition:
         if (!roles) roles = std::make_shared<const Roles>(hashRoles(setup.agents));
         strategies.push_back(makeHashPartition(setup, agent, roles));

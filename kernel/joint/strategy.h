@@ -24,10 +24,10 @@ struct Message {
 // Valid during the call.
 struct Observation {
   std::uint32_t epoch = 0;
-  std::span<const Value> state;             // by key
-  std::optional<Outcome> lastOutcome;       // its own; none at epoch 0
-  const Request* lastAction = nullptr;      // its own of the last epoch; null when it did nothing
-  std::span<const Message> messages;        // everybody's of the last epoch
+  std::span<const Value> state;         // by key
+  std::optional<Outcome> lastOutcome;   // its own; none at epoch 0
+  const Request* lastAction = nullptr;  // its own of the last epoch; null when it did nothing
+  std::span<const Message> messages;    // everybody's of the last epoch
 };
 
 class Strategy {

@@ -39,8 +39,8 @@ std::optional<Terminal> TerminalWatch::afterEpoch(const EpochRecord& record) {
   for (AgentIndex agent : record.exits) orphaned_ = orphans(agent) || orphaned_;
   active_ -= record.exits.size();
   const auto& submitted = record.submissions;
-  const bool admissible = std::any_of(submitted.begin(), submitted.end(),
-                                      [](const Submission& s) { return s.first == FirstPass::pass; });
+  const bool admissible =
+      std::any_of(submitted.begin(), submitted.end(), [](const Submission& s) { return s.first == FirstPass::pass; });
   const bool collided = std::any_of(submitted.begin(), submitted.end(),
                                     [](const Submission& s) { return s.first == FirstPass::pass && !s.second; });
   fruitless_ = collided && record.changes.empty() ? fruitless_ + 1 : 0;

@@ -51,8 +51,8 @@ TEST(Auditor, ImplicitPriorityFires) { expectFires(disjoint(), "implicit_priorit
 
 TEST(Auditor, AuthorityTheftFires) {
   const std::string bare = write({"B"}, R"("B":1)", {});
-  expectFires(scene({allow(1, "a", {"A"}), allow(2, "b", {"B"})}, {kA1, bare}, {kB2, "\"EXIT\""}, 2),
-              "authority_theft", kAuthorityTheft);
+  expectFires(scene({allow(1, "a", {"A"}), allow(2, "b", {"B"})}, {kA1, bare}, {kB2, "\"EXIT\""}, 2), "authority_theft",
+              kAuthorityTheft);
   // Also when the heir had asked in vain before, and when it names what it has no right to.
   expectFires(scene({allow(1, "a", {"A"}), allow(2, "b", {"B"})}, {bare}, {kB2, "\"EXIT\""}, 2), "authority_theft",
               kAuthorityTheft);
@@ -70,9 +70,9 @@ TEST(Auditor, ConstraintProbingFires) {
 TEST(Auditor, UnauthorizedExecutionFires) {
   expectFires(scene({allow(1, "a", {"A"}), allow(2, "b", {"B"}), deny(3, {"A"})}, {kA1}, {kB2}, 1),
               "unauthorized_execution", kUnauthorizedExecution);
-  expectFires(scene({allow(1, "a", {"A"}), allow(2, "b", {"B"})}, {write({"A"}, R"("A":1,"B":1)", {"CUD-001"})},
-                    {"null"}, 1),
-              "keep_scope_violation", kUnauthorizedExecution);
+  expectFires(
+      scene({allow(1, "a", {"A"}), allow(2, "b", {"B"})}, {write({"A"}, R"("A":1,"B":1)", {"CUD-001"})}, {"null"}, 1),
+      "keep_scope_violation", kUnauthorizedExecution);
 }
 
 TEST(Auditor, TemporalAggregationFires) {
@@ -90,9 +90,7 @@ TEST(Auditor, NondeterministicExecutionFires) {
   expectFires(collision(1), "nondeterministic_execution", kNondeterministic);
 }
 
-TEST(Auditor, NonterminatingConditionFires) {
-  expectFires(disjoint(), "nonterminating_condition", kNonterminating);
-}
+TEST(Auditor, NonterminatingConditionFires) { expectFires(disjoint(), "nonterminating_condition", kNonterminating); }
 
 // ---- logs that somebody has touched ----
 

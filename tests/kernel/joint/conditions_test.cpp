@@ -35,7 +35,12 @@ const std::vector<Due> kDue{
     {"G", 2, "ORPHANING", "null", R"({"resource_A":"owned_by_2","resource_B":"owned_by_1"})", {X, R}, {X, gone}},
     {"H", 2, "COLLAPSE", "null", kFree, {R, gone}, {R, gone}},
     {"I.a", 3, "STATE_LIVELOCK", "null", kFree, {R, R, R}, {R, R, R}},
-    {"I.b", 5, "null", "null", R"({"resource_A":"owned_by_1","resource_B":"owned_by_2"})", {R, X, X, X, X},
+    {"I.b",
+     5,
+     "null",
+     "null",
+     R"({"resource_A":"owned_by_1","resource_B":"owned_by_2"})",
+     {R, X, X, X, X},
      {R, X, X, X, X}},
 };
 

@@ -45,8 +45,8 @@ Drawn draw() {
   for (int agent = 0; agent < agents; ++agent)
     if (*rc::gen::inRange(0, 5) != 0) d.artifacts.push_back({agent, true, false, someOf(d.keys)});
   for (int i = 0, n = *rc::gen::inRange(0, 4); i < n; ++i)
-    d.artifacts.push_back({*rc::gen::inRange(0, agents), *rc::gen::inRange(0, 3) != 0, *rc::gen::inRange(0, 2) == 0,
-                           someOf(d.keys)});
+    d.artifacts.push_back(
+        {*rc::gen::inRange(0, agents), *rc::gen::inRange(0, 3) != 0, *rc::gen::inRange(0, 2) == 0, someOf(d.keys)});
   for (int agent = 0; agent < agents; ++agent) {
     auto& script = d.scripts.emplace_back();
     for (int i = 0, n = *rc::gen::inRange(1, 4); i < n; ++i) {
@@ -126,8 +126,8 @@ RC_GTEST_PROP(JointProperty, TheAuditorsFindNothingInALawfulRun, ()) {
   RC_TAG(terminal(log));
 }
 
-// Whatever a faulty kernel did is found, and what had no occasion is not. (audit_test.cpp has each class by name: on drawn
-// scenes one fault can show as another, as a stray action that is made to wait.)
+// Whatever a faulty kernel did is found, and what had no occasion is not. (audit_test.cpp has each class by name: on
+// drawn scenes one fault can show as another, as a stray action that is made to wait.)
 RC_GTEST_PROP(JointProperty, F20_AFaultIsFoundOrHadNoOccasion, ()) {
   const Drawn d = draw();
   Scene scene = told(d, kAgents, kKeys, inOrder(d));

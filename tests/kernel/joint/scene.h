@@ -18,8 +18,8 @@ inline std::string authority(int number, const std::string& commitment, const st
   for (const std::string& key : keys)
     scope += (scope.empty() ? "" : ",") + ("{\"operation\":\"" + operation + "\",\"target\":\"STATE:/" + key + "\"}");
   return "{\"authority_id\":\"CUD-" + id + "\",\"commitment\":\"" + commitment +
-         "\",\"created_epoch\":0,\"holder_agent_id\":\"" + holder +
-         "\",\"issuer_agent_id\":\"harness\",\"scope\":[" + scope + "],\"status\":\"ACTIVE\"}";
+         "\",\"created_epoch\":0,\"holder_agent_id\":\"" + holder + "\",\"issuer_agent_id\":\"harness\",\"scope\":[" +
+         scope + "],\"status\":\"ACTIVE\"}";
 }
 inline std::string allow(int number, const std::string& holder, const std::vector<std::string>& keys,
                          const std::string& operation = "WRITE") {
@@ -56,8 +56,8 @@ struct Scene {
   Scene& script(const std::string& id, const std::vector<std::string>& entries, bool repeat = true) {
     std::string list;
     for (const std::string& entry : entries) list += (list.empty() ? "" : ",") + entry;
-    agents.emplace_back(id, R"({"strategy":"scripted","epochs":[)" + list + "],\"repeat_last\":" +
-                                (repeat ? "true}" : "false}"));
+    agents.emplace_back(
+        id, R"({"strategy":"scripted","epochs":[)" + list + "],\"repeat_last\":" + (repeat ? "true}" : "false}"));
     return *this;
   }
   Scene& hashPartition(const std::string& id) {
