@@ -230,8 +230,8 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
   }
   // `type`, when given, is written as the member "type".
   static void write(std::string& out, const T& v, std::string_view type = {}) {
-    static constexpr auto order = membersByName<T>();
-    static constexpr auto members = T::witanMembers();
+    [[maybe_unused]] static constexpr auto order = membersByName<T>();  // not used where there are no members
+    [[maybe_unused]] static constexpr auto members = T::witanMembers();
     bool first = true;
     auto key = [&](std::string_view name) {
       out += first ? "{\"" : ",\"";
