@@ -4,28 +4,14 @@
 #include <bit>
 #include <map>
 
+#include "kernel/invariant_class.h"
+
 namespace witan::kernel {
 
 namespace {
 
 // Names that a state's JSON already uses.
 constexpr std::string_view kReservedFields[] = {"clock", "policy", "waivers"};
-
-InvariantLint classify(const Signature& signature, const InvariantInfo& invariant, FieldMask inSomeRole) {
-  InvariantLint lint;
-  lint.id = invariant.id;
-  for (const RoleInfo& role : signature.roles) {
-    if ((invariant.footprint & ~role.footprint) == 0) lint.containedIn.push_back(role.name);
-    if ((invariant.footprint & role.footprint) != 0) lint.touches.push_back(role.name);
-    if ((invariant.footprint & role.writes) != 0) lint.writers.push_back(role.name);
-  }
-  lint.orphans = signature.fieldNames(invariant.footprint & ~inSomeRole);
-  for (const std::string& role : lint.containedIn)
-    if (lint.enforcer.empty() &&
-        std::all_of(lint.writers.begin(), lint.writers.end(), [&](const auto& w) { return w == role; }))
-      lint.enforcer = role;
-  return lint;
-}
 
 FieldMask lifecycleFields(const Signature& signature) {
   FieldMask mask = 0;
@@ -92,9 +78,12 @@ SignatureLint lintSignature(const Signature& signature) {
     written |= process.writes;
     read |= process.reads;
   }
+  std::vector<RoleReach<FieldMask>> reaches;
+  for (const RoleInfo& role : signature.roles) reaches.push_back({role.name, role.footprint, role.writes});
   for (const InvariantInfo& invariant : signature.invariants) {
     read |= invariant.footprint;
-    lint.invariants.push_back(classify(signature, invariant, inSomeRole));
+    lint.invariants.push_back(classifyInvariant(invariant.id, invariant.footprint, reaches));
+    lint.invariants.back().orphans = signature.fieldNames(invariant.footprint & ~inSomeRole);
   }
   const FieldMask all = signature.fields.size() == 64 ? ~FieldMask{0} : (FieldMask{1} << signature.fields.size()) - 1;
   lint.inNoRole = signature.fieldNames(all & ~inSomeRole);

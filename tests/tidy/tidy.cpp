@@ -14,10 +14,11 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 10> kRooms{{{"base", 0},
+constexpr std::array<Room, 11> kRooms{{{"base", 0},
                                        {"store", 1},
                                        {"kernel", 2},
                                        {"replication", 2},
+                                       {"ontology", 3},
                                        {"saga", 3},
                                        {"agents", 4},
                                        {"domains", 5},
@@ -132,7 +133,7 @@ Findings forbiddenWords(const std::string& path, std::string_view text) {
 Findings forbiddenIncludes(const std::string& path, std::string_view text) {
   const Room* room = roomOf(path);
   if (room == nullptr) return {};
-  const bool core = room->name == "kernel" || room->name == "domains";
+  const bool core = room->name == "kernel" || room->name == "domains" || room->name == "ontology";
   static const std::regex include(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
   Findings findings;
   forEachLine(text, [&](std::size_t number, const std::string& line) {
@@ -151,6 +152,8 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
       findings.push_back(at(path, number) + "only store/ knows RocksDB");
     if (header.starts_with("z3") && !path.starts_with("agents/proof/"))
       findings.push_back(at(path, number) + "only agents/proof/ knows Z3");
+    if (header.starts_with("serd/") && room->name != "ontology")
+      findings.push_back(at(path, number) + "only ontology/ knows serd");
     if (header.starts_with("openssl/") && room->name != "base" && room->name != "net")
       findings.push_back(at(path, number) + "only base/ and net/ know OpenSSL");
     for (std::string_view forbidden : kForbiddenInCores) {

@@ -27,9 +27,9 @@ Findings tooLong(const std::string& path, std::string_view text);
 // Words that promise instead of doing, and absolute paths of the machine it was written on.
 Findings forbiddenWords(const std::string& path, std::string_view text);
 
-// Includes of a higher room (base < store < kernel, replication < saga < agents < domains < net < node, sim); of
-// RocksDB outside of store/ and OpenSSL outside of base/ and net/; and in kernel/ and domains/ of anything that brings
-// I/O, time, threads or chance.
+// Includes of a higher room (base < store < kernel, replication < ontology, saga < agents < domains < net < node, sim);
+// of RocksDB outside of store/, serd outside of ontology/ and OpenSSL outside of base/ and net/; and in kernel/,
+// domains/ and ontology/ of anything that brings I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
 // A source of the cores that asks for a broken variant (base/mutant.h) and is not in `list`, the text of

@@ -32,7 +32,7 @@ template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
   for (const char* folder : {"base", "store", "kernel", "replication", "saga", "agents", "domains", "net", "node",
-                             "sim", "tests", "bench", "scripts"})
+                             "ontology", "sim", "tests", "bench", "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file() && isSource(entry.path())) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());

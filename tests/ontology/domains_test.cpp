@@ -1,0 +1,82 @@
+// The ontologies that our domains ship, and others' ontologies where they are at hand: the roles that Procedure 1 must
+// give, under any naming and order.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdlib>
+
+#include "domains/registry.h"
+#include "ontology/report.h"
+#include "ontology/review.h"
+#include "tests/ontology/turtle_texts.h"
+
+namespace witan::ontology {
+namespace {
+
+using namespace testing;
+
+std::string shipped(std::string_view domain) {
+  return fileText(root() / "domains" / domain / (std::string(domain) + ".ttl"));
+}
+
+std::string derived(const std::string& text) {
+  const Model model = modelOf(text);
+  const Derivation roles = deriveRoles(model);
+  return deriveJson(derivedOf(model, roles));
+}
+
+TEST(ShippedOntologies, EveryDomainHasOneWithoutErrorsWhoseRolesAreDerivedAsDeclared) {
+  for (std::string_view name : domains::domainNames()) {
+    SCOPED_TRACE(name);
+    const Model model = modelOf(shipped(name));
+    EXPECT_EQ(model.domain.name, name);
+    EXPECT_FALSE(model.roles.empty());
+    const Derivation d = deriveRoles(model);
+    EXPECT_EQ(d.roles.size(), model.roles.size());
+    for (const DerivedRole& role : d.roles) EXPECT_TRUE(role.declared) << role.name;
+    EXPECT_FALSE(d.dependsOnIris);
+  }
+}
+
+RC_GTEST_PROP(ShippedOntologies, PropIrisAndOrderChangeNothing, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  for (std::string_view name : domains::domainNames()) {
+    const std::string text = shipped(name);
+    RC_ASSERT(derived(shuffled(graphOf(text), random)) == derived(text));
+  }
+}
+
+// Ontologies that others wrote of the same domains: their folder is named by WITAN_ONTOLOGIES.
+class OthersOntologies : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* folder = std::getenv("WITAN_ONTOLOGIES");
+    if (folder == nullptr) GTEST_SKIP() << "WITAN_ONTOLOGIES names no folder with domain_udt.ttl and its like";
+    folder_ = folder;
+  }
+  static constexpr std::pair<const char*, std::size_t> kRoles[] = {{"domain_udt.ttl", 3},
+                                                                   {"domain_vuln.ttl", 4},
+                                                                   {"domain_ucm.ttl", 4},
+                                                                   {"domain_verif.ttl", 4},
+                                                                   {"domain_budget.ttl", 2}};
+  std::filesystem::path folder_;
+};
+
+TEST_F(OthersOntologies, GiveTheRolesTheyWereWrittenFor) {
+  for (const auto& [file, roles] : kRoles)
+    EXPECT_EQ(deriveRoles(modelOf(fileText(folder_ / file))).roles.size(), roles) << file;
+}
+
+// 300 namings each, as the reference measured.
+TEST_F(OthersOntologies, AreDerivedAlikeUnderAnyNamingAndOrder) {
+  std::mt19937_64 random(20260301);
+  for (const auto& [file, roles] : kRoles) {
+    const std::string text = fileText(folder_ / file);
+    const std::string expected = derived(text);
+    const Graph graph = graphOf(text);
+    for (int i = 0; i < 300; ++i) ASSERT_EQ(derived(shuffled(graph, random)), expected) << file;
+  }
+}
+
+}  // namespace
+}  // namespace witan::ontology
