@@ -68,6 +68,7 @@ int runCommandLine(int argc, char** argv) {
   addSimCommand(app, exitCode);
   addCoordinateCommand(app, exitCode);
   addConformanceCommand(app, exitCode);
+  addOntologyCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   try {
     app.parse(argc, argv);

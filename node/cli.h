@@ -57,6 +57,7 @@ void addSecretCommand(CLI::App& app, int& exitCode);
 void addSimCommand(CLI::App& app, int& exitCode);
 void addCoordinateCommand(CLI::App& app, int& exitCode);
 void addConformanceCommand(CLI::App& app, int& exitCode);
+void addOntologyCommand(CLI::App& app, int& exitCode);
 void addCompletionCommand(CLI::App& app, int& exitCode);
 
 }  // namespace witan::node

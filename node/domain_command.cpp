@@ -8,7 +8,9 @@
 #include "node/domain_show.h"
 #include "node/event_generator.h"
 #include "node/line_reader.h"
+#include "node/ontology_file.h"
 #include "node/policy_file.h"
+#include "ontology/against.h"
 
 namespace witan::node {
 
@@ -22,6 +24,7 @@ struct DomainArguments {
   std::string name;
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
+  std::string ontologyFile;
   bool json = false;
   bool capnp = false;
   SkewOptions skew;
@@ -66,9 +69,19 @@ Result<int> show(const DomainArguments& a) {
   return kExitOk;
 }
 
+// The module held against an ontology, and nothing else: what a check in CI wants to know.
+Result<int> lintAgainst(const DomainArguments& a, const DomainModule& module) {
+  WITAN_TRY(model, loadOntology(a.ontologyFile));
+  const ontology::Comparison found = ontology::compareWith(module.signature(), model);
+  print(a.json ? ontology::againstJson(a.ontologyFile, found) + "\n"
+               : ontology::againstText(a.ontologyFile, module.signature(), found));
+  return found.differences.empty() ? kExitOk : kExitFailed;
+}
+
 // Write skew is a finding, not a fault: it says that the domain needs coordination. Problems are faults.
 Result<int> lint(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
+  if (!a.ontologyFile.empty()) return lintAgainst(a, *module);
   const SignatureLint found = lintSignature(module->signature());
   const SkewReport skew = findWriteSkew(*module, a.skew);
   print(a.json ? lintJson(module->signature(), found, skew) + "\n"
@@ -149,6 +162,9 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
       ->add_flag("--capnp", a->capnp, "Print the Cap'n Proto schema of the actions instead");
   CLI::App* l = verb("lint", "Classify invariants, find orphan fields and excess privilege, search for write skew",
                      "witan domain lint budget --seed 7 --steps 1000", true, lint);
+  l->add_option(
+      "--against", a->ontologyFile,
+      "Compare fields, processes, roles and invariants with this ontology instead (Turtle); exit 1 if they differ");
   l->add_option("--seed", a->skew.seed, "Seed of the search")->capture_default_str();
   l->add_option("--steps", a->skew.steps, "States to visit")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   CLI::App* t = verb("test",
