@@ -20,6 +20,7 @@
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
+#include "tests/fuzz/target_turtle.h"
 
 namespace witan::node {
 namespace {
@@ -48,6 +49,7 @@ constexpr Target kTargets[] = {
     {"agent_snapshot", fuzz::fuzzAgentSnapshot},
     {"agents_policy", fuzz::fuzzAgentsPolicy},
     {"secure_store", fuzz::fuzzSecureStore},
+    {"turtle", fuzz::fuzzTurtle},
 };
 
 fs::path corpus() { return fs::path(WITAN_SOURCE_DIR) / "tests" / "fuzz" / "corpus"; }

@@ -53,7 +53,7 @@ TEST(OntologyCommand, NothingIsDerivedFromABrokenFile) {
     const Finished run = ontology({verb, scratch / "bad.ttl"});
     EXPECT_EQ(run.exitCode, 1);
     EXPECT_EQ(run.out, "");
-    EXPECT_TRUE(has(run.err, "bad.ttl:4:1: error: syntax: ")) << run.err;
+    EXPECT_TRUE(has(run.err, "bad.ttl:3:8: error: syntax: ")) << run.err;
     EXPECT_TRUE(
         has(ontology({verb, scratch / "bad.ttl", "--json"}).err, R"({"error":{"code":"invalidInput","message":)"));
   }
