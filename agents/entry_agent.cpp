@@ -13,17 +13,6 @@ namespace {
 constexpr std::size_t kMostEntries = 64;  // of one wake
 constexpr std::size_t kMostIdPart = 100;
 
-// `object[name]`, if it is one.
-const json::array* arrayOf(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr ? value->if_array() : nullptr;
-}
-
-std::string_view stringOf(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
-}
-
 Look reading(std::string_view id) { return {"journal.read", {{"id", id}}, 0}; }
 
 // What `journal.read` answered; entries that are gone or could not be read are left out.
@@ -158,14 +147,6 @@ replication::PlanAction proposal(std::string_view domain, std::string_view entit
                                  json::object what) {
   return action("propose", {{"domain", domain}, {"entity", entity}, {"role", role}, {"action", std::move(what)}},
                 {std::string(entity)});
-}
-
-Result<std::string> textOf(const json::object& payload, std::string_view member) {
-  const json::value* value = payload.if_contains(member);
-  if (value == nullptr) return Error{ErrorCode::invalidInput, "it has no \"" + std::string(member) + "\"", ""};
-  if (!value->is_string() || value->get_string().empty())
-    return Error{ErrorCode::invalidInput, "\"" + std::string(member) + "\" is no text", ""};
-  return std::string(value->get_string());
 }
 
 std::string idPart(std::string_view text) {

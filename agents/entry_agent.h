@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agents/agent.h"
+#include "agents/json_members.h"
 #include "base/result.h"
 
 namespace witan::agents {
@@ -49,8 +50,6 @@ replication::PlanAction action(std::string_view tool, const json::object& argume
 // To the meta-agent of `entity`.
 replication::PlanAction proposal(std::string_view domain, std::string_view entity, std::string_view role,
                                  json::object action);
-// A text member. Errors: it is missing, or something else, with its name.
-Result<std::string> textOf(const json::object& payload, std::string_view member);
 // `text`, with what an id may not contain replaced by '-', and cut to what is left of an id's length.
 std::string idPart(std::string_view text);
 

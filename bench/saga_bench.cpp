@@ -69,15 +69,11 @@ saga::Intent intentOf(std::uint64_t n) {
   return intent;
 }
 
-void check(const Status& status, const char* what) {
-  if (!status.ok()) std::fprintf(stderr, "%s: %s\n", what, status.error().message.c_str()), std::exit(1);
-}
-
 // One round as the composition has it.
 void round(Device& device, saga::SagaEngine& engine, Now now) {
-  check(device.replica->database(DatabaseName::journal).flush(), "journal");
+  must(device.replica->database(DatabaseName::journal).flush(), "journal");
   engine.journalDurable(now);
-  check(device.replica->database(DatabaseName::agents).flush(), "agents");
+  must(device.replica->database(DatabaseName::agents).flush(), "agents");
   engine.agentsDurable(now);
 }
 
@@ -85,14 +81,14 @@ void sagas(const std::string& dir, std::uint64_t callers, double seconds) {
   Device device = open(dir);
   Work work;
   saga::SagaEngine engine(*device.replica, work);
-  check(engine.load({}), "load");
+  must(engine.load({}), "load");
   const Now now{Time{1'774'252'800'000'000}, 0};
   std::uint64_t begun = 0, rounds = 0;
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
     std::vector<saga::Intent> intents;
     while (begun - work.done < callers) intents.push_back(intentOf(begun++));
-    if (!intents.empty()) check(engine.begin(intents, now), "begin");
+    if (!intents.empty()) must(engine.begin(intents, now), "begin");
     round(device, engine, now);
     ++rounds;
   }
@@ -110,8 +106,8 @@ void sagas(const std::string& dir, std::uint64_t callers, double seconds) {
       a.put("plain/" + std::to_string(n), value);
       b.put("plain/" + std::to_string(n), value);
     }
-    check(device.journal->writeSynced(a), "journal");
-    check(device.agents->writeSynced(b), "agents");
+    must(device.journal->writeSynced(a), "journal");
+    must(device.agents->writeSynced(b), "agents");
     pairs += callers;
   }
   std::printf("two plain synced batches of %llu: %.0f/s\n", static_cast<unsigned long long>(callers),
@@ -124,14 +120,14 @@ void scan(const std::string& dir, std::uint64_t count) {
     Device device = open(dir);
     Work work;
     saga::SagaEngine engine(*device.replica, work);
-    for (std::uint64_t n = 0; n < count; ++n) check(engine.begin(std::array{intentOf(n)}, now), "begin");
-    check(device.replica->flush(), "flush");
+    for (std::uint64_t n = 0; n < count; ++n) must(engine.begin(std::array{intentOf(n)}, now), "begin");
+    must(device.replica->flush(), "flush");
   }
   Device device = open(dir);
   Work work;
   saga::SagaEngine engine(*device.replica, work);
   const Stopwatch watch;
-  check(engine.load(now), "load");
+  must(engine.load(now), "load");
   std::printf("recovery scan of %llu open sagas: %.2f s\n", static_cast<unsigned long long>(engine.open()),
               watch.seconds());
   const Stopwatch finish;
@@ -142,20 +138,14 @@ void scan(const std::string& dir, std::uint64_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string dir;
-  std::uint64_t callers = 1, open = 0;
-  double seconds = 5;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    if (name == "--dir") dir = argv[i + 1];
-    if (name == "--callers") callers = std::strtoull(argv[i + 1], nullptr, 10);
-    if (name == "--seconds") seconds = std::strtod(argv[i + 1], nullptr);
-    if (name == "--scan") open = std::strtoull(argv[i + 1], nullptr, 10);
-  }
-  if (dir.empty() || std::filesystem::exists(dir) || callers == 0) {
-    std::fprintf(stderr, "witan_saga_bench --dir DIR [--callers N] [--seconds N] | --scan N   (DIR must not exist)\n");
-    return 2;
-  }
-  open > 0 ? scan(dir, open) : sagas(dir, callers, seconds);
+  const Arguments arguments(argc, argv, {"--dir", "--callers", "--seconds", "--scan"});
+  const std::string dir = arguments.text("--dir", "");
+  if (dir.empty()) fail("--dir DIR is missing");
+  if (std::filesystem::exists(dir)) fail(dir + " exists");
+  if (const std::uint64_t open = arguments.number("--scan", 0); open > 0)
+    scan(dir, open);
+  else
+    sagas(dir, std::max<std::uint64_t>(1, arguments.number("--callers", 1)),
+          static_cast<double>(arguments.number("--seconds", 5)));
   return 0;
 }

@@ -121,7 +121,7 @@ std::string checkWords(const AgentReport& report) {
   return "ok: " + std::to_string(report.operations) + " operations, one effect each (" +
          std::to_string(report.journalEffects) + " in the journal); " + std::to_string(report.runs) + " runs ended; " +
          (report.waiting > 0 ? std::to_string(report.waiting) + " proposals wait for a counselor; " : "") +
-         std::to_string(report.ledgers) + " ledgers with " + std::to_string(report.entries) + " entries verify\n";
+         "the ledgers verify, with " + std::to_string(report.entries) + " entries\n";
 }
 
 }  // namespace witan::node

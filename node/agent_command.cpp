@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "agents/registry.h"
 #include "base/identity.h"
 #include "base/json.h"
 #include "base/quote.h"
@@ -114,13 +115,13 @@ Result<Printed> set(ReplicaDir& dir, const AgentArguments& a) {
   return commit(dir, a, state, "set");
 }
 
-// pause, resume, destroy: a lifecycle by its own word. An agent that nobody made is made with it.
+// pause, resume, destroy: a lifecycle by its own word. A built-in agent that never worked here gets its state with it.
 Result<Printed> become(ReplicaDir& dir, const AgentArguments& a, Lifecycle lifecycle, const char* what) {
   WITAN_DO(validateId("agent", a.id));
   AgentState state;
   if (auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
     state = there->picture.view.state;
-  else if (there.error().code != ErrorCode::notFound)
+  else if (there.error().code != ErrorCode::notFound || agents::findAgent(a.id) == nullptr)
     return there.error();
   if (state.lifecycle == Lifecycle::destroyed)
     return Error{ErrorCode::conflict, "agent " + a.id + " is destroyed and does not change any more", ""};

@@ -2,23 +2,59 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 
 #include "agents/host/agent_host.h"
+#include "agents/json_members.h"
+#include "base/identity.h"
+#include "base/quote.h"
 #include "node/line_reader.h"
 #include "replication/journal_write.h"
 
 namespace witan::node {
 
 using namespace replication;
+using agents::textOf;
 
 namespace {
 
 constexpr std::size_t kLineBytes = 1 << 20;
 
-Result<std::string> textIn(const json::object& line, const char* member) {
-  const json::value* value = line.if_contains(member);
-  if (value == nullptr || !value->is_string()) return invalid("no text \"" + std::string(member) + "\"");
-  return std::string(value->get_string());
+Status checkMembers(const json::object& line, std::initializer_list<std::string_view> known) {
+  for (const auto& member : line)
+    if (std::find(known.begin(), known.end(), std::string_view(member.key())) == known.end())
+      return invalid("unknown member " + inQuotes(member.key()), "see docs/agents.md, Feeds");
+  return okStatus();
+}
+
+Status checkId(const json::object& line, const char* member) {
+  WITAN_TRY(id, textOf(line, member));
+  return validateId(member, id);
+}
+
+Status checkTurn(const json::object& line, const std::set<std::string>& agents) {
+  WITAN_DO(checkMembers(line, {"at", "agent", "session", "turn", "text"}));
+  for (const char* member : {"agent", "session", "turn"}) WITAN_DO(checkId(line, member));
+  WITAN_TRY(agent, textOf(line, "agent"));
+  if (!agents.contains(agent)) return invalid("no agent " + inQuotes(agent) + " works here");
+  WITAN_TRY(text, textOf(line, "text"));
+  (void)text;
+  return okStatus();
+}
+
+Status checkEntry(const json::object& line) {
+  WITAN_DO(checkMembers(line, {"at", "id", "type", "payload"}));
+  for (const char* member : {"id", "type"}) WITAN_DO(checkId(line, member));
+  return line.contains("payload") ? okStatus() : invalid("it has no \"payload\"");
+}
+
+// The time of a line that has the form of one.
+Result<Time> checkLine(const json::object& line, const std::set<std::string>& agents) {
+  WITAN_TRY(at, textOf(line, "at"));
+  WITAN_TRY(time, parseTime(at));
+  if (time.micros < 0) return invalid(at + " is before 1970");
+  WITAN_DO(line.contains("agent") ? checkTurn(line, agents) : checkEntry(line));
+  return time;
 }
 
 Error inLine(std::size_t number, const Error& error) {
@@ -27,19 +63,17 @@ Error inLine(std::size_t number, const Error& error) {
 
 }  // namespace
 
-Result<AgentFeed> AgentFeed::read(const std::string& path) {
+Result<AgentFeed> AgentFeed::read(const std::string& path, const std::set<std::string>& agents) {
   AgentFeed feed;
   WITAN_DO(forEachLine(path, kLineBytes, [&](const InputLine& input) -> Status {
     if (input.overlong) return invalid("line " + std::to_string(input.number) + " is longer than 1 MiB");
     if (input.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
     if (feed.lines_.size() == kMaxFeedLines)
       return invalid("more than " + std::to_string(kMaxFeedLines) + " lines", "feed it in parts");
-    auto parsed = parseJson(input.text);
+    auto parsed = parseJson(input.text, {.bytes = kLineBytes, .depth = kMaxFeedDepth});
     if (!parsed.ok()) return inLine(input.number, parsed.error());
     if (!parsed->is_object()) return inLine(input.number, invalid("no object"));
-    auto text = textIn(parsed->get_object(), "at");
-    if (!text.ok()) return inLine(input.number, text.error());
-    auto time = parseTime(*text);
+    auto time = checkLine(parsed->get_object(), agents);
     if (!time.ok()) return inLine(input.number, time.error());
     if (!feed.lines_.empty() && *time < feed.lines_.back().at)
       return inLine(input.number, invalid("it is earlier than the line before"));
@@ -61,21 +95,21 @@ Status AgentFeed::enter(Replica& replica, const std::string& scope, const Line& 
 
 Status feedLine(Replica& replica, const std::string& scope, const json::object& line, Now now) {
   if (line.contains("agent")) {
-    WITAN_TRY(agent, textIn(line, "agent"));
-    WITAN_TRY(session, textIn(line, "session"));
-    WITAN_TRY(turn, textIn(line, "turn"));
-    WITAN_TRY(text, textIn(line, "text"));
+    WITAN_TRY(agent, textOf(line, "agent"));
+    WITAN_DO(checkTurn(line, {agent}));  // whether it works here is the host's to say
+    WITAN_TRY(session, textOf(line, "session"));
+    WITAN_TRY(turn, textOf(line, "turn"));
+    WITAN_TRY(text, textOf(line, "text"));
     if (replica.agents() == nullptr) return invalid("no agents work here");
     auto run = replica.agents()->userTurn(agent, session, turn, text, now);
     return run.ok() ? okStatus() : Status(run.error());
   }
-  WITAN_TRY(id, textIn(line, "id"));
-  WITAN_TRY(type, textIn(line, "type"));
-  const json::value* payload = line.if_contains("payload");
-  if (payload == nullptr) return invalid("no \"payload\"");
+  WITAN_DO(checkEntry(line));
+  WITAN_TRY(id, textOf(line, "id"));
+  WITAN_TRY(type, textOf(line, "type"));
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   WITAN_TRY(view, journalViewIn(*space, id));
-  const std::string text = canonicalJson(*payload);
+  const std::string text = canonicalJson(line.at("payload"));
   for (const Sibling& sibling : view.siblings)
     if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return okStatus();
   WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), now.wallMs(), std::nullopt}));

@@ -3,11 +3,12 @@
 //   {"at": TIME, "id", "type", "payload"}            an entry of the journal
 //   {"at": TIME, "agent", "session", "turn", "text"}  something said to an agent
 //
-// Each is applied at its time. An entry that stands there just so already is passed over, so that a file can be fed
-// again after a crash. Owns its lines.
+// The form of every line is checked before the first is applied. Each is applied at its time. An entry that stands
+// there just so already is passed over, so that a file can be fed again after a crash. Owns its lines.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,19 @@
 namespace witan::node {
 
 inline constexpr std::size_t kMaxFeedLines = 1'000'000;
+// Of a line: what an agent is told of an entry lies deeper (agents/episode/value_check.h).
+inline constexpr std::size_t kMaxFeedDepth = 25;
 
 class AgentFeed {
  public:
-  // Reads all lines of a path ("-": standard input). Errors: invalid, naming line and cause.
-  static Result<AgentFeed> read(const std::string& path);
+  // Reads all lines of a path ("-": standard input). `agents`: those that may be spoken to. Errors: invalid, naming
+  // line and cause.
+  static Result<AgentFeed> read(const std::string& path, const std::set<std::string>& agents);
 
   bool empty() const { return next_ == lines_.size(); }
   // Of the next line.
   Time at() const { return lines_[next_].at; }
-  // Applies the next line. Errors: as the journal and the agents say; a store that fails.
+  // Applies the next line. Errors: conflict, the entry was edited on several devices at once; a store that fails.
   Status apply(Replica& replica, const std::string& scope, Now now);
 
  private:

@@ -8,6 +8,7 @@
 #include "agents/host/local_gate.h"
 #include "agents/registry.h"
 #include "base/seams.h"
+#include "domains/registry.h"
 #include "node/agent_check.h"
 #include "node/agent_feed.h"
 #include "node/clinic_feed.h"
@@ -23,7 +24,6 @@ namespace {
 
 struct RunArguments : ReplicaArguments {
   std::vector<std::string> agents;
-  std::vector<std::string> domains{"udt"};
   std::string feed;
   bool quiet = false;
 };
@@ -90,6 +90,9 @@ class AgentRun {
     return okStatus();
   }
 
+  // Lines that met an entry which was edited on several devices at once.
+  std::size_t refused() const { return refused_; }
+
  private:
   bool idle() {
     return dir_.replica().agents()->quiet() &&
@@ -106,15 +109,13 @@ class AgentRun {
     return okStatus();
   }
 
-  // All lines of one moment.
+  // One line: those of one moment are worked in their order.
   Status enter() {
     clock_.moveTo(feed_.at());
-    const Time moment = feed_.at();
-    while (!feed_.empty() && feed_.at() == moment)
-      if (Status entered = feed_.apply(dir_.replica(), arguments_.scope, clock_.now()); !entered.ok()) {
-        if (entered.error().code != ErrorCode::conflict) return entered;
-        std::fprintf(stderr, "witan: %s\n", entered.error().message.c_str());
-      }
+    Status entered = feed_.apply(dir_.replica(), arguments_.scope, clock_.now());
+    if (entered.ok() || entered.error().code != ErrorCode::conflict) return entered;
+    ++refused_;
+    std::fprintf(stderr, "witan: %s: %s\n", entered.error().message.c_str(), entered.error().hint.c_str());
     return okStatus();
   }
 
@@ -132,6 +133,7 @@ class AgentRun {
   RunClock& clock_;
   const RunArguments& arguments_;
   Effects effects_;
+  std::size_t refused_ = 0;
 };
 
 std::string summaryOf(const Replica& replica, bool json) {
@@ -145,20 +147,28 @@ std::string summaryOf(const Replica& replica, bool json) {
   return (text.empty() ? std::string("nothing to do") : text) + "\n";
 }
 
+// Their meta-agents decide here.
+std::vector<std::string> allDomains() {
+  const auto names = domains::domainNames();
+  return {names.begin(), names.end()};
+}
+
 Result<int> run(const RunArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
-  if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   WITAN_TRY(agents, chosen(a.agents));
   AgentFeed feed;
   if (!a.feed.empty()) {
-    WITAN_TRY(read, AgentFeed::read(a.feed));
+    std::set<std::string> here;
+    for (const agents::Agent* agent : agents) here.insert(agent->spec().id);
+    WITAN_TRY(read, AgentFeed::read(a.feed, here));
     feed = std::move(read);
   }
+  if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   RunClock clock(!a.feed.empty());
   if (!feed.empty()) clock.moveTo(feed.at());
   const agents::LocalGate gate;
   NodeSetup setup;
-  setup.domains = a.domains;
+  setup.domains = allDomains();
   AgentSetup work{std::move(agents), &gate, {}};
   work.options.wake.scope = a.scope;
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
@@ -167,10 +177,11 @@ Result<int> run(const RunArguments& a) {
   WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
-  WITAN_DO(AgentRun(*dir, std::move(feed), clock, a).go(!a.feed.empty()));
+  AgentRun run(*dir, std::move(feed), clock, a);
+  WITAN_DO(run.go(!a.feed.empty()));
   WITAN_DO(dir->close(clock.now()));
   std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
-  return kExitOk;
+  return run.refused() > 0 ? kExitSomeRefused : kExitOk;
 }
 
 int reported(const Result<int>& code, bool json) { return code.ok() ? *code : reportError(code.error(), json); }
@@ -179,7 +190,6 @@ void addDirOptions(CLI::App* command, RunArguments& a) {
   command->add_option("--dir", a.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
       ->type_name("DIR");
   command->add_flag("--json", a.json, "JSON output");
-  command->add_option("--domain", a.domains, "Domains whose meta-agents decide here")->capture_default_str();
 }
 
 void addRun(CLI::App& noun, int& exitCode) {
@@ -229,7 +239,7 @@ void addCheck(CLI::App& noun, int& exitCode) {
           WITAN_TRY(path, replicaDirPath(a->dir));
           if (auto code = onRunningNode(path)) return *code;
           const Time wall = SystemClock().now();
-          WITAN_TRY(dir, NodeDir::open(path, {a->domains, 8, nullptr}, {wall, wall.micros / 1000}));
+          WITAN_TRY(dir, NodeDir::open(path, {allDomains(), 8, nullptr}, {wall, wall.micros / 1000}));
           WITAN_TRY(report, checkAgents(dir->replica(), a->scope));
           return told(report);
         }(),

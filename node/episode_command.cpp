@@ -36,16 +36,20 @@ std::string textAt(const json::object& body, std::string_view name) {
 
 // Of which device: the one that was named, or the only one that there is.
 Result<TranscriptKey> chosen(Space& space, const EpisodeArguments& a) {
-  auto run = RunKey::parse(a.run);
-  if (!run.ok())
-    return invalid(inQuotes(a.run) + " is no run key (" + run.error().message + ")", "see: witan episode list");
+  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (a.run.empty() || a.run.size() > 64 || !std::all_of(a.run.begin(), a.run.end(), isDigit))
+    return invalid(inQuotes(a.run) + " is no run key (64 hexadecimal digits, or the first of them)",
+                   "see: witan episode list");
   std::vector<TranscriptKey> found;
   for (TranscriptKey& key : agents::episode::listTranscripts(space))
-    if (key.run == *run && (a.device.empty() || key.device == a.device)) found.push_back(std::move(key));
+    if (key.run.hex().starts_with(a.run) && (a.device.empty() || key.device == a.device))
+      found.push_back(std::move(key));
   if (found.empty())
     return Error{ErrorCode::notFound, "no transcript of run " + a.run + (a.device.empty() ? "" : " by " + a.device),
                  "see: witan episode list"};
   if (found.size() == 1) return found.front();
+  if (std::any_of(found.begin(), found.end(), [&](const TranscriptKey& key) { return key.run != found[0].run; }))
+    return Error{ErrorCode::conflict, "the keys of several runs begin with " + a.run, "give more digits"};
   std::string devices;
   for (const TranscriptKey& key : found) devices += (devices.empty() ? "" : ", ") + key.device;
   return Error{ErrorCode::conflict, "several devices ran it: " + devices, "choose one with --device"};
@@ -166,13 +170,16 @@ void addEpisodeCommand(CLI::App& app, int& exitCode) {
   };
   const auto ofRun = [](const auto& made) {
     const auto& [command, arguments] = made;
-    command->add_option("RUNKEY", arguments->run, "The run, 64 hexadecimal digits")->required();
+    command
+        ->add_option("RUNKEY", arguments->run,
+                     "The run, 64 hexadecimal digits, or as many of the first as tell it apart")
+        ->required();
     command->add_option("--device", arguments->device, "Whose transcript, if several devices ran it");
   };
   verb("list", "All transcripts that this device holds", "witan episode list", list);
-  ofRun(verb("show", "A transcript, entry by entry", "witan episode show 2214b124...", show));
+  ofRun(verb("show", "A transcript, entry by entry", "witan episode show 2214b124", show));
   ofRun(verb("replay", "Runs the agent again on what it was told, and compares byte for byte",
-             "witan episode replay 2214b124...", replay));
+             "witan episode replay 2214b124", replay));
 }
 
 }  // namespace witan::node

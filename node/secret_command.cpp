@@ -119,6 +119,8 @@ Result<std::string> set(const SecretArguments& a) {
 
 Result<std::string> list(const SecretArguments& a) {
   WITAN_TRY(files, filesOf(a));
+  if (!fs::is_directory(files.dir))
+    return Error{ErrorCode::notFound, "there is no data directory " + files.dir.string(), "see: witan secret set"};
   WITAN_TRY(file, readFile(files));
   if (!file) return std::string(a.json ? "{\"secrets\":[]}\n" : "");
   WITAN_TRY(key, keyFor(a, files, file));

@@ -1,5 +1,7 @@
 #include "replication/operation.h"
 
+#include <algorithm>
+
 namespace witan::replication {
 
 namespace {
@@ -17,13 +19,21 @@ OperationView operationViewOf(const OperationId& operation, std::span<const Vers
   OperationView view;
   for (const Version* version : versionsByDot(versions)) {
     auto record = read(operation, *version);
-    if (!record.ok())
+    if (!record.ok()) {
       view.unreadable.push_back({version->dot, record.error().message});
-    else if (view.record)
+      continue;
+    }
+    // A device that was refused what another had carried out: the effect is there.
+    const bool better = !view.record || (view.record->body.outcome != OperationOutcome::applied &&
+                                         record->body.outcome == OperationOutcome::applied);
+    if (!better) {
       view.repeats.push_back(record->dot);
-    else
-      view.record = *std::move(record);
+      continue;
+    }
+    if (view.record) view.repeats.push_back(view.record->dot);
+    view.record = *std::move(record);
   }
+  std::sort(view.repeats.begin(), view.repeats.end());
   return view;
 }
 

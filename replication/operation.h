@@ -2,7 +2,8 @@
 //
 // The record stands in the same commit as the operation's effect, so in each database it is there if and only if the
 // effect is. Two devices that were cut off may both carry out one operation of one plan: that is one logical mutation
-// with two records. The one with the smallest dot is shown everywhere. Pure functions of the set of versions.
+// with two records. The one with the smallest dot is shown everywhere, of those that say it was applied if there are
+// any. Pure functions of the set of versions.
 #pragma once
 
 #include <optional>

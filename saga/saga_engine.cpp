@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/mutant.h"
+#include "base/utf8.h"
 
 namespace witan::saga {
 
@@ -18,7 +19,7 @@ bool mayPass(const Error& error) {
 std::string wordsOf(const Error& error) {
   std::string words = error.message;
   if (!error.hint.empty()) words += ": " + error.hint;
-  return words.substr(0, kMaxErrorBytes);
+  return std::string(clip(words, kMaxErrorBytes));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/json_codec.h"
+#include "base/utf8.h"
 
 namespace witan::saga {
 
@@ -27,7 +28,7 @@ std::string quoted(std::string_view text) {
 }  // namespace
 
 Outcome refusal(const Error& error) {
-  return {OperationOutcome::failed, "{\"error\":" + quoted(error.message.substr(0, kMaxErrorBytes)) + "}"};
+  return {OperationOutcome::failed, "{\"error\":" + quoted(clip(error.message, kMaxErrorBytes)) + "}"};
 }
 
 Status checkIntent(const Intent& intent) {

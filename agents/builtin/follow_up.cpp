@@ -11,27 +11,15 @@ namespace {
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::size_t kMostReminders = 32;  // of one wake; the others wait an hour
 
-const json::array* entriesIn(const json::value& answers, std::size_t n) {
-  const json::array* list = answers.if_array();
-  if (list == nullptr || list->size() <= n || !(*list)[n].is_object()) return nullptr;
-  const json::value* content = (*list)[n].get_object().if_contains("content");
-  if (content == nullptr || !content->is_object()) return nullptr;
-  const json::value* entries = content->get_object().if_contains("entries");
-  return entries != nullptr ? entries->if_array() : nullptr;
-}
-
 std::string idOf(const json::value& entry) {
-  const json::value* id = entry.is_object() ? entry.get_object().if_contains("id") : nullptr;
-  return id != nullptr && id->is_string() ? std::string(id->get_string()) : std::string();
+  return entry.is_object() ? std::string(stringOf(entry.get_object(), "id")) : std::string();
 }
 
 bool overdue(const json::value& entry, std::int64_t nowMs) {
   const json::value* payload = entry.is_object() ? entry.get_object().if_contains("payload") : nullptr;
   if (payload == nullptr || !payload->is_object()) return false;
-  const json::value* due = payload->get_object().if_contains("dueMs");
-  const json::value* status = payload->get_object().if_contains("status");
-  return due != nullptr && due->is_int64() && due->get_int64() <= nowMs && status != nullptr && status->is_string() &&
-         status->get_string() == "open";
+  const auto due = integerOf(*payload, "dueMs");
+  return due && *due <= nowMs && stringOf(payload->get_object(), "status") == "open";
 }
 
 class FollowUp final : public Agent {
@@ -49,19 +37,11 @@ class FollowUp final : public Agent {
   }
 
   Turn step(const json::value& sigma, const Input& input) const override {
-    if (input.kind == InputKind::wake) {
-      std::int64_t nowMs = 0;
-      if (const json::object* wake = input.content.if_object())
-        if (const json::value* now = wake->if_contains("nowMs"); now != nullptr && now->is_int64())
-          nowMs = now->get_int64();
-      return {json::object{{"nowMs", nowMs}},
+    if (input.kind == InputKind::wake)
+      return {json::object{{"nowMs", integerOf(input.content, "nowMs").value_or(0)}},
               {},
               Looks{{"journal.list", {{"type", "task"}}, 0}, {"journal.list", {{"type", "reminder"}}, 0}}};
-    }
-    if (input.kind == InputKind::observation) {
-      const json::value* now = sigma.is_object() ? sigma.get_object().if_contains("nowMs") : nullptr;
-      return remind(now != nullptr && now->is_int64() ? now->get_int64() : 0, input.content);
-    }
+    if (input.kind == InputKind::observation) return remind(integerOf(sigma, "nowMs").value_or(0), input.content);
     return {nullptr, {}, Finish{"reminded", {}, {}, {}, false}};
   }
 

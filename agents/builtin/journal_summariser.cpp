@@ -2,10 +2,9 @@
 //
 // It wakes on notes and rewrites the digest of the day it is. A note is any entry of type "note"; its text is the
 // payload itself, or the payload's "text" or "title".
-#include <algorithm>
-
 #include "agents/entry_agent.h"
 #include "base/time.h"
+#include "base/utf8.h"
 
 namespace witan::agents {
 
@@ -17,9 +16,8 @@ constexpr std::size_t kLineBytes = 80;
 // The first line of a text, cut at a character's edge.
 std::string firstLine(std::string_view text) {
   text = text.substr(0, text.find('\n'));
-  std::size_t end = std::min(text.size(), kLineBytes);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return std::string(text.substr(0, end)) + (end < text.size() ? "..." : "");
+  const std::string_view head = clip(text, kLineBytes);
+  return std::string(head) + (head.size() < text.size() ? "..." : "");
 }
 
 std::string lineOf(const json::value& payload) {
@@ -53,28 +51,18 @@ class JournalSummariser final : public Agent {
 
  private:
   static Turn onWake(const json::value& wake) {
-    std::int64_t nowMs = 0;
-    if (const json::object* object = wake.if_object())
-      if (const json::value* now = object->if_contains("nowMs"); now != nullptr && now->is_int64())
-        nowMs = now->get_int64();
-    const std::string day = formatDate(dateOf(Time{nowMs * 1000}));
+    const std::string day = formatDate(dateOf(Time{integerOf(wake, "nowMs").value_or(0) * 1000}));
     return {json::object{{"day", day}}, {}, Looks{{"journal.list", {{"type", "note"}, {"day", day}}, 0}}};
   }
 
   static Turn onNotes(const json::value& sigma, const json::value& seen) {
-    const json::array* notes = nullptr;
-    if (const json::array* answers = seen.if_array(); answers != nullptr && !answers->empty())
-      if (const json::object* answer = answers->front().if_object())
-        if (const json::value* content = answer->if_contains("content"); content != nullptr && content->is_object())
-          if (const json::value* entries = content->get_object().if_contains("entries")) notes = entries->if_array();
-    const json::value* dayOf = sigma.is_object() ? sigma.get_object().if_contains("day") : nullptr;
-    if (notes == nullptr || dayOf == nullptr || !dayOf->is_string())
-      return {nullptr, {}, Finish{"the notes could not be read", {}, {}, {}, true}};
+    const json::array* notes = entriesIn(seen, 0);
+    const std::string day(sigma.is_object() ? stringOf(sigma.get_object(), "day") : std::string_view());
+    if (notes == nullptr || day.empty()) return {nullptr, {}, Finish{"the notes could not be read", {}, {}, {}, true}};
     json::array lines;
     for (const json::value& note : *notes)
       if (lines.size() < kMostLines && note.is_object() && note.get_object().contains("payload"))
         lines.emplace_back(lineOf(note.get_object().at("payload")));
-    const std::string day(dayOf->get_string());
     return {
         nullptr,
         {},

@@ -118,7 +118,11 @@ class Episode {
   Status planned(const replication::PlanBody& plan);
   // `approved`: a person's answer to the question with this digest. Errors also: conflict, another digest.
   Status answered(std::string_view span, const Hash& digest, bool approved, std::string_view by);
+  // Later actions on a target of one that failed are denied: a plan's actions on one target build on each other. One
+  // that waits for a person ("waiting" in its result) has not failed.
   Status outcome(const OperationId& operation, replication::OperationOutcome outcome, const json::value& result);
+  // Whether an action that was given out is still to be carried out.
+  bool waitsFor(const OperationId& operation) const;
   // Ends the run as failed; actions under way are no longer waited for.
   Status abort(std::string_view cause);
   // A sub-episode of `agentId` with a part of what this one holds. Errors: unauthorised, beyond what it holds.
@@ -176,6 +180,7 @@ class Episode {
   void apply(Call& call, const GateVerdict& verdict);
   void deny(Call& call, const std::string& token, const std::string& why);
   void settle(Call& call, json::object answer);
+  void denyAfter(const Call& failed);
   GateRequest requestOf(const Call& call) const;
   std::string epochAt(std::uint64_t entry) const;
   ToolInfo toolNamed(const std::string& name) const;

@@ -243,10 +243,36 @@ Status Episode::outcome(const OperationId& operation, OperationOutcome outcome, 
   json::value kept = result;
   if (const Status form = checkValue(result, "the result", {.bytes = kMaxObservationBytes}); !form.ok())
     kept = json::object{{"omitted", shortText(form.error().message)}};
+  const bool waits = kept.is_object() && kept.get_object().contains("waiting");
   settle(*call, {{"outcome", enumName(outcome)}, {"result", std::move(kept)}});
+  if (outcome != OperationOutcome::applied && !waits) denyAfter(*call);
   tellResults();
   advance();
   return okStatus();
+}
+
+// Follows from the outcome, so that a replay comes to the same. Actions are carried out one after the other
+// (AgentHost), so none of those after it is under way.
+void Episode::denyAfter(const Call& failed) {
+  const std::vector<std::string> targets = targetsOf(failed.tool, failed.planned, failed.targets);
+  const auto meets = [&](const Call& later) {
+    const std::vector<std::string> theirs = targetsOf(later.tool, later.planned, later.targets);
+    return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& target) {
+      return std::find(targets.begin(), targets.end(), target) != targets.end();
+    });
+  };
+  const auto placeOf = [&](const Call& call) {
+    return std::find(bound_->operations.begin(), bound_->operations.end(), *call.operation);
+  };
+  const auto place = placeOf(failed);
+  for (Call& later : actions_)
+    if (!later.answer && placeOf(later) > place && meets(later))
+      deny(later, "after_failure", "an action on the same target failed before it");
+}
+
+bool Episode::waitsFor(const OperationId& operation) const {
+  return !ending_ && std::any_of(actions_.begin(), actions_.end(),
+                                 [&](const Call& call) { return call.operation == operation && call.allowed; });
 }
 
 Status Episode::answered(std::string_view span, const Hash& digest, bool approved, std::string_view by) {

@@ -59,6 +59,8 @@ Status AgentHost::work(Now now) {
   WITAN_DO(reconcileDue(now));
   WITAN_DO(giveUpCalls(now));
   WITAN_TRY(jobs, wakes_.takeRunnable(now));
+  for (WakeCenter::Unheard& turn : wakes_.takeUnheard())
+    out_.notices.push_back({"unheard", turn.agentId + " does not hear what was said: " + turn.why});
   for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
   sagas_.tick(now);
   for (auto at = running_.begin(); at != running_.end();) {
@@ -68,10 +70,7 @@ Status AgentHost::work(Now now) {
   return okStatus();
 }
 
-Status AgentHost::journalDurable(Now now) {
-  sagas_.journalDurable(now);
-  return okStatus();
-}
+void AgentHost::journalDurable(Now now) { sagas_.journalDurable(now); }
 
 Status AgentHost::agentsDurable(Now now, HostEffects& out) {
   const std::size_t known = out.calls.size();
@@ -112,25 +111,23 @@ Status AgentHost::giveUpCalls(Now now) {
     }
     at = calls_.erase(at);
     if (call.operation)
-      WITAN_DO(failed(*call.operation, Error{ErrorCode::unavailable, why, ""}, now));
+      failed(*call.operation, Error{ErrorCode::unavailable, why, ""}, now);
     else
       WITAN_DO(observed(key.first, key.second, {false, nullptr, why, 0, 0}));
   }
   return okStatus();
 }
 
-Status AgentHost::answered(const OperationId& operation, const saga::Outcome& outcome, Now now) {
+void AgentHost::answered(const OperationId& operation, const saga::Outcome& outcome, Now now) {
   answeredCall(operation);
   sagas_.answered(operation, outcome, now);
   again_ = true;
-  return okStatus();
 }
 
-Status AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
+void AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
   answeredCall(operation);
   sagas_.answered(operation, why, now);
   again_ = true;
-  return okStatus();
 }
 
 void AgentHost::answeredCall(const OperationId& operation) {
@@ -151,6 +148,7 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   const auto atLatest = [&](std::int64_t ms) { next = std::min(next.value_or(ms), ms); };
   if (const std::int64_t due = sagas_.nextTickMs(); due != std::numeric_limits<std::int64_t>::max()) atLatest(due);
   for (const auto& [run, due] : contested_) atLatest(due);
+  if (!watched_.empty()) atLatest(nextWatchMs_);
   for (const auto& [key, call] : calls_) atLatest(call.sinceMs + options_.callTimeoutMs);
   return next;
 }

@@ -46,10 +46,10 @@ struct HostOptions {
 
 // How often things happened since load().
 struct HostCounters {
-  std::uint64_t started = 0, resumed = 0, completed = 0, failed = 0, skipped = 0, plans = 0, foreignPlans = 0;
+  std::uint64_t started = 0, resumed = 0, completed = 0, failed = 0, plans = 0, foreignPlans = 0;
   std::uint64_t looks = 0, actions = 0, proposals = 0, calls = 0, questions = 0, contested = 0, compensated = 0;
-  WITAN_MEMBERS(HostCounters, started, resumed, completed, failed, skipped, plans, foreignPlans, looks, actions,
-                proposals, calls, questions, contested, compensated)
+  WITAN_MEMBERS(HostCounters, started, resumed, completed, failed, plans, foreignPlans, looks, actions, proposals,
+                calls, questions, contested, compensated)
 };
 
 class AgentHost final : saga::SagaEnvironment {
@@ -66,13 +66,13 @@ class AgentHost final : saga::SagaEnvironment {
                           std::string_view text, Now now);
 
   Status work(Now now);
-  Status journalDurable(Now now);
+  void journalDurable(Now now);
   Status agentsDurable(Now now, HostEffects& out);
 
   // What came of an effect; told twice, or of one that nobody waits for, it changes nothing.
-  Status answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
+  void answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
   // It could not be done now: again after a while, or a person's business after too many times.
-  Status failed(const OperationId& operation, const Error& why, Now now);
+  void failed(const OperationId& operation, const Error& why, Now now);
   // A person has to decide something else first; it will be answered after that. Its run does not wait for it.
   void waits(const OperationId& operation, std::string_view why);
   Status observed(const RunKey& run, std::string_view span, episode::Observation observation);

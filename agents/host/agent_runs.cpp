@@ -169,7 +169,7 @@ Status AgentHost::carryOut(Running& run, Now now, HostEffects& out) {
   while (!run.acting && !run.actions.empty()) {
     const Effect effect = std::move(run.actions.front());
     run.actions.pop_front();
-    WITAN_DO(act(run, effect, now));
+    if (run.episode.waitsFor(*effect.operation())) WITAN_DO(act(run, effect, now));
   }
   return okStatus();
 }
@@ -324,6 +324,8 @@ Status AgentHost::endRun(Running& run, Now now) {
   WITAN_TRY(also, lastWords(run, now, head));
   const RunKey key = run.job.key();
   if (ending.status != WakeStatus::completed) out_.notices.push_back({"failed", run.job.agentId + ": " + ending.cause});
+  if (run.job.reason == WakeReason::user && !ending.finish.answer.empty())
+    out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
   const AgentSpec& spec = run.agent->spec();
   running_.erase(key);
   again_ = true;

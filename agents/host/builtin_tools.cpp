@@ -1,6 +1,6 @@
 #include "agents/host/builtin_tools.h"
 
-#include "agents/entry_agent.h"
+#include "agents/json_members.h"
 
 namespace witan::agents {
 

@@ -35,7 +35,7 @@ struct ToolCall {
 
 // Something that a person should know.
 struct HostNotice {
-  std::string kind;  // conflict, needsAttention, question, failed
+  std::string kind;  // needsAttention, question, failed, unheard, answer
   std::string what;
 };
 

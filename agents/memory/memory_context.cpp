@@ -3,15 +3,9 @@
 #include <algorithm>
 
 #include "base/reflect.h"
+#include "base/utf8.h"
 
 namespace witan::agents {
-
-std::string_view cutText(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  // A byte of the form 10xxxxxx goes on with a character that began before it.
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  return text.substr(0, bytes);
-}
 
 Result<MemoryContext> memoryContext(replication::Space& space, std::string_view agentId, std::string_view threadId,
                                     const MemoryLimits& limits) {
@@ -21,7 +15,7 @@ Result<MemoryContext> memoryContext(replication::Space& space, std::string_view 
   MemoryContext context;
   if (chosen) {
     context.summaryId = chosen->id;
-    context.summary = cutText(chosen->view.winner->body.text, std::min(limits.summaryBytes, limits.bytes));
+    context.summary = clip(chosen->view.winner->body.text, std::min(limits.summaryBytes, limits.bytes));
     context.conflicts = chosen->view.conflicts;
   }
   Messages newer = notCovered(threadMessages(graph, threadId), chosen);
@@ -31,7 +25,7 @@ Result<MemoryContext> memoryContext(replication::Space& space, std::string_view 
   auto from = newer.end();
   while (from != newer.begin() && context.messages.size() < limits.messages) {
     const auto& body = (*std::prev(from))->body;
-    const std::string_view text = cutText(body.content, limits.messageBytes);
+    const std::string_view text = clip(body.content, limits.messageBytes);
     if (text.size() > room) break;
     room -= text.size();
     context.messages.push_back({body.id, body.kind, std::string(text), text.size() < body.content.size()});

@@ -45,7 +45,4 @@ Result<MemoryContext> memoryContext(replication::Space& space, std::string_view 
 // {"leftOut", "messages": [{"content", "kind"}], "summary"}: for an agent's wake input (agents/agent.h).
 json::object toJson(const MemoryContext& context);
 
-// At most so many bytes of UTF-8, and no half of a character.
-std::string_view cutText(std::string_view text, std::size_t bytes);
-
 }  // namespace witan::agents

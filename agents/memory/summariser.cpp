@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "agents/memory/memory_context.h"
 #include "base/reflect.h"
+#include "base/utf8.h"
 
 namespace witan::agents {
 
@@ -14,7 +14,7 @@ constexpr std::size_t kLineBytes = 160;
 
 // One line of one message: its kind and its first words.
 std::string lineOf(const SummaryRequest::Line& message) {
-  std::string text(cutText(message.content, kLineBytes));
+  std::string text(clip(message.content, kLineBytes));
   for (char& c : text)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   if (text.size() < message.content.size()) text += "...";

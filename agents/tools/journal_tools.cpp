@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "agents/json_members.h"
 #include "base/identity.h"
 #include "base/time.h"
 #include "replication/journal_write.h"
@@ -28,19 +29,9 @@ Status checkArguments(const json::object& arguments, std::initializer_list<std::
   return okStatus();
 }
 
-// An argument that is a text; `otherwise` if it is not given. Errors: it is not given and there is no otherwise.
-Result<std::string> textArgument(const json::object& arguments, std::string_view name,
-                                 std::optional<std::string_view> otherwise = std::nullopt) {
-  const json::value* value = arguments.if_contains(name);
-  if (value == nullptr && otherwise) return std::string(*otherwise);
-  if (value == nullptr) return wrong("no argument \"" + std::string(name) + "\"");
-  if (!value->is_string()) return wrong("argument \"" + std::string(name) + "\" is no text");
-  return std::string(value->get_string());
-}
-
 // Null: the scope is not here.
 Result<Space*> spaceOf(LocalReplica& replica, const json::object& arguments) {
-  WITAN_TRY(scope, textArgument(arguments, "scope", kMainScope));
+  WITAN_TRY(scope, textOf(arguments, "scope", kMainScope));
   WITAN_DO(validateId("scope", scope));
   return replica.database(DatabaseName::journal).find(scope);
 }
@@ -63,7 +54,7 @@ const JournalBody* shownOf(const JournalView& view) { return view.shown ? &*view
 
 Result<json::value> readEntry(LocalReplica& replica, const json::object& arguments) {
   WITAN_DO(checkArguments(arguments, {"id", "scope"}));
-  WITAN_TRY(id, textArgument(arguments, "id"));
+  WITAN_TRY(id, textOf(arguments, "id"));
   WITAN_TRY(space, spaceOf(replica, arguments));
   if (space == nullptr) return json::value(nullptr);
   WITAN_TRY(view, journalViewIn(*space, id));
@@ -72,9 +63,9 @@ Result<json::value> readEntry(LocalReplica& replica, const json::object& argumen
 
 Result<json::value> listEntries(LocalReplica& replica, const json::object& arguments) {
   WITAN_DO(checkArguments(arguments, {"type", "day", "prefix", "scope"}));
-  WITAN_TRY(type, textArgument(arguments, "type"));
-  WITAN_TRY(day, textArgument(arguments, "day", ""));
-  WITAN_TRY(prefix, textArgument(arguments, "prefix", ""));
+  WITAN_TRY(type, textOf(arguments, "type"));
+  WITAN_TRY(day, textOf(arguments, "day", ""));
+  WITAN_TRY(prefix, textOf(arguments, "prefix", ""));
   WITAN_TRY(space, spaceOf(replica, arguments));
   json::array entries;
   bool more = false;
@@ -97,16 +88,16 @@ Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arg
   WITAN_DO(put ? checkArguments(arguments, {"id", "type", "payload", "scope"})
                : checkArguments(arguments, {"id", "scope"}));
   JournalEdit edit;
-  WITAN_TRY(id, textArgument(arguments, "id"));
-  WITAN_TRY(scope, textArgument(arguments, "scope", kMainScope));
+  WITAN_TRY(id, textOf(arguments, "id"));
+  WITAN_TRY(scope, textOf(arguments, "scope", kMainScope));
   edit.id = std::move(id);
   edit.scope = std::move(scope);
   edit.remove = !put;
   if (!put) return edit;
-  WITAN_TRY(type, textArgument(arguments, "type"));
+  WITAN_TRY(type, textOf(arguments, "type"));
   edit.type = std::move(type);
   const json::value* payload = arguments.if_contains("payload");
-  if (payload == nullptr) return wrong("no argument \"payload\"");
+  if (payload == nullptr) return wrong("it has no \"payload\"");
   edit.payload = canonicalJson(*payload);
   return edit;
 }

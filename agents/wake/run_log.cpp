@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxCauseBytes = 1000;
 
-// At most so many bytes, and no half of a character.
-std::string shortened(std::string_view text) {
-  text = text.substr(0, kMaxCauseBytes);
-  while (!isUtf8(text)) text.remove_suffix(1);
-  return std::string(text);
-}
-
 }  // namespace
 
 Result<replication::WakeRunView> runView(replication::Space& space, const RunKey& key) {
@@ -32,7 +25,8 @@ Result<bool> hasEnded(replication::Space& space, const RunKey& key) {
 
 replication::WakeRunBody runBody(const WakeJob& job, WakeStatus status, std::string_view cause,
                                  std::int64_t finishedAtMs) {
-  return {job.runKey, job.agentId, job.reason, job.subject, status, job.startedAtMs, finishedAtMs, shortened(cause)};
+  return {job.runKey, job.agentId,     job.reason,   job.subject,
+          status,     job.startedAtMs, finishedAtMs, std::string(clip(cause, kMaxCauseBytes))};
 }
 
 Result<replication::Write> runWrite(const replication::WakeRunBody& body) {

@@ -403,11 +403,13 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   const WakeJob job = entry.job;
   const auto end = [&](WakeStatus status, const std::string& cause) -> Result<std::optional<WakeJob>> {
     WITAN_DO(finish(job, status, cause, now, {}, {}));
+    if (job.reason == WakeReason::user) unheard_.push_back({job.agentId, cause});
     return none;
   };
   const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
   if (state.lifecycle == Lifecycle::destroyed) return end(WakeStatus::skippedDestroyed, "the agent is destroyed");
-  if (state.lifecycle == Lifecycle::dormant) return end(WakeStatus::skippedSleeping, "the agent is dormant");
+  if (state.lifecycle == Lifecycle::dormant)
+    return end(WakeStatus::skippedSleeping, "the agent is dormant");
   if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
     return end(WakeStatus::skippedSleeping, "the agent sleeps until " + std::to_string(state.schedule.sleepUntil));
   if (job.hops >= options_.hops)

@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agents/agent.h"
@@ -77,6 +78,12 @@ class WakeCenter {
 
   // Marks what may run now as started and hands it out; what may not run at all gets its end here.
   Result<std::vector<WakeJob>> takeRunnable(Now now);
+  // What people said that no run will answer, since the agent may not be woken: told once.
+  struct Unheard {
+    std::string agentId;
+    std::string why;
+  };
+  std::vector<Unheard> takeUnheard() { return std::exchange(unheard_, {}); }
   // The run has ended: its record, the agent's state and `also` in one commit. A run that has ended elsewhere meanwhile
   // keeps that end, and the state stays as it is. Errors: not here; limits.
   Status ended(const RunKey& key, replication::WakeStatus status, std::string_view cause, Now now,
@@ -136,14 +143,15 @@ class WakeCenter {
   std::vector<std::string> members_;  // this device among them
   std::set<std::string> live_;
   bool devicesKnown_ = false;
-  std::optional<std::int64_t> nextTurnMs_;      // of what the last takeRunnable() held back
-  std::map<std::string, std::int64_t> leftMs_;  // when a device was last reachable
+  std::optional<std::int64_t> nextTurnMs_;           // of what the last takeRunnable() held back
+  std::map<std::string, std::int64_t> leftMs_;       // when a device was last reachable
   std::int64_t bootMs_ = 0;
   std::map<std::string, Intake> intake_;
   std::optional<std::uint64_t> seenChanges_;
   std::optional<RunKey> sweptTo_;
   std::map<RunKey, std::int64_t> orphans_;  // started, without a job here: since when
   std::int64_t nextOrphanScanMs_ = 0;
+  std::vector<Unheard> unheard_;
 };
 
 }  // namespace witan::agents

@@ -51,12 +51,12 @@ Status AgentDesk::round(Now now, Effects& out) {
   lookAround(now);
   WITAN_DO(host_.work(now));
   WITAN_DO(replica_.data().database(DatabaseName::journal).flush());
-  WITAN_DO(host_.journalDurable(now));
+  host_.journalDurable(now);
   WITAN_DO(replica_.data().database(DatabaseName::agents).flush());
   agents::HostEffects effects;
   WITAN_DO(host_.agentsDurable(now, effects));
   for (const ProposalCall& call : effects.proposals)
-    if (Status made = submit(call, now); !made.ok()) WITAN_DO(host_.failed(call.operation, made.error(), now));
+    if (Status made = submit(call, now); !made.ok()) host_.failed(call.operation, made.error(), now);
   for (agents::ToolCall& call : effects.calls) out.toolCalls.push_back(std::move(call));
   for (agents::HostNotice& notice : effects.notices)
     out.notices.push_back({"agent " + notice.kind, "", std::move(notice.what)});
@@ -65,7 +65,8 @@ Status AgentDesk::round(Now now, Effects& out) {
 
 Status AgentDesk::submit(const ProposalCall& call, Now now) {
   const kernel::DomainModule* module = replica_.moduleOf(call.domain);
-  if (module == nullptr) return invalid("this cluster has no domain " + call.domain);
+  if (module == nullptr)  // another build or another start of this device may have it
+    return Error{ErrorCode::unavailable, "this device has no domain " + call.domain, "see: witan domain list"};
   Request request;
   if (call.begin) {
     request = initRequest(*module, call.entity, call.operation.hex(), call.body);
@@ -87,9 +88,9 @@ bool AgentDesk::take(const Answered& answered, Now now) {
   auto operation = OperationId::parse(answered.answer.operationId);
   if (!operation.ok() || host_.sagas().find(*operation) == nullptr) return false;
   if (answered.answer.kind == AnswerKind::decided)
-    (void)host_.answered(*operation, outcomeOf(answered.answer), now);
+    host_.answered(*operation, outcomeOf(answered.answer), now);
   else
-    (void)host_.failed(*operation, Error{ErrorCode::unavailable, answered.answer.message, ""}, now);
+    host_.failed(*operation, Error{ErrorCode::unavailable, answered.answer.message, ""}, now);
   return true;
 }
 

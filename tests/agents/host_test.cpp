@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agents/episode/replay.h"
 #include "agents/registry.h"
+#include "replication/agent_state_codec.h"
 #include "replication/approval.h"
 #include "tests/agents/host_rig.h"
 
@@ -92,6 +94,53 @@ TEST(AgentHost, ProposalsCarryTheRunAndItsPlan) {
   EXPECT_EQ(rig.proposals[0].plan, rig.proposals[1].plan);
   EXPECT_EQ(rig.proposals[0].run, rig.proposals[1].run);
   EXPECT_NE(rig.proposals[0].operation, rig.proposals[1].operation);
+}
+
+// An order without its rationale is none: what builds on an action that failed is not tried.
+TEST(AgentHost, APlanStopsOnATargetWhereAnActionFailed) {
+  const auto order = [](const char* patient) {
+    return R"({"patient":")" + std::string(patient) +
+           R"(","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"plan"})";
+  };
+  HostRig rig("a", {findAgent("udt-lab")});
+  rig.metaAgent = [](const ProposalCall& call) {
+    return call.entity == "David" ? saga::Outcome{OperationOutcome::failed, R"({"outcome":"rejected"})"}
+                                  : saga::Outcome{};
+  };
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(rig.enter("o", "udt.order", order("David")).ok());
+  ASSERT_TRUE(rig.settle().ok());
+  ASSERT_THAT(rig.proposals, SizeIs(1));
+  EXPECT_EQ(rig.proposals[0].body.at("type"), "DocumentRationale");
+  const auto runs = rig.runs();
+  ASSERT_THAT(runs, SizeIs(1));
+  // The transcript says why, and comes to the same when it is read again.
+  const auto rows = episode::readTranscript(rig.device().agents(), *RunKey::parse(runs.begin()->first), "a");
+  std::vector<std::string> contents;
+  for (const auto& row : *rows) contents.push_back(row.message.content);
+  EXPECT_THAT(contents, ::testing::Contains(HasSubstr("after_failure")));
+  const auto replayed = episode::replay(*findAgent("udt-lab"), contents);
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_FALSE(replayed->difference) << replayed->difference->why;
+  EXPECT_TRUE(replayed->ended);
+  // Another target is another matter.
+  ASSERT_TRUE(rig.enter("p", "udt.order", order("Eva")).ok());
+  ASSERT_TRUE(rig.settle().ok());
+  EXPECT_THAT(rig.proposals, SizeIs(3));
+}
+
+TEST(AgentHost, WhatIsSaidToAPausedAgentIsNotSkippedWithoutAWord) {
+  auto rig = clerkOn("a", "yes");
+  ASSERT_TRUE(rig->open().ok());
+  AgentState state;
+  state.lifecycle = Lifecycle::dormant;
+  const Write pause{Kind::agentState, "clerk", encodeAgentState(state, rig->device().replica().writer()), false};
+  ASSERT_TRUE(rig->device().replica().commit(DatabaseName::agents, "main", {&pause, 1}).ok());
+  ASSERT_TRUE(rig->host().userTurn("clerk", "s", "1", "hello", rig->now()).ok());
+  ASSERT_TRUE(rig->settle().ok());
+  ASSERT_THAT(rig->notices, SizeIs(1));
+  EXPECT_EQ(rig->notices[0].kind, "unheard");
+  EXPECT_THAT(rig->notices[0].what, HasSubstr("clerk does not hear what was said: the agent is dormant"));
 }
 
 // Theorem 2 of seed 003, 6.2: "crash/retry replay cannot create a second logical mutation for the same action". At

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/json.h"
 #include "tests/node/program.h"
+#include "tests/node/replica.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {
@@ -31,8 +33,9 @@ TEST(AgentWork, TheReadmesDay) {
   EXPECT_THAT(ran.out, HasSubstr("order O1 has two live claims: C1 and C2"));
   EXPECT_THAT(ran.out, HasSubstr("started 11, completed 10, failed 1, plans 6, looks 18, actions 7, proposals 6"));
   const Finished check = runWitan({"agent", "check", "--dir", dir});
-  EXPECT_EQ(check.out,
-            "ok: 7 operations, one effect each (1 in the journal); 11 runs ended; 8 ledgers with 5 entries verify\n");
+  EXPECT_EQ(
+      check.out,
+      "ok: 7 operations, one effect each (1 in the journal); 11 runs ended; the ledgers verify, with 5 entries\n");
   // Fed again: nothing is left to do.
   EXPECT_EQ(work(dir, kDay).exitCode, 0);
   EXPECT_EQ(runWitan({"agent", "check", "--dir", dir}).out, check.out);
@@ -61,10 +64,15 @@ TEST(AgentWork, BadLinesAreNamed) {
   const std::pair<const char*, const char*> lines[] = {
       {"{", "line 1"},
       {"[]", "line 1: no object"},
-      {R"({"id":"a","type":"note","payload":1})", "line 1: no text \"at\""},
+      {R"({"id":"a","type":"note","payload":1})", "line 1: it has no \"at\""},
       {R"({"at":"yesterday","id":"a","type":"note","payload":1})", "line 1"},
       {R"({"at":"2026-03-23T08:00:00Z","id":"a b","type":"note","payload":1})", "line 1"},
       {R"({"at":"2026-03-23T08:00:00Z","id":"a","type":"note"})", "no \"payload\""},
+      {R"({"at":"2026-03-23T08:00:00Z","id":"a","type":"note","payload":1,"author":"ann"})",
+       "unknown member \"author\""},
+      {R"({"at":"2026-03-23T08:00:00Z","agent":"udt-lab","session":"s","turn":"1","text":"hi","id":"a"})", "\"id\""},
+      {R"({"at":"2026-03-23T08:00:00Z","agent":"udt-lab","session":"s","turn":"1"})", "no \"text\""},
+      {R"({"at":"1969-12-31T23:59:59Z","id":"a","type":"note","payload":1})", "is before 1970"},
       {R"({"at":"2026-03-23T08:00:00Z","agent":"nobody","session":"s","turn":"1","text":"hi"})", "nobody"},
   };
   for (const auto& [line, cause] : lines) {
@@ -78,7 +86,50 @@ TEST(AgentWork, BadLinesAreNamed) {
 )");
   EXPECT_THAT(work(scratch / "dir", scratch / "feed.jsonl").err,
               HasSubstr("line 2: it is earlier than the line before"));
-  EXPECT_EQ(runWitan({"agent", "check", "--dir", scratch / "dir"}).exitCode, 0);
+  // Nothing of it was applied.
+  EXPECT_FALSE(std::filesystem::exists(scratch / "dir"));
+  const std::string deep = std::string(30, '[') + std::string(30, ']');
+  scratch.write("feed.jsonl", R"({"at":"2026-03-23T08:00:00Z","id":"a","type":"note","payload":)" + deep + "}\n");
+  EXPECT_THAT(work(scratch / "dir", scratch / "feed.jsonl").err, HasSubstr("line 1"));
+}
+
+TEST(AgentWork, LinesThatMeetAConflictAreSaidAndTheOthersGoOn) {
+  testing::Garden garden;
+  const testing::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+  testing::meet(laptop, phone);
+  laptop.ok({"journal", "put", "n1", "--type", "note", "--text", "beans"});
+  phone.ok({"journal", "put", "n1", "--type", "note", "--text", "peas"});
+  testing::meet(laptop, phone);
+  garden.scratch().write("feed.jsonl", R"({"at":"2026-03-23T08:00:00Z","id":"n1","type":"note","payload":"maize"}
+{"at":"2026-03-23T08:00:00Z","id":"n2","type":"note","payload":"corn"}
+)");
+  const Finished ran = work(laptop.dir(), garden / "feed.jsonl");
+  EXPECT_EQ(ran.exitCode, 3) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("line 1: the entry was edited on several devices at once"));
+  EXPECT_THAT(laptop.ok({"journal", "get", "n2"}), HasSubstr("corn"));
+}
+
+// A patient and the first order, both at eight o'clock.
+TEST(AgentWork, EntriesOfOneMomentAreWorkedInTheirOrder) {
+  const Scratch scratch;
+  std::ifstream day(kDay);
+  std::string patient, order;
+  std::getline(day, patient), std::getline(day, order);
+  order.replace(order.find("09:00"), 5, "08:00");
+  scratch.write("feed.jsonl", patient + "\n" + order + "\n");
+  const Finished ran = work(scratch / "dir", scratch / "feed.jsonl");
+  EXPECT_EQ(ran.exitCode, 0) << ran.err;
+  EXPECT_THAT(ran.out, Not(HasSubstr("failed")));
+}
+
+TEST(AgentWork, TheAnswerToWhatWasSaidIsPrinted) {
+  const Scratch scratch;
+  const std::string line = R"({"at":"2026-03-23T08:00:00Z","agent":"udt-lab","session":"s","turn":"1","text":"hi"})";
+  scratch.write("feed.jsonl", line + "\n");
+  EXPECT_THAT(work(scratch / "dir", scratch / "feed.jsonl").out, HasSubstr("agent answer  udt-lab: nothing"));
+  ASSERT_EQ(runWitan({"agent", "pause", "udt-lab", "--dir", scratch / "quiet"}).exitCode, 0);
+  EXPECT_THAT(work(scratch / "quiet", scratch / "feed.jsonl").out,
+              HasSubstr("agent unheard  udt-lab does not hear what was said: the agent is dormant"));
 }
 
 TEST(AgentWork, APausedAgentIsNotWoken) {
@@ -91,6 +142,11 @@ TEST(AgentWork, APausedAgentIsNotWoken) {
   EXPECT_THAT(runs, Not(HasSubstr("completed")));
   ASSERT_EQ(runWitan({"agent", "resume", "udt-lab", "--dir", dir}).exitCode, 0);
   ASSERT_EQ(runWitan({"agent", "destroy", "udt-lab", "--dir", dir}).exitCode, 0);
+  for (const char* verb : {"pause", "resume", "destroy"}) {
+    const Finished unknown = runWitan({"agent", verb, "udt-lap", "--dir", dir});
+    EXPECT_EQ(unknown.exitCode, 1) << verb;
+    EXPECT_THAT(unknown.err, HasSubstr("no agent \"udt-lap\""));
+  }
   const Finished again = runWitan({"agent", "resume", "udt-lab", "--dir", dir});
   EXPECT_EQ(again.exitCode, 1);
   EXPECT_THAT(again.err, HasSubstr("is destroyed"));

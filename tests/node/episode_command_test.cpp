@@ -65,6 +65,7 @@ TEST(EpisodeCommand, ListShowReplay) {
   EXPECT_THAT(laptop.ok({"episode", "show", transcript.run()}), HasSubstr("0  begin  {\"agent\":\"follow-up\""));
   EXPECT_THAT(laptop.ok({"episode", "show", transcript.run(), "--json"}),
               HasSubstr(transcript.messages[1].content + "\n"));
+  EXPECT_THAT(laptop.ok({"episode", "show", transcript.run().substr(0, 8)}), HasSubstr("0  begin"));
   EXPECT_THAT(laptop.ok({"episode", "replay", transcript.run()}), HasSubstr("reproduced byte for byte\n"));
   EXPECT_TRUE(laptop.asJson({"episode", "replay", transcript.run()}).at("reproduced").as_bool());
 }
@@ -88,7 +89,8 @@ TEST(EpisodeCommand, BadInputIsNamed) {
   Garden garden;
   const Replica laptop = garden.join("laptop");
   Transcript().writeInto(laptop);
-  EXPECT_THAT(laptop.run({"episode", "show", "abc"}).err, HasSubstr("witan episode list"));
+  EXPECT_THAT(laptop.run({"episode", "show", "xyz"}).err, HasSubstr("witan episode list"));
+  EXPECT_THAT(laptop.run({"episode", "show", ""}).err, HasSubstr("is no run key"));
   EXPECT_THAT(laptop.run({"episode", "replay", std::string(64, '0')}).err, HasSubstr("no transcript"));
   EXPECT_THAT(laptop.run({"episode", "show", Transcript().run(), "--device", "other"}).err, HasSubstr("by other"));
   EXPECT_EQ(laptop.run({"episode"}).exitCode, kExitUsage);

@@ -274,5 +274,11 @@ TEST_F(SecretCommand, ATerminalThatSaysTwoThingsOrCtrlCChangesNothing) {
   EXPECT_FALSE(fs::exists(store()));
 }
 
+TEST_F(SecretCommand, WhereThereIsNoDirectoryThereIsNothingToList) {
+  const Finished listed = runWitan({"secret", "list", "--dir", (dir() / "nosuchdir").string()});
+  EXPECT_EQ(listed.exitCode, kExitFailed);
+  EXPECT_THAT(listed.err, HasSubstr("there is no data directory"));
+}
+
 }  // namespace
 }  // namespace witan::node

@@ -56,6 +56,22 @@ TEST(Operation, TwoDevicesThatDidItShowOneRecord) {
   EXPECT_EQ(view, operationViewOf(kOperation, other));
 }
 
+// A device that was refused what another had carried out does not hide the effect.
+TEST(Operation, OfRecordsThatDifferAnAppliedOneIsShown) {
+  OperationBody refused = body();
+  refused.outcome = OperationOutcome::failed;
+  refused.undo.clear();
+  const std::vector<Version> versions{version("a", 1, *encodeRecord(refused)), version("c", 1, *encodeRecord(body())),
+                                      version("b", 1, *encodeRecord(body()))};
+  std::vector<Version> reversed(versions.rbegin(), versions.rend());
+  const OperationView view = operationViewOf(kOperation, versions);
+  ASSERT_TRUE(view.record);
+  EXPECT_EQ(view.record->dot, (Dot{"b", 1}));
+  EXPECT_EQ(view.record->body.outcome, OperationOutcome::applied);
+  EXPECT_EQ(view.repeats, (std::vector<Dot>{{"a", 1}, {"c", 1}}));
+  EXPECT_EQ(view, operationViewOf(kOperation, reversed));
+}
+
 TEST(Operation, ARecordOfAnotherOperationIsUnreadable) {
   const OperationView view =
       operationViewOf(OperationId{sha256("other")}, std::vector{version("a", 1, *encodeRecord(body()))});

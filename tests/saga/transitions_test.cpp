@@ -5,6 +5,10 @@
 
 #include <set>
 
+#include "base/json.h"
+#include "base/utf8.h"
+#include "saga/saga_row.h"
+
 namespace witan::saga {
 namespace {
 
@@ -62,6 +66,18 @@ TEST(Transitions, EveryPhaseLeadsToTheEnd) {
         for (const SagaEvent event : all<SagaEvent>()) reached.insert(transition(phase, event).phase);
     }
     EXPECT_TRUE(reached.contains(SagaPhase::done)) << enumName(from);
+  }
+}
+
+// Half a character would make the operation's record one that nobody can write.
+TEST(SagaRow, AnErrorIsCutBetweenCharacters) {
+  for (std::size_t n = kMaxErrorBytes - 3; n <= kMaxErrorBytes; ++n) {
+    const Outcome outcome = refusal({ErrorCode::conflict, std::string(n, 'x') + "\xe2\x82\xac and so on", ""});
+    ASSERT_TRUE(isUtf8(outcome.result)) << n;
+    const auto parsed = parseJson(outcome.result);
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_LE(parsed->at("error").as_string().size(), kMaxErrorBytes);
+    EXPECT_GT(parsed->at("error").as_string().size(), kMaxErrorBytes - 4);
   }
 }
 
