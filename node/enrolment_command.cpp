@@ -103,6 +103,13 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
          WITAN_TRY(answer, client.get("/v1/devices"));
          return print(answer, a.json, rosterWords);
        });
+  verb("rotate-key", "Give this device a new key; its id stays", "witan device rotate-key",
+       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+         WITAN_TRY(answer, client.post("/v1/devices/rotate-key", {}));
+         return print(answer, a.json, [](const json::value& done) {
+           return std::string(isTrue(done, "pending") ? "asked for; it counts once the roster has it\n" : "the new key counts\n");
+         });
+       });
   const auto one = [&](const char* name, const char* what, const char* example) {
     const auto [command, a] =
         verb(name, what, example, [name](const ControlClient& client, const EnrolArguments& args) -> Result<int> {

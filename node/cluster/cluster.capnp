@@ -53,3 +53,8 @@ struct Slice {                  # type 68, back: what one role sees of one entit
 struct SliceUpTo {              # type 69, back: everything up to here has been sent
   place @0 :SlicePlace;
 }
+
+struct RotateKey {              # type 70, from a member to one that holds the admin's key
+  key @0 :Data;                 # Ed25519, the next one
+  proof @1 :Data;               # signature by that key over "witan rotate|{device}|{hex of the key}"
+}

@@ -16,7 +16,12 @@ namespace {
 constexpr std::size_t kSmallFile = 4096;
 
 fs::path pathOf(const fs::path& dir, KeyName name) {
-  return dir / (name == KeyName::device ? "device.key" : "admin.key");
+  switch (name) {
+    case KeyName::device: return dir / "device.key";
+    case KeyName::admin: return dir / "admin.key";
+    case KeyName::nextDevice: return dir / "device.key.next";
+  }
+  return dir;
 }
 
 std::string shortHash(const PublicKey& key) { return toHex(sha256(asView(key))).substr(0, 32); }
@@ -74,6 +79,18 @@ Result<SigningKey> readKey(const fs::path& dir, KeyName name) {
   auto key = seed.ok() ? SigningKey::fromSeed(*seed) : Result<SigningKey>(seed.error());
   if (!key.ok()) return corrupt(path.string() + " does not hold 64 hex digits", "restore it from a copy");
   return key;
+}
+
+Status promoteNextKey(const fs::path& dir) {
+  WITAN_TRY(next, readKey(dir, KeyName::nextDevice));
+  WITAN_DO(replaceFile(pathOf(dir, KeyName::device), toHex(asBytes(next.seed())) + "\n", 0600));
+  std::error_code ec;
+  fs::remove(pathOf(dir, KeyName::nextDevice), ec);
+  return okStatus();
+}
+
+std::string rotationText(std::string_view device, const PublicKey& next) {
+  return "witan rotate|" + std::string(device) + "|" + toHex(next);
 }
 
 Status writeClusterFile(const fs::path& dir, const ClusterFile& cluster) {

@@ -36,13 +36,18 @@ struct ClusterFile {
   WITAN_MEMBERS(ClusterFile, adminKey, partitions, name)
 };
 
-enum class KeyName { device, admin };
+// nextDevice: a key that the roster does not have yet (DIR/device.key.next).
+enum class KeyName { device, admin, nextDevice };
 
 // A new key, durably. Errors: conflict if there is one.
 Result<SigningKey> createKey(const std::filesystem::path& dir, KeyName name);
 // Errors: notFound; corrupt; unauthorised if others may read the file.
 Result<SigningKey> readKey(const std::filesystem::path& dir, KeyName name);
 bool hasKey(const std::filesystem::path& dir, KeyName name);
+// The next key takes the place of the present one, durably.
+Status promoteNextKey(const std::filesystem::path& dir);
+// What the next key signs, to show that its owner has it.
+std::string rotationText(std::string_view device, const PublicKey& next);
 
 Status writeClusterFile(const std::filesystem::path& dir, const ClusterFile& cluster);
 // Errors: notFound if the directory is not that of a node on a network; corrupt.

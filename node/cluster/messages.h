@@ -22,7 +22,8 @@ enum class ClusterFrame : std::uint8_t {
   joinAnswer = 66,
   sliceHave = 67,
   slice = 68,
-  sliceUpTo = 69
+  sliceUpTo = 69,
+  rotateKey = 70
 };
 
 inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
@@ -86,6 +87,12 @@ struct SliceUpTo {
   WITAN_MEMBERS(SliceUpTo, place)
 };
 
+struct RotateKey {
+  std::vector<std::uint8_t> key;
+  std::vector<std::uint8_t> proof;
+  WITAN_MEMBERS(RotateKey, key, proof)
+};
+
 template <class T>
 constexpr ClusterFrame clusterFrameOf() {
   if constexpr (std::is_same_v<T, RosterMessage>)
@@ -98,8 +105,10 @@ constexpr ClusterFrame clusterFrameOf() {
     return ClusterFrame::sliceHave;
   else if constexpr (std::is_same_v<T, Slice>)
     return ClusterFrame::slice;
-  else
+  else if constexpr (std::is_same_v<T, SliceUpTo>)
     return ClusterFrame::sliceUpTo;
+  else
+    return ClusterFrame::rotateKey;
 }
 
 // One frame, header included.

@@ -105,6 +105,13 @@ void setRoles(const ControlCall& call) {
   published(call, call.daemon.enrolment().setRoles(call.text("device"), *roles));
 }
 
+void rotateKey(const ControlCall& call) {
+  const Status done = call.daemon.rotateKey();
+  if (!done.ok()) return call.refuse(done.error());
+  call.daemon.touch();
+  call.answer({{"device", call.daemon.replica().device()}, {"pending", hasKey(call.daemon.path(), KeyName::nextDevice)}});
+}
+
 void peers(const ControlCall& call) {
   json::array list;
   const std::int64_t now = call.daemon.now().ms;

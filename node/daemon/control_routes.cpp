@@ -51,6 +51,7 @@ const std::vector<ControlRoute>& controlRoutes() {
        "Gives a member other roles",
        {{"device", "its id or name"}, {"roles", "list of roles"}},
        setRoles},
+      {"POST", "/v1/devices/rotate-key", admin, "Gives this device a new key; its id stays", {}, rotateKey},
       {"GET", "/v1/peers", observer, "Links to the other members", {}, peers},
       {"POST",
        "/v1/peers/cut",

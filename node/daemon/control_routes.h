@@ -23,6 +23,7 @@ void approve(const ControlCall& call);
 void deny(const ControlCall& call);
 void revoke(const ControlCall& call);
 void setRoles(const ControlCall& call);
+void rotateKey(const ControlCall& call);
 void peers(const ControlCall& call);
 void cutPeer(const ControlCall& call);
 void healPeer(const ControlCall& call);

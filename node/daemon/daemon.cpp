@@ -45,6 +45,14 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
   WITAN_TRY(key, readKey(dir, KeyName::device));
   WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
   WITAN_TRY(book, RosterBook::open(dir, admin));
+  // A crash between the roster and the file: the roster has the next key already.
+  if (hasKey(dir, KeyName::nextDevice)) {
+    WITAN_TRY(next, node::readKey(dir, KeyName::nextDevice));
+    if (book.current().byKey(next.publicKey()) != nullptr) {
+      WITAN_DO(promoteNextKey(dir));
+      key = next;
+    }
+  }
   std::unique_ptr<Daemon> daemon(
       new Daemon(loop, log, dir, std::move(config), std::move(cluster), std::move(key), std::move(book)));
   WITAN_DO(daemon->openDir());
@@ -163,7 +171,7 @@ Status Daemon::openPeers() {
   };
   events.received = [this](const std::string& device, std::string_view frame) { heard(device, frame), touch(); };
   events.room = [this](const std::string&) { touch(); };
-  events.rosterChanged = [this] { reconcileMembership(), applyRights(), touch(); };
+  events.rosterChanged = [this] { goOverToNextKey(), reconcileMembership(), applyRights(), touch(); };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ = std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
@@ -204,10 +212,59 @@ void Daemon::reconcileMembership() {
   (void)payRetireAcks(data);
 }
 
+// --- keys
+
+namespace {
+
+RotateKey rotationOf(const std::string& device, const SigningKey& next) {
+  RotateKey request;
+  const PublicKey key = next.publicKey();
+  request.key.assign(key.begin(), key.end());
+  const Signature proof = next.sign(rotationText(device, key));
+  request.proof.assign(proof.begin(), proof.end());
+  return request;
+}
+
+}  // namespace
+
+Status Daemon::rotateKey() {
+  const std::string device = replica().device();
+  if (!hasKey(path_, KeyName::nextDevice)) {
+    WITAN_TRY(made, createKey(path_, KeyName::nextDevice));
+    (void)made;
+  }
+  WITAN_TRY(next, node::readKey(path_, KeyName::nextDevice));
+  if (desk_->isAdmin()) return peers_->rotate(device, rotationOf(device, next));
+  for (const PeerStatus& peer : peers_->status()) askForNextKey(peer.device);
+  return okStatus();
+}
+
+// Said to everybody: who holds the admin's key takes it. Said again whenever somebody connects.
+void Daemon::askForNextKey(const std::string& device) {
+  if (!hasKey(path_, KeyName::nextDevice)) return;
+  auto next = node::readKey(path_, KeyName::nextDevice);
+  if (next.ok()) peers_->send(device, clusterFrame(rotationOf(replica().device(), *next)), false);
+}
+
+// The roster has the next key: from now on this device is known by it.
+void Daemon::goOverToNextKey() {
+  if (!hasKey(path_, KeyName::nextDevice)) return;
+  auto next = node::readKey(path_, KeyName::nextDevice);
+  const RosterDevice* known = next.ok() ? book_.current().byKey(next->publicKey()) : nullptr;
+  if (known == nullptr || known->device != replica().device()) return;
+  auto identity = net::tlsIdentityOf(*next, replica().device());
+  Status done = identity.ok() ? promoteNextKey(path_) : Status(identity.error());
+  if (!done.ok()) return log_.error("node", "the next key was not taken", {{"why", done.error().message}});
+  key_ = *next;
+  peers_->setIdentity(*identity);
+  log_.warn("node", "this device has another key now", {{"fingerprint", fingerprintOf(key_.publicKey())}});
+}
+
 // --- slices
 
 void Daemon::met(const std::string& device) {
   replica().connected(device, now());
+  askForNextKey(device);
   const RosterDevice* known = book_.current().find(device);
   if (known == nullptr || me() == nullptr) return;
   if (me()->keepsLedgers()) return sliceServer_->connected(*known);
@@ -294,7 +351,8 @@ Status Daemon::work() {
   WITAN_DO(dir_->drain(at, effects));
   carryOut(effects);
   WITAN_DO(feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
-    for (const auto& [handle, visit] : followers_) visit(host, entry);
+    const auto followers = followers_;  // one may leave while it is told
+    for (const auto& [handle, visit] : followers) visit(host, entry);
   }));
   WITAN_DO(sendSlices());
   armTimer();

@@ -58,6 +58,8 @@ class Daemon {
   const DaemonConfig& config() const { return config_; }
   const ClusterFile& cluster() const { return cluster_; }
   const SigningKey& key() const { return key_; }
+  // Takes a new key of its own: asks for it, and goes over to it once the roster has it. Errors: it cannot be written.
+  Status rotateKey();
   const std::vector<std::string>& addresses() const { return addresses_; }
   NodeDir& dir() { return *dir_; }
   Replica& replica() { return dir_->replica(); }
@@ -92,6 +94,8 @@ class Daemon {
   Status onSliceFrame(const std::string& device, std::string_view frame);
   Status sendSlices();
   void applyRights();
+  void goOverToNextKey();
+  void askForNextKey(const std::string& device);
   Status work();
   void carryOut(Effects& effects);
   void say(const Notice& notice);
@@ -109,7 +113,7 @@ class Daemon {
   const std::filesystem::path path_;
   const DaemonConfig config_;
   const ClusterFile cluster_;
-  const SigningKey key_;
+  SigningKey key_;
   RosterBook book_;
   agents::LocalGate gate_;
   std::unique_ptr<NodeDir> dir_;

@@ -10,6 +10,8 @@ namespace witan::node {
 
 namespace {
 
+constexpr std::int64_t kShortLifeMs = 1'000;
+
 net::PeerNetworkOptions networkOptions() {
   net::PeerNetworkOptions options;
   options.maxFrameBytes = kMaxAdjudicationFrame;
@@ -27,7 +29,8 @@ bool isClusterFrame(std::string_view frame) {
 
 PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
                    Options options, Events events)
-    : book_(book),
+    : loop_(loop),
+      book_(book),
       desk_(desk),
       log_(log),
       options_(std::move(options)),
@@ -112,15 +115,29 @@ void PeerDesk::down(net::LinkId id, std::string_view reason) {
   const Link link = std::move(at->second);
   links_.erase(at);
   if (link.device.empty()) return;
-  past_[link.device] = {std::string(reason), events_.steadyMs()};
+  Past& past = past_[link.device];
+  past.shortLived = events_.steadyMs() - link.sinceMs < kShortLifeMs ? past.shortLived + 1 : 0;
+  past.end = std::string(reason);
+  past.atMs = events_.steadyMs();
   if (const auto current = byDevice_.find(link.device); current != byDevice_.end() && current->second == id)
     byDevice_.erase(current);
   log_.info("peers", "disconnected", {{"id", link.device}, {"why", std::string(reason)}});
   events_.disconnected(link.device);
+  // Two that cannot talk to each other do not try ten times a second.
+  if (past.shortLived > 2) return dialLater(link.device, 1'000LL << std::min(past.shortLived, 6u));
   if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
 }
 
 // --- dialling
+
+void PeerDesk::dialLater(const std::string& device, std::int64_t ms) {
+  undial(device);
+  waiting_.insert(device);
+  loop_.after(ms, [this, device, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired() || waiting_.erase(device) == 0) return;
+    if (const RosterDevice* known = book_.current().find(device)) dial(*known);
+  });
+}
 
 void PeerDesk::dialAll() {
   for (const RosterDevice& device : book_.current().devices) {
@@ -133,7 +150,7 @@ void PeerDesk::dialAll() {
 
 void PeerDesk::dial(const RosterDevice& device) {
   if (!device.active() || device.device == options_.device || cut_.contains(device.device)) return;
-  if (byDevice_.contains(device.device)) return;
+  if (byDevice_.contains(device.device) || waiting_.contains(device.device)) return;
   auto key = publicKeyFromHex(device.keys.back(), "key");
   if (!key.ok()) return;
   for (const std::string& address : device.addresses) {
@@ -191,6 +208,7 @@ void PeerDesk::clusterFrame(Link& link, std::string_view bytes) {
   const auto type = static_cast<ClusterFrame>(bytes[4]);
   if (link.device.empty() && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
   if (!link.device.empty() && type == ClusterFrame::roster) return onRoster(link, bytes);
+  if (!link.device.empty() && type == ClusterFrame::rotateKey) return onRotate(link, bytes);
   if (!link.device.empty() && type != ClusterFrame::joinRequest && type != ClusterFrame::joinAnswer)
     return events_.received(link.device, bytes);
   network_.close(link.info.id, "a frame that does not belong here");
@@ -238,7 +256,8 @@ void PeerDesk::applyRoster(std::string_view from) {
     network_.close(id, why);
   }
   for (const RosterDevice& device : roster.devices) {
-    if (!device.active() || device.addresses != applied_[device.device].addresses) undial(device.device);
+    const RosterDevice& before = applied_[device.device];
+    if (!device.active() || device.addresses != before.addresses || device.keys != before.keys) undial(device.device);
     applied_[device.device] = device;
     dial(device);
   }
@@ -262,6 +281,27 @@ void PeerDesk::onJoin(Link& link, std::string_view bytes) {
   const net::LinkId id = link.info.id;
   (void)network_.send(id, node::clusterFrame(answer));
   if (book_.current().version != before) applyRoster("");
+}
+
+Status PeerDesk::rotate(const std::string& device, const RotateKey& request) {
+  WITAN_TRY(next, publicKeyFromBytes(request.key, "key"));
+  if (!verifySignature(next, rotationText(device, next), request.proof))
+    return Error{ErrorCode::unauthorised, "a key that its owner does not prove to have", ""};
+  if (book_.current().find(device)->keys.back() == toHex(next)) return okStatus();
+  WITAN_DO(desk_.rotate(device, next));
+  log_.warn("enrolment", "a member has another key", {{"id", device}, {"fingerprint", fingerprintOf(next)}});
+  applyRoster("");
+  return okStatus();
+}
+
+void PeerDesk::onRotate(Link& link, std::string_view bytes) {
+  RotateKey request;
+  const std::string device = link.device;
+  const net::LinkId id = link.info.id;
+  Status done = readClusterFrame(bytes, request);
+  if (done.ok() && !desk_.isAdmin()) return;  // another one will hear it
+  if (done.ok()) done = rotate(device, request);
+  if (!done.ok()) network_.close(id, "the key was not taken: " + done.error().message);
 }
 
 // --- reading

@@ -57,6 +57,11 @@ class PeerDesk {
   // Called after the book has changed here (by an admin's command): tells everybody and applies it.
   void rosterPublished();
 
+  // A member asks for another key, or this device does. Errors: not the admin's device, a proof that does not hold.
+  Status rotate(const std::string& device, const RotateKey& request);
+  // This device's key has changed: links from now on are made with it.
+  void setIdentity(const net::TlsIdentity& identity) { network_.setIdentity(identity); }
+
   // For drills: no link with this device, in either direction, until heal().
   void cut(const std::string& device);
   void heal(const std::string& device);
@@ -80,6 +85,7 @@ class PeerDesk {
   struct Past {
     std::string end;
     std::int64_t atMs = 0;
+    unsigned shortLived = 0;  // links in a row that ended as soon as they were there
   };
 
   Status admit(const net::LinkInfo& info);
@@ -89,12 +95,15 @@ class PeerDesk {
   void clusterFrame(Link& link, std::string_view frame);
   void onRoster(Link& link, std::string_view frame);
   void onJoin(Link& link, std::string_view frame);
+  void onRotate(Link& link, std::string_view frame);
   bool keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const;
   void tellRoster(net::LinkId id);
   void applyRoster(std::string_view from);
   void dial(const RosterDevice& device);
+  void dialLater(const std::string& device, std::int64_t ms);
   void undial(const std::string& device);
 
+  net::Loop& loop_;
   RosterBook& book_;
   EnrolmentDesk& desk_;
   Log& log_;
@@ -105,7 +114,8 @@ class PeerDesk {
   std::map<std::string, Past, std::less<>> past_;
   std::map<std::string, std::set<std::string>, std::less<>> dialling_;  // names of dials by device
   std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
-  std::set<std::string, std::less<>> cut_;
+  std::set<std::string, std::less<>> cut_, waiting_;  // waiting_: to be dialled after a while
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   net::PeerNetwork network_;
 };

@@ -232,6 +232,23 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(net::httpCall(endpoint, elsewhere, 10'000)->status, 421);
 }
 
+TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  for (Node* node : {&second, &first}) {
+    const std::string before = testing::contentOf(node->dir() + "/device.key");
+    EXPECT_EQ(node->run({"device", "rotate-key"}).exitCode, 0);
+    EXPECT_TRUE(eventually([&] { return testing::contentOf(node->dir() + "/device.key") != before; })) << node->log();
+    EXPECT_TRUE(first.waitUntil("connected") && second.waitUntil("connected")) << first.log() << second.log();
+  }
+  second.stop();
+  ASSERT_TRUE(second.up()) << second.log();
+  EXPECT_TRUE(second.waitUntil("connected")) << second.log();
+  EXPECT_FALSE(std::filesystem::exists(second.dir() + "/device.key.next"));
+}
+
 TEST(Deployment, TwoDaemonsDoNotShareADirectory) {
   const Scratch scratch;
   Node first(scratch, "first");

@@ -48,6 +48,7 @@ TEST(ClusterMessages, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::SliceHave, SliceHave>();
   expectSameLayout<wire::Slice, Slice>();
   expectSameLayout<wire::SliceUpTo, SliceUpTo>();
+  expectSameLayout<wire::RotateKey, RotateKey>();
 }
 
 TEST(Roster, ASignedOneReadsBack) {
