@@ -32,6 +32,8 @@ class FrameCutter {
   // The next whole frame; nullopt: more bytes are needed. After an error the stream is lost.
   Result<std::optional<CutFrame>> next();
 
+  void clear() { begin_ = end_ = wanted_ = 0; }  // what came and was not given out is forgotten
+
   std::size_t capacity() const { return buffer_.size(); }
 
  private:

@@ -86,7 +86,8 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
       Waiting next = std::move(waiting.front());
       waiting.pop_front();
       ++active;
-      Result<HttpResponse> answer = co_await slot->exchange.run(next.request, Chunk());
+      Chunk none;
+      Result<HttpResponse> answer = co_await slot->exchange.run(next.request, std::move(none));
       --active;
       if (!silent) next.done(std::move(answer));
     }

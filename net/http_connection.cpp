@@ -126,6 +126,8 @@ void HttpConnection::finish() {
 
 asio::awaitable<void> HttpConnection::refuse(Self, HttpFault fault) { co_await refuseWith(std::move(fault)); }
 
+// A temporary with a destructor inside a co_await expression is destroyed twice by g++ 12 when it is an aggregate; so
+// what is awaited here gets named things only.
 asio::awaitable<void> HttpConnection::serve(Self) {
   keepAlive_ = true;
   while (keepAlive_ && !ended_ && !shared_->closing) {
@@ -153,20 +155,24 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
   while (true) {
     if (!input_.empty()) input_.erase(0, reader.put(input_));
     if (reader.fault()) {
-      co_await refuseWith(*reader.fault());
+      HttpFault fault = *reader.fault();
+      co_await refuseWith(std::move(fault));
       co_return std::nullopt;
     }
     if (reader.done()) break;
     if (reader.headerDone() && waiting_ != Waiting::body) {
       if (reader.expectsContinue() && input_.empty()) {
-        const bool written = co_await writeOut("HTTP/1.1 100 Continue\r\n\r\n");
+        std::string goOn = "HTTP/1.1 100 Continue\r\n\r\n";
+        const bool written = co_await writeOut(std::move(goOn));
         if (!written) co_return std::nullopt;
       }
       wait(Waiting::body, options.bodyTimeoutMs);
     }
     const IoResult result = co_await stream_->read(buffer);
-    if (timedOut_ && !ended_ && waiting_ != Waiting::firstByte)
-      co_await refuseWith({408, "the request came too slowly"});
+    if (timedOut_ && !ended_) {
+      HttpFault slow{408, "the request came too slowly"};
+      co_await refuseWith(std::move(slow));
+    }
     if (ended_ || timedOut_ || result.error) co_return std::nullopt;
     if (waiting_ == Waiting::firstByte) wait(Waiting::header, options.headerTimeoutMs);
     idle_ = false;
@@ -186,7 +192,8 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
 asio::awaitable<void> HttpConnection::refuseWith(HttpFault fault) {
   keepAlive_ = false;
   const HttpResponse response = faultAnswer(fault);
-  const bool written = co_await writeOut(responseHead(response, false, response.body.size(), false) + response.body);
+  std::string bytes = responseHead(response, false, response.body.size(), false) + response.body;
+  const bool written = co_await writeOut(std::move(bytes));
   if (written) co_await lingerAndEnd();
   end();
 }
@@ -248,7 +255,8 @@ void HttpConnection::answered(HttpResponse response) {
 asio::awaitable<void> HttpConnection::streamOut(HttpResponse head, bool withBody) {
   chunked_ = withBody && http11_;
   if (events_) head.headers.emplace("cache-control", "no-store");
-  const bool written = co_await writeOut(responseHead(head, false, std::nullopt, chunked_));
+  std::string headBytes = responseHead(head, false, std::nullopt, chunked_);
+  const bool written = co_await writeOut(std::move(headBytes));
   if (!written) co_return;
   spawn(shared_->io, watchForEnd(shared_from_this()));
   while (withBody && !ended_) {
@@ -258,7 +266,8 @@ asio::awaitable<void> HttpConnection::streamOut(HttpResponse head, bool withBody
       const bool sent = co_await writeOut(std::move(bytes));
       if (!sent) co_return;
     } else if (streamClosing_) {
-      if (chunked_) co_await writeOut("0\r\n\r\n");
+      std::string last = chunked_ ? "0\r\n\r\n" : "";
+      co_await writeOut(std::move(last));
       break;
     } else {
       wait(Waiting::streaming, shared_->options.streamHeartbeatMs);

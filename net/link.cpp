@@ -65,7 +65,8 @@ asio::awaitable<void> Link::run(Socket socket) {
   Status verdict = judge();
   if (state_ == State::ended) co_return;
   if (!verdict.ok()) {
-    co_await refuse(verdict.error());
+    Error why = verdict.error();
+    co_await refuse(std::move(why));
     co_return;
   }
   welcomed_ = true;
@@ -124,7 +125,10 @@ asio::awaitable<void> Link::readFrames() {
     }
     lastIn_ = Loop::nowMs();
     stats_.bytesIn += result.bytes;
-    if (state_ == State::closing) continue;  // read away, so that our goodbye arrives
+    if (state_ == State::closing) {  // read away, so that our goodbye arrives
+      cutter_.clear();
+      continue;
+    }
     cutter_.filled(result.bytes);
     while (state_ == State::starting || state_ == State::up) {
       auto frame = cutter_.next();
@@ -241,6 +245,7 @@ void Link::close(std::string reason) {
   if (state_ == State::closing || state_ == State::ended || state_ == State::refusing) return;
   if (!welcomed_) return end(std::move(reason));
   queue(goodbyeFrame(reason));
+  cutter_.clear();
   state_ = State::closing;
   closeReason_ = std::move(reason);
   deadline_.within(options_->closeTimeoutMs);

@@ -61,9 +61,15 @@ struct Device {
     network = std::make_unique<PeerNetwork>(loop, identity, options, std::move(events));
   }
 
-  // Runs the shared loop until `done`; fails the test if that never comes.
+  // Runs the shared loop until `done`; fails the test if that never comes. Looks again every few milliseconds: what is
+  // waited for may happen in another thread.
   void until(const std::function<bool()>& done, const char* what) {
-    EXPECT_TRUE(loop.runUntil(done, kPatience)) << "never: " << what << words();
+    const std::int64_t end = Loop::nowMs() + kPatience;
+    while (!loop.runUntil(done, 2))
+      if (Loop::nowMs() >= end) {
+        ADD_FAILURE() << "never: " << what << words();
+        return;
+      }
   }
   std::string words() const {
     std::string out;
