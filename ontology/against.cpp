@@ -32,6 +32,11 @@ std::string lower(std::string text) {
   return text;
 }
 
+bool sameProcesses(const Derivation& a, const Derivation& b) {
+  return std::equal(a.roles.begin(), a.roles.end(), b.roles.begin(), b.roles.end(),
+                    [](const DerivedRole& x, const DerivedRole& y) { return x.processes == y.processes; });
+}
+
 class Comparing {
  public:
   Comparing(const kernel::Signature& code, const Model& model)
@@ -139,29 +144,33 @@ void Comparing::compareProcesses() {
   }
 }
 
+// Declared roles pin the derivation: they are what is compared, and where Procedure 1 gives others it is noted.
 void Comparing::compareRoles() {
-  const Derivation derived = deriveRoles(model_);
+  const bool pinned = !model_.roles.empty();
+  const Derivation roles = pinned ? declaredRoles(model_) : deriveRoles(model_);
+  const std::string says = pinned ? "as the ontology declares" : "as Procedure 1 derives from the ontology";
+  if (pinned && !sameProcesses(roles, deriveRoles(model_)))
+    note("the ontology declares other roles than Procedure 1 would derive");
   Names matched;
-  for (const DerivedRole& role : derived.roles) {
+  for (const DerivedRole& role : roles.roles) {
     Names processes;
     for (const std::size_t p : role.processes) processes.insert(model_.processes[p].name);
     const auto same = std::find_if(code_.roles.begin(), code_.roles.end(),
                                    [&](const kernel::RoleInfo& r) { return processesOf(r.name) == processes; });
     if (same == code_.roles.end()) {
-      differ("no role in the code performs just " + joined(processes) + ", as Procedure 1 derives from the ontology");
+      differ("no role in the code performs just " + joined(processes) + ", " + says);
       continue;
     }
     matched.insert(same->name);
     ++result_.roles;
-    if (role.declared && role.name != same->name)
+    if (pinned && role.name != same->name)
       differ("the role that performs " + joined(processes) + " is called " + same->name + " in the code and " +
              role.name + " in the ontology");
     within("role " + same->name + " sees", names(same->footprint), names(role.footprint));
   }
   for (const kernel::RoleInfo& role : code_.roles)
     if (!matched.contains(role.name))
-      differ("role " + role.name + " performs " + joined(processesOf(role.name)) +
-             ", which is no role that Procedure 1 derives from the ontology");
+      differ("role " + role.name + " performs " + joined(processesOf(role.name)) + ", and no role does so " + says);
 }
 
 void Comparing::compareInvariants() {

@@ -18,7 +18,7 @@ struct Comparison {
   std::size_t fields = 0, processes = 0, roles = 0, invariants = 0;  // that both have
 };
 
-// Roles are compared as Procedure 1 derives them, and with the declared ones if there are any.
+// Roles are compared as the ontology declares them, and if it declares none, as Procedure 1 derives them.
 // O(fields * (processes + roles + invariants)).
 Comparison compareWith(const kernel::Signature&, const Model&);
 

@@ -69,7 +69,9 @@ void appendCoverage(std::string& out, const Derived& d) {
   const Model& model = d.model;
   out += "no invariant reads what they write: " + joined(processNames(model, d.coverage.unguarded)) + "\n";
   if (d.coverage.open.empty()) {
-    out += "life cycle: every process has an invariant that knows the phase\n";
+    out += model.ofKind(FieldKind::lifecycle).empty()
+               ? "life cycle: no field of it\n"
+               : "life cycle: every process has an invariant that knows the phase\n";
     return;
   }
   out += "life cycle: no invariant could forbid in one phase and allow in another\n";
@@ -105,16 +107,18 @@ std::string checkJson(const std::string& file, const Diagnostics& found) {
 
 std::string deriveText(const Derived& d) {
   const Model& model = d.model;
-  std::string out = model.domain.name + ": " + std::to_string(d.roles.roles.size()) + " roles, theta " +
-                    shareText(d.roles.theta) + "\nroles\n";
+  std::string out = model.domain.name + ": " + std::to_string(d.roles.roles.size()) + " roles, " +
+                    (d.roles.pinned ? "as declared" : "theta " + shareText(d.roles.theta)) + "\nroles\n";
   for (const DerivedRole& role : d.roles.roles)
-    out += "  " + role.name + (role.declared ? "" : "  (a name of ours: declare an ar:Role for another)") +
-           "\n    processes " + joined(processNames(model, role.processes)) + "\n    footprint " +
-           joined(model.namesOf(role.footprint)) + "\n    writes    " + joined(model.namesOf(role.writes)) + "\n";
-  out += "merged, in this order (shared of the smaller's fields)\n";
-  for (const Merge& m : d.roles.merges)
-    out += "  " + m.left + " + " + m.right + "  " + std::to_string(m.shared) + "/" + std::to_string(m.smaller) + "\n";
-  if (d.roles.merges.empty()) out += "  none\n";
+    out += "  " + role.name + (role.declared ? "" : "  (named by us)") + "\n    processes " +
+           joined(processNames(model, role.processes)) + "\n    footprint " + joined(model.namesOf(role.footprint)) +
+           "\n    writes    " + joined(model.namesOf(role.writes)) + "\n";
+  if (!d.roles.pinned) {
+    out += "merged, in this order (shared of the smaller's fields)\n";
+    for (const Merge& m : d.roles.merges)
+      out += "  " + m.left + " + " + m.right + "  " + std::to_string(m.shared) + "/" + std::to_string(m.smaller) + "\n";
+    if (d.roles.merges.empty()) out += "  none\n";
+  }
   out += "privilege excess (fields of the role that the process does not need)\n";
   for (const Excess& e : d.roles.excess)
     out += "  " + padded(model.processes[e.process].name, 24) + " " + d.roles.roles[e.role].name + " " +
@@ -144,7 +148,8 @@ std::string deriveJson(const Derived& d) {
       {"roles", roles},
       {"invariants", invariants},
       {"domain", model.domain.name},
-      {"theta", shareText(d.roles.theta)},
+      {"theta", d.roles.pinned ? json::value(nullptr) : json::value(shareText(d.roles.theta))},
+      {"pinned", d.roles.pinned},
       {"privilegeExcess", excess},
       {"capExceeded", d.roles.capExceeded},
       {"dependsOnIris", d.roles.dependsOnIris},

@@ -195,7 +195,7 @@ Derivation deriveRoles(const Model& model, std::optional<Share> cap) {
 }
 
 Derivation declaredRoles(const Model& model) {
-  Derivation d;
+  Derivation d{.pinned = true};
   for (const DeclaredRole& role : model.roles)
     if (!role.performs.empty()) d.roles.push_back({.processes = role.performs});
   finishRoles(model, d);

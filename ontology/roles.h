@@ -46,6 +46,7 @@ struct Excess {
 
 struct Derivation {
   std::vector<DerivedRole> roles;  // by their first process's name
+  bool pinned = false;             // declared, not derived
   Share theta;
   std::vector<Merge> merges;   // in the order they were made
   std::vector<Excess> excess;  // by process name

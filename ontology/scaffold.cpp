@@ -15,10 +15,14 @@ std::string commentLine(std::string_view text) {
   return out;
 }
 
+std::string rolesFrom(const Derivation& d) {
+  return d.pinned ? "roles as declared"
+                  : "Procedure 1, theta " + std::to_string(d.theta.of) + "/" + std::to_string(d.theta.to);
+}
+
 std::string head(const Model& model, const Derivation& derivation, const Plan& plan, const std::string& file) {
   return "// " + commentLine(model.title.empty() ? model.domain.name : model.title) +
-         "\n//\n// Begun from the ontology " + commentLine(file) + " (Procedure 1, theta " +
-         std::to_string(derivation.theta.of) + "/" + std::to_string(derivation.theta.to) + ": " +
+         "\n//\n// Begun from the ontology " + commentLine(file) + " (" + rolesFrom(derivation) + ": " +
          std::to_string(derivation.roles.size()) +
          " roles).\n// It says which fields, processes, roles and rules there are. What it does not say is yours: each "
          "process\n// below writes its arguments as they come, and each invariant passes until you write when it holds."

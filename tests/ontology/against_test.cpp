@@ -66,14 +66,23 @@ TEST(Against, ProcessesDiffer) {
 }
 
 TEST(Against, RolesDiffer) {
-  // A common field of both joins them into one role.
-  const Comparison c = compared(with(with(budgetText(), "ar:reads b:spentA", "ar:reads b:spentA , b:spentB"),
-                                     "ar:reads b:spentB ;", "ar:reads b:spentB , b:spentA ;"));
-  ASSERT_EQ(c.differences.size(), 3u);
-  EXPECT_EQ(c.differences[0],
-            "no role in the code performs just SpendA, SpendB, as Procedure 1 derives from the ontology");
   EXPECT_EQ(compared(with(budgetText(), "ar:name \"A\"", "ar:name \"Sales\"")).differences,
             Words{"the role that performs SpendA is called A in the code and Sales in the ontology"});
+  // One role for both, declared: it pins.
+  const std::string undeclared = with(with(budgetText(), "b:A a ar:Role ; ar:name \"A\" ; ar:performs b:SpendA .", ""),
+                                      "b:B a ar:Role ; ar:name \"B\" ; ar:performs b:SpendB .", "");
+  const Comparison one = compared(undeclared + "b:AB a ar:Role ; ar:name \"AB\" ; ar:performs b:SpendA , b:SpendB .");
+  EXPECT_EQ(one.differences, (Words{"no role in the code performs just SpendA, SpendB, as the ontology declares",
+                                    "role A performs SpendA, and no role does so as the ontology declares",
+                                    "role B performs SpendB, and no role does so as the ontology declares"}));
+  EXPECT_EQ(one.notes, Words{"the ontology declares other roles than Procedure 1 would derive"});
+  // None declared: derived, and whatever their names.
+  EXPECT_EQ(compared(undeclared).differences, Words{});
+  // A common field of both joins them into one role.
+  const Comparison joined = compared(with(with(undeclared, "ar:reads b:spentA", "ar:reads b:spentA , b:spentB"),
+                                          "ar:reads b:spentB ;", "ar:reads b:spentB , b:spentA ;"));
+  EXPECT_EQ(joined.differences.at(0),
+            "no role in the code performs just SpendA, SpendB, as Procedure 1 derives from the ontology");
 }
 
 TEST(Against, InvariantsDiffer) {
