@@ -63,7 +63,7 @@ TEST(CoordinateCommand, BadVectorsAreRefusedWithTheirPlace) {
   EXPECT_EQ(run.exitCode, 1);
   EXPECT_EQ(run.out, "");
   EXPECT_THAT(run.err, StartsWith("{\"error\":{\"code\":"));
-  EXPECT_THAT(run.err, HasSubstr("$.max_epochs: expected an integer, found true or false"));
+  EXPECT_THAT(run.err, HasSubstr("$.max_epochs: expected an integer, found a bool"));
   EXPECT_EQ(runWitan({"coordinate", "run", "no-such-file.json"}).exitCode, 1);
   EXPECT_EQ(runWitan({"coordinate", "run"}).exitCode, 2);
   EXPECT_EQ(runWitan({"coordinate"}).exitCode, 2);
