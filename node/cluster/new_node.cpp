@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "base/bytes.h"
 #include "base/seams.h"
@@ -111,7 +112,9 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   roster.devices = {firstDevice(key, node, now.wall)};
   WITAN_TRY(document, signRoster(roster, admin));
   WITAN_TRY(book, RosterBook::create(dir, admin.publicKey(), std::move(document)));
-  WITAN_DO(foundPartitions(dir, node.partitions, now));
+  // Of partitions that etcd gives away, whoever gets one first begins it.
+  WITAN_TRY(config, loadConfig(dir, [](const char* name) { return std::getenv(name); }));
+  if (config.engine == "embedded") WITAN_DO(foundPartitions(dir, node.partitions, now));
   return writeClusterFile(dir, {toHex(admin.publicKey()), node.partitions, book.current().devices.front().name});
 }
 

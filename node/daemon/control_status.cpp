@@ -14,6 +14,14 @@ struct Check {
   std::string what;
 };
 
+std::string etcdWords(const Daemon& daemon) {
+  if (daemon.etcd() == nullptr) return "not used here";
+  const EtcdGatewayState& state = daemon.etcd()->state();
+  if (state.connected && state.problem.empty()) return "connected to " + state.endpoint;
+  return (state.connected ? "trouble with " + state.endpoint : std::string("out of reach, nothing is decided")) +
+         (state.problem.empty() ? "" : ": " + state.problem);
+}
+
 // A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner is a
 // check of its own, and no failure.
 std::vector<Check> checksOf(Daemon& daemon) {
@@ -28,6 +36,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
           {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
           {"member", me != nullptr && me->active(), "this device is in the roster"},
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
+          {"etcd", true, etcdWords(daemon)},
           {"owners", true,
            unreachable == 0 ? "all reachable" : std::to_string(unreachable) + " partitions' owners are not connected"}};
 }

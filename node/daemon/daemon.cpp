@@ -16,6 +16,14 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 
+// A third of the lease, so that a member that has died costs no partition.
+EtcdOptions etcdOptions(const DaemonConfig& config) {
+  EtcdOptions options;
+  options.ttlMs = config.leaseSeconds * 1'000;
+  options.answerMs = std::clamp<std::int64_t>(options.ttlMs / 3, 500, 2'000);
+  return options;
+}
+
 std::vector<std::string> allDomains() {
   std::vector<std::string> names;
   for (const std::string_view name : domains::domainNames()) names.emplace_back(name);
@@ -96,6 +104,7 @@ NodeSetup Daemon::setup() const {
     return known != nullptr && known->active() && known->keepsLedgers();
   };
   setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
+  if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
   return setup;
 }
 
@@ -148,7 +157,8 @@ Status Daemon::openDir() {
   sliceServer_ = std::make_unique<SliceServer>(replica());
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
   applyRights();
-  return openPeers();
+  WITAN_DO(openPeers());
+  return openEtcd();
 }
 
 // The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
@@ -179,6 +189,18 @@ Status Daemon::openPeers() {
   return okStatus();
 }
 
+Status Daemon::openEtcd() {
+  if (config_.engine != "etcd" || !setup().ledgerReplica) return okStatus();
+  WITAN_TRY(endpoints, etcdEndpoints(config_));
+  EtcdGateway::Events events;
+  events.connected = [this] { replica().etcdConnected(now()), touch(); };
+  events.disconnected = [this] { replica().etcdDisconnected(), touch(); };
+  events.received = [this](const EtcdAnswer& answer) { replica().etcdReceived(answer, now()), touch(); };
+  etcd_ = std::make_unique<EtcdGateway>(
+      loop_, log_, EtcdGatewayOptions{std::move(endpoints), etcdOptions(config_).answerMs}, std::move(events));
+  return okStatus();
+}
+
 Status Daemon::start() {
   startedMs_ = now().ms;
   for (const std::string& address : config_.listen) {
@@ -190,6 +212,7 @@ Status Daemon::start() {
   reconcileMembership();
   WITAN_DO(round());
   peers_->dialAll();
+  if (etcd_) etcd_->start();
   return okStatus();
 }
 
@@ -364,6 +387,7 @@ void Daemon::carryOut(Effects& effects) {
     // A session that has ended is over for good: a new link begins a new one.
     if (!send.frames.empty() || send.close) peers_->send(send.peer, std::move(send.frames), send.close);
   }
+  if (etcd_ && !effects.etcd.empty()) etcd_->send(std::move(effects.etcd));
   for (const node::Answered& answered : effects.answers) give(answered);
   for (const Notice& notice : effects.notices) say(notice);
   for (const agents::ToolCall& call : effects.toolCalls)
@@ -440,6 +464,7 @@ void Daemon::stop(std::function<void()> done) {
   log_.info("node", "stopping");
   if (failed_.ok()) (void)round();  // what was accepted is answered
   peers_->close();
+  if (etcd_) etcd_->release();
   loop_.after(200, [this, done = std::move(done)] {
     if (timer_ != 0) loop_.cancel(timer_);
     timer_ = 0;

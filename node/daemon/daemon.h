@@ -21,6 +21,7 @@
 #include "net/loop.h"
 #include "node/cluster/device_key.h"
 #include "node/daemon/daemon_config.h"
+#include "node/daemon/etcd_gateway.h"
 #include "node/daemon/ledger_feed.h"
 #include "node/daemon/peer_desk.h"
 #include "node/node_dir.h"
@@ -74,6 +75,8 @@ class Daemon {
   std::uint64_t rounds() const { return rounds_; }
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
   std::size_t waitingAnswers() const { return waiting_.size(); }
+  // Null: etcd is not asked from here.
+  const EtcdGateway* etcd() const { return etcd_.get(); }
 
   // Each entry that became durable here. Returned handle: for unfollow().
   std::uint64_t follow(LedgerFeed::Visit visit);
@@ -84,6 +87,7 @@ class Daemon {
          SigningKey key, RosterBook book);
   Status openDir();
   Status openPeers();
+  Status openEtcd();
   NodeSetup setup() const;
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
   Status mayAsk(std::string_view device, const Request& request) const;
@@ -131,6 +135,7 @@ class Daemon {
   std::int64_t startedMs_ = 0, slowestRoundMs_ = 0;
   std::uint64_t rounds_ = 0;
   Status failed_ = okStatus();
+  std::unique_ptr<EtcdGateway> etcd_;
 };
 
 }  // namespace witan::node

@@ -94,6 +94,33 @@ void counters(Page& page, const ReplicaCounters& c) {
   page.one("bad_frames_total", "counter", "Frames that no honest peer sends.", static_cast<double>(c.badFrames));
 }
 
+void etcdOf(Page& page, const EtcdGatewayState& s, const EtcdCounters& c) {
+  const auto total = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    page.one("etcd_" + std::string(name) + "_total", "counter", help, static_cast<double>(value));
+  };
+  page.one("etcd_up", "gauge", "Whether a member of etcd that has a majority answers.", s.connected ? 1 : 0);
+  total("connections", "Members of etcd connected to.", s.connections);
+  total("connection_failures", "Members of etcd that did not answer or went away.", s.failures);
+  total("requests", "Requests to etcd.", s.requests);
+  total("answers", "Answers of etcd.", s.answers);
+  total("unanswered", "Requests to etcd that were not answered in time.", s.unanswered);
+  total("refused", "Requests that etcd refused: no leader, too busy, no space.", s.refused);
+  total("too_large", "Batches larger than etcd takes.", s.tooLarge);
+  total("sent_bytes", "Bytes of requests to etcd.", s.bytesOut);
+  total("received_bytes", "Bytes of answers of etcd.", s.bytesIn);
+  total("watch_events", "Changes heard from etcd.", s.events);
+  total("partitions_taken", "Partitions whose key this device got.", c.granted);
+  total("partitions_lost", "Partitions whose key this device lost.", c.lost);
+  total("late_writes_refused", "Batches refused because the partition had another owner by then.", c.discarded);
+  total("commits_repeated", "Commits asked for again because nobody answered.", c.askedAgain);
+  total("commits_found", "Of these, the ones that had been made the first time.", c.foundCommitted);
+  total("leases_lost", "Leases that ran out.", c.leasesLost);
+  total("batches_read", "Ledger batches followed by way of etcd.", c.batchesRead);
+  total("gaps", "Times that etcd had already forgotten what this device lacked.", c.gaps);
+  total("trims", "Times that etcd was told to forget batches.", c.trims);
+  total("compacted", "Watches that began before what etcd remembers.", c.compacted);
+}
+
 void peersOf(Page& page, Daemon& daemon) {
   const auto all = daemon.peers().status();
   page.family("peer_up", "gauge", "Whether a member is connected.");
@@ -132,6 +159,7 @@ std::string metricsText(Daemon& daemon) {
   page.one("roster_version", "gauge", "Of the newest roster.", static_cast<double>(daemon.roster().current().version));
   ledgers(page, daemon);
   counters(page, daemon.replica().counters());
+  if (daemon.etcd() != nullptr) etcdOf(page, daemon.etcd()->state(), daemon.replica().counters().etcd);
   peersOf(page, daemon);
   if (const agents::AgentHost* host = daemon.replica().agents()) agentsOf(page, *host);
   page.one("log_warnings_total", "counter", "Warnings logged.", static_cast<double>(daemon.log().warnings()));

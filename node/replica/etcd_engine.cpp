@@ -13,8 +13,9 @@ namespace {
 constexpr std::int64_t kHeldMs = 10'000;
 constexpr std::int64_t kAgainMs = 500;  // after something did not work out
 constexpr std::int64_t kLookMs = 50;
-constexpr std::int64_t kGapMs = 2'000;     // until etcd is asked again for what peers must give
-constexpr std::int64_t kSpreadMs = 1'000;  // devices try for a free partition within so long, not all at once
+constexpr std::int64_t kTooLargeMs = 2'000;  // until etcd is asked again whether it takes a batch of this size by now
+constexpr std::int64_t kGapMs = 2'000;       // until etcd is asked again for what peers must give
+constexpr std::int64_t kSpreadMs = 1'000;    // devices try for a free partition within so long, not all at once
 constexpr std::size_t kReadBatches = 32;
 constexpr std::size_t kOpsPerTxn = 100;  // etcd takes 128
 constexpr std::uint64_t kTrimAtOnce = 16;
@@ -410,7 +411,9 @@ void EtcdEngine::sendCommit(const std::string& id, Partition& partition, std::in
 }
 
 void EtcdEngine::onCommit(const std::string& id, Partition& partition, const EtcdAnswer& answer, std::int64_t nowMs) {
-  if (!partition.commit || answer.error != EtcdError::none) return;
+  if (!partition.commit) return;
+  if (answer.error == EtcdError::tooLarge) partition.notBeforeMs = nowMs + kTooLargeMs;
+  if (answer.error != EtcdError::none) return;
   if (answer.succeeded) return done(id, partition, nowMs);
   if (const EtcdKeyValue* owner = firstOf(answer, 0); owner == nullptr || owner->created != partition.token)
     partition.gone = true;

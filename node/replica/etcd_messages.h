@@ -63,7 +63,8 @@ struct EtcdRequest {
 WITAN_ENUM(EtcdError, none,
            unavailable,  // not applied
            noLease,      // it has run out, or never was
-           compacted)    // the watch wants what is forgotten; it has ended
+           compacted,    // the watch wants what is forgotten; it has ended
+           tooLarge)     // not applied, nor will it be: the server takes no request of this size
 
 struct EtcdChange {
   bool removed = false;
