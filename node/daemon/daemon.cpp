@@ -437,8 +437,11 @@ void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
     const Done late = std::move(at->second.done);
     const std::string operation = at->first;
     waiting_.erase(at);
-    late(Error{ErrorCode::unavailable, "no answer to " + operation + " yet",
-               "it waits in the outbox and goes on by itself; ask again under the same operation id"});
+    const bool cut = etcd_ && !etcd_->state().connected;
+    late(Error{
+        ErrorCode::unavailable,
+        "no answer to " + operation + " yet" + (cut ? ": etcd is unavailable (" + etcd_->state().problem + ")" : ""),
+        "it waits in the outbox and goes on by itself; ask again under the same operation id"});
   });
   touch();
 }

@@ -107,9 +107,9 @@ void EtcdGateway::open() {
 
 void EtcdGateway::onProbe(const Result<net::HttpResponse>& answer) {
   if (!answer.ok()) return fail(answer.error());
-  const auto cluster = readEtcdProbe(answer->status, answer->body);
-  if (!cluster.ok()) return fail(cluster.error());
-  if (isAnotherCluster(*cluster)) return;
+  const auto reply = readEtcdProbe(answer->status, answer->body);
+  if (!reply.ok()) return fail(reply.error());
+  if (isAnother(*reply)) return;
   session_->up = true;
   session_->heardMs = net::Loop::nowMs();
   inRow_ = 0;
@@ -121,12 +121,20 @@ void EtcdGateway::onProbe(const Result<net::HttpResponse>& answer) {
   events_.connected();
 }
 
-// Revisions of another cluster mean nothing here: a fence made of them would not hold.
-bool EtcdGateway::isAnotherCluster(std::uint64_t cluster) {
-  if (cluster_ == 0) cluster_ = cluster;
-  if (cluster == cluster_) return false;
-  fail({ErrorCode::conflict, state_.endpoint + " belongs to another etcd cluster than the one used before",
-        "check [ledger] etcd; after replacing etcd's data on purpose, restart all nodes"});
+// Revisions of another cluster, or of one that was made anew, mean nothing here: a fence made of them would not hold.
+// (A majority never forgets a revision; and a probe is answered by a majority.)
+bool EtcdGateway::isAnother(const EtcdReply& reply) {
+  if (cluster_ == 0) cluster_ = reply.cluster;
+  if (reply.cluster == cluster_ && reply.answer.revision >= revision_) {
+    revision_ = reply.answer.revision;
+    return false;
+  }
+  const std::string what = reply.cluster == cluster_
+                               ? " has lost its data: its revision went back to " +
+                                     std::to_string(reply.answer.revision) + " from " + std::to_string(revision_)
+                               : std::string(" is another etcd cluster than the one before");
+  fail({ErrorCode::conflict, state_.endpoint + what,
+        "check [ledger] etcd; if etcd was replaced on purpose, restart all nodes"});
   return true;
 }
 
@@ -188,7 +196,8 @@ void EtcdGateway::onAnswer(const EtcdExpected& expected, std::int64_t sentMs, co
   state_.bytesIn += answer->body.size();
   const auto reply = readEtcdReply(expected, answer->status, answer->body);
   if (!reply.ok()) return onRefusal(expected, reply.error());
-  if (isAnotherCluster(reply->cluster == 0 ? cluster_ : reply->cluster)) return;
+  // Answers overtake each other, so theirs are no sign.
+  revision_ = std::max(revision_, reply->answer.revision);
   session_->heardMs = net::Loop::nowMs();
   onReply(*reply);
 }

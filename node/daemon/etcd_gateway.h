@@ -74,7 +74,7 @@ class EtcdGateway {
   void onRefusal(const EtcdExpected& expected, const Error& why);
   void watch(const EtcdRequest& request);
   bool onWatch(std::uint64_t id, std::string_view bytes);
-  bool isAnotherCluster(std::uint64_t cluster);
+  bool isAnother(const EtcdReply& reply);
   void fail(const Error& why);
   void trouble(const Error& why);
 
@@ -84,10 +84,11 @@ class EtcdGateway {
   const Events events_;
   EtcdGatewayState state_;
   std::shared_ptr<Session> session_;
-  std::size_t endpoint_ = 0;   // which is in use
-  std::uint64_t inRow_ = 0;    // failures since the last answer
-  std::uint64_t cluster_ = 0;  // etcd's id for itself; 0: not heard
-  std::uint64_t lease_ = 0;    // granted last
+  std::size_t endpoint_ = 0;    // which is in use
+  std::uint64_t inRow_ = 0;     // failures since the last answer
+  std::uint64_t cluster_ = 0;   // etcd's id for itself; 0: not heard
+  std::uint64_t revision_ = 0;  // latest heard of
+  std::uint64_t lease_ = 0;     // granted last
   net::Loop::TimerId again_ = 0;
   bool released_ = false;
 };

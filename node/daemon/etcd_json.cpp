@@ -289,12 +289,12 @@ EtcdExpected::EtcdExpected(const EtcdRequest& request) : id(request.id), call(re
   for (const EtcdOp& op : request.otherwise) otherwise.push_back(op.act);
 }
 
-Result<std::uint64_t> readEtcdProbe(int status, std::string_view body) {
+Result<EtcdReply> readEtcdProbe(int status, std::string_view body) {
   if (status != 200) return Error{ErrorCode::unavailable, refusalWords(status, body), ""};
   WITAN_TRY(read, objectOf(body));
   EtcdReply reply;
   WITAN_DO(readHeader(read.get_object(), reply));
-  return reply.cluster;
+  return reply;
 }
 
 Result<EtcdReply> readEtcdReply(const EtcdExpected& expected, int status, std::string_view body) {

@@ -44,8 +44,8 @@ struct EtcdReply {
 
 inline constexpr std::size_t kMaxEtcdReplyBytes = 64 * 1024 * 1024;
 
-// Of the answer to a probe: the id of the etcd cluster that gave it. Errors: as readEtcdReply.
-Result<std::uint64_t> readEtcdProbe(int status, std::string_view body);
+// The answer to a probe: its cluster and revision. Errors: as readEtcdReply.
+Result<EtcdReply> readEtcdProbe(int status, std::string_view body);
 // The answer to a request with this HTTP status. noLease and tooLarge are values;
 // anything else that etcd refused is an error with its words: unavailable (no leader, timed out, too busy, no space),
 // unauthorised, invalidInput (not an answer of etcd).

@@ -11,6 +11,7 @@
 #include "tests/fuzz/target_agents_policy.h"
 #include "tests/fuzz/target_checkpoint.h"
 #include "tests/fuzz/target_entry.h"
+#include "tests/fuzz/target_etcd_json.h"
 #include "tests/fuzz/target_event_line.h"
 #include "tests/fuzz/target_frontier.h"
 #include "tests/fuzz/target_joint_setup.h"
@@ -37,6 +38,7 @@ constexpr Target kTargets[] = {
     {"action_capnp", fuzz::fuzzAction},
     {"checkpoint", fuzz::fuzzCheckpoint},
     {"entry", fuzz::fuzzEntry},
+    {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
     {"frontier", fuzz::fuzzFrontier},
     {"joint_setup", fuzz::fuzzJointSetup},

@@ -1,0 +1,95 @@
+// Programs that run beside a test: started, signalled, waited for. Their words go into a file. Nothing waits for time
+// to pass: until() asks again until it is so, and gives up.
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/check.h"
+
+namespace witan::node::testing {
+
+// Whether it came true.
+inline bool until(const std::function<bool()>& so, std::chrono::seconds patience = std::chrono::seconds(60)) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!so()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+// A port of 127.0.0.1 that nobody has just now.
+inline std::uint16_t freePort() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  WITAN_CHECK(fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 &&
+                  getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0,
+              "a port");
+  close(fd);
+  return ntohs(at.sin_port);
+}
+
+class Process {
+ public:
+  // Ends with the test, however that ends.
+  Process(std::vector<std::string> words, const std::string& log) {
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_ = fork();
+    WITAN_CHECK(pid_ >= 0, "a child");
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    const int in = open("/dev/null", O_RDONLY);
+    dup2(in, STDIN_FILENO);
+    execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  Process(const Process&) = delete;
+  ~Process() { end(SIGKILL); }
+
+  void signal(int which) {
+    if (pid_ > 0) ::kill(pid_, which);
+  }
+  // As waitpid() has it; -1: it had ended.
+  int end(int which) {
+    if (pid_ <= 0) return -1;
+    signal(which);
+    if (which == SIGKILL) signal(SIGCONT);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return status;
+  }
+  bool running() {
+    if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+    return pid_ > 0;
+  }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace witan::node::testing
