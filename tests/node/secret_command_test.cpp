@@ -276,8 +276,8 @@ TEST_F(SecretCommand, ATerminalThatSaysTwoThingsOrCtrlCChangesNothing) {
 
 TEST_F(SecretCommand, WhereThereIsNoDirectoryThereIsNothingToList) {
   const Finished listed = runWitan({"secret", "list", "--dir", (dir() / "nosuchdir").string()});
-  EXPECT_EQ(listed.exitCode, kExitFailed);
-  EXPECT_THAT(listed.err, HasSubstr("there is no data directory"));
+  EXPECT_EQ(listed.exitCode, 1);
+  EXPECT_NE(listed.err.find("there is no data directory"), std::string::npos) << listed.err;
 }
 
 }  // namespace
