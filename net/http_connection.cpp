@@ -261,7 +261,8 @@ asio::awaitable<void> HttpConnection::streamOut(HttpResponse head, bool withBody
   spawn(shared_->io, watchForEnd(shared_from_this()));
   while (withBody && !ended_) {
     if (!pending_.empty()) {
-      std::string bytes = std::exchange(pending_, {});
+      std::string bytes = chunked_ ? chunkOf(pending_) : pending_;
+      pending_.clear();
       writingBytes_ = bytes.size();
       const bool sent = co_await writeOut(std::move(bytes));
       if (!sent) co_return;
@@ -296,7 +297,7 @@ bool HttpConnection::push(std::string bytes) {
     end();  // a slow reader
     return false;
   }
-  pending_ += chunked_ ? chunkOf(bytes) : bytes;
+  pending_ += bytes;
   wake_.cancel();
   return true;
 }

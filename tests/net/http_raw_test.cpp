@@ -320,7 +320,7 @@ TEST_F(HttpStreamTest, OtherTypesGoThroughAsTheyAre) {
   EXPECT_TRUE(stream->write("{}\n"));
   EXPECT_TRUE(stream->write(""));
   EXPECT_TRUE(stream->write("[]\n"));
-  EXPECT_NE(client.hear("3\r\n[]\n\r\n").find("3\r\n{}\n\r\n3\r\n[]\n\r\n"), std::string::npos);
+  client.hear("6\r\n{}\n[]\n\r\n");
 }
 
 TEST_F(HttpStreamTest, CloseOfTheServerEndsStreamsAndIdleOnesAndStillAnswers) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <string>
 #include <thread>
 
@@ -27,6 +28,7 @@ struct StrangerSettings {
   std::string say;               // after the handshake
   bool plain = false;            // says it without TLS
   bool reads = true;             // else it sits there until stop()
+  bool closes = false;           // after what it says, instead of waiting for the other end (without TLS)
 };
 
 // An identity with a key that is not Ed25519.
@@ -117,6 +119,7 @@ class Stranger {
   }
 
   void talk(bool asServer) {
+    ::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that are gone
     if (settings_.plain)
       talkPlain();
     else
@@ -127,8 +130,13 @@ class Stranger {
   }
 
   void talkPlain() {
-    (void)!::send(socket_, settings_.say.data(), settings_.say.size(), MSG_NOSIGNAL);
     char bytes[4096];
+    if (settings_.closes) {  // a question first
+      (void)!::recv(socket_, bytes, sizeof bytes, 0);
+      (void)!::send(socket_, settings_.say.data(), settings_.say.size(), MSG_NOSIGNAL);
+      return;
+    }
+    (void)!::send(socket_, settings_.say.data(), settings_.say.size(), MSG_NOSIGNAL);
     for (ssize_t got; (got = ::recv(socket_, bytes, sizeof bytes, 0)) > 0;)
       received.append(bytes, static_cast<std::size_t>(got));
   }

@@ -141,6 +141,9 @@ TEST(TidyFires, Includes) {
             3u);
   EXPECT_EQ(forbiddenIncludes("kernel/a.cpp", "#include \"store/rocks_store.h\"\n").size(), 1u);
   EXPECT_EQ(forbiddenIncludes("node/a.cpp", "#include <rocksdb/db.h>\n#include <openssl/evp.h>\n").size(), 2u);
+  EXPECT_EQ(forbiddenIncludes("node/a.cpp", "#include <boost/asio/ip/tcp.hpp>\n#include <boost/beast.hpp>\n").size(),
+            2u);
+  EXPECT_TRUE(forbiddenIncludes("net/a.cpp", "#include <boost/asio/ip/tcp.hpp>\n").empty());
   EXPECT_EQ(forbiddenIncludes("agents/decision/a.h", "#include <z3++.h>\n").size(), 1u);
   EXPECT_TRUE(forbiddenIncludes("agents/proof/a.h", "#include <z3++.h>\n").empty());
   EXPECT_TRUE(forbiddenIncludes("store/a.cpp", "#include <rocksdb/db.h>\n").empty());
