@@ -15,7 +15,7 @@ using namespace witan::net::test;
 PeerNetworkOptions quick() {
   PeerNetworkOptions options;
   options.heartbeatMs = 10;
-  options.deadAfterMs = 150;
+  options.deadAfterMs = 300;
   options.backoffMostMs = 20;
   return options;
 }
@@ -136,8 +136,8 @@ TEST_F(LinkLifeTest, WhenTheNetworkSwallowsEverythingBothEndsNotice) {
   connectThroughProxy();
   proxy->swallow();
   bothDown();
-  EXPECT_EQ(a->downs[0].reason, "no sign of life for 150 ms");
-  EXPECT_EQ(b->downs[0].reason, "no sign of life for 150 ms");
+  EXPECT_EQ(a->downs[0].reason, "no sign of life for 300 ms");
+  EXPECT_EQ(b->downs[0].reason, "no sign of life for 300 ms");
 }
 
 TEST_F(LinkLifeTest, ACutIsNoticedAndTheLinkComesBackWhenItHeals) {
