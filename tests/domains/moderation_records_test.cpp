@@ -14,7 +14,7 @@ TEST_F(ModerationRules, RefIntegrity_AppealsPointAtActions) {
   ASSERT_EQ(take(at(0), "A1", "REMOVE_CONTENT", "scam"), "approved");
   EXPECT_EQ(appeal(at(0), "P1", "A1"), "approved");
   EXPECT_EQ(appeal(at(0), "P2", "A2"), "rejected:UCM_REF_INTEGRITY");
-  EXPECT_EQ(notice(at(0), "N1", "A77"), "approved") << "a notice comes first: its action need not be there";
+  EXPECT_EQ(notice(at(0), "N20", "A77"), "approved") << "a notice comes first: its action need not be there";
 }
 
 TEST_F(ModerationRules, RefIntegrity_ColumnsShareKeys) {
