@@ -71,7 +71,7 @@ TEST(DomainCommand, LintFindsTheBudgetsWitness) {
 }
 
 TEST(DomainCommand, TestRunsScenariosAndHistories) {
-  for (const char* name : {"budget", "udt"}) {
+  for (const char* name : {"budget", "udt", "verification", "moderation"}) {
     const Finished plain = domain({"test", name, "--histories", "20"});
     EXPECT_EQ(plain.exitCode, 0) << plain.out << plain.err;
     EXPECT_FALSE(has(plain.out, "FAILED"));
@@ -95,7 +95,7 @@ TEST(DomainCommand, TestFailsWhenAnExpectationDoes) {
 }
 
 TEST(DomainCommand, GeneratedEventsRunWithoutRefusals) {
-  for (const char* name : {"budget", "udt"}) {
+  for (const char* name : {"budget", "udt", "verification", "moderation"}) {
     const Finished events = domain({"generate", name, "--entities", "12", "--days", "20", "--seed", "5"});
     EXPECT_EQ(events.exitCode, 0) << events.err;
     EXPECT_EQ(domain({"generate", name, "--entities", "12", "--days", "20", "--seed", "5"}).out, events.out);
@@ -107,10 +107,46 @@ TEST(DomainCommand, GeneratedEventsRunWithoutRefusals) {
   }
 }
 
+// A file of scenarios names its domain by its own name, or is told.
+TEST(DomainCommand, TestsAFileOfScenarios) {
+  Scratch scratch;
+  const std::string begin = R"({"at":"2026-01-01T00:00:00Z","entity":"e","init":{},"expect":"initialised"})";
+  const auto spend = [](const char* expect) {
+    return std::string(
+               R"({"at":"2026-01-02T00:00:00Z","entity":"e","role":"A","action":{"type":"SpendA","n":100001},)") +
+           "\"expect\":\"" + expect + "\"}\n";
+  };
+  scratch.write("budget.jsonl", begin + "\n" + spend("rejected:BUDGET_CAP"));
+  const Finished held = domain({"test", scratch / "budget.jsonl"});
+  EXPECT_EQ(held.exitCode, 0) << held.out << held.err;
+  EXPECT_TRUE(has(held.out, "ok     scenarios: expectations of budget.jsonl (2)")) << held.out;
+  scratch.write("mine.jsonl", begin + "\n" + spend("approved"));
+  const Finished failed = domain({"test", scratch / "mine.jsonl", "--domain", "budget"});
+  EXPECT_EQ(failed.exitCode, 1);
+  EXPECT_TRUE(has(failed.out, "expected approved, got rejected:BUDGET_CAP")) << failed.out;
+  EXPECT_TRUE(has(domain({"test", scratch / "mine.jsonl"}).err, "no domain \"mine\""));
+  EXPECT_EQ(domain({"test", scratch / "gone.jsonl", "--domain", "budget"}).exitCode, 1);
+}
+
+TEST(DomainCommand, FingerprintOfTheBudget) {
+  const std::vector<std::string> words{"fingerprint", "--domain", "budget", "--steps", "200", "--traces", "5"};
+  const Finished plain = domain(words);
+  EXPECT_EQ(plain.exitCode, 0) << plain.err;
+  EXPECT_TRUE(has(plain.out, "needs adjudication  yes: write skew against BUDGET_CAP")) << plain.out;
+  std::vector<std::string> asJson = words;
+  asJson.push_back("--json");
+  const json::value print = jsonOf(domain(asJson)).at(0);
+  EXPECT_EQ(print.at("needsAdjudication"), true);
+  EXPECT_EQ(print.at("auditable"), true);
+  EXPECT_EQ(print.at("pipelineLike"), false);
+  EXPECT_EQ(print.at("traces").at("kernel").at("tracesViolating"), 0);
+  EXPECT_EQ(print.at("traces").at("naive").at("tracesViolating"), 5);
+}
+
 TEST(DomainCommand, RefusesWhatItDoesNotKnow) {
   const Finished unknown = domain({"show", "nope"});
   EXPECT_EQ(unknown.exitCode, 1);
-  EXPECT_TRUE(has(unknown.err, "no domain \"nope\"") && has(unknown.err, "known domains: budget, udt")) << unknown.err;
+  EXPECT_TRUE(has(unknown.err, "no domain \"nope\"") && has(unknown.err, "known domains: budget, ")) << unknown.err;
   EXPECT_TRUE(has(domain({"show", "nope", "--json"}).err, R"({"error":{"code":)"));
   EXPECT_EQ(domain({}).exitCode, 2);
   EXPECT_EQ(domain({"show"}).exitCode, 2);
