@@ -42,9 +42,11 @@ Result<int> run(const CoordinateArguments& arguments) {
   const Verdict verdict = coordinate(*setup, [&](std::string_view piece) {
     if (arguments.json) std::fwrite(piece.data(), 1, piece.size(), stdout);
   });
+  // What the vector itself expects; whatever else comes of a run is its answer.
+  const int exitCode = setup->expected && !verdict.pass ? kExitFailed : kExitOk;
   if (arguments.json) {
     std::fputs("\n", stdout);
-    return kExitOk;
+    return exitCode;
   }
   std::printf(
       "condition   %s\nepochs      %llu of %u\nfinal state %s\nterminal    %s\nkernel      %s\nresult      %s%s\n",
@@ -53,7 +55,7 @@ Result<int> run(const CoordinateArguments& arguments) {
       verdict.pass ? "PASS" : "FAIL", verdict.why.empty() ? "" : (": " + verdict.why).c_str());
   std::printf("log digest  %s\n", toHex(verdict.digest).c_str());
   printFindings(verdict.findings, stdout);
-  return kExitOk;
+  return exitCode;
 }
 
 Result<int> audit(const CoordinateArguments& arguments) {
@@ -102,6 +104,7 @@ void addCoordinateCommand(CLI::App& app, int& exitCode) {
   addVerb(*noun, "run", "Run a test vector: simultaneous proposals, two passes, no tie-break",
           "The vector (JSON); - for standard input",
           "With --json the whole log and its classes, as canonical JSON (docs/coordination.md).\n"
+          "Exit code 1: the vector has an \"expect\", and something else came of it.\n"
           "Example: witan coordinate run condition.json --json",
           run, exitCode);
   addVerb(

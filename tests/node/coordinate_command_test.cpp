@@ -43,6 +43,15 @@ TEST(CoordinateCommand, TellsInWords) {
   EXPECT_THAT(run.out, HasSubstr("agent_1:0:0 executed although it collides with another action"));
 }
 
+TEST(CoordinateCommand, WhatTheVectorExpectsDecidesTheExitCode) {
+  std::string text = vectorText("B");
+  EXPECT_EQ(runWitan({"coordinate", "run", "-"}, text).exitCode, 0);
+  text.replace(text.find("STATE_LIVELOCK"), 14, "STATE_DEADLOCK");
+  const auto run = runWitan({"coordinate", "run", "-"}, text);
+  EXPECT_EQ(run.exitCode, 1);
+  EXPECT_THAT(run.out, HasSubstr("result      FAIL: terminal_classification is \"STATE_LIVELOCK\", expected is"));
+}
+
 TEST(CoordinateCommand, AuditsALogFromNothingButTheLog) {
   std::string log = runWitan({"coordinate", "run", "-", "--json"}, vectorText("B")).out;
   EXPECT_EQ(runWitan({"coordinate", "audit", "-"}, log).exitCode, 0);
