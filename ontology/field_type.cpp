@@ -55,8 +55,10 @@ class TypeReader {
       type.kind = type.word == "tuple" ? FieldType::Kind::tuple : FieldType::Kind::record;
       return members(std::move(type), depth, true);
     }
-    if (type.word != "list" && type.word != "map") return type;
-    type.kind = type.word == "list" ? FieldType::Kind::list : FieldType::Kind::map;
+    if (type.word != "list" && type.word != "map" && type.word != "optional") return type;
+    type.kind = type.word == "list"  ? FieldType::Kind::list
+                : type.word == "map" ? FieldType::Kind::map
+                                     : FieldType::Kind::optional;
     if (!take('<')) return expected("<");
     if (type.kind == FieldType::Kind::map) {
       if (const std::string key = word(); key != "string" && key != "text") return expected("string (a map's key)");
@@ -103,6 +105,7 @@ std::string asDeclared(const FieldType& type) {
     case FieldType::Kind::word: return type.word == "string" ? "text" : type.word;
     case FieldType::Kind::enumeration: return "enum(" + joined(type.names) + ")";
     case FieldType::Kind::list: return "list of " + asDeclared(type.parts[0]);
+    case FieldType::Kind::optional: return asDeclared(type.parts[0]) + " or null";
     case FieldType::Kind::map: return "map<text, " + asDeclared(type.parts[0]) + ">";
     case FieldType::Kind::tuple: return "(" + joined(type.names) + ")";
     case FieldType::Kind::record: return "{" + joined(type.names) + "}";

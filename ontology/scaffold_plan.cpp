@@ -55,6 +55,9 @@ class TypePlanner {
       case FieldType::Kind::list: return listOf(type.parts[0], name, declarations);
       case FieldType::Kind::tuple:
       case FieldType::Kind::record: return structure(type, name, declarations);
+      case FieldType::Kind::optional:
+        if (type.parts[0].kind != FieldType::Kind::word) return asText("only a plain type may be optional");
+        return "std::optional<" + plainType(type.parts[0].word) + ">";
       case FieldType::Kind::map:
         return top ? cppType(type.parts[0], name, declarations, false) : asText("a map in a map");
     }

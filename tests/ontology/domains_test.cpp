@@ -25,8 +25,22 @@ std::string derived(const std::string& text) {
   return deriveJson(derivedOf(model, roles));
 }
 
+// Folders of domains/ with an ontology: at least those of the registry.
+std::vector<std::string> shippedNames() {
+  std::vector<std::string> names;
+  for (const auto& folder : std::filesystem::directory_iterator(root() / "domains")) {
+    const std::string name = folder.path().filename().string();
+    if (std::filesystem::exists(folder.path() / (name + ".ttl"))) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 TEST(ShippedOntologies, EveryDomainHasOneWithoutErrorsWhoseRolesAreDerivedAsDeclared) {
-  for (std::string_view name : domains::domainNames()) {
+  const std::vector<std::string> names = shippedNames();
+  for (std::string_view name : domains::domainNames())
+    EXPECT_TRUE(std::find(names.begin(), names.end(), name) != names.end()) << name << " ships no ontology";
+  for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const Model model = modelOf(shipped(name));
     EXPECT_EQ(model.domain.name, name);
@@ -40,7 +54,7 @@ TEST(ShippedOntologies, EveryDomainHasOneWithoutErrorsWhoseRolesAreDerivedAsDecl
 
 RC_GTEST_PROP(ShippedOntologies, PropIrisAndOrderChangeNothing, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
-  for (std::string_view name : domains::domainNames()) {
+  for (const std::string& name : shippedNames()) {
     const std::string text = shipped(name);
     RC_ASSERT(derived(shuffled(graphOf(text), random)) == derived(text));
   }
