@@ -8,6 +8,10 @@
 
 #include "kernel/history_check.h"
 #include "kernel/lint.h"
+#include "ontology/against.h"
+#include "ontology/ontology.h"
+#include "ontology/report.h"
+#include "ontology/review.h"
 #include "tests/domains/scenario_run.h"
 
 namespace witan::domains {
@@ -50,8 +54,22 @@ bool shown(const std::string& block) { return std::find(blocks().begin(), blocks
 
 std::unique_ptr<DomainModule> fridge() { return make_fridge({}, {}).value(); }
 
-TEST(AddADomain, TheCodeIsTheFileThatIsCompiled) {
-  EXPECT_EQ(blocks().at(0), fileText("tests/domains/toy_domain.cpp"));
+TEST(AddADomain, TheCodeIsTheFileThatIsCompiled) { EXPECT_TRUE(shown(fileText("tests/domains/toy_domain.cpp"))); }
+
+TEST(AddADomain, TheOntologyIsTheFileThatIsReadAndSaysWhatIsShown) {
+  const std::string text = fileText("tests/domains/toy_domain.ttl");
+  EXPECT_TRUE(shown(text));
+  ontology::Diagnostics found;
+  const auto model = ontology::readOntology(text, found);
+  ASSERT_TRUE(model.has_value());
+  ontology::review(*model, found);
+  EXPECT_TRUE(shown("$ witan ontology check fridge.ttl\n" + ontology::checkText("fridge.ttl", found)));
+  const ontology::Derivation roles = ontology::declaredRoles(*model);
+  EXPECT_TRUE(shown("$ witan ontology derive --pinned fridge.ttl\n" + ontology::deriveText(derivedOf(*model, roles))));
+  const auto module = fridge();
+  const ontology::Comparison comparison = ontology::compareWith(module->signature(), *model);
+  EXPECT_TRUE(shown("$ witan domain lint fridge --against fridge.ttl\n" +
+                    ontology::againstText("fridge.ttl", module->signature(), comparison)));
 }
 
 TEST(AddADomain, TheCheckFiresWhenTheDocumentDiffers) {
