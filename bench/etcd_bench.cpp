@@ -67,15 +67,18 @@ class Node {
   Replica& replica() { return dir_->replica(); }
   const EtcdGateway& gateway() const { return *gateway_; }
   std::function<void(const Answer&)> onAnswer;
+  std::vector<double> rounds;  // milliseconds, while there is onAnswer
 
   void touch() {
     if (std::exchange(due_, true)) return;
     loop_.post([this] {
       due_ = false;
+      const Stopwatch watch;
       replica().tick(nowIs());
       Effects effects;
       must(dir_->drain(nowIs(), effects), "drain");
       gateway_->send(std::move(effects.etcd));
+      if (onAnswer) rounds.push_back(1e3 * watch.seconds());
       for (const Answered& answered : effects.answers)
         if (onAnswer) onAnswer(answered.answer);
     });
@@ -198,7 +201,8 @@ int main(int argc, char** argv) {
   const auto entity = [](std::uint64_t n) { return "budget-" + std::to_string(n % kEntities); };
   (void)decide(
       loop, node, kEntities, 1,
-      [&](std::uint64_t n) { return initRequest(module, entity(n), "init:" + std::to_string(n), json::object{}); }, kEntities);
+      [&](std::uint64_t n) { return initRequest(module, entity(n), "init:" + std::to_string(n), json::object{}); },
+      kEntities);
   const json::value action{{"type", "SpendA"}, {"n", 1}};
   const std::uint64_t entriesBefore = node.entries(), batchesBefore = node.batches();
   const std::uint64_t bytesBefore = node.gateway().state().bytesOut;
@@ -218,6 +222,16 @@ int main(int argc, char** argv) {
   std::printf("  %llu batches of %.0f decisions, %.1f KiB each, %.0f bytes a decision\n",
               static_cast<unsigned long long>(batches), static_cast<double>(entries) / static_cast<double>(batches),
               ofBatch / 1024, each);
+  const EtcdGatewayState& state = node.gateway().state();
+  const ReplicaCounters& counters = node.replica().counters();
+  std::printf(
+      "  %llu requests to etcd, %llu unanswered, %llu refused, %llu connections; %llu requests tried again, %llu "
+      "commits\n",
+      static_cast<unsigned long long>(state.requests), static_cast<unsigned long long>(state.unanswered),
+      static_cast<unsigned long long>(state.refused), static_cast<unsigned long long>(state.connections),
+      static_cast<unsigned long long>(counters.retries), static_cast<unsigned long long>(counters.etcd.askedAgain));
+  std::printf("  %zu rounds of the replica, each with a sync of its own disk: p50 %.2f ms, p99 %.2f ms\n",
+              node.rounds.size(), quantile(node.rounds, 0.5), quantile(node.rounds, 0.99));
   one.print("plain, the batch's size, one in flight");
   many.print("plain, one decision's size, 32 in flight");
   std::printf("  p50 of a decision : p50 of a plain transaction of its batch's size = %.2f\n",

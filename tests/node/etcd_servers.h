@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <deque>
 #include <optional>
 
 #include "net/http_client.h"
@@ -15,8 +16,8 @@ inline bool haveEtcd() { return std::system("command -v etcd > /dev/null 2>&1") 
 class EtcdServers {
  public:
   // Short elections: an answer within a second of a leader's end. `more`: options of every member.
-  explicit EtcdServers(std::size_t members, std::vector<std::string> more = {}) : more_(std::move(more)) {
-    std::string cluster;
+  explicit EtcdServers(std::size_t members, std::vector<std::string> more = {}, std::string scheme = "http://")
+      : more_(std::move(more)), scheme_(std::move(scheme)) {
     for (std::size_t i = 0; i < members; ++i) {
       members_.emplace_back();
       members_[i].client = "127.0.0.1:" + std::to_string(freePort());
@@ -102,7 +103,8 @@ class EtcdServers {
 
   Scratch scratch_;
   const std::vector<std::string> more_;
-  std::string scheme_ = "http://", cluster_;
+  const std::string scheme_;
+  std::string cluster_;
   std::deque<Member> members_;
 };
 
