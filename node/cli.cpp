@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "node/id_command.h"
+#include "node/operate.h"
 #include "node/output.h"
 
 namespace witan::node {
@@ -49,6 +50,7 @@ int runCommandLine(int argc, char** argv) {
   addInitCommands(app, exitCode);
   addUpCommand(app, exitCode);
   addStatusCommands(app, exitCode);
+  addBackupCommands(app, exitCode);
   addRunCommand(app, exitCode);
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);

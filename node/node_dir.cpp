@@ -37,6 +37,14 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   return opened;
 }
 
+std::vector<BackupPart> NodeDir::snapshots() const {
+  std::vector<BackupPart> parts;
+  parts.push_back({"journal", journal_->snapshot()});
+  parts.push_back({"agents", agents_->snapshot()});
+  parts.push_back({"ledgers", ledgers_->snapshot()});
+  return parts;
+}
+
 Status NodeDir::drain(Now now, Effects& out) {
   WITAN_DO(record_.lease(replica_->data()));
   WITAN_DO(replica_->drain(now, out));

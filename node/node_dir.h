@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "node/backup/backup.h"
 #include "node/replica/replica.h"
 #include "node/writer_record.h"
 
@@ -38,6 +39,8 @@ class NodeDir {
   const Replica& replica() const { return *replica_; }
   const store::Store& ledgers() const { return *ledgers_; }
   store::Store& ledgers() { return *ledgers_; }
+  // The three stores at one moment, after a drain. The object outlives them.
+  std::vector<BackupPart> snapshots() const;
   Status drain(Now now, Effects& out);
   // A clean end.
   Status close(Now now);

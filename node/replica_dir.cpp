@@ -12,7 +12,9 @@
 #include "base/identity.h"
 #include "base/json_codec.h"
 #include "base/seams.h"
+#include "node/data_format.h"
 #include "node/durable_file.h"
+#include "node/replica_identity.h"
 #include "replication/writer.h"
 #include "store/rocks_store.h"
 
@@ -59,7 +61,17 @@ Result<std::string> readKey(const fs::path& path) {
   return *key;
 }
 
-Result<ReplicaIdentity> readIdentity(const fs::path& dir) {
+Status makeFolder(const fs::path& dir) {
+  std::error_code ec;
+  fs::create_directories(dir, ec);
+  return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
+}
+
+}  // namespace
+
+Result<ReplicaIdentity> readReplicaIdentity(const fs::path& dir) {
+  WITAN_TRY(format, readDataFormat(dir));
+  (void)format;  // one so far
   const fs::path path = dir / kIdentityFile;
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
   if (!text)
@@ -74,14 +86,6 @@ Result<ReplicaIdentity> readIdentity(const fs::path& dir) {
     return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
   return identity;
 }
-
-Status makeFolder(const fs::path& dir) {
-  std::error_code ec;
-  fs::create_directories(dir, ec);
-  return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
-}
-
-}  // namespace
 
 Result<fs::path> replicaDirPath(const std::string& flag) {
   const auto variable = [](const char* name) -> std::string {
@@ -102,7 +106,7 @@ bool ReplicaDir::exists(const fs::path& dir) {
 
 Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
   if (exists(dir)) {
-    WITAN_TRY(there, readIdentity(dir));
+    WITAN_TRY(there, readReplicaIdentity(dir));
     return Error{ErrorCode::conflict,
                  dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
                  "use it, or give another --dir"};
@@ -124,6 +128,7 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
     key = toHex(asBytes(*replica.clusterKey));
   }
   WITAN_DO(makeFolder(dir));
+  WITAN_DO(writeDataFormat(dir));
   WITAN_DO(replaceFile(dir / kKeyFile, key + "\n", 0600));
   // Last, since it says that there is a replica.
   return replaceFile(dir / kIdentityFile, toJson(identity) + "\n", 0644);
@@ -150,7 +155,7 @@ Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
 }
 
 Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& record) {
-  WITAN_TRY(identity, readIdentity(dir));
+  WITAN_TRY(identity, readReplicaIdentity(dir));
   WITAN_TRY(key, readKey(dir / kKeyFile));
   ReplicaOptions options;
   options.cluster = identity.cluster;

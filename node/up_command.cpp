@@ -10,6 +10,7 @@
 #include "node/control_client.h"
 #include "node/daemon/control_api.h"
 #include "node/daemon/service_manager.h"
+#include "node/data_format.h"
 #include "node/output.h"
 #include "node/process.h"
 #include "node/replica_dir.h"
@@ -123,6 +124,9 @@ class Up {
 
 Result<int> up(const UpArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
+  // First: a newer layout may have keys of the configuration that this program does not know.
+  WITAN_TRY(format, readDataFormat(dir));
+  (void)format;
   WITAN_TRY(config, configOf(a, dir));
   if (a.printConfig) {
     putOut(configText(config));

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/sha256.h"
+#include "node/data_format.h"
 #include "node/durable_file.h"
 
 namespace witan::node {
@@ -98,6 +99,8 @@ Status writeClusterFile(const fs::path& dir, const ClusterFile& cluster) {
 }
 
 Result<ClusterFile> readClusterFile(const fs::path& dir) {
+  WITAN_TRY(format, readDataFormat(dir));
+  (void)format;  // one so far
   const fs::path path = dir / "cluster.json";
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
   if (!text)

@@ -6,6 +6,7 @@
 #include "node/agent_feed.h"
 #include "node/daemon/control_routes.h"
 #include "node/replica/make_request.h"
+#include "replication/writer.h"
 
 namespace witan::node::control {
 
@@ -43,13 +44,27 @@ json::object answerJson(const Answer& answer) {
   return out;
 }
 
+TracedCall callOf(const ControlCall& call, const Request& request) {
+  Replica& replica = call.daemon.replica();
+  TracedCall traced{call.request.path, request.operationId, request.domain, request.role, "", "", ""};
+  traced.partition = replica.partitionFor(request.domain, request.entity);
+  if (const Claim* claim = replica.owners().find(traced.partition); claim != nullptr)
+    traced.owner = replication::deviceOf(claim->owner);
+  if (const auto header = call.request.headers.find("traceparent"); header != call.request.headers.end())
+    traced.traceparent = header->second;
+  return traced;
+}
+
 void ask(const ControlCall& call, Result<Request> request) {
   if (!request.ok()) return call.refuse(request.error());
   auto wait = call.number("waitMs", kDefaultWaitMs);
   if (!wait.ok()) return call.refuse(wait.error());
   const std::string operation = request->operationId;
+  Tracer* const tracer = call.daemon.tracer();
+  const auto span = tracer == nullptr ? nullptr : tracer->asked(callOf(call, *request), call.daemon.now().wall);
   call.daemon.ask(std::move(*request), static_cast<std::int64_t>(std::min(*wait, kMostWaitMs)),
-                  [call, operation](const Result<Answer>& answer) {
+                  [call, operation, tracer, span](const Result<Answer>& answer) {
+                    if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
                     if (answer.ok()) return call.answer(answerJson(*answer));
                     if (answer.error().code != ErrorCode::unavailable || call.daemon.stopping())
                       return call.refuse(answer.error());

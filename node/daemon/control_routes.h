@@ -47,6 +47,9 @@ void ledgerStream(const ControlCall& call);
 void ledgerVerify(const ControlCall& call);
 void slice(const ControlCall& call);
 
+// control_backup.cpp
+void backup(const ControlCall& call);
+
 // control_command.cpp
 void command(const ControlCall& call);
 

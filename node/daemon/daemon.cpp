@@ -209,6 +209,13 @@ Status Daemon::start() {
     addresses_.push_back(std::move(bound));
   }
   if (!config_.advertise.empty()) addresses_ = config_.advertise;
+  if (!config_.otlp.empty()) {
+    WITAN_TRY(tracer, Tracer::open(loop_, log_, config_.otlp, {replica().device(), cluster_.name}));
+    tracer_ = std::move(tracer);
+    follow([this](PartitionHost& host, const StoredEntry& entry) {
+      tracer_->entry(host.id(), entry.entry, replica().owns(host), now().wall);
+    });
+  }
   reconcileMembership();
   WITAN_DO(round());
   peers_->dialAll();
@@ -459,6 +466,15 @@ std::uint64_t Daemon::follow(LedgerFeed::Visit visit) {
   return nextFollower_++;
 }
 
+Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
+  if (stopping_) return Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"};
+  if (backup_ && !backup_->finished())
+    return Error{ErrorCode::conflict, "another backup is being written", "try again when it is done"};
+  WITAN_DO(round());  // between two rounds the three stores are of one moment
+  backup_ = std::make_unique<BackupJob>(loop_, std::move(order), dir_->snapshots(), std::move(done));
+  return okStatus();
+}
+
 // --- the end
 
 void Daemon::stop(std::function<void()> done) {
@@ -471,6 +487,8 @@ void Daemon::stop(std::function<void()> done) {
   loop_.after(200, [this, done = std::move(done)] {
     if (timer_ != 0) loop_.cancel(timer_);
     timer_ = 0;
+    if (tracer_) tracer_->flush();
+    backup_.reset();  // one that is under way is given up
     if (failed_.ok())
       if (Status closed = dir_->close(now()); !closed.ok()) fail(closed.error());
     done();

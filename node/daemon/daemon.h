@@ -19,6 +19,7 @@
 
 #include "agents/host/local_gate.h"
 #include "net/loop.h"
+#include "node/backup/backup_job.h"
 #include "node/cluster/device_key.h"
 #include "node/daemon/daemon_config.h"
 #include "node/daemon/etcd_gateway.h"
@@ -27,6 +28,7 @@
 #include "node/node_dir.h"
 #include "node/slices/slice_server.h"
 #include "node/slices/slice_store.h"
+#include "node/trace/tracer.h"
 
 namespace witan::node {
 
@@ -55,6 +57,9 @@ class Daemon {
   using Done = std::function<void(Result<Answer>)>;
   void ask(Request request, std::int64_t waitMs, Done done);
 
+  // A backup of this moment, written beside the work. Errors: conflict if one is being written; of the store.
+  Status backUp(BackupOrder order, BackupJob::Done done);
+
   const std::filesystem::path& path() const { return path_; }
   const DaemonConfig& config() const { return config_; }
   const ClusterFile& cluster() const { return cluster_; }
@@ -71,6 +76,8 @@ class Daemon {
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() { return book_.current().find(replica().device()); }
   Log& log() { return log_; }
+  // Null: nothing is traced.
+  Tracer* tracer() { return tracer_.get(); }
   std::int64_t startedMs() const { return startedMs_; }
   std::uint64_t rounds() const { return rounds_; }
   std::int64_t slowestRoundMs() const { return slowestRoundMs_; }
@@ -136,6 +143,8 @@ class Daemon {
   std::uint64_t rounds_ = 0;
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
+  std::unique_ptr<Tracer> tracer_;
+  std::unique_ptr<BackupJob> backup_;  // goes before the stores
 };
 
 }  // namespace witan::node

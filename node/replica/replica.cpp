@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "node/replica/membership_duties.h"
+#include "node/replica/owner_name.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
@@ -14,7 +15,6 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::string_view kOwnerRow = "i";
 constexpr std::int64_t kTickMs = 10'000;
 constexpr std::int64_t kTellMs = 60'000;
 constexpr std::int64_t kStabiliseMs = 60'000;
