@@ -51,6 +51,7 @@ int runCommandLine(int argc, char** argv) {
   addUpCommand(app, exitCode);
   addStatusCommands(app, exitCode);
   addBackupCommands(app, exitCode);
+  addDoctorCommands(app, exitCode);
   addRunCommand(app, exitCode);
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);

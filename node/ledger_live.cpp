@@ -31,8 +31,9 @@ int told(const json::value& answer, bool json) {
   return isTrue(answer, "ok") ? kExitOk : kExitFailed;
 }
 
-// The same from a directory that no node has open.
-Result<json::value> verifyOffline(const std::filesystem::path& dir, bool replay) {
+}  // namespace
+
+Result<json::value> verifyLedgersAtRest(const std::filesystem::path& dir, bool replay) {
   WITAN_TRY(cluster, readClusterFile(dir));
   NodeSetup setup;
   for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
@@ -43,8 +44,6 @@ Result<json::value> verifyOffline(const std::filesystem::path& dir, bool replay)
   WITAN_DO(node->close({wall, wall.micros / 1000}));
   return report;
 }
-
-}  // namespace
 
 int liveTail(const LiveLedger& a) {
   return onLiveNode(LiveArguments{a.dir, a.json}, [&](const ControlClient& client) -> Result<int> {
@@ -65,7 +64,7 @@ int liveVerify(const LiveLedger& a) {
     WITAN_TRY(dir, replicaDirPath(a.dir));
     auto client = ControlClient::open(dir);
     if (!client.ok()) {
-      WITAN_TRY(report, verifyOffline(dir, a.replay));
+      WITAN_TRY(report, verifyLedgersAtRest(dir, a.replay));
       return told(report, a.json);
     }
     WITAN_TRY(answer, client->get(std::string("/v1/ledger/verify?replay=") + (a.replay ? "true" : "false")));

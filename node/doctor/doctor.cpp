@@ -1,0 +1,321 @@
+#include "node/doctor/doctor.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "net/address.h"
+#include "node/backup/backup.h"
+#include "node/cluster/device_key.h"
+#include "node/cluster/roster_book.h"
+#include "node/daemon/daemon_config.h"
+#include "node/data_format.h"
+#include "node/ledger_live.h"
+#include "node/live.h"
+#include "node/replica_identity.h"
+#include "store/rocks_store.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t kLittleSpace = std::uint64_t{1} << 30;
+constexpr std::uint64_t kHardlyAnySpace = std::uint64_t{100} << 20;
+constexpr std::int64_t kClockToleranceMicros = 5'000'000;
+
+class Examination {
+ public:
+  Examination(fs::path dir, Time now) : dir_(std::move(dir)), now_(now) {}
+
+  void good(std::string name, std::string what) { checks_.push_back({std::move(name), CheckLevel::ok, what, ""}); }
+  void warn(std::string name, std::string what, std::string todo) {
+    checks_.push_back({std::move(name), CheckLevel::warn, std::move(what), std::move(todo)});
+  }
+  void fail(std::string name, std::string what, std::string todo) {
+    checks_.push_back({std::move(name), CheckLevel::fail, std::move(what), std::move(todo)});
+  }
+  void failed(std::string name, const Error& error) { fail(std::move(name), error.message, error.hint); }
+
+  bool directory();
+  void format();
+  void identity();
+  void keys();
+  void roster();
+  void config();
+  void disk();
+  void clock();
+  // What a running node says; false: none runs.
+  bool running();
+  void stores();
+  void ports();
+  void ledgers();
+
+  std::vector<DoctorCheck> take() { return std::move(checks_); }
+
+ private:
+  void secret(const char* name, bool needed);
+  void ofStatus(const json::value& status);
+  void newestEntry();
+
+  const fs::path dir_;
+  const Time now_;
+  DaemonConfig config_;
+  bool networked_ = false;
+  std::optional<ControlClient> client_;
+  std::vector<DoctorCheck> checks_;
+};
+
+bool Examination::directory() {
+  struct stat status {};
+  if (::stat(dir_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
+    fail("directory", "there is no directory " + dir_.string(), "witan init --dir " + dir_.string());
+    return false;
+  }
+  if ((status.st_mode & 077) != 0)
+    warn("directory", "others may look into " + dir_.string(), "chmod 700 " + dir_.string());
+  else if (status.st_uid != ::geteuid())
+    warn("directory",
+         "it belongs to the user " + std::to_string(status.st_uid) + ", this is " + std::to_string(::geteuid()),
+         "run witan as that user");
+  else
+    good("directory", dir_.string());
+  return true;
+}
+
+void Examination::format() {
+  const auto version = readDataFormat(dir_);
+  if (!version.ok()) return failed("format", version.error());
+  good("format", "data format " + std::to_string(*version) + ", this program " + WITAN_VERSION + " knows up to " +
+                     std::to_string(kDataFormat));
+}
+
+void Examination::identity() {
+  const auto identity = readReplicaIdentity(dir_);
+  if (!identity.ok()) return failed("identity", identity.error());
+  std::error_code ec;
+  networked_ = fs::exists(dir_ / "cluster.json", ec);
+  good("identity", "device " + identity->device + " of cluster " + identity->cluster);
+}
+
+void Examination::secret(const char* name, bool needed) {
+  struct stat status {};
+  const fs::path path = dir_ / name;
+  if (::stat(path.c_str(), &status) != 0) {
+    if (needed) fail(name, "there is no " + path.string(), "restore it from a backup with keys");
+    return;
+  }
+  if ((status.st_mode & 077) != 0) return fail(name, "others may read " + path.string(), "chmod 600 " + path.string());
+  good(name, "only its owner reads it");
+}
+
+void Examination::keys() {
+  secret("cluster.key", true);
+  secret("device.key", networked_);
+  secret("admin.key", false);
+  secret("control.tokens", false);
+  secret("secrets.witan", false);
+  if (const auto key = readClusterSecret(dir_); !key.ok()) failed("cluster.key", key.error());
+}
+
+void Examination::roster() {
+  if (!networked_) return;
+  const auto cluster = readClusterFile(dir_);
+  if (!cluster.ok()) return failed("cluster.json", cluster.error());
+  const auto admin = publicKeyFromHex(cluster->adminKey, "adminKey");
+  const auto book = RosterBook::open(dir_, *admin);
+  if (!book.ok()) return failed("roster", book.error());
+  const auto key = readKey(dir_, KeyName::device);
+  if (!key.ok()) return failed("device.key", key.error());
+  const RosterDevice* me = book->current().byKey(key->publicKey());
+  const std::string version = "version " + std::to_string(book->current().version);
+  if (me == nullptr)
+    return fail("roster", version + " does not know this device's key", "witan join, with an invitation");
+  if (!me->active())
+    return fail("roster", version + ": this device was revoked (" + me->reason + ")", "ask the cluster's admin");
+  good("roster", version + ", signed by the cluster's admin, " + std::to_string(book->current().activeCount()) +
+                     " active devices");
+}
+
+void Examination::config() {
+  auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
+  if (!config.ok()) return failed("config", config.error());
+  config_ = std::move(*config);
+  good("config", (dir_ / "witan.toml").string());
+}
+
+void Examination::disk() {
+  std::error_code ec;
+  const fs::space_info space = fs::space(dir_, ec);
+  if (ec) return warn("disk", "its space is not known (" + ec.message() + ")", "look at it with df");
+  const std::string left = std::to_string(space.available >> 20) + " MiB free";
+  if (space.available < kHardlyAnySpace) return fail("disk", left, "free some space: a full disk stops the node");
+  if (space.available < kLittleSpace) return warn("disk", left, "free some space soon");
+  good("disk", left);
+}
+
+void Examination::clock() {
+  timex state{};
+  const int known = ::adjtimex(&state);
+  if (now_ < Time{1'704'067'200'000'000})  // 2024
+    return fail("clock", "it shows " + formatTime(now_), "set it: rules with days and hours depend on it");
+  if (known >= 0 && (state.status & STA_UNSYNC) != 0)
+    return warn("clock", "the system does not keep it in step with others", "run chrony or systemd-timesyncd");
+  good("clock", formatTime(now_));
+}
+
+// --- of a running node
+
+void Examination::ofStatus(const json::value& status) {
+  for (const json::value& check : rowsOf(status, "checks"))
+    if (!isTrue(check, "ok")) fail("node." + shown(check, "name"), shown(check, "what"), "see its log");
+  const json::value* peers = status.get_object().if_contains("peers");
+  if (peers != nullptr && shown(*peers, "connected") != shown(*peers, "known"))
+    warn("peers", shown(*peers, "connected") + " of " + shown(*peers, "known") + " connected", "witan peers");
+  else if (peers != nullptr)
+    good("peers", "all " + shown(*peers, "known") + " connected");
+  if (shown(status, "incidents") != "0")
+    warn("incidents", shown(status, "incidents") + " kept", "witan incidents");
+  else
+    good("incidents", "none");
+}
+
+bool Examination::running() {
+  auto client = ControlClient::open(dir_);
+  if (!client.ok()) return false;
+  client_.emplace(std::move(*client));
+  const auto status = client_->get("/v1/status");
+  if (!status.ok()) {
+    failed("node", status.error());
+    return true;
+  }
+  good("node", "version " + shown(*status, "version") + " runs for " + shown(*status, "uptimeSeconds") + " s");
+  ofStatus(*status);
+  newestEntry();
+  return true;
+}
+
+// Owners stamp what they decide: a stamp from the future is a clock that differs, theirs or this one.
+void Examination::newestEntry() {
+  const auto ledger = client_->get("/v1/ledger?limit=100");
+  if (!ledger.ok()) return;  // a device without ledgers
+  Time newest = kFirstTime;
+  for (const json::value& row : rowsOf(*ledger, "entries"))
+    if (const json::value* entry = row.get_object().if_contains("entry"))
+      if (const auto time = parseTime(shown(*entry, "time")); time.ok()) newest = std::max(newest, *time);
+  if (newest.micros > now_.micros + kClockToleranceMicros)
+    warn("clocks", "the newest ledger entry was decided at " + formatTime(newest) + ", here it is " + formatTime(now_),
+         "compare the clocks of the devices");
+  else
+    good("clocks", "no ledger entry is of the future");
+}
+
+// --- of a directory at rest
+
+// Who holds RocksDB's lock; 0: unknown.
+pid_t holderOf(const fs::path& lock) {
+  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  struct flock ask {};
+  ask.l_type = F_WRLCK;
+  ask.l_whence = SEEK_SET;
+  const bool told = ::fcntl(fd, F_GETLK, &ask) == 0 && ask.l_type != F_UNLCK;
+  ::close(fd);
+  return told ? ask.l_pid : 0;
+}
+
+void Examination::stores() {
+  for (const char* name : kBackupStores) {
+    std::error_code ec;
+    const fs::path path = dir_ / name;
+    if (!fs::exists(path, ec)) {
+      if (std::string_view(name) != "ledgers") fail(name, "there is no " + path.string(), "restore it from a backup");
+      continue;
+    }
+    const pid_t holder = holderOf(path / "LOCK");
+    if (holder > 0) {
+      fail(name, "the process " + std::to_string(holder) + " has it open and no control API answers",
+           "look at that process: ps " + std::to_string(holder));
+      continue;
+    }
+    const auto store = store::openRocksStore(path, {.createIfMissing = false, .preallocateLog = false});
+    store.ok() ? good(name, "opens") : failed(name, store.error());
+  }
+}
+
+void Examination::ports() {
+  std::vector<std::string> addresses = config_.listen;
+  for (const std::string& address : {config_.control, config_.metrics})
+    if (!address.empty()) addresses.push_back(address);
+  for (const std::string& text : addresses) {
+    const auto address = net::parseAddress(text);
+    if (!address.ok() || address->host.empty() || address->port == 0) continue;
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE;
+    if (::getaddrinfo(address->host.c_str(), std::to_string(address->port).c_str(), &hints, &found) != 0) {
+      fail("address", text + " is no address of this machine", "correct witan.toml");
+      continue;
+    }
+    const int fd = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    const bool free = ::bind(fd, found->ai_addr, found->ai_addrlen) == 0;
+    const std::string why = std::strerror(errno);
+    ::close(fd);
+    ::freeaddrinfo(found);
+    free ? good("address", text + " is free")
+         : fail("address", text + ": " + why, "another program may use it: ss -ltnp");
+  }
+}
+
+void Examination::ledgers() {
+  std::error_code ec;
+  if (!networked_ || !fs::exists(dir_ / "ledgers", ec)) return;
+  const auto report = client_ ? client_->get("/v1/ledger/verify") : verifyLedgersAtRest(dir_, false);
+  if (!report.ok())
+    return report.error().code == ErrorCode::unavailable ? good("ledgers.verify", "none kept here")
+                                                         : failed("ledgers.verify", report.error());
+  if (isTrue(*report, "ok")) return good("ledgers.verify", shown(*report, "entries") + " entries, all hashes agree");
+  for (const json::value& ledger : rowsOf(*report, "ledgers"))
+    if (shown(ledger, "problem") != "-")
+      fail("ledgers.verify", shown(ledger, "partition") + ": " + shown(ledger, "problem"),
+           "restore this device from a backup, or revoke it and join anew");
+}
+
+}  // namespace
+
+std::vector<DoctorCheck> examine(const fs::path& dir, bool ledgers, Time now) {
+  Examination examination(dir, now);
+  if (!examination.directory()) return examination.take();
+  examination.format();
+  examination.identity();
+  examination.keys();
+  examination.roster();
+  examination.config();
+  examination.disk();
+  examination.clock();
+  if (!examination.running()) {
+    examination.good("node", "none runs here");
+    examination.stores();
+    examination.ports();
+  }
+  if (ledgers) examination.ledgers();
+  return examination.take();
+}
+
+CheckLevel worst(const std::vector<DoctorCheck>& checks) {
+  CheckLevel level = CheckLevel::ok;
+  for (const DoctorCheck& check : checks) level = std::max(level, check.level);
+  return level;
+}
+
+}  // namespace witan::node
