@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/json_codec.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster_book.h"
 #include "node/control_client.h"
 #include "node/daemon/control_tokens.h"

@@ -1,5 +1,7 @@
 #include "node/trace/otlp.h"
 
+#include <algorithm>
+
 namespace witan::node {
 
 namespace {
@@ -48,7 +50,11 @@ json::object otlpRequest(const TraceOrigin& origin, const std::vector<Span>& spa
   json::object scope{{"scope", {{"name", "witan"}, {"version", WITAN_VERSION}}}, {"spans", std::move(list)}};
   json::object group{{"resource", {{"attributes", std::move(resource)}}},
                      {"scopeSpans", json::array{std::move(scope)}}};
-  return {{"resourceSpans", json::array{std::move(group)}}};
+  json::array groups;
+  groups.push_back(std::move(group));
+  json::object request;
+  request["resourceSpans"] = std::move(groups);
+  return request;
 }
 
 }  // namespace witan::node

@@ -1,0 +1,130 @@
+// `witan doctor` finds what is wrong; `witan support-bundle` holds no secret.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "base/json_codec.h"
+#include "node/doctor/doctor.h"
+#include "node/doctor/support_bundle.h"
+#include "node/doctor/tar_gz.h"
+#include "tests/node/ops/operated_node.h"
+
+namespace witan::node {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace testing;
+
+constexpr Time kNow{1'790'000'000'000'000};
+
+struct Doctor : ::testing::Test {
+  void SetUp() override { ASSERT_EQ(node.init().exitCode, 0); }
+  // Of the findings of that name, the worst.
+  CheckLevel level(std::string_view name, std::string* what = nullptr) {
+    CheckLevel found = CheckLevel::ok;
+    bool there = false;
+    for (const DoctorCheck& check : examine(node.dir(), true, kNow))
+      if (check.name == name && (!there || check.level > found))
+        there = true, found = check.level, what != nullptr ? void(*what = check.what + "; " + check.todo) : void();
+    EXPECT_TRUE(there) << name;
+    return found;
+  }
+  Scratch scratch;
+  OperatedNode node{scratch, "one"};
+};
+
+TEST_F(Doctor, FindsNothingWrongWithAFreshNode) {
+  for (const DoctorCheck& check : examine(node.dir(), true, kNow))
+    if (check.name != "clock" && check.name != "disk") EXPECT_EQ(check.level, CheckLevel::ok) << toJson(check);
+  const Finished done = node.run({"doctor", "--json"});
+  EXPECT_TRUE(parseJson(done.out).ok()) << done.out;
+}
+
+TEST_F(Doctor, NamesEachThingThatIsWrong) {
+  ::chmod((node.dir() + "/device.key").c_str(), 0644);
+  EXPECT_EQ(level("device.key"), CheckLevel::fail);
+  ::chmod((node.dir() + "/device.key").c_str(), 0600);
+  ::chmod(node.dir().c_str(), 0755);
+  EXPECT_EQ(level("directory"), CheckLevel::warn);
+  ::chmod(node.dir().c_str(), 0700);
+  const auto with = [&](const std::string& file, const std::string& text, const char* check) {
+    const std::string before = fileContent(node.dir() + "/" + file);
+    scratch.write("one/" + file, text);
+    std::string what;
+    EXPECT_EQ(level(check, &what), CheckLevel::fail) << check;
+    scratch.write("one/" + file, before);
+    return what;
+  };
+  with("format", "witan data 7\n", "format");
+  with("cluster.key", "00\n", "cluster.key");
+  with("replica.json", "{}", "identity");
+  with("roster", "nonsense", "roster");
+  EXPECT_NE(with("witan.toml", "[node]\nlisten = 7\n", "config").find("witan.toml:2"), std::string::npos);
+  with("ledgers/CURRENT", "MANIFEST-999999\n", "ledgers");
+  EXPECT_EQ(level("config"), CheckLevel::ok);
+  EXPECT_EQ(examine(scratch / "nowhere", true, kNow).front().level, CheckLevel::fail);
+}
+
+TEST_F(Doctor, NamesTheProcessThatHoldsAStoreAndThePortThatIsTaken) {
+  ASSERT_TRUE(node.up()) << node.log();
+  EXPECT_EQ(level("node"), CheckLevel::ok);
+  EXPECT_EQ(level("ledgers.verify"), CheckLevel::ok);
+  fs::rename(node.dir() + "/control.json", scratch / "control.json");  // as if it did not answer
+  std::string what;
+  EXPECT_EQ(level("journal", &what), CheckLevel::fail);
+  EXPECT_NE(what.find(std::to_string(node.pid())), std::string::npos) << what;
+  EXPECT_EQ(level("address", &what), CheckLevel::fail);
+  EXPECT_NE(what.find(node.address()), std::string::npos) << what;
+}
+
+std::string unpacked(const std::string& file) {
+  gzFile in = gzopen(file.c_str(), "rb");
+  std::string out, piece(65536, '\0');
+  int got = 0;
+  while ((got = gzread(in, piece.data(), static_cast<unsigned>(piece.size()))) > 0) out.append(piece, 0, got);
+  gzclose(in);
+  return out;
+}
+
+TEST_F(Doctor, TheSupportBundleHoldsWhatHelpsAndNoSecretAndNoRecord) {
+  ASSERT_TRUE(node.up()) << node.log();
+  ASSERT_EQ(node.run({"begin", "budget", "SecretEntity"}).exitCode, 0);
+  ASSERT_EQ(node.run({"journal", "put", "j1", "--type", "note", "--text", "SecretText"}).exitCode, 0);
+  const Finished invited = node.run({"device", "invite"});
+  std::vector<std::string> secrets{"SecretEntity", "SecretText", invited.out.substr(0, 60)};
+  for (const char* key : {"device.key", "admin.key", "cluster.key"})
+    secrets.push_back(fileContent(node.dir() + "/" + key).substr(0, 64));
+  const auto tokens = parseJson(fileContent(node.dir() + "/control.tokens"));
+  for (const auto& member : tokens->get_object()) secrets.emplace_back(member.value().as_string());
+  std::string log = "a line\n";
+  for (std::size_t i = 2; i < secrets.size(); ++i) log += "leaked " + secrets[i] + "\n";
+  scratch.write("a.log", log);
+  const Finished done = node.run({"support-bundle", "--to", scratch / "b.tar.gz", "--log", scratch / "a.log"});
+  ASSERT_EQ(done.exitCode, 0) << done.err;
+  const std::string bundle = unpacked(scratch / "b.tar.gz");
+  for (const char* name : {"doctor.jsonl", "status.json", "metrics.txt", "peers.json", "partitions.json", "log.txt",
+                           "roster.json", "config.toml", "files.txt"})
+    EXPECT_NE(bundle.find(std::string("witan-support/") + name), std::string::npos) << name;
+  EXPECT_NE(bundle.find("a line\nleaked [struck out]"), std::string::npos);
+  EXPECT_NE(bundle.find("witan_build_info"), std::string::npos);
+  for (const std::string& secret : secrets) EXPECT_EQ(bundle.find(secret), std::string::npos) << secret;
+  EXPECT_EQ(node.run({"support-bundle", "--to", scratch / "b.tar.gz"}).exitCode, 1);  // not over another
+}
+
+TEST(TarGz, IsReadByTarAndGzip) {
+  Scratch scratch;
+  TarGz tar(kNow);
+  tar.add("a/empty", "");
+  tar.add("a/block", std::string(512, 'b'));
+  tar.add("a/more", std::string(513, 'm'));
+  const auto bytes = tar.finish();
+  ASSERT_TRUE(bytes.ok());
+  scratch.write("x.tar.gz", *bytes);
+  ASSERT_EQ(std::system(("tar -xzf " + (scratch / "x.tar.gz") + " -C " + (scratch / "")).c_str()), 0);
+  EXPECT_EQ(fileContent(scratch / "a/empty"), "");
+  EXPECT_EQ(fileContent(scratch / "a/block"), std::string(512, 'b'));
+  EXPECT_EQ(fileContent(scratch / "a/more"), std::string(513, 'm'));
+}
+
+}  // namespace
+}  // namespace witan::node
