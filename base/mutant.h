@@ -6,11 +6,33 @@
 // Ask only in .cpp files: an inline function compiled with and without WITAN_MUTANTS would be two under one name.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
 #include "base/reflect.h"
 
 namespace witan {
 
-WITAN_ENUM(Mutant, none,
+// An enum of more than the 64 words that WITAN_ENUM's preprocessor takes: its names are cut out of the list's text.
+template <std::size_t N>
+constexpr std::array<std::string_view, N> listedWords(std::string_view text) {
+  std::array<std::string_view, N> words;
+  for (std::string_view& word : words) {
+    word = text.substr(0, text.find(','));
+    text.remove_prefix(word.size() < text.size() ? word.size() + 2 : word.size());  // and ", "
+  }
+  return words;
+}
+#define WITAN_LIST(Type, ...)                                                \
+  enum class Type : std::uint8_t { __VA_ARGS__ };                            \
+  constexpr auto witanEnumNames(Type) {                                      \
+    constexpr std::string_view text = #__VA_ARGS__;                          \
+    return listedWords<std::count(text.begin(), text.end(), ',') + 1>(text); \
+  }
+
+WITAN_LIST(Mutant, none,
            // --- replication (docs/replication.md has the numbered rules)
            advanceEarly,       // rule 1: the vector rises with every row, not at the commit
            orderByArrival,     // rule 2: what arrives below the walk's position counts as sent
@@ -68,21 +90,25 @@ WITAN_ENUM(Mutant, none,
            trustUnknown,     // a transaction without an answer counts as done
            answerBeforeTxn,  // proposers are told before etcd has the batch
            // --- wakes
-           dropRunLog,  // the end of a run is not recorded
-           wakeTwice,   // a run that has ended runs again
-           noGrace,     // every device that hosts an agent runs its wakes at once
-           lostWake,    // the wake queue is not durable
+           dropRunLog,        // the end of a run is not recorded
+           wakeTwice,         // a run that has ended runs again
+           noGrace,           // every device that hosts an agent runs its wakes at once
+           lostWake,          // the wake queue is not durable
+           ignorePause,       // an agent that is paused is woken
+           graceFromArrival,  // what waits behind an earlier wake is taken over as if nobody had it
            // --- episodes
            replanOnRetry,     // a run that has a plan goes by the agent's new one
            effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
            widenFork,         // a sub-episode gets what its parent does not hold
            forgetSpent,       // what is spent does not count
+           endEarly,          // a run ends before the sagas of its actions are durable
            // --- sagas
            skipMarkerCheck,    // an operation whose record is there is carried out again
            recordBeforeApply,  // recovery records the outcome of an effect without looking for it
            compensateTwice,    // each device compensates under an id of its own
            ackBeforeRow,       // the effect is made before the saga's row is durable
-           endlessPoison)      // attempts are never given up
+           endlessPoison,      // attempts are never given up
+           retryRefused)       // what was refused for good is tried again
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

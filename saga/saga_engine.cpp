@@ -263,7 +263,7 @@ void SagaEngine::carriedOut(Saga& saga, Outcome outcome, Now now) {
 }
 
 void SagaEngine::ended(Saga& saga, const Error& error, Now now) {
-  if (mayPass(error)) return failed(saga, error, false, now);
+  if (mayPass(error) || mutated(Mutant::retryRefused)) return failed(saga, error, false, now);
   // Only a person knows what an entity should say that somebody has edited since.
   if (saga.row.intent.compensates) return failed(saga, error, true, now);
   Outcome outcome = refusal(error);

@@ -22,6 +22,7 @@ enum class StepKind : std::uint8_t {
   endDown,   // one end (`a`) of connection `n` notices that it is dead
   stall,     // connection `n` has waited too long for an acknowledgement from `a`
   etcd,      // parcel `n` of etcd
+  tool,      // answer `n` of a tool reaches device `a`
   look,      // the operators, counselors and checkers of the settling phase look
 };
 

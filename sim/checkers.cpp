@@ -15,6 +15,7 @@ constexpr CheckerInfo kCheckers[] = {
     {"copies",
      "A copy of a ledger, decided, followed or read, holds the state of each entity that the others hold, and knows "
      "which invariants are violated in it."},
+    {"need-to-know", "What agents send outside holds nothing but what the policy lets out."},
     // --- when everything has come to rest
     {"liveness", "Once faults have ended, everything that is pending is done within settleSeconds."},
     {"convergence", "Devices that share a scope hold the same versions of the same records."},
@@ -25,6 +26,14 @@ constexpr CheckerInfo kCheckers[] = {
      "While all disks are whole no device notices equal vectors with unequal contents, one dot with two bodies, or a "
      "counter used twice."},
     {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
+    {"agents-apart", "The journal holds nothing of what agents keep for themselves."},
+    {"runs",
+     "What should wake an agent does, once among devices that see each other; no run begins after its end or while the "
+     "agent is paused, and each that began ends."},
+    {"operations",
+     "Each is one of its run's plan, is carried out once by a device, and has an effect if and only if it has an "
+     "outcome; of several plans for a run one stands."},
+    {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
     {"fences",

@@ -1,6 +1,7 @@
 #include "sim/device.h"
 
 #include "sim/network.h"
+#include "sim/sim_agents.h"
 #include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 
@@ -79,6 +80,7 @@ Status SimDevice::start(Micros at) {
     config.etcd->copies = static_cast<std::size_t>(setup_.options.cluster.ledgerReplicas / 2 + 1);
     config.etcd->keepBatches = 8;  // so that peers have to give what etcd no longer has
   }
+  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) config.agents = simAgentSetup();
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };

@@ -19,6 +19,9 @@ constexpr EventInfo kEvents[] = {
     {EventKind::repeat, "the n-th last proposal of this device again, under its operation id", "n"},
     {EventKind::misuse, "what a buggy agent would send: the n-th kind of it", "n"},
     {EventKind::decide, "a counselor decides about the n-th pending proposal", "n"},
+    {EventKind::request, "an entry that wakes an agent, often with a proposal for entity n of domain m", "n, m"},
+    {EventKind::turn, "something said to an agent of this device", ""},
+    {EventKind::agentPause, "agent n is paused everywhere; woken again if m is odd", "n, m"},
     {EventKind::cut, "nothing passes between device and other", "other, lasts"},
     {EventKind::oneWayCut, "nothing passes from device to other; the way back is open", "other, lasts"},
     {EventKind::split, "the devices whose bit is set in n (or the list devices) are cut off from the rest", "n, lasts"},
@@ -43,6 +46,9 @@ constexpr EventInfo kEvents[] = {
     {EventKind::retire, "an operator at device retires other", "other"},
     {EventKind::join, "a new device, admitted by device", ""},
     {EventKind::hostile, "device sends other garbage, repeated and cut frames", "other, lasts"},
+    {EventKind::sagaCrash, "power loss at one of the next writes of store m (0, 1) while a saga is under way",
+     "n, m, lasts"},
+    {EventKind::toolOutage, "no tool outside answers the agents of device", "lasts"},
     {EventKind::engineOutage, "n members of etcd are gone", "n, lasts"},
 };
 static_assert(std::size(kEvents) == enumNames<EventKind>().size());
@@ -72,6 +78,7 @@ std::string faultWords(const Event& fault) {
     case EventKind::clockJump:
       return (fault.m == 1 ? "back by " : "on by ") +
              formatDuration(static_cast<Micros>(fault.n % 400'000'000'000'000) * 1'000 % 400'000'000'000'000'000);
+    case EventKind::sagaCrash: return "at one of the next writes of store " + std::to_string(fault.m % 2);
     case EventKind::writeCrash:
     case EventKind::ioError: return "at one of the next writes of store " + std::to_string(fault.m % 3);
     case EventKind::retire: return device(fault.other);

@@ -5,6 +5,7 @@
 #include "kernel/ledger_verify.h"
 #include "replication/statement.h"
 #include "sim/event_info.h"
+#include "sim/plan_budget.h"
 #include "sim/world.h"
 
 namespace witan::sim {
@@ -42,6 +43,11 @@ void World::fault(const Event& original, std::uint64_t number) {
       at.device->disk(event.m % kStores)
           .failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
       return;
+    case EventKind::sagaCrash:
+      at.strike = Strike{event.m % 2, event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after,
+                         agenda_.now() + kStrikeWithin};
+      return;
+    case EventKind::toolOutage: ++at.toolsDown; return ends();
     case EventKind::pause:
       if (!at.device->running() || at.device->paused) return;
       at.device->paused = true;
@@ -161,6 +167,7 @@ void World::endFault(std::uint64_t number) {
       for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(false);
       return;
     case EventKind::slowDisk: return at.device->setSlowDisk(false);
+    case EventKind::toolOutage: --at.toolsDown; return;
     case EventKind::hostile:
       return hostile(event, number, static_cast<std::uint64_t>((agenda_.now() - event.at) / kBurst));
     case EventKind::engineOutage: return etcd_->outage(event.n, event.seed, false);

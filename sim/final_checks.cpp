@@ -69,6 +69,7 @@ void World::checkAtEnd() {
   if (!result_.failure) checkWrites();
   if (!result_.failure) checkLedgers();
   if (!result_.failure) checkRequests();
+  if (!result_.failure) checkAgents();
   if (!result_.failure) checkConfinement();
   if (!result_.failure) checkAlarms();
 }

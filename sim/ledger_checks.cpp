@@ -26,7 +26,9 @@ void World::checkLedger(const kernel::DomainModule& module, const std::string& i
   if (const std::string problem = sim::checkLedger(module, log.lines); !problem.empty())
     return failed("ledger-rules", id + ": " + problem);
 
-  std::vector<Operation> operations = operationsOf(book_.requests(), module, [&](const node::Request& request) {
+  std::vector<BookedRequest> asked = agentRequests(module);
+  asked.insert(asked.begin(), book_.requests().begin(), book_.requests().end());
+  std::vector<Operation> operations = operationsOf(asked, module, [&](const node::Request& request) {
     return request.domain == module.signature().domain &&
            node::partitionOf(request.domain, request.entity,
                              static_cast<std::uint32_t>(plan_.options.cluster.partitions)) == id;

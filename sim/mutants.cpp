@@ -80,13 +80,25 @@ constexpr MutantCase kCases[] = {
     {Mutant::trustUnknown, "no-decision-lost liveness", "etcd", 20,
      "a transaction that etcd did not answer counts as done"},
     {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
+    {Mutant::dropRunLog, "runs", "agents", 5, "the end of a run is not recorded"},
+    {Mutant::wakeTwice, "runs operations", "agents", 50, "a run that has ended runs again"},
+    {Mutant::noGrace, "runs", "agents", 10, "every device that hosts an agent runs its wakes at once"},
+    {Mutant::lostWake, "runs", "agents", 20, "the wake queue is not durable"},
+    {Mutant::ignorePause, "runs", "agents", 10, "an agent that is paused is woken"},
+    {Mutant::graceFromArrival, "runs", "agents", 20,
+     "what waits behind an earlier wake is taken over as if nobody had it"},
+    {Mutant::endEarly, "operations", "agents", 50, "a run ends before the sagas of its actions are durable"},
+    {Mutant::skipMarkerCheck, "operations", "agents", 20, "an operation whose record is there is carried out again"},
+    {Mutant::recordBeforeApply, "operations", "agents", 50,
+     "recovery records the outcome of an effect without looking for it"},
+    {Mutant::compensateTwice, "sagas operations", "agents", 50, "each device compensates under an id of its own"},
+    {Mutant::endlessPoison, "liveness", "agents", 5, "attempts are never given up"},
+    {Mutant::retryRefused, "operations", "agents", 5, "what was refused for good is tried again"},
 };
 
-constexpr Mutant kStories[] = {
-    Mutant::trustOldToken,     Mutant::keepVoidToken,   Mutant::ackUnheard,   Mutant::dropRunLog,
-    Mutant::wakeTwice,         Mutant::noGrace,         Mutant::lostWake,     Mutant::replanOnRetry,
-    Mutant::effectBeforePlan,  Mutant::widenFork,       Mutant::forgetSpent,  Mutant::skipMarkerCheck,
-    Mutant::recordBeforeApply, Mutant::compensateTwice, Mutant::ackBeforeRow, Mutant::endlessPoison};
+constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken,    Mutant::ackUnheard,
+                               Mutant::replanOnRetry, Mutant::effectBeforePlan, Mutant::widenFork,
+                               Mutant::forgetSpent,   Mutant::ackBeforeRow};
 
 // Every variant stands in one of the two.
 constexpr bool isComplete() {

@@ -25,6 +25,7 @@ constexpr Bounds kBounds[] = {
     {"cluster", "devices", 1, 24},
     {"cluster", "ledgerReplicas", 1, 24},
     {"cluster", "agents", 0, 1'000},
+    {"cluster", "hosts", 0, 24},
     {"cluster", "entities", 1, 10'000},
     {"cluster", "partitions", 1, 64},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},

@@ -23,7 +23,8 @@ WITAN_ENUM(StoreKind, memory, rocksdb)
 struct ClusterOptions {
   std::int64_t devices = 5;
   std::int64_t ledgerReplicas = 3;  // the first so many devices keep a copy of every ledger; the others route to them
-  std::int64_t agents = 10;         // per device
+  std::int64_t agents = 10;         // per device: states that are written, by nobody in particular
+  std::int64_t hosts = 0;           // the first so many devices let agents work (sim/sim_agents.h)
   std::int64_t entities = 6;        // per domain
   std::int64_t partitions = 2;      // per domain
   std::int64_t pendingTtlSeconds = 0;  // of a proposal that waits for a counselor; 0: for ever
@@ -35,7 +36,7 @@ struct ClusterOptions {
   std::int64_t segmentBytes = 256 * 1024;
   std::int64_t followWindow = 32;
   static constexpr std::size_t required = 0;
-  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, entities, partitions, pendingTtlSeconds, scopes,
+  WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, entities, partitions, pendingTtlSeconds, scopes,
                 domains, engine, store, segmentBytes, followWindow)
 };
 
@@ -85,9 +86,12 @@ struct WorkOptions {
   std::int64_t repeats = 60;     // of a proposal that was made before, under its operation id
   std::int64_t misuses = 30;     // malformed, unknown entity, wrong role, one id for two acts
   std::int64_t decisions = 120;  // of a counselor, when something is pending
+  std::int64_t requests = 0;     // entries of the journal that wake agents
+  std::int64_t turns = 0;        // what people say to an agent
+  std::int64_t agentPauses = 0;  // of an agent, and as often woken again
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
-                repeats, misuses, decisions)
+                repeats, misuses, decisions, requests, turns, agentPauses)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.
@@ -120,12 +124,14 @@ struct FaultOptions {
   std::int64_t retirements = 0;
   std::int64_t joins = 0;          // a new device
   std::int64_t hostiles = 0;       // a member that sends malformed, replayed or absurd frames for a while
+  std::int64_t sagaCrashes = 0;    // power loss at one of the next writes of a saga
+  std::int64_t toolOutages = 0;    // no tool outside answers a device's agents
   std::int64_t engineOutages = 0;  // etcd: a minority, now and then a majority, is gone for a while
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
                 ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
-                joins, hostiles, engineOutages)
+                joins, hostiles, sagaCrashes, toolOutages, engineOutages)
 };
 
 struct Options {

@@ -72,6 +72,7 @@ class Chooser {
       case EventKind::batch: e.n = oneOf(c.entities); break;
       case EventKind::scopedWrite: e.n = oneOf(c.scopes); break;
       case EventKind::propose:
+      case EventKind::request:
         e.n = oneOf(c.entities);
         e.m = any();
         return;
@@ -104,6 +105,7 @@ class Chooser {
       case EventKind::loseDisk:
       case EventKind::fullDisk: e.lasts = length(f.downSeconds); break;
       case EventKind::writeCrash:
+      case EventKind::sagaCrash:
       case EventKind::ioError:
         e.n = 1 + random_.below(40);
         e.m = any();
@@ -137,7 +139,7 @@ class Chooser {
         e.n = random_.below(4) == 0 ? 2 : 1;  // of three
         e.lasts = length(f.cutSeconds);
         break;
-      default: e.lasts = length(f.cutSeconds); break;  // isolate, slowDisk
+      default: e.lasts = length(f.cutSeconds); break;  // isolate, slowDisk, toolOutage
     }
   }
 
@@ -173,12 +175,20 @@ struct Rate {
 };
 
 constexpr Rate<WorkOptions> kWork[] = {
-    {EventKind::agentWrite, &WorkOptions::agentWrites},   {EventKind::journalEdit, &WorkOptions::journalEdits},
-    {EventKind::message, &WorkOptions::messages},         {EventKind::batch, &WorkOptions::batches},
-    {EventKind::record, &WorkOptions::summaries},         {EventKind::removal, &WorkOptions::removals},
-    {EventKind::scopedWrite, &WorkOptions::scopedWrites}, {EventKind::propose, &WorkOptions::proposals},
-    {EventKind::repeat, &WorkOptions::repeats},           {EventKind::misuse, &WorkOptions::misuses},
+    {EventKind::agentWrite, &WorkOptions::agentWrites},
+    {EventKind::journalEdit, &WorkOptions::journalEdits},
+    {EventKind::message, &WorkOptions::messages},
+    {EventKind::batch, &WorkOptions::batches},
+    {EventKind::record, &WorkOptions::summaries},
+    {EventKind::removal, &WorkOptions::removals},
+    {EventKind::scopedWrite, &WorkOptions::scopedWrites},
+    {EventKind::propose, &WorkOptions::proposals},
+    {EventKind::repeat, &WorkOptions::repeats},
+    {EventKind::misuse, &WorkOptions::misuses},
     {EventKind::decide, &WorkOptions::decisions},
+    {EventKind::request, &WorkOptions::requests},
+    {EventKind::turn, &WorkOptions::turns},
+    {EventKind::agentPause, &WorkOptions::agentPauses},
 };
 
 constexpr Rate<FaultOptions> kFaults[] = {
@@ -205,6 +215,8 @@ constexpr Rate<FaultOptions> kFaults[] = {
     {EventKind::retire, &FaultOptions::retirements},
     {EventKind::join, &FaultOptions::joins},
     {EventKind::hostile, &FaultOptions::hostiles},
+    {EventKind::sagaCrash, &FaultOptions::sagaCrashes},
+    {EventKind::toolOutage, &FaultOptions::toolOutages},
     {EventKind::engineOutage, &FaultOptions::engineOutages},
 };
 

@@ -34,6 +34,9 @@ WITAN_ENUM(EventKind,
            repeat,       // the n-th last proposal of this device again, under its id
            misuse,       // the n-th kind of misuse
            decide,       // a counselor about the n-th pending proposal that this device knows
+           request,      // an entry that wakes an agent; about entity n of domain m
+           turn,         // something said to an agent of this device
+           agentPause,   // agent n is paused; m odd: woken again
            // --- network; ends after `lasts`
            cut,        // device | other
            oneWayCut,  // device -> other
@@ -63,6 +66,8 @@ WITAN_ENUM(EventKind,
            join,            // a new device, admitted by `device`
            // --- the rest
            hostile,       // `device` says absurd things to `other` for `lasts`
+           sagaCrash,     // power loss at the n-th next write step of store m while a saga is under way; starts again
+           toolOutage,    // no tool outside answers the agents of `device` for `lasts`
            engineOutage)  // n members of etcd are gone for `lasts`
 
 inline constexpr EventKind kFirstFault = EventKind::cut;

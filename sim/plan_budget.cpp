@@ -19,6 +19,7 @@ bool makesOut(const Event& event) {
   switch (event.kind) {
     case EventKind::crash:
     case EventKind::writeCrash:
+    case EventKind::sagaCrash:
     case EventKind::ioError:
     case EventKind::fullDisk:
     case EventKind::loseDisk:
@@ -38,7 +39,8 @@ Outage outageOf(const Event& event, std::int64_t devices) {
   const bool losesDisk = event.kind == EventKind::loseDisk || event.kind == EventKind::restore ||
                          event.kind == EventKind::restoreLedgers || event.kind == EventKind::bitRot;
   if (losesDisk) until += kRefill;
-  if (event.kind == EventKind::writeCrash || event.kind == EventKind::ioError) until += kStrikeWithin;
+  if (event.kind == EventKind::writeCrash || event.kind == EventKind::ioError || event.kind == EventKind::sagaCrash)
+    until += kStrikeWithin;
   return {victim, event.at, until, !losesDisk && event.kind != EventKind::retire};
 }
 

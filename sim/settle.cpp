@@ -16,6 +16,7 @@ void World::beginSettling() {
   for (auto& at : seats_) {
     for (std::size_t n = 0; n < kStores; ++n) at->device->disk(n).setFull(false);
     at->device->setSlowDisk(false);
+    at->strike.reset();
   }
 }
 

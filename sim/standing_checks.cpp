@@ -35,6 +35,7 @@ void World::diskLost(Seat& at, Micros since) {
   book_.diskLost(at.device->index(), since, agenda_.now());
   at.spokenAs.clear();
   at.claims.clear();
+  forgetRuns(at, true);
 }
 
 // Part of checker "fences". Who knows that its epoch is over decides nothing more in it (unless its disk went back: it

@@ -46,6 +46,9 @@ void World::act(Seat& at, const Event& event) {
     case EventKind::repeat: return proposeAgain(at, event);
     case EventKind::misuse: return misuse(at, event);
     case EventKind::decide: return decidePending(at, event);
+    case EventKind::request: return enterRequest(at, event);
+    case EventKind::turn: return sayToClerk(at, event);
+    case EventKind::agentPause: return pauseAgent(at, event);
     case EventKind::journalEdit: return write(at, DatabaseName::journal, "main", recordWrites(at, event));
     case EventKind::batch:
       return write(at, (event.n & 1) != 0 ? DatabaseName::journal : DatabaseName::agents, "main",
@@ -124,8 +127,10 @@ std::vector<Write> World::recordWrites(Seat& at, const Event& event) {
     }
     case 1: {
       const Hash runKey = sha256(id);
-      const WakeRunBody body{runKey, agentId, WakeReason::user, "turn", static_cast<WakeStatus>(random.below(5)), atMs,
-                             atMs,   ""};
+      auto status = static_cast<WakeStatus>(random.below(5));
+      // Where agents work a run that nobody ends is given up, as it should be.
+      if (status == WakeStatus::started && plan_.options.cluster.hosts > 0) status = WakeStatus::completed;
+      const WakeRunBody body{runKey, agentId, WakeReason::user, "turn", status, atMs, atMs, ""};
       return {recordWrite(Kind::wakeRun, toHex(runKey), encodeRecord(body))};
     }
     default: {

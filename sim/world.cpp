@@ -187,6 +187,7 @@ void World::step(const Step& step) {
     case StepKind::endDown: return network_.endDown(step.n, step.a);
     case StepKind::stall: return network_.stall(step.n, step.a);
     case StepKind::etcd: return etcd_->step(step.n);
+    case StepKind::tool: return answerTool(step.n);
     case StepKind::look: return look();
   }
 }
@@ -264,6 +265,7 @@ void World::work(std::uint32_t device) {
     take(at, arrival);
     if (!at.device->running() || at.device->life() != life) return;
   }
+  strikeSaga(at);
   Micros cost = 0;
   at.held.clear();
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);
@@ -273,6 +275,7 @@ void World::work(std::uint32_t device) {
   checkFenced(at);
   checkShown(at);
   checkSuccession(at);
+  watchRuns(at);
   at.device->busyUntil = agenda_.now() + cost;
   at.releasing = true;
   if (cost == 0) return release(device);
@@ -314,6 +317,7 @@ void World::take(Seat& at, Arrival& arrival) {
     case Arrival::Kind::etcdConnected: return replica.etcdConnected(now);
     case Arrival::Kind::etcdDisconnected: return replica.etcdDisconnected();
     case Arrival::Kind::etcdAnswer: return replica.etcdReceived(arrival.answer, now);
+    case Arrival::Kind::tool: return hearTool(at, toolAnswers_[arrival.event]);
   }
 }
 
@@ -341,6 +345,7 @@ void World::release(std::uint32_t device) {
                 answered.answer.message);
     if (request != nullptr) book_.answered(*request, agenda_.now(), std::move(answered.answer));
   }
+  for (agents::ToolCall& call : at.held.toolCalls) callTool(device, std::move(call));
   for (const node::Notice& notice : at.held.notices) {
     probe("notice: " + notice.kind);
     trace(device, "ledger", notice.kind, notice.partition + " " + notice.what);
@@ -409,6 +414,7 @@ void World::switchOff(std::uint32_t device, bool power, Micros backAt) {
   for (const node::Answered& answered : at.held.answers)
     if (BookedRequest* request = book_.open(device, answered.answer.operationId)) book_.answerLost(*request);
   book_.stopped(device);
+  forgetRuns(at, false);
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.device->paused = false;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 
+#include "replication/plan.h"
 #include "sim/book.h"
 #include "sim/check/operation.h"
 #include "sim/check/taint.h"
@@ -24,6 +25,8 @@
 namespace witan::sim {
 
 inline constexpr std::uint32_t kMostDevices = 24;  // of a simulated cluster, with those that join
+
+WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
 class World final : NetworkHooks, EtcdHooks {
  public:
@@ -42,10 +45,11 @@ class World final : NetworkHooks, EtcdHooks {
       tick,
       etcdConnected,
       etcdDisconnected,
-      etcdAnswer
+      etcdAnswer,
+      tool
     } kind = Kind::tick;
     std::uint32_t peer = 0;
-    std::uint64_t event = 0;  // of the plan
+    std::uint64_t event = 0;  // of the plan; of a tool: its answer
     std::string frames;
     node::EtcdAnswer answer;
   };
@@ -64,6 +68,13 @@ class World final : NetworkHooks, EtcdHooks {
     kernel::Epoch epoch;
     std::uint64_t batches = 0;
   };
+  // Power that fails in the middle of a saga.
+  struct Strike {
+    std::size_t store = 0;
+    std::uint64_t steps = 0;
+    store::Moment moment = store::Moment::before;
+    Micros until = 0;
+  };
   struct Seat {
     std::unique_ptr<SimDevice> device;
     std::deque<Arrival> inbox;
@@ -80,6 +91,12 @@ class World final : NetworkHooks, EtcdHooks {
     std::map<std::string, kernel::Epoch, std::less<>> claims;  // of which it has heard durably
     std::uint64_t epochsBegun = 0;
     std::vector<node::Request> recent;  // its last requests
+    // --- its agents
+    std::uint64_t toolsDown = 0;
+    std::optional<Strike> strike;
+    std::set<RunKey> runs, endedRuns;     // under way; over, as it knows durably
+    std::vector<OperationId> heardCalls;  // answered for good in the step that is being made
+    std::set<OperationId> settledCalls;   // durably so
   };
 
   // NetworkHooks
@@ -146,6 +163,39 @@ class World final : NetworkHooks, EtcdHooks {
   // Any ledger replica that runs and has the entity, the given device first; for plausible actions only.
   const kernel::Partition* someCopy(const Seat& seat, const kernel::DomainModule& module, std::string_view entity);
 
+  // agent_world.cpp: agents, and the tools that they call
+  struct ToolAnswer {
+    std::uint32_t device = 0;
+    std::uint64_t life = 0;
+    agents::ToolCall call;
+    ToolSays says = ToolSays::done;
+    std::string content;
+  };
+  struct BookedTurn {
+    RunKey run;
+    std::uint32_t device = 0;
+    bool durable = false;
+  };
+  void enterRequest(Seat& seat, const Event& event);
+  std::optional<json::value> plausible(const Seat& seat, const Event& event);
+  void sayToClerk(Seat& seat, const Event& event);
+  void pauseAgent(Seat& seat, const Event& event);
+  void callTool(std::uint32_t device, agents::ToolCall call);
+  void answerTool(std::uint64_t number);
+  void hearTool(Seat& seat, const ToolAnswer& answer);
+  void strikeSaga(Seat& seat);
+  void watchRuns(Seat& seat);
+  bool undisturbed() const;
+  void forgetRuns(Seat& seat, bool disk);
+
+  // agent_checks.cpp
+  void checkAgents();
+  std::string openSagas(Seat& seat, std::set<OperationId>& putAside);
+  std::string checkRuns(Seat& seat);
+  std::vector<BookedRequest> agentRequests(const kernel::DomainModule& module);
+  std::optional<BookedRequest> requestOf(const kernel::DomainModule& module, const replication::Plan& plan,
+                                         std::size_t n);
+
   // settle.cpp
   void beginSettling();
   void look();
@@ -202,6 +252,12 @@ class World final : NetworkHooks, EtcdHooks {
   // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide
   // again, and begin epochs again that it had begun before.
   std::map<std::string, std::vector<std::pair<std::string, LostRange>>> goneBack_;
+  // What should wake an agent: entries and their runs, what was said; who has begun which run; calls, by operation.
+  std::map<Book::Key, RunKey> requests_;
+  std::vector<BookedTurn> turns_;
+  std::map<RunKey, std::set<std::uint32_t>> startedBy_;
+  std::map<std::string, std::uint64_t> toolCalls_;
+  std::vector<ToolAnswer> toolAnswers_;
   std::unique_ptr<Confinement> confinement_;
   RollingDigest digest_;
   RunResult result_;

@@ -340,6 +340,10 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
     const auto left = leftMs_.find(device);
     return left == leftMs_.end() ? bootMs_ : left->second;
   };
+  const auto first = first_.find(entry.job.agentId);
+  std::int64_t since = entry.sinceMs;
+  if (first != first_.end() && first->second.key == entry.job.key() && !mutated(Mutant::graceFromArrival))
+    since = std::max(since, first->second.sinceMs);
   const std::vector<std::string>& hosts = agents_.find(entry.job.agentId)->second.hosts;
   const auto me = std::find(hosts.begin(), hosts.end(), replica_.device());
   if (me == hosts.end()) return {true, 0};
@@ -351,12 +355,12 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
     else  // it may have run it just before it left
       turn.atMs = std::max(turn.atMs, leftAt(*host) + options_.graceMs);
   }
-  if (before > 0) turn.atMs = std::max(turn.atMs, entry.sinceMs + before * options_.graceMs);
+  if (before > 0) turn.atMs = std::max(turn.atMs, since + before * options_.graceMs);
   if (run.run) {
     const std::string starter(replication::deviceOf(run.run->dot.host));
     if (starter != replica_.device()) {
       const bool here = live_.contains(starter);
-      turn.atMs = std::max(turn.atMs, here ? entry.sinceMs + options_.abandonMs : leftAt(starter) + options_.graceMs);
+      turn.atMs = std::max(turn.atMs, here ? since + options_.abandonMs : leftAt(starter) + options_.graceMs);
     }
   }
   return turn;
@@ -375,6 +379,7 @@ Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
       const WakeQueue::Entry* head = queue_.head(agentId);
       if (head == nullptr || head->dueMs > now.ms) break;
       const RunKey key = head->job.key();
+      if (First& next = first_[agentId]; next.key != key) next = {key, now.ms};
       WITAN_TRY(job, tryStart(key, now));
       if (job) started.push_back(std::move(*job));
       if (job || queue_.find(key)) break;
@@ -408,7 +413,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   };
   const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
   if (state.lifecycle == Lifecycle::destroyed) return end(WakeStatus::skippedDestroyed, "the agent is destroyed");
-  if (state.lifecycle == Lifecycle::dormant)
+  if (state.lifecycle == Lifecycle::dormant && !mutated(Mutant::ignorePause))
     return end(WakeStatus::skippedSleeping, "the agent is dormant");
   if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
     return end(WakeStatus::skippedSleeping, "the agent sleeps until " + std::to_string(state.schedule.sleepUntil));

@@ -128,7 +128,8 @@ class WakeCenter {
   Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
   Status sweepEnded();
   Status giveUpAbandoned(Now now);
-  // Whose turn it is: when this device may run the job.
+  // Whose turn it is: when this device may run the job. The others' grace begins when no earlier wake of the agent is
+  // in its way.
   Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;
   // None: it is held back, or has got its end and left the queue.
   Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);
@@ -143,6 +144,11 @@ class WakeCenter {
   std::vector<std::string> members_;  // this device among them
   std::set<std::string> live_;
   bool devicesKnown_ = false;
+  struct First {
+    RunKey key;
+    std::int64_t sinceMs = 0;
+  };
+  std::map<std::string, First, std::less<>> first_;  // by agent: the wake that comes next, and since when it does
   std::optional<std::int64_t> nextTurnMs_;           // of what the last takeRunnable() held back
   std::map<std::string, std::int64_t> leftMs_;       // when a device was last reachable
   std::int64_t bootMs_ = 0;

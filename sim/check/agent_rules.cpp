@@ -1,0 +1,181 @@
+#include "sim/check/agent_rules.h"
+
+#include <algorithm>
+
+#include "agents/wake/run_log.h"
+#include "replication/writer.h"
+
+namespace witan::sim {
+
+using namespace replication;
+
+namespace {
+
+using Views = std::map<OperationId, OperationView>;
+
+bool wasApplied(const Views& views, const OperationId& operation) {
+  const auto at = views.find(operation);
+  return at != views.end() && at->second.record && at->second.record->body.outcome == OperationOutcome::applied;
+}
+
+bool has(const std::vector<OperationId>& operations, const OperationId& operation) {
+  return std::find(operations.begin(), operations.end(), operation) != operations.end();
+}
+
+bool isPlanned(const PlanView& plans, const OperationId& operation) {
+  if (plans.winner && has(plans.winner->operations, operation)) return true;
+  return std::any_of(plans.losers.begin(), plans.losers.end(),
+                     [&](const Plan& plan) { return has(plan.operations, operation); });
+}
+
+// What an operation does in the end: it was applied, and undone an even number of times.
+bool stands(const AgentRecords& records, OperationId operation) {
+  bool standing = false;
+  for (; wasApplied(records.journal, operation); operation = compensationOperationId(operation)) standing = !standing;
+  return standing;
+}
+
+std::string nameOf(const OperationId& operation) { return "operation " + operation.hex().substr(0, 16); }
+
+std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body) {
+  if (body.compensates) {
+    if (operation != compensationOperationId({*body.compensates})) return "undoes another under an id of its own";
+    return records.agents.contains({*body.compensates}) || records.journal.contains({*body.compensates})
+               ? std::string()
+               : "undoes what nobody did";
+  }
+  const auto plans = records.plans.find(RunKey{body.runKey});
+  if (plans == records.plans.end()) return "is of a run without a plan";
+  return isPlanned(plans->second, operation) ? std::string() : "stands in no plan of its run";
+}
+
+// The same device twice among those that have a record.
+std::string twiceBy(const OperationView& view) {
+  std::set<std::string> devices;
+  if (view.record) devices.emplace(deviceOf(view.record->dot.host));
+  for (const Dot& dot : view.repeats)
+    if (!devices.emplace(deviceOf(dot.host)).second) return std::string(deviceOf(dot.host));
+  return {};
+}
+
+std::string checkDatabase(const AgentRecords& records, const Views& views, const char* where,
+                          const AgentRuleOptions& options) {
+  for (const auto& [operation, view] : views) {
+    if (!view.record) return nameOf(operation) + ": its record in " + where + " cannot be read";
+    if (!options.wholeDisks) continue;
+    if (const std::string wrong = wrongKey(records, operation, view.record->body); !wrong.empty())
+      return nameOf(operation) + " in " + where + " " + wrong;
+    if (const std::string device = twiceBy(view); !device.empty())
+      return device + " carried out " + nameOf(operation) + " twice in " + where;
+  }
+  return {};
+}
+
+std::string checkBothSides(const AgentRecords& records) {
+  for (const auto& [operation, view] : records.journal)
+    if (!records.agents.contains(operation)) return nameOf(operation) + " has its effect in the journal and no outcome";
+  for (const auto& [operation, view] : records.agents)
+    if (view.record->body.toolName.starts_with("journal.") && wasApplied(records.agents, operation) &&
+        !records.journal.contains(operation))
+      return nameOf(operation) + " has an outcome, and its effect is nowhere";
+  return {};
+}
+
+std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& options) {
+  for (const RunKey& run : records.completed) {
+    const auto plans = records.plans.find(run);
+    if (plans == records.plans.end() || !plans->second.winner) continue;
+    for (const OperationId& operation : plans->second.winner->operations)
+      if (!records.agents.contains(operation) && !options.putAside.contains(operation))
+        return "run " + run.hex().substr(0, 16) + " is completed, and of " + nameOf(operation) +
+               " of its plan nothing is known";
+  }
+  return {};
+}
+
+// What a sibling says of the operation that wrote it.
+std::string checkSibling(const AgentRecords& records, const std::string& id, const JournalBody& body) {
+  const OperationId operation{*body.operationId};
+  const auto record = records.journal.find(operation);
+  if (record == records.journal.end()) return id + " was written by " + nameOf(operation) + ", which has no record";
+  if (record->second.record->body.compensates) return {};  // it brought back what had been there
+  const bool undone = records.journal.contains(compensationOperationId(operation));
+  if (body.lamport != 1 && !undone) return nameOf(operation) + " has written " + id + " more than once";
+  if (!stands(records, operation)) return id + " still shows what " + nameOf(operation) + " wrote, which was undone";
+  const auto plans = records.plans.find(RunKey{record->second.record->body.runKey});
+  if (plans != records.plans.end() && plans->second.winner && !has(plans->second.winner->operations, operation))
+    return id + " shows what " + nameOf(operation) + " wrote, and another plan of its run survives";
+  return {};
+}
+
+}  // namespace
+
+Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
+  AgentRecords records;
+  WITAN_TRY(agents, replica.database(DatabaseName::agents).space("main"));
+  WITAN_TRY(journal, replica.database(DatabaseName::journal).space("main"));
+  for (const std::string& key : agents->keys(Kind::plan)) {
+    WITAN_TRY(run, RunKey::parse(key));
+    WITAN_TRY(versions, agents->versions(Kind::plan, key));
+    records.plans.emplace(run, planViewOf(run, versions));
+  }
+  const std::pair<Space*, std::map<OperationId, OperationView>*> sides[] = {{journal, &records.journal},
+                                                                            {agents, &records.agents}};
+  for (const auto& [space, views] : sides)
+    for (const std::string& key : space->keys(Kind::operation)) {
+      WITAN_TRY(operation, OperationId::parse(key));
+      WITAN_TRY(versions, space->versions(Kind::operation, key));
+      views->emplace(operation, operationViewOf(operation, versions));
+    }
+  for (const std::string& key : journal->keys(Kind::journal)) {
+    WITAN_TRY(versions, journal->versions(Kind::journal, key));
+    JournalView view = journalViewOf(versions);
+    if (std::any_of(view.siblings.begin(), view.siblings.end(),
+                    [](const Sibling& one) { return one.body && one.body->operationId; }))
+      records.entries.emplace(key, std::move(view));
+  }
+  WITAN_TRY(runs, agents::knownRuns(*agents));
+  for (const agents::KnownRun& run : runs)
+    if (run.view.run && run.view.run->body.status == WakeStatus::completed) records.completed.insert(run.key);
+  return records;
+}
+
+std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options) {
+  for (const auto& [views, where] :
+       {std::pair(&records.journal, "the journal"), std::pair(&records.agents, "the agents")})
+    if (std::string wrong = checkDatabase(records, *views, where, options); !wrong.empty()) return wrong;
+  if (!options.wholeDisks) return {};
+  if (std::string wrong = checkBothSides(records); !wrong.empty()) return wrong;
+  if (std::string wrong = checkCompleted(records, options); !wrong.empty()) return wrong;
+  for (const auto& [id, view] : records.entries)
+    for (const Sibling& sibling : view.siblings)
+      if (sibling.body && sibling.body->operationId)
+        if (std::string wrong = checkSibling(records, id, *sibling.body); !wrong.empty()) return wrong;
+  return {};
+}
+
+std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options) {
+  for (const Views* views : {&records.journal, &records.agents}) {
+    std::map<Hash, OperationId> of;
+    for (const auto& [operation, view] : *views) {
+      if (!view.record || !view.record->body.compensates) continue;
+      const auto [first, fresh] = of.try_emplace(*view.record->body.compensates, operation);
+      if (!fresh) return nameOf({*view.record->body.compensates}) + " was undone by two operations";
+      if (options.wholeDisks)
+        if (const std::string device = twiceBy(view); !device.empty())
+          return device + " undid it twice: " + nameOf(operation);
+    }
+  }
+  return {};
+}
+
+std::string checkApart(LocalReplica& replica) {
+  for (const auto& [scope, space] : replica.database(DatabaseName::journal).spaces())
+    for (const Kind kind :
+         {Kind::agentState, Kind::message, Kind::link, Kind::summary, Kind::plan, Kind::wakeRun, Kind::approval})
+      if (const auto keys = space->keys(kind); !keys.empty())
+        return replica.device() + ": the journal of " + scope + " holds what is an agent's own: " + keys.front();
+  return {};
+}
+
+}  // namespace witan::sim

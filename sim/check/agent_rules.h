@@ -1,0 +1,46 @@
+// What must hold of the work of agents when all is at rest, whatever happened on the way: seed 003, section 10
+// (invariants 1, 2 and 6) and finding F3. Recomputed from the records that the devices agree on, not from what any part
+// of them believes.
+//
+// Pure functions over values; agentRecordsOf() reads them. Each says "" or the first thing that is wrong.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "replication/journal_entity.h"
+#include "replication/local_replica.h"
+#include "replication/operation.h"
+#include "replication/plan.h"
+
+namespace witan::sim {
+
+struct AgentRecords {
+  std::map<RunKey, replication::PlanView> plans;
+  std::map<OperationId, replication::OperationView> journal, agents;  // records of operations, by database
+  std::map<std::string, replication::JournalView> entries;            // with a version that an operation wrote
+  std::set<RunKey> completed;                                         // runs
+};
+Result<AgentRecords> agentRecordsOf(replication::LocalReplica& replica);
+
+struct AgentRuleOptions {
+  // No disk was lost or went back, so each device has done what it did once, and all records of it are here.
+  bool wholeDisks = true;
+  std::set<OperationId> putAside;  // by some device, for a person
+};
+
+// Checker "operations". Each is one of a plan of its run, or undoes one; no device carried it out twice; what has an
+// effect has an outcome and the other way round; a run that is completed has done what its plan says. Of what the
+// entries show each piece was written by one operation, once, and of several plans for one run only what the surviving
+// one wanted stands.
+std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
+
+// Checker "sagas", its part about undoing: an operation has one compensation, which no device carried out twice.
+std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});
+
+// Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves.
+std::string checkApart(replication::LocalReplica& replica);
+
+}  // namespace witan::sim

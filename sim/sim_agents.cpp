@@ -1,0 +1,178 @@
+#include "sim/sim_agents.h"
+
+#include "agents/entry_agent.h"
+#include "agents/episode/policy_gate.h"
+#include "agents/host/local_gate.h"
+#include "base/check.h"
+
+namespace witan::sim {
+
+namespace {
+
+using namespace agents;
+
+std::string textIn(const json::value& value, std::string_view member) {
+  return value.is_object() ? std::string(stringOf(value.get_object(), member)) : std::string();
+}
+
+// The same for one run on every device.
+std::string seedIn(const json::value& wake) { return std::to_string(integerOf(wake, "seed").value_or(0)); }
+
+replication::PlanAction put(const std::string& id, const char* type, json::object payload) {
+  return action("journal.put", {{"id", id}, {"type", type}, {"payload", std::move(payload)}}, {id});
+}
+
+Finish saying(std::string answer, bool failed = false) { return {std::move(answer), {}, {}, {}, failed}; }
+
+// Told the results, an agent is done.
+Finish resulting(const json::value& results) {
+  bool failed = false;
+  if (const json::array* list = results.if_array())
+    for (const json::value& one : *list) failed |= textIn(one, "outcome") != "applied";
+  return saying(failed ? "not all of it was done" : "done", failed);
+}
+
+class SimClerk final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{
+        .id = "sim-clerk",
+        .version = "1",
+        .what = "works on requests",
+        .category = "office",
+        .subscriptions = {onEntries("request")},
+        .capabilities = {{"journal.read"}, {"journal.put", 10, {"done/", "said/"}, {}}, {"propose"}, {"sim.*"}},
+        .locale = {"here"},
+    };
+    return kSpec;
+  }
+
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind == InputKind::wake) return onWake(input.content);
+    if (input.kind == InputKind::results) return {nullptr, {}, resulting(input.content)};
+    return onAnswers(sigma, input.content);
+  }
+
+ private:
+  static Turn onWake(const json::value& wake) {
+    const std::string seed = seedIn(wake);
+    if (textIn(wake, "reason") == "user")
+      return {nullptr, {}, Actions{put("said/" + seed, "said", {{"text", textIn(wake, "user")}})}};
+    const json::array* changes = wake.is_object() ? arrayOf(wake.get_object(), "changes") : nullptr;
+    const std::string id = changes != nullptr && !changes->empty() ? textIn(changes->front(), "id") : std::string();
+    if (id.empty()) return {nullptr, {}, saying("nothing to do")};
+    return {json::object{{"id", id}, {"seed", seed}},
+            {},
+            Looks{{"journal.read", {{"id", id}}, 0}, {"sim.ask", {{"about", id}}, 10}}};
+  }
+
+  static Turn onAnswers(const json::value& sigma, const json::value& seen) {
+    const json::array* list = seen.if_array();
+    if (list == nullptr || list->size() != 2) return {nullptr, {}, saying("nothing was seen", true)};
+    const json::object& read = list->front().get_object();
+    const json::value* entry = read.if_contains("content");
+    const std::string answer = textIn(list->back(), "content");
+    if (entry == nullptr || !entry->is_object()) return {nullptr, {}, saying("the request is gone")};
+    if (answer.empty()) return {nullptr, {}, saying("the model is silent", true)};
+    const json::value& payload = entry->get_object().at("payload");
+    const std::string id = textIn(sigma, "id"), name = textIn(sigma, "seed") + "-" + answer;
+    Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
+    if (payload.is_object() && payload.get_object().contains("proposal"))
+      actions.push_back(action("propose", payload.get_object().at("proposal").as_object(), {}));
+    if (answer != "brief") {  // what the policy does not let out must be taken out of it on the way
+      json::object mail{{"to", id}, {"text", answer}, {"private", textIn(payload, "private")}};
+      actions.push_back(action("sim.mail", mail, {"mail/" + name}));
+    }
+    return {nullptr, {}, std::move(actions)};
+  }
+};
+
+class SimSealer final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{
+        .id = "sim-sealer",
+        .version = "1",
+        .what = "seals what was done",
+        .category = "office",
+        .subscriptions = {onEntries("done")},
+        .capabilities = {{"journal.put", 1, {"seal/"}, {}}},
+        .locale = {"here"},
+    };
+    return kSpec;
+  }
+  Turn step(const json::value&, const Input& input) const override {
+    if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
+    const std::string id = "seal/" + seedIn(input.content);
+    return {nullptr, {}, Actions{put(id, "seal", {{"sealed", true}})}};
+  }
+};
+
+// Everything but the tools outside stays on the device.
+class SimGate final : public episode::Gate {
+ public:
+  SimGate() : monitor_(compiled()), policy_(monitor_, receipts_, secrets_) {}
+  episode::GateVerdict judge(const episode::GateRequest& request) const override {
+    return request.tool->boundary.empty() ? local_.judge(request) : policy_.judge(request);
+  }
+  std::string epoch() const override { return policy_.epoch(); }
+
+ private:
+  static Monitor compiled() {
+    OperationRule ask{"ask", {"about"}, {}};
+    OperationRule mail{"mail", {"to", "text"}, {}};
+    mail.excess = Excess::redact;
+    Policy policy;
+    policy.name = "simulated";
+    policy.version = 1;
+    policy.boundary = {{"outside", {"here"}, {ask, mail}}};
+    agents::Grant grant;
+    grant.agent = "sim-clerk";
+    grant.category = "office";
+    grant.locales = {"here"};
+    grant.tools = {"sim.ask", "sim.mail"};
+    grant.boundaries = {"outside"};
+    policy.grant = {grant};
+    auto monitor = Monitor::compile(std::move(policy));
+    WITAN_CHECK(monitor.ok(), "the simulator's policy is one");
+    return *std::move(monitor);
+  }
+
+  LocalGate local_;
+  const Monitor monitor_;
+  ReceiptBook receipts_;
+  SecretNames secrets_;
+  episode::PolicyGate policy_;
+};
+
+episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation) {
+  episode::ToolInfo tool;
+  tool.name = name;
+  tool.kind = kind;
+  tool.boundary = "outside";
+  tool.operation = operation;
+  tool.locale = {"here"};
+  return tool;
+}
+
+}  // namespace
+
+std::shared_ptr<const node::AgentSetup> simAgentSetup() {
+  static const SimClerk clerk;
+  static const SimSealer sealer;
+  static const SimGate gate;
+  auto setup = std::make_shared<node::AgentSetup>();
+  setup->agents = {&clerk, &sealer};
+  setup->gate = &gate;
+  setup->options.wake.graceMs = 5'000;
+  setup->options.wake.abandonMs = 10 * 60'000;
+  setup->options.wake.attempts = 20;  // crashes count
+  setup->options.saga.maxAttempts = 6;
+  setup->options.saga.lastBackoffMs = 30'000;
+  setup->options.callTimeoutMs = 20'000;
+  setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),
+                          outside("sim.mail", episode::ToolKind::action, "mail")};
+  return setup;
+}
+
+}  // namespace witan::sim

@@ -1,0 +1,26 @@
+// The agents that work on simulated devices, what they may call, and the policy over it.
+//
+//   sim-clerk    wakes on entries of type "request" and on what people say; asks a model ("sim.ask"), writes an entry
+//                down, proposes what the request says to its meta-agent, and mails about it ("sim.mail")
+//   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
+//
+// The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
+// derive from run and answer: one operation writes one entry, once. Immutable, any thread.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "node/replica/replica_agents.h"
+
+namespace witan::sim {
+
+inline constexpr std::array<std::string_view, 2> kSimAgents{"sim-clerk", "sim-sealer"};
+// What may not leave the devices: fields of requests begin with it (seed 003, section 10, invariant 7).
+inline constexpr std::string_view kNeedToKnow = "need-to-know-";
+
+// For a device that hosts all of them; short waits, so that ten minutes hold many.
+std::shared_ptr<const node::AgentSetup> simAgentSetup();
+
+}  // namespace witan::sim

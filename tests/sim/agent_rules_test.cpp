@@ -1,0 +1,150 @@
+// The judges of agents' work (sim/check/agent_rules.h): a history in which each passes, and one in which it fires.
+#include "sim/check/agent_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/memory_store.h"
+
+namespace witan::sim {
+namespace {
+
+using namespace replication;
+using ::testing::HasSubstr;
+
+// One run, whose plan writes one entry, and has done so.
+struct Story {
+  Story() {
+    plan = planBy("a", "\"yes\"");
+    view.winner = plan;
+    records.completed.insert(run);
+    did(records.journal, plan.operations[0], "a");
+    did(records.agents, plan.operations[0], "a");
+    wrote("done/1", plan.operations[0], "a");
+  }
+
+  Plan planBy(const std::string& host, const std::string& payload) {
+    Plan made;
+    made.dot = {host, 1};
+    made.body = {run.value, "clerk", {{"journal.put", R"({"id":"done/1","payload":)" + payload + "}", {}, {"done/1"}}}};
+    made.operations = *operationsOf(made.body);
+    made.digest = planDigest(made.operations);
+    return made;
+  }
+  OperationBody body(const OperationId& operation) const {
+    OperationBody out;
+    out.operationId = operation.value;
+    out.runKey = run.value;
+    out.agentId = "clerk";
+    out.toolName = "journal.put";
+    out.result = "null";
+    return out;
+  }
+  void did(std::map<OperationId, OperationView>& in, const OperationId& operation, const std::string& host) const {
+    in[operation].record = OperationRecord{{host, 7}, body(operation)};
+  }
+  void undid(const OperationId& operation, const OperationId& by) {
+    for (auto* side : {&records.journal, &records.agents}) {
+      did(*side, by, "a");
+      (*side)[by].record->body.compensates = operation.value;
+    }
+  }
+  void wrote(const std::string& id, const OperationId& operation, const std::string& host) {
+    const JournalBody written{"done", "1", 1, "clerk", 1, operation.value, {}};
+    records.entries[id].siblings.push_back({{host, 7}, written});
+  }
+  std::string operations(const AgentRuleOptions& options = {}) {
+    records.plans[run] = view;
+    return checkOperations(records, options);
+  }
+
+  const RunKey run{sha256("run")};
+  Plan plan;
+  PlanView view;
+  AgentRecords records;
+};
+
+TEST(AgentRules, WhatIsAsItShouldBePasses) {
+  Story story;
+  EXPECT_EQ(story.operations(), "");
+  EXPECT_EQ(checkCompensations(story.records), "");
+}
+
+// Invariant 6: "Mutating side effects are keyed by deterministic operationId".
+TEST(AgentRules, AnOperationOfNoPlanIsSeen) {
+  Story story;
+  story.did(story.records.journal, OperationId{sha256("own idea")}, "a");
+  EXPECT_THAT(story.operations(), HasSubstr("stands in no plan of its run"));
+  Story other;
+  other.view.winner.reset();
+  other.records.plans.clear();
+  EXPECT_THAT(checkOperations(other.records), HasSubstr("is of a run without a plan"));
+}
+
+TEST(AgentRules, ADeviceThatDoesItTwiceIsSeen) {
+  Story story;
+  story.records.journal[story.plan.operations[0]].repeats = {{"b", 1}};
+  EXPECT_EQ(story.operations(), "") << "two devices that were cut off may";
+  story.records.journal[story.plan.operations[0]].repeats = {{"b", 1}, {"b", 2}};
+  EXPECT_THAT(story.operations(), HasSubstr("b carried out"));
+  AgentRuleOptions lost;
+  lost.wholeDisks = false;
+  EXPECT_EQ(story.operations(lost), "") << "with a disk that was lost between";
+}
+
+TEST(AgentRules, AnEffectThatWasMadeTwiceIsSeen) {
+  Story story;
+  story.records.entries["done/1"].siblings[0].body->lamport = 2;
+  EXPECT_THAT(story.operations(), HasSubstr("has written done/1 more than once"));
+}
+
+TEST(AgentRules, AnEffectWithoutItsOutcomeAndTheOtherWayRoundAreSeen) {
+  Story story;
+  story.records.agents.clear();
+  EXPECT_THAT(story.operations(), HasSubstr("has its effect in the journal and no outcome"));
+  Story other;
+  other.records.journal.clear();
+  EXPECT_THAT(other.operations(), HasSubstr("its effect is nowhere"));
+}
+
+TEST(AgentRules, ACompletedRunThatHasNotDoneItsPlanIsSeen) {
+  Story story;
+  story.records.agents.clear(), story.records.journal.clear(), story.records.entries.clear();
+  EXPECT_THAT(story.operations(), HasSubstr("is completed"));
+  AgentRuleOptions aside;
+  aside.putAside = {story.plan.operations[0]};
+  EXPECT_EQ(story.operations(aside), "");
+}
+
+// F3: of two plans for one run one survives, and only what it wants.
+TEST(AgentRules, WhatALosingPlanWroteMustBeGone) {
+  Story story;
+  const Plan loser = story.planBy("b", "\"no\"");
+  story.view.losers = {loser};
+  const OperationId lost = loser.operations[0];
+  story.did(story.records.journal, lost, "b");
+  story.did(story.records.agents, lost, "b");
+  EXPECT_EQ(story.operations(), "") << "its record stays";
+  story.wrote("done/2", lost, "b");
+  EXPECT_THAT(story.operations(), HasSubstr("another plan of its run survives"));
+  story.undid(lost, compensationOperationId(lost));
+  EXPECT_THAT(story.operations(), HasSubstr("which was undone"));
+  story.records.entries.erase("done/2");
+  EXPECT_EQ(story.operations(), "");
+}
+
+TEST(AgentRules, AnOperationIsUndoneOnce) {
+  Story story;
+  const OperationId done = story.plan.operations[0];
+  story.undid(done, OperationId{sha256("by a")});
+  EXPECT_THAT(story.operations(), HasSubstr("under an id of its own"));
+  story.undid(done, OperationId{sha256("by b")});
+  EXPECT_THAT(checkCompensations(story.records), HasSubstr("was undone by two operations"));
+  Story twice;
+  twice.undid(done, compensationOperationId(done));
+  twice.records.journal[compensationOperationId(done)].repeats = {{"a", 8}};
+  EXPECT_THAT(checkCompensations(twice.records), HasSubstr("a undid it twice"));
+}
+
+}  // namespace
+}  // namespace witan::sim
