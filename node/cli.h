@@ -41,6 +41,8 @@ void addRunCommand(CLI::App& app, int& exitCode);
 void addLedgerCommand(CLI::App& app, int& exitCode);
 void addQueueCommand(CLI::App& app, int& exitCode);
 void addDomainCommand(CLI::App& app, int& exitCode);
+// The part of it about public records (node/domain_records_command.cpp).
+void addDomainRecordCommands(CLI::App& noun, int& exitCode);
 void addStateCommand(CLI::App& app, int& exitCode);
 // The part of it about agents at work (node/agent_run_command.cpp).
 void addAgentRunCommands(CLI::App& noun, int& exitCode);

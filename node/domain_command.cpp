@@ -195,6 +195,7 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
   g->add_option("--entities", a->generate.entities, "How many")->capture_default_str()->check(CLI::Range(1, 10'000));
   g->add_option("--days", a->generate.days, "How long")->capture_default_str()->check(CLI::Range(1, 3'660));
   g->add_option("--seed", a->generate.seed, "Seed of the workload")->capture_default_str();
+  addDomainRecordCommands(*domain, exitCode);
 }
 
 }  // namespace witan::node

@@ -34,4 +34,7 @@ struct DisclosureDomain {
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
 };
 
+// The typed state of an entity of this domain. Requires: a disclosure module made it.
+const State& stateOf(const EntityState& entity);
+
 }  // namespace witan::domains::disclosure

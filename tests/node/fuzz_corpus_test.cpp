@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/fuzz/target_action.h"
+#include "tests/fuzz/target_advisory.h"
 #include "tests/fuzz/target_agent_snapshot.h"
 #include "tests/fuzz/target_agents_policy.h"
 #include "tests/fuzz/target_checkpoint.h"
@@ -48,6 +49,7 @@ constexpr Target kTargets[] = {
     {"proposal", fuzz::fuzzProposal},
     {"text", fuzz::fuzzText},
     {"sync_frame", fuzz::fuzzSyncFrame},
+    {"advisory", fuzz::fuzzAdvisory},
     {"agent_snapshot", fuzz::fuzzAgentSnapshot},
     {"agents_policy", fuzz::fuzzAgentsPolicy},
     {"secure_store", fuzz::fuzzSecureStore},
