@@ -1,5 +1,5 @@
-// A running node: how fast proposals that it is given over its control API are decided, by it or by the node that owns the
-// entities. The nodes are processes of the program; this one has only their addresses.
+// A running node: how fast proposals that it is given over its control API are decided, by it or by the node that owns
+// the entities. The nodes are processes of the program; this one has only their addresses.
 //
 //   witan_cluster_bench --url NODE --token T [--callers 64] [--seconds 10]
 //

@@ -67,7 +67,8 @@ Result<std::vector<std::string>> filesOf(const std::vector<std::string>& given) 
     for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed))
       if (at->is_regular_file() && (at->path().extension() == ".json" || at->path().extension() == ".jsonl"))
         below.push_back(at->path().string());
-    if (failed) return Error{ErrorCode::ioFailed, name + ": " + failed.message(), "give files or folders that can be read"};
+    if (failed)
+      return Error{ErrorCode::ioFailed, name + ": " + failed.message(), "give files or folders that can be read"};
     std::sort(below.begin(), below.end());
     all.insert(all.end(), below.begin(), below.end());
   }
@@ -137,7 +138,8 @@ class Import {
     const auto [first, fresh] = seen_.emplace(advisory->id, where);
     if (!fresh)
       return refuse(
-          where, {ErrorCode::invalidInput, "record " + advisory->id + " was read from " + first->second + " already", {}});
+          where,
+          {ErrorCode::invalidInput, "record " + advisory->id + " was read from " + first->second + " already", {}});
     advisories_.push_back(*std::move(advisory));
   }
   void refuse(const std::string& where, const Error& error) {
@@ -179,7 +181,8 @@ Result<int> exportPortfolio(const ExportArguments& a) {
     const std::string line = canonicalJson(document) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
   }
-  for (const std::string& reason : exported.leftOut) complain("left out", {ErrorCode::invalidInput, reason, {}}, a.json);
+  for (const std::string& reason : exported.leftOut)
+    complain("left out", {ErrorCode::invalidInput, reason, {}}, a.json);
   std::fprintf(stderr, "%s: %zu exported, %zu left out\n", a.to.c_str(), exported.documents.size(),
                exported.leftOut.size());
   return exported.leftOut.empty() ? kExitOk : kExitSomeRefused;

@@ -107,7 +107,8 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
        [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.post("/v1/devices/rotate-key", {}));
          return print(answer, a.json, [](const json::value& done) {
-           return std::string(isTrue(done, "pending") ? "asked for; it counts once the roster has it\n" : "the new key counts\n");
+           return std::string(isTrue(done, "pending") ? "asked for; it counts once the roster has it\n"
+                                                      : "the new key counts\n");
          });
        });
   const auto one = [&](const char* name, const char* what, const char* example) {

@@ -109,7 +109,8 @@ void rotateKey(const ControlCall& call) {
   const Status done = call.daemon.rotateKey();
   if (!done.ok()) return call.refuse(done.error());
   call.daemon.touch();
-  call.answer({{"device", call.daemon.replica().device()}, {"pending", hasKey(call.daemon.path(), KeyName::nextDevice)}});
+  call.answer(
+      {{"device", call.daemon.replica().device()}, {"pending", hasKey(call.daemon.path(), KeyName::nextDevice)}});
 }
 
 void peers(const ControlCall& call) {

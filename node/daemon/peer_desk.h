@@ -114,7 +114,7 @@ class PeerDesk {
   std::map<std::string, Past, std::less<>> past_;
   std::map<std::string, std::set<std::string>, std::less<>> dialling_;  // names of dials by device
   std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
-  std::set<std::string, std::less<>> cut_, waiting_;  // waiting_: to be dialled after a while
+  std::set<std::string, std::less<>> cut_, waiting_;                    // waiting_: to be dialled after a while
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   net::PeerNetwork network_;

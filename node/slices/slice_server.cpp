@@ -68,9 +68,8 @@ Result<bool> SliceServer::produce(const std::string& device, std::string& out) {
 
 Status SliceServer::sendBatch(const Peer& peer, PartitionHost& host, std::uint64_t number, std::string& out) const {
   std::map<std::string, Time> changed;
-  WITAN_DO(visitBatch(host, number, [&](const StoredEntry& entry) {
-    changed[std::string(entry.entry.entity)] = entry.entry.time;
-  }));
+  WITAN_DO(visitBatch(host, number,
+                      [&](const StoredEntry& entry) { changed[std::string(entry.entry.entity)] = entry.entry.time; }));
   const kernel::DomainModule& module = host.module();
   for (const auto& [entity, time] : changed) {
     const kernel::EntityState* state = host.partition().state(entity);

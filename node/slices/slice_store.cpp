@@ -19,7 +19,8 @@ std::string keyOf(std::string_view domain, std::string_view role, std::string_vi
 Result<Slice> readSlice(std::string_view bytes) {
   Slice slice;
   const std::string aligned(bytes);
-  if (Status read = readMessage(aligned, slice, "slice"); !read.ok()) return corrupt("a stored slice: " + read.error().message);
+  if (Status read = readMessage(aligned, slice, "slice"); !read.ok())
+    return corrupt("a stored slice: " + read.error().message);
   return slice;
 }
 
@@ -46,7 +47,8 @@ Result<SliceHave> SliceStore::have() const {
 
 Status SliceStore::take(const Slice& slice, const RosterDevice& rights) {
   if (!rights.mayAct(slice.domain, slice.role))
-    return Error{ErrorCode::unauthorised, "a slice of " + slice.domain + "." + slice.role + ", which this device may not see", ""};
+    return Error{ErrorCode::unauthorised,
+                 "a slice of " + slice.domain + "." + slice.role + ", which this device may not see", ""};
   if (slice.domain.size() + slice.role.size() + slice.entity.size() > 1024 ||
       (slice.domain + slice.role + slice.entity).find('\0') != std::string::npos)
     return invalid("a slice of an impossible name");

@@ -53,7 +53,8 @@ bool eventually(Condition condition, int seconds = 60) {
 
 class Node {
  public:
-  Node(const Scratch& scratch, std::string name) : name_(std::move(name)), dir_(scratch / name_), address_(freeAddress()) {}
+  Node(const Scratch& scratch, std::string name)
+      : name_(std::move(name)), dir_(scratch / name_), address_(freeAddress()) {}
   Node(const Node&) = delete;
   ~Node() {
     if (pid_ > 0) kill();

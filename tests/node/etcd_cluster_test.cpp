@@ -9,8 +9,8 @@
 #include <mutex>
 #include <set>
 
-#include "tests/node/up_process.h"
 #include "tests/node/etcd_servers.h"
+#include "tests/node/up_process.h"
 
 namespace witan::node {
 namespace {

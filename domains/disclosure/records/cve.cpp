@@ -108,7 +108,8 @@ Result<Advisory> readCve(const json::value& value, Time asOf) {
   WITAN_TRY(metadata, record.member("cveMetadata"));
   WITAN_TRY(id, metadata.requiredText("cveId"));
   if (!isCveId(id))
-    return Error{ErrorCode::invalidInput, "$.cveMetadata.cveId: \"" + std::string(clip(id, 60)) + "\" is no CVE id", {}};
+    return Error{
+        ErrorCode::invalidInput, "$.cveMetadata.cveId: \"" + std::string(clip(id, 60)) + "\" is no CVE id", {}};
   out.id = id;
   WITAN_TRY(state, metadata.text("state"));
   if (!state.empty() && state != "PUBLISHED" && state != "REJECTED")

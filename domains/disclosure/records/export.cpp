@@ -44,7 +44,8 @@ std::string Publisher::assignerOrgId() const {
 Result<json::object> cveOf(std::string_view v, const VulnRow& row, const Publisher& publisher) {
   if (!row.discCve) return Error{ErrorCode::invalidInput, std::string(v) + " was disclosed without a CVE id", {}};
   if (!isCveId(*row.discCve))
-    return Error{ErrorCode::invalidInput, std::string(v) + ": \"" + std::string(clip(*row.discCve)) + "\" is no CVE id", {}};
+    return Error{
+        ErrorCode::invalidInput, std::string(v) + ": \"" + std::string(clip(*row.discCve)) + "\" is no CVE id", {}};
   const std::string at = formatTime(*row.discAt);
   const std::string org = publisher.assignerOrgId();
   json::array affected;

@@ -35,7 +35,8 @@ TEST(DaemonConfig, ErrorsNameTheLine) {
   EXPECT_EQ(problemOf("[node]\n\nlissten = []\n"), "witan.toml:3: unknown key lissten in [node]");
   EXPECT_EQ(problemOf("[noode]\n"), "witan.toml:1: unknown section [noode]");
   EXPECT_EQ(problemOf("[node]\nlisten = 7\n"), "witan.toml:2: [node] listen must be a list of texts");
-  EXPECT_EQ(problemOf("[ledger]\nlease_seconds = \"x\"\n"), "witan.toml:2: [ledger] lease_seconds must be a whole number");
+  EXPECT_EQ(problemOf("[ledger]\nlease_seconds = \"x\"\n"),
+            "witan.toml:2: [ledger] lease_seconds must be a whole number");
   EXPECT_THAT(problemOf("[node]\nlisten = [\n"), HasSubstr("witan.toml:"));
   EXPECT_THAT(problemOf("[log]\nlevel = \"loud\"\n"), HasSubstr("[log] level is \"loud\""));
   EXPECT_THAT(problemOf("[ledger]\nengine = \"etcd\"\n"), HasSubstr("names no endpoint"));
@@ -60,7 +61,8 @@ TEST(DaemonConfig, TheEnvironmentGoesFirst) {
 TEST(Log, NobodyForgesALine) {
   for (const bool json : {false, true}) {
     std::string written;
-    Log log(LogLevel::info, json, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
+    Log log(
+        LogLevel::info, json, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
     log.warn("net", "refused\n1970-01-01T00:00:00Z info node: all is well",
              {{"from", "x\ny=\"z\""}, {"bytes", std::string("\xff\x00", 2)}});
     EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 1) << written;
@@ -75,7 +77,8 @@ TEST(Log, NobodyForgesALine) {
 
 TEST(Log, WhatIsBelowTheLevelIsNotWritten) {
   std::string written;
-  Log log(LogLevel::warn, false, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
+  Log log(
+      LogLevel::warn, false, [] { return Time{0}; }, [&](std::string_view line) { written += line; });
   log.info("a", "b");
   log.debug("a", "b");
   EXPECT_EQ(written, "");

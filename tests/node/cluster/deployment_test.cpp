@@ -15,13 +15,13 @@
 namespace witan::node {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::begin;
 using testing::enrol;
 using testing::eventually;
 using testing::Finished;
+using ::testing::HasSubstr;
 using testing::Node;
+using ::testing::Not;
 using testing::runWitan;
 using testing::Scratch;
 
@@ -79,8 +79,8 @@ TEST(Deployment, AProposalMadeWhileCutOffWaitsAndIsDecidedOnce) {
   ASSERT_TRUE(enrol(first, second)) << second.log();
   ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
   ASSERT_EQ(first.run({"peers", "cut", "second"}).exitCode, 0);
-  const Finished waits = second.run({"propose", "budget", "team", "A", "{\"type\":\"SpendA\",\"n\":5}", "--operation-id",
-                                     "op-cut", "--wait-ms", "50", "--json"});
+  const Finished waits = second.run({"propose", "budget", "team", "A", "{\"type\":\"SpendA\",\"n\":5}",
+                                     "--operation-id", "op-cut", "--wait-ms", "50", "--json"});
   EXPECT_THAT(waits.out, HasSubstr("\"outcome\":\"waiting\"")) << waits.err;
   second.kill();  // the outbox is durable
   ASSERT_TRUE(second.up()) << second.log();
@@ -104,9 +104,10 @@ TEST(Deployment, ARevokedDeviceIsCutOffAtOnceAndStaysOut) {
   // Started again, it tries, and is refused for the stated reason.
   second.kill();
   ASSERT_TRUE(second.up());
-  EXPECT_TRUE(eventually([&] { return first.log().find("this device was revoked") != std::string::npos ||
-                                      third.log().find("this device was revoked") != std::string::npos; }))
-      << first.log();
+  EXPECT_TRUE(eventually([&] {
+    return first.log().find("this device was revoked") != std::string::npos ||
+           third.log().find("this device was revoked") != std::string::npos;
+  })) << first.log();
   EXPECT_THAT(first.run({"peers"}).out, Not(HasSubstr("second")));
   EXPECT_TRUE(third.waitUntil("connected"));
 }
@@ -171,9 +172,10 @@ TEST(Deployment, ADeviceGetsTheSlicesOfItsRolesAndNotAByteMore) {
   };
   EXPECT_THAT(act(lab, "LabOrder", R"({"type":"DocumentRationale","order":"O1","text":"visible to the laboratory"})"),
               HasSubstr("approved"));
-  EXPECT_THAT(act(lab, "LabOrder",
-                  R"({"type":"OrderTest","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-06-01"})"),
-              HasSubstr("approved"));
+  EXPECT_THAT(
+      act(lab, "LabOrder",
+          R"({"type":"OrderTest","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-06-01"})"),
+      HasSubstr("approved"));
   EXPECT_THAT(act(first, "Clinical", R"({"type":"RecordResult","order":"O1","outcome":"NEGATIVE","on":"2026-06-02"})"),
               HasSubstr("approved"));
   EXPECT_TRUE(eventually([&] {

@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 #include "node/cluster/cluster.capnp.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/enrolment_desk.h"
 #include "node/cluster/join_token.h"
-#include "node/cluster/device_key.h"
 #include "tests/node/scratch.h"
 #include "tests/same_layout.h"
 
@@ -121,7 +121,10 @@ TEST(Roster, RolesSayWhatADeviceMay) {
 // --- tokens
 
 JoinToken sampleToken() {
-  return {"c-0123", {"192.168.1.10:7600", "[fe80::1]:7600"}, toHex(keyOf(2).publicKey()), "0011223344556677",
+  return {"c-0123",
+          {"192.168.1.10:7600", "[fe80::1]:7600"},
+          toHex(keyOf(2).publicKey()),
+          "0011223344556677",
           "00112233445566778899aabbccddeeff"};
 }
 
