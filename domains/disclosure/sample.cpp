@@ -141,7 +141,7 @@ FormCoDisclosureGroup sampleGroup(const State& s, Random& random, Time at) {
 
 DisclosureDomain::AnyAction DisclosureDomain::sample(const State& s, Random& random, Time at) {
   const std::uint64_t draw = random.below(100);
-  if (draw < 10 || s.vulns.size() == 0) {
+  if (draw < 10 || (s.vulns.size() == 0 && random.below(4) == 0)) {
     Texts orgs{pick(random, kOrgs)};
     if (random.below(3) == 0) orgs.emplace_back(pick(random, kOrgs));
     return Intake{random.below(12) == 0 ? knownVuln(s, random) : "V" + std::to_string(s.vulns.size() + 1), orgs};
