@@ -51,7 +51,10 @@ std::shared_ptr<const Tracer::Asked> Tracer::asked(TracedCall call, Time now) {
   asked.parent = given ? given->spanId : "";
   asked.server = derivedSpanId(call.operationId, call.route);
   asked.route = {given ? given->traceId : derivedTraceId(call.operationId), derivedSpanId(call.operationId, kRoute)};
-  if (given && foreign_.size() < kMostWaiting) foreign_.insert_or_assign(call.operationId, asked.route);
+  if (given && foreign_.insert_or_assign(call.operationId, asked.route).second) {
+    foreignOrder_.push_back(call.operationId);
+    if (foreignOrder_.size() > kMostWaiting) foreign_.erase(foreignOrder_.front()), foreignOrder_.pop_front();
+  }
   asked.call = std::move(call);
   return std::make_shared<const Asked>(std::move(asked));
 }
@@ -81,7 +84,6 @@ void Tracer::answered(const std::shared_ptr<const Asked>& asked, const Result<An
   } else {
     server.error = route.error = answer.error().message;
   }
-  foreign_.erase(call.operationId);
   add(std::move(route));
   add(std::move(server));
 }

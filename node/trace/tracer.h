@@ -68,7 +68,9 @@ class Tracer {
   const TraceOrigin origin_;
   net::HttpClient client_;
   std::deque<Span> waiting_;
-  std::map<std::string, TraceContext, std::less<>> foreign_;  // by operation id, while it is asked
+  // Callers' contexts by operation id, until its entry is here; the oldest go first.
+  std::map<std::string, TraceContext, std::less<>> foreign_;
+  std::deque<std::string> foreignOrder_;
   net::Loop::TimerId timer_ = 0;
   bool sending_ = false, quiet_ = false;
   std::uint64_t exported_ = 0, dropped_ = 0;
