@@ -55,6 +55,16 @@ TracedCall callOf(const ControlCall& call, const Request& request) {
   return traced;
 }
 
+// The caller learns in which trace its request is (W3C Trace Context, section 4.3: a response may carry it).
+void answerTraced(const ControlCall& call, const std::shared_ptr<const Tracer::Asked>& span, const json::value& value,
+                  int status) {
+  net::HttpResponse response;
+  response.status = status;
+  response.body = canonicalJson(value) + "\n";
+  if (span) response.headers["traceparent"] = formatTraceparent({span->route.traceId, span->server, true});
+  call.reply->answer(std::move(response));
+}
+
 void ask(const ControlCall& call, Result<Request> request) {
   if (!request.ok()) return call.refuse(request.error());
   auto wait = call.number("waitMs", kDefaultWaitMs);
@@ -65,14 +75,15 @@ void ask(const ControlCall& call, Result<Request> request) {
   call.daemon.ask(std::move(*request), static_cast<std::int64_t>(std::min(*wait, kMostWaitMs)),
                   [call, operation, tracer, span](const Result<Answer>& answer) {
                     if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
-                    if (answer.ok()) return call.answer(answerJson(*answer));
+                    if (answer.ok()) return answerTraced(call, span, answerJson(*answer), 200);
                     if (answer.error().code != ErrorCode::unavailable || call.daemon.stopping())
                       return call.refuse(answer.error());
-                    call.answer({{"operationId", operation},
-                                 {"outcome", "waiting"},
-                                 {"message", answer.error().message},
-                                 {"hint", answer.error().hint}},
-                                202);
+                    answerTraced(call, span,
+                                 json::object{{"operationId", operation},
+                                              {"outcome", "waiting"},
+                                              {"message", answer.error().message},
+                                              {"hint", answer.error().hint}},
+                                 202);
                   });
 }
 

@@ -162,6 +162,12 @@ std::string metricsText(Daemon& daemon) {
   if (daemon.etcd() != nullptr) etcdOf(page, daemon.etcd()->state(), daemon.replica().counters().etcd);
   peersOf(page, daemon);
   if (const agents::AgentHost* host = daemon.replica().agents()) agentsOf(page, *host);
+  if (const Tracer* tracer = daemon.tracer()) {
+    page.one("trace_spans_exported_total", "counter", "Spans that the collector took.",
+             static_cast<double>(tracer->exported()));
+    page.one("trace_spans_dropped_total", "counter", "Spans that it did not take.",
+             static_cast<double>(tracer->dropped()));
+  }
   page.one("log_warnings_total", "counter", "Warnings logged.", static_cast<double>(daemon.log().warnings()));
   page.one("log_errors_total", "counter", "Errors logged.", static_cast<double>(daemon.log().errors()));
   return page.take();
