@@ -55,7 +55,7 @@ TracedCall callOf(const ControlCall& call, const Request& request) {
   return traced;
 }
 
-// The caller learns in which trace its request is (W3C Trace Context, section 4.3: a response may carry it).
+// The caller learns in which trace its request is.
 void answerTraced(const ControlCall& call, const std::shared_ptr<const Tracer::Asked>& span, const json::value& value,
                   int status) {
   net::HttpResponse response;
