@@ -94,7 +94,9 @@ INSTANTIATE_TEST_SUITE_P(Targets, FuzzCorpus, ::testing::ValuesIn(kTargets),
                          [](const auto& target) { return std::string(target.param.name); });
 
 TEST(FuzzTargets, AllAreRun) {
-  std::set<std::string> known;
+  // Those of net/ run in its own tests (tests/net/fuzz_corpus_test.cpp).
+  std::set<std::string> known{"fuzz_frame_stream.cpp", "fuzz_http_request.cpp", "fuzz_http_response.cpp",
+                              "fuzz_http_text.cpp"};
   for (const Target& target : kTargets) known.insert(std::string("fuzz_") + target.name + ".cpp");
   for (const auto& file : fs::directory_iterator(corpus().parent_path())) {
     const std::string name = file.path().filename().string();

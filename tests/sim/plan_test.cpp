@@ -28,6 +28,8 @@ Options busy(std::uint64_t seed) {
   o.faults.offlines = 24 * 30;
   o.faults.offlineHours = 1;
   o.faults.clockJumpSeconds = 100;
+  o.cluster.hosts = 3;
+  o.work.requests = o.work.turns = o.work.agentPauses = 30;
   return o;
 }
 

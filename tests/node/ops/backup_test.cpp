@@ -220,11 +220,14 @@ TEST(BackupOfARunningNode, OfTheOnlyOwnerDecidesAgainAfterItHasSeized) {
   ASSERT_EQ(text(spend("op-2"), "outcome"), "approved");
   ASSERT_EQ(node.stop(), 0);
   const json::value restored = node.runJson({"restore", "--force", "--from", scratch / "copy"});
-  EXPECT_EQ(text(restored, "ownerless"), R"(["budget/0","budget/1","udt/0","udt/1"])") << canonicalJson(restored);
+  const json::array ownerless = restored.at("ownerless").as_array();  // two partitions of each domain
+  EXPECT_EQ(ownerless.size(), 2 * domains::domainNames().size()) << canonicalJson(restored);
+  EXPECT_EQ(ownerless.front(), "budget/0");
   ASSERT_TRUE(node.up()) << node.log();
   EXPECT_EQ(text(spend("op-3"), "outcome"), "waiting");
   ASSERT_EQ(node.stop(), 0);
-  ASSERT_EQ(text(node.runJson({"restore", "--force", "--seize", "--from", scratch / "copy"}), "seized"), "4");
+  ASSERT_EQ(text(node.runJson({"restore", "--force", "--seize", "--from", scratch / "copy"}), "seized"),
+            std::to_string(ownerless.size()));
   ASSERT_TRUE(node.up()) << node.log();
   EXPECT_EQ(text(spend("op-1"), "duplicate"), "true");
   EXPECT_EQ(text(spend("op-4"), "outcome"), "approved");
