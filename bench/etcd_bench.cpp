@@ -150,11 +150,12 @@ Tally plain(net::Loop& loop, const std::string& address, std::size_t bytes, std:
   std::uint64_t made = 0;
   std::size_t under = 0;
   const Stopwatch watch;
+  const std::string run = "plain/" + formatTime(SystemClock().now()) + "/";
   std::string value(bytes, '\0');
   bench::SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
   const std::function<void()> put = [&] {
     EtcdRequest request;
-    const std::string key = "plain/" + std::to_string(bytes) + "/" + std::to_string(made++);
+    const std::string key = run + std::to_string(made++);
     request.compares = {{key, 0}};
     request.then = {{EtcdAct::put, {key, ""}, value, 0, 0}};
     const EtcdCallText text = etcdCallText(request);

@@ -26,8 +26,9 @@ witan=$build/witan
 
 dir=$(mktemp -d /var/tmp/witan-etcd.XXXXXX)
 pids=()
+declare -A up
 cleanUp() {
-  for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]}" "${up[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
   rm -rf "$dir"
 }
@@ -66,11 +67,9 @@ done
 
 # Three nodes with a lease of 3 s.
 urls=$(printf '"http://%s", ' "${clients[@]}")
-declare -A up
 startNode() {
   "$witan" up --dir "$dir/$1" 2>>"$dir/$1.log" &
   up[$1]=$!
-  pids+=($!)
   disown
   "$witan" status --dir "$dir/$1" --wait ready --timeout 60 >/dev/null
 }

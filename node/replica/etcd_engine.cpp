@@ -16,8 +16,8 @@ constexpr std::int64_t kLookMs = 50;
 constexpr std::int64_t kTooLargeMs = 2'000;  // until etcd is asked again whether it takes a batch of this size by now
 constexpr std::int64_t kGapMs = 2'000;       // until etcd is asked again for what peers must give
 constexpr std::int64_t kSpreadMs = 1'000;    // devices try for a free partition within so long, not all at once
-constexpr std::size_t kReadBatches = 32;
-constexpr std::size_t kOpsPerTxn = 100;  // etcd takes 128
+constexpr std::size_t kReadBatches = 8;      // a batch has 1 MiB or so: an answer must fit in memory
+constexpr std::size_t kOpsPerTxn = 100;      // etcd takes 128
 constexpr std::uint64_t kTrimAtOnce = 16;
 
 std::string padded(std::uint64_t n) {
