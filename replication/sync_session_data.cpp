@@ -54,12 +54,6 @@ bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(
 // What the peer has, durably, by its own word. It counts from when its statements are here: else it would vouch for a
 // device that has admitted another of which this one does not know (replication/stability.h).
 void SyncSession::learnClock(const Shared& shared, std::int64_t nowMs) {
-  if (shared.sync->agreed()) {
-    // It had more, durably: its store is an older copy, and it is told so before anything else of the space.
-    const VectorClock told = withNames(shared.sync->peerClock(), shared.sync->space().writers());
-    const VectorClock known = local_.acks().acked(shared.id, peer_);
-    if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
-  }
   const auto note = [&](const Shared& each) {
     if (each.sync->agreed())
       local_.noteAck(each.id, peer_, withNames(each.sync->peerClock(), each.sync->space().writers()), nowMs);
@@ -108,16 +102,7 @@ Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
   for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
   for (const auto& [device, clock] : applied.deviceAcks) {
     WITAN_DO(validateDeviceId("device", device));
-    if (device == local_.device()) {
-      // What it replaced meanwhile the others have forgotten: this copy must not bring it back.
-      Space& space = s->sync->space();
-      if (space.digest().count == 0 || le(withNames(clock, space.writers()), space.clock())) continue;
-      if (!local_.restored(s->id))
-        local_.note({"olderCopy", peer_, s->id + ": this device had acknowledged more than it holds now"});
-      local_.setRestored(s->id, true);
-      continue;
-    }
-    if (!known.contains(device)) continue;
+    if (device == local_.device() || !known.contains(device)) continue;
     local_.noteAck(s->id, device, withNames(clock, s->sync->space().writers()), nowMs);
   }
   return okStatus();
