@@ -32,6 +32,8 @@ struct DisclosureDomain {
   static AnyAction sample(const State&, Random&, Time);
   // The human's part: a waiver for what is early or leaked, the right CVE id.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
+  // One portfolio of so many vulnerabilities.
+  static std::string generate(const DomainModule&, std::size_t vulnerabilities, std::size_t days, std::uint64_t seed);
 };
 
 // The typed state of an entity of this domain. Requires: a disclosure module made it.

@@ -55,7 +55,8 @@ class Instance {
     const auto own = vulnerability();
     if (!own || !own->template has<GroupOf>()) return {};
     RowList<kVulns> all = slice_->template matching<kVulns, ByGroup>(*own->template get<GroupOf>());
-    std::erase_if(all, [&](const Row<kVulns>& peer) { return peer.key() == v_; });
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const Row<kVulns>& peer) { return peer.key() == v_; }),
+              all.end());
     return all;
   }
   std::optional<Time> plannedAt() const requires(contains<GroupPlannedAt, typename Reader::Reads>) {

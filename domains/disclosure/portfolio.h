@@ -1,0 +1,19 @@
+// Portfolio: a simulated year of a lab that discloses what it finds. Workers act by their rules (domains/disclosure/
+// rules.h) on what happens outside, and a human answers what escalates: nobody else decides anything.
+//
+// Pure and deterministic: the same numbers give the same lines on every machine. It drives a partition of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kernel/domain_module.h"
+
+namespace witan::domains::disclosure {
+
+// Events as JSON Lines in order of time, from 2026-01-01, of one portfolio ("portfolio"). About 33 vulnerabilities an
+// organisation, at most 300 of those. Requires: module is a disclosure module. O(vulnerabilities) decisions.
+std::string generatePortfolio(const kernel::DomainModule& module, std::size_t vulnerabilities, std::size_t days,
+                              std::uint64_t seed);
+
+}  // namespace witan::domains::disclosure
