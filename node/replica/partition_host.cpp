@@ -12,8 +12,6 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kRememberedRoots = 1024;
-constexpr std::size_t kReadRoots = 64;
-constexpr std::uint64_t kReadForRoot = 200'000;  // entries: about a third of a second
 
 std::string bigEndian(std::uint64_t value) {
   std::string bytes(8, '\0');
@@ -207,24 +205,6 @@ void PartitionHost::noteRoot() {
 const Hash* PartitionHost::rootAfter(std::uint64_t batches) const {
   const auto at = roots_.find(batches);
   return at == roots_.end() ? nullptr : &at->second;
-}
-
-std::optional<Hash> PartitionHost::rootAt(std::uint64_t batches) {
-  if (const Hash* known = rootAfter(batches)) return *known;
-  if (const auto at = read_.find(batches); at != read_.end()) return at->second;
-  if (batches > ledger_->batches() || partition().size() > kReadForRoot) return std::nullopt;
-  kernel::MerkleFrontier tree;
-  for (std::uint64_t n = 0; n < batches; ++n) {
-    const auto value = ledger_->batch(n);
-    if (!value.ok()) return std::nullopt;  // the store fails: drain() meets it too
-    const auto read = kernel::readLogBatch(*value, [&](const kernel::LogRecord& record) {
-      if (record.kind == kernel::RecordKind::entry) tree.append(record.leaf);
-      return okStatus();
-    });
-    if (!read.ok()) return std::nullopt;
-  }
-  if (read_.size() >= kReadRoots) read_.erase(read_.begin());
-  return read_.emplace(batches, tree.root()).first->second;
 }
 
 Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {

@@ -99,8 +99,6 @@ class PartitionHost {
   std::uint64_t durableBatches() const { return durable_; }
   // The root after so many batches, if it is remembered (of the last ones since open()).
   const Hash* rootAfter(std::uint64_t batches) const;
-  // The same, read from the log if it is not, unless that is a long one. None: not known. O(entries before it).
-  std::optional<Hash> rootAt(std::uint64_t batches);
   // Answers that rest on nothing new (duplicates of durable decisions wait like the others).
   std::size_t waiting() const { return waiting_.size(); }
 
@@ -119,10 +117,9 @@ class PartitionHost {
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
   std::map<std::uint64_t, Hash> roots_;
-  std::map<std::uint64_t, Hash> read_;  // the same, of old ones that somebody asked for
-  std::uint64_t entries_ = 0;           // in the batches of the log; decisions in the open one count later
-  Hash root_{};                         // of the tree over them
-  std::optional<Position> told_;        // while the copy is ahead of the log: where the log is
+  std::uint64_t entries_ = 0;     // in the batches of the log; decisions in the open one count later
+  Hash root_{};                   // of the tree over them
+  std::optional<Position> told_;  // while the copy is ahead of the log: where the log is
 };
 
 // Of an entity, among `partitions` of its domain: SHA-256, so that every device agrees.

@@ -150,9 +150,8 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
     return;
   }
   if (theirs.last() == ours.last() && ours.last().number > 0) {
-    // Also from before this start: an owner whose disk went back may have decided again since.
-    const std::optional<Hash> root = theirs.batches <= ours.batches ? mine->rootAt(theirs.batches) : std::nullopt;
-    if (root && position.root != *root) return noteFork(from, *mine, following);
+    const Hash* root = mine->rootAfter(theirs.batches);
+    if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
     if (theirs.batches > ours.batches && !etcd_ && owns(*mine) && !mutated(Mutant::goOnBehind)) {
       ++counters_.wentBack;
       lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
@@ -308,11 +307,7 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
     if (!value) return;  // the store fails: drain() meets it too
     bytes += value->size();
     const kernel::Epoch previous = following.sent == 0 ? kernel::Epoch{} : lineage.epochAt(following.sent - 1);
-    const bool first = following.sent == following.acked;  // where the logs join; the others stand on it
-    const Hash* remembered = host.rootAfter(following.sent);
-    const std::optional<Hash> root = remembered != nullptr ? std::optional(*remembered)
-                                     : first               ? host.rootAt(following.sent)
-                                                           : std::nullopt;
+    const Hash* root = host.rootAfter(following.sent);
     say(peer, Entries{host.id(),
                       following.sent,
                       epoch.number,
@@ -320,7 +315,7 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
                       previous.number,
                       previous.owner,
                       {value->begin(), value->end()},
-                      root.value_or(Hash{})});
+                      root == nullptr ? Hash{} : *root});
     ++following.sent;
     ++counters_.batchesSent;
   }
