@@ -101,7 +101,6 @@ WITAN_LIST(Mutant, none,
            effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
            widenFork,         // a sub-episode gets what its parent does not hold
            forgetSpent,       // what is spent does not count
-           endEarly,          // a run ends before the sagas of its actions are durable
            // --- sagas
            skipMarkerCheck,    // an operation whose record is there is carried out again
            recordBeforeApply,  // recovery records the outcome of an effect without looking for it

@@ -82,7 +82,9 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
         ->allow_extra_args(false);
   };
   const auto scopes = [](CLI::App* command, EnrolArguments& a) {
-    command->add_option("--scope", a.scopes, "Of the replicated data; may be repeated; default: all")
+    command
+        ->add_option("--scope", a.scopes,
+                     "Journals that it may have; may be repeated; default: all with ledger or *, else none")
         ->allow_extra_args(false);
   };
   const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",

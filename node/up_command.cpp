@@ -58,9 +58,9 @@ class Up {
             [](std::string_view line) { putErr(line); }) {}
 
   Result<int> run() {
-    WITAN_TRY(tokens, ControlTokens::open(dir_));
     WITAN_TRY(daemon, Daemon::open(loop_, log_, dir_, config_));
     daemon_ = std::move(daemon);
+    WITAN_TRY(tokens, ControlTokens::open(dir_));
     daemon_->onFailure = [this] { loop_.stop(); };
     api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
     WITAN_TRY(control, api_->listen(controlAddress(config_, dir_)));

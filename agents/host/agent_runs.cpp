@@ -3,7 +3,6 @@
 #include "agents/host/builtin_tools.h"
 #include "agents/memory/memory_context.h"
 #include "agents/tools/journal_tools.h"
-#include "base/mutant.h"
 #include "replication/agent_view.h"
 #include "replication/approval.h"
 #include "replication/plan.h"
@@ -215,11 +214,6 @@ Status AgentHost::act(Running& run, const Effect& effect, Now now) {
     intent.scope = edit->scope;
   }
   run.acting = *effect.operation();
-  if (mutated(Mutant::endEarly)) {
-    run.acting.reset();
-    again_ = true;
-    WITAN_DO(run.episode.outcome(*effect.operation(), OperationOutcome::applied, nullptr));
-  }
   Status begun = sagas_.begin(std::array{intent}, now);
   if (begun.ok()) return begun;
   run.acting.reset();

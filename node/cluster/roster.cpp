@@ -52,7 +52,9 @@ bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const 
 }
 
 bool RosterDevice::mayHave(std::string_view scope) const {
-  return scopes.empty() || std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  // Whoever is given single roles is given no journals with them, unless they are named.
+  if (scopes.empty()) return keepsLedgers() || std::find(roles.begin(), roles.end(), kAnyRole) != roles.end();
+  return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
 }
 
 const RosterDevice* Roster::find(std::string_view device) const {

@@ -37,7 +37,7 @@ struct RosterDevice {
   std::vector<std::string> keys;  // hex; the last one counts, those before it were rotated away
   DeviceState state = DeviceState::active;
   std::vector<std::string> roles;      // "ledger", "*", "{domain}.{role}"
-  std::vector<std::string> scopes;     // of the replicated data; empty: all
+  std::vector<std::string> scopes;     // of the replicated data; empty: all with "ledger" or "*", else none
   std::vector<std::string> addresses;  // host:port, where others may dial it
   Time since;                          // admitted
   std::string reason;                  // of a revocation

@@ -96,7 +96,9 @@ void deny(const ControlCall& call) {
 }
 
 void revoke(const ControlCall& call) {
-  published(call, call.daemon.enrolment().revoke(call.text("device"), call.text("reason")));
+  auto device = deviceOf(call);  // the admin's device does not shut itself out
+  if (!device.ok()) return call.refuse(device.error());
+  published(call, call.daemon.enrolment().revoke(*device, call.text("reason")));
 }
 
 void setRoles(const ControlCall& call) {

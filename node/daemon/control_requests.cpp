@@ -166,7 +166,7 @@ void decide(const ControlCall& call) {
     request.reason = call.text("reason");
     const std::string digest = call.text("digest");
     auto shown = hashFromHex(digest);
-    if (!shown.ok()) return invalid("digest: " + shown.error().message, "copy it from: witan queue list");
+    if (!shown.ok()) return invalid("digest: " + shown.error().message, "copy it from: witan queue show");
     request.pendingDigest = *shown;
     const std::string given = call.text("operationId");
     request.operationId = given.empty() ? "queue:" + digest.substr(0, 32) : given;

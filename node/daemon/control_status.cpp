@@ -34,7 +34,10 @@ std::vector<Check> checksOf(Daemon& daemon) {
   const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
   return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
           {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
-          {"member", me != nullptr && me->active(), "this device is in the roster"},
+          {"member", me != nullptr && me->active(),
+           me == nullptr  ? "this device is not in the roster"
+           : me->active() ? "ok"
+                          : "this device was revoked: " + me->reason},
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", true, etcdWords(daemon)},
           {"owners", true,

@@ -110,7 +110,7 @@ NodeSetup Daemon::setup() const {
 
 Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   const auto no = [&](const std::string& what) -> Status {
-    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device list"};
+    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
   };
   const RosterDevice* known = book_.current().find(device);
   if (known == nullptr || !known->active()) return no("ask for anything");
@@ -166,7 +166,11 @@ Status Daemon::openDir() {
 Status Daemon::foundMissing() {
   if (!desk_->isAdmin() || config_.engine != "embedded" || !setup().ledgerReplica) return okStatus();
   const OwnerTable& owners = replica().owners();
-  if (owners.all().empty()) return okStatus();
+  if (owners.all().empty()) {
+    log_.warn("replica", "this device knows no owner of any partition: its ledgers are new or lost",
+              {{"hint", "restore a backup, or let a device that has copies seize the partitions"}});
+    return okStatus();
+  }
   return replica().found(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
 }
 

@@ -178,6 +178,7 @@ TEST(Deployment, ADeviceGetsTheSlicesOfItsRolesAndNotAByteMore) {
       HasSubstr("approved"));
   EXPECT_THAT(act(first, "Clinical", R"({"type":"RecordResult","order":"O1","outcome":"NEGATIVE","on":"2026-06-02"})"),
               HasSubstr("approved"));
+  EXPECT_EQ(first.run({"journal", "put", "n1", "--type", "note", "--text", "not for the laboratory"}).exitCode, 0);
   EXPECT_TRUE(eventually([&] {
     return lab.run({"slice", "udt", "David", "--role", "LabOrder"}).out.find("visible to the laboratory") !=
            std::string::npos;
@@ -194,7 +195,8 @@ TEST(Deployment, ADeviceGetsTheSlicesOfItsRolesAndNotAByteMore) {
     const std::string content = testing::contentOf(file.path());
     ++files;
     visible = visible || content.find("visible to the laboratory") != std::string::npos;
-    for (const char* secret : {"NEGATIVE", "2026-06-02", "2026-01-17", "baselinePositiveOn", "RecordResult"})
+    for (const char* secret :
+         {"NEGATIVE", "2026-06-02", "2026-01-17", "baselinePositiveOn", "RecordResult", "not for the laboratory"})
       EXPECT_EQ(content.find(secret), std::string::npos) << secret << " in " << file.path();
   }
   EXPECT_GT(files, 10u);

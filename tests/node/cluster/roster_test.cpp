@@ -113,6 +113,9 @@ TEST(Roster, RolesSayWhatADeviceMay) {
   device.roles = {"*"};
   EXPECT_TRUE(device.mayAct("udt", "Clinical"));
   EXPECT_FALSE(device.keepsLedgers());
+  EXPECT_TRUE(device.mayHave("main"));
+  device.roles = {"udt.LabOrder"};  // single roles bring no journals, unless they are named
+  EXPECT_FALSE(device.mayHave("main"));
   device.scopes = {"main"};
   EXPECT_TRUE(device.mayHave("main"));
   EXPECT_FALSE(device.mayHave("private"));
