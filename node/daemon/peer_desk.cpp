@@ -90,7 +90,9 @@ void PeerDesk::up(const net::LinkInfo& info) {
     return;
   }
   const RosterDevice* device = book_.current().byKey(info.key);
-  if (device == nullptr) return network_.close(info.id, "no member any more");
+  // The roster, or an operator, may have spoken since admit(): a link that is coming up is in no list that they see.
+  if (device == nullptr || !device->active()) return network_.close(info.id, "no member any more");
+  if (cut_.contains(device->device)) return network_.close(info.id, "an operator has cut this link");
   link.device = device->device;
   if (const auto old = byDevice_.find(link.device); old != byDevice_.end()) {
     const net::LinkId id = old->second;
