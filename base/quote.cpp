@@ -1,5 +1,7 @@
 #include "base/quote.h"
 
+#include "base/json.h"
+
 namespace witan {
 
 std::string inQuotes(std::string_view text, std::size_t limit) {
@@ -16,6 +18,12 @@ std::string inQuotes(std::string_view text, std::size_t limit) {
   }
   out += '"';
   if (text.size() > limit) out += "...";
+  return out;
+}
+
+std::string jsonQuoted(std::string_view text) {
+  std::string out;
+  appendJsonString(out, text);
   return out;
 }
 

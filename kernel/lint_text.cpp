@@ -1,23 +1,12 @@
 // Lint reports as text (kernel/lint.h).
-#include <algorithm>
-
+#include "base/words.h"
 #include "kernel/lint.h"
 
 namespace witan::kernel {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  if (words.empty()) return "none";
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
+std::string orNone(const std::vector<std::string>& words) { return joined(words, "none"); }
 
 void appendAction(std::string& out, const SkewAction& action) {
   out += "  " + action.role + " at " + formatTime(action.at) + "  " + action.action + "\n    writes " + action.writes +
@@ -29,19 +18,19 @@ void appendAction(std::string& out, const SkewAction& action) {
 std::string lintText(const Signature& signature, const SignatureLint& lint) {
   std::string out = "footprints of roles\n";
   for (const RoleInfo& role : signature.roles)
-    out += "  " + role.name + ": " + joined(signature.fieldNames(role.footprint)) + "\n    writes " +
-           joined(signature.fieldNames(role.writes)) + "\n";
+    out += "  " + role.name + ": " + orNone(signature.fieldNames(role.footprint)) + "\n    writes " +
+           orNone(signature.fieldNames(role.writes)) + "\n";
   out += "invariants\n";
   for (std::size_t i = 0; i < lint.invariants.size(); ++i) {
     const InvariantLint& one = lint.invariants[i];
     out +=
-        "  " + one.id + "\n    footprint           " + joined(signature.fieldNames(signature.invariants[i].footprint));
+        "  " + one.id + "\n    footprint           " + orNone(signature.fieldNames(signature.invariants[i].footprint));
     out += "\n    Def. A.10           " +
-           (one.crossCutting() ? std::string("cross-cutting") : "local to " + joined(one.containedIn));
-    out += "\n    section 2.3         " + one.section23() + " (meets " + joined(one.touches) + ")";
+           (one.crossCutting() ? std::string("cross-cutting") : "local to " + orNone(one.containedIn));
+    out += "\n    section 2.3         " + one.section23() + " (meets " + orNone(one.touches) + ")";
     out += "\n    locally enforceable " +
-           (one.enforcer.empty() ? "no (writers: " + joined(one.writers) + ")" : "by " + one.enforcer) + "\n";
-    if (!one.orphans.empty()) out += "    in no role          " + joined(one.orphans) + "\n";
+           (one.enforcer.empty() ? "no (writers: " + orNone(one.writers) + ")" : "by " + one.enforcer) + "\n";
+    if (!one.orphans.empty()) out += "    in no role          " + orNone(one.orphans) + "\n";
   }
   out += "privilege excess (fields of the role that the process does not need)\n";
   for (const ProcessLint& process : lint.processes)
@@ -50,8 +39,8 @@ std::string lintText(const Signature& signature, const SignatureLint& lint) {
                 ? "performed by counselors"
                 : process.role + " " + std::to_string(process.excess) + "/" + std::to_string(process.of)) +
            "\n";
-  out += "fields in no role: " + joined(lint.inNoRole) + "\nfields never written: " + joined(lint.neverWritten) +
-         "\nfields never read: " + joined(lint.neverRead) + "\n";
+  out += "fields in no role: " + orNone(lint.inNoRole) + "\nfields never written: " + orNone(lint.neverWritten) +
+         "\nfields never read: " + orNone(lint.neverRead) + "\n";
   for (const std::string& problem : lint.problems) out += "problem: " + problem + "\n";
   return out;
 }

@@ -2,9 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/words.h"
+
 namespace witan::node {
 
 namespace {
+
+std::string spaced(const std::vector<std::string_view>& words) { return joined(words, "", " "); }
 
 std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -35,12 +39,6 @@ std::string fishQuoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) out += (c == '\'' || c == '\\') ? std::string("\\") + c : std::string(1, c);
   return out + "'";
-}
-
-std::string joined(const std::vector<std::string_view>& words) {
-  std::string out;
-  for (std::string_view word : words) (out += out.empty() ? "" : " ") += word;
-  return out;
 }
 
 // The paths that are places, as alternatives of a shell's case statement; "" is none.
@@ -91,7 +89,7 @@ std::string bashCompletion(const std::vector<CompletionPlace>& places, const std
       "  done\n"
       "  case $prev in\n"
       "    --domain) mapfile -t COMPREPLY < <(compgen -W " +
-      shellQuoted(joined(domains)) +
+      shellQuoted(spaced(domains)) +
       " -- \"$cur\"); return ;;\n"
       "    " +
       files +
@@ -99,7 +97,7 @@ std::string bashCompletion(const std::vector<CompletionPlace>& places, const std
       "  esac\n"
       "  case $at in\n";
   for (const CompletionPlace& place : places) {
-    std::string words = namesDomain(place) ? joined(domains) : "";
+    std::string words = namesDomain(place) ? spaced(domains) : "";
     for (const CompletionPlace::Word& word : place.words) words += (words.empty() ? "" : " ") + word.text;
     out += "    " + shellQuoted(place.path) + ") choices=" + shellQuoted(words) + " ;;\n";
   }
@@ -131,7 +129,7 @@ std::string zshCompletion(const std::vector<CompletionPlace>& places, const std:
       "  done\n"
       "  case $words[CURRENT-1] in\n"
       "    (--domain) compadd " +
-      joined(domains) + "; return ;;\n";
+      spaced(domains) + "; return ;;\n";
   for (const std::string& name : valueOptions(places)) out += "    (" + name + ") _files; return ;;\n";
   out += "  esac\n  case $at in\n";
   for (const CompletionPlace& place : places) {
@@ -168,12 +166,12 @@ std::string fishCompletion(const std::vector<CompletionPlace>& places, const std
       "complete -c witan -f\n";
   for (const CompletionPlace& place : places) {
     const std::string line = "complete -c witan -n " + fishQuoted("__witan_at '" + place.path + "'");
-    if (namesDomain(place)) out += line + " -a " + fishQuoted(joined(domains)) + "\n";
+    if (namesDomain(place)) out += line + " -a " + fishQuoted(spaced(domains)) + "\n";
     for (const CompletionPlace::Word& word : place.words) {
       if (!word.isOption)
         out += line + " -a " + word.text;
       else if (word.text == "--domain")
-        out += line + " -l domain -x -a " + fishQuoted(joined(domains));
+        out += line + " -l domain -x -a " + fishQuoted(spaced(domains));
       else
         out += line + " -l " + word.text.substr(2) + (word.takesValue ? " -r -F" : "");
       out += " -d " + fishQuoted(word.help) + "\n";

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/words.h"
 
 namespace witan::node {
 
@@ -11,17 +12,7 @@ using namespace kernel;
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  if (words.empty()) return "none";
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
+std::string orNone(const std::vector<std::string>& words) { return joined(words, "none"); }
 
 json::array listOf(const std::vector<std::string>& words) { return json::array(words.begin(), words.end()); }
 
@@ -36,8 +27,8 @@ std::string argumentsText(const ProcessInfo& process) {
 
 void appendProcess(std::string& out, const Signature& signature, const ProcessInfo& process) {
   out += "    " + process.name + (process.role.empty() ? "" : argumentsText(process)) + "\n      reads " +
-         joined(signature.fieldNames(process.reads)) + "\n      writes " +
-         joined(signature.fieldNames(process.writes)) + "\n";
+         orNone(signature.fieldNames(process.reads)) + "\n      writes " +
+         orNone(signature.fieldNames(process.writes)) + "\n";
 }
 
 json::object processJson(const Signature& signature, const ProcessInfo& process) {
@@ -88,7 +79,7 @@ std::string showDomain(const DomainModule& module) {
     out += "  " + padded(field.name, 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
   out += "  clock, policy and waivers are public: everyone reads them, no proposal writes them\n\nroles\n";
   for (const RoleInfo& role : s.roles) {
-    out += "  " + role.name + "\n    footprint: " + joined(s.fieldNames(role.footprint)) + "\n";
+    out += "  " + role.name + "\n    footprint: " + orNone(s.fieldNames(role.footprint)) + "\n";
     for (const ProcessInfo& process : s.processes)
       if (process.role == role.name) appendProcess(out, s, process);
   }
@@ -101,8 +92,8 @@ std::string showDomain(const DomainModule& module) {
          "reject    the proposal is of the proposer's role, in time, within its declared writes and without a fault\n";
   for (const InvariantInfo& invariant : s.invariants)
     out += "  " + padded(invariant.id, 34) + padded(std::string(enumName(invariant.onFailure)), 10) + invariant.rule +
-           "\n    " + std::string(34, ' ') + "reads " + joined(s.fieldNames(invariant.footprint)) + "\n";
-  out += "\ncounselors: " + joined(s.counselors) + "\npolicy: " + module.policyJson() +
+           "\n    " + std::string(34, ' ') + "reads " + orNone(s.fieldNames(invariant.footprint)) + "\n";
+  out += "\ncounselors: " + orNone(s.counselors) + "\npolicy: " + module.policyJson() +
          "\ndigest: " + toHex(module.digest()) + "\n";
   return out;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/words.h"
 #include "ontology/field_type.h"
 #include "ontology/roles.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 using kernel::FieldMask;
 using Names = std::set<std::string>;
-
-std::string joined(const Names& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
 
 Names minus(const Names& a, const Names& b) {
   Names rest;

@@ -1,6 +1,7 @@
 #include "ontology/field_type.h"
 
 #include "base/quote.h"
+#include "base/words.h"
 
 namespace witan::ontology {
 
@@ -89,12 +90,6 @@ class TypeReader {
   std::string_view text_;
   std::size_t at_ = 0;
 };
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "ontology/report.h"
 
 #include "base/json.h"
+#include "base/words.h"
 
 namespace witan::ontology {
 
@@ -38,17 +39,7 @@ json::object invariantJson(const Model& model, const InvariantClass& one) {
           {"acrossKeys", one.acrossKeys}};
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  if (words.empty()) return "none";
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
-}
-
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
+std::string orNone(const std::vector<std::string>& words) { return joined(words, "none"); }
 
 std::string shareText(const Share& s) { return std::to_string(s.of) + "/" + std::to_string(s.to); }
 
@@ -56,18 +47,18 @@ void appendInvariant(std::string& out, const Model& model, const InvariantClass&
   const kernel::InvariantLint& lint = one.lint;
   const Invariant& invariant = model.invariants[one.invariant];
   out += "  " + padded(invariant.name, 34) + std::string(enumName(invariant.onFailure)) + "\n    footprint           " +
-         joined(model.namesOf(one.footprint)) + "\n    Def. A.10           " +
-         (lint.crossCutting() ? std::string("cross-cutting") : "local to " + joined(lint.containedIn)) +
-         "\n    section 2.3         " + lint.section23() + " (meets " + joined(lint.touches) +
+         orNone(model.namesOf(one.footprint)) + "\n    Def. A.10           " +
+         (lint.crossCutting() ? std::string("cross-cutting") : "local to " + orNone(lint.containedIn)) +
+         "\n    section 2.3         " + lint.section23() + " (meets " + orNone(lint.touches) +
          ")\n    locally enforceable " +
-         (lint.enforcer.empty() ? "no (writers: " + joined(lint.writers) + ")" : "by " + lint.enforcer) + "\n";
-  if (!lint.orphans.empty()) out += "    in no role          " + joined(lint.orphans) + "\n";
+         (lint.enforcer.empty() ? "no (writers: " + orNone(lint.writers) + ")" : "by " + lint.enforcer) + "\n";
+  if (!lint.orphans.empty()) out += "    in no role          " + orNone(lint.orphans) + "\n";
   if (one.acrossKeys) out += "    over several keys   cross-cutting between instances of one role as well\n";
 }
 
 void appendCoverage(std::string& out, const Derived& d) {
   const Model& model = d.model;
-  out += "no invariant reads what they write: " + joined(processNames(model, d.coverage.unguarded)) + "\n";
+  out += "no invariant reads what they write: " + orNone(processNames(model, d.coverage.unguarded)) + "\n";
   if (d.coverage.open.empty()) {
     out += model.ofKind(FieldKind::lifecycle).empty()
                ? "life cycle: no field of it\n"
@@ -80,7 +71,7 @@ void appendCoverage(std::string& out, const Derived& d) {
     std::vector<std::size_t> processes;
     for (; i < d.coverage.open.size() && d.coverage.open[i].phase == phase; ++i)
       processes.push_back(d.coverage.open[i].process);
-    out += "  " + padded(model.fields[phase].name, 20) + " " + joined(processNames(model, processes)) + "\n";
+    out += "  " + padded(model.fields[phase].name, 20) + " " + orNone(processNames(model, processes)) + "\n";
   }
 }
 
@@ -111,8 +102,8 @@ std::string deriveText(const Derived& d) {
                     (d.roles.pinned ? "as declared" : "theta " + shareText(d.roles.theta)) + "\nroles\n";
   for (const DerivedRole& role : d.roles.roles)
     out += "  " + role.name + (role.declared ? "" : "  (named by us)") + "\n    processes " +
-           joined(processNames(model, role.processes)) + "\n    footprint " + joined(model.namesOf(role.footprint)) +
-           "\n    writes    " + joined(model.namesOf(role.writes)) + "\n";
+           orNone(processNames(model, role.processes)) + "\n    footprint " + orNone(model.namesOf(role.footprint)) +
+           "\n    writes    " + orNone(model.namesOf(role.writes)) + "\n";
   if (!d.roles.pinned) {
     out += "merged, in this order (shared of the smaller's fields)\n";
     for (const Merge& m : d.roles.merges)

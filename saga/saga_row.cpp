@@ -3,6 +3,7 @@
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "base/utf8.h"
 
 namespace witan::saga {
@@ -19,16 +20,10 @@ Status checkJson(const char* what, std::string_view text) {
   return canonicalJson(*value) == text ? okStatus() : invalid(std::string(what) + ": not in canonical form");
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  appendJsonString(out, text);
-  return out;
-}
-
 }  // namespace
 
 Outcome refusal(const Error& error) {
-  return {OperationOutcome::failed, "{\"error\":" + quoted(clip(error.message, kMaxErrorBytes)) + "}"};
+  return {OperationOutcome::failed, "{\"error\":" + jsonQuoted(clip(error.message, kMaxErrorBytes)) + "}"};
 }
 
 Status checkIntent(const Intent& intent) {
@@ -61,22 +56,22 @@ Result<SagaRow> decodeRow(std::string_view bytes) {
 
 std::string rowJson(const SagaRow& row) {
   const Intent& intent = row.intent;
-  std::string out = "{\"agentId\":" + quoted(intent.agentId) + ",\"arguments\":" + intent.arguments +
+  std::string out = "{\"agentId\":" + jsonQuoted(intent.agentId) + ",\"arguments\":" + intent.arguments +
                     ",\"attempts\":" + std::to_string(row.attempts);
   if (intent.compensates) out += ",\"compensates\":\"" + toHex(*intent.compensates) + "\"";
   out += ",\"createdAtMs\":" + std::to_string(row.createdAtMs) + ",\"kind\":\"" + std::string(enumName(intent.kind)) +
          "\"";
-  if (!row.lastError.empty()) out += ",\"lastError\":" + quoted(row.lastError);
+  if (!row.lastError.empty()) out += ",\"lastError\":" + jsonQuoted(row.lastError);
   if (row.status == SagaStatus::backoff) out += ",\"nextAttemptAtMs\":" + std::to_string(row.nextAttemptAtMs);
   out += ",\"operation\":\"" + intent.id().hex() + "\"";
   if (!row.result.empty()) out += ",\"outcome\":\"" + std::string(enumName(row.outcome)) + "\"";
   out += ",\"phase\":\"" + std::string(enumName(row.phase)) + "\"";
   if (!row.result.empty()) out += ",\"result\":" + row.result;
-  out += ",\"run\":\"" + toHex(intent.run) + "\",\"scope\":" + quoted(intent.scope) + ",\"status\":\"" +
+  out += ",\"run\":\"" + toHex(intent.run) + "\",\"scope\":" + jsonQuoted(intent.scope) + ",\"status\":\"" +
          std::string(enumName(row.status)) + "\",\"superseded\":" + (row.superseded ? "true" : "false") +
          ",\"targets\":[";
-  for (const std::string& target : intent.targets) out += (out.back() == '[' ? "" : ",") + quoted(target);
-  return out + "],\"tool\":" + quoted(intent.tool) + ",\"updatedAtMs\":" + std::to_string(row.updatedAtMs) + "}";
+  for (const std::string& target : intent.targets) out += (out.back() == '[' ? "" : ",") + jsonQuoted(target);
+  return out + "],\"tool\":" + jsonQuoted(intent.tool) + ",\"updatedAtMs\":" + std::to_string(row.updatedAtMs) + "}";
 }
 
 }  // namespace witan::saga

@@ -1,6 +1,7 @@
 // Workload of property tests, lint and simulator: plausible proposals, lawful and unlawful, for the state at hand.
 #include <array>
 
+#include "base/quote.h"
 #include "domains/moderation/moderation.h"
 
 namespace witan::domains::moderation {
@@ -77,12 +78,6 @@ TakeAction sampleAction(const State& s, Random& random) {
   return taken;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  appendJsonString(out, text);
-  return out;
-}
-
 }  // namespace
 
 Moderation::AnyAction Moderation::sample(const State& s, Random& random, Time at) {
@@ -115,9 +110,9 @@ std::string Moderation::sampleInit(Random& random, Time at) {
 
 std::string Moderation::sampleEdit(const State&, const AnyAction& pending, std::string_view counselor, Random&, Time) {
   if (const auto* taken = std::get_if<TakeAction>(&pending))
-    return "{\"humanReview\":{" + quoted(taken->a) + ":" + quoted(counselor) + "}}";
+    return "{\"humanReview\":{" + jsonQuoted(taken->a) + ":" + jsonQuoted(counselor) + "}}";
   if (const auto* decided = std::get_if<DecideAppeal>(&pending))
-    return "{\"appeal.decidedBy\":{" + quoted(decided->p) + ":" + quoted(counselor) + "}}";
+    return "{\"appeal.decidedBy\":{" + jsonQuoted(decided->p) + ":" + jsonQuoted(counselor) + "}}";
   return "{}";
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "domains/udt/udt.h"
 #include "kernel/partition.h"
 #include "kernel/typed_module.h"
@@ -18,12 +19,6 @@ constexpr std::string_view kCounselor = "dr.supervising";
 
 Time at(std::int32_t day, std::int64_t hour, std::int64_t minute = 0) {
   return Time{(static_cast<std::int64_t>(kFirstDay) + day) * kMicrosPerDay + hour * kHour + minute * kMinute};
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  appendJsonString(out, text);
-  return out;
 }
 
 // What a person of the clinic is about to do. Acts of one patient wait for one another.
@@ -262,7 +257,7 @@ class Clinic {
     std::string rest = ",\"counselor\":\"" + std::string(kCounselor) + "\",\"decision\":\"" +
                        (act.commit ? "commit" : "reject") + "\"";
     if (act.commit) rest += ",\"base\":\"candidate\",\"edit\":" + edit;
-    write(when, act.patient, rest + ",\"reason\":" + quoted(act.text));
+    write(when, act.patient, rest + ",\"reason\":" + jsonQuoted(act.text));
     const json::value parsed = parseJson(edit).value();
     const std::string id = "a" + std::to_string(++acts_);
     CounselorDecision d;
@@ -306,21 +301,21 @@ class Clinic {
   }
 
   static std::string actionOf(const Act& act) {
-    const std::string order = "\"order\":" + quoted(act.order);
-    const std::string day = quoted(formatDate(act.on));
+    const std::string order = "\"order\":" + jsonQuoted(act.order);
+    const std::string day = jsonQuoted(formatDate(act.on));
     if (act.kind == Act::Kind::rationale)
-      return "{\"type\":\"DocumentRationale\"," + order + ",\"text\":" + quoted(act.text) +
-             ",\"kind\":" + quoted(act.word) + "}";
+      return "{\"type\":\"DocumentRationale\"," + order + ",\"text\":" + jsonQuoted(act.text) +
+             ",\"kind\":" + jsonQuoted(act.word) + "}";
     if (act.kind == Act::Kind::order)
       return "{\"type\":\"OrderTest\"," + order + ",\"kind\":\"" + (act.definitive ? "DEFINITIVE" : "PRESUMPTIVE") +
-             "\",\"code\":" + quoted(act.code) + ",\"method\":" + quoted(act.method) + ",\"dos\":" + day +
-             ",\"confirms\":" + (act.confirms.empty() ? "null" : quoted(act.confirms)) +
-             ",\"coverage\":" + quoted(act.coverage) + "}";
+             "\",\"code\":" + jsonQuoted(act.code) + ",\"method\":" + jsonQuoted(act.method) + ",\"dos\":" + day +
+             ",\"confirms\":" + (act.confirms.empty() ? "null" : jsonQuoted(act.confirms)) +
+             ",\"coverage\":" + jsonQuoted(act.coverage) + "}";
     if (act.kind == Act::Kind::result)
       return "{\"type\":\"RecordResult\"," + order + ",\"outcome\":\"" + (act.positive ? "POSITIVE" : "NEGATIVE") +
              "\",\"on\":" + day + "}";
-    return "{\"type\":\"SubmitClaim\",\"claim\":" + quoted("C" + act.order.substr(1) + act.text) + "," + order +
-           ",\"code\":" + quoted(act.code) + ",\"dos\":" + day + ",\"units\":1}";
+    return "{\"type\":\"SubmitClaim\",\"claim\":" + jsonQuoted("C" + act.order.substr(1) + act.text) + "," + order +
+           ",\"code\":" + jsonQuoted(act.code) + ",\"dos\":" + day + ",\"units\":1}";
   }
 
   void write(Time when, const std::string& patient, const std::string& rest) {

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/quote.h"
+#include "base/words.h"
 
 namespace witan::kernel::joint {
 
@@ -17,12 +18,6 @@ bool isPlain(std::string_view name) {
 
 bool contains(std::initializer_list<std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string joined(std::initializer_list<std::string_view> names) {
-  std::string all;
-  for (std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
-  return all;
 }
 
 }  // namespace

@@ -3,16 +3,11 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/quote.h"
 
 namespace witan::kernel::joint {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  appendJsonString(out, text);
-  return out;
-}
 
 // Members in any order, written in canonical order. Names are ids, which are ASCII: bytes are UTF-16 units.
 class Members {
@@ -23,7 +18,7 @@ class Members {
     std::string out = "{";
     for (const auto& [name, text] : members_) {
       if (out.size() > 1) out += ',';
-      ((out += quoted(name)) += ':') += text;
+      ((out += jsonQuoted(name)) += ':') += text;
     }
     return out += '}';
   }
@@ -47,7 +42,7 @@ const char* passed(bool pass) { return pass ? "\"PASS\"" : "\"FAIL\""; }
 }  // namespace
 
 LogWriter::LogWriter(const Setup& setup) : setup_(&setup) {
-  for (const std::string& key : setup.keys) quotedKeys_.push_back(quoted(key));
+  for (const std::string& key : setup.keys) quotedKeys_.push_back(jsonQuoted(key));
   world_ = world(setup.initialState);
 }
 
@@ -68,7 +63,7 @@ std::string LogWriter::actionId(AgentIndex agent, std::uint32_t epoch, std::stri
 std::string LogWriter::messages(const std::vector<Message>& messages) const {
   return listed(messages, [&](const Message& m) {
     return "{\"content\":" + m.content + ",\"epoch\":" + std::to_string(m.epoch) +
-           ",\"sender\":" + quoted(setup_->agents[m.sender].id) + "}";
+           ",\"sender\":" + jsonQuoted(setup_->agents[m.sender].id) + "}";
   });
 }
 
@@ -76,17 +71,17 @@ std::string LogWriter::observation(const Observed& o, std::uint32_t epoch, std::
   std::string out = "{\"epoch\":" + std::to_string(epoch) + ",\"messages\":";
   out += heard;
   out += ",\"own_last_action_id\":";
-  out += o.lastAction == nullptr ? "null" : quoted(actionId(o.agent, epoch - 1, "0"));
+  out += o.lastAction == nullptr ? "null" : jsonQuoted(actionId(o.agent, epoch - 1, "0"));
   out += ",\"own_last_declared_scope\":";
   out += o.lastAction == nullptr ? "null" : o.lastAction->scopeText;
   out += ",\"own_last_outcome\":";
-  out += o.lastOutcome ? quoted(std::string(enumName(*o.lastOutcome)).append(o.leak)) : "null";
+  out += o.lastOutcome ? jsonQuoted(std::string(enumName(*o.lastOutcome)).append(o.leak)) : "null";
   return ((out += ",\"world_state\":") += world_) += '}';
 }
 
 std::string LogWriter::action(const Submission& s, std::uint32_t epoch) const {
-  return "{\"action_id\":" + quoted(actionId(s.agent, epoch, "0")) + ",\"action_type\":\"" +
-         std::string(enumName(s.request->type)) + "\",\"agent_id\":" + quoted(setup_->agents[s.agent].id) +
+  return "{\"action_id\":" + jsonQuoted(actionId(s.agent, epoch, "0")) + ",\"action_type\":\"" +
+         std::string(enumName(s.request->type)) + "\",\"agent_id\":" + jsonQuoted(setup_->agents[s.agent].id) +
          ",\"authorities_cited\":" + s.request->citedText + ",\"declared_scope\":" + s.request->scopeText +
          ",\"proposed_delta\":" + s.request->deltaText + "}";
 }
@@ -100,15 +95,15 @@ std::string LogWriter::epoch(const EpochRecord& record, const std::vector<Value>
     const std::string id = actionId(s.agent, record.epoch, "0");
     first.add(id, passed(s.first == FirstPass::pass));
     if (s.first == FirstPass::pass) second.add(id, passed(s.second));
-    outcomes.add(id, quoted(enumName(s.outcome)));
+    outcomes.add(id, jsonQuoted(enumName(s.outcome)));
   }
   for (AgentIndex agent : record.idle)
-    outcomes.add(actionId(agent, record.epoch, "none"), quoted(enumName(Outcome::NO_ACTION)));
+    outcomes.add(actionId(agent, record.epoch, "none"), jsonQuoted(enumName(Outcome::NO_ACTION)));
   if (!record.changes.empty()) world_ = world(state);
   std::string out = "{\"actions\":";
   out += listed(record.submissions, [&](const Submission& s) { return action(s, record.epoch); });
   out += ",\"epoch\":" + std::to_string(record.epoch);
-  out += ",\"exits\":" + listed(record.exits, [&](AgentIndex agent) { return quoted(setup_->agents[agent].id); });
+  out += ",\"exits\":" + listed(record.exits, [&](AgentIndex agent) { return jsonQuoted(setup_->agents[agent].id); });
   out += ",\"messages\":" + messages(record.messages);
   out += ",\"observations\":" + std::move(observations).written();
   out += ",\"outcomes\":" + std::move(outcomes).written();

@@ -114,12 +114,6 @@ Status oneOf(std::string_view what, const std::string& value, std::initializer_l
   return invalid(std::string(what) + " is " + inQuotes(value), "it must be one of " + known);
 }
 
-std::string quoted(const std::string& text) {
-  std::string out;
-  appendJsonString(out, text);  // what TOML calls a basic string
-  return out;
-}
-
 }  // namespace
 
 Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name) {
@@ -201,13 +195,13 @@ std::string configText(const DaemonConfig& config) {
     if (key.section != section) out += (out.empty() ? "[" : "\n[") + std::string(section = key.section) + "]\n";
     out += "# " + std::string(key.what) + "\n" + std::string(key.name) + " = ";
     if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
-      out += quoted(config.**text);
+      out += jsonQuoted(config.**text);
     } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
       out += std::to_string(config.**number);
     } else {
       out += "[";
       for (const std::string& item : config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot))
-        out += (out.back() == '[' ? "" : ", ") + quoted(item);
+        out += (out.back() == '[' ? "" : ", ") + jsonQuoted(item);
       out += "]";
     }
     out += "\n";
