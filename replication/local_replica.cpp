@@ -16,6 +16,7 @@ constexpr std::string_view kWriterRow = "writer";
 constexpr std::string_view kRetiredRow = "retired";     // the latest of this device's own retirements that was noticed
 constexpr std::string_view kAckRow = "ack/";            // + space + "|" + device -> clock, when
 constexpr std::string_view kRestoredRow = "restored/";  // + space
+constexpr std::string_view kRecalledRow = "recalled/";  // + space -> clock: own acks from which was concluded
 constexpr std::string_view kIncidentRow = "incident/";  // + number
 constexpr std::string_view kQuarantineRow = "quarantine/";
 
@@ -39,14 +40,20 @@ std::string encodeAck(const AckRow& row) {
   return out;
 }
 
-Result<AckRow> decodeAck(std::string_view bytes) {
-  DenseReader from(bytes);
-  AckRow row;
+VectorClock decodeClock(DenseReader& from) {
+  VectorClock clock;
   const std::uint64_t n = from.count(kMaxWriters);
   for (std::uint64_t i = 0; i < n && from.ok(); ++i) {
     const std::string host = from.idText(kMaxIdBytes);
-    row.clock.set(host, from.varint());
+    clock.set(host, from.varint());
   }
+  return clock;
+}
+
+Result<AckRow> decodeAck(std::string_view bytes) {
+  DenseReader from(bytes);
+  AckRow row;
+  row.clock = decodeClock(from);
   row.heardMs = static_cast<std::int64_t>(from.varint());
   WITAN_DO(from.finish("a row of acknowledgements"));
   return row;
@@ -323,6 +330,7 @@ void LocalReplica::quarantine(std::string_view device, std::string_view why) {
 void LocalReplica::pardon(std::string_view device) {
   agents_->eraseMeta(std::string(kQuarantineRow) + std::string(device));
   rollbacks_.erase(std::string(device));
+  recalls_.erase(std::string(device));
 }
 
 std::optional<std::string> LocalReplica::quarantined(std::string_view device) const {
@@ -360,6 +368,41 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
   note({"rolledBack", std::string(peer), judgement.why});
   for (const std::string& other : spaceIds()) setRestored(other, true);
   return reincarnate(judgement.why);
+}
+
+Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_view peer, const VectorClock& acked) {
+  // Statements are never replaced, and who holds nothing brings nothing back.
+  if (id == spaceId(DatabaseName::agents, kClusterScope) || space.digest().count == 0) return okStatus();
+  VectorClock known = space.clock();
+  if (le(acked, known)) return okStatus();
+  const std::string row = std::string(kRecalledRow) + std::string(id);
+  WITAN_TRY(stored, agents_->meta(row));
+  VectorClock recalled;
+  if (stored) {
+    DenseReader from(*stored);
+    recalled = decodeClock(from);
+    WITAN_DO(from.finish("a row of acknowledgements"));
+  }
+  ClaimJudgement judgement = judgeClock(peer, id, known, acked);
+  known.join(recalled);
+  if (le(acked, known)) return okStatus();
+  unsigned& believed = recalls_[std::string(peer)][std::string(id)];
+  if (judgement.verdict != ClaimVerdict::lie && !restored(id) && ++believed > kMaxRollbacksByPeer)
+    judgement = {ClaimVerdict::lie, std::string(peer) +
+                                        " says again and again that this device had acknowledged more " + "of space " +
+                                        std::string(id)};
+  if (judgement.verdict == ClaimVerdict::lie) {
+    quarantine(peer, judgement.why);
+    return Error{ErrorCode::unauthorised, judgement.why, "witan device recover " + std::string(peer) + " lifts it"};
+  }
+  recalled.join(acked);
+  agents_->putMeta(row, encodeClock(recalled));
+  if (restored(id)) return okStatus();
+  note({"olderCopy", std::string(peer),
+        std::string(id) + ": this device had acknowledged more than it has: its store "
+                          "went back in time"});
+  setRestored(id, true);
+  return okStatus();
 }
 
 std::vector<std::string> LocalReplica::spaceIds() const {

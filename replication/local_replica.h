@@ -42,7 +42,7 @@ struct ReplicaOptions {
 
 // Something an operator must know. Kept in the agent database.
 struct Incident {
-  std::string kind;  // equivocation, rolledBack, quarantine, digestAlarm, newIncarnation
+  std::string kind;  // equivocation, rolledBack, olderCopy, quarantine, digestAlarm, newIncarnation
   std::string peer;  // device, if one is concerned
   std::string what;
   WITAN_MEMBERS(Incident, kind, peer, what)
@@ -110,6 +110,10 @@ class LocalReplica {
   Result<std::map<std::string, std::string>> quarantines() const;
   // What a peer claims to have of this device's own writer in a space; may take a new incarnation, or quarantine it.
   Status judgeClaim(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& claimed);
+  // What a peer remembers that this device acknowledged of a space. If that is more than it has, its store is an older
+  // copy, also where it has written nothing since: what it acknowledged, the others may have outlived and forgotten, so
+  // the copy counts as restored. Concluded once from each acknowledgement. Errors: the peer lies, and is quarantined.
+  Status judgeAck(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& acked);
 
   // "{database}/{scope}": how spaces are named in statements, acks and messages to people.
   static std::string spaceId(DatabaseName database, std::string_view scope);
@@ -134,6 +138,7 @@ class LocalReplica {
   AckTable acks_;
   std::set<std::string, std::less<>> restored_;
   std::map<std::string, unsigned, std::less<>> rollbacks_;  // claims believed, by peer
+  std::map<std::string, std::map<std::string, unsigned, std::less<>>, std::less<>> recalls_;  // the same, and space
   std::uint64_t nextIncident_ = 0;
   std::set<std::string, std::less<>> noted_;  // incidents, as they are kept
 };

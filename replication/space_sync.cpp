@@ -332,6 +332,7 @@ Status SpaceSync::applyWriter(DenseReader& from) {
   WITAN_DO(from.status("a writer's row"));
   if (in_.size() >= kMaxWriters) return invalid("more than " + std::to_string(kMaxWriters) + " writers");
   WITAN_TRY(index, space_.intern(name));
+  if (in_.has(index)) return invalid("writer " + name + " is announced twice: a frame came again, or out of its place");
   in_.add(index);
   return okStatus();
 }

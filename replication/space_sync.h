@@ -35,6 +35,7 @@ class WriterNumbers {
   // The receiver's side. Requires: number < size().
   WriterIndex writerOf(std::uint64_t number) const { return writers_[number]; }
   void add(WriterIndex writer);
+  bool has(WriterIndex writer) const { return writer < numbers_.size() && numbers_[writer].has_value(); }
   std::size_t size() const { return writers_.size(); }
   void clear() { writers_.clear(), numbers_.clear(); }
 

@@ -24,7 +24,8 @@
 #   SEGMENT ->               <- SEGMENT      live from here on: a segment with a few rows and a commit
 #   <- RETRY                                 a field delta had no base here, or a commit did not follow on: send in full
 #   RANGES -> <- LIST, RANGES   NEED -> <- ITEMS   ITEMS ->   repair, asked by one side
-#   ACKS ->                     <- ACKS      what each side knows of third devices, if their digests differ
+#   ACKS ->                     <- ACKS      what each side knows of third devices, if their digests differ; also, before any
+#                                            SEGMENT of the space, the receiver's own entry, if it claims less than that
 #   BYE                                      the reason, then the stream ends
 #
 # A space (database and scope) is named in SPACES and then by its place among all that the *sender* of a frame has
@@ -55,7 +56,8 @@
 #
 # Numbers of writers are the sender's, per space: equal lists (by hash, in SPACES) number the live writers in the order
 # of their names' bytes; otherwise WRITERS gives the list. New ones are appended by rows of tag 1 in any frame of that
-# space, and count also where the rest of the frame is not wanted (ACK, ACKS, segments of an old attempt).
+# space, and count also where the rest of the frame is not wanted (ACK, ACKS, segments of an old attempt). A sender
+# announces a writer once: a second time is a frame that came again, and ends the session.
 # All versions of one (writer, counter) are in one segment, so a commit becomes visible as a whole. Versions may be
 # shown and passed on before their commit; the vector rises, and the space is settled, with it.
 #
@@ -173,7 +175,8 @@ struct Items {                      # type 9: records whole, every version with 
 
 struct Acks {                       # type 10
   space @0 :UInt16;
-  rows @1 :Data;                    # tags 1 and 4; the sender and the receiver may be among the devices
+  rows @1 :Data;                    # tags 1 and 4; the sender and the receiver may be among the devices. A receiver that
+                                    # acknowledged more than it has is an older copy, and adopts a peer's (see RANGES)
 }
 
 struct Bye {                        # type 11

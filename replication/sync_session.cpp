@@ -113,6 +113,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
       return with(Writers{}, [&](const Writers& m) -> Status {
         WITAN_TRY(s, shared(m.space));
         WITAN_DO(s->sync->acceptWriters(asText(m.rows)));
+        recall(*s);
         learnClock(*s, nowMs);
         return okStatus();
       });
@@ -229,6 +230,7 @@ Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
     say(Writers{indexOf(shared), asData(rows)});
   } else {
     WITAN_DO(shared.sync->agree(asText(theirs.vector)));
+    recall(shared);
     learnClock(shared, nowMs);
     compareDigests(shared, shared.sync->peerClock(), theirs.settled,
                    digestOf(theirs.count, theirs.sumHigh, theirs.sumLow));

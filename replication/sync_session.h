@@ -93,8 +93,9 @@ class SyncSession {
     std::unique_ptr<RangeRepair> repair;
     ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
-    bool asked = false;   // by the peer, for a repair
-    bool acksDue = true;  // say what is known of third devices, if the peer knows otherwise
+    bool asked = false;     // by the peer, for a repair
+    bool acksDue = true;    // say what is known of third devices, if the peer knows otherwise
+    bool recalled = false;  // the peer's first claim was held against what it had acknowledged before
     std::uint64_t peerAcksHash = 0;
     std::string resume;  // the peer's token, stored
   };
@@ -125,6 +126,7 @@ class SyncSession {
   bool sendSegment(Shared& shared, std::string& out);
   bool statementsHere() const;
   bool statementsSent() const;
+  void recall(Shared& shared);
   void learnClock(const Shared& shared, std::int64_t nowMs);
   void compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest);
   bool mayCompare(const Shared& shared) const;

@@ -1,5 +1,6 @@
 // What a running session does with segments, acknowledgements and repairs.
 #include <algorithm>
+#include <utility>
 
 #include "base/identity.h"
 #include "base/mutant.h"
@@ -50,6 +51,15 @@ bool SyncSession::statementsHere() const {
 }
 
 bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(); }
+
+// A peer that claims less than it had acknowledged, as far as is known here, has an older copy on its disk. It cannot
+// know, so it hears of it before any segment (LocalReplica::judgeAck).
+void SyncSession::recall(Shared& shared) {
+  if (limited_ || std::exchange(shared.recalled, true)) return;
+  const VectorClock told = withNames(shared.sync->peerClock(), shared.sync->space().writers());
+  const VectorClock known = local_.acks().acked(shared.id, peer_);
+  if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
+}
 
 // What the peer has, durably, by its own word. It counts from when its statements are here: else it would vouch for a
 // device that has admitted another of which this one does not know (replication/stability.h).
@@ -102,8 +112,11 @@ Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
   for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
   for (const auto& [device, clock] : applied.deviceAcks) {
     WITAN_DO(validateDeviceId("device", device));
-    if (device == local_.device() || !known.contains(device)) continue;
-    local_.noteAck(s->id, device, withNames(clock, s->sync->space().writers()), nowMs);
+    const VectorClock acked = withNames(clock, s->sync->space().writers());
+    if (device == local_.device())
+      WITAN_DO(local_.judgeAck(s->sync->space(), s->id, peer_, acked));
+    else if (known.contains(device))
+      local_.noteAck(s->id, device, acked, nowMs);
   }
   return okStatus();
 }

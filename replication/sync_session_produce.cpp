@@ -83,14 +83,18 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
   out += outbox_;
   outbox_.clear();
   if (state_ == SessionState::running) {
-    for (Shared& shared : spaces_)
+    for (Shared& shared : spaces_) {
+      // Acknowledgements first: who gets what has been tidied away knows whose word that rests on, and tells it, if
+      // that device comes back with an older copy.
+      sendAcks(shared);
+      out += std::exchange(outbox_, {});
       while (out.size() - before < budget) {
         if (segmentBytesOut_ == segmentBytesAcked_) progressMs_ = nowMs;  // the wait begins with the first
         if (!sendSegment(shared, out)) break;
       }
+    }
     if (state_ == SessionState::closed) return produce(out, budget, nowMs);
     if (ackDue_) sendAck();
-    for (Shared& shared : spaces_) sendAcks(shared);
     out += outbox_;
     outbox_.clear();
   }

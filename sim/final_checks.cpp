@@ -127,8 +127,9 @@ void World::checkAlarms() {
     if (!incidents.ok()) return failed("store", at->device->name() + ": " + incidents.error().message);
     for (const replication::Incident& incident : *incidents) {
       probe("incident: " + incident.kind);
-      const bool alarm = (incident.kind == "digestAlarm" || incident.kind == "equivocation") &&
-                         book_.losses().empty() && !result_.probes.contains("fault: hostile");
+      const bool alarm =
+          (incident.kind == "digestAlarm" || incident.kind == "equivocation" || incident.kind == "olderCopy") &&
+          book_.losses().empty() && !result_.probes.contains("fault: hostile");
       const bool counters = incident.kind == "rolledBack" && !recordWentBack_;
       if (alarm || counters)
         return failed("alarms", at->device->name() + " reports " + incident.kind + " with " + incident.peer + ": " +

@@ -314,6 +314,70 @@ TEST(Restore, WhatOnlyTheBackupKnewReachesTheOthers) {
   EXPECT_EQ(count(b.incidents(), "equivocation") + count(a.incidents(), "equivocation"), 0u);
 }
 
+// A copy that nothing contradicts: the device has written nothing since. But it had acknowledged what the others wrote
+// over and removed, so they forgot what that replaced; a peer that remembers the acknowledgement says so first of all.
+TEST(Restore, OfADeviceThatWroteNothingSinceIsNoticedToo) {
+  Device a("a", 7), b("b");
+  ASSERT_TRUE(a.replica().addStatement(admit({}, a.replica().writer(), "a", 1, "a")).ok());
+  const auto known = a.replica().statements();
+  ASSERT_TRUE(a.replica().addStatement(admit(*known, a.replica().writer(), "b", 1, "b")).ok());
+  sync(a, b), sync(a, b);
+  for (int i = 0; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(1));
+  sync(a, b), sync(a, b);
+  Backup backup;
+  backUp(a, backup);
+  for (int i = 0; i < 3; ++i) {
+    const Write gone{Kind::agentState, "agent-" + std::to_string(i), "", true};
+    ASSERT_TRUE(b.replica().commit(DatabaseName::agents, "main", {&gone, 1}).ok());
+  }
+  for (int i = 3; i < 6; ++i) b.write("agent-" + std::to_string(i), failures(2));
+  for (int round = 0; round < 3; ++round) {
+    sync(a, b);
+    for (Device* device : {&a, &b}) ASSERT_TRUE(device->replica().stabilise().ok());
+  }
+  ASSERT_EQ(b.agents().digest().count, 3u) << "the tombstones are gone, nothing marks what was removed";
+  copyDisk(backup.agents, a.agentStore());
+  copyDisk(backup.journal, a.journalStore());
+  a.open();
+  EXPECT_FALSE(a.replica().restored("agents/main")) << "it cannot know";
+  sync(a, b), sync(a, b);
+  EXPECT_FALSE(a.replica().restored("agents/main"));
+  EXPECT_EQ(count(a.incidents(), "olderCopy"), 1u);
+  sync(a, b);
+  EXPECT_FALSE(a.replica().restored("agents/main")) << "concluded once";
+  EXPECT_EQ(count(a.incidents(), "digestAlarm") + count(b.incidents(), "digestAlarm"), 0u);
+  expectEqual(a, b);
+  for (int i = 0; i < 3; ++i)
+    for (Device* device : {&a, &b}) EXPECT_TRUE(device->antichain("agent-" + std::to_string(i)).empty()) << i;
+  for (int i = 3; i < 6; ++i) EXPECT_EQ(a.antichain("agent-" + std::to_string(i)).size(), 1u);
+}
+
+// It is no proof of a lie: of a peer that says so again and again, of ever more, the fourth time is not believed.
+TEST(Restore, AcknowledgementsThatNobodyGaveAreNotBelievedForEver) {
+  Device a("a"), b("b");
+  a.write("agent-1", failures(1));
+  sync(a, b);
+  Space& space = a.agents();
+  const std::string other = b.replica().writer();
+  for (std::uint64_t n = 1; n <= 4; ++n) {
+    VectorClock more = space.clock();
+    more.set(other, 100 * n);
+    const Status judged = a.replica().judgeAck(space, "agents/main", "b", more);
+    EXPECT_EQ(judged.ok(), n < 4);
+    EXPECT_EQ(a.replica().restored("agents/main"), n < 4);
+    a.replica().setRestored("agents/main", false);
+    if (n == 4) break;
+    EXPECT_TRUE(a.replica().judgeAck(space, "agents/main", "c", more).ok());
+    EXPECT_FALSE(a.replica().restored("agents/main")) << "concluded from it already";
+  }
+  EXPECT_EQ(count(a.incidents(), "olderCopy"), 1u);
+  EXPECT_TRUE(a.replica().quarantined("b").has_value());
+  VectorClock absurd = space.clock();
+  absurd.set(other, kMaxCounterJump + 1000);
+  EXPECT_FALSE(a.replica().judgeAck(space, "agents/main", "c", absurd).ok());
+  EXPECT_TRUE(a.replica().quarantined("c").has_value());
+}
+
 // --- peers that lie
 
 std::string greetingOf(const std::string& device, std::uint64_t counter, Device& victim) {
