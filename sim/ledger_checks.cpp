@@ -117,7 +117,8 @@ std::string World::unreported(const std::string& id) {
       if (!log.ok() || key.size() < prefix.size() + 17) return true;
       std::uint64_t number = 0;
       for (unsigned i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(key[prefix.size() + i]);
-      const std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
+      std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
+      owner = owner.substr(0, owner.find('~'));  // then the number of the tail
       entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
       return true;
     });

@@ -59,6 +59,15 @@ struct EpochMark {
   start @2 :UInt64;             # number of its first batch
 }
 
+struct LogMark {                # all batches of my log up to here, in one digest (node/replica/log_chain.h)
+  batches @0 :UInt64;
+  chain @1 :Data;
+}
+
+# Two logs that agree in their epochs may have parted all the same: a disk went back, and its owner decided again. Who has
+# as many batches as a position says, or more, compares the digests, and answers one that differs with marks between 0
+# and there. If the marks are of a later epoch their receiver looks for where the logs part: it asks for marks between the
+# last that is equal and the first that is not, until these are neighbours, and sets aside what it has beyond.
 struct Position {               # what I hold of a partition's log
   partition @0 :Text;
   follow @1 :Bool;              # send me what comes next
@@ -66,6 +75,10 @@ struct Position {               # what I hold of a partition's log
   entries @3 :UInt64;
   root @4 :Data;
   epochs @5 :List(EpochMark);
+  chain @6 :Data;               # the digest of all of it; zeros: not computed, and nothing is compared
+  low @7 :UInt64;               # tell me marks from low to high, these two among them; high is 0: I ask nothing
+  high @8 :UInt64;
+  marks @9 :List(LogMark);      # at most 65
 }
 
 struct Standing {               # type 34, both ways
@@ -82,7 +95,8 @@ struct Entries {                # type 35, to a follower
   previousNumber @4 :UInt64;    # the epoch of the batch before it: logs that agree there agree up to there
   previousOwner @5 :Text;
   value @6 :Data;               # as it stands in the log (kernel/log_batch.h)
-  previousRoot @7 :Data;        # of the tree before it, if the sender remembers; else zeros
+  previousRoot @7 :Data;        # no longer sent: zeros
+  previousChain @8 :Data;       # the digest of all batches before it; zeros: not computed
 }
 
 struct Followed {               # type 36, from a follower: durable up to here

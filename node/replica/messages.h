@@ -25,6 +25,7 @@ inline constexpr std::size_t kMaxAdjudicationFrame = 24 * 1024 * 1024;
 inline constexpr std::size_t kOwnBatchBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxPartitions = 4096;  // in one standing
 inline constexpr std::size_t kMaxEpochs = 65'536;    // of one partition
+inline constexpr std::size_t kMaxLogMarks = 65;      // in one position
 
 WITAN_ENUM(RequestKind, propose, init, commit, reject)
 
@@ -92,6 +93,13 @@ struct EpochMark {
   friend bool operator==(const EpochMark&, const EpochMark&) = default;
 };
 
+struct LogMark {
+  std::uint64_t batches = 0;
+  Hash chain{};
+  WITAN_MEMBERS(LogMark, batches, chain)
+  friend bool operator==(const LogMark&, const LogMark&) = default;
+};
+
 struct Position {
   std::string partition;
   bool follow = false;
@@ -99,7 +107,11 @@ struct Position {
   std::uint64_t entries = 0;
   Hash root{};
   std::vector<EpochMark> epochs;
-  WITAN_MEMBERS(Position, partition, follow, batches, entries, root, epochs)
+  Hash chain{};
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::vector<LogMark> marks;
+  WITAN_MEMBERS(Position, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
 };
 
 struct Standing {
@@ -118,7 +130,9 @@ struct Entries {
   std::string previousOwner;
   std::vector<std::uint8_t> value;
   Hash previousRoot{};
-  WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value, previousRoot)
+  Hash previousChain{};
+  WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value, previousRoot,
+                previousChain)
 };
 
 struct Followed {

@@ -11,7 +11,7 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::size_t kRememberedRoots = 1024;
+constexpr std::uint64_t kNamedSurplus = 8;
 
 std::string bigEndian(std::uint64_t value) {
   std::string bytes(8, '\0');
@@ -39,7 +39,7 @@ std::string partitionOf(std::string_view domain, std::string_view entity, std::u
 }
 
 PartitionHost::PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options)
-    : module_(module), options_(std::move(options)), rows_(ledgers, "p/" + options_.id + "/") {}
+    : module_(module), options_(std::move(options)), rows_(ledgers, "p/" + options_.id + "/"), ledgers_(ledgers) {}
 
 Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers, const kernel::DomainModule& module,
                                                            HostOptions options) {
@@ -49,6 +49,8 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
   ledger.partition.pendingTtlMicros = host->options_.pendingTtlMicros;
   WITAN_TRY(opened, kernel::Ledger::open(host->rows_, module, std::move(ledger)));
   host->ledger_ = std::move(opened);
+  host->chain_.emplace(host->rows_, *host->ledger_);
+  WITAN_DO(host->chain_->open());
   host->durable_ = host->ledger_->batches();
   host->noteRoot();
   return host;
@@ -68,7 +70,7 @@ Lineage PartitionHost::lineage() const {
 Position PartitionHost::position() const {
   if (told_) return *told_;
   Lineage mine = lineage();
-  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs)};
+  return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}};
 }
 
 Claim PartitionHost::claimOf(std::size_t i) const {
@@ -190,6 +192,7 @@ bool PartitionHost::stage(store::WriteBatch& out) {
   if (!partition().hasOpenBatch()) return false;
   store::WriteBatch rows;
   ledger_->stage(rows);
+  chain_->append(rows.op(0).value, rows);
   rows_.append(rows, out);
   noteRoot();
   return true;
@@ -198,31 +201,37 @@ bool PartitionHost::stage(store::WriteBatch& out) {
 void PartitionHost::noteRoot() {
   entries_ = partition().size();
   root_ = partition().tree().root();
-  roots_[ledger_->batches()] = root_;
-  if (roots_.size() > kRememberedRoots) roots_.erase(roots_.begin());
-}
-
-const Hash* PartitionHost::rootAfter(std::uint64_t batches) const {
-  const auto at = roots_.find(batches);
-  return at == roots_.end() ? nullptr : &at->second;
 }
 
 Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {
   store::WriteBatch rows;
   WITAN_DO(ledger_->follow(value, rows));
+  chain_->append(value, rows);
   rows_.append(rows, out);
   noteRoot();
   return okStatus();
 }
 
-Result<std::uint64_t> PartitionHost::setAside(std::uint64_t from, store::WriteBatch& out) {
-  std::uint64_t entries = 0;
+// An epoch whose owner's disk went back may leave more than one tail.
+Result<std::string> PartitionHost::freshAside() const {
   const kernel::Epoch last = epoch();
-  const std::string aside = "x/" + options_.id + "/" + bigEndian(last.number) + last.owner + "/";
+  for (std::uint64_t n = 0;; ++n) {
+    std::string prefix = "x/" + options_.id + "/" + bigEndian(last.number) + last.owner;
+    prefix += (n == 0 ? "" : "~" + std::to_string(n)) + "/";
+    WITAN_TRY(taken, ledgers_.last(prefix));
+    if (!taken) return prefix;
+  }
+}
+
+Result<PartitionHost::Surplus> PartitionHost::setAside(std::uint64_t from, store::WriteBatch& out) {
+  Surplus surplus;
+  WITAN_TRY(aside, freshAside());
   for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
     WITAN_TRY(value, ledger_->batch(n));
-    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) {
-                if (record.kind == kernel::RecordKind::entry) ++entries;
+    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+                if (record.kind != kernel::RecordKind::entry || ++surplus.entries > kNamedSurplus) return okStatus();
+                WITAN_TRY(entry, kernel::readEntry(record.payload));
+                surplus.operations.push_back(std::move(entry.operationId));
                 return okStatus();
               }));
     (void)info;
@@ -230,20 +239,23 @@ Result<std::uint64_t> PartitionHost::setAside(std::uint64_t from, store::WriteBa
   }
   store::WriteBatch rows;
   WITAN_DO(ledger_->stageTruncation(from, rows));
+  chain_->cut(from, rows);
   rows_.append(rows, out);
   waiting_.clear();
-  return entries;
+  return surplus;
 }
 
 Status PartitionHost::dropLastBatch() {
   store::WriteBatch rows;
   WITAN_DO(ledger_->stageTruncation(ledger_->batches() - 1, rows));
+  chain_->cut(ledger_->batches() - 1, rows);
   return rows_.writeSynced(rows);
 }
 
 void PartitionHost::confirmed(std::vector<Release>& out) {
   durable_ = ledger_->batches();
   ledger_->written();
+  chain_->written();
   for (Release& release : waiting_) out.push_back(std::move(release));
   waiting_.clear();
 }

@@ -17,6 +17,7 @@
 
 #include "kernel/ledger.h"
 #include "node/replica/lineage.h"
+#include "node/replica/log_chain.h"
 #include "store/prefix_store.h"
 
 namespace witan::node {
@@ -81,8 +82,12 @@ class PartitionHost {
   // Takes the next batch. After an error it must be opened again.
   Status follow(std::string_view value, store::WriteBatch& out);
   // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
-  // Returns how many entries that were. Must be opened again afterwards.
-  Result<std::uint64_t> setAside(std::uint64_t from, store::WriteBatch& out);
+  // Must be opened again afterwards.
+  struct Surplus {
+    std::uint64_t entries = 0;
+    std::vector<std::string> operations;  // ids of the first few
+  };
+  Result<Surplus> setAside(std::uint64_t from, store::WriteBatch& out);
 
   // The last batch had been torn by a crash and was cut. Its owner may keep what is left of its own batch, which nobody
   // else has seen; a copy must not.
@@ -97,8 +102,8 @@ class PartitionHost {
   void confirmed(std::vector<Release>& out);
   // Batches known to be durable here.
   std::uint64_t durableBatches() const { return durable_; }
-  // The root after so many batches, if it is remembered (of the last ones since open()).
-  const Hash* rootAfter(std::uint64_t batches) const;
+  // What tells this log from another.
+  const LogChain& chain() const { return *chain_; }
   // Answers that rest on nothing new (duplicates of durable decisions wait like the others).
   std::size_t waiting() const { return waiting_.size(); }
 
@@ -110,16 +115,18 @@ class PartitionHost {
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;
   Time clock(Time wall) const;
   void noteRoot();
+  Result<std::string> freshAside() const;
   const kernel::DomainModule& module_;
   const HostOptions options_;
   store::PrefixStore rows_;
   std::unique_ptr<kernel::Ledger> ledger_;
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
-  std::map<std::uint64_t, Hash> roots_;
   std::uint64_t entries_ = 0;     // in the batches of the log; decisions in the open one count later
   Hash root_{};                   // of the tree over them
   std::optional<Position> told_;  // while the copy is ahead of the log: where the log is
+  store::Store& ledgers_;
+  std::optional<LogChain> chain_;
 };
 
 // Of an entity, among `partitions` of its domain: SHA-256, so that every device agrees.

@@ -39,6 +39,7 @@ Status Replica::start(Now now) {
   WITAN_DO(outbox_.load(stores_.ledgers));
   outbox_.hurry(now.ms);
   WITAN_DO(openHosts());
+  WITAN_DO(loadLostTails());
   for (auto& [id, host] : hosts_) learnFrom(*host, 0), succeed(*host, now);
   if (config_.etcd && config_.ledgerReplica) {
     std::vector<std::string> partitions;
@@ -102,7 +103,10 @@ Status Replica::reopenHosts() {
     WITAN_DO(openHost(module, id));
     // What was said of the old log holds no more; who follows whom does.
     for (auto& [name, peer] : peers_)
-      if (const auto at = peer.following.find(id); at != peer.following.end()) at->second.subscribed = false;
+      if (const auto at = peer.following.find(id); at != peer.following.end()) {
+        at->second.subscribed = false;
+        std::erase_if(peer.news.positions, [&](const Position& position) { return position.partition == id; });
+      }
     tellAll(*hosts_[id]);
   }
   reopen_.clear();

@@ -251,13 +251,21 @@ class Replica {
   bool wants(std::string_view from, const PartitionHost& host) const;
   void refreshFollowing();
   void tell(Peer& peer, PartitionHost& host, bool follow);
+  Position& newsOf(Peer& peer, const std::string& partition);
+  void tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);
   void tellAll(PartitionHost& host);
   void pushEntries(Now now);
   void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
   void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
   void succeed(PartitionHost& host, Now now);
   bool hasParted(PartitionHost& host, const Entries& entries) const;
+  void noteWentBack(const std::string& from, PartitionHost& host, const Lineage& theirs);
+  void onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
+                const Parting& parting);
   void noteFork(const std::string& from, PartitionHost& host, Following& following);
+  void stopDeciding(PartitionHost& host);
+  void forgetLostTail(const std::string& partition);
+  Status loadLostTails();
   void driveEtcd(Now now, Effects& out);
   Status reopenHosts();
   void payDuties();
@@ -284,7 +292,8 @@ class Replica {
     std::uint64_t keep = 0;
   };
   std::map<std::string, std::optional<Aside>, std::less<>> reopen_;
-  std::set<std::string, std::less<>> lostTail_;  // own epochs of which others have more than this device
+  // Own epochs of which others have more than this device, or another log; kept as rows "w/" too.
+  std::set<std::string, std::less<>> lostTail_;
   OwnerTable owners_;
   Outbox outbox_;
   store::WriteBatch pending_;  // of the ledgers' store

@@ -14,7 +14,8 @@ namespace {
 // everybody tells once a minute (tick()).
 constexpr std::int64_t kResendMs = 5'000;
 constexpr std::size_t kPushBytes = 4 * 1024 * 1024;
-constexpr std::size_t kFirstSeqAt = 8;  // in a batch: docs/ledger-format.md
+constexpr std::size_t kFirstSeqAt = 8;           // in a batch: docs/ledger-format.md
+constexpr std::string_view kLostTailRow = "w/";  // + partition -> "{number} {owner}" of its epoch
 
 Lineage lineageOf(const Position& position) { return {position.epochs, position.batches}; }
 
@@ -67,11 +68,27 @@ void Replica::tell(Peer& peer, PartitionHost& host, bool follow) {
   if (!peer.keeper) return;
   Position position = host.position();
   position.follow = follow;
-  auto& positions = peer.news.positions;
-  const auto same = [&](const Position& p) { return p.partition == position.partition; };
-  const auto at = std::find_if(positions.begin(), positions.end(), same);
-  at == positions.end() ? positions.push_back(std::move(position)) : void(*at = std::move(position));
+  Position& news = newsOf(peer, host.id());
+  position.low = news.low, position.high = news.high, position.marks = std::move(news.marks);
+  news = std::move(position);
   peer.newsDue = true;
+}
+
+// What the next standing to a peer says of a partition.
+Position& Replica::newsOf(Peer& peer, const std::string& partition) {
+  auto& positions = peer.news.positions;
+  const auto same = [&](const Position& p) { return p.partition == partition; };
+  const auto at = std::find_if(positions.begin(), positions.end(), same);
+  if (at != positions.end()) return *at;
+  positions.emplace_back().partition = partition;
+  return positions.back();
+}
+
+// With digests of the log, for a peer whose log parts from it.
+void Replica::tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
+  if (!peer.keeper) return;
+  tell(peer, host, peer.following[host.id()].asked);
+  newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogMarks - 1);
 }
 
 void Replica::tellAll(PartitionHost& host) {
@@ -126,6 +143,8 @@ void Replica::onStanding(const std::string& from, Peer& peer, Standing standing,
 void Replica::onPosition(const std::string& from, Peer& peer, const Position& position, Now now) {
   const Lineage theirs = lineageOf(position);
   if (Status valid = checkLineage(theirs); !valid.ok()) return cutOff(from, peer, valid.error());
+  if (position.marks.size() > kMaxLogMarks)
+    return cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogMarks) + " marks of a log"));
   PartitionHost* mine = host(position.partition);
   if (mine == nullptr || reopen_.contains(mine->id())) return;
   const Lineage ours = mine->lineage();
@@ -149,20 +168,14 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
     reopen_[mine->id()] = Aside{from, common};
     return;
   }
-  if (theirs.last() == ours.last() && ours.last().number > 0) {
-    const Hash* root = mine->rootAfter(theirs.batches);
-    if (root != nullptr && position.root != *root) return noteFork(from, *mine, following);
-    if (theirs.batches > ours.batches && !etcd_ && owns(*mine) && !mutated(Mutant::goOnBehind)) {
-      ++counters_.wentBack;
-      lostTail_.insert(mine->id());  // it decides nothing more in an epoch of which others know more
-      local_->note({"wentBack", from,
-                    position.partition + ": " + from + " has " + std::to_string(theirs.batches) +
-                        " batches of this device's own epoch, here are " + std::to_string(ours.batches)});
-      notices_.push_back({"wentBack", position.partition, from});
-      followDirty_ = true;
-    }
-  }
-  following.forked = false;
+  if (position.high > 0) tellMarks(peer, *mine, position.low, position.high);
+  // Of whose epoch is over and who has a surplus by its epochs alone nothing need be compared: it hears so below.
+  const bool behind = theirs.last() < ours.last() && theirs.batches > common;
+  const Parting parting = behind ? Parting{} : partingOf(mine->chain(), ours.batches, position);
+  if (parting.parted && !mutated(Mutant::neverParted)) return onParted(from, peer, *mine, position, parting);
+  // Of a log that is longer than this one nothing was compared.
+  if (parting.low == theirs.batches || theirs.last() != ours.last()) following.forked = false;
+  if (theirs.last() == ours.last() && theirs.batches > ours.batches && owns(*mine)) noteWentBack(from, *mine, theirs);
   following.subscribed = position.follow && theirs.batches == common;
   following.sent = following.acked = common;
   following.progressMs = now.ms;
@@ -172,38 +185,94 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, following.asked);
 }
 
+// A disk went back: others know more of this device's own epoch than it does itself.
+void Replica::noteWentBack(const std::string& from, PartitionHost& host, const Lineage& theirs) {
+  if (etcd_ || mutated(Mutant::goOnBehind)) return;
+  ++counters_.wentBack;
+  stopDeciding(host);
+  local_->note({"wentBack", from,
+                host.id() + ": " + from + " has " + std::to_string(theirs.batches) +
+                    " batches of this device's own epoch, here are " + std::to_string(host.ledger().batches())});
+  notices_.push_back({"wentBack", host.id(), from});
+}
+
+// The two logs differ where both have something. Of one epoch neither yields (noteFork). Else the one of the earlier
+// epoch goes back to where they part, which it finds by asking for digests.
+void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
+                       const Parting& parting) {
+  Following& following = peer.following[host.id()];
+  following.subscribed = false;
+  if (following.epoch == host.epoch()) noteFork(from, host, following);
+  if (following.epoch > host.epoch()) {
+    if (mutated(Mutant::keepSurplus)) return;
+    if (parting.high - parting.low <= 1) {
+      reopen_[host.id()] = Aside{from, parting.low};
+      return;
+    }
+    tell(peer, host, following.asked);
+    Position& question = newsOf(peer, host.id());
+    question.low = parting.low, question.high = parting.high;
+  } else if (position.marks.empty() && position.high == 0) {
+    tellMarks(peer, host, 0, position.batches);
+  }
+}
+
 // Two logs of one epoch: its owner came back with an older disk and decided again before it met who had followed it.
 // Neither is right, so nobody follows, and the owner decides nothing more; an operator seizes the partition where the
-// log is that is to stand.
+// log is that is to stand, and its next epoch ends the other one.
 void Replica::noteFork(const std::string& from, PartitionHost& host, Following& following) {
   if (mutated(Mutant::ignoreFork)) return;
   following.subscribed = false;
-  if (host.epoch().owner == ownerName_ && lostTail_.insert(host.id()).second) followDirty_ = true;
+  if (host.epoch().owner == ownerName_) stopDeciding(host);
   if (std::exchange(following.forked, true)) return;
   ++counters_.forks;
   local_->note({"fork", from, host.id() + ": another log of epoch " + std::to_string(host.epoch().number)});
   notices_.push_back({"fork", host.id(), from});
 }
 
+// Decides nothing more in an epoch of its own, of which others have another log or more: also not after a restart.
+void Replica::stopDeciding(PartitionHost& host) {
+  if (!lostTail_.insert(host.id()).second) return;
+  const kernel::Epoch epoch = host.epoch();
+  pending_.put(std::string(kLostTailRow) + host.id(), std::to_string(epoch.number) + " " + epoch.owner);
+  followDirty_ = true;
+}
+
+void Replica::forgetLostTail(const std::string& partition) {
+  if (lostTail_.erase(partition) > 0) pending_.erase(std::string(kLostTailRow) + partition);
+}
+
+Status Replica::loadLostTails() {
+  return stores_.ledgers.scan(kLostTailRow, {}, [&](std::string_view row, std::string_view value) {
+    const PartitionHost* mine = host(row.substr(kLostTailRow.size()));
+    if (mine == nullptr) return true;
+    const kernel::Epoch epoch = mine->epoch();
+    if (value == std::to_string(epoch.number) + " " + epoch.owner) lostTail_.insert(mine->id());
+    return true;
+  });
+}
+
 // This log holds entries of an epoch that is over: they are kept aside and reported, and the log goes back to what it
 // shares with the later epoch.
 void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64_t keep) {
-  auto entries = host.setAside(keep, pending_);
-  if (!entries) {
-    local_->note({"surplus", from, host.id() + ": " + entries.error().message});
+  auto surplus = host.setAside(keep, pending_);
+  if (!surplus) {
+    local_->note({"surplus", from, host.id() + ": " + surplus.error().message});
     return;
   }
-  counters_.surplusEntries += *entries;
+  counters_.surplusEntries += surplus->entries;
   const bool mine = host.epoch().owner == ownerName_;
-  if (*entries > 0 && !mutated(Mutant::dropSurplusSilently)) {
-    const std::string what = host.id() + ": " + std::to_string(*entries) + " entries of epoch " +
-                             std::to_string(host.epoch().number) + " of " + host.epoch().owner +
-                             (mine ? ", which this device decided," : "") +
-                             " are not in the log of the epoch after it; they are kept aside";
+  if (surplus->entries > 0 && !mutated(Mutant::dropSurplusSilently)) {
+    std::string what = host.id() + ": " + std::to_string(surplus->entries) + " entries of epoch " +
+                       std::to_string(host.epoch().number) + " of " + host.epoch().owner +
+                       (mine ? ", which this device decided," : "") +
+                       " are not in the log of the epoch after it; they are kept aside:";
+    for (const std::string& operation : surplus->operations) what += " " + operation;
+    if (surplus->operations.size() < surplus->entries) what += " ...";
     local_->note({"surplus", from, what});
     notices_.push_back({"surplus", host.id(), what});
   }
-  lostTail_.erase(host.id());
+  forgetLostTail(host.id());
 }
 
 // --- entries
@@ -234,10 +303,8 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
     return;
   }
   if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
-    if (epoch == mine->epoch()) return noteFork(from, *mine, following);
-    // A later epoch stands on the other log: this one goes back to before the epoch in which they parted.
-    const Lineage ours = mine->lineage();
-    reopen_[mine->id()] = Aside{from, ours.epochs.empty() ? 0 : ours.epochs.back().start};
+    if (epoch == mine->epoch()) noteFork(from, *mine, following);
+    tell(peer, *mine, following.asked);  // the peer says where they part
     return;
   }
   const std::size_t epochs = mine->partition().epochs().size();
@@ -258,7 +325,7 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
 bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
   if (host.ledger().batches() == 0 || mutated(Mutant::neverParted)) return false;  // what comes first is the log
-  if (entries.previousRoot != Hash{} && entries.previousRoot != host.partition().tree().root()) return true;
+  if (entries.previousChain != Hash{} && entries.previousChain != host.chain().last()) return true;
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;
   for (unsigned i = 0; i < 8; ++i) first |= std::uint64_t{entries.value[kFirstSeqAt + i]} << (8 * i);
@@ -307,7 +374,6 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
     if (!value) return;  // the store fails: drain() meets it too
     bytes += value->size();
     const kernel::Epoch previous = following.sent == 0 ? kernel::Epoch{} : lineage.epochAt(following.sent - 1);
-    const Hash* root = host.rootAfter(following.sent);
     say(peer, Entries{host.id(),
                       following.sent,
                       epoch.number,
@@ -315,7 +381,8 @@ void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now 
                       previous.number,
                       previous.owner,
                       {value->begin(), value->end()},
-                      root == nullptr ? Hash{} : *root});
+                      Hash{},
+                      host.chain().after(following.sent).value_or(Hash{})});
     ++following.sent;
     ++counters_.batchesSent;
   }
@@ -377,13 +444,14 @@ Status Replica::seize(std::string_view partition, std::string_view reason, Now n
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : peers_) {
     const auto following = peer.following.find(partition);
-    if (following != peer.following.end() && following->second.epoch >= mine->epoch() &&
+    // Of two logs that have parted the operator says which is to stand.
+    if (following != peer.following.end() && !following->second.forked && following->second.epoch >= mine->epoch() &&
         following->second.theirs > mine->ledger().batches())
       return Error{ErrorCode::conflict, name + " has more of partition " + std::string(partition), "seize it there"};
   }
   const kernel::Epoch next{mutated(Mutant::seizeSameEpoch) ? last.number : last.number + 1, ownerName_};
   mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, pending_);
-  lostTail_.erase(mine->id());
+  forgetLostTail(mine->id());
   ++counters_.seizures;
   announce(mine->claim());
   tellAll(*mine);

@@ -83,6 +83,7 @@ class Device {
     config.replication.freshTag = [this] { return ++tags_; };
     config.domains = {&budget()};
     config.partitions = 1;
+    config.snapshotEvery = snapshotEvery;
     auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
@@ -143,6 +144,7 @@ class Device {
 
   std::array<store::MemoryStore, 3> stores;  // journal, agents, ledgers
   std::int64_t ms = 0;
+  std::uint64_t snapshotEvery = kernel::kSnapshotEvery;  // from the next start on
   std::vector<Outgoing> sends;
   std::vector<Answer> answers;
   std::vector<Notice> notices;

@@ -24,6 +24,7 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Answer, Answer>();
   expectSameLayout<wire::Claim, Claim>();
   expectSameLayout<wire::EpochMark, EpochMark>();
+  expectSameLayout<wire::LogMark, LogMark>();
   expectSameLayout<wire::Position, Position>();
   expectSameLayout<wire::Standing, Standing>();
   expectSameLayout<wire::Entries, Entries>();

@@ -48,6 +48,18 @@ struct Owner {
   }
 };
 
+std::vector<std::string> keptAside(const store::MemoryStore& store) {
+  std::vector<std::string> kept;
+  EXPECT_TRUE(store
+                  .scan("x/", {},
+                        [&](std::string_view, std::string_view value) {
+                          kept.emplace_back(value);
+                          return true;
+                        })
+                  .ok());
+  return kept;
+}
+
 TEST(PartitionHost, AnswersWaitUntilTheyAreConfirmedAndKeepTheirOrder) {
   Owner owner;
   owner.host->decide(spend("op-1", 10), at(2).wall, "b");
@@ -122,8 +134,8 @@ TEST(PartitionHost, AFollowerHasTheSameLogRootAndState) {
   EXPECT_EQ(follower.host->partition().tree().root(), owner.host->partition().tree().root());
   EXPECT_EQ(*follower.host->partition().stateDigest("e"), *owner.host->partition().stateDigest("e"));
   EXPECT_EQ(follower.host->lineage().epochs, owner.host->lineage().epochs);
-  for (std::uint64_t n = 1; n <= 3; ++n) EXPECT_EQ(*follower.host->rootAfter(n), *owner.host->rootAfter(n));
-  EXPECT_EQ(follower.host->rootAfter(4), nullptr);
+  for (std::uint64_t n = 0; n <= 3; ++n) EXPECT_EQ(*follower.host->chain().after(n), *owner.host->chain().after(n));
+  EXPECT_FALSE(follower.host->chain().after(4));
 }
 
 // A device that was just handed the partition is asked again what its predecessor decided last.
@@ -164,28 +176,25 @@ TEST(PartitionHost, SetAsideKeepsEveryBatchAndGoesBack) {
   owner.host->decide(spend("op-2", 10), at(3).wall, "");
   owner.save();
   const std::string lost = *owner.host->ledger().batch(2);
-  const auto entries = owner.host->setAside(2, owner.batch);
-  ASSERT_TRUE(entries.ok());
-  EXPECT_EQ(*entries, 2u);
+  const auto surplus = owner.host->setAside(2, owner.batch);
+  ASSERT_TRUE(surplus.ok());
+  EXPECT_EQ(surplus->entries, 2u);
+  EXPECT_THAT(surplus->operations, ElementsAre("op-1", "op-2"));
   write(owner.store, owner.batch);
   owner.host = open(owner.store);
   EXPECT_EQ(owner.host->ledger().batches(), 2u);
   EXPECT_EQ(owner.host->partition().tree().root(), before);
   EXPECT_FALSE(owner.host->partition().knows("op-1"));
-  std::vector<std::string> kept;
-  ASSERT_TRUE(owner.store
-                  .scan("x/", {},
-                        [&](std::string_view, std::string_view value) {
-                          kept.emplace_back(value);
-                          return true;
-                        })
-                  .ok());
-  ASSERT_EQ(kept.size(), 2u);
-  EXPECT_EQ(kept[0], lost);
+  ASSERT_EQ(keptAside(owner.store).size(), 2u);
+  EXPECT_EQ(keptAside(owner.store)[0], lost);
   // It goes on from there.
   owner.host->decide(spend("op-3", 10), at(4).wall, "");
   owner.save();
   EXPECT_EQ(owner.host->partition().size(), 1u);
+  // A second tail of the epoch does not take the first one's place.
+  ASSERT_TRUE(owner.host->setAside(2, owner.batch).ok());
+  write(owner.store, owner.batch);
+  EXPECT_EQ(keptAside(owner.store).size(), 3u);
 }
 
 TEST(PartitionHost, SetAsideForgetsSnapshotsThatKnowTooMuch) {
