@@ -370,6 +370,14 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
   return reincarnate(judgement.why);
 }
 
+Status LocalReplica::dotWasTaken(std::string_view peer, std::string_view why) {
+  if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why);
+  const std::string lie =
+      std::string(peer) + " shows other contents of this device's own commits again and again: " + std::string(why);
+  quarantine(peer, lie);
+  return Error{ErrorCode::unauthorised, lie, "witan device recover " + std::string(peer) + " lifts it"};
+}
+
 Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_view peer, const VectorClock& acked) {
   // Statements are never replaced, and who holds nothing brings nothing back.
   if (id == spaceId(DatabaseName::agents, kClusterScope) || space.digest().count == 0) return okStatus();

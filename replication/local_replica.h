@@ -110,6 +110,9 @@ class LocalReplica {
   Result<std::map<std::string, std::string>> quarantines() const;
   // What a peer claims to have of this device's own writer in a space; may take a new incarnation, or quarantine it.
   Status judgeClaim(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& claimed);
+  // A peer has other contents under a dot of this device's present writer: goes on as a new one. Errors: the peer says
+  // so again and again, and is quarantined.
+  Status dotWasTaken(std::string_view peer, std::string_view why);
   // What a peer remembers that this device acknowledged of a space. If that is more than it has, its store is an older
   // copy, also where it has written nothing since: what it acknowledged, the others may have outlived and forgotten, so
   // the copy counts as restored. Concluded once from each acknowledgement. Errors: the peer lies, and is quarantined.
@@ -137,7 +140,7 @@ class LocalReplica {
   IncarnationDecision decision_;
   AckTable acks_;
   std::set<std::string, std::less<>> restored_;
-  std::map<std::string, unsigned, std::less<>> rollbacks_;  // claims believed, by peer
+  std::map<std::string, unsigned, std::less<>> rollbacks_;  // new writers that a peer has caused
   std::map<std::string, std::map<std::string, unsigned, std::less<>>, std::less<>> recalls_;  // the same, and space
   std::uint64_t nextIncident_ = 0;
   std::set<std::string, std::less<>> noted_;  // incidents, as they are kept

@@ -29,7 +29,7 @@ void SyncSession::announce() {
         [this, space, id = shared.id](const VersionVector& claimed) {
           return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
         },
-        [this](const std::string& why) { return local_.reincarnate(why); });
+        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
     if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
   };
   name(DatabaseName::agents, std::string(kClusterScope));

@@ -495,6 +495,35 @@ TEST(Lie, AContextThatHasSeenTheFuture) {
   }
 }
 
+// Each time this device must go on as another writer: it may cost a few names, not as many as the peer likes.
+TEST(Lie, OtherContentsOfMyOwnCommitsAgainAndAgain) {
+  Device a("a");
+  for (unsigned n = 0; n <= kMaxRollbacksByPeer; ++n) {
+    const std::string before = a.replica().writer(), key = "agent-" + std::to_string(n);
+    a.write(key, failures(1));
+    a.flush();
+    SyncSession session(a.replica(), {}, 0);
+    std::string all = greetingOf("liar", 0, a), rows;
+    VersionRow version;
+    version.kind = Kind::agentState;
+    version.key = key;
+    version.writer = 0;  // the greeting names a's present one
+    version.seq = a.agents().vector().at(a.agents().self());
+    AgentState other;
+    other.consecutiveFailureCount = 9;
+    const std::string body = encodeAgentState(other, before);
+    version.body = body;
+    appendVersionRow(rows, version);
+    WordWriter words;
+    appendFrame(all, words, Segment{0, 0, asData(rows), {}});
+    for (const std::string& frame : framesOf(all))
+      if (session.state() != SessionState::closed) (void)session.receive(frame, 0);
+    const bool believed = n < kMaxRollbacksByPeer;
+    EXPECT_EQ(a.replica().writer() != before, believed) << n;
+    EXPECT_EQ(a.replica().quarantined("liar").has_value(), !believed) << n << ": " << session.closeReason();
+  }
+}
+
 // --- retire and return, on the real core
 
 class Retirement : public ::testing::Test {
