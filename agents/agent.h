@@ -56,6 +56,15 @@ struct SubscriptionSpec {
   bool ownChanges = false;                // whether changes by the agent's own runs wake it too
 };
 
+// Wakes once for each key of `field` that takes `value` in a ledger of `domain`, on the devices that keep it: the run
+// key derives from what was decided, not from the entry, so one such fact has one run however often logs are read.
+struct LedgerSpec {
+  std::string id;
+  std::string domain;
+  std::string field;  // a column: "finding.phase"
+  std::string value;  // a text: "VERIFIED"
+};
+
 // Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs.
 struct TimerSpec {
   std::string id;
@@ -70,6 +79,7 @@ struct AgentSpec {
   std::string thread = "main";
   std::vector<SubscriptionSpec> subscriptions;
   std::vector<TimerSpec> timers;
+  std::vector<LedgerSpec> ledgers;
   std::vector<Capability> capabilities;
   std::vector<std::string> locale;  // jurisdiction and residency tags; empty: none
   Budget budget;
@@ -82,7 +92,8 @@ enum class InputKind { wake, observation, results };
 // `content`:
 //   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys], "user":
 //   any,
-//                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value}}
+//                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
+//                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
 //   results      [{"operation", "tool", "outcome": "applied|denied|failed", "result"}], in the order of the plan
 struct Input {

@@ -6,6 +6,7 @@
 
 #include "agents/host/agent_host.h"
 #include "agents/json_members.h"
+#include "base/bytes.h"
 #include "base/identity.h"
 #include "base/quote.h"
 #include "node/line_reader.h"
@@ -48,12 +49,48 @@ Status checkEntry(const json::object& line) {
   return line.contains("payload") ? okStatus() : invalid("it has no \"payload\"");
 }
 
+Status checkDecision(const json::object& line) {
+  WITAN_DO(checkMembers(line, {"at", "counselor", "domain", "entity", "decision", "edit", "reason"}));
+  for (const char* member : {"counselor", "domain", "entity"})
+    if (auto text = textOf(line, member); !text.ok()) return text.error();
+  WITAN_TRY(decision, textOf(line, "decision"));
+  if (decision != "commit" && decision != "reject") return invalid("\"decision\" is neither commit nor reject");
+  const json::value* edit = line.if_contains("edit");
+  if (edit != nullptr && (decision == "reject" || !edit->is_object()))
+    return invalid("\"edit\" is an object, and of a commit");
+  return okStatus();
+}
+
+// Of what waits for a counselor; where nothing does, nothing is done.
+Status decide(Replica& replica, const json::object& line, Now now) {
+  WITAN_TRY(domain, textOf(line, "domain"));
+  WITAN_TRY(entity, textOf(line, "entity"));
+  const PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
+  if (host == nullptr) return invalid("this device keeps no ledger of " + inQuotes(domain));
+  const auto pending = host->partition().pending(entity);
+  if (!pending) return okStatus();
+  Request request;
+  request.kind = line.at("decision") == "commit" ? RequestKind::commit : RequestKind::reject;
+  request.domain = std::move(domain);
+  request.entity = std::move(entity);
+  request.operationId = "feed-" + toHex(sha256(canonicalJson(line))).substr(0, 32);
+  request.counselor = textOf(line, "counselor").value();
+  request.reason = textOf(line, "reason", "as the feed says").value();
+  request.escalation = pending->seq;
+  request.pendingDigest = pending->digest;
+  const json::value* edit = line.if_contains("edit");
+  if (request.kind == RequestKind::commit) request.text = edit != nullptr ? canonicalJson(*edit) : "{}";
+  return replica.enqueue(std::move(request), now);
+}
+
 // The time of a line that has the form of one.
 Result<Time> checkLine(const json::object& line, const std::set<std::string>& agents) {
   WITAN_TRY(at, textOf(line, "at"));
   WITAN_TRY(time, parseTime(at));
   if (time.micros < 0) return invalid(at + " is before 1970");
-  WITAN_DO(line.contains("agent") ? checkTurn(line, agents) : checkEntry(line));
+  WITAN_DO(line.contains("agent")       ? checkTurn(line, agents)
+           : line.contains("counselor") ? checkDecision(line)
+                                        : checkEntry(line));
   return time;
 }
 
@@ -103,6 +140,10 @@ Status feedLine(Replica& replica, const std::string& scope, const json::object& 
     if (replica.agents() == nullptr) return invalid("no agents work here");
     auto run = replica.agents()->userTurn(agent, session, turn, text, now);
     return run.ok() ? okStatus() : Status(run.error());
+  }
+  if (line.contains("counselor")) {
+    WITAN_DO(checkDecision(line));
+    return decide(replica, line, now);
   }
   WITAN_DO(checkEntry(line));
   WITAN_TRY(id, textOf(line, "id"));

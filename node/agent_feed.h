@@ -2,6 +2,8 @@
 //
 //   {"at": TIME, "id", "type", "payload"}            an entry of the journal
 //   {"at": TIME, "agent", "session", "turn", "text"}  something said to an agent
+//   {"at": TIME, "counselor", "domain", "entity", "decision", "edit", "reason"}
+//                                                    a counselor's word on what waits then, if anything does
 //
 // The form of every line is checked before the first is applied. Each is applied at its time. An entry that stands
 // there just so already is passed over, so that a file can be fed again after a crash. Owns its lines.

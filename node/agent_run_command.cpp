@@ -11,10 +11,12 @@
 #include "domains/registry.h"
 #include "node/agent_check.h"
 #include "node/agent_feed.h"
+#include "node/replica/ledger_looks.h"
 #include "node/clinic_feed.h"
 #include "node/control_client.h"
 #include "node/node_dir.h"
 #include "node/output.h"
+#include "node/portfolio_feed.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_command.h"
 
@@ -169,8 +171,11 @@ Result<int> run(const RunArguments& a) {
   const agents::LocalGate gate;
   NodeSetup setup;
   setup.domains = allDomains();
-  AgentSetup work{std::move(agents), &gate, {}};
+  AgentSetup work;
+  work.agents = std::move(agents);
+  work.gate = &gate;
   work.options.wake.scope = a.scope;
+  addLedgerLooks(work);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
   const OwnerTable& owners = dir->replica().owners();
@@ -206,14 +211,18 @@ void addRun(CLI::App& noun, int& exitCode) {
 }
 
 void addFeed(CLI::App& noun, int& exitCode) {
-  CLI::App* command = noun.add_subcommand("feed", "The journal of a made-up clinic, as JSON Lines");
+  CLI::App* command = noun.add_subcommand("feed", "The journal of a made-up clinic or lab, as JSON Lines");
   const auto options = std::make_shared<GenerateOptions>();
-  command->add_option("--entities", options->entities, "Patients")->capture_default_str();
+  const auto domain = std::make_shared<std::string>("udt");
+  command->add_option("--domain", *domain, "udt: a clinic; disclosure: a lab that discloses what it finds")
+      ->check(CLI::IsMember({"udt", "disclosure"}))
+      ->capture_default_str();
+  command->add_option("--entities", options->entities, "Patients, or vulnerabilities")->capture_default_str();
   command->add_option("--days", options->days, "Days")->capture_default_str();
-  command->add_option("--seed", options->seed, "Another one gives another clinic")->capture_default_str();
+  command->add_option("--seed", options->seed, "Another one gives another clinic or lab")->capture_default_str();
   command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
-  command->callback([options, &exitCode] {
-    const auto feed = clinicFeed(*options);
+  command->callback([options, domain, &exitCode] {
+    const auto feed = *domain == "udt" ? clinicFeed(*options) : portfolioFeed(*options);
     if (feed.ok()) std::fputs(feed->c_str(), stdout);
     exitCode = feed.ok() ? kExitOk : reportError(feed.error(), false);
   });

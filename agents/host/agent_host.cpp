@@ -51,6 +51,11 @@ Result<RunKey> AgentHost::userTurn(std::string_view agentId, std::string_view se
   return wakes_.userTurn(agentId, session, turn, text, now);
 }
 
+Result<bool> AgentHost::ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact,
+                                   Now now) {
+  return wakes_.ledgerFact(agentId, subscriptionId, fact, now);
+}
+
 Status AgentHost::work(Now now) {
   again_ = false;
   WITAN_DO(wakes_.takeEvents(now));

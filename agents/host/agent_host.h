@@ -65,6 +65,10 @@ class AgentHost final : saga::SagaEnvironment {
   Result<RunKey> userTurn(std::string_view agentId, std::string_view session, std::string_view turn,
                           std::string_view text, Now now);
 
+  // What a ledger of this device says, for an agent's LedgerSpec; durable with the next flush of the agents' database,
+  // and the same again wakes nobody. False: there is no room, offer it again later.
+  Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
+
   Status work(Now now);
   void journalDurable(Now now);
   Status agentsDurable(Now now, HostEffects& out);

@@ -193,6 +193,13 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   return Taken::yes;
 }
 
+Result<bool> WakeCenter::ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact,
+                                    Now now) {
+  WITAN_TRY(job, ledgerJob(agentId, subscriptionId, fact));
+  WITAN_TRY(enqueued, enqueue(std::move(job), now));
+  return enqueued != Enqueued::full;
+}
+
 Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   WITAN_TRY(runs, space());
   WITAN_TRY(over, hasEnded(*runs, job.key()));

@@ -63,6 +63,8 @@ class WakeCenter {
   Status takeEvents(Now now);
   // Events of one space ("{database}/{scope}"), which the caller has marked or will mark consumed itself.
   Status batchEvents(std::string_view space, const std::vector<replication::BatchEvent>& events, Now now);
+  // A fact of a ledger for one of an agent's subscriptions to ledgers. False: the queue is full, offer it again.
+  Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
   // After a flush: batches whose wakes are durable now will not come again.
   void durable();
 

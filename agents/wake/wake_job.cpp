@@ -1,6 +1,7 @@
 #include "agents/wake/wake_job.h"
 
 #include "agents/wake/provenance.h"
+#include "base/bytes.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -72,6 +73,28 @@ Result<WakeJob> subscriptionJob(std::string_view agentId, std::string_view subsc
   job.change = news.batch.logicalChangeKey.value;
   if (const auto from = provenanceOf(news.batch)) job.hops = from->hops + 1;
   job.input = inputOf(news);
+  return withKey(std::move(job));
+}
+
+Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact) {
+  const std::string name = canonicalJson(json::array{fact.domain, fact.entity, fact.field, fact.key, fact.value});
+  // Names of entities and keys are free texts, ids are not.
+  WITAN_TRY(unit, changeUnitKey({ChangeOrigin::local, "ledger", 0, "ledgerFact", toHex(sha256(name))}));
+  WITAN_TRY(change, logicalChangeKey({&unit, 1}));
+  WakeJob job;
+  job.agentId = agentId;
+  job.reason = WakeReason::subscription;
+  job.subject = subscriptionId;
+  job.space = "ledger/" + fact.domain;
+  job.change = change.value;
+  job.input = canonicalJson(json::object{{"changes", json::array{}},
+                                         {"ledger",
+                                          {{"domain", fact.domain},
+                                           {"entity", fact.entity},
+                                           {"field", fact.field},
+                                           {"key", fact.key},
+                                           {"value", fact.value}}},
+                                         {"tokens", json::array{}}});
   return withKey(std::move(job));
 }
 

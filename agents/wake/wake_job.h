@@ -32,7 +32,8 @@ struct WakeJob {
   std::string agentId;
   replication::WakeReason reason = replication::WakeReason::subscription;
   std::string subject;  // the subscription, timer or session
-  // Of a subscription: the batch, where it stands and its logical change key.
+  // Of a subscription: the batch, where it stands and its logical change key. Of one to a ledger: "ledger/{domain}", no
+  // batch, and the key of the fact.
   std::string space;
   std::string batchHost;
   std::uint64_t batchCounter = 0;
@@ -67,6 +68,12 @@ Result<BatchNews> batchNews(const replication::Dot& dot, std::string body);
 // `subscriptionId` must be the agent's; `space`: "{database}/{scope}".
 Result<WakeJob> subscriptionJob(std::string_view agentId, std::string_view subscriptionId, std::string_view space,
                                 const BatchNews& news);
+// What a ledger says: `key` of `field` of an entity has become `value`.
+struct LedgerFact {
+  std::string domain, entity, field, key, value;
+};
+// The same fact gives the same run key on every device, and in every copy of the ledger.
+Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact);
 Result<WakeJob> timerJob(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs);
 // Errors: ids; a text that is too long or not UTF-8.
 Result<WakeJob> userJob(std::string_view agentId, std::string_view sessionId, std::string_view turnId,

@@ -5,6 +5,7 @@
 #include "agents/registry.h"
 #include "base/seams.h"
 #include "domains/registry.h"
+#include "node/replica/ledger_looks.h"
 #include "node/replica/membership_duties.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_dir.h"
@@ -74,6 +75,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   AgentSetup setup;
   setup.gate = &gate_;
   setup.options.wake.scope = config_.scope;
+  addLedgerLooks(setup);
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
     setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());

@@ -48,7 +48,7 @@ Status Replica::start(Now now) {
   }
   if (config_.agents) {
     desk_ = std::make_unique<AgentDesk>(*this, *config_.agents);
-    WITAN_DO(desk_->open(*config_.agents, now));
+    WITAN_DO(desk_->open(now));
   }
   nextTickMs_ = now.ms + kTickMs;
   nextTellMs_ = now.ms + kTellMs;
@@ -256,7 +256,7 @@ std::int64_t Replica::nextTickMs() const {
   if (etcd_) next = std::min(next, etcd_->engine().nextTickMs());
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
   if (desk_)
-    if (const auto due = desk_->host().nextMs(drained_)) next = std::min(next, *due);
+    if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);
   return next;
 }
 

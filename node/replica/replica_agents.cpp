@@ -25,9 +25,16 @@ saga::Outcome outcomeOf(const Answer& answer) {
 }  // namespace
 
 AgentDesk::AgentDesk(Replica& replica, const AgentSetup& setup)
-    : replica_(replica), host_(replica.data(), setup.gate != nullptr ? *setup.gate : closed_, setup.options) {}
+    : replica_(replica),
+      setup_(setup),
+      host_(replica.data(), setup.gate != nullptr ? *setup.gate : closed_, setup.options),
+      watch_(replica, setup.agents) {}
 
-Status AgentDesk::open(const AgentSetup& setup, Now now) { return host_.load(setup.agents, now); }
+Status AgentDesk::open(Now now) { return host_.load(setup_.agents, now); }
+
+std::optional<std::int64_t> AgentDesk::nextMs(Now now) const {
+  return watch_.behind() ? std::optional(now.ms) : host_.nextMs(now);
+}
 
 // Who belongs to the cluster, and who can be reached.
 void AgentDesk::lookAround(Now now) {
@@ -49,6 +56,7 @@ void AgentDesk::lookAround(Now now) {
 
 Status AgentDesk::round(Now now, Effects& out) {
   lookAround(now);
+  WITAN_DO(watch_.look(host_, now));
   WITAN_DO(host_.work(now));
   WITAN_DO(replica_.data().database(DatabaseName::journal).flush());
   host_.journalDurable(now);
@@ -57,7 +65,13 @@ Status AgentDesk::round(Now now, Effects& out) {
   WITAN_DO(host_.agentsDurable(now, effects));
   for (const ProposalCall& call : effects.proposals)
     if (Status made = submit(call, now); !made.ok()) host_.failed(call.operation, made.error(), now);
-  for (agents::ToolCall& call : effects.calls) out.toolCalls.push_back(std::move(call));
+  for (agents::ToolCall& call : effects.calls) {
+    auto seen = setup_.look && !call.operation ? setup_.look(replica_, call, now) : std::nullopt;
+    if (seen)
+      WITAN_DO(host_.observed(call.run, call.span, *std::move(seen)));
+    else
+      out.toolCalls.push_back(std::move(call));
+  }
   for (agents::HostNotice& notice : effects.notices)
     out.notices.push_back({"agent " + notice.kind, "", std::move(notice.what)});
   return okStatus();

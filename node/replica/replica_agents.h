@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "agents/host/agent_host.h"
 #include "base/now.h"
+#include "node/replica/ledger_watch.h"
 
 namespace witan::node {
 
@@ -24,12 +26,15 @@ struct AgentSetup {
   std::vector<const agents::Agent*> agents;
   const agents::episode::Gate* gate = nullptr;  // outlives the replica; null: nothing is allowed
   agents::HostOptions options;
+  // Answers a look that is none of the host's own; its tool stands in `options.tools`. None: it is a tool outside.
+  std::function<std::optional<agents::episode::Observation>(const Replica&, const agents::ToolCall&, Now)> look;
 };
 
 class AgentDesk {
  public:
+  // The setup outlives it.
   AgentDesk(Replica& replica, const AgentSetup& setup);
-  Status open(const AgentSetup& setup, Now now);
+  Status open(Now now);
 
   // One round: work, both flushes, effects.
   Status round(Now now, Effects& out);
@@ -37,6 +42,8 @@ class AgentDesk {
   bool take(const Answered& answered, Now now);
   // The entity waits for a counselor; the request stays in the outbox.
   void frozen(const Answer& answer);
+  // When round() has something to do, by the steady clock; none: only if something comes.
+  std::optional<std::int64_t> nextMs(Now now) const;
 
   agents::AgentHost& host() { return host_; }
   const agents::AgentHost& host() const { return host_; }
@@ -46,8 +53,10 @@ class AgentDesk {
   Status submit(const agents::ProposalCall& call, Now now);
 
   Replica& replica_;
+  const AgentSetup& setup_;
   agents::episode::ClosedGate closed_;
   agents::AgentHost host_;
+  LedgerWatch watch_;
   std::optional<std::uint64_t> statementsSeen_;
   std::vector<std::string> members_;
   std::set<std::string> live_;

@@ -1,0 +1,155 @@
+#include "domains/disclosure/advice.h"
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "domains/disclosure/disclosure.h"
+#include "kernel/typed_module.h"
+
+namespace witan::domains::disclosure {
+
+namespace {
+
+using Module = TypedModule<DisclosureDomain>;
+
+constexpr int kMostSteps = 8;  // of one role about one vulnerability
+
+Result<News> newsOf(const Case& about, Said said) {
+  if (about.patch == PatchStatus::RELEASED && (about.fix.empty() || !about.fixedAt))
+    return invalid("case " + about.v + ": a patch that is RELEASED has a \"fix\" and \"fixedAt\"");
+  News news;
+  news.maintainer = about.maintainer;
+  news.acknowledged = about.acknowledged;
+  news.patch = about.patch;
+  news.fix = about.fix;
+  news.fixExpected = about.fixExpected;
+  news.cve = about.cve;
+  news.severity = about.severity;
+  news.publiclyKnown = about.publiclyKnown;
+  news.exploited = about.exploited;
+  news.due = said.due;
+  news.artifact = about.artifact;
+  news.credits = about.credits.empty() ? Texts{std::string(kLab)} : about.credits;
+  if (about.artifact.empty()) return news;
+  auto nonce = hashFromHex(about.nonce);
+  if (!nonce.ok()) return invalid("case " + about.v + ": an artifact needs a \"nonce\" of 64 hex digits");
+  news.nonce = *nonce;
+  return news;
+}
+
+// A copy of the portfolio on which a role tries what it is about to propose.
+template <class R>
+class Desk {
+ public:
+  Desk(const Module& module, const EntityState& portfolio, const Case& about, Time now)
+      : module_(module), copy_(module.clone(portfolio)), about_(about), now_(now) {}
+
+  Instance<R> instance() {
+    auto& box = Module::boxOf(*copy_);
+    slice_.emplace(box.state, box.shared, module_.policy());
+    return Instance<R>(*slice_, about_.v);
+  }
+  // False: it cannot be done, and is not proposed.
+  template <class Process>
+  bool make(const Process& process) {
+    Journal<Fields> journal;
+    Mutator<Fields> m(Module::boxOf(*copy_).state, journal, module_.policy());
+    try {
+      process.apply(m, now_);
+    } catch (const Fault&) {
+      return false;
+    }
+    JsonCodec<Process>::write(advice.actions.emplace_back(), process, Process::name);
+    return true;
+  }
+  // All that the rules want now; `last`: whether nothing may follow an action.
+  template <class Last>
+  void work(const News& news, Last last) {
+    for (int step = 0; step < kMostSteps; ++step) {
+      const auto proposal = propose(instance(), news, now_);
+      const bool goesOn = std::visit(
+          [&](const auto& action) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(action)>, std::monostate>)
+              return false;
+            else
+              return !last(action) && make(action);
+          },
+          proposal);
+      if (!goesOn) return;
+    }
+  }
+
+  Advice advice;
+
+ private:
+  const Module& module_;
+  EntityPtr copy_;
+  const Case& about_;
+  Time now_;
+  std::optional<Slice<R>> slice_;
+};
+
+constexpr auto kNever = [](const auto&) { return false; };
+
+// The calendar: has the embargo's regime let go, or is there reason not to wait for it?
+template <class Row>
+std::string whyDue(const Row& v, const Policy& policy, const Case& about, Time now) {
+  if (v.template get<VulnPhase>() != Phase::EMBARGOED) return {};
+  if (about.publiclyKnown) return "it is publicly known";
+  const auto& deadline = v.template get<EmbargoDeadline>();
+  const auto fixedAt = about.patch == PatchStatus::RELEASED ? about.fixedAt : std::nullopt;
+  if (deadline && policy.embargo().releaseAt(*deadline, fixedAt, now) <= now) return "the embargo permits it";
+  return about.exploited ? "it is being exploited" : "";
+}
+
+template <class Row>
+bool isOver(const Row& v) {
+  return v.template get<VulnPhase>() == Phase::DISCLOSED || v.template get<VulnPhase>() == Phase::WITHDRAWN;
+}
+
+Advice reporter(const Module& module, const EntityState& portfolio, const Case& about, const News& news, Time now) {
+  Desk<ReporterCoordination> desk(module, portfolio, about, now);
+  const auto known = [&] {
+    const auto v = desk.instance().vulnerability();
+    return v && v->has<VulnPhase>();
+  };
+  if (!known()) desk.make(Intake{about.v, about.orgs});
+  desk.work(news, kNever);
+  if (const auto v = desk.instance().vulnerability()) {
+    desk.advice.due = whyDue(*v, module.policy(), about, now);
+    desk.advice.over = isOver(*v);
+  }
+  return std::move(desk.advice);
+}
+
+Advice publisher(const Module& module, const EntityState& portfolio, const Case& about, const News& news, Said said,
+                 Time now) {
+  Desk<Disclosure> desk(module, portfolio, about, now);
+  const bool waits = !about.artifact.empty() && !said.opened;
+  desk.work(news, [&](const auto& action) {
+    return waits && std::is_same_v<std::decay_t<decltype(action)>, ExecuteDisclosure>;
+  });
+  if (const auto v = desk.instance().vulnerability()) desk.advice.over = isOver(*v);
+  return std::move(desk.advice);
+}
+
+template <class R>
+Advice worker(const Module& module, const EntityState& portfolio, const Case& about, const News& news, Time now) {
+  Desk<R> desk(module, portfolio, about, now);
+  desk.work(news, kNever);
+  return std::move(desk.advice);
+}
+
+}  // namespace
+
+Result<Advice> adviseOn(const DomainModule& module, const EntityState& portfolio, std::string_view role,
+                        const Case& about, Said said, Time now) {
+  WITAN_TRY(news, newsOf(about, said));
+  const auto& typed = static_cast<const Module&>(module);
+  if (role == ReporterCoordination::name) return reporter(typed, portfolio, about, news, now);
+  if (role == PatchTracking::name) return worker<PatchTracking>(typed, portfolio, about, news, now);
+  if (role == CommitmentManagement::name) return worker<CommitmentManagement>(typed, portfolio, about, news, now);
+  if (role == Disclosure::name) return publisher(typed, portfolio, about, news, said, now);
+  return invalid("the domain disclosure has no role " + std::string(clip(role)));
+}
+
+}  // namespace witan::domains::disclosure

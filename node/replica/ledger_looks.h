@@ -1,0 +1,21 @@
+// What agents of this device may look at beside the journal: its ledgers, each role's own slice and nothing more.
+//
+//   slice.read       {"domain", "entity", "role", "key"}    the cells of `key` in the columns that the role sees
+//   disclosure.next  {"role", "case", "due", "opened"}      what the role's rules propose next about one vulnerability
+//                                                           (domains/disclosure/advice.h), from its instance's slice:
+//                                                           {"actions": [...], "due": text, "over": bool}
+//
+// Only where the device keeps the ledger. Pure functions of the replica's state and the arguments; main thread.
+#pragma once
+
+#include "node/replica/replica_agents.h"
+
+namespace witan::node {
+
+// Lets the agents of `setup` take these looks.
+void addLedgerLooks(AgentSetup& setup);
+
+// None: the call is of another tool.
+std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const agents::ToolCall& call, Now now);
+
+}  // namespace witan::node

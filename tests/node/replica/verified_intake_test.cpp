@@ -1,0 +1,210 @@
+// Two entities, one saga: a finding that is verified becomes an intake of disclosure once, whatever disk fails at
+// whatever write, in whichever life of the device (agents/builtin/verified_intake.cpp, node/replica/ledger_watch.h).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agents/host/local_gate.h"
+#include "agents/registry.h"
+#include "domains/registry.h"
+#include "kernel/log_batch.h"
+#include "node/replica/ledger_looks.h"
+#include "node/replica/make_request.h"
+#include "node/replica/replica.h"
+#include "replication/journal_write.h"
+#include "store/memory_store.h"
+
+namespace witan::node {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kBody = R"({"finding.phase":{"F1":"REPRODUCED"},
+  "phase.log":{"F1":[["SUBMITTED","2026-01-01T00:00:00Z"],["TRIAGED","2026-01-01T00:00:00Z"],["REPRODUCED","2026-01-01T00:00:00Z"]]},
+  "repro.log":[{"f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1","at":"2026-01-01T00:00:00Z"},
+               {"f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2","at":"2026-01-01T00:00:00Z"}],
+  "sev.vector":{"F1":"CVSS:3.1/AV:N"},"sev.score":{"F1":9.8},"sev.band":{"F1":"CRITICAL"},
+  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
+  "verdict.by":{"F1":"human.verifier"}})";
+
+// A device alone, whose disks fail when they are told to.
+class Lab {
+ public:
+  Lab() {
+    for (const char* name : {"verification", "disclosure"}) modules_.push_back(domains::makeDomain(name).value());
+    auto setup = std::make_shared<AgentSetup>();
+    setup->agents = {agents::findAgent("verified-intake")};
+    setup->gate = &gate_;
+    addLedgerLooks(*setup);
+    setup_ = setup;
+  }
+
+  std::array<store::MemoryStore, 3> disks;  // journal, agents, ledgers
+  std::vector<Answered> answers;
+
+  Status open() {
+    ReplicaConfig config;
+    config.replication.cluster = "test";
+    config.replication.clusterKey = "key";
+    config.replication.device = "lab";
+    config.replication.freshTag = [this] { return nextTag_++; };
+    for (const auto& module : modules_) config.domains.push_back(module.get());
+    config.partitions = 1;
+    config.agents = setup_;
+    WITAN_TRY(opened, Replica::open({disks[0], disks[1], disks[2]}, std::move(config), now()));
+    replica_ = std::move(opened);
+    return replica_->found(now(), [&](std::string_view p) { return replica_->owners().find(p) == nullptr; });
+  }
+  // The power goes, and comes back.
+  void crash() {
+    replica_.reset();
+    for (store::MemoryStore& disk : disks) disk.crash();
+  }
+
+  // Until nothing is left to do. Errors: a disk.
+  Status settle() {
+    Effects effects;
+    for (int round = 0; round < 400; ++round) {
+      replica_->tick(now());
+      effects.clear();
+      WITAN_DO(replica_->drain(now(), effects));
+      std::move(effects.answers.begin(), effects.answers.end(), std::back_inserter(answers));
+      if (replica_->nextTickMs() <= ms_) continue;
+      if (replica_->agents()->quiet() && replica_->outbox().size() == 0) return okStatus();
+      ms_ = replica_->nextTickMs();
+    }
+    return Error{ErrorCode::unavailable, "it does not come to rest", ""};
+  }
+
+  Status begin(std::size_t module, const std::string& entity, std::string_view fields) {
+    return replica_->enqueue(
+        initRequest(*modules_[module], entity, "begin-" + std::to_string(module) + entity, *parseJson(fields)), now());
+  }
+  Status propose(std::size_t module, const std::string& entity, const std::string& role, const std::string& id,
+                 std::string_view action) {
+    WITAN_TRY(request, proposalRequest(*modules_[module], entity, role, id, *parseJson(action)));
+    return replica_->enqueue(std::move(request), now());
+  }
+  // The beginnings of both entities and the verdict; any of them may have been made in an earlier life.
+  Status ask() {
+    WITAN_DO(begin(0, "proj", kBody));
+    WITAN_DO(begin(1, "proj", "{}"));
+    WITAN_DO(settle());
+    WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict",
+                     R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})"));
+    return settle();
+  }
+
+  Replica& replica() { return *replica_; }
+  Now now() const { return {Time{ms_ * 1000}, ms_}; }
+  void wait(std::int64_t ms) { ms_ += ms; }
+
+  // What the ledger of a domain says was decided: process and outcome.
+  std::vector<std::string> decided(const std::string& domain) {
+    std::vector<std::string> lines;
+    PartitionHost& host = *replica_->host(partitionId(domain, 0));
+    for (std::uint64_t n = 0; n < host.durableBatches(); ++n) {
+      const std::string value = host.ledger().batch(n).value();
+      const auto read = kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+        if (record.kind != kernel::RecordKind::entry) return okStatus();
+        WITAN_TRY(entry, kernel::readEntryView(record.payload));
+        lines.push_back(std::string(enumName(entry.tag)) + " " + std::string(entry.action));
+        return okStatus();
+      });
+      EXPECT_TRUE(read.ok());
+    }
+    return lines;
+  }
+
+ private:
+  std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
+  const agents::LocalGate gate_;
+  std::shared_ptr<const AgentSetup> setup_;
+  std::unique_ptr<Replica> replica_;
+  std::uint32_t nextTag_ = 1;
+  std::int64_t ms_ = 1'774'252'800'000;
+};
+
+const std::string kIntake = R"(approved {"orgs":["parser"],"type":"Intake","v":"proj/F1"})";
+
+TEST(VerifiedIntake, AVerifiedFindingIsTakenInOnce) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.ask().ok());
+  EXPECT_THAT(lab.decided("verification"),
+              ElementsAre(R"(approved {"f":"F1","outcome":"VERIFIED","type":"ProposeVerdict"})"));
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+  // Another start looks at the ledger no more than at what is new, and a verdict in another place is another finding.
+  lab.crash();
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+  EXPECT_EQ(lab.replica().agents()->counters().started, 0u);
+}
+
+TEST(VerifiedIntake, TheEntryOfTheJournalSaysWhereTo) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(1, "alpha", "{}").ok());
+  replication::Space& journal = **lab.replica().data().database(replication::DatabaseName::journal).space("main");
+  const auto view = replication::journalViewIn(journal, "disclosure/intake/proj").value();
+  auto body = replication::journalEdit(
+      view,
+      {"disclosure.intake", R"({"orgs":{"parser":["org-a.example"]},"portfolio":"alpha"})", "ann", 1, std::nullopt});
+  const std::array change{
+      replication::JournalChange{"disclosure/intake/proj", *std::move(body), "", ChangeOrigin::local}};
+  ASSERT_TRUE(
+      lab.replica()
+          .commit(replication::DatabaseName::journal, "main", replication::journalWrites(journal, change).value())
+          .ok());
+  ASSERT_TRUE(lab.ask().ok());
+  EXPECT_THAT(lab.decided("disclosure"),
+              ElementsAre(R"(approved {"orgs":["org-a.example"],"type":"Intake","v":"proj/F1"})"));
+}
+
+// The portfolio is not there yet: refused for good, said, and not tried again by itself.
+TEST(VerifiedIntake, WithoutAPortfolioItIsSaid) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(0, "proj", kBody).ok());
+  ASSERT_TRUE(lab.settle().ok());
+  ASSERT_TRUE(lab.propose(0, "proj", "SeverityAssessment", "verdict",
+                          R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")
+                  .ok());
+  ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  EXPECT_EQ(lab.replica().agents()->counters().failed, 1u);
+}
+
+// Write step `step` of one disk is the last one of this life; whether the story got there.
+bool crashesAt(std::size_t disk, std::uint64_t step, store::Moment moment) {
+  SCOPED_TRACE("disk " + std::to_string(disk) + " step " + std::to_string(step) +
+               (moment == store::Moment::before ? " before" : " after"));
+  Lab lab;
+  EXPECT_TRUE(lab.open().ok());
+  lab.disks[disk].crashAt(step, moment);
+  const bool lived = lab.ask().ok();
+  if (!lived) {
+    lab.crash();
+    lab.wait(60'000);
+    EXPECT_TRUE(lab.open().ok());
+    EXPECT_TRUE(lab.ask().ok());  // who was not told asks again, under the same operation ids
+  }
+  EXPECT_THAT(lab.decided("verification"), ::testing::SizeIs(1));
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+  return !lived;
+}
+
+TEST(VerifiedIntake, ExactlyOnceWhateverWriteFails) {
+  std::size_t boundaries = 0;
+  for (std::size_t disk = 0; disk < 3; ++disk)
+    for (const auto moment : {store::Moment::before, store::Moment::after})
+      for (std::uint64_t step = 0; crashesAt(disk, step, moment); ++step) {
+        ++boundaries;
+        if (::testing::Test::HasFailure()) return;
+      }
+  EXPECT_GE(boundaries, 20u);
+}
+
+}  // namespace
+}  // namespace witan::node
