@@ -2,6 +2,7 @@
 
 #include "domains/registry.h"
 #include "node/replica_dir.h"
+#include "node/replica_store.h"
 
 namespace witan::node {
 

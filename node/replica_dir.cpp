@@ -15,8 +15,8 @@
 #include "node/data_format.h"
 #include "node/durable_file.h"
 #include "node/replica_identity.h"
+#include "node/replica_store.h"
 #include "replication/writer.h"
-#include "store/rocks_store.h"
 
 namespace witan::node {
 
@@ -29,9 +29,6 @@ constexpr const char* kIdentityFile = "replica.json";
 constexpr const char* kKeyFile = "cluster.key";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSmallFile = 4096;
-// Each of the two stores, so that a command costs little.
-constexpr store::RocksOptions kStore{
-    .createIfMissing = true, .preallocateLog = false, .memtableBytes = 8 << 20, .blockCacheBytes = 8 << 20};
 
 std::string randomHex(std::size_t bytes) {
   std::vector<std::uint8_t> drawn(bytes);
@@ -135,10 +132,6 @@ Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
 }
 
 Result<std::string> readClusterSecret(const fs::path& dir) { return readKey(dir / kKeyFile); }
-
-Result<std::unique_ptr<store::Store>> openReplicaStore(const fs::path& path) {
-  return store::openRocksStore(path, kStore);
-}
 
 Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
   std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));

@@ -81,7 +81,5 @@ class ReplicaDir {
 Result<replication::ReplicaOptions> readReplicaOptions(const std::filesystem::path& dir, WriterRecord& record);
 // The secret of its cluster, 32 bytes. Errors: as open().
 Result<std::string> readClusterSecret(const std::filesystem::path& dir);
-// One of its stores, made if need be. Errors: conflict if another process has it open.
-Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path);
 
 }  // namespace witan::node

@@ -13,6 +13,7 @@
 #include "node/node_dir.h"
 #include "node/replica/owner_name.h"
 #include "node/replica_dir.h"
+#include "node/replica_store.h"
 #include "replication/writer.h"
 #include "store/rocks_store.h"
 
@@ -119,7 +120,8 @@ Status place(const fs::path& dir) {
   const fs::path staging = dir / kStaging;
   std::vector<std::string> names(std::begin(kBackupStores), std::end(kBackupStores));
   names.insert(names.end(), std::begin(kBackupKeys), std::end(kBackupKeys));
-  for (const char* name : {"format", "roster", "witan.toml", "cluster.json", "replica.json"}) names.emplace_back(name);
+  for (const char* name : {"format", "roster", "witan.toml", "cluster.json", "replica.json"})
+    names.emplace_back(name);
   for (const std::string& name : names)
     if (there(staging / name)) WITAN_DO(moved(staging / name, dir / name));
   std::error_code ec;
