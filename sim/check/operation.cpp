@@ -123,6 +123,9 @@ void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
     if (found == byId.end()) continue;
     const LedgerLine& line = lineFor(operation, found->second);
     if (!isActOf(line.entry, operation)) continue;
+    // Of one id and two plans this may be the one whose decision was lost: the entry is the other's, and binds its run.
+    const bool itsPlan = asView(line.entry.planDigest) == operation.plan && asView(line.entry.runKey) == operation.run;
+    if (!itsPlan && !(operation.returned && told.outcome == kernel::Outcome::duplicate)) continue;
     operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
     entries.add(nameOfLine(line), operations, i,
                 told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);

@@ -296,6 +296,31 @@ TEST_F(Linearizability, DeclaredLossesExcuse) {
   refuses("", {.lost = {{{1, "b"}, 1}}});
 }
 
+// One operation id, asked for under two plans of its run: the first decision was lost with its epoch, the second stands
+// in the log. The entry is the second one's, and the run is bound to its plan, whoever asked first.
+TEST_F(Linearizability, F3_ALostDecisionUnderAnotherPlanBindsNothing) {
+  std::size_t tried = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const MadeHistory made(*module, seed);
+    for (const Operation& operation : made.operations) {
+      const kernel::Decision& told = operation.answer.decision;
+      if (operation.run.empty() || !operation.returned || told.outcome != Outcome::approved) continue;
+      history = made.operations;
+      Operation lost = operation;
+      lost.plan = asView(sha256("a plan that was lost"));
+      lost.invoked = 0, lost.returned = 1;
+      lost.answer.epoch = {9, "gone"};
+      history.insert(history.begin(), lost);
+      stampFromLog(history, made.log);
+      EXPECT_FALSE(history.front().stamp.has_value());
+      EXPECT_TRUE(history.front().returned.has_value()) << "its answer is judged by the losses alone";
+      accepts({.lost = {{{9, "gone"}, 0}}});
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 10u);
+}
+
 TEST_F(Linearizability, GivesUpAndSaysSo) {
   // Everything at once and one answer that fits nowhere: all orders would have to be tried.
   for (int i = 0; i < 12; ++i) earn(2, 100, -1 - i % 3, Outcome::approved);
