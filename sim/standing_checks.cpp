@@ -67,7 +67,9 @@ void World::checkFenced(Seat& at) {
     if (now.batches <= before.batches) continue;
     const std::string knows =
         " although it knows of " + nameOf(before.later) + ", which begins with batch " + std::to_string(before.begins);
-    if (!mine && !etcd_ && last < before.later && now.batches > before.begins)
+    // Of a later epoch still it may have heard in this very step: what that one stands on is not over.
+    const std::uint64_t begins = before.later < now.later ? now.begins : before.begins;
+    if (!mine && !etcd_ && last < before.later && now.batches > begins)
       return failed("fences", name + " takes batch " + std::to_string(now.batches - 1) + " of " + id + " in " +
                                   nameOf(last) + knows);
     if (mine && whole && now.followed == before.followed)
