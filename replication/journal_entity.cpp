@@ -44,8 +44,7 @@ std::vector<Dot> dotsOf(const JournalView& view) {
 
 bool sameEdit(const Sibling& a, const Sibling& b) {
   if (!a.body || !b.body) return !a.body && !b.body;
-  return a.body->operationId && a.body->operationId == b.body->operationId && a.body->type == b.body->type &&
-         a.body->payload == b.body->payload;
+  return a.body->type == b.body->type && a.body->payload == b.body->payload;
 }
 
 bool JournalView::inConflict() const {

@@ -20,7 +20,7 @@ struct Sibling {
   friend bool operator==(const Sibling&, const Sibling&) = default;
 };
 
-// Two deletions, or what one operation wrote on several devices that were cut off (docs/FINDINGS.md, F3).
+// Two deletions, or two that say the same, whoever made them: a person has nothing to choose between them.
 bool sameEdit(const Sibling& a, const Sibling& b);
 
 struct JournalView {

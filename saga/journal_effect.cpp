@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "saga/undoings.h"
+
 namespace witan::saga {
 
 using namespace replication;
@@ -84,19 +86,62 @@ std::optional<JournalBody> restored(const Intent& intent, const UndoStep& step, 
   return JournalBody{step.type, step.payload, 0, intent.agentId, nowMs, step.writtenBy.value_or(intent.operation), {}};
 }
 
-Result<JournalChange> undoing(const Intent& intent, const OperationView& done, const UndoStep& step,
-                              const JournalView& view, const Beside& beside, std::int64_t nowMs) {
-  if (beside.own == nullptr || !view.unreadable.empty())
-    return Error{ErrorCode::conflict,
-                 step.key + " was edited after operation " + OperationId{done.record->body.operationId}.hex(),
-                 "a person has to decide what it should say"};
+// Whether it follows an undoing of the same operation.
+bool isFurther(Space& journal, const Intent& intent) {
+  const OperationId first = compensationOperationId({*intent.compensates});
+  return intent.id() != first && journal.table().find(Kind::operation, first.hex()) != nullptr;
+}
+
+// Nothing stands where an undoing had left nothing; what said so is forgotten once everybody knows it.
+Result<bool> leftNothing(Space& journal, const OperationView& done, const std::string& key, const JournalView& view) {
+  if (!view.siblings.empty() || !view.unreadable.empty() || !done.record->body.compensates) return false;
+  WITAN_TRY(undone, recordsOf(journal, {*done.record->body.compensates}));
+  if (!undone.record) return false;
+  const std::vector<UndoStep>& steps = undone.record->body.undo;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const UndoStep& step) { return step.key == key && step.type.empty(); });
+}
+
+// Whether all devices that carried it out found the same there. What one of them wrote over, and nobody else saw, must
+// not go without a word.
+Result<bool> stoodAlike(Space& journal, const OperationView& done, const UndoStep& step) {
+  WITAN_TRY(versions, journal.versions(Kind::operation, OperationId{done.record->body.operationId}.hex()));
+  for (const Version& version : versions) {
+    auto body = decodeRecord<OperationBody>(version.body);
+    if (!body.ok()) continue;
+    for (const UndoStep& other : body->undo)
+      if (other.key == step.key && other != step) return false;
+  }
+  return true;
+}
+
+Error forAPerson(const UndoStep& step, const OperationView& done, const char* what) {
+  return {ErrorCode::conflict, step.key + what + OperationId{done.record->body.operationId}.hex(),
+          "a person has to decide what it should say"};
+}
+
+// None: it shows nothing of the operation any more, which an earlier undoing has seen to.
+Result<std::optional<JournalChange>> undoing(Space& journal, const Intent& intent, const OperationView& done,
+                                             const UndoStep& step, std::vector<UndoStep>& undo, std::int64_t nowMs) {
+  WITAN_TRY(view, journalViewIn(journal, step.key));
+  const Beside beside = splitFor(done, view);
+  if (beside.own == nullptr) {
+    if (isFurther(journal, intent)) return std::optional<JournalChange>();
+    WITAN_TRY(nothing, leftNothing(journal, done, step.key, view));
+    if (!nothing) return forAPerson(step, done, " was edited after operation ");
+  }
+  WITAN_TRY(alike, stoodAlike(journal, done, step));
+  if (!alike) return forAPerson(step, done, " stood differently on devices that carried out operation ");
+  if (!view.unreadable.empty()) return forAPerson(step, done, " has a version that cannot be read beside operation ");
   if (beside.others.size() > 1) return unsettled(step.key);
   JournalChange change{step.key, restored(intent, step, beside, nowMs), "", ChangeOrigin::local};
   if (change.body)
     change.body->lamport = nextLamport(view);
   else if (const JournalBody* shown = shownOf(view))
     change.type = shown->type;
-  return change;
+  undo.push_back(
+      undoStep(step.scope, step.key, beside.own != nullptr && beside.own->body ? &*beside.own->body : nullptr));
+  return std::optional(std::move(change));
 }
 
 }  // namespace
@@ -136,15 +181,21 @@ Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const I
   for (const UndoStep& step : done.record->body.undo) {
     if (step.scope != scope)
       return Error{ErrorCode::conflict, step.key + " is in scope " + step.scope + ", not " + std::string(scope), ""};
-    WITAN_TRY(view, journalViewIn(journal, step.key));
-    const Beside beside = splitFor(done, view);
-    WITAN_TRY(change, undoing(intent, done, step, view, beside, nowMs));
-    undo.push_back(undoStep(scope, step.key, beside.own->body ? &*beside.own->body : nullptr));
-    changes.push_back(std::move(change));
+    WITAN_TRY(change, undoing(journal, intent, done, step, undo, nowMs));
+    if (change) changes.push_back(*std::move(change));
   }
   const std::string id = OperationId{done.record->body.operationId}.hex();
   return commitOf(journal, scope, intent, changes, std::move(undo),
                   {OperationOutcome::applied, "{\"undone\":\"" + id + "\"}"});
+}
+
+Result<bool> stillShows(Space& journal, const OperationView& done) {
+  if (!done.record) return false;
+  for (const UndoStep& step : done.record->body.undo) {
+    WITAN_TRY(view, journalViewIn(journal, step.key));
+    if (splitFor(done, view).own != nullptr) return true;
+  }
+  return false;
 }
 
 }  // namespace witan::saga

@@ -34,11 +34,16 @@ struct JournalCommit {
 // a person must settle first. O(versions of the entities).
 Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& intent, JournalEffect effect);
 
-// The undoing of `done`, in whose scope `journal` is, by the compensation `intent`. What an entity shows must still be
-// what the operation wrote: then what was there before comes back, or, if another edit stands beside it, that one stays
-// alone. Errors: `conflict`, naming the entity, if somebody has edited it since: nothing is overwritten.
+// The undoing of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What an
+// entity shows must still be what the operation wrote: then what was there before comes back, or, if another edit
+// stands beside it, that one stays alone. A further undoing (saga/undoings.h) leaves out entities that show nothing of
+// it any more. Errors: `conflict`, naming the entity, if somebody has edited it since, or if devices have carried it
+// out on top of different edits: nothing is overwritten.
 Result<JournalCommit> undoCommit(replication::Space& journal, std::string_view scope, const Intent& intent,
                                  const replication::OperationView& done, std::int64_t nowMs);
+
+// Whether some entity still shows what it wrote. Errors: of reading. O(versions of its entities).
+Result<bool> stillShows(replication::Space& journal, const replication::OperationView& done);
 
 // The record of an operation, as it stands in either database.
 Result<replication::Write> operationWrite(const Intent& intent, const Outcome& outcome,

@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "base/utf8.h"
+#include "saga/undoings.h"
 
 namespace witan::saga {
 
@@ -234,7 +235,8 @@ Result<JournalCommit> SagaEngine::journalCommitOf(const Saga& saga, Now now) {
   if (!marks.journal.record)
     return Error{ErrorCode::unavailable, "what is to be undone has not arrived in the journal", ""};
   WITAN_TRY(space, journal().space(marks.journalScope));
-  return undoCommit(*space, marks.journalScope, intent, marks.journal, now.wallMs());
+  WITAN_TRY(done, recordsOf(*space, {*intent.compensates}));
+  return undoCommit(*space, marks.journalScope, intent, done, now.wallMs());
 }
 
 void SagaEngine::call(Saga& saga, Now now) {
@@ -303,7 +305,9 @@ Status SagaEngine::commitOutcome(Saga& saga, Now now) {
   if (outcome.outcome != OperationOutcome::applied) return okStatus();
   if (intent.compensates) rows_.noteUndone({*intent.compensates}, now.wallMs());
   if (!saga.row.superseded) return okStatus();
-  if (Status undone = undo(intent.scope, intent.id(), now); !undone.ok()) noteCannotUndo(intent.id(), undone.error());
+  // What undoes an undoing undoes those that follow it too.
+  const OperationId undone = intent.compensates ? compensationOf({*intent.compensates}) : intent.id();
+  if (Status begun = undo(intent.scope, undone, now); !begun.ok()) noteCannotUndo(undone, begun.error());
   return okStatus();
 }
 

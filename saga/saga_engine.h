@@ -113,11 +113,14 @@ class SagaEngine {
   // Undoes what was carried out, by a saga of its own; or ends one that was put aside before it had an effect. Errors:
   // notFound; conflict, saying why it cannot be.
   Status compensate(const OperationId& operation, Now now);
+  // Undoes what has arrived of an operation since it was undone (saga/undoings.h). Nothing if it was not undone, or
+  // nothing of it shows. Repeating it changes nothing. Errors: of reading.
+  Status undoAgain(std::string_view scope, const OperationId& operation, Now now);
 
   // --- several plans for one run (F3)
-  // Ends or undoes what only losing plans have, and redoes what had been undone before a plan with it won. Call it
-  // whenever a plan, or an operation of a run with several plans, has arrived. Repeating it changes nothing. What
-  // cannot be undone becomes an incident. O(operations of the plans).
+  // Ends or undoes what only losing plans have, also what has arrived of it since it was undone, and redoes what had
+  // been undone before a plan with it won. Call it whenever a plan, or an operation of a run with several plans, has
+  // arrived. Repeating it changes nothing. What cannot be undone becomes an incident. O(operations of the plans).
   Status reconcile(std::string_view scope, const replication::PlanView& view, Now now);
   // The same for every run with several plans: after load(). O(records).
   Status reconcileAll(Now now);
@@ -178,6 +181,14 @@ class SagaEngine {
   Result<Intent> compensationIntent(std::string_view scope, const OperationId& operation);
   // Begins the compensation of what was carried out, unless it is known.
   Status undo(std::string_view scope, const OperationId& operation, Now now);
+  // A further undoing after the last of `undoings`, if something of what they undid shows.
+  Status undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now);
+  Status undoOrNote(std::string_view scope, const OperationId& operation, Now now);
+  // The operation, its undoings, those of the undoings, and so on, as far as they are known: each with those that
+  // follow it (saga/undoings.h).
+  Result<std::vector<std::vector<OperationId>>> undoingsOf(std::string_view scope, const OperationId& operation);
+  Result<bool> isKnown(std::string_view scope, const OperationId& operation);
+  Result<bool> isOver(std::string_view scope, const OperationId& operation, bool superseded, Now now);
   Status settle(std::string_view scope, const OperationId& operation, bool wanted, Now now);
   bool withdraw(Saga& saga, Now now);
   Status setSuperseded(const OperationId& operation, bool superseded);

@@ -3,15 +3,13 @@
 
 #include "base/mutant.h"
 #include "saga/saga_engine.h"
+#include "saga/undoings.h"
 
 namespace witan::saga {
 
 using namespace replication;
 
 namespace {
-
-// Of plans that won one after the other; more than that are a fault, not a history.
-constexpr int kMaxUndoings = 64;
 
 Error inTheWay(const OperationId& operation, const std::string& why, const std::string& hint) {
   return {ErrorCode::conflict, "operation " + operation.hex() + " " + why, hint};
@@ -75,8 +73,10 @@ Status SagaEngine::compensate(const OperationId& operation, Now now) {
   if (!marks.applied())
     return inTheWay(operation, "was not carried out (" + std::string(enumName(marks.record()->body.outcome)) + ")", "");
   WITAN_TRY(undone, marksOf(replica_, *scope, compensationOf(operation)));
-  if (undone.any()) return inTheWay(operation, "was compensated before", "");
-  return undo(*scope, operation, now);
+  if (!undone.any()) return undo(*scope, operation, now);
+  const std::size_t before = sagas_.size();
+  WITAN_DO(undoAgain(*scope, operation, now));
+  return sagas_.size() > before ? okStatus() : inTheWay(operation, "was compensated before", "");
 }
 
 // A person says that it will not be tried any more. What a tool did that never answered is not known.
@@ -147,33 +147,88 @@ Status SagaEngine::reconcile(std::string_view scope, const PlanView& view, Now n
   return okStatus();
 }
 
-// An operation, its compensation, the compensation's compensation, and so on: as long as each was carried out. Its
-// effect stands if the number of undoings is even. Which is wanted may change when an earlier plan turns up.
+// As long as each was carried out: the operation's effect stands if the number of undoings is even. Which is wanted may
+// change when an earlier plan turns up.
 Status SagaEngine::settle(std::string_view scope, const OperationId& operation, bool wanted, Now now) {
-  OperationId last = operation;
-  for (int undoings = 0; undoings < kMaxUndoings; ++undoings) {
-    const bool stands = undoings % 2 == 0;
-    WITAN_TRY(marks, marksOf(replica_, scope, last));
-    if (marks.any() && !marks.applied()) return okStatus();  // a person has ended it
-    Saga* saga = at(last.value);
-    if (saga != nullptr && !saga->ending && !marks.any() && stands != wanted && withdraw(*saga, now)) return okStatus();
-    if (saga == nullptr || !saga->ending) WITAN_DO(setSuperseded(last, stands != wanted));
-    if ((saga != nullptr && !saga->ending) || !marks.any())
-      return okStatus();  // what is to follow follows from its end
-    const OperationId next = compensationOf(last);
-    WITAN_TRY(undone, marksOf(replica_, scope, next));
-    WITAN_TRY(held, rows_.held(next));
-    if (!undone.any() && !held && at(next.value) == nullptr) {
-      if (stands == wanted) return okStatus();
-      Status begun = undo(scope, last, now);
-      if (!begun.ok() && begun.error().code == ErrorCode::unavailable) return okStatus();  // at the next reconcile()
-      if (begun.ok() || begun.error().code != ErrorCode::conflict) return begun;
-      noteCannotUndo(last, begun.error());
-      return okStatus();
+  WITAN_TRY(levels, undoingsOf(scope, operation));
+  bool stands = true;
+  for (const std::vector<OperationId>& level : levels) {
+    for (const OperationId& one : level) {
+      WITAN_TRY(over, isOver(scope, one, stands != wanted, now));
+      if (!over) return okStatus();  // what is to follow follows from its end
     }
-    last = next;
+    stands = !stands;
   }
+  stands = !stands;  // says the last of them
+  if (stands != wanted) return undoOrNote(scope, levels.back().front(), now);
+  // Those before the last but one are undone, or stand, as that one is or does.
+  for (std::size_t n = levels.size(); n >= 2; n -= 2)
+    WITAN_DO(undoFurther(scope, levels[n - 2].front(), levels[n - 1].back(), now));
   return okStatus();
+}
+
+// Whether it was carried out, for good. One that need not be any more is withdrawn, if it can be.
+Result<bool> SagaEngine::isOver(std::string_view scope, const OperationId& operation, bool superseded, Now now) {
+  WITAN_TRY(marks, marksOf(replica_, scope, operation));
+  if (marks.any() && !marks.applied()) return false;  // a person has ended it
+  Saga* saga = at(operation.value);
+  const bool underWay = saga != nullptr && !saga->ending;
+  if (underWay && !marks.any() && superseded && withdraw(*saga, now)) return false;
+  if (underWay || saga == nullptr) WITAN_DO(setSuperseded(operation, superseded));
+  return !underWay && marks.any();
+}
+
+// Here or anywhere.
+Result<bool> SagaEngine::isKnown(std::string_view scope, const OperationId& operation) {
+  if (at(operation.value) != nullptr) return true;
+  WITAN_TRY(marks, marksOf(replica_, scope, operation));
+  if (marks.any()) return true;
+  WITAN_TRY(held, rows_.held(operation));
+  return held.has_value();
+}
+
+Result<std::vector<std::vector<OperationId>>> SagaEngine::undoingsOf(std::string_view scope,
+                                                                     const OperationId& operation) {
+  std::vector<std::vector<OperationId>> levels{{operation}};
+  while (levels.size() < kMaxUndoings) {
+    std::vector<OperationId> level;
+    for (OperationId one = compensationOf(levels.back().front()); level.size() < kMaxUndoings; one = nextUndoing(one)) {
+      WITAN_TRY(known, isKnown(scope, one));
+      if (!known) break;
+      level.push_back(one);
+    }
+    if (level.empty()) break;
+    levels.push_back(std::move(level));
+  }
+  return levels;
+}
+
+Status SagaEngine::undoOrNote(std::string_view scope, const OperationId& operation, Now now) {
+  Status begun = undo(scope, operation, now);
+  if (!begun.ok() && begun.error().code == ErrorCode::unavailable) return okStatus();  // at the next reconcile()
+  if (begun.ok() || begun.error().code != ErrorCode::conflict) return begun;
+  noteCannotUndo(operation, begun.error());
+  return okStatus();
+}
+
+Status SagaEngine::undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now) {
+  WITAN_TRY(marks, marksOf(replica_, scope, undone));
+  if (!marks.journal.record) return okStatus();  // no effect of it could show
+  WITAN_TRY(space, journal().space(marks.journalScope));
+  WITAN_TRY(done, recordsOf(*space, undone));
+  WITAN_TRY(shows, stillShows(*space, done));
+  if (!shows) return okStatus();
+  WITAN_TRY(intent, compensationIntent(scope, undone));
+  intent.operation = nextUndoing(last).value;
+  const std::size_t before = sagas_.size();
+  WITAN_DO(begin({&intent, 1}, now));
+  counters_.compensations += sagas_.size() - before;
+  return okStatus();
+}
+
+Status SagaEngine::undoAgain(std::string_view scope, const OperationId& operation, Now now) {
+  WITAN_TRY(levels, undoingsOf(scope, operation));
+  return levels.size() % 2 == 0 ? settle(scope, operation, false, now) : okStatus();
 }
 
 // Of one that is under way or put aside: whether it is undone when it ends.

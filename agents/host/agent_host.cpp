@@ -34,6 +34,7 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
   }
   WITAN_DO(wakes_.load(now));
   WITAN_DO(sagas_.load(now));
+  WITAN_DO(sagas_.rows().visitDone([&](saga::SagaRow&& row) { noteUndone(row); }));
   WITAN_DO(memory_.load(now));
   setDevices({replica_.device()}, {}, now);
   return noticeContested(now);
@@ -153,14 +154,14 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   const auto atLatest = [&](std::int64_t ms) { next = std::min(next.value_or(ms), ms); };
   if (const std::int64_t due = sagas_.nextTickMs(); due != std::numeric_limits<std::int64_t>::max()) atLatest(due);
   for (const auto& [run, due] : contested_) atLatest(due);
-  if (!watched_.empty()) atLatest(nextWatchMs_);
+  if (watchIsDue()) atLatest(std::max(now.ms, nextWatchMs_));
   for (const auto& [key, call] : calls_) atLatest(call.sinceMs + options_.callTimeoutMs);
   return next;
 }
 
 bool AgentHost::quiet() const {
   return !again_ && running_.empty() && contested_.empty() && sagas_.quiet() && sagas_.open() == waiting_.size() &&
-         wakes_.queue().size() == 0 && wakes_.backlog() == 0;
+         wakes_.queue().size() == 0 && wakes_.backlog() == 0 && !watchIsDue();
 }
 
 }  // namespace witan::agents

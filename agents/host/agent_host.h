@@ -116,6 +116,10 @@ class AgentHost final : saga::SagaEnvironment {
   Result<PlanDigest> planWith(const saga::SagaRow& row);
   Status noticeContested(Now now);
   Status reconcileDue(Now now);
+  Status watch(Now now);
+  void noteUndone(const saga::SagaRow& row);
+  std::uint64_t recordChanges() const;
+  bool watchIsDue() const;
 
   // agent_runs.cpp
   Status startRun(WakeJob job, Now now);
@@ -151,8 +155,11 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<RunKey, Running> running_;
   std::map<RunKey, std::int64_t> contested_;  // runs whose losing plans are to be undone: when this device does it
   std::set<OperationId> waiting_;             // for a person's decision
-  std::set<RunKey> watched_;                  // settled once; looked at again now and then, since records may come late
-  std::int64_t nextWatchMs_ = 0;
+  // Looked at again when something has arrived, but only so often: records may come late.
+  std::set<RunKey> watched_;                // runs whose plans were settled once
+  std::deque<OperationId> undone_;          // the last operations that were undone here
+  std::optional<std::uint64_t> watchedAt_;  // the changes of the records when they were looked at
+  std::int64_t nextWatchMs_ = 0;            // not before
   std::vector<std::string> members_;
   std::set<std::string> live_;
   // Calls of tools outside that have not been answered: when they went out.

@@ -11,7 +11,8 @@ namespace witan::agents {
 
 namespace {
 
-constexpr std::int64_t kWatchMs = 60'000;
+constexpr std::int64_t kWatchMs = 10'000;
+constexpr std::size_t kMaxUndoneWatched = 256;
 
 }  // namespace
 
@@ -77,6 +78,7 @@ Result<std::vector<Write>> AgentHost::record(const SagaRow&, const Outcome&) { r
 
 void AgentHost::finished(const SagaRow& row) {
   if (row.intent.compensates) ++counters_.compensated;
+  noteUndone(row);
   waiting_.erase(row.id());
   auto result = parseJson(row.result, {.bytes = kMaxRecordBytes});
   tellRun(RunKey{row.intent.run}, row.id(), row.outcome, result.ok() ? *result : json::value(nullptr));
@@ -136,10 +138,7 @@ Status AgentHost::noticeContested(Now now) {
 }
 
 Status AgentHost::reconcileDue(Now now) {
-  if (now.ms >= nextWatchMs_) {
-    nextWatchMs_ = now.ms + kWatchMs;
-    for (const RunKey& run : watched_) contested_.emplace(run, now.ms);
-  }
+  if (watchIsDue() && now.ms >= nextWatchMs_) WITAN_DO(watch(now));
   for (auto at = contested_.begin(); at != contested_.end();) {
     if (at->second > now.ms) {
       ++at;
@@ -152,6 +151,36 @@ Status AgentHost::reconcileDue(Now now) {
     watched_.insert(at->first);  // the record of what the loser did may come after its plan
     at = contested_.erase(at);
   }
+  return okStatus();
+}
+
+// --- what arrives after it was undone (saga/undoings.h)
+
+void AgentHost::noteUndone(const SagaRow& row) {
+  if (!row.intent.compensates || row.intent.kind != EffectKind::journal) return;
+  const OperationId undone{*row.intent.compensates};
+  if (std::find(undone_.begin(), undone_.end(), undone) != undone_.end()) return;
+  undone_.push_back(undone);
+  if (undone_.size() > kMaxUndoneWatched) undone_.pop_front();
+}
+
+// Those of all records that say what was carried out.
+std::uint64_t AgentHost::recordChanges() const {
+  std::uint64_t changes = 0;
+  for (const auto& [scope, space] : replica_.database(DatabaseName::journal).spaces()) changes += space->changes();
+  const Space* agents = replica_.database(DatabaseName::agents).find(options_.wake.scope);
+  return changes + (agents == nullptr ? 0 : agents->changes());
+}
+
+bool AgentHost::watchIsDue() const { return (!watched_.empty() || !undone_.empty()) && watchedAt_ != recordChanges(); }
+
+// One device after the other: what the first of them does, the others find done.
+Status AgentHost::watch(Now now) {
+  watchedAt_ = recordChanges();
+  const auto before = std::distance(live_.begin(), live_.lower_bound(replica_.device()));
+  nextWatchMs_ = now.ms + kWatchMs + before * options_.compensateGraceMs;
+  for (const RunKey& run : watched_) contested_.emplace(run, now.ms);
+  for (const OperationId& operation : undone_) WITAN_DO(sagas_.undoAgain(options_.wake.scope, operation, now));
   return okStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include "agents/wake/run_log.h"
 #include "replication/writer.h"
+#include "saga/undoings.h"
 
 namespace witan::sim {
 
@@ -37,9 +38,31 @@ bool stands(const AgentRecords& records, OperationId operation) {
 
 std::string nameOf(const OperationId& operation) { return "operation " + operation.hex().substr(0, 16); }
 
+// Which undoing of the other it is, from 1; 0: none, or one that follows nothing.
+std::size_t undoingNumber(const AgentRecords& records, const OperationId& operation, const OperationId& undone) {
+  OperationId one = compensationOperationId(undone);
+  for (std::size_t n = 1; n <= saga::kMaxUndoings; ++n, one = saga::nextUndoing(one)) {
+    if (one == operation) return n;
+    if (!records.agents.contains(one) && !records.journal.contains(one)) break;
+  }
+  return 0;
+}
+
+// How many devices have made it: no limit for what is or was done again, whose effect several operations have.
+std::size_t timesDone(const AgentRecords& records, const OperationId& operation) {
+  const auto at = records.journal.find(operation);
+  if (at == records.journal.end() || !at->second.record) return 0;
+  const bool again = wasApplied(records.journal, compensationOperationId(compensationOperationId(operation)));
+  return again || at->second.record->body.compensates ? saga::kMaxUndoings : 1 + at->second.repeats.size();
+}
+
 std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body) {
   if (body.compensates) {
-    if (operation != compensationOperationId({*body.compensates})) return "undoes another under an id of its own";
+    const OperationId undone{*body.compensates};
+    const std::size_t number = undoingNumber(records, operation, undone);
+    if (number == 0) return "undoes another under an id of its own";
+    if (number > timesDone(records, undone) && number > 1)
+      return "undoes for time " + std::to_string(number) + " what was done less often";
     return records.agents.contains({*body.compensates}) || records.journal.contains({*body.compensates})
                ? std::string()
                : "undoes what nobody did";
@@ -156,14 +179,19 @@ std::string checkOperations(const AgentRecords& records, const AgentRuleOptions&
 
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const Views* views : {&records.journal, &records.agents}) {
-    std::map<Hash, OperationId> of;
+    std::map<Hash, std::set<OperationId>> undoings;
     for (const auto& [operation, view] : *views) {
       if (!view.record || !view.record->body.compensates) continue;
-      const auto [first, fresh] = of.try_emplace(*view.record->body.compensates, operation);
-      if (!fresh) return nameOf({*view.record->body.compensates}) + " was undone by two operations";
+      undoings[*view.record->body.compensates].insert(operation);
       if (options.wholeDisks)
         if (const std::string device = twiceBy(view); !device.empty())
           return device + " undid it twice: " + nameOf(operation);
+    }
+    // Of several each follows another, but for the first.
+    for (const auto& [undone, by] : undoings) {
+      std::set<OperationId> firsts = by;
+      for (const OperationId& one : by) firsts.erase(saga::nextUndoing(one));
+      if (firsts.size() > 1) return nameOf({undone}) + " was undone by two operations";
     }
   }
   return {};
@@ -175,6 +203,10 @@ std::string checkApart(LocalReplica& replica) {
          {Kind::agentState, Kind::message, Kind::link, Kind::summary, Kind::plan, Kind::wakeRun, Kind::approval})
       if (const auto keys = space->keys(kind); !keys.empty())
         return replica.device() + ": the journal of " + scope + " holds what is an agent's own: " + keys.front();
+  for (const auto& [scope, space] : replica.database(DatabaseName::agents).spaces())
+    if (const auto keys = space->keys(Kind::journal); !keys.empty())
+      return replica.device() + ": the agents' records of " + scope +
+             " hold what belongs in the journal: " + keys.front();
   return {};
 }
 

@@ -37,10 +37,12 @@ struct AgentRuleOptions {
 // one wanted stands.
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
-// Checker "sagas", its part about undoing: an operation has one compensation, which no device carried out twice.
+// Checker "sagas", its part about undoing: an operation has one compensation, which no device carried out twice, and
+// those that follow it (saga/undoings.h).
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
-// Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves.
+// Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves, their links
+// among it, and what they keep holds nothing that belongs in a journal.
 std::string checkApart(replication::LocalReplica& replica);
 
 }  // namespace witan::sim

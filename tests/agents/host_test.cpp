@@ -220,7 +220,7 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
   ASSERT_EQ(b->shown("done/r1"), "\"no\"");
   meet(*a, *b, true);
-  for (int i = 0; i < 40; ++i) {  // a connection: what one writes the other hears of
+  for (int i = 0; i < 80; ++i) {  // a connection: what one writes the other hears of
     ASSERT_TRUE(a->round().ok());
     ASSERT_TRUE(b->round().ok());
     connect(*a, *b);
@@ -236,6 +236,39 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
   EXPECT_TRUE(a->host().quiet());
   EXPECT_TRUE(b->host().quiet());
+}
+
+// b and c have both done what a's plan does not want. b and a have long seen to that when c comes back: nobody is at
+// rest before what c did is undone too.
+TEST(AgentHost, F3WhatArrivesLongAfterItWasUndoneIsUndoneToo) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no"), c = clerkOn("c", "no");
+  for (HostRig* one : {a.get(), b.get(), c.get()}) ASSERT_TRUE(one->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  connect(*a, *b), connect(*a, *c);
+  meet(*a, *b, false), meet(*a, *c, false);
+  for (HostRig* one : {a.get(), b.get(), c.get()}) ASSERT_TRUE(one->settle().ok());
+  meet(*a, *b, true);
+  const auto together = [&](const std::vector<HostRig*>& rigs) {
+    for (int i = 0; i < 120; ++i) {
+      for (HostRig* one : rigs) ASSERT_TRUE(one->round().ok());
+      for (HostRig* one : rigs)
+        if (one != rigs.front()) connect(*rigs.front(), *one);
+      for (HostRig* one : rigs) one->ms += 500;
+    }
+  };
+  together({a.get(), b.get()});
+  ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
+  ASSERT_TRUE(a->host().quiet() && b->host().quiet());
+  connect(*a, *c);
+  EXPECT_FALSE(a->host().quiet());
+  together({a.get(), b.get(), c.get()});
+  for (HostRig* one : {a.get(), b.get(), c.get()}) {
+    EXPECT_EQ(one->shown("done/r1"), "\"yes\"");
+    EXPECT_TRUE(one->host().quiet());
+    EXPECT_FALSE((*journalViewIn(one->device().journal(), "done/r1")).inConflict());
+    // yes, no, and two undoings of no.
+    EXPECT_THAT(one->effects(DatabaseName::journal), SizeIs(4));
+  }
 }
 
 // A device loses its disk, begins a run anew, and hears from a peer what it had done before.

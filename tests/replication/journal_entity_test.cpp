@@ -90,6 +90,19 @@ struct Fork {
   JournalView view = journalViewOf(std::vector{a, b});
 };
 
+TEST(JournalEntity, EditsThatSayTheSameLeaveNothingToChoose) {
+  JournalEdit other = editOf(R"({"title":"milk"})");
+  other.author = "person-2";
+  other.editedAtMs = 77;
+  const Fork fork;
+  const Version same = versionOf({"C", 1}, {}, *journalEdit({}, other));
+  EXPECT_FALSE(journalViewOf(std::vector{fork.a, same}).inConflict());
+  EXPECT_TRUE(journalViewOf(std::vector{fork.a, fork.b, same}).inConflict());
+  other.type += "-other";
+  const Version typed = versionOf({"C", 1}, {}, *journalEdit({}, other));
+  EXPECT_TRUE(journalViewOf(std::vector{fork.a, typed}).inConflict());
+}
+
 TEST(JournalEntity, LargeNumbersAreKeptAsTheyWere) {
   const auto body = journalEdit(JournalView{}, editOf(R"({"n": 8.611594247095819e16, "x": 1.50})"));
   ASSERT_TRUE(body.ok()) << body.error().message;

@@ -2,6 +2,7 @@
 // for the broken variants. Each returns "" or what is wrong.
 #pragma once
 
+#include "saga/undoings.h"
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 
@@ -60,6 +61,73 @@ inline std::string twoPlansForOneRun() {
   if (!pair.equal()) return "the stores differ";
   // The call and its undoing: receivers treat equal ids as one.
   return pair.world.calls.size() == 2 ? "" : "called under " + std::to_string(pair.world.calls.size()) + " ids";
+}
+
+// Several devices, which meet as the test says.
+class Party {
+ public:
+  explicit Party(std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+      devices_.push_back(std::make_unique<Device>(std::string(1, static_cast<char>('a' + i))));
+      hosts_.push_back(std::make_unique<Host>(devices_.back()->replica(), world_));
+    }
+  }
+  std::size_t size() const { return hosts_.size(); }
+  Host& host(std::size_t i) { return *hosts_[i]; }
+  Device& device(std::size_t i) { return *devices_[i]; }
+
+  void sync(std::size_t i, std::size_t j) { replication::test::sync(*devices_[i], *devices_[j]); }
+  // The connection dies after some frames.
+  void syncUntil(std::size_t i, std::size_t j, std::size_t frames) {
+    replication::test::Link(*devices_[i], *devices_[j]).runUntilCut(frames);
+  }
+  void reconcile(std::size_t i) {
+    ASSERT_TRUE(host(i).engine.reconcileAll(host(i).now).ok());
+    ASSERT_TRUE(host(i).run());
+  }
+  void crash(std::size_t i) {
+    hosts_[i].reset();
+    devices_[i]->crash();
+    hosts_[i] = std::make_unique<Host>(devices_[i]->replica(), world_);
+    ASSERT_TRUE(host(i).engine.load(host(i).now).ok());
+  }
+  void meetAll() {
+    for (std::size_t i = 0; i < size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) sync(j, i);
+    for (std::size_t i = 0; i < size(); ++i) reconcile(i);
+  }
+
+ private:
+  World world_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+inline PlanAction put(const std::string& key, const std::string& text) { return action("put", key, '"' + text + '"'); }
+
+// b and c have both planned, and written, what a's plan does not want. b learns of a's plan first, and undoes; what c
+// wrote comes after that.
+inline std::string repeatAfterUndoing() {
+  Party party(3);
+  enum { a, b, c };
+  party.host(a).plan("t", {put("brief", "x")});
+  const PlanBody lost = party.host(b).plan("t", {put("long", "y")});
+  party.host(c).plan("t", {put("long", "y")});
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!party.host(i).run()) return "a store failed";
+  party.sync(a, b);
+  party.reconcile(b);
+  if (party.host(b).says("long") != "-") return "it was not undone";
+  for (int i = 0; i < 3; ++i) party.meetAll();
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (party.host(i).says("long") != "-") return "what came after its undoing says " + party.host(i).says("long");
+    if (party.host(i).says("brief") != "\"x\"") return "the winner's effect is gone";
+    if (!party.host(i).aside.empty()) return "put aside: " + party.host(i).aside[0].lastError;
+  }
+  const OperationId first = compensationOperationId(intentsOf(lost)[0].id()), second = nextUndoing(first);
+  if (party.host(a).recordsIn(DatabaseName::journal, first) != 1) return "the first undoing was made twice";
+  if (party.host(a).recordsIn(DatabaseName::journal, second) == 0) return "there is no second undoing";
+  return party.host(a).recordsIn(DatabaseName::journal, nextUndoing(second)) == 0 ? "" : "there is a third undoing";
 }
 
 }  // namespace witan::saga::test
