@@ -62,25 +62,22 @@ std::string World::checkRuns(Seat& at) {
   if (!space.ok()) return space.error().message;
   auto runs = agents::knownRuns(**space);
   if (!runs.ok()) return runs.error().message;
-  if (const auto found = agents::runsWithoutEnd(*runs); !found.empty()) return found.front();
   std::vector<const agents::AgentSpec*> specs;
   const auto setup = simAgentSetup();
   for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
   auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
   if (!unwoken.ok()) return unwoken.error().message;
   if (!unwoken->empty()) return unwoken->front();
+  std::vector<ExpectedRun> expected;
   for (const auto& [key, run] : requests_) {
     const auto writes = book_.writes().find(key);
     if (writes == book_.writes().end() || !writes->second.front().durable || writes->second.front().mayBeLost) continue;
-    auto ended = agents::hasEnded(**space, run);
-    if (!ended.ok()) return ended.error().message;
-    if (!*ended) return key.second.second + " was entered, and nobody has worked on it";
+    expected.push_back({key.second.second + " was entered, and nobody has worked on it", run});
   }
-  for (const BookedTurn& turn : turns_) {
-    auto ended = agents::hasEnded(**space, turn.run);
-    if (turn.durable && ended.ok() && !*ended)
-      return "what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard: run " + turn.run.hex();
-  }
+  for (const BookedTurn& turn : turns_)
+    if (turn.durable)
+      expected.push_back({"what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard", turn.run});
+  if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
   for (const std::string& id : data.spaceIds()) {
     auto batches = agents::batchesOf(*data.findSpace(id));
     if (!batches.ok()) return batches.error().message;

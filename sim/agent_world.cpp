@@ -6,6 +6,7 @@
 #include "agents/wake/wake_job.h"
 #include "replication/agent_state_codec.h"
 #include "replication/journal_write.h"
+#include "sim/check/need_to_know.h"
 #include "sim/draw.h"
 #include "sim/sim_agents.h"
 #include "sim/world.h"
@@ -116,9 +117,8 @@ void World::callTool(std::uint32_t device, ToolCall call) {
   Seat& at = seat(device);
   const std::string name = call.operation ? call.operation->hex() : call.run.hex() + "/" + call.span;
   digest_.add(name);
-  if (canonicalJson(call.arguments).find(kNeedToKnow) != std::string::npos)
-    return failed("need-to-know", at.device->name() + " calls " + call.tool +
-                                      " with what it may not tell: " + canonicalJson(call.arguments));
+  if (const std::string told = checkNeedToKnow(call.tool, call.arguments); !told.empty())
+    return failed("need-to-know", at.device->name() + ": " + told);
   if (call.operation && at.settledCalls.contains(*call.operation))
     return failed("operations", at.device->name() + " calls " + call.tool + " under operation " + name +
                                     " again, which had been answered for good");
@@ -199,31 +199,26 @@ void World::strikeSaga(Seat& at) {
   at.strike.reset();
 }
 
-// Part of checker "runs": a run that has ended on a device does not begin there again, an agent that is paused there is
-// not woken, and of devices that see each other one runs a wake.
+// Part of checker "runs": what has begun in this step.
 void World::watchRuns(Seat& at) {
   const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
   if (host == nullptr) return;
+  const std::uint32_t device = at.device->index();
   for (const OperationId& operation : std::exchange(at.heardCalls, {})) at.settledCalls.insert(operation);
-  for (BookedTurn& turn : turns_) turn.durable = turn.durable || turn.device == at.device->index();
+  for (BookedTurn& turn : turns_) turn.durable = turn.durable || turn.device == device;
   const auto& jobs = host->wakes().queue().all();
-  std::erase_if(at.runs, [&](const RunKey& run) { return !jobs.contains(run) && at.endedRuns.insert(run).second; });
+  runRules_.stands(device, [&](const RunKey& run) { return jobs.contains(run); });
   for (const auto& [run, entry] : jobs) {
-    if (entry.job.state != agents::JobState::running || !at.runs.insert(run).second) continue;
+    if (entry.job.state != agents::JobState::running || !runRules_.isNew(device, run)) continue;
     probe("run started");
-    trace(at.device->index(), "agents", "runs", entry.job.agentId + " " + run.hex());
-    const std::string name = entry.job.agentId + "'s run " + run.hex().substr(0, 16);
-    if (at.endedRuns.contains(run))
-      return failed("runs", at.device->name() + " begins " + name + ", which has ended there");
+    trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
     auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
     auto state = space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
-    if (state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed))
-      return failed("runs", at.device->name() + " begins " + name + " although the agent is paused");
-    std::set<std::uint32_t>& by = startedBy_[run];
-    by.insert(at.device->index());
-    if (by.size() > 1) probe("run started by several devices");
-    if (by.size() > 1 && undisturbed())
-      return failed("runs", name + " was begun by several devices that see each other");
+    const bool paused =
+        state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
+    const std::string wrong = runRules_.begins({device, entry.job.agentId, run, paused, undisturbed()});
+    if (runRules_.startedBy(run) > 1) probe("run started by several devices");
+    if (!wrong.empty()) return failed("runs", wrong);
   }
 }
 
@@ -239,13 +234,11 @@ bool World::undisturbed() const {
 }
 
 void World::forgetRuns(Seat& at, bool disk) {
-  at.runs.clear();
+  runRules_.stopped(at.device->index(), disk);
   at.heardCalls.clear();
   std::erase_if(turns_,
                 [&](const BookedTurn& turn) { return turn.device == at.device->index() && (disk || !turn.durable); });
-  if (!disk) return;
-  at.endedRuns.clear();
-  at.settledCalls.clear();
+  if (disk) at.settledCalls.clear();
 }
 
 }  // namespace witan::sim

@@ -275,15 +275,18 @@ Status World::retire(node::Replica& by, std::uint32_t leaving) {
 
 Status World::join(node::Replica& by) {
   if (seats_.size() >= kMostDevices) return Error{ErrorCode::unavailable, "the cluster has all its devices", ""};
-  replication::LocalReplica& data = by.data();
-  const std::string fresh = ClusterSetup::deviceName(static_cast<std::uint32_t>(seats_.size()));
-  WITAN_TRY(members, data.membership());
-  WITAN_TRY(statements, data.statements());
-  WITAN_DO(
-      data.addStatement(replication::admit(statements, data.writer(), fresh, members.nextAdmission(fresh), "device")));
+  WITAN_DO(admit(by, ClusterSetup::deviceName(static_cast<std::uint32_t>(seats_.size()))));
   const std::uint32_t index = addSeat();
   agenda_.add(agenda_.now() + kSecond, StepKind::start, index);
   return okStatus();
+}
+
+Status World::admit(node::Replica& by, const std::string& device) {
+  replication::LocalReplica& data = by.data();
+  WITAN_TRY(members, data.membership());
+  WITAN_TRY(statements, data.statements());
+  return data.addStatement(
+      replication::admit(statements, data.writer(), device, members.nextAdmission(device), "device"));
 }
 
 }  // namespace witan::sim

@@ -33,6 +33,7 @@ void World::look() {
             at->device->replica().data().pardon(device);
             for (std::uint32_t i = 0; i < seats_.size(); ++i) network_.started(i);
           }
+    admitAgain();
     seizeOrphans();
     decideEverything();
   }
@@ -46,6 +47,30 @@ void World::look() {
     return failed("liveness",
                   "after " + std::to_string(plan_.options.time.settleSeconds) + " s without faults: " + waitingFor_);
   agenda_.add(agenda_.now() + kLook, StepKind::look, 0);
+}
+
+// A device whose admission was lost with the power of the one that had admitted it: an operator says it again.
+void World::admitAgain() {
+  using replication::Standing;
+  for (std::uint32_t i = founders(); i < seats_.size(); ++i) {
+    if (seats_[i]->retired) continue;
+    const std::string& joining = seats_[i]->device->name();
+    Seat* by = nullptr;
+    bool known = false;
+    for (auto& at : seats_) {
+      if (at->device->index() == i || at->retired || !at->device->running() || at->device->paused) continue;
+      auto members = at->device->replica().data().membership();
+      if (!members.ok()) return failed("store", at->device->name() + ": " + members.error().message);
+      known = known || members->standing(joining) == Standing::active;
+      if (by == nullptr && members->standing(at->device->name()) == Standing::active) by = at.get();
+    }
+    if (known || by == nullptr) continue;
+    const Status admitted = admit(by->device->replica(), joining);
+    probe(admitted.ok() ? "admitted again" : "not admitted again");
+    trace(by->device->index(), "ledger", "admits again", joining);
+    put(by->device->index(), {});
+    for (std::uint32_t j = 0; j < seats_.size(); ++j) network_.started(j);
+  }
 }
 
 // A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator

@@ -15,6 +15,7 @@
 #include "replication/plan.h"
 #include "sim/book.h"
 #include "sim/check/operation.h"
+#include "sim/check/run_rules.h"
 #include "sim/check/taint.h"
 #include "sim/device.h"
 #include "sim/digest.h"
@@ -94,7 +95,6 @@ class World final : NetworkHooks, EtcdHooks {
     // --- its agents
     std::uint64_t toolsDown = 0;
     std::optional<Strike> strike;
-    std::set<RunKey> runs, endedRuns;     // under way; over, as it knows durably
     std::vector<OperationId> heardCalls;  // answered for good in the step that is being made
     std::set<OperationId> settledCalls;   // durably so
   };
@@ -148,6 +148,7 @@ class World final : NetworkHooks, EtcdHooks {
   void operate(Seat& seat, const Event& event);
   Status retire(node::Replica& by, std::uint32_t leaving);
   Status join(node::Replica& by);
+  Status admit(node::Replica& by, const std::string& device);
 
   // work.cpp: what agents, people and counselors do on a device
   void act(Seat& seat, const Event& event);
@@ -199,6 +200,7 @@ class World final : NetworkHooks, EtcdHooks {
   // settle.cpp
   void beginSettling();
   void look();
+  void admitAgain();
   void seizeOrphans();
   void decideEverything();
   std::string unsettled();
@@ -255,7 +257,7 @@ class World final : NetworkHooks, EtcdHooks {
   // What should wake an agent: entries and their runs, what was said; who has begun which run; calls, by operation.
   std::map<Book::Key, RunKey> requests_;
   std::vector<BookedTurn> turns_;
-  std::map<RunKey, std::set<std::uint32_t>> startedBy_;
+  RunRules runRules_;
   std::map<std::string, std::uint64_t> toolCalls_;
   std::vector<ToolAnswer> toolAnswers_;
   std::unique_ptr<Confinement> confinement_;

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/memory_store.h"
+#include "saga/undoings.h"
+#include "sim/check/need_to_know.h"
+#include "sim/sim_agents.h"
+#include "tests/replication/cluster.h"
 
 namespace witan::sim {
 namespace {
@@ -63,6 +66,15 @@ struct Story {
   PlanView view;
   AgentRecords records;
 };
+
+std::string body() {
+  JournalBody written;
+  written.type = "note";
+  written.payload = "1";
+  written.lamport = 1;
+  written.author = "person-1";
+  return encodeRecord(written).value();
+}
 
 TEST(AgentRules, WhatIsAsItShouldBePasses) {
   Story story;
@@ -144,6 +156,57 @@ TEST(AgentRules, AnOperationIsUndoneOnce) {
   twice.undid(done, compensationOperationId(done));
   twice.records.journal[compensationOperationId(done)].repeats = {{"a", 8}};
   EXPECT_THAT(checkCompensations(twice.records), HasSubstr("a undid it twice"));
+}
+
+// What several devices did may have to be undone several times (saga/undoings.h): each follows another.
+TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
+  Story story;
+  const OperationId done = story.plan.operations[0], first = compensationOperationId(done),
+                    second = saga::nextUndoing(first), third = saga::nextUndoing(second);
+  story.records.entries.clear();
+  story.undid(done, second);
+  EXPECT_THAT(story.operations(), HasSubstr("under an id of its own")) << "the first is nowhere";
+  story.undid(done, first);
+  EXPECT_THAT(story.operations(), HasSubstr("undoes for time 2 what was done less often"));
+  story.records.journal[done].repeats = {{"b", 1}};
+  EXPECT_EQ(story.operations(), "");
+  EXPECT_EQ(checkCompensations(story.records), "");
+  story.undid(done, third);
+  EXPECT_THAT(story.operations(), HasSubstr("undoes for time 3 what was done less often"));
+  story.undid(done, saga::nextUndoing(third));
+  for (auto* side : {&story.records.journal, &story.records.agents}) side->erase(third);
+  EXPECT_THAT(checkCompensations(story.records), HasSubstr("was undone by two operations"));
+}
+
+// Section 10, invariants 1 and 2: "agent internals are persisted only in agent.sqlite", "links only in agent domain".
+TEST(AgentsApart, FiresForWhatAnAgentKeepsInTheJournalAndTheOtherWayRound) {
+  for (const Kind kind : {Kind::message, Kind::link, Kind::plan, Kind::agentState}) {
+    replication::test::Device device("a");
+    ASSERT_TRUE(device.replica()
+                    .commit(DatabaseName::journal, "main", std::array{Write{Kind::journal, "e", body(), false}})
+                    .ok());
+    EXPECT_EQ(checkApart(device.replica()), "");
+    device.journal().table().findOrAdd(kind, "its-own");  // no commit would let it in
+    EXPECT_THAT(checkApart(device.replica()),
+                HasSubstr("a: the journal of main holds what is an agent's own: its-own"));
+  }
+  replication::test::Device device("a");
+  device.agents().table().findOrAdd(Kind::journal, "entry");
+  EXPECT_THAT(checkApart(device.replica()), HasSubstr("hold what belongs in the journal: entry"));
+}
+
+// Invariant 7: "boundary payloads obey NEED_TO_KNOW allowlists".
+TEST(NeedToKnow, FiresForAFieldThatIsOnNoAllowlistAndForWhatIsHiddenInOneThatIs) {
+  EXPECT_EQ(checkNeedToKnow("sim.ask", {{"about", "request/1"}}), "");
+  EXPECT_EQ(checkNeedToKnow("sim.mail", {{"to", "request/1"}, {"text", "long"}}), "");
+  EXPECT_THAT(checkNeedToKnow("sim.mail", {{"to", "x"}, {"private", "y"}}), HasSubstr("is told private"));
+  EXPECT_THAT(checkNeedToKnow("sim.ask", {{"text", "long"}}), HasSubstr("on no allowlist")) << "another tool's";
+  EXPECT_THAT(checkNeedToKnow("sim.fax", {{"to", "x"}}), HasSubstr("on no allowlist")) << "a tool without a rule";
+  const std::string secret = std::string(kNeedToKnow) + "7";
+  EXPECT_THAT(checkNeedToKnow("sim.mail", {{"to", "x"}, {"text", "he said: " + secret}}),
+              HasSubstr("is told what may not be told"));
+  EXPECT_THAT(checkNeedToKnow("sim.mail", {{"to", json::array{json::object{{"deep", secret}}}}}),
+              HasSubstr("is told what may not be told"));
 }
 
 }  // namespace

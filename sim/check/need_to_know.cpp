@@ -1,0 +1,31 @@
+#include "sim/check/need_to_know.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/sim_agents.h"
+
+namespace witan::sim {
+
+namespace {
+
+struct Allowed {
+  std::string_view tool, field;
+};
+constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"}, Allowed{"sim.mail", "text"}};
+
+}  // namespace
+
+std::string checkNeedToKnow(std::string_view tool, const json::object& arguments) {
+  for (const auto& [field, value] : arguments) {
+    const bool allowed = std::any_of(kAllowed.begin(), kAllowed.end(), [&](const Allowed& one) {
+      return one.tool == tool && one.field == std::string_view(field);
+    });
+    if (!allowed) return std::string(tool) + " is told " + std::string(field) + ", which is on no allowlist";
+  }
+  const std::string text = canonicalJson(arguments);
+  if (text.find(kNeedToKnow) != std::string::npos) return std::string(tool) + " is told what may not be told: " + text;
+  return {};
+}
+
+}  // namespace witan::sim

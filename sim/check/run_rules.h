@@ -1,0 +1,61 @@
+// Checker "runs" (seed 003, section 6.1 and section 10, invariant 5): which runs of agents may begin on which device,
+// and which must have ended when all is at rest. Told by whoever drives the devices what each has made durable; it
+// knows nothing of what the devices believe.
+//
+// Values; each rule says "" or the first thing that is wrong.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/wake/run_log.h"
+#include "base/identity.h"
+
+namespace witan::sim {
+
+class RunRules {
+ public:
+  // A device has made durable what waits or runs on it: of what ran there, what is gone has ended.
+  void stands(std::uint32_t device, const std::function<bool(const RunKey&)>& isThere);
+
+  struct Start {
+    std::uint32_t device = 0;
+    std::string agent;
+    RunKey run;
+    bool paused = false;       // the agent, as this device knows
+    bool undisturbed = false;  // all devices see each other, and have since the beginning
+  };
+  // Whether it is news that this run is under way there.
+  bool isNew(std::uint32_t device, const RunKey& run) const;
+  // A run begins. It may not where its end is known, nor while its agent is paused; and of devices that see each other
+  // one runs it.
+  std::string begins(const Start& start);
+  // How many devices have begun it.
+  std::size_t startedBy(const RunKey& run) const;
+
+  // The power went: nothing runs there any more. With the disk goes what it knew of ends.
+  void stopped(std::uint32_t device, bool diskToo);
+
+ private:
+  struct Known {
+    std::set<RunKey> running, ended;
+  };
+  std::map<std::uint32_t, Known> devices_;
+  std::map<RunKey, std::set<std::uint32_t>> startedBy_;
+};
+
+// What should have woken an agent.
+struct ExpectedRun {
+  std::string what;
+  RunKey run;
+};
+
+// At rest: every run that began has ended, and what should have woken an agent did.
+std::string checkAtRest(std::span<const agents::KnownRun> runs, std::span<const ExpectedRun> expected);
+
+}  // namespace witan::sim
