@@ -128,6 +128,30 @@ TEST(DisclosureScenarios, AllEighteenAreThereAndEveryInvariantIsAWitness) {
     EXPECT_NE(expectations.find(std::string("escalated:") + id + "\n"), std::string::npos) << id;
 }
 
+// Whatever column an unknown vulnerability would get, it is refused for being unknown: the rule reads them all
+// (docs/FINDINGS.md, D14).
+TEST(DisclosureInvariants, RefIntegrity_EveryColumnIsOfAKnownVulnerability) {
+  const auto module = makeDomain("disclosure").value();
+  for (const auto& [role, action] : std::vector<std::pair<const char*, const char*>>{
+           {"PatchTracking", R"({"type":"ReviseSeverity","v":"X","sev":"HIGH"})"},
+           {"PatchTracking", R"({"type":"DevelopPatch","v":"X"})"},
+           {"PatchTracking", R"({"type":"ReleaseFix","v":"X","ref":"r"})"},
+           {"PatchTracking", R"({"type":"ObserveExternalFact","v":"X","what":"public"})"},
+           {"PatchTracking", R"({"type":"ObserveExternalFact","v":"X","what":"exploited"})"},
+           {"PatchTracking", R"({"type":"ObserveExternalFact","v":"X","what":"cve","value":"CVE-2026-1"})"},
+           {"PatchTracking", R"({"type":"ObserveExternalFact","v":"X","what":"dedup","value":"CVE-2026-1"})"},
+           {"PatchTracking", R"({"type":"ObserveExternalFact","v":"X","what":"request"})"},
+           {"Disclosure", R"({"type":"AssertReadiness","v":"X"})"}}) {
+    Partition partition(*module);
+    ASSERT_EQ(partition.init("p", {}, day(1)).outcome, Outcome::initialised);
+    const ActionPtr parsed = module->parseAction(objectOf(action)).value();
+    const Decision d =
+        partition.propose({.entity = "p", .role = role, .operationId = "o", .action = parsed.get(), .at = day(2)});
+    EXPECT_EQ(d.outcome, Outcome::rejected) << action;
+    EXPECT_EQ(d.invariant, "VULN_REF_INTEGRITY") << action;
+  }
+}
+
 TEST(DisclosureInvariants, OrderIsTable2AfterTheStructuralOnes) {
   std::vector<std::string> ids;
   const auto module = makeDomain("disclosure").value();

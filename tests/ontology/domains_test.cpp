@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "domains/registry.h"
+#include "ontology/against.h"
 #include "ontology/report.h"
 #include "ontology/review.h"
 #include "tests/ontology/turtle_texts.h"
@@ -91,6 +92,24 @@ TEST_F(OthersOntologies, AreDerivedAlikeUnderAnyNamingAndOrder) {
     const Graph graph = graphOf(text);
     for (int i = 0; i < 300; ++i) ASSERT_EQ(derived(shuffled(graph, random)), expected) << file;
   }
+}
+
+// Where the others' words on a footprint are too few for what their own rules say (docs/FINDINGS.md, D14 and D15).
+TEST_F(OthersOntologies, DifferFromOurDomainsOnlyWhereTheyAreTooNarrow) {
+  const std::pair<const char*, const char*> kFiles[] = {{"udt", "domain_udt.ttl"},
+                                                        {"disclosure", "domain_vuln.ttl"},
+                                                        {"moderation", "domain_ucm.ttl"},
+                                                        {"verification", "domain_verif.ttl"},
+                                                        {"budget", "domain_budget.ttl"}};
+  std::vector<std::string> differences;
+  for (const auto& [domain, file] : kFiles) {
+    const auto module = domains::makeDomain(domain).value();
+    for (const std::string& one : compareWith(module->signature(), modelOf(fileText(folder_ / file))).differences)
+      differences.push_back(std::string(domain) + ": " + one.substr(0, one.find(" reads")));
+  }
+  EXPECT_EQ(differences,
+            (std::vector<std::string>{"disclosure: invariant VULN_REF_INTEGRITY", "verification: process LocateDefect",
+                                      "verification: process AssessSeverity"}));
 }
 
 }  // namespace
