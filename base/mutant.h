@@ -107,7 +107,12 @@ WITAN_LIST(Mutant, none,
            compensateTwice,    // each device compensates under an id of its own
            ackBeforeRow,       // the effect is made before the saga's row is durable
            endlessPoison,      // attempts are never given up
-           retryRefused)       // what was refused for good is tried again
+           retryRefused,       // what was refused for good is tried again
+           // --- domains
+           earlyDisclosure,  // an embargo holds nobody back
+           oneRunSuffices,   // a finding is verified by one reproduction
+           noStatement,      // who is punished need not be told why
+           tieBreak)         // of actions that collide the first executes, and nobody audits the epoch
 
 #ifdef WITAN_MUTANTS
 inline namespace with_mutants {

@@ -29,11 +29,17 @@ set(WITAN_HOOKED_agents
 set(WITAN_HOOKED_saga
   saga/saga_engine.cpp
   saga/saga_repair.cpp)
+set(WITAN_HOOKED_domains
+  domains/disclosure/publication.cpp
+  domains/joint/epoch.cpp
+  domains/joint/invariants.cpp
+  domains/moderation/enforcement.cpp
+  domains/verification/invariants.cpp)
 set(WITAN_HOOKED_sim
   sim/active_mutant.cpp)
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
-foreach(room replication kernel node_replica saga agents sim)
+foreach(room replication kernel node_replica saga agents domains sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE hooked)
   add_library(witan_${room}_hooked OBJECT ${hooked})
   target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
@@ -43,4 +49,4 @@ endforeach()
 add_executable(witan-mutants node/main.cpp)
 target_link_libraries(witan-mutants PRIVATE
   witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_saga_hooked witan_agents_hooked
-  witan_sim_hooked witan_node)
+  witan_domains_hooked witan_sim_hooked witan_node)

@@ -93,6 +93,11 @@ constexpr MutantCase kCases[] = {
     {Mutant::compensateTwice, "sagas operations", "agents", 50, "each device compensates under an id of its own"},
     {Mutant::endlessPoison, "liveness", "agents", 5, "attempts are never given up"},
     {Mutant::retryRefused, "operations", "agents", 5, "what was refused for good is tried again"},
+    {Mutant::earlyDisclosure, "ledger-rules", "domains", 20, "an embargo holds nobody back"},
+    {Mutant::oneRunSuffices, "ledger-rules", "domains", 20, "a finding is verified by one reproduction"},
+    {Mutant::noStatement, "ledger-rules", "domains", 20, "who is punished need not be told why"},
+    {Mutant::tieBreak, "ledger-rules", "domains", 20,
+     "of actions that collide the first executes, and nobody audits the epoch"},
 };
 
 constexpr Mutant kStories[] = {Mutant::trustOldToken, Mutant::keepVoidToken,    Mutant::ackUnheard,

@@ -1,5 +1,6 @@
 // Rules about a disclosure at T: DISCLOSURE_TIMELINE_CONSISTENCY, EMBARGO_ENFORCEMENT, PATCH_BEFORE_DISCLOSURE,
 // CVE_ATTRIBUTION_CONSISTENCY, DISCLOSURE_COMPLETENESS.
+#include "base/mutant.h"
 #include "domains/disclosure/invariants.h"
 #include "domains/disclosure/verdicts.h"
 
@@ -86,7 +87,8 @@ Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const Ro
   if (!v.has<DiscAt>()) return Verdict::pass();
   const Time at = *v.get<DiscAt>();
   const Time release = spec.releaseAt(deadline, v.get<PatchReleasedAt>(), at);
-  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived()) return Verdict::pass();
+  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived() || mutated(Mutant::earlyDisclosure))
+    return Verdict::pass();
   const std::string what = of("the embargo") + " permits disclosure from " + formatTime(release) + " on";
   if (isBy(v.get<ExploitObservedAt>(), at)) return Verdict::escalate(what + ", but it is being exploited");
   return Verdict::reject(what);

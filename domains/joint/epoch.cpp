@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "kernel/joint/admissibility.h"
 #include "kernel/joint/setup_names.h"
 
@@ -120,7 +121,9 @@ EpochResult adjudicate(const EpochInput& input) {
     if (!first[i]) continue;
     submitted = true;
     const bool passed = first[i] == core::FirstPass::pass;
-    const bool refused = passed && interference.refuses(request);
+    const bool favoured = mutated(Mutant::tieBreak) && passed && !collided;
+    const bool refused = passed && interference.refuses(request) && !favoured;
+    if (favoured) collided = interference.refuses(request);
     admissible = admissible || passed;
     collided = collided || refused;
     if (first[i] == core::FirstPass::fault || (passed && !refused && core::violatesScope(request, setup.initialState)))

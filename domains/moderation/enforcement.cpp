@@ -1,6 +1,7 @@
 // The invariants of enforcement: evidence, reasons, proportion, appeals, and what only a human may do.
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "domains/moderation/invariants.h"
 #include "domains/moderation/words.h"
 
@@ -52,7 +53,8 @@ bool isComplete(const RowView<StatementOfReasons, kNotices>& notice) {
 
 // O(notices) for a restrictive action.
 Verdict checkReasons(const View<StatementOfReasons>& s, const RowView<StatementOfReasons, kActions>& row) {
-  if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()))
+  if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()) ||
+      mutated(Mutant::noStatement))
     return Verdict::pass();
   for (auto notice : s.rows<kNotices>())
     if (notice.get<NoticeAction>() == row.key() && isComplete(notice) &&

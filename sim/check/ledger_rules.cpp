@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "kernel/merkle.h"
+#include "sim/check/domain_rules.h"
 
 namespace witan::sim {
 
@@ -165,11 +166,23 @@ std::string LedgerRules::invariants(const Entry& entry, Entity& entity) const {
   return {};
 }
 
+std::string LedgerRules::states() const {
+  for (const auto& [name, entity] : entities_) {
+    if (entity->poisoned) continue;
+    std::string text;
+    module_.writeState(text, *entity->state);
+    const auto state = objectOf(text);
+    const std::string wrong = state ? checkDomainState(module_.signature().domain, *state) : "it is no JSON object";
+    if (!wrong.empty()) return "the state of " + name + ": " + wrong;
+  }
+  return {};
+}
+
 std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines) {
   LedgerRules rules(module);
   for (const LedgerLine& line : lines)
     if (std::string problem = rules.add(line); !problem.empty()) return problem;
-  return {};
+  return rules.states();
 }
 
 namespace {

@@ -34,6 +34,8 @@ class LedgerRules {
   // The next line; "" or what is wrong with it. Nothing may be added after that. O(state of its entity).
   std::string add(const LedgerLine& line);
   std::uint64_t entries() const { return entries_; }
+  // What the entities have come to, by the domain's own words (sim/check/domain_rules.h); "" or what is wrong.
+  std::string states() const;
 
  private:
   struct Entity;
@@ -55,7 +57,7 @@ class LedgerRules {
   WordWriter words_;
 };
 
-// The whole of a ledger: "" or the first line that breaks a rule.
+// The whole of a ledger: "" or the first line that breaks a rule, or an entity whose state does.
 std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines);
 
 // A log as one device holds it in the end.
