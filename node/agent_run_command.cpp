@@ -11,12 +11,12 @@
 #include "domains/registry.h"
 #include "node/agent_check.h"
 #include "node/agent_feed.h"
-#include "node/replica/ledger_looks.h"
 #include "node/clinic_feed.h"
 #include "node/control_client.h"
 #include "node/node_dir.h"
 #include "node/output.h"
 #include "node/portfolio_feed.h"
+#include "node/replica/ledger_looks.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_command.h"
 
