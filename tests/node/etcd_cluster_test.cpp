@@ -10,15 +10,15 @@
 #include <set>
 
 #include "tests/node/etcd_servers.h"
-#include "tests/node/up_process.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
 
-using testing::DaemonProcess;
 using testing::EtcdServers;
 using testing::Finished;
 using ::testing::HasSubstr;
+using testing::Node;
 using testing::until;
 
 std::string configFor(const std::vector<std::string>& urls) {
@@ -37,22 +37,22 @@ class EtcdCluster : public ::testing::Test {
   void begin(std::size_t members) {
     etcd_.emplace(members);
     ASSERT_TRUE(etcd_->ready());
-    for (const char* name : {"a", "b", "c"}) nodes_.emplace_back(name, configFor(etcd_->urls()));
-    ASSERT_TRUE(nodes_[0].init(1));
-    ASSERT_TRUE(nodes_[0].start());
+    for (const char* name : {"a", "b", "c"}) nodes_.emplace_back(scratch_, name, configFor(etcd_->urls()));
+    ASSERT_TRUE(nodes_[0].init(1).exitCode == 0);
+    ASSERT_TRUE(nodes_[0].up());
     for (std::size_t i : {1u, 2u}) {
-      ASSERT_TRUE(nodes_[i].join(nodes_[0]));
-      ASSERT_TRUE(nodes_[i].start());
+      ASSERT_TRUE(nodes_[i].joins(nodes_[0]));
+      ASSERT_TRUE(nodes_[i].up());
     }
-    for (DaemonProcess& node : nodes_) ASSERT_TRUE(until([&] { return node.connectedTo(2); }));
+    for (Node& node : nodes_) ASSERT_TRUE(until([&] { return node.connectedTo(2); }));
     ASSERT_TRUE(until([&] { return ownerOf("budget/0") != nullptr; }));
-    const Finished begun = nodes_[1].witan({"begin", "budget", "x"});
+    const Finished begun = nodes_[1].run({"begin", "budget", "x"});
     ASSERT_EQ(begun.exitCode, 0) << begun.err;
   }
 
   // The node that decides for it, by its own word; null: nobody does now.
-  DaemonProcess* ownerOf(std::string_view partition) {
-    for (DaemonProcess& node : nodes_) {
+  Node* ownerOf(std::string_view partition) {
+    for (Node& node : nodes_) {
       if (!node.running() || frozen_ == &node) continue;
       const json::value all = node.get("/v1/partitions");
       if (!all.is_object()) continue;
@@ -63,9 +63,9 @@ class EtcdCluster : public ::testing::Test {
     }
     return nullptr;
   }
-  DaemonProcess& anotherThan(const DaemonProcess& node) { return &node == &nodes_[0] ? nodes_[1] : nodes_[0]; }
+  Node& anotherThan(const Node& node) { return &node == &nodes_[0] ? nodes_[1] : nodes_[0]; }
 
-  static Result<json::value> spend(const DaemonProcess& node, const std::string& id, std::int64_t waitMs = 30'000) {
+  static Result<json::value> spend(const Node& node, const std::string& id, std::int64_t waitMs = 30'000) {
     return node.post("/v1/propose", {{"domain", "budget"},
                                      {"entity", "x"},
                                      {"role", "A"},
@@ -80,7 +80,7 @@ class EtcdCluster : public ::testing::Test {
   // Proposals, one after the other at each node, asked for again until answered.
   class Load {
    public:
-    explicit Load(std::vector<const DaemonProcess*> nodes) {
+    explicit Load(std::vector<const Node*> nodes) {
       for (std::size_t i = 0; i < nodes.size(); ++i)
         threads_.emplace_back([this, i, node = nodes[i]] { run(i, *node); });
     }
@@ -97,7 +97,7 @@ class EtcdCluster : public ::testing::Test {
     }
 
    private:
-    void run(std::size_t thread, const DaemonProcess& node) {
+    void run(std::size_t thread, const Node& node) {
       for (std::size_t n = 0; !stopped_; ++n) {
         const std::string id = "load:" + std::to_string(thread) + "." + std::to_string(n);
         while (!approved(spend(node, id)) && !stopped_) {
@@ -114,7 +114,7 @@ class EtcdCluster : public ::testing::Test {
   };
 
   // Operation ids about x in a node's ledger, with how often each is there.
-  static std::map<std::string, int> ledgerOf(const DaemonProcess& node) {
+  static std::map<std::string, int> ledgerOf(const Node& node) {
     std::map<std::string, int> found;
     const json::value ledger = node.get("/v1/ledger?domain=budget&limit=10000");
     if (ledger.is_object())
@@ -127,12 +127,12 @@ class EtcdCluster : public ::testing::Test {
 
   // Every node has the same ledgers, each entry follows from those before it, and what was acknowledged is there once.
   void expectNothingLost(const std::set<std::string>& acknowledged) {
-    for (DaemonProcess& node : nodes_) ASSERT_TRUE(node.running() || node.start());
+    for (Node& node : nodes_) ASSERT_TRUE(node.running() || node.up());
     std::map<std::string, int> found;
     std::string root;
     ASSERT_TRUE(until([&] {
       std::set<std::string> roots;
-      for (const DaemonProcess& node : nodes_) {
+      for (const Node& node : nodes_) {
         const json::value report = node.get("/v1/ledger/verify?replay=true");
         if (!report.is_object() || !report.at("ok").as_bool()) return false;
         roots.emplace(report.at("root").as_string());
@@ -153,16 +153,17 @@ class EtcdCluster : public ::testing::Test {
     }
   };
 
+  testing::Scratch scratch_;
   std::optional<EtcdServers> etcd_;
-  std::deque<DaemonProcess> nodes_;
-  DaemonProcess* frozen_ = nullptr;
+  std::deque<Node> nodes_;
+  Node* frozen_ = nullptr;
 };
 
 TEST_F(EtcdCluster, InitFoundsNothingAndTheFirstToAskOwns) {
   begin(1);
-  DaemonProcess* owner = ownerOf("budget/0");
+  Node* owner = ownerOf("budget/0");
   ASSERT_NE(owner, nullptr);
-  const Finished proposed = anotherThan(*owner).witan({"propose", "budget", "x", "A", R"({"type":"SpendA","n":5})"});
+  const Finished proposed = anotherThan(*owner).run({"propose", "budget", "x", "A", R"({"type":"SpendA","n":5})"});
   EXPECT_EQ(proposed.exitCode, 0) << proposed.err;
   EXPECT_THAT(proposed.out, HasSubstr("approved"));
   EXPECT_THAT(owner->check("etcd"), HasSubstr("connected to " + etcd_->url(0)));
@@ -176,10 +177,10 @@ TEST_F(EtcdCluster, InitFoundsNothingAndTheFirstToAskOwns) {
 TEST_F(EtcdCluster, AnOwnerThatIsKilledIsReplacedAndNothingAcknowledgedIsLost) {
   begin(3);
   for (int kill = 0; kill < 2; ++kill) {
-    DaemonProcess* owner = ownerOf("budget/0");
+    Node* owner = ownerOf("budget/0");
     ASSERT_NE(owner, nullptr);
-    std::vector<const DaemonProcess*> others;
-    for (const DaemonProcess& node : nodes_)
+    std::vector<const Node*> others;
+    for (const Node& node : nodes_)
       if (&node != owner) others.insert(others.end(), {&node, &node});
     Load load(others);
     ASSERT_TRUE(until([&] { return load.acknowledged() > 20; }));
@@ -193,9 +194,9 @@ TEST_F(EtcdCluster, AnOwnerThatIsKilledIsReplacedAndNothingAcknowledgedIsLost) {
 
 TEST_F(EtcdCluster, AnOwnerThatIsFrozenIsReplacedAndDecidesNothingLate) {
   begin(1);
-  DaemonProcess* owner = ownerOf("budget/0");
+  Node* owner = ownerOf("budget/0");
   ASSERT_NE(owner, nullptr);
-  DaemonProcess& other = anotherThan(*owner);
+  Node& other = anotherThan(*owner);
   std::set<std::string> acknowledged;
   {
     Load load({&other, &other, owner});
@@ -223,7 +224,7 @@ TEST_F(EtcdCluster, AnOwnerThatIsFrozenIsReplacedAndDecidesNothingLate) {
 
 TEST_F(EtcdCluster, AMinorityOfEtcdMayGoAndAMajorityMayComeBack) {
   begin(3);
-  const DaemonProcess& asked = nodes_[1];
+  const Node& asked = nodes_[1];
   std::set<std::string> acknowledged;
   // The leader goes: the hardest minority.
   std::optional<std::size_t> leader;
@@ -243,7 +244,7 @@ TEST_F(EtcdCluster, AMinorityOfEtcdMayGoAndAMajorityMayComeBack) {
   EXPECT_EQ(waiting->at("outcome").as_string(), "waiting");
   EXPECT_THAT(std::string(waiting->at("message").as_string()), HasSubstr("etcd is unavailable"));
   EXPECT_EQ(asked.metric("etcd_up"), 0);
-  EXPECT_EQ(asked.witan({"status"}).exitCode, 0);  // it reads on
+  EXPECT_EQ(asked.run({"status"}).exitCode, 0);  // it reads on
   // It comes back: what waited is decided.
   etcd_->start(second);
   ASSERT_TRUE(until([&] { return approved(spend(asked, "majority")); }));
@@ -271,10 +272,10 @@ TEST_F(EtcdCluster, AWatchThatIsCompactedAwayBeginsAnew) {
 
 TEST_F(EtcdCluster, ACleanStopHandsOverAtOnce) {
   begin(1);
-  DaemonProcess* owner = ownerOf("budget/0");
+  Node* owner = ownerOf("budget/0");
   ASSERT_NE(owner, nullptr);
   ASSERT_TRUE(approved(spend(*owner, "before")));
-  DaemonProcess& other = anotherThan(*owner);
+  Node& other = anotherThan(*owner);
   EXPECT_EQ(owner->stop(), 0);
   ASSERT_TRUE(approved(spend(other, "after")));
   EXPECT_THAT(etcd_->post(0, "/v3/lease/leases", "{}"), HasSubstr("leases"));

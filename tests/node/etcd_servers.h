@@ -20,8 +20,8 @@ class EtcdServers {
       : more_(std::move(more)), scheme_(std::move(scheme)) {
     for (std::size_t i = 0; i < members; ++i) {
       members_.emplace_back();
-      members_[i].client = "127.0.0.1:" + std::to_string(freePort());
-      members_[i].peer = "http://127.0.0.1:" + std::to_string(freePort());
+      members_[i].client = freeAddress();
+      members_[i].peer = "http://" + freeAddress();
       cluster_ += (i > 0 ? "," : "") + nameOf(i) + "=" + members_[i].peer;
     }
     for (std::size_t i = 0; i < members; ++i) start(i);

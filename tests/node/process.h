@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -24,7 +25,7 @@
 namespace witan::node::testing {
 
 // Whether it came true.
-inline bool until(const std::function<bool()>& so, std::chrono::seconds patience = std::chrono::seconds(60)) {
+inline bool until(const std::function<bool()>& so, std::chrono::seconds patience = std::chrono::seconds(90)) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!so()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
@@ -47,10 +48,12 @@ inline std::uint16_t freePort() {
   return ntohs(at.sin_port);
 }
 
+inline std::string freeAddress() { return "127.0.0.1:" + std::to_string(freePort()); }
+
 class Process {
  public:
-  // Ends with the test, however that ends.
-  Process(std::vector<std::string> words, const std::string& log) {
+  // Ends with the thread that made it, however that ends. `prepare` runs in the child before it becomes the program.
+  Process(std::vector<std::string> words, const std::string& log, const std::function<void()>& prepare = {}) {
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -63,12 +66,15 @@ class Process {
     dup2(out, STDERR_FILENO);
     const int in = open("/dev/null", O_RDONLY);
     dup2(in, STDIN_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // sockets of the test's other threads
+    if (prepare) prepare();
     execvp(argv[0], argv.data());
     _exit(127);
   }
   Process(const Process&) = delete;
   ~Process() { end(SIGKILL); }
 
+  pid_t pid() const { return pid_; }
   void signal(int which) {
     if (pid_ > 0) ::kill(pid_, which);
   }

@@ -10,20 +10,19 @@
 #include "node/cluster/device_key.h"
 #include "node/cluster/join_token.h"
 #include "node/control_client.h"
-#include "tests/node/daemon_process.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
 
 using testing::begin;
 using testing::enrol;
-using testing::eventually;
 using testing::Finished;
 using ::testing::HasSubstr;
 using testing::Node;
 using ::testing::Not;
-using testing::runWitan;
 using testing::Scratch;
+using testing::until;
 
 std::string entriesOf(const Node& node) { return node.run({"ledger", "verify"}).out; }
 
@@ -42,7 +41,7 @@ TEST(Deployment, AProposalOfOneDeviceIsDecidedByAnotherAndOnAllLedgers) {
   // The same operation again is answered from the ledger.
   EXPECT_THAT(propose(second, "op-1", 100).out, HasSubstr("\"duplicate\":true"));
   EXPECT_THAT(propose(first, "op-2", 200'000).out, HasSubstr("BUDGET_CAP"));
-  EXPECT_TRUE(eventually([&] { return entriesOf(first) == entriesOf(second); }));
+  EXPECT_TRUE(until([&] { return entriesOf(first) == entriesOf(second); }));
   EXPECT_THAT(entriesOf(second), HasSubstr("ok 2 "));
   EXPECT_EQ(second.stop(), 0);
   EXPECT_EQ(first.stop(), 0);
@@ -68,7 +67,7 @@ TEST(Deployment, KilledAtAnyTimeNothingAcknowledgedIsLost) {
   EXPECT_EQ(acknowledged.size(), 6u);
   for (const std::string& operation : acknowledged)
     EXPECT_THAT(propose(first, operation, 1).out, HasSubstr("\"duplicate\":true")) << operation;
-  EXPECT_TRUE(eventually([&] { return entriesOf(first) == entriesOf(second); }));
+  EXPECT_TRUE(until([&] { return entriesOf(first) == entriesOf(second); }));
   EXPECT_THAT(entriesOf(first), HasSubstr("ok 6 "));
 }
 
@@ -86,7 +85,7 @@ TEST(Deployment, AProposalMadeWhileCutOffWaitsAndIsDecidedOnce) {
   ASSERT_TRUE(second.up()) << second.log();
   EXPECT_THAT(second.run({"status"}).out, HasSubstr("1 in the outbox"));
   ASSERT_EQ(first.run({"peers", "heal", "second"}).exitCode, 0);
-  EXPECT_TRUE(eventually([&] { return entriesOf(first).starts_with("ok 1 "); }));
+  EXPECT_TRUE(until([&] { return entriesOf(first).starts_with("ok 1 "); }));
   EXPECT_TRUE(second.waitUntil("quiet"));
   EXPECT_THAT(propose(first, "op-other", 5).out, HasSubstr("approved"));
   EXPECT_THAT(entriesOf(first), HasSubstr("ok 2 "));
@@ -99,12 +98,12 @@ TEST(Deployment, ARevokedDeviceIsCutOffAtOnceAndStaysOut) {
   ASSERT_TRUE(enrol(first, second)) << second.log();
   ASSERT_TRUE(enrol(first, third)) << third.log();
   ASSERT_EQ(first.run({"device", "revoke", "second", "--reason", "stolen"}).exitCode, 0);
-  EXPECT_TRUE(eventually([&] { return second.run({"status"}).out.find("0 of") != std::string::npos; }));
-  EXPECT_TRUE(eventually([&] { return third.run({"device", "roster"}).out.find("stolen") != std::string::npos; }));
+  EXPECT_TRUE(until([&] { return second.run({"status"}).out.find("0 of") != std::string::npos; }));
+  EXPECT_TRUE(until([&] { return third.run({"device", "roster"}).out.find("stolen") != std::string::npos; }));
   // Started again, it tries, and is refused for the stated reason.
   second.kill();
   ASSERT_TRUE(second.up());
-  EXPECT_TRUE(eventually([&] {
+  EXPECT_TRUE(until([&] {
     return first.log().find("this device was revoked") != std::string::npos ||
            third.log().find("this device was revoked") != std::string::npos;
   })) << first.log();
@@ -142,7 +141,7 @@ TEST(Deployment, WithoutATokenAPersonApproves) {
   std::thread asks([&] {
     joined = phone.run({"join", "--address", first.address(), "--fingerprint", fingerprint, "--name", "phone"});
   });
-  EXPECT_TRUE(eventually([&] { return first.run({"device", "pending"}).out.find("phone") != std::string::npos; }));
+  EXPECT_TRUE(until([&] { return first.run({"device", "pending"}).out.find("phone") != std::string::npos; }));
   EXPECT_EQ(first.run({"device", "approve", "phone", "--role", "budget.A"}).exitCode, 0);
   asks.join();
   EXPECT_EQ(joined.exitCode, 0) << joined.err;
@@ -155,7 +154,7 @@ TEST(Deployment, ACertificateOfAnotherClusterGetsNothing) {
   Node first(scratch, "first"), foreign(scratch, "foreign");
   ASSERT_TRUE(begin(first)) << first.log();
   ASSERT_TRUE(foreign.init().exitCode == 0 && foreign.up({"--dial", first.address()})) << foreign.log();
-  EXPECT_TRUE(eventually([&] { return first.log().find("has this key") != std::string::npos; })) << first.log();
+  EXPECT_TRUE(until([&] { return first.log().find("has this key") != std::string::npos; })) << first.log();
   EXPECT_THAT(foreign.run({"status"}).out, HasSubstr("0 of 0 connected"));
 }
 
@@ -179,7 +178,7 @@ TEST(Deployment, ADeviceGetsTheSlicesOfItsRolesAndNotAByteMore) {
   EXPECT_THAT(act(first, "Clinical", R"({"type":"RecordResult","order":"O1","outcome":"NEGATIVE","on":"2026-06-02"})"),
               HasSubstr("approved"));
   EXPECT_EQ(first.run({"journal", "put", "n1", "--type", "note", "--text", "not for the laboratory"}).exitCode, 0);
-  EXPECT_TRUE(eventually([&] {
+  EXPECT_TRUE(until([&] {
     return lab.run({"slice", "udt", "David", "--role", "LabOrder"}).out.find("visible to the laboratory") !=
            std::string::npos;
   })) << lab.log();
@@ -244,7 +243,7 @@ TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
   for (Node* node : {&second, &first}) {
     const std::string before = testing::contentOf(node->dir() + "/device.key");
     EXPECT_EQ(node->run({"device", "rotate-key"}).exitCode, 0);
-    EXPECT_TRUE(eventually([&] { return testing::contentOf(node->dir() + "/device.key") != before; })) << node->log();
+    EXPECT_TRUE(until([&] { return testing::contentOf(node->dir() + "/device.key") != before; })) << node->log();
     EXPECT_TRUE(first.waitUntil("connected") && second.waitUntil("connected")) << first.log() << second.log();
   }
   second.stop();

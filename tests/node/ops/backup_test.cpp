@@ -5,7 +5,7 @@
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"
 #include "node/data_format.h"
-#include "tests/node/ops/operated_node.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
@@ -48,7 +48,7 @@ TEST_F(BackedUp, EveryByteThatChangesIsNoticedAndNothingIsRestored) {
     if (at.is_regular_file() && at.file_size() > 0) files.push_back(at.path());
   ASSERT_GT(files.size(), 10u);
   for (const fs::path& file : files) {
-    const std::string whole = fileContent(file);
+    const std::string whole = contentOf(file);
     for (const std::size_t place : {std::size_t{0}, whole.size() / 2, whole.size() - 1}) {
       std::string bad = whole;
       bad[place] = static_cast<char>(bad[place] ^ 1);
@@ -129,8 +129,8 @@ TEST_F(BackedUp, RestoringGoesOnAsAnotherWriterAndSetsAsideOnlyWithForce) {
   const Finished got = runWitan({"journal", "get", "plot", "--dir", scratch / "one"});
   EXPECT_EQ(got.exitCode, 0) << got.err;
   EXPECT_NE(got.out.find("beans"), std::string::npos) << got.out;
-  EXPECT_NE(fileContent(scratch / "one/writer").find(done->writer), std::string::npos);
-  EXPECT_EQ(fileContent(fs::path(done->aside) / "writer").find(done->writer), std::string::npos);
+  EXPECT_NE(contentOf(scratch / "one/writer").find(done->writer), std::string::npos);
+  EXPECT_EQ(contentOf(fs::path(done->aside) / "writer").find(done->writer), std::string::npos);
 }
 
 TEST_F(BackedUp, WithoutKeysItSaysWhichAreMissingAndTakesThoseThatAreThere) {
@@ -172,12 +172,12 @@ TEST_F(BackedUp, TargetsThatAreNotNewAreRefused) {
 // used twice (replication/incarnation.h).
 TEST(BackupOfARunningNode, LosesNothingThatOthersSawAndUsesNoDotTwice) {
   Scratch scratch;
-  OperatedNode first(scratch, "first"), second(scratch, "second");
-  ASSERT_EQ(first.init().exitCode, 0);
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_EQ(first.init(2).exitCode, 0);
   ASSERT_TRUE(first.up()) << first.log();
   ASSERT_TRUE(second.joins(first));
   ASSERT_TRUE(second.up()) << second.log();
-  ASSERT_TRUE(second.reaches("connected"));
+  ASSERT_TRUE(second.waitUntil("connected"));
   ASSERT_EQ(second.run({"journal", "put", "before", "--type", "note", "--text", "b"}).exitCode, 0);
   const json::value saved = second.runJson({"backup", "--with-keys", "--to", scratch / "copy"});
   ASSERT_TRUE(saved.get_object().contains("bytes")) << canonicalJson(saved);
@@ -185,7 +185,7 @@ TEST(BackupOfARunningNode, LosesNothingThatOthersSawAndUsesNoDotTwice) {
   for (int i = 0; i < 5; ++i)
     ASSERT_EQ(second.run({"journal", "put", "after-" + std::to_string(i), "--type", "note", "--text", "a"}).exitCode,
               0);
-  ASSERT_TRUE(becomesTrue([&] { return first.run({"journal", "get", "after-4"}).exitCode == 0; }));
+  ASSERT_TRUE(until([&] { return first.run({"journal", "get", "after-4"}).exitCode == 0; }));
   // Not while it runs.
   EXPECT_EQ(second.run({"restore", "--force", "--from", scratch / "copy"}).exitCode, 1);
   ASSERT_EQ(second.stop(SIGKILL), 128 + SIGKILL);
@@ -194,20 +194,19 @@ TEST(BackupOfARunningNode, LosesNothingThatOthersSawAndUsesNoDotTwice) {
   ASSERT_TRUE(second.up()) << second.log();
   EXPECT_NE(text(second.runJson({"status"}), "writer"), writer);
   ASSERT_EQ(second.run({"journal", "put", "later", "--type", "note", "--text", "l"}).exitCode, 0);
-  ASSERT_TRUE(second.reaches("connected"));
-  for (OperatedNode* node : {&first, &second})
+  ASSERT_TRUE(second.waitUntil("connected"));
+  for (Node* node : {&first, &second})
     for (const char* id : {"before", "after-0", "after-4", "later"})
-      EXPECT_TRUE(becomesTrue([&] { return node->run({"journal", "get", id}).exitCode == 0; })) << node->dir() << id;
-  for (OperatedNode* node : {&first, &second})
-    EXPECT_EQ(node->log().find("EQUIVOCATION"), std::string::npos) << node->log();
+      EXPECT_TRUE(until([&] { return node->run({"journal", "get", id}).exitCode == 0; })) << node->dir() << id;
+  for (Node* node : {&first, &second}) EXPECT_EQ(node->log().find("EQUIVOCATION"), std::string::npos) << node->log();
 }
 
 // The owner of all partitions is restored alone: what it had decided is there, the same request is answered from the
 // ledger, and it decides again only after it has seized.
 TEST(BackupOfARunningNode, OfTheOnlyOwnerDecidesAgainAfterItHasSeized) {
   Scratch scratch;
-  OperatedNode node(scratch, "only");
-  ASSERT_EQ(node.init().exitCode, 0);
+  Node node(scratch, "only");
+  ASSERT_EQ(node.init(2).exitCode, 0);
   ASSERT_TRUE(node.up()) << node.log();
   const auto spend = [&](const char* operation) {
     return node.runJson({"propose", "budget", "B", "A", R"({"type":"SpendA","n":1})", "--operation-id", operation,
@@ -238,7 +237,7 @@ TEST(DataFormat, ANewerOneIsRefusedNamingBothVersionsAndAMissingOneIsTheFirst) {
   Scratch scratch;
   const std::string dir = scratch / "one";
   ASSERT_EQ(runWitan({"init", "--name", "one", "--dir", dir}).exitCode, 0);
-  EXPECT_EQ(fileContent(dir + "/format"), "witan data 1\n");
+  EXPECT_EQ(contentOf(dir + "/format"), "witan data 1\n");
   scratch.write("one/format", "witan data 2\n");
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"up"}, {"journal", "list"}, {"ledger", "verify"}, {"backup", "--to", scratch / "c"}}) {

@@ -7,7 +7,7 @@
 #include "node/doctor/doctor.h"
 #include "node/doctor/support_bundle.h"
 #include "node/doctor/tar_gz.h"
-#include "tests/node/ops/operated_node.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
@@ -18,7 +18,7 @@ using namespace testing;
 constexpr Time kNow{1'790'000'000'000'000};
 
 struct Doctor : ::testing::Test {
-  void SetUp() override { ASSERT_EQ(node.init().exitCode, 0); }
+  void SetUp() override { ASSERT_EQ(node.init(2).exitCode, 0); }
   // Of the findings of that name, the worst.
   CheckLevel level(std::string_view name, std::string* what = nullptr) {
     CheckLevel found = CheckLevel::ok;
@@ -30,7 +30,7 @@ struct Doctor : ::testing::Test {
     return found;
   }
   Scratch scratch;
-  OperatedNode node{scratch, "one"};
+  Node node{scratch, "one"};
 };
 
 TEST_F(Doctor, FindsNothingWrongWithAFreshNode) {
@@ -50,7 +50,7 @@ TEST_F(Doctor, NamesEachThingThatIsWrong) {
   EXPECT_EQ(level("directory"), CheckLevel::warn);
   ::chmod(node.dir().c_str(), 0700);
   const auto with = [&](const std::string& file, const std::string& text, const char* check) {
-    const std::string before = fileContent(node.dir() + "/" + file);
+    const std::string before = contentOf(node.dir() + "/" + file);
     scratch.write("one/" + file, text);
     std::string what;
     EXPECT_EQ(level(check, &what), CheckLevel::fail) << check;
@@ -95,8 +95,8 @@ TEST_F(Doctor, TheSupportBundleHoldsWhatHelpsAndNoSecretAndNoRecord) {
   const Finished invited = node.run({"device", "invite"});
   std::vector<std::string> secrets{"SecretEntity", "SecretText", invited.out.substr(0, 60)};
   for (const char* key : {"device.key", "admin.key", "cluster.key"})
-    secrets.push_back(fileContent(node.dir() + "/" + key).substr(0, 64));
-  const auto tokens = parseJson(fileContent(node.dir() + "/control.tokens"));
+    secrets.push_back(contentOf(node.dir() + "/" + key).substr(0, 64));
+  const auto tokens = parseJson(contentOf(node.dir() + "/control.tokens"));
   for (const auto& member : tokens->get_object()) secrets.emplace_back(member.value().as_string());
   std::string log = "a line\n";
   for (std::size_t i = 2; i < secrets.size(); ++i) log += "leaked " + secrets[i] + "\n";
@@ -123,9 +123,9 @@ TEST(TarGz, IsReadByTarAndGzip) {
   ASSERT_TRUE(bytes.ok());
   scratch.write("x.tar.gz", *bytes);
   ASSERT_EQ(std::system(("tar -xzf " + (scratch / "x.tar.gz") + " -C " + (scratch / "")).c_str()), 0);
-  EXPECT_EQ(fileContent(scratch / "a/empty"), "");
-  EXPECT_EQ(fileContent(scratch / "a/block"), std::string(512, 'b'));
-  EXPECT_EQ(fileContent(scratch / "a/more"), std::string(513, 'm'));
+  EXPECT_EQ(contentOf(scratch / "a/empty"), "");
+  EXPECT_EQ(contentOf(scratch / "a/block"), std::string(512, 'b'));
+  EXPECT_EQ(contentOf(scratch / "a/more"), std::string(513, 'm'));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "net/http_client.h"
-#include "tests/node/ops/operated_node.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
@@ -27,7 +27,7 @@ class NotifySocket {
   }
   ~NotifySocket() { ::close(fd_); }
   bool hears(const std::string& word) {
-    return becomesTrue([&] {
+    return until([&] {
       char piece[4096];
       for (ssize_t got = 0; (got = ::recv(fd_, piece, sizeof piece, 0)) > 0;)
         heard_ += std::string(piece, static_cast<std::size_t>(got)) + "\n";
@@ -47,13 +47,13 @@ class NotifySocket {
 };
 
 struct Service : ::testing::Test {
-  void SetUp() override { ASSERT_EQ(node.init().exitCode, 0); }
+  void SetUp() override { ASSERT_EQ(node.init(2).exitCode, 0); }
   net::HttpResponse get(const std::string& address, const std::string& target) {
     auto response = net::httpCall({.address = address}, {.method = "GET", .target = target}, 30'000);
     return response.ok() ? *response : net::HttpResponse{.status = 0, .body = response.error().message};
   }
   Scratch scratch;
-  OperatedNode node{scratch, "one"};
+  Node node{scratch, "one"};
 };
 
 TEST_F(Service, TellsItsManagerWhenItIsReadyAliveReloadingAndStopping) {
@@ -70,7 +70,7 @@ TEST_F(Service, TellsItsManagerWhenItIsReadyAliveReloadingAndStopping) {
 }
 
 TEST_F(Service, HealthAndMetricsNeedNoTokenAndNothingElseIsServedThere) {
-  const std::string address = loopbackAddress();
+  const std::string address = freeAddress();
   ASSERT_TRUE(node.up({}, [&] { ::setenv("WITAN_METRICS_LISTEN", address.c_str(), 1); })) << node.log();
   EXPECT_EQ(get(address, "/livez").status, 200);
   const net::HttpResponse ready = get(address, "/readyz?verbose=1");
@@ -87,15 +87,15 @@ TEST_F(Service, HealthAndMetricsNeedNoTokenAndNothingElseIsServedThere) {
 
 TEST_F(Service, AReloadTakesTheLogLevelAndKeepsTheOldConfigurationIfTheNewOneIsWrong) {
   ASSERT_TRUE(node.up()) << node.log();
-  const std::string config = fileContent(node.dir() + "/witan.toml");
+  const std::string config = contentOf(node.dir() + "/witan.toml");
   scratch.write("one/witan.toml", "[log]\nlevel = \"shout\"\n");
   node.signal(SIGHUP);
-  EXPECT_TRUE(becomesTrue([&] { return node.log().find("the configuration was not taken") != std::string::npos; }));
+  EXPECT_TRUE(until([&] { return node.log().find("the configuration was not taken") != std::string::npos; }));
   EXPECT_NE(node.log().find("shout"), std::string::npos);
   EXPECT_EQ(node.run({"status"}).exitCode, 0);
   scratch.write("one/witan.toml", "[log]\nlevel = \"debug\"\n");
   node.signal(SIGHUP);
-  EXPECT_TRUE(becomesTrue([&] { return node.log().find("configuration read again") != std::string::npos; }));
+  EXPECT_TRUE(until([&] { return node.log().find("configuration read again") != std::string::npos; }));
   EXPECT_EQ(node.stop(), 0);
 }
 
@@ -119,8 +119,8 @@ TEST_F(Service, AnAddressInUseAndADirectoryInUseAreRefused) {
   EXPECT_EQ(second.exitCode, 1);
   EXPECT_NE(second.err.find("is already open by another process"), std::string::npos) << second.err;
   EXPECT_EQ(node.run({"status"}).exitCode, 0);  // the first one goes on, and is still found
-  OperatedNode other(scratch, "two");
-  ASSERT_EQ(other.init().exitCode, 0);
+  Node other(scratch, "two");
+  ASSERT_EQ(other.init(2).exitCode, 0);
   const Finished taken = other.run({"up", "--listen", node.address()});
   EXPECT_EQ(taken.exitCode, 1);
   EXPECT_NE(taken.err.find("cannot listen on " + node.address()), std::string::npos) << taken.err;
@@ -130,8 +130,8 @@ TEST_F(Service, AnAddressInUseAndADirectoryInUseAreRefused) {
 TEST_F(Service, SigtermUnderLoadLosesNothingAcknowledgedAndEndsSoon) {
   ASSERT_TRUE(node.up()) << node.log();
   ASSERT_EQ(node.run({"begin", "budget", "B"}).exitCode, 0);
-  const auto control = parseJson(fileContent(node.dir() + "/control.json"));
-  const auto tokens = parseJson(fileContent(node.dir() + "/control.tokens"));
+  const auto control = parseJson(contentOf(node.dir() + "/control.json"));
+  const auto tokens = parseJson(contentOf(node.dir() + "/control.tokens"));
   const std::string address(control->at("address").as_string());
   const std::string token(tokens->at("operator").as_string());
   constexpr int kProposers = 4;
@@ -153,7 +153,7 @@ TEST_F(Service, SigtermUnderLoadLosesNothingAcknowledgedAndEndsSoon) {
         ++total;
       }
     });
-  EXPECT_TRUE(becomesTrue([&] { return total > 40; }));
+  EXPECT_TRUE(until([&] { return total > 40; }));
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(node.stop(SIGTERM), 0) << node.log();
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
@@ -170,7 +170,7 @@ TEST(Unit, IsOneThatSystemdUnderstandsAndConfines) {
   if (std::system("command -v systemd-analyze >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "systemd-analyze is not installed";
   Scratch scratch;
-  std::string unit = fileContent(std::string(WITAN_SOURCE_DIR) + "/packaging/witan.service");
+  std::string unit = contentOf(std::string(WITAN_SOURCE_DIR) + "/packaging/witan.service");
   for (const char* word : {"Type=notify", "WatchdogSec=", "StateDirectory=witan", "DynamicUser=yes"})
     EXPECT_NE(unit.find(word), std::string::npos) << word;
   // The exposure of systemd-analyze security goes from 0 to 10.
@@ -179,13 +179,13 @@ TEST(Unit, IsOneThatSystemdUnderstandsAndConfines) {
                          (scratch / "out") + " 2>&1")
                             .c_str()),
             0)
-      << fileContent(scratch / "out");
+      << contentOf(scratch / "out");
   const std::string program = "/usr/bin/witan";
   unit.replace(unit.find(program), program.size(), WITAN_BINARY);
   scratch.write("witan.service", unit);
   (void)std::system(
       ("systemd-analyze verify " + (scratch / "witan.service") + " > " + (scratch / "out") + " 2>&1").c_str());
-  const std::string said = fileContent(scratch / "out");
+  const std::string said = contentOf(scratch / "out");
   EXPECT_EQ(said.find("witan.service:"), std::string::npos) << said;  // a complaint about one of its lines
 }
 

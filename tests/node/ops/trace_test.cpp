@@ -4,7 +4,7 @@
 
 #include "net/http_server.h"
 #include "node/trace/tracer.h"
-#include "tests/node/ops/operated_node.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
@@ -162,8 +162,8 @@ TEST(Tracer, DropsAndCountsWhatACollectorDoesNotTake) {
 TEST(TracesOfANode, ReachTheCollectorFromProposalToLedgerEntry) {
   Collector collector;
   Scratch scratch;
-  OperatedNode node(scratch, "one");
-  ASSERT_EQ(node.init().exitCode, 0);
+  Node node(scratch, "one");
+  ASSERT_EQ(node.init(2).exitCode, 0);
   ASSERT_TRUE(node.up({}, [&] { ::setenv("WITAN_TRACE_OTLP", ("http://" + collector.address).c_str(), 1); }))
       << node.log();
   ASSERT_EQ(node.run({"begin", "budget", "B"}).exitCode, 0);
