@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "domains/registry.h"
+#include "node/cluster/own_keys.h"
 #include "node/cluster/roster_book.h"
 #include "node/daemon/daemon_config.h"
 #include "node/durable_file.h"
@@ -106,6 +107,7 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   std::string secret(32, '\0');
   SystemRandom().fill({reinterpret_cast<std::uint8_t*>(secret.data()), secret.size()});
   WITAN_DO(makeReplica(dir, deviceIdOf(key.publicKey()), cluster, std::move(secret)));
+  WITAN_DO(rememberClusterKey(dir, cluster));
   Roster roster;
   roster.cluster = cluster;
   roster.version = 1;
@@ -135,6 +137,7 @@ Status enterCluster(const fs::path& dir, NewNode node, const JoinAnswer& answer)
   if (answer.clusterKey.size() != 32) return broken("its secret");
   WITAN_DO(writeConfig(dir, node));
   WITAN_DO(makeReplica(dir, me->device, answer.cluster, std::string(asView(answer.clusterKey))));
+  WITAN_DO(rememberClusterKey(dir, answer.cluster));
   WITAN_TRY(book, RosterBook::create(dir, admin, std::string(asView(answer.document))));
   return writeClusterFile(dir, {toHex(admin), answer.partitions, book.current().find(me->device)->name});
 }

@@ -5,6 +5,7 @@
 #include "agents/registry.h"
 #include "base/seams.h"
 #include "domains/registry.h"
+#include "node/cluster/own_keys.h"
 #include "node/replica/ledger_looks.h"
 #include "node/replica/membership_duties.h"
 #include "node/replica/replica_agents.h"
@@ -62,6 +63,7 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
       key = next;
     }
   }
+  WITAN_DO(checkOwnKeys(dir, book));
   std::unique_ptr<Daemon> daemon(
       new Daemon(loop, log, dir, std::move(config), std::move(cluster), std::move(key), std::move(book)));
   WITAN_DO(daemon->openDir());

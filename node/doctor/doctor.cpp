@@ -13,11 +13,16 @@
 #include <cstring>
 #include <optional>
 
+#include "agents/registry.h"
 #include "net/address.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/enrolment_desk.h"
+#include "node/cluster/own_keys.h"
 #include "node/cluster/roster_book.h"
+#include "node/daemon/control_tokens.h"
 #include "node/daemon/daemon_config.h"
+#include "node/daemon/etcd_gateway.h"
 #include "node/data_format.h"
 #include "node/ledger_live.h"
 #include "node/live.h"
@@ -65,6 +70,7 @@ class Examination {
 
  private:
   void secret(const char* name, bool needed);
+  void enrolment(RosterBook& book, std::uint64_t partitions);
   void ofStatus(const json::value& status);
   void newestEntry();
 
@@ -126,6 +132,27 @@ void Examination::keys() {
   secret("control.tokens", false);
   secret("secrets.witan", false);
   if (const auto key = readClusterSecret(dir_); !key.ok()) failed("cluster.key", key.error());
+  std::error_code ec;
+  if (fs::exists(dir_ / "control.tokens", ec))
+    if (const auto tokens = ControlTokens::read(dir_); !tokens.ok()) failed("control.tokens", tokens.error());
+  if (hasKey(dir_, KeyName::nextDevice))
+    if (const auto key = readKey(dir_, KeyName::nextDevice); !key.ok()) failed("device.key.next", key.error());
+}
+
+// What the desk needs that admits devices: the admin's key, invitations.
+void Examination::enrolment(RosterBook& book, std::uint64_t partitions) {
+  std::optional<SigningKey> admin;
+  if (hasKey(dir_, KeyName::admin)) {
+    auto key = readKey(dir_, KeyName::admin);
+    if (!key.ok()) return failed("admin.key", key.error());
+    admin = *key;
+  }
+  const auto secret = readClusterSecret(dir_);
+  if (!secret.ok()) return;  // said before
+  const auto desk = EnrolmentDesk::open(dir_, book, *secret, static_cast<std::uint32_t>(partitions), admin);
+  desk.ok() ? good("enrolment", std::to_string(desk->invites().size()) + " invitations, " +
+                                    std::to_string(desk->pending().size()) + " devices wait to be approved")
+            : failed("enrolment", desk.error());
 }
 
 void Examination::roster() {
@@ -133,10 +160,13 @@ void Examination::roster() {
   const auto cluster = readClusterFile(dir_);
   if (!cluster.ok()) return failed("cluster.json", cluster.error());
   const auto admin = publicKeyFromHex(cluster->adminKey, "adminKey");
-  const auto book = RosterBook::open(dir_, *admin);
+  auto book = RosterBook::open(dir_, *admin);
   if (!book.ok()) return failed("roster", book.error());
+  enrolment(*book, cluster->partitions);
   const auto key = readKey(dir_, KeyName::device);
   if (!key.ok()) return failed("device.key", key.error());
+  if (const Status own = checkOwnKeys(dir_, *book); !own.ok()) return failed("keys", own.error());
+  good("keys", "they are those of this device and of its cluster");
   const RosterDevice* me = book->current().byKey(key->publicKey());
   const std::string version = "version " + std::to_string(book->current().version);
   if (me == nullptr)
@@ -151,6 +181,11 @@ void Examination::config() {
   auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
+  for (const std::string& id : config_.agents)
+    if (id != "all" && agents::findAgent(id) == nullptr)
+      return fail("config", "[agents] run: there is no agent " + id, "see: witan agent list --builtin");
+  if (config_.engine == "etcd")
+    if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());
   good("config", (dir_ / "witan.toml").string());
 }
 
@@ -178,7 +213,9 @@ void Examination::clock() {
 
 void Examination::ofStatus(const json::value& status) {
   for (const json::value& check : rowsOf(status, "checks"))
-    if (!isTrue(check, "ok")) fail("node." + shown(check, "name"), shown(check, "what"), "see its log");
+    if (!isTrue(check, "ok") || shown(check, "todo") != "-")
+      fail("node." + shown(check, "name"), shown(check, "what"),
+           shown(check, "todo") != "-" ? shown(check, "todo") : "see its log");
   const json::value* peers = status.get_object().if_contains("peers");
   if (peers != nullptr && shown(*peers, "connected") != shown(*peers, "known"))
     warn("peers", shown(*peers, "connected") + " of " + shown(*peers, "known") + " connected", "witan peers");

@@ -67,6 +67,38 @@ TEST_F(Doctor, NamesEachThingThatIsWrong) {
   EXPECT_EQ(examine(scratch / "nowhere", true, kNow).front().level, CheckLevel::fail);
 }
 
+// Whatever `up` refuses to start with, doctor says in the same words.
+TEST_F(Doctor, SaysOfEachFileThatIsWrongWhatUpWillSay) {
+  ASSERT_TRUE(node.up() && node.stop() == 0) << node.log();  // the tokens are there
+  Node stranger(scratch, "two");
+  ASSERT_EQ(stranger.init(2).exitCode, 0);
+  const auto with = [&](const std::string& file, const std::string& text, const std::string& part) {
+    const std::string path = node.dir() + "/" + file, before = contentOf(path);
+    const bool wasThere = fs::exists(path);
+    scratch.write("one/" + file, text);
+    const Finished refused = node.run({"up"});
+    EXPECT_EQ(refused.exitCode, 1) << file;
+    EXPECT_NE(refused.err.find(part), std::string::npos) << file << ": " << refused.err;
+    bool said = false;
+    for (const DoctorCheck& check : examine(node.dir(), true, kNow))
+      said = said || (check.level == CheckLevel::fail && refused.err.find(check.what) != std::string::npos);
+    EXPECT_TRUE(said) << file << ": " << refused.err;
+    wasThere ? scratch.write("one/" + file, before) : void(fs::remove(path));
+  };
+  const auto ofStranger = [&](const char* file) { return contentOf(stranger.dir() + "/" + file); };
+  with("device.key", ofStranger("device.key"), "is not the key of this device");
+  with("cluster.key", ofStranger("cluster.key"), "is not the key of this cluster");
+  with("replica.json", ofStranger("replica.json"), "is of the cluster");
+  with("admin.key", ofStranger("admin.key"), "admin.key is not the key of this cluster's admin");
+  with("admin.key", "nonsense\n", "admin.key does not hold 64 hex digits");
+  with("control.tokens", "{}", "has no token for observer");
+  with("enrolment.json", "{\"invites\":7}", "enrolment.json is damaged");
+  with("device.key.next", "nonsense\n", "device.key.next");
+  with("witan.toml", "[agents]\nrun = [\"nobody\"]\n", "there is no agent nobody");
+  with("witan.toml", "[ledger]\nengine = \"etcd\"\netcd = [\"nonsense\"]\n", "nonsense");
+  EXPECT_EQ(level("keys"), CheckLevel::ok);
+}
+
 TEST_F(Doctor, NamesTheProcessThatHoldsAStoreAndThePortThatIsTaken) {
   ASSERT_TRUE(node.up()) << node.log();
   EXPECT_EQ(level("node"), CheckLevel::ok);
