@@ -28,7 +28,8 @@ std::string statusWords(const json::value& s) {
       {"waiting", shown(s, "waitingForCounselor") + " for a counselor, " + shown(s, "outbox") + " in the outbox"}};
   for (const json::value& check : rowsOf(s, "checks"))
     if (!isTrue(check, "ok") || shown(check, "name") == "owners")
-      rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what")});
+      rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what") +
+                                                (shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});
   if (shown(s, "incidents") != "0") rows.push_back({"incidents", shown(s, "incidents") + ": witan incidents"});
   return columns(rows);
 }

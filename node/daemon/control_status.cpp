@@ -11,7 +11,7 @@ namespace {
 struct Check {
   const char* name;
   bool good;
-  std::string what;
+  std::string what, todo = {};  // todo: of what is no failure of this node and wants an operator all the same
 };
 
 std::string etcdWords(const Daemon& daemon) {
@@ -22,15 +22,42 @@ std::string etcdWords(const Daemon& daemon) {
          (state.problem.empty() ? "" : ": " + state.problem);
 }
 
-// A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner is a
-// check of its own, and no failure.
+std::string countOf(const std::vector<std::string>& partitions) {
+  return partitions.front() + (partitions.size() == 1 ? "" : " and " + std::to_string(partitions.size() - 1) + " more");
+}
+
+// A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner, or
+// that an owner has lost what it decided on, is a check of its own, and no failure of this node.
+Check ownersCheck(Daemon& daemon) {
+  std::vector<std::string> away, lost;
+  for (const auto& [id, claim] : daemon.replica().owners().all()) {
+    const OwnerState state = daemon.replica().ownerState(id);
+    if (state == OwnerState::away) away.push_back(id);
+    if (state == OwnerState::lost) lost.push_back(id);
+  }
+  if (!lost.empty()) {
+    const std::string owner(replication::deviceOf(daemon.replica().owners().find(lost.front())->owner));
+    const RosterDevice* known = daemon.roster().current().find(owner);
+    const bool here = owner == daemon.replica().device();
+    return {"owners", true,
+            "nobody decides for " + countOf(lost) + ": the ledgers of its owner, " +
+                (here               ? "this device"
+                 : known == nullptr ? owner
+                                    : known->name) +
+                ", are lost or went back",
+            "on the device with the longest copy (witan partition list), for each of them: witan partition seize " +
+                lost.front() + " --reason 'ledgers lost'"};
+  }
+  if (daemon.replica().owners().all().empty() && daemon.config().engine == "embedded" &&
+      !daemon.replica().hosts().empty())
+    return {"owners", true, "no owner of any partition is known here",
+            "connect this device to others; if it was the only one that kept ledgers: restore a backup"};
+  return {"owners", true,
+          away.empty() ? "all reachable" : std::to_string(away.size()) + " partitions' owners are not connected"};
+}
+
 std::vector<Check> checksOf(Daemon& daemon) {
   const bool ledgers = !daemon.replica().hosts().empty();
-  std::size_t unreachable = 0;
-  for (const auto& [id, claim] : daemon.replica().owners().all()) {
-    const std::string owner(replication::deviceOf(claim.owner));
-    if (owner != daemon.replica().device() && !daemon.replica().isConnected(owner)) ++unreachable;
-  }
   const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
   return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
           {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
@@ -40,8 +67,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
                           : "this device was revoked: " + me->reason},
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", true, etcdWords(daemon)},
-          {"owners", true,
-           unreachable == 0 ? "all reachable" : std::to_string(unreachable) + " partitions' owners are not connected"}};
+          ownersCheck(daemon)};
 }
 
 }  // namespace
@@ -57,7 +83,10 @@ void readyz(const ControlCall& call) {
   std::string text;
   if (call.request.query.contains("verbose"))
     for (const Check& check : checks)
-      text += std::string(check.good ? "[+] " : "[-] ") + check.name + ": " + check.what + "\n";
+      text += std::string(!check.good          ? "[-] "
+                          : check.todo.empty() ? "[+] "
+                                               : "[!] ") +
+              check.name + ": " + check.what + (check.todo.empty() ? "" : "; do: " + check.todo) + "\n";
   net::HttpResponse response;
   response.status = good ? 200 : 503;
   response.contentType = "text/plain; charset=utf-8";
@@ -88,7 +117,10 @@ void status(const ControlCall& call) {
     for (const std::string& role : me->roles) roles.emplace_back(role);
   for (const std::string& address : daemon.addresses()) addresses.emplace_back(address);
   for (const Check& check : checksOf(daemon))
-    checks.push_back({{"name", check.name}, {"ok", check.good}, {"what", check.what}});
+    checks.push_back({{"name", check.name},
+                      {"ok", check.good},
+                      {"what", check.what},
+                      {"todo", check.todo.empty() ? json::value(nullptr) : json::value(check.todo)}});
   auto incidents = replica.data().incidents();
   call.answer({{"version", WITAN_VERSION},
                {"device", replica.device()},

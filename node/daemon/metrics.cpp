@@ -55,7 +55,9 @@ double residentBytes() {
 }
 
 void ledgers(Page& page, Daemon& daemon) {
-  double entries = 0, entities = 0, owned = 0, pending = 0, oldest = 0;
+  double entries = 0, entities = 0, owned = 0, pending = 0, oldest = 0, lost = 0;
+  for (const auto& [id, claim] : daemon.replica().owners().all())
+    lost += daemon.replica().ownerState(id) == OwnerState::lost ? 1 : 0;
   const Time now = daemon.now().wall;
   for (const auto& [id, host] : daemon.replica().hosts()) {
     entries += static_cast<double>(host->partition().size());
@@ -69,6 +71,8 @@ void ledgers(Page& page, Daemon& daemon) {
   page.one("ledger_entries", "gauge", "Entries in the ledgers kept here.", entries);
   page.one("entities", "gauge", "Entities known here.", entities);
   page.one("partitions_owned", "gauge", "Partitions for which this device decides.", owned);
+  page.one("partitions_lost", "gauge", "Partitions whose owner has lost its ledgers: an operator must seize them.",
+           lost);
   page.one("counselor_queue_length", "gauge", "Proposals that wait for a counselor.", pending);
   page.one("counselor_oldest_pending_seconds", "gauge", "Age of the oldest of them.", oldest);
 }

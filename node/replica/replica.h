@@ -99,6 +99,10 @@ struct Notice {
   std::string what;
 };
 
+// How it is with the owner of a partition, as far as this device can see. lost: its device is there and decides no
+// more, because its ledgers are gone or went back; an operator must seize the partition (embedded mode only).
+WITAN_ENUM(OwnerState, unknown, here, reachable, away, lost)
+
 struct Effects {
   std::vector<Outgoing> sends;
   std::vector<Answered> answers;
@@ -180,6 +184,7 @@ class Replica {
   const Outbox& outbox() const { return outbox_; }
   // Whether this device decides for a partition now.
   bool owns(const PartitionHost& host) const;
+  OwnerState ownerState(std::string_view partition) const;
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const { return counters_; }

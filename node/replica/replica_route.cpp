@@ -24,6 +24,28 @@ std::string Replica::ownerDevice(std::string_view partition) const {
   return claim == nullptr ? std::string() : std::string(replication::deviceOf(claim->owner));
 }
 
+OwnerState Replica::ownerState(std::string_view partition) const {
+  const Claim* claim = owners_.find(partition);
+  if (claim == nullptr) return OwnerState::unknown;
+  const auto at = hosts_.find(partition);
+  const PartitionHost* mine = at == hosts_.end() ? nullptr : at->second.get();
+  if (mine != nullptr && owns(*mine)) return OwnerState::here;
+  const std::string owner = ownerDevice(partition);
+  if (owner == device()) {
+    // A handover is under way, or the log that it decided on is not here any more.
+    const bool handsOver = claim->owner == ownerName_ && !lostTail_.contains(partition);
+    return etcd_ || handsOver ? OwnerState::reachable : OwnerState::lost;
+  }
+  const auto peer = peers_.find(owner);
+  if (peer == peers_.end() || !mayTalk(peer->second)) return OwnerState::away;
+  if (etcd_ || peer->second.owner.empty()) return OwnerState::reachable;
+  if (peer->second.owner != claim->owner) return OwnerState::lost;  // it has begun anew, under another name
+  const auto following = peer->second.following.find(partition);
+  const bool knowsItOwnsNothing = following != peer->second.following.end() && following->second.follows &&
+                                  following->second.epoch == claim->epoch();
+  return knowsItOwnsNothing ? OwnerState::lost : OwnerState::reachable;
+}
+
 Status Replica::checkOwn(Request& request) const {
   if (request.device.empty()) request.device = device();
   WITAN_DO(checkRequest(request));
