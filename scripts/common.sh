@@ -13,7 +13,8 @@ say() { printf -- '-- %s\n' "$1" >&2; }
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold libboost1.81-dev libboost-json1.81-dev libcapnp-dev
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
   zlib1g-dev)
-TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server)
+TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
+  nftables)
 
 # Who may install: nobody (root itself), sudo, or an early and clear end.
 asRoot() {
