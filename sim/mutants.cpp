@@ -39,7 +39,7 @@ constexpr MutantCase kCases[] = {
     {Mutant::serveOn, "answers fences ledger-rules liveness", "split-brain", 100,
      "an owner goes on deciding after it has handed the partition over"},
     {Mutant::decideUnowned, "liveness", "calm", 5, "any ledger replica decides"},
-    {Mutant::skipBatch, "liveness", "lossy", 50, "a replica takes a batch that is not the next"},
+    {Mutant::skipBatch, "liveness fences", "lossy", 50, "a replica takes a batch that is not the next"},
     {Mutant::keepSurplus, "liveness", "split-brain", 20, "surplus entries of an epoch that is over stay in the log"},
     {Mutant::dropSurplusSilently, "no-decision-lost", "split-brain", 50, "they go without a report"},
     {Mutant::forgetOwnerName, "restart", "owner-dies", 20,
