@@ -5,12 +5,12 @@
 #include <limits>
 #include <thread>
 
-#include "agents/host/local_gate.h"
 #include "agents/registry.h"
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "node/agent_check.h"
 #include "node/agent_feed.h"
+#include "node/agents_policy_file.h"
 #include "node/clinic_feed.h"
 #include "node/control_client.h"
 #include "node/node_dir.h"
@@ -97,7 +97,7 @@ class AgentRun {
 
  private:
   bool idle() {
-    return dir_.replica().agents()->quiet() &&
+    return dir_.replica().agents()->onlyPeopleLeft() &&
            dir_.replica().outbox().size() <= dir_.replica().agents()->waitingForPeople();
   }
 
@@ -165,15 +165,15 @@ Result<int> run(const RunArguments& a) {
     WITAN_TRY(read, AgentFeed::read(a.feed, here));
     feed = std::move(read);
   }
+  WITAN_TRY(policy, gateOfDevice(path));
   if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   RunClock clock(!a.feed.empty());
   if (!feed.empty()) clock.moveTo(feed.at());
-  const agents::LocalGate gate;
   NodeSetup setup;
   setup.domains = allDomains();
   AgentSetup work;
   work.agents = std::move(agents);
-  work.gate = &gate;
+  work.policy = std::move(policy);
   work.options.wake.scope = a.scope;
   addLedgerLooks(work);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
@@ -186,7 +186,8 @@ Result<int> run(const RunArguments& a) {
   WITAN_DO(run.go(!a.feed.empty()));
   WITAN_DO(dir->close(clock.now()));
   std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
-  return run.refused() > 0 ? kExitSomeRefused : kExitOk;
+  const bool failed = !a.feed.empty() && dir->replica().agents()->counters().failed > 0;
+  return failed || run.refused() > 0 ? kExitSomeRefused : kExitOk;
 }
 
 int reported(const Result<int>& code, bool json) { return code.ok() ? *code : reportError(code.error(), json); }
@@ -206,6 +207,7 @@ void addRun(CLI::App& noun, int& exitCode) {
       ->type_name("FILE|-");
   command->add_flag("--quiet", a->quiet, "Only the summary");
   command->footer(
+      "Exit code 3: all was done, but a line was refused or a run failed.\n"
       "Example: witan agent feed --entities 3 --days 5 > clinic.jsonl && witan agent run --feed clinic.jsonl");
   command->callback([a, &exitCode] { exitCode = reported(run(*a), a->json); });
 }

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "agents/policy/monitor.h"
-#include "agents/policy/policy_reader.h"
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "node/agents_policy_file.h"
 #include "node/cli.h"
 #include "node/line_reader.h"
 #include "node/replica_command.h"
@@ -19,19 +19,9 @@ using agents::Monitor;
 namespace {
 
 struct PolicyArguments {
-  std::string file, payload, boundary, operation;
+  std::string dir, file, payload, boundary, operation;
   bool json = false;
 };
-
-Result<agents::Policy> readPolicy(const std::string& path) {
-  WITAN_TRY(text, readInput(path, agents::kMaxPolicyBytes));
-  if (!path.ends_with(".json")) return agents::parsePolicyToml(text, inputName(path));
-  auto value = parseJson(text);
-  if (!value.ok()) return invalid(path + ": " + value.error().message);
-  auto policy = agents::policyFromJson(*value);
-  if (!policy.ok()) return invalid(path + ": " + policy.error().message, policy.error().hint);
-  return policy;
-}
 
 std::size_t operationsOf(const agents::Policy& policy) {
   std::size_t count = 0;
@@ -92,7 +82,12 @@ Result<Printed> check(const PolicyArguments& a) {
   const bool some = !a.payload.empty() || !a.boundary.empty() || !a.operation.empty();
   if (some && (a.payload.empty() || a.boundary.empty() || a.operation.empty()))
     return invalid("--payload, --boundary and --operation belong together");
-  WITAN_TRY(policy, readPolicy(a.file));
+  std::string file = a.file;
+  if (file.empty()) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    file = (dir / kAgentsPolicyFile).string();
+  }
+  WITAN_TRY(policy, readAgentsPolicy(file));
   WITAN_TRY(monitor, Monitor::compile(std::move(policy)));
   return some ? projected(monitor, a) : Result<Printed>(shown(monitor, a.json));
 }
@@ -105,7 +100,11 @@ void addPolicyCommand(CLI::App& app, int& exitCode) {
   policy->footer("Example: witan policy check docs/examples/agents-policy.toml");
   const auto arguments = std::make_shared<PolicyArguments>();
   CLI::App* command = policy->add_subcommand("check", "Is this file a policy, and what of a payload would cross?");
-  command->add_option("FILE", arguments->file, "TOML, or JSON if it ends in .json; - is standard input")->required();
+  command->add_option("FILE", arguments->file,
+                      "TOML, or JSON if it ends in .json; - is standard input; default policy.toml of the data "
+                      "directory, the one that its agents work under");
+  command->add_option("--dir", arguments->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->type_name("DIR");
   command->add_option("--payload", arguments->payload, "JSON that is about to cross; - is standard input")
       ->type_name("FILE");
   command->add_option("--boundary", arguments->boundary, "Which boundary");

@@ -63,6 +63,7 @@ int runCommandLine(int argc, char** argv) {
   addSagaCommand(app, exitCode);
   addWakeCommand(app, exitCode);
   addApprovalCommand(app, exitCode);
+  addReceiptCommand(app, exitCode);
   addJournalCommand(app, exitCode);
   addSyncCommand(app, exitCode);
   addDeviceCommand(app, exitCode);

@@ -48,6 +48,7 @@ void addStateCommand(CLI::App& app, int& exitCode);
 void addAgentRunCommands(CLI::App& noun, int& exitCode);
 void addAgentCommand(CLI::App& app, int& exitCode);
 void addApprovalCommand(CLI::App& app, int& exitCode);
+void addReceiptCommand(CLI::App& app, int& exitCode);
 void addSagaCommand(CLI::App& app, int& exitCode);
 void addWakeCommand(CLI::App& app, int& exitCode);
 void addEpisodeCommand(CLI::App& app, int& exitCode);

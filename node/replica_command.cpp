@@ -1,5 +1,6 @@
 #include "node/replica_command.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -76,6 +77,22 @@ std::string inJson(std::string_view text) {
   std::string out;
   appendJsonString(out, text);
   return out;
+}
+
+Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std::string>& ids, const std::string& what,
+                                   const std::string& hint) {
+  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (given.empty() || given.size() > 64 || !std::all_of(given.begin(), given.end(), isDigit))
+    return invalid(inQuotes(given) + " is no " + what + " (64 hexadecimal digits, or the first of them)", hint);
+  const std::string* found = nullptr;
+  for (const std::string& id : ids) {
+    if (!std::string_view(id).starts_with(given)) continue;
+    if (found != nullptr && *found != id)
+      return Error{ErrorCode::conflict, "several begin with " + std::string(given), "give more digits"};
+    found = &id;
+  }
+  if (found == nullptr) return Error{ErrorCode::notFound, "there is no " + what + " " + std::string(given), hint};
+  return *found;
 }
 
 std::string dotJson(const Dot& dot) {

@@ -2,6 +2,7 @@
 
 #include "base/identity.h"
 #include "replication/agent_state_codec.h"
+#include "replication/receipt.h"
 #include "replication/records.h"
 #include "replication/statement.h"
 #include "replication/wake_run.h"
@@ -34,6 +35,10 @@ Status checkBody(Kind kind, std::string_view body, std::string_view writer) {
     case Kind::policy: return readable<SignedDocumentBody>(body);
     case Kind::operation: return readable<OperationBody>(body);
     case Kind::approval: return readable<ApprovalBody>(body);
+    case Kind::receipt: {
+      auto receipt = readReceipt(body);
+      return receipt.ok() ? okStatus() : Status(receipt.error());
+    }
     case Kind::statement: {
       auto statement = decodeStatement(body);
       return statement.ok() ? okStatus() : Status(statement.error());

@@ -25,6 +25,7 @@ constexpr std::array kKinds{
     Row{Kind::statement, {"statement", false, true, true, true, false, false}},
     Row{Kind::operation, {"operation", true, true, false, true, false, true}},
     Row{Kind::approval, {"approval", false, true, true, true, true, true}},
+    Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
 };
 
 constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};

@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   statement = 10,  // about membership (replication/membership.h)
   operation = 11,  // that an operation was carried out (replication/operation.h)
   approval = 12,   // of an effect that needs a person (replication/approval.h)
+  receipt = 13,    // a person's confirmation of a use of data (replication/receipt.h)
 };
 
 // 003, invariant 1: what a person wrote and what agents keep for themselves live in two separate databases.

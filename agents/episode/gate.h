@@ -41,7 +41,7 @@ struct GateVerdict {
 class Gate {
  public:
   virtual ~Gate() = default;
-  // Total; the same for the same request as long as the epoch is the same.
+  // Total; the same for the same request as long as the epoch, and what people have confirmed, are the same.
   virtual GateVerdict judge(const GateRequest& request) const = 0;
   // Names the policy in force: its version, digest, or what else tells two policies apart.
   virtual std::string epoch() const = 0;

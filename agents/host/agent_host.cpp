@@ -1,5 +1,7 @@
 #include "agents/host/agent_host.h"
 
+#include <algorithm>
+
 #include "agents/host/builtin_tools.h"
 #include "agents/registry.h"
 #include "agents/wake/host_choice.h"
@@ -159,9 +161,19 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   return next;
 }
 
-bool AgentHost::quiet() const {
-  return !again_ && running_.empty() && contested_.empty() && sagas_.quiet() && sagas_.open() == waiting_.size() &&
-         wakes_.queue().size() == 0 && wakes_.backlog() == 0 && !watchIsDue();
+bool AgentHost::quiet() const { return running_.empty() && wakes_.queue().size() == 0 && onlyPeopleLeft(); }
+
+bool AgentHost::onlyPeopleLeft() const {
+  if (again_ || !contested_.empty() || !sagas_.quiet() || sagas_.open() != waiting_.size() || wakes_.backlog() > 0 ||
+      watchIsDue())
+    return false;
+  std::set<std::string_view> asking;  // agents: each has one run at a time
+  for (const auto& [key, run] : running_) {
+    if (run.acting || !run.actions.empty() || run.episode.questions().empty()) return false;
+    asking.insert(run.job.agentId);
+  }
+  return std::all_of(wakes_.queue().all().begin(), wakes_.queue().all().end(),
+                     [&](const auto& entry) { return asking.contains(entry.second.job.agentId); });
 }
 
 }  // namespace witan::agents

@@ -87,6 +87,14 @@ class AgentHost final : saga::SagaEnvironment {
   bool quiet() const;
   // How many these are.
   std::size_t waitingForPeople() const { return waiting_.size(); }
+  // As quiet(), but for runs that go on when a person has answered, and wakes of their agents that wait behind them.
+  bool onlyPeopleLeft() const;
+  // The last run that failed here since load().
+  struct Failure {
+    std::string agentId, cause;
+    std::int64_t atMs = 0;
+  };
+  const std::optional<Failure>& lastFailure() const { return lastFailure_; }
 
   saga::SagaEngine& sagas() { return sagas_; }
   const WakeCenter& wakes() const { return wakes_; }
@@ -131,6 +139,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status commitPlan(Running& run);
   Status bindPlan(Running& run);
   Status endRun(Running& run, Now now);
+  void noteFailure(const std::string& agentId, const std::string& cause, Now now);
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
   Status askPeople(Running& run, Now now);
   Status carryOut(Running& run, Now now, HostEffects& out);
@@ -170,6 +179,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
   HostEffects out_;
   HostCounters counters_;
+  std::optional<Failure> lastFailure_;
   bool again_ = false;  // something became durable that work() can go on with
 };
 

@@ -22,7 +22,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
   bool resumed = false;
   auto started = episodeFor(*agent->second, job, now, resumed);
   if (!started.ok()) {
-    ++counters_.failed;
+    noteFailure(job.agentId, "it cannot go on: " + started.error().message, now);
     return wakes_.ended(key, WakeStatus::failedTerminal, "it cannot go on: " + started.error().message, now);
   }
   ++(resumed ? counters_.resumed : counters_.started);
@@ -317,13 +317,21 @@ Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std
   return writes;
 }
 
+void AgentHost::noteFailure(const std::string& agentId, const std::string& cause, Now now) {
+  ++counters_.failed;
+  lastFailure_ = Failure{agentId, cause, now.wallMs()};
+  out_.notices.push_back({"failed", agentId + ": " + cause});
+}
+
 Status AgentHost::endRun(Running& run, Now now) {
   const Ending ending = *run.episode.ended();
-  ++(ending.status == WakeStatus::completed ? counters_.completed : counters_.failed);
+  if (ending.status == WakeStatus::completed)
+    ++counters_.completed;
+  else
+    noteFailure(run.job.agentId, ending.cause, now);
   std::optional<std::string> head;
   WITAN_TRY(also, lastWords(run, now, head));
   const RunKey key = run.job.key();
-  if (ending.status != WakeStatus::completed) out_.notices.push_back({"failed", run.job.agentId + ": " + ending.cause});
   if (run.job.reason == WakeReason::user && !ending.finish.answer.empty())
     out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
   const AgentSpec& spec = run.agent->spec();

@@ -1,5 +1,4 @@
-// Privacy confirmation receipts: a person has confirmed that one agent may use one model across one boundary, under one
-// version of the policy. With the next version it counts for nothing (seed 003 section 9.2).
+// The receipts that the policy monitor asks for (replication/receipt.h).
 //
 // Values and pure functions. A ReceiptBook is for reading from any thread while nobody adds.
 #pragma once
@@ -8,36 +7,18 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "agents/policy/policy.h"
+#include "replication/receipt.h"
 
 namespace witan::agents {
 
-// The record's body: agents/policy/receipts.capnp.
-struct PrivacyReceipt {
-  std::string agentId;
-  std::string provider;  // empty, with `model`: the operation asks no model
-  std::string model;
-  std::string boundary;
-  std::string policyName;
-  std::uint64_t policyVersion = 0;
-  Hash policyDigest{};
-  std::string confirmedBy;
-  std::int64_t confirmedAtMs = 0;
-
-  WITAN_MEMBERS(PrivacyReceipt, agentId, provider, model, boundary, policyName, policyVersion, policyDigest,
-                confirmedBy, confirmedAtMs)
-  friend bool operator==(const PrivacyReceipt&, const PrivacyReceipt&) = default;
-};
+using replication::PrivacyReceipt;
 
 // What a person confirms, ready to be kept. `model` may be null.
 PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const ModelName* model, std::string_view boundary,
                        std::string_view person, std::int64_t atMs);
-
-// Errors: ids, limits, time; reading: no such body.
-Status checkReceipt(const PrivacyReceipt& receipt);
-Result<std::string> encodeReceipt(const PrivacyReceipt& receipt);
-Result<PrivacyReceipt> readReceipt(std::string_view bytes);
 
 // Of what a confirmation is asked.
 struct ReceiptQuery {

@@ -2,7 +2,7 @@
 // manifest (node/backup/manifest.h).
 //
 //   journal/ agents/ ledgers/          as snapshots of one moment saw them, each a store of its own
-//   format replica.json cluster.json roster witan.toml
+//   format replica.json cluster.json roster witan.toml policy.toml
 //   device.key admin.key cluster.key secrets.witan          with keys
 //
 // Not in it: the high-water record (a restored device is another writer), control tokens, and invitations, which must
@@ -21,7 +21,8 @@
 namespace witan::node {
 
 inline constexpr const char* kBackupStores[] = {"journal", "agents", "ledgers"};
-inline constexpr const char* kBackupSettings[] = {"format", "replica.json", "cluster.json", "roster", "witan.toml"};
+inline constexpr const char* kBackupSettings[] = {"format", "replica.json", "cluster.json",
+                                                  "roster", "witan.toml",   "policy.toml"};
 inline constexpr const char* kBackupKeys[] = {"device.key", "admin.key", "cluster.key", "secrets.witan"};
 
 struct BackupOrder {

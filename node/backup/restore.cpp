@@ -120,7 +120,7 @@ Status place(const fs::path& dir) {
   const fs::path staging = dir / kStaging;
   std::vector<std::string> names(std::begin(kBackupStores), std::end(kBackupStores));
   names.insert(names.end(), std::begin(kBackupKeys), std::end(kBackupKeys));
-  for (const char* name : {"format", "roster", "witan.toml", "cluster.json", "replica.json"})
+  for (const char* name : {"format", "roster", "witan.toml", "policy.toml", "cluster.json", "replica.json"})
     names.emplace_back(name);
   for (const std::string& name : names)
     if (there(staging / name)) WITAN_DO(moved(staging / name, dir / name));

@@ -5,6 +5,7 @@
 #include "agents/registry.h"
 #include "base/seams.h"
 #include "domains/registry.h"
+#include "node/agents_policy_file.h"
 #include "node/cluster/own_keys.h"
 #include "node/replica/ledger_looks.h"
 #include "node/replica/membership_duties.h"
@@ -75,7 +76,9 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
 Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (config_.agents.empty()) return std::shared_ptr<const AgentSetup>();
   AgentSetup setup;
-  setup.gate = &gate_;
+  WITAN_TRY(policy, gateOfDevice(path_));
+  if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
+  setup.policy = std::move(policy);
   setup.options.wake.scope = config_.scope;
   addLedgerLooks(setup);
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();

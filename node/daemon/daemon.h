@@ -17,7 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "agents/host/local_gate.h"
 #include "net/loop.h"
 #include "node/backup/backup_job.h"
 #include "node/cluster/device_key.h"
@@ -126,7 +125,6 @@ class Daemon {
   const ClusterFile cluster_;
   SigningKey key_;
   RosterBook book_;
-  agents::LocalGate gate_;
   std::unique_ptr<NodeDir> dir_;
   std::unique_ptr<EnrolmentDesk> desk_;
   std::unique_ptr<PeerDesk> peers_;

@@ -27,10 +27,21 @@ saga::Outcome outcomeOf(const Answer& answer) {
 AgentDesk::AgentDesk(Replica& replica, const AgentSetup& setup)
     : replica_(replica),
       setup_(setup),
-      host_(replica.data(), setup.gate != nullptr ? *setup.gate : closed_, setup.options),
+      host_(replica.data(), gateOf(setup), setup.options),
       watch_(replica, setup.agents) {}
 
-Status AgentDesk::open(Now now) { return host_.load(setup_.agents, now); }
+const agents::episode::Gate& AgentDesk::gateOf(const AgentSetup& setup) const {
+  if (setup.policy != nullptr) return *setup.policy;
+  return setup.gate != nullptr ? *setup.gate : closed_;
+}
+
+Status AgentDesk::open(Now now) {
+  if (setup_.policy != nullptr) {
+    WITAN_TRY(records, replica_.data().database(DatabaseName::agents).space(setup_.options.wake.scope));
+    setup_.policy->readFrom(*records);
+  }
+  return host_.load(setup_.agents, now);
+}
 
 std::optional<std::int64_t> AgentDesk::nextMs(Now now) const {
   return watch_.behind() ? std::optional(now.ms) : host_.nextMs(now);

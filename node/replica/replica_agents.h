@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agents/host/agent_host.h"
+#include "agents/host/device_gate.h"
 #include "base/now.h"
 #include "node/replica/ledger_watch.h"
 
@@ -24,7 +25,8 @@ class Replica;
 
 struct AgentSetup {
   std::vector<const agents::Agent*> agents;
-  const agents::episode::Gate* gate = nullptr;  // outlives the replica; null: nothing is allowed
+  std::shared_ptr<agents::DeviceGate> policy;   // of a device with a policy file, or without
+  const agents::episode::Gate* gate = nullptr;  // else this one, which outlives the replica; null: nothing is allowed
   agents::HostOptions options;
   // Answers a look that is none of the host's own; its tool stands in `options.tools`. None: it is a tool outside.
   std::function<std::optional<agents::episode::Observation>(const Replica&, const agents::ToolCall&, Now)> look;
@@ -49,6 +51,7 @@ class AgentDesk {
   const agents::AgentHost& host() const { return host_; }
 
  private:
+  const agents::episode::Gate& gateOf(const AgentSetup& setup) const;
   void lookAround(Now now);
   Status submit(const agents::ProposalCall& call, Now now);
 

@@ -199,8 +199,8 @@ std::string checkCompensations(const AgentRecords& records, const AgentRuleOptio
 
 std::string checkApart(LocalReplica& replica) {
   for (const auto& [scope, space] : replica.database(DatabaseName::journal).spaces())
-    for (const Kind kind :
-         {Kind::agentState, Kind::message, Kind::link, Kind::summary, Kind::plan, Kind::wakeRun, Kind::approval})
+    for (const Kind kind : {Kind::agentState, Kind::message, Kind::link, Kind::summary, Kind::plan, Kind::wakeRun,
+                            Kind::approval, Kind::receipt})
       if (const auto keys = space->keys(kind); !keys.empty())
         return replica.device() + ": the journal of " + scope + " holds what is an agent's own: " + keys.front();
   for (const auto& [scope, space] : replica.database(DatabaseName::agents).spaces())

@@ -34,6 +34,9 @@ json::object checked(const fs::path& dir) {
   return report.ok() ? report->as_object() : json::object{};
 }
 
+// 3: a run failed, since its proposal was rejected, as it must be.
+bool wentThrough(const Finished& finished) { return finished.exitCode == 0 || finished.exitCode == 3; }
+
 TEST(AgentKill, EachOperationHasOneEffectHoweverOftenTheNodeDies) {
   const std::uint64_t kills = numberFrom("WITAN_KILLS", 12), seed = numberFrom("WITAN_KILL_SEED", 1);
   const testing::Scratch scratch;
@@ -53,7 +56,7 @@ TEST(AgentKill, EachOperationHasOneEffectHoweverOftenTheNodeDies) {
 
   const auto start = std::chrono::steady_clock::now();
   const Finished whole = runWitan(in(calm));
-  ASSERT_EQ(whole.exitCode, 0) << whole.err;
+  ASSERT_TRUE(wentThrough(whole)) << whole.err;
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
   const json::object wanted = checked(calm);
   ASSERT_GT(wanted.at("operations").as_int64(), 0);
@@ -70,7 +73,7 @@ TEST(AgentKill, EachOperationHasOneEffectHoweverOftenTheNodeDies) {
   }
   EXPECT_GT(died, 0u);
   const Finished last = runWitan(in(dir));
-  ASSERT_EQ(last.exitCode, 0) << last.err;
+  ASSERT_TRUE(wentThrough(last)) << last.err;
   const json::object found = checked(dir);
   EXPECT_EQ(found.at("operations"), wanted.at("operations"));
   EXPECT_EQ(found.at("entries"), wanted.at("entries"));

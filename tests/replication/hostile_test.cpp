@@ -132,7 +132,7 @@ TEST(Hostile, RowsThatNoHonestPeerWrites) {
   expectRefused(with([](VersionRow& r) { r.kind = Kind::journal; }), "do not live in the agents database");
   expectRefused(with([](VersionRow& r) { r.kind = Kind::batch; }), "keyed by its dot");
   expectRefused(with([](VersionRow& r) { r.base = 5, r.seq = 9, r.kind = Kind::wakeRun; }), "field deltas");
-  for (unsigned kind = 1; kind <= 12; ++kind) {
+  for (unsigned kind = 1; kind <= 13; ++kind) {
     if (static_cast<Kind>(kind) == Kind::journal) continue;
     expectRefused(with([&](VersionRow& r) {
                     r.kind = static_cast<Kind>(kind);

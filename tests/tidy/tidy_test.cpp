@@ -47,7 +47,7 @@ void expectNone(const Findings& findings) {
 TEST(Tidy, PathsInDocumentsExist) {
   for (const char* document : {"README.md", "docs/ARCHITECTURE.md", "docs/FINDINGS.md", "docs/GLOSSARY.md",
                                "docs/ADD_A_DOMAIN.md", "docs/ONTOLOGY.md", "docs/OPERATIONS.md", "docs/SIMULATION.md",
-                               "docs/ledger-format.md", "docs/coordination.md"}) {
+                               "docs/ledger-format.md", "docs/coordination.md", "docs/agents.md", "docs/PROOFS.md"}) {
     const fs::path path = kRoot / document;
     ASSERT_TRUE(fs::exists(path)) << document;
     expectNone(missingPaths(document, read(path), [&](const std::string& named) {
@@ -56,12 +56,13 @@ TEST(Tidy, PathsInDocumentsExist) {
   }
 }
 
-TEST(Tidy, TestsNamedInFindingsExist) {
+TEST(Tidy, TestsNamedInDocumentsExist) {
   std::string sources;
   forEachSource([&](const std::string& path, const std::string& text) {
     if (path.starts_with("tests/")) sources += text;
   });
-  expectNone(missingTests("docs/FINDINGS.md", read(kRoot / "docs/FINDINGS.md"), sources));
+  for (const char* document : {"docs/FINDINGS.md", "docs/PROOFS.md"})
+    expectNone(missingTests(document, read(kRoot / document), sources));
 }
 
 TEST(Tidy, FilesAreShort) {

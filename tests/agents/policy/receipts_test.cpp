@@ -6,13 +6,17 @@
 #include <rapidcheck/gtest.h>
 
 #include "agents/policy/policy_scope.h"
-#include "agents/policy/receipts.capnp.h"
 #include "base/identity.h"
+#include "replication/receipt.capnp.h"
 #include "tests/agents/policy/example.h"
 #include "tests/same_layout.h"
 
 namespace witan::agents {
 namespace {
+
+using replication::checkReceipt;
+using replication::encodeReceipt;
+using replication::readReceipt;
 
 PrivacyReceipt sample() {
   const ModelName model{"cloud.example", "large-2"};
@@ -21,7 +25,7 @@ PrivacyReceipt sample() {
 }
 
 TEST(PrivacyReceipts, SchemaAndStructHaveOneLayout) {
-  layout::expectSameLayout<wire::PrivacyReceipt, PrivacyReceipt>();
+  layout::expectSameLayout<replication::wire::PrivacyReceipt, PrivacyReceipt>();
 }
 
 TEST(PrivacyReceipts, ReadBack) {

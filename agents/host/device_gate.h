@@ -1,0 +1,52 @@
+// DeviceGate: the gate of a device's agents. Without a policy as agents/host/local_gate.h. With one the policy monitor
+// judges every call, also of the tools that stay on the device: what the policy does not grant is blocked.
+//
+// The built-in tools are known to policies by these boundaries and operations; what crosses is a call's arguments:
+//
+//   journal      read, list, put, remove     what people and agents read and write (journal.read, ...)
+//   meta-agent   propose, begin              who decides about entities
+//
+// Their data goes nowhere that the episode's own locale would have to allow, so of a boundary's locales only those of
+// the grant are asked. Receipts are looked up among the records each time: a confirmation counts as soon as it is here.
+//
+// No I/O but reading records; not thread-safe. The space that it reads outlives its use.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agents/episode/gate.h"
+#include "agents/policy/monitor.h"
+#include "replication/space.h"
+
+namespace witan::agents {
+
+class DeviceGate final : public episode::Gate {
+ public:
+  DeviceGate() = default;
+  explicit DeviceGate(Monitor monitor) : monitor_(std::move(monitor)) {}
+
+  // Where receipts are. Without it there are none.
+  void readFrom(replication::Space& records) { records_ = &records; }
+
+  episode::GateVerdict judge(const episode::GateRequest& request) const override;
+  // "local", or name, version and digest of the policy.
+  std::string epoch() const override;
+  // Null: there is none.
+  const Policy* policy() const { return monitor_ ? monitor_->policy() : nullptr; }
+
+ private:
+  ReceiptBook receiptsFor(const episode::GateRequest& request, const episode::ToolInfo& tool) const;
+
+  std::optional<Monitor> monitor_;
+  replication::Space* records_ = nullptr;
+};
+
+// By which boundary and operation a policy knows a built-in tool; empty of any other.
+struct PolicyPlace {
+  std::string boundary, operation;
+};
+PolicyPlace placeOfBuiltin(std::string_view tool);
+
+}  // namespace witan::agents

@@ -1,0 +1,241 @@
+// Agents under the policy of their data directory, by the program itself: what it grants goes as before, all else is
+// blocked; people are asked, and what they confirmed is kept as receipts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/json.h"
+#include "tests/node/ops/operated_node.h"
+#include "tests/node/program.h"
+#include "tests/node/replica.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Finished;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::runWitan;
+using testing::Scratch;
+
+const std::string kExamples = std::string(WITAN_SOURCE_DIR) + "/docs/examples/";
+const std::string kDay = kExamples + "clinic-day.jsonl";
+
+std::string clinicPolicy() { return testing::fileContent(kExamples + "clinic-policy.toml"); }
+
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), instead);
+}
+
+const std::string kProposals = "name = \"propose\"";
+
+// A data directory under a policy.
+class Clinic {
+ public:
+  explicit Clinic(const std::string& policy) : dir_(scratch_ / "clinic") {
+    fs::create_directory(dir_);
+    setPolicy(policy);
+    std::ifstream day(kDay);
+    for (std::string line; std::getline(day, line);) lines_.push_back(line);
+  }
+  void setPolicy(const std::string& text) const { std::ofstream(dir_ + "/policy.toml") << text; }
+  Finished run(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--dir", dir_});
+    return runWitan(words);
+  }
+  // Lines of the day, from 0.
+  Finished feed(std::initializer_list<std::size_t> numbers) const {
+    std::string text;
+    for (const std::size_t number : numbers) text += lines_.at(number) + "\n";
+    return feedLine(text);
+  }
+  Finished feedLine(const std::string& text) const {
+    scratch_.write("feed.jsonl", text);
+    return run({"agent", "run", "--feed", scratch_ / "feed.jsonl"});
+  }
+  // Transcripts of an agent, one after the other.
+  std::string transcripts(const std::string& agent) const {
+    std::string all;
+    std::istringstream list(run({"episode", "list"}).out);
+    for (std::string line; std::getline(list, line);)
+      if (line.find("  " + agent + "  ") != std::string::npos)
+        all += run({"episode", "show", line.substr(0, line.find(' '))}).out;
+    return all;
+  }
+  std::string entries() const {
+    const json::value report = *parseJson(run({"agent", "check", "--json"}).out);
+    return canonicalJson(report.at("entries"));
+  }
+  json::value question() const {
+    const Finished listed = run({"approval", "list", "--json"});
+    auto parsed = parseJson(listed.out);
+    EXPECT_TRUE(parsed.ok()) << listed.out << listed.err;
+    return parsed.ok() ? *parsed : json::value(nullptr);
+  }
+  const std::string& dir() const { return dir_; }
+
+ private:
+  Scratch scratch_;
+  std::string dir_;
+  std::vector<std::string> lines_;
+};
+
+std::string textOf(const json::value& object, const char* member) { return std::string(object.at(member).as_string()); }
+
+TEST(AgentPolicy, UnderTheClinicsPolicyTheDayGoesAsWithout) {
+  const Clinic clinic(clinicPolicy());
+  const Finished ran = clinic.run({"agent", "run", "--feed", kDay});
+  EXPECT_THAT(ran.out, HasSubstr("started 11, completed 10, failed 1, plans 6, looks 18, actions 7, proposals 6"));
+  EXPECT_EQ(
+      clinic.run({"agent", "check"}).out,
+      "ok: 7 operations, one effect each (1 in the journal); 11 runs ended; the ledgers verify, with 5 entries\n");
+  EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("\"policy\":\"clinic 1 "));
+}
+
+TEST(AgentPolicy, WhatItDoesNotGrantIsBlockedAndSaid) {
+  const Clinic clinic("name = \"closed\"\nversion = 1\n");
+  (void)clinic.run({"agent", "run", "--feed", kDay});
+  EXPECT_EQ(clinic.entries(), "0");
+  EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("out_of_scope"));
+  EXPECT_EQ(clinic.run({"journal", "get", "digest/2026-03-23"}).exitCode, 1);
+}
+
+TEST(AgentPolicy, AFieldThatMayNotCrossBlocksTheCall) {
+  const Clinic clinic(with(clinicPolicy(), "\"action.code\", ", ""));
+  (void)clinic.feed({0, 1});
+  EXPECT_EQ(clinic.entries(), "1");  // the rationale; not the order
+  const std::string transcripts = clinic.transcripts("udt-lab");
+  EXPECT_THAT(transcripts, HasSubstr("overshared_payload_blocked"));
+  EXPECT_THAT(transcripts, HasSubstr("action.code"));
+}
+
+TEST(AgentPolicy, APolicyThatCannotBeReadStopsTheAgentsAndNamesTheLine) {
+  const Clinic clinic(clinicPolicy());
+  const std::pair<std::string, const char*> wrong[] = {
+      {"name = \"clinic\"\nversion = 1\n[[boundery]]\n", "policy.toml:3:"},
+      {"name = \"clinic\"\nversion = 0\n", "policy.toml:2:"},
+      {"name = \"clinic\nversion = 1\n", "policy.toml:1:"},
+      {"", "policy.toml"},
+  };
+  for (const auto& [text, place] : wrong) {
+    clinic.setPolicy(text);
+    const Finished ran = clinic.run({"agent", "run", "--feed", kDay});
+    EXPECT_EQ(ran.exitCode, 1) << text;
+    EXPECT_THAT(ran.err, HasSubstr(place)) << text;
+    EXPECT_EQ(clinic.run({"policy", "check"}).err, ran.err) << "one reader, one message";
+  }
+  // A policy that is there in name only must not open everything either.
+  fs::remove(clinic.dir() + "/policy.toml");
+  fs::create_symlink("nowhere", clinic.dir() + "/policy.toml");
+  EXPECT_EQ(clinic.run({"agent", "run", "--feed", kDay}).exitCode, 1);
+  EXPECT_FALSE(fs::exists(clinic.dir() + "/replica.json")) << "nothing was begun";
+}
+
+// F17, by the program: an approval of a changed proposal is refused.
+TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
+  const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
+  const Finished asked = clinic.feed({0, 1});
+  EXPECT_EQ(asked.exitCode, 0) << asked.err;
+  EXPECT_THAT(asked.out, HasSubstr("agent question  udt-lab asks to propose"));
+  EXPECT_EQ(clinic.entries(), "0");
+  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(questions, line); ++count) {
+    const json::value question = *parseJson(line);
+    const std::string operation = textOf(question, "operation");
+    const Finished stale =
+        clinic.run({"approval", "approve", operation, "--digest", std::string(64, 'a'), "--by", "ann"});
+    EXPECT_EQ(stale.exitCode, 1);
+    EXPECT_THAT(stale.err, HasSubstr("another one by now"));
+    EXPECT_EQ(
+        clinic.run({"approval", "approve", operation, "--digest", textOf(question, "digest"), "--by", "ann"}).exitCode,
+        0);
+  }
+  EXPECT_EQ(count, 2u);  // the rationale and the order
+  const Finished done = clinic.feed({0, 1});
+  EXPECT_EQ(done.exitCode, 0) << done.out << done.err;
+  EXPECT_EQ(clinic.entries(), "2");
+  EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("\"by\":\"ann\""));
+}
+
+TEST(AgentPolicy, WhatAPersonDeniesIsNotDone) {
+  const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
+  (void)clinic.feed({0, 1});
+  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
+  for (std::string line; std::getline(questions, line);) {
+    const json::value question = *parseJson(line);
+    EXPECT_EQ(clinic
+                  .run({"approval", "deny", textOf(question, "operation"), "--digest", textOf(question, "digest"),
+                        "--by", "ann"})
+                  .exitCode,
+              0);
+  }
+  (void)clinic.feed({0, 1});
+  EXPECT_EQ(clinic.entries(), "0");
+  EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("denied_by_person"));
+}
+
+// A confirmation counts for one version of the policy, until it is taken back.
+TEST(AgentPolicy, AConfirmationOpensWhatNeedsOne) {
+  const std::string policy = with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
+  const Clinic clinic(policy);
+  (void)clinic.feed({0, 1});
+  EXPECT_EQ(clinic.entries(), "0");
+  EXPECT_THAT(clinic.transcripts("udt-lab"), HasSubstr("privacy_confirmation_required"));
+
+  const std::vector<std::string> use{"receipt", "confirm",        "--boundary", "meta-agent",
+                                     "--by",    "dr.supervising", "--agent"};
+  const auto confirm = [&](const char* agent) {
+    std::vector<std::string> words = use;
+    words.emplace_back(agent);
+    return clinic.run(words);
+  };
+  const Finished confirmed = confirm("udt-clinical");
+  EXPECT_EQ(confirmed.exitCode, 0) << confirmed.err;
+  ASSERT_EQ(confirm("udt-lab").exitCode, 0);
+  EXPECT_THAT(confirm("follow-up").err, HasSubstr("does not grant this use to \"follow-up\""));
+  // The run that was denied is over; another order is another run.
+  const Finished done = clinic.feedLine(
+      R"({"at":"2026-03-23T10:00:00Z","id":"o9","type":"udt.order","payload":{"patient":"David","order":"O9",)"
+      R"("kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"treatment plan"}})");
+  EXPECT_EQ(clinic.entries(), "2") << done.out << done.err;
+
+  const std::string key = clinic.run({"receipt", "list"}).out.substr(0, 64);
+  const Finished shown = clinic.run({"receipt", "show", key.substr(0, 10), "--json"});
+  const json::value receipt = *parseJson(shown.out);
+  EXPECT_EQ(textOf(receipt, "key"), key);
+  EXPECT_EQ(textOf(receipt, "by"), "dr.supervising");
+  EXPECT_EQ(receipt.as_object().size(), 10u) << "names and digests only: " << shown.out;
+  EXPECT_EQ(clinic.run({"receipt", "withdraw", key}).exitCode, 0);
+  EXPECT_THAT(clinic.run({"receipt", "show", key}).err, HasSubstr("there is no receipt"));
+
+  clinic.setPolicy(with(policy, "version = 1", "version = 2"));
+  (void)clinic.feedLine(
+      R"({"at":"2026-03-23T15:00:00Z","id":"r9","type":"udt.result","payload":{"patient":"David","order":"O9",)"
+      R"("outcome":"NEGATIVE","on":"2026-03-23"}})");
+  EXPECT_EQ(clinic.entries(), "2");
+}
+
+TEST(AgentPolicy, ReceiptsReachTheOtherDevices) {
+  testing::Garden garden;
+  const testing::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+  std::ofstream(laptop.dir() + "/policy.toml") << with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
+  laptop.ok({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"});
+  EXPECT_EQ(phone.ok({"receipt", "list"}), "nobody has confirmed anything\n");
+  testing::meet(laptop, phone);
+  EXPECT_EQ(phone.ok({"receipt", "list"}), laptop.ok({"receipt", "list"}));
+  EXPECT_THAT(phone.ok({"receipt", "list"}), HasSubstr("udt-lab  meta-agent  clinic 1  by ann"));
+  phone.ok({"receipt", "withdraw", phone.ok({"receipt", "list"}).substr(0, 8)});
+  testing::meet(laptop, phone);
+  EXPECT_EQ(laptop.ok({"receipt", "list"}), "nobody has confirmed anything\n");
+}
+
+}  // namespace
+}  // namespace witan::node
