@@ -168,7 +168,7 @@ TEST_F(EtcdCluster, InitFoundsNothingAndTheFirstToAskOwns) {
   EXPECT_THAT(proposed.out, HasSubstr("approved"));
   EXPECT_THAT(owner->check("etcd"), HasSubstr("connected to " + etcd_->url(0)));
   EXPECT_EQ(owner->metric("etcd_up"), 1);
-  const Finished moved = owner->witan({"partition", "move", "budget/0", anotherThan(*owner).name()});
+  const Finished moved = owner->run({"partition", "move", "budget/0", anotherThan(*owner).name()});
   EXPECT_NE(moved.exitCode, 0);
   EXPECT_THAT(moved.err, HasSubstr("etcd gives partitions their owners"));
   expectNothingLost({});
