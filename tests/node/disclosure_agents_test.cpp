@@ -7,9 +7,9 @@
 #include "base/seams.h"
 #include "domains/disclosure/disclosure.h"
 #include "node/node_dir.h"
+#include "tests/node/node_process.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
-#include "tests/node/up_process.h"
 
 namespace witan::node {
 namespace {
@@ -120,13 +120,14 @@ TEST(DisclosureAgents, BadCasesAndCounselorsAreNamed) {
 
 // By the commands of a running node: the finding is proposed, signed by a person, and taken in; also after a kill.
 TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
-  testing::DaemonProcess lab("lab", "[agents]\nrun = [\"verified-intake\"]\n");
-  ASSERT_TRUE(lab.init(2));
-  ASSERT_TRUE(lab.start());
-  ASSERT_EQ(lab.witan({"begin", "disclosure", "parsers"}).exitCode, 0);
-  ASSERT_EQ(lab.witan({"begin", "verification", "parsers"}).exitCode, 0);
+  const Scratch scratch;
+  testing::Node lab(scratch, "lab", "[agents]\nrun = [\"verified-intake\"]\n");
+  ASSERT_TRUE(lab.init(2).exitCode == 0);
+  ASSERT_TRUE(lab.up());
+  ASSERT_EQ(lab.run({"begin", "disclosure", "parsers"}).exitCode, 0);
+  ASSERT_EQ(lab.run({"begin", "verification", "parsers"}).exitCode, 0);
   const auto propose = [&](const char* role, const char* action) {
-    return lab.witan({"propose", "verification", "parsers", role, action}).out;
+    return lab.run({"propose", "verification", "parsers", role, action}).out;
   };
   for (const auto& [role, action] : std::vector<std::pair<const char*, const char*>>{
            {"StaticAnalysis", R"({"type":"SubmitFinding","f":"F1","loc":"src/parse.c:7","cwe":"CWE-787"})"},
@@ -138,22 +139,22 @@ TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
     ASSERT_THAT(propose(role, action), HasSubstr("approved"));
   ASSERT_THAT(propose("SeverityAssessment", R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})"),
               HasSubstr("escalated"));
-  const Finished queue = lab.witan({"queue", "list", "--json"});
+  const Finished queue = lab.run({"queue", "list", "--json"});
   const json::value pending = *parseJson(queue.out.substr(0, queue.out.find('\n')));
   const std::string digest(pending.at("digest").as_string());
-  const Finished signedNow = lab.witan({"queue", "approve", "parsers", "--counselor", "human.verifier", "--digest",
-                                        digest, "--edit", R"({"verdict.by":{"F1":"human.verifier"}})"});
+  const Finished signedNow = lab.run({"queue", "approve", "parsers", "--counselor", "human.verifier", "--digest",
+                                      digest, "--edit", R"({"verdict.by":{"F1":"human.verifier"}})"});
   ASSERT_EQ(signedNow.exitCode, 0) << signedNow.err;
   const auto intakes = [&] {
-    const std::string out = lab.witan({"ledger", "tail", "--domain", "disclosure", "-n", "0", "--json"}).out;
+    const std::string out = lab.run({"ledger", "tail", "--domain", "disclosure", "-n", "0", "--json"}).out;
     std::size_t found = 0;
     for (std::size_t at = 0; (at = out.find("\"Intake\"", at)) != std::string::npos; ++at) ++found;
     return found;
   };
   EXPECT_TRUE(testing::until([&] { return intakes() > 0; }));
   lab.kill();
-  ASSERT_TRUE(lab.start());
-  EXPECT_TRUE(testing::until([&] { return lab.witan({"agent", "check"}).exitCode == 0; }));
+  ASSERT_TRUE(lab.up());
+  EXPECT_TRUE(testing::until([&] { return lab.run({"agent", "check"}).exitCode == 0; }));
   EXPECT_EQ(intakes(), 1u);
   EXPECT_EQ(lab.stop(), 0);
 }
