@@ -20,7 +20,10 @@ bool isIdCharacter(char c) { return kIdCharacter[static_cast<unsigned char>(c)];
 // A canonical string under construction. Keeps the first error, so that the callers read as the formats do.
 class Canonical {
  public:
-  explicit Canonical(std::string_view kind) : text_(kind) {}
+  explicit Canonical(std::string_view kind) {
+    text_.reserve(192);
+    text_ = kind;
+  }
 
   Canonical& id(std::string_view what, std::string_view component) {
     if (!error_) {

@@ -80,7 +80,7 @@ Status Database::become(std::string_view writerName) {
 
 Result<std::optional<std::string>> Database::meta(std::string_view name) const {
   if (const auto at = unwritten_.find(name); at != unwritten_.end())
-    return at->second.empty() ? std::optional<std::string>() : at->second;
+    return unwritten(at->second).empty() ? std::optional<std::string>() : std::string(unwritten(at->second));
   return store_.get("m" + std::string(name));
 }
 
@@ -91,25 +91,45 @@ Status Database::scanMeta(std::string_view prefix,
     rows.emplace(row.substr(1), value);
     return true;
   }));
-  for (const auto& [name, value] : unwritten_)
-    if (name.starts_with(prefix)) rows[name] = value;
+  for (auto at = unwritten_.lower_bound(prefix); at != unwritten_.end() && at->first.starts_with(prefix); ++at)
+    rows[at->first] = unwritten(at->second);
   for (const auto& [name, value] : rows)
     if (!value.empty() && !visit(name, value)) break;
   return okStatus();
 }
 
+Result<bool> Database::hasMeta(std::string_view prefix) const {
+  for (auto at = unwritten_.lower_bound(prefix); at != unwritten_.end() && at->first.starts_with(prefix); ++at)
+    if (!unwritten(at->second).empty()) return true;
+  bool found = false;
+  WITAN_DO(store_.scan("m" + std::string(prefix), {}, [&](std::string_view row, std::string_view value) {
+    found = !value.empty() && !unwritten_.contains(row.substr(1));
+    return !found;
+  }));
+  return found;
+}
+
 void Database::putMeta(std::string_view name, std::string_view value) {
+  noteUnwritten(name);
   pending_.put("m" + std::string(name), value);
-  unwritten_[std::string(name)] = value;
 }
 
 void Database::eraseMeta(std::string_view name) {
+  noteUnwritten(name);
   pending_.erase("m" + std::string(name));
-  unwritten_[std::string(name)].clear();
+}
+
+// The next operation is its latest.
+void Database::noteUnwritten(std::string_view name) {
+  if (const auto at = unwritten_.find(name); at != unwritten_.end())
+    at->second = pending_.size();
+  else
+    unwritten_.emplace(name, pending_.size());
 }
 
 Status Database::flush() {
   if (pending_.empty()) return okStatus();
+  for (const auto& [scope, space] : spaces_) space->completeBatch();
   WITAN_DO(store_.writeSynced(pending_));
   pending_.clear();
   unwritten_.clear();

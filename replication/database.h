@@ -40,6 +40,8 @@ class Database {
   // Small facts beside the spaces: cursors of interrupted sessions, acknowledgements, incidents.
   Result<std::optional<std::string>> meta(std::string_view name) const;
   Status scanMeta(std::string_view prefix, const std::function<bool(std::string_view, std::string_view)>& visit) const;
+  // Whether scanMeta() would visit anything. O(log n + rows of the prefix that are erased in the pending batch).
+  Result<bool> hasMeta(std::string_view prefix) const;
   void putMeta(std::string_view name, std::string_view value);
   void eraseMeta(std::string_view name);
 
@@ -55,13 +57,16 @@ class Database {
   Database(store::Store& store, DatabaseName name, const FingerprintKey& key) : store_(store), name_(name), key_(key) {}
   Status load();
   Status addSpace(std::string_view scope);
+  std::string_view unwritten(std::size_t operation) const { return pending_.op(operation).value; }
+  void noteUnwritten(std::string_view name);
 
   store::Store& store_;
   const DatabaseName name_;
   const FingerprintKey& key_;
   store::WriteBatch pending_;
   std::map<std::string, std::unique_ptr<Space>, std::less<>> spaces_;
-  std::map<std::string, std::string, std::less<>> unwritten_;  // meta rows in the pending batch; empty: erased
+  // Meta rows in the pending batch: the number of the operation there. An erased or empty one is none.
+  std::map<std::string, std::size_t, std::less<>> unwritten_;
   std::string writer_;
   std::uint64_t flushes_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "replication/journal_write.h"
 
 #include "replication/notification.h"
+#include "replication/record_write.h"
 
 namespace witan::replication {
 
@@ -17,15 +18,16 @@ Result<std::vector<Write>> journalWrites(const Space& space, std::span<const Jou
     draft.tokens.push_back({TokenClass::entityId, std::nullopt, change.id});
     const std::string& type = change.body ? change.body->type : change.type;
     if (!type.empty()) draft.tokens.push_back({TokenClass::subtypeToken, std::string(kJournalNamespace), type});
-    Write write{Kind::journal, change.id, {}, !change.body};
-    if (change.body) {
-      WITAN_TRY(bytes, encodeRecord(*change.body));
-      write.body = std::move(bytes);
+    if (!change.body) {
+      writes.push_back({Kind::journal, change.id, {}, true});
+      continue;
     }
+    WITAN_TRY(write, recordWrite(change.id, *change.body));
     writes.push_back(std::move(write));
   }
-  WITAN_TRY(batch, batchRecord(draft));
-  writes.push_back({Kind::batch, "", std::move(batch), false});
+  WITAN_TRY(body, batchBodyOf(draft));
+  WITAN_TRY(batch, recordWrite("", body));
+  writes.push_back(std::move(batch));
   return writes;
 }
 

@@ -45,7 +45,7 @@ Error malformed(std::string_view text, std::string why) {
 
 }  // namespace
 
-Result<std::string> batchRecord(const BatchDraft& draft) {
+Result<BatchBody> batchBodyOf(const BatchDraft& draft) {
   BatchBody body;
   body.localBatchId = draft.localBatchId;
   body.changes = draft.changes;
@@ -56,6 +56,11 @@ Result<std::string> batchRecord(const BatchDraft& draft) {
     body.tokens.push_back({t.token.tokenClass, std::move(t.token.tokenNamespace), std::move(t.token.value)});
   for (const auto& [host, counter] : draft.deps.entries()) body.deps.push_back({host, counter});
   body.sourceCursor = draft.sourceCursor;
+  return body;
+}
+
+Result<std::string> batchRecord(const BatchDraft& draft) {
+  WITAN_TRY(body, batchBodyOf(draft));
   return encodeRecord(body);
 }
 

@@ -37,7 +37,9 @@ struct BatchDraft {
   std::string sourceCursor;
 };
 
-// The record's body: one for one content. Errors: no change, ids, limits. O(n log n).
+// The record's body: one for one content. Errors: of the tokens. O(n log n).
+Result<BatchBody> batchBodyOf(const BatchDraft& draft);
+// Its bytes. Errors: no change, ids, limits.
 Result<std::string> batchRecord(const BatchDraft& draft);
 
 // The batch that a version of its record says. Errors: a body that is none, a tombstone. O(n log n), one SHA-256 a

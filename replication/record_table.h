@@ -46,6 +46,7 @@ struct Held : boost::intrusive::set_base_hook<boost::intrusive::optimize_size<tr
   Record* record = nullptr;
   WriterIndex writer = 0;
   bool tombstone = false;
+  bool fresh = false;  // not durable yet, so that its body is still here (Space::flushed)
   // Which fields of an agent's state differ from the version `base` of the same writer; 0: not known. The sender may
   // send these fields only (sync), to someone who has had that base.
   std::uint32_t changed = 0;

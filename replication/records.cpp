@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/canonical_check.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -52,6 +53,7 @@ Status checkText(std::string_view what, std::string_view text, std::size_t most)
 
 // One text for one value, so that equal contents have equal bytes.
 Status checkCanonicalJson(std::string_view what, std::string_view text) {
+  if (surelyCanonicalJson(text, {.bytes = kMaxRecordBytes})) return okStatus();
   auto value = parseJson(text, {.bytes = kMaxRecordBytes});
   if (!value.ok()) return invalid(std::string(what) + ": " + value.error().message);
   if (canonicalJson(*value) != text) return invalid(std::string(what) + ": not canonical JSON (RFC 8785)");
@@ -183,7 +185,7 @@ Status checkRecord(const SignedDocumentBody& body) {
 template <class Body>
 Result<std::string> encodeRecord(const Body& body) {
   WITAN_DO(checkRecord(body));
-  WordWriter writer;
+  thread_local WordWriter writer;
   std::string bytes(writer.message(body));
   if (bytes.size() > kMaxRecordBytes)
     return invalid("a record of " + std::to_string(bytes.size()) + " bytes (at most " +

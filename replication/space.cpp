@@ -108,7 +108,7 @@ Status Space::checkWrite(const Write& write) {
   if (write.body.size() > kMaxBodyBytes)
     return invalid(write.key + ": " + std::to_string(write.body.size()) + " bytes are more than " +
                    std::to_string(kMaxBodyBytes));
-  WITAN_DO(checkBody(write.kind, write.body, selfName()));
+  if (!write.check.done()) WITAN_DO(checkBody(write.kind, write.body, selfName()));
   if (write.kind != Kind::wakeRun) return okStatus();
   WITAN_TRY(held, versions(write.kind, write.key));
   return checkSuccession(write.kind, write.key, held, write.body);
@@ -158,7 +158,7 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
   vector_.raise(self_, seq);
   if (std::any_of(writes.begin(), writes.end(), [](const Write& w) { return w.kind == Kind::batch; }))
     atLastBatch_ = vector_;
-  putVector(rows::kVector, vector_);
+  vectorBehind_ = true;
   return Dot{selfName(), seq};
 }
 
@@ -240,6 +240,7 @@ Status Space::settle(const Incoming& in) {
   lost.body = std::move(body);
   const std::string key = record->key;
   eraseVersion(held);  // maybe the record with it
+  ++losses_;
   hold(table_.findOrAdd(in.kind, key), std::move(other));
   // A batch is its dot; committed anew it would be another change.
   return in.kind == Kind::batch ? okStatus() : reissue(lost, in.kind, key);
@@ -277,7 +278,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   Held& held = table_.add(record, std::move(owned));
   for (Held* other : superseded) eraseVersion(*other);
   putRow(held, held.body);
-  if (!traitsOf(record.kind).resident) fresh_.push_back({record.kind, record.key, held.writer, held.seq});
+  if (!traitsOf(record.kind).resident) fresh_.push_back(&held), held.fresh = true;
   if (record.kind == Kind::batch) undelivered_.insert({held.writer, held.seq});
   if (record.kind == Kind::plan && record.versions.size() > 1) contested_.insert(record.key);
   ++changes_;
@@ -326,10 +327,11 @@ void Space::advance(const VersionVector& to) {
 
 void Space::drop(Held& held) {
   eraseVersion(held);
-  ++changes_;
+  ++changes_, ++losses_;
 }
 
 void Space::eraseVersion(Held& held) {
+  if (held.fresh) noLongerFresh(held);
   pending_.erase(rowKey(held));
   if (held.record->kind == Kind::batch) undelivered_.erase({held.writer, held.seq});
   table_.remove(held);
@@ -378,14 +380,26 @@ bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable)
   return true;
 }
 
+void Space::completeBatch() {
+  if (vectorBehind_) putVector(rows::kVector, vector_);
+  vectorBehind_ = false;
+}
+
 void Space::flushed() {
-  for (const Fresh& fresh : fresh_) {
-    Record* record = table_.find(fresh.kind, fresh.key);
-    if (record == nullptr) continue;
-    for (Held* held : record->versions)
-      if (held->writer == fresh.writer && held->seq == fresh.seq) std::string().swap(held->body);
+  for (Held* held : fresh_) {
+    std::string().swap(held->body);
+    held->fresh = false;
   }
   fresh_.clear();
+}
+
+// What goes before it was durable has mostly come just now.
+void Space::noLongerFresh(Held& held) {
+  const auto at = std::find(fresh_.rbegin(), fresh_.rend(), &held);
+  WITAN_CHECK(at != fresh_.rend(), "what is fresh is listed");
+  *at = fresh_.back();
+  fresh_.pop_back();
+  held.fresh = false;
 }
 
 // --- rows

@@ -41,11 +41,25 @@ inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
 // A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
 inline constexpr Seq kMaxSeq = Seq{1} << 48;
 
+// That a body is as its kind wants it. Only recordWrite() (replication/record_write.h), which has just checked what it
+// encoded, can say so; a commit reads every other body once more.
+class BodyCheck {
+ public:
+  BodyCheck() = default;
+  bool done() const { return done_; }
+
+ private:
+  friend class CheckedWrites;
+  explicit BodyCheck(bool done) : done_(done) {}
+  bool done_ = false;
+};
+
 struct Write {
   Kind kind = Kind::agentState;
   std::string key;   // as validateId wants it; empty for a batch, whose key is its dot
   std::string body;  // as the kind says; empty for a tombstone
   bool tombstone = false;
+  BodyCheck check = {};
 };
 
 // A version from elsewhere. Its writer has been interned by the receiver. Borrows everything for the call.
@@ -112,6 +126,9 @@ class Space {
   // Grows when a version arrives that is older than one of its writer that was here before, even if that one has been
   // superseded since: whoever walks the writers' versions upwards may have passed its place already.
   std::uint64_t outOfOrder() const { return outOfOrder_; }
+  // Grows when something held goes and nothing newer stands in its place: in a repair, or when one dot had two
+  // contents.
+  std::uint64_t losses() const { return losses_; }
   // Somebody walks over what is held now: parts of a commit that come later come out of order.
   void walked() { ++walks_; }
   // Whether the vector covers everything held: no peer's round is half received. Only then do digests compare.
@@ -139,6 +156,8 @@ class Space {
   void stabilise(const VersionVector& stable);
   // Forgets a version of a kind outside of the digest (a batch whose wakes are done) once it is stable.
   bool forget(Kind kind, std::string_view key, const VersionVector& stable);
+  // Before the pending batch is written: what commit after commit would have put there again and again.
+  void completeBatch();
   // Bodies that were kept until their batch was durable.
   void flushed();
 
@@ -171,6 +190,7 @@ class Space {
   std::string rowKey(const Held& held) const;
   void putRow(const Held& held, std::string_view body);
   void putVector(char row, const VersionVector& vector);
+  void noLongerFresh(Held& held);
   void eraseVersion(Held& held);
 
   const store::Reader& store_;
@@ -187,14 +207,9 @@ class Space {
   VersionVector atLastBatch_;
   std::set<std::string> contested_;
   std::set<std::pair<WriterIndex, Seq>> undelivered_;  // batches held whose delivery is still to come
-  struct Fresh {
-    Kind kind;
-    std::string key;
-    WriterIndex writer;
-    Seq seq;
-  };
-  std::vector<Fresh> fresh_;
-  std::uint64_t changes_ = 0, outOfOrder_ = 0;
+  std::vector<Held*> fresh_;                           // whose bodies are kept until they are durable (Held::fresh)
+  bool vectorBehind_ = false;                          // the pending batch has not its row
+  std::uint64_t changes_ = 0, outOfOrder_ = 0, losses_ = 0;
   VersionVector reached_;                 // the highest counters that were ever held
   std::vector<std::uint64_t> reachedIn_;  // after how many walks
   std::uint64_t walks_ = 1;

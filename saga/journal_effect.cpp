@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replication/record_write.h"
 #include "saga/undoings.h"
 
 namespace witan::saga {
@@ -149,8 +150,7 @@ Result<std::optional<JournalChange>> undoing(Space& journal, const Intent& inten
 Result<Write> operationWrite(const Intent& intent, const Outcome& outcome, std::vector<UndoStep> undo) {
   OperationBody body{intent.operation, intent.run,     intent.agentId,  intent.tool,
                      outcome.outcome,  outcome.result, std::move(undo), intent.compensates};
-  WITAN_TRY(bytes, encodeRecord(body));
-  return Write{Kind::operation, intent.id().hex(), std::move(bytes), false};
+  return recordWrite(intent.id().hex(), body);
 }
 
 Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, JournalEffect effect) {

@@ -39,4 +39,6 @@ struct SagaRow {
 
   superseded @10 :Bool;
   # Another plan of its run survives, without this operation: it ends undone, or is undone when it ends.
+
+  ended @11 :UInt64;         # of a row that ended: the how many-th on this device
 }

@@ -1,5 +1,6 @@
 #include "saga/saga_row.h"
 
+#include "base/canonical_check.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/json_codec.h"
@@ -15,6 +16,7 @@ constexpr std::size_t kMaxTargets = 4096;
 bool isZero(const Hash& hash) { return hash == Hash{}; }
 
 Status checkJson(const char* what, std::string_view text) {
+  if (surelyCanonicalJson(text, {.bytes = replication::kMaxRecordBytes})) return okStatus();
   auto value = parseJson(text, {.bytes = replication::kMaxRecordBytes});
   if (!value.ok()) return invalid(std::string(what) + ": " + value.error().message);
   return canonicalJson(*value) == text ? okStatus() : invalid(std::string(what) + ": not in canonical form");

@@ -61,8 +61,9 @@ struct SagaRow {
   OperationOutcome outcome = OperationOutcome::applied;
   std::string result;
   bool superseded = false;
+  std::uint64_t ended = 0;
   WITAN_MEMBERS(SagaRow, intent, phase, status, attempts, nextAttemptAtMs, lastError, createdAtMs, updatedAtMs, outcome,
-                result, superseded)
+                result, superseded, ended)
   friend bool operator==(const SagaRow&, const SagaRow&) = default;
 
   OperationId id() const { return intent.id(); }

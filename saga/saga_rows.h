@@ -2,15 +2,18 @@
 //
 //   saga/open/<operation>   under way: all that a start has to read
 //   saga/held/<operation>   waits for a person: out of the way, however many there are
-//   saga/done/<number>      the last few that ended, for people to look at
+//   saga/done/<place>       the last few that ended, for people to look at: the n-th to end is put at n mod `keepDone`,
+//                           over the one that goes
 //
 // Changes go into the database's pending batch. Not thread-safe. The database outlives it.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "replication/database.h"
 #include "saga/saga_row.h"
@@ -30,7 +33,7 @@ class SagaRows {
   Status visitDone(const Visitor& visit) const;
   // Wherever it is. Errors: notFound; corrupt.
   Result<SagaRow> find(const OperationId& operation);
-  Result<std::optional<SagaRow>> held(const OperationId& operation) const;
+  Result<std::optional<SagaRow>> held(const OperationId& operation);
   Result<std::optional<SagaRow>> open(const OperationId& operation) const;
 
   void putOpen(const SagaRow& row);
@@ -39,19 +42,36 @@ class SagaRows {
   void release(const SagaRow& row);
   // Reads what end() and find() need. Once is enough. O(rows that ended).
   Status prepare();
-  // Takes it out of the open ones. Requires: prepare().
-  void end(const SagaRow& row);
+  // Takes it out of the open ones; gives it its number. Requires: prepare().
+  void end(SagaRow& row);
   // One that ended was undone since. Nothing if it is not kept any more. Requires: prepare().
   void noteUndone(const OperationId& operation, std::int64_t nowMs);
 
  private:
+  // An operation's id is a digest: eight of its bytes are a hash.
+  struct ByBytes {
+    std::size_t operator()(const Hash& hash) const noexcept {
+      std::size_t word = 0;
+      std::memcpy(&word, hash.data(), sizeof word);
+      return word;
+    }
+  };
+
   Status visit(std::string_view prefix, const Visitor& visit) const;
 
   replication::Database& agents_;
   const std::uint32_t keepDone_;
+  std::optional<bool> anyHeld_;  // false: none is held, which spares each beginning saga a read of the store
   bool prepared_ = false;
-  std::map<std::uint64_t, Hash> done_;        // by number
-  std::map<Hash, std::uint64_t> doneNumber_;  // the other way round
+  struct Done {
+    Hash operation;
+    std::uint64_t place;
+  };
+  void forget(std::map<std::uint64_t, Done>::iterator done);
+
+  std::map<std::uint64_t, Done> done_;                         // by number
+  std::map<std::uint64_t, std::uint64_t> numberAt_;            // by place
+  std::unordered_map<Hash, std::uint64_t, ByBytes> numberOf_;  // by operation; only ever looked up
 };
 
 }  // namespace witan::saga

@@ -104,6 +104,7 @@ class Shelf {
   }
   Space& space() { return space_; }
   std::string text() {
+    space_.completeBatch();
     WITAN_CHECK(store_.writeSynced(pending_).ok(), "a store in memory works");
     std::string out;
     const Status walked = store_.scan("", {}, [&](std::string_view key, std::string_view value) {
