@@ -1,6 +1,7 @@
 #include "replication/subscription_index.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/quote.h"
 
@@ -64,8 +65,9 @@ Status SubscriptionIndex::add(Subscription subscription) {
   if (subscriptions_.size() >= kMaxSubscriptions)
     return invalid("more than " + std::to_string(kMaxSubscriptions) + " subscriptions");
   const Entry& entry =
-      subscriptions_.emplace(name, Entry{std::move(subscription), std::move(anyOf), std::move(allOf)}).first->second;
-  for (const TokenKey& key : indexedBy(entry)) byToken_[key].insert(name);
+      subscriptions_.emplace(std::move(name), Entry{std::move(subscription), std::move(anyOf), std::move(allOf)})
+          .first->second;
+  for (const TokenKey& key : indexedBy(entry)) byToken_[key].insert(&entry);
   return okStatus();
 }
 
@@ -74,20 +76,28 @@ bool SubscriptionIndex::remove(std::string_view agentId, std::string_view id) {
   if (found == subscriptions_.end()) return false;
   for (const TokenKey& key : indexedBy(found->second)) {
     const auto row = byToken_.find(key);
-    row->second.erase(found->first);
+    row->second.erase(&found->second);
     if (row->second.empty()) byToken_.erase(row);
   }
   subscriptions_.erase(found);
   return true;
 }
 
+bool SubscriptionIndex::ByName::operator()(const Entry* a, const Entry* b) const {
+  return std::tie(a->subscription.agentId, a->subscription.id) < std::tie(b->subscription.agentId, b->subscription.id);
+}
+
+// Each once, by name.
 std::vector<const SubscriptionIndex::Entry*> SubscriptionIndex::candidates(const NotificationBatch& batch) const {
-  std::set<Name> names;
-  for (const TokenKey& key : batch.tokenKeys)
-    if (const auto row = byToken_.find(key); row != byToken_.end())
-      names.insert(row->second.begin(), row->second.end());
   std::vector<const Entry*> out;
-  for (const Name& name : names) out.push_back(&subscriptions_.at(name));
+  for (const TokenKey& key : batch.tokenKeys) {
+    const auto row = byToken_.find(key);
+    if (row == byToken_.end()) continue;
+    const auto middle = static_cast<std::ptrdiff_t>(out.size());
+    out.insert(out.end(), row->second.begin(), row->second.end());
+    std::inplace_merge(out.begin(), out.begin() + middle, out.end(), ByName{});
+  }
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "replication/notification.h"
@@ -78,11 +79,17 @@ class SubscriptionIndex {
     std::vector<TokenKey> anyOf, allOf;  // sorted, unique
   };
 
+  // By agent and id.
+  struct ByName {
+    bool operator()(const Entry* a, const Entry* b) const;
+  };
+
   std::vector<const Entry*> candidates(const NotificationBatch& batch) const;
   static std::span<const TokenKey> indexedBy(const Entry& entry);
 
   std::map<Name, Entry> subscriptions_;
-  std::map<TokenKey, std::set<Name>> byToken_;
+  // Into subscriptions_. Only ever looked up: the order of the tokens does not matter.
+  std::unordered_map<TokenKey, std::set<const Entry*, ByName>> byToken_;
   mutable std::size_t lastCandidates_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "agents/policy/projection.h"
 
+#include <boost/container/small_vector.hpp>
 #include <set>
 
 namespace witan::agents {
@@ -86,11 +87,15 @@ class Projector {
     for (const auto& item : from) {
       steps_.push_back({false, item.key()});
       const Index child = allowed_.member(node, item.key());
-      json::value kept;
-      if (child == Allowlist::kNone)
+      if (child == Allowlist::kNone) {
         leftOut_.add(place());
-      else if (keep(allowed_.node(child), item.value(), out == nullptr ? nullptr : &kept) && out != nullptr)
-        out->emplace(item.key(), std::move(kept));
+      } else if (conformsAt(allowed_, allowed_.node(child), item.value())) {
+        if (out != nullptr) out->emplace(item.key(), item.value());  // all of it at once
+      } else {
+        json::value kept;
+        if (keep(allowed_.node(child), item.value(), out == nullptr ? nullptr : &kept) && out != nullptr)
+          out->emplace(item.key(), std::move(kept));
+      }
       steps_.pop_back();
     }
     return true;
@@ -117,7 +122,7 @@ class Projector {
   }
 
   const Allowlist& allowed_;
-  std::vector<Step> steps_;
+  boost::container::small_vector<Step, 16> steps_;
   Names leftOut_, masked_;
 };
 

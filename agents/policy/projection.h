@@ -35,7 +35,7 @@ struct Projection {
 };
 
 // Keeps what is allowed, in its order; elements of lists that are of a wrong kind go as a whole. Idempotent.
-// O(payload).
+// O(payload * objects inside each other where something is left out).
 Projection project(const Allowlist& allowed, const json::value& payload);
 
 // What project() would leave out, without making the rest. O(payload).
