@@ -70,7 +70,8 @@ Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job,
   }
   input["slots"] = std::move(slots);
   if (agent.spec().remembers) {
-    WITAN_TRY(memory, memoryContext(*records, agent.spec().id, agent.spec().thread));
+    WITAN_TRY(graph, memory_.graphOf(agent.spec().id));
+    WITAN_TRY(memory, memoryContext(*records, *graph, agent.spec().id, agent.spec().thread));
     input["memory"] = toJson(memory);
   }
   return input;
@@ -286,9 +287,8 @@ Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std
   const AgentSpec& spec = run.agent->spec();
   std::vector<std::string> parents;
   if (spec.remembers) {
-    WITAN_TRY(records, space());
-    WITAN_TRY(graph, agentGraph(*records, spec.id));
-    parents = headsOf(graph, threadMessages(graph, spec.thread));
+    WITAN_TRY(graph, memory_.graphOf(spec.id));
+    parents = headsOf(*graph, threadMessages(*graph, spec.thread));
   }
   const auto say = [&](const char* what, MessageKind kind, std::string text) -> Status {
     const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/" + what,

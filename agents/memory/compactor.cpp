@@ -63,6 +63,11 @@ Result<std::size_t> foldCount(std::span<const std::int64_t> sizes, std::int64_t 
 
 Result<replication::Space*> Compactor::space() { return replica_.database(DatabaseName::agents).space(options_.scope); }
 
+Result<const replication::MessageGraph*> Compactor::graphOf(std::string_view agentId) {
+  WITAN_TRY(records, space());
+  return messages_.graph(*records, agentId);
+}
+
 void Compactor::put(const FoldJob& job) {
   WordWriter words;
   replica_.database(DatabaseName::agents).putMeta(rowOf(SummaryId{job.summaryId}), words.message(job));
@@ -90,7 +95,8 @@ Result<Planned> Compactor::plan(std::string_view agentId, std::string_view threa
   for (const auto& [id, waiting] : jobs_)
     if (waiting.job.agentId == agentId && waiting.job.threadId == threadId) return Planned::nothing;
   WITAN_TRY(records, space());
-  WITAN_TRY(graph, agentGraph(*records, agentId));
+  WITAN_TRY(messages, graphOf(agentId));
+  const replication::MessageGraph& graph = *messages;
   WITAN_TRY(state, agentStateToWrite(*records, agentId));
   WITAN_TRY(chosen, chosenSummary(*records, graph, threadId, state.pointers.latestSummaryMessageId));
   const Messages thread = threadMessages(graph, threadId);
@@ -143,7 +149,8 @@ Result<std::vector<SummaryRequest>> Compactor::due(Now now) {
   for (const auto& [id, waiting] : jobs_) {
     const FoldJob& job = waiting.job;
     if (job.status == FoldStatus::failed || waiting.dueMs > now.ms) continue;
-    WITAN_TRY(graph, agentGraph(*records, job.agentId));
+    WITAN_TRY(messages, graphOf(job.agentId));
+    const replication::MessageGraph& graph = *messages;
     WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
     WITAN_TRY(chosen, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
     const Messages newer = notCovered(threadMessages(graph, job.threadId), chosen);
@@ -193,7 +200,8 @@ Status Compactor::answered(const SummaryId& id, const Result<std::string>& text,
 Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
   const SummaryId id{job.summaryId};
   WITAN_TRY(records, space());
-  WITAN_TRY(graph, agentGraph(*records, job.agentId));
+  WITAN_TRY(messages, graphOf(job.agentId));
+  const replication::MessageGraph& graph = *messages;
   const replication::Message* end = graph.message(job.endMessageId);
   if (end == nullptr) return okStatus();  // it was taken away behind a later summary
   WITAN_TRY(state, agentStateToWrite(*records, job.agentId));

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/memory/message_cache.h"
 #include "agents/memory/summariser.h"
 #include "base/now.h"
 #include "replication/local_replica.h"
@@ -69,7 +70,9 @@ class Compactor {
 
   // The jobs of earlier starts; those that wait are due now. Errors: corrupt, naming the row.
   Status load(Now now);
-  // After a run of the agent. O(messages of the space).
+  // The agent's messages, for whoever else needs them. As MessageCache::graph.
+  Result<const replication::MessageGraph*> graphOf(std::string_view agentId);
+  // After a run of the agent. O(messages of the agent).
   Result<Planned> plan(std::string_view agentId, std::string_view threadId, const Summariser& summariser, Now now);
   // What is to be summarised now; a job whose messages are gone ends here. The same until answered.
   Result<std::vector<SummaryRequest>> due(Now now);
@@ -98,6 +101,7 @@ class Compactor {
 
   replication::LocalReplica& replica_;
   const CompactionOptions options_;
+  MessageCache messages_;
   std::map<SummaryId, Waiting> jobs_;
 };
 

@@ -7,9 +7,8 @@
 
 namespace witan::agents {
 
-Result<MemoryContext> memoryContext(replication::Space& space, std::string_view agentId, std::string_view threadId,
-                                    const MemoryLimits& limits) {
-  WITAN_TRY(graph, agentGraph(space, agentId));
+Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
+                                    std::string_view agentId, std::string_view threadId, const MemoryLimits& limits) {
   WITAN_TRY(state, agentStateToWrite(space, agentId));
   WITAN_TRY(chosen, chosenSummary(space, graph, threadId, state.pointers.latestSummaryMessageId));
   MemoryContext context;

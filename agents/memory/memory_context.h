@@ -38,8 +38,9 @@ struct MemoryContext {
   friend bool operator==(const MemoryContext&, const MemoryContext&) = default;
 };
 
-// Errors: the store's. O(messages of the space).
-Result<MemoryContext> memoryContext(replication::Space& space, std::string_view agentId, std::string_view threadId,
+// `graph`: of the agent (agentGraph, or a MessageCache's). Errors: the store's. O(n log n) in the agent's messages.
+Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
+                                    std::string_view agentId, std::string_view threadId,
                                     const MemoryLimits& limits = {});
 
 // {"leftOut", "messages": [{"content", "kind"}], "summary"}: for an agent's wake input (agents/agent.h).

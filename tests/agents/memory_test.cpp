@@ -51,7 +51,7 @@ Planned fold(Device& device, const Summariser& summariser, CompactionOptions opt
   return *planned;
 }
 MemoryContext remember(Device& device, MemoryLimits limits = {}) {
-  return *memoryContext(device.agents(), "lab", "main", limits);
+  return *memoryContext(device.agents(), *agentGraph(device.agents(), "lab"), "lab", "main", limits);
 }
 std::vector<std::string> idsOf(const MemoryContext& context) {
   std::vector<std::string> out;
