@@ -41,11 +41,27 @@ const json::array* arrayOf(const json::object& object, std::string_view member) 
   return value != nullptr ? value->if_array() : nullptr;
 }
 
-const json::array* entriesIn(const json::value& observations, std::size_t n) {
+namespace {
+
+// What the n-th of the observations says; null: nothing, or no object.
+const json::object* contentIn(const json::value& observations, std::size_t n) {
   const json::array* list = observations.if_array();
   const json::object* one = list != nullptr && n < list->size() ? (*list)[n].if_object() : nullptr;
   const json::value* content = one != nullptr ? one->if_contains("content") : nullptr;
-  return content != nullptr && content->is_object() ? arrayOf(content->get_object(), "entries") : nullptr;
+  return content != nullptr ? content->if_object() : nullptr;
+}
+
+}  // namespace
+
+const json::array* entriesIn(const json::value& observations, std::size_t n) {
+  const json::object* content = contentIn(observations, n);
+  return content != nullptr ? arrayOf(*content, "entries") : nullptr;
+}
+
+bool moreIn(const json::value& observations, std::size_t n) {
+  const json::object* content = contentIn(observations, n);
+  const json::value* more = content != nullptr ? content->if_contains("more") : nullptr;
+  return more != nullptr && more->is_bool() && more->get_bool();
 }
 
 }  // namespace witan::agents

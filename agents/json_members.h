@@ -26,5 +26,7 @@ const json::array* arrayOf(const json::object& object, std::string_view member);
 
 // The entries that `journal.list` gave as the n-th of the observations; null: none.
 const json::array* entriesIn(const json::value& observations, std::size_t n);
+// Whether there were more than these.
+bool moreIn(const json::value& observations, std::size_t n);
 
 }  // namespace witan::agents

@@ -1,7 +1,7 @@
 // journal-summariser: keeps one digest a day of the notes in the journal: how many, and how each begins.
 //
-// It wakes on notes and rewrites the digest of the day it is. A note is any entry of type "note"; its text is the
-// payload itself, or the payload's "text" or "title".
+// It wakes on notes and rewrites the digest of the day it is; "more" says that there were too many to be read at once.
+// A note is any entry of type "note"; its text is the payload itself, or the payload's "text" or "title".
 #include "agents/entry_agent.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -63,14 +63,12 @@ class JournalSummariser final : public Agent {
     for (const json::value& note : *notes)
       if (lines.size() < kMostLines && note.is_object() && note.get_object().contains("payload"))
         lines.emplace_back(lineOf(note.get_object().at("payload")));
-    return {
-        nullptr,
-        {},
-        Actions{action("journal.put",
-                       {{"id", "digest/" + day},
-                        {"type", "digest"},
-                        {"payload", json::object{{"day", day}, {"notes", notes->size()}, {"lines", std::move(lines)}}}},
-                       {"digest/" + day})}};
+    json::object digest{{"day", day}, {"notes", notes->size()}, {"lines", std::move(lines)}};
+    if (moreIn(seen, 0)) digest["more"] = true;
+    return {nullptr,
+            {},
+            Actions{action("journal.put", {{"id", "digest/" + day}, {"type", "digest"}, {"payload", std::move(digest)}},
+                           {"digest/" + day})}};
   }
 };
 

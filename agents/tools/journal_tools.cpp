@@ -75,9 +75,10 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
     const JournalBody* shown = shownOf(view);
     if (shown == nullptr || shown->type != type) continue;
     if (!day.empty() && formatDate(dateOf(Time{shown->editedAtMs * 1000})) != day) continue;
-    bytes += shown->payload.size() + id.size();
+    json::value entry = entryJson(id, view);
+    bytes += canonicalJson(entry).size() + 1;
     if ((more = entries.size() == kMostListed || bytes > kMostListedBytes)) break;
-    entries.push_back(entryJson(id, view));
+    entries.push_back(std::move(entry));
   }
   return json::value(json::object{{"entries", std::move(entries)}, {"more", more}});
 }

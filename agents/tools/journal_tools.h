@@ -19,7 +19,8 @@
 namespace witan::agents {
 
 inline constexpr std::size_t kMostListed = 500;
-inline constexpr std::size_t kMostListedBytes = 256 * 1024;
+// In canonical form, so that all of it is within what an agent may be told at once (episode::kMaxObservationBytes).
+inline constexpr std::size_t kMostListedBytes = 60 * 1024;
 inline constexpr std::string_view kMainScope = "main";
 
 // Errors: an unknown argument or a wrong one, with its name. O(bytes read).

@@ -131,6 +131,16 @@ TEST(JournalSummariser, KeepsADigestOfTheDay) {
       R"({"id":"digest/2026-03-23","payload":{"day":"2026-03-23","lines":["first line","T"],"notes":2},"type":"digest"})");
 }
 
+TEST(JournalSummariser, SaysThatThereWereMore) {
+  const Agent& summariser = *findAgent("journal-summariser");
+  const Turn woken = wake(summariser, R"({"nowMs":1774252800000,"changes":[]})");
+  const Turn planned =
+      observed(summariser, woken, R"([{"ok":true,"content":{"entries":[{"id":"n1","payload":"a"}],"more":true}}])");
+  EXPECT_EQ(
+      output<Actions>(planned)[0].arguments,
+      R"({"id":"digest/2026-03-23","payload":{"day":"2026-03-23","lines":["a"],"more":true,"notes":1},"type":"digest"})");
+}
+
 TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
   const Agent& followUp = *findAgent("follow-up");
   const Turn woken = wake(followUp, R"({"nowMs":1000})");

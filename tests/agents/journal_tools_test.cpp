@@ -1,0 +1,37 @@
+#include "agents/tools/journal_tools.h"
+
+#include <gtest/gtest.h>
+
+#include "agents/episode/value_check.h"
+#include "replication/journal_write.h"
+#include "tests/replication/cluster.h"
+
+namespace witan::agents {
+namespace {
+
+using replication::DatabaseName;
+
+// A day of many notes: what is listed is always what an agent may be told, and says that there is more.
+TEST(JournalList, FitsIntoWhatAnAgentIsTold) {
+  replication::test::Device a("a");
+  for (int i = 0; i < 1'000; ++i) {
+    replication::JournalBody body;
+    body.type = "note", body.author = "anna", body.lamport = 1;
+    body.payload = R"({"text":")" + std::string(static_cast<std::size_t>(i % 90), 'x') + R"("})";
+    const replication::JournalChange change{"note/" + std::to_string(i), body, ""};
+    const auto writes = *replication::journalWrites(a.journal(), {&change, 1});
+    ASSERT_TRUE(a.replica().commit(DatabaseName::journal, "main", writes).ok());
+  }
+  const auto listed = listEntries(a.replica(), {{"type", "note"}});
+  ASSERT_TRUE(listed.ok());
+  EXPECT_TRUE(episode::checkValue(*listed, "what was listed").ok());
+  EXPECT_GT(listed->at("entries").as_array().size(), 250u);
+  EXPECT_TRUE(listed->at("more").as_bool());
+  const auto few = listEntries(a.replica(), {{"type", "note"}, {"prefix", "note/99"}});
+  ASSERT_TRUE(few.ok());
+  EXPECT_EQ(few->at("entries").as_array().size(), 11u);
+  EXPECT_FALSE(few->at("more").as_bool());
+}
+
+}  // namespace
+}  // namespace witan::agents
