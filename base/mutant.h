@@ -101,10 +101,13 @@ WITAN_LIST(Mutant, none,
            effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
            widenFork,         // a sub-episode gets what its parent does not hold
            forgetSpent,       // what is spent does not count
+           // --- boundaries
+           overshare,  // what the policy does not let out is not taken out
            // --- sagas
            skipMarkerCheck,    // an operation whose record is there is carried out again
            recordBeforeApply,  // recovery records the outcome of an effect without looking for it
            compensateTwice,    // each device compensates under an id of its own
+           undoOnce,           // what arrives of an operation after its undoing stays
            ackBeforeRow,       // the effect is made before the saga's row is durable
            endlessPoison,      // attempts are never given up
            retryRefused,       // what was refused for good is tried again

@@ -24,6 +24,7 @@ set(WITAN_HOOKED_agents
   agents/episode/episode.cpp
   agents/episode/episode_call.cpp
   agents/episode/quota.cpp
+  agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)
 set(WITAN_HOOKED_saga

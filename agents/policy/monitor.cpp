@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/mutant.h"
 #include "base/quote.h"
 
 namespace witan::agents {
@@ -159,6 +160,7 @@ PolicyVerdict Monitor::projected(const PolicyRequest& request, const Found& foun
       return refusal(PolicyToken::overshared_payload_blocked,
                      "not allowed at " + place(request) + ": " + beyond.words());
   }
+  if (mutated(Mutant::overshare)) return {VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
   Projection projection = project(found.operation->allowed, *request.payload);
   std::string words;
   if (projection.leftOut.count > 0) words = "left out: " + projection.leftOut.words();

@@ -47,6 +47,7 @@ TEST(SagaMutants, SkippedMarkerCheckDoublesEffects) { expectNoticed(Mutant::skip
 TEST(SagaMutants, RecordingBeforeApplyingLosesEffects) { expectNoticed(Mutant::recordBeforeApply, crashes); }
 TEST(SagaMutants, AnEffectBeforeItsRowIsOrphaned) { expectNoticed(Mutant::ackBeforeRow, crashes); }
 TEST(SagaMutants, CompensatingUnderOwnIdsIsNoticed) { expectNoticed(Mutant::compensateTwice, twoPlansForOneRun); }
+TEST(SagaMutants, UndoingOnceIsNoticed) { expectNoticed(Mutant::undoOnce, repeatAfterUndoing); }
 TEST(SagaMutants, EndlessPoisonIsNoticed) { expectNoticed(Mutant::endlessPoison, poisonIsPutAside); }
 
 }  // namespace
