@@ -52,8 +52,12 @@ std::string restoredWords(const Restored& done, const fs::path& dir) {
   std::string text = "restored " + done.manifest.device + " as of " + formatTime(done.manifest.at) + "\n";
   if (!done.writer.empty()) text += "it goes on as the writer " + done.writer + "\n";
   if (!done.aside.empty()) text += "what was there is in " + done.aside + "\n";
-  for (const std::string& name : done.missing)
-    text += "missing: " + (dir / name).string() + "; the backup was taken without keys, copy it from where they are\n";
+  for (const std::string& name : done.missing) text += "missing: " + (dir / name).string() + "\n";
+  if (!done.missing.empty())
+    text +=
+        "the backup was taken without keys. If you have them elsewhere, copy them there (chmod 600) and start it; if "
+        "not, nobody can take this device's place any more: witan device revoke " +
+        done.manifest.device.substr(0, 8) + " on the admin device, and a fresh invitation into another directory\n";
   if (done.seized > 0) text += "it has seized its " + std::to_string(done.seized) + " partitions again\n";
   if (!done.ownerless.empty())
     text += std::to_string(done.ownerless.size()) + " partitions wait for an owner (" + done.ownerless.front() +

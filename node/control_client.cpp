@@ -6,6 +6,7 @@
 #include "node/cli.h"
 #include "node/daemon/control_tokens.h"
 #include "node/durable_file.h"
+#include "node/lock_holder.h"
 #include "node/output.h"
 
 namespace witan::node {
@@ -45,6 +46,15 @@ Error errorOf(const net::HttpResponse& response) {
   return {ErrorCode::invalidInput, message, text("hint")};
 }
 
+// A node that was killed leaves its file behind. One that is there and has too much to do must not be started again.
+Error noAnswer(const fs::path& dir, const std::string& why) {
+  const pid_t holder = lockHolder(dir / "journal" / "LOCK");
+  return {ErrorCode::unavailable, "no node answers on " + dir.string() + " (" + why + ")",
+          holder > 0 ? "the process " + std::to_string(holder) +
+                           " runs it: it has too many connections, or hangs; try again, then look at its log"
+                     : "start it: witan up --dir " + dir.string()};
+}
+
 }  // namespace
 
 Status writeControlFile(const fs::path& dir, const ControlFile& file) {
@@ -63,11 +73,8 @@ Result<ControlClient> ControlClient::open(const fs::path& dir) {
   WITAN_TRY(file, readControlFile(dir));
   WITAN_TRY(tokens, ControlTokens::read(dir));
   ControlClient client(file.address, tokens.of(ControlRole::admin));
-  // A node that was killed leaves its file behind.
   auto alive = client.call({.method = "GET", .target = "/livez"}, 5'000);
-  if (!alive.ok())
-    return Error{ErrorCode::unavailable, "no node answers on " + dir.string() + " (" + alive.error().message + ")",
-                 "start it: witan up --dir " + dir.string()};
+  if (!alive.ok()) return noAnswer(dir, alive.error().message);
   return client;
 }
 

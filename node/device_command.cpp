@@ -1,6 +1,7 @@
 // `witan device init|list|admit|retire|recover`: which devices a cluster has, and this one among them.
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "node/cluster/new_node.h"
 #include "node/replica/membership_duties.h"
 #include "node/replica_command.h"
 #include "replication/writer.h"
@@ -102,6 +103,7 @@ Result<Printed> list(ReplicaDir& dir, const DeviceArguments& a) {
   for (const auto& [device, why] : quarantines) answer.text += device + "  QUARANTINED: " + why + "\n";
   if (members.epoch == 0)
     answer.text += "nobody was admitted yet: whoever has the cluster's id may sync (witan device admit ends that)\n";
+  if (nodeExists(dir.path())) answer.text += "roles and links: witan device roster\n";
   return answer;
 }
 
@@ -172,20 +174,27 @@ void addDeviceCommand(CLI::App& app, int& exitCode) {
     CLI::App* command = addReplicaVerb(*device, name, what, example, arguments, Missing::refuse, work, exitCode);
     return std::pair(command, arguments);
   };
-  const auto [initCommand, made] = verb("init", "Make this device's replica: the first of a cluster, or one more",
-                                        "witan device init --device laptop", whoAmI);
+  const auto [initCommand, made] =
+      verb("init", "Records without a network: the first replica, or one more (nodes: witan init, witan join)",
+           "witan device init --device laptop", whoAmI);
   initCommand->add_option("--device", made->device, "Its id; default: the host's name and random digits");
   initCommand->add_option("--cluster", made->cluster, "The cluster to join; default: a new one");
   initCommand->add_option("--key-file", made->keyFile, "A copy of another device's cluster.key")->type_name("FILE");
   initCommand->callback([arguments = made, &exitCode] { exitCode = init(*arguments); });
-  verb("list", "All devices and their standing", "witan device list", list);
+  verb(
+      "list",
+      "Whose records this device knows of and waits for, running or not (who belongs, with which roles: device roster)",
+      "witan device list", list);
   const auto [admitCommand, admitted] =
-      verb("admit", "Make a device a member; from the first one on, only members sync", "witan device admit phone",
-           admitDevice);
+      verb("admit",
+           "Without a network: make a device a member; from the first one on, only members sync (nodes: device invite)",
+           "witan device admit phone", admitDevice);
   admitCommand->add_option("DEVICE", admitted->device, "The device")->required();
   admitCommand->add_option("--name", admitted->name, "What people call it");
   const auto [retireCommand, retired] =
-      verb("retire", "State that a device is gone; done when all others have acknowledged how much of it they have",
+      verb("retire",
+           "Without a network: state that a device is gone; done when all others have acknowledged how much of it they "
+           "have (nodes: device revoke)",
            "witan device retire phone", retire);
   retireCommand->add_option("DEVICE", retired->device, "The device")->required();
   const auto [recoverCommand, recovered] =

@@ -100,8 +100,10 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
          WITAN_TRY(answer, client.get("/v1/devices/pending"));
          return print(answer, a.json, pendingWords);
        });
-  verb("roster", "The members of the cluster, their roles and whether they are connected", "witan device roster",
-       [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
+  verb("roster",
+       "Who belongs to the cluster, with roles and links, by the admin's signed roster (whose records are waited for: "
+       "device list)",
+       "witan device roster", [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.get("/v1/devices"));
          return print(answer, a.json, rosterWords);
        });

@@ -13,6 +13,7 @@
 #include "node/cluster/join_token.h"
 #include "node/cluster/new_node.h"
 #include "node/cluster/roster_book.h"
+#include "node/cluster/typed.h"
 #include "node/output.h"
 #include "node/replica_dir.h"
 
@@ -30,8 +31,18 @@ struct InitArguments {
 Status checkNode(const NewNode& node) {
   for (const auto* list : {&node.listen, &node.advertise})
     for (const std::string& address : *list) WITAN_DO(checkAddress(address));
+  for (const std::string& address : node.advertise)
+    if (dialable({address}).empty())
+      return invalid("--advertise: nobody can dial " + inQuotes(address), "give an address of this host and its port");
   if (node.name.size() > 64 || !isUtf8(node.name)) return invalid("--name: at most 64 bytes of UTF-8");
   return okStatus();
+}
+
+// A host that listens on all its addresses has to say which one the others shall dial.
+void warnOfHiddenAddress(const NewNode& node) {
+  if (!node.advertise.empty() || node.listen.empty() || !dialable(node.listen).empty()) return;
+  putErr("witan: others cannot dial " + node.listen.front() +
+         ": give --advertise HOST:PORT, or [node] advertise in witan.toml\n");
 }
 
 // What there is now, for people and machines.
@@ -58,14 +69,15 @@ Status init(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_DO(checkNode(a.node));
   WITAN_DO(beginCluster(dir, a.node, {SystemClock().now(), net::Loop::nowMs()}));
+  warnOfHiddenAddress(a.node);
   return tell(dir, a.json);
 }
 
 Result<JoinAttempt> attemptOf(const InitArguments& a) {
   JoinAttempt attempt;
   attempt.request.name = a.node.name.empty() ? hostName() : a.node.name;
-  attempt.request.addresses = a.node.advertise.empty() ? a.node.listen : a.node.advertise;
-  std::erase_if(attempt.request.addresses, [](const std::string& address) { return address.ends_with(":0"); });
+  attempt.request.addresses = dialable(a.node.advertise.empty() ? a.node.listen : a.node.advertise);
+  attempt.slow = [](const std::string& words) { putErr("witan: " + words + "\n"); };
   if (!a.token.empty()) {
     WITAN_TRY(token, readToken(a.token));
     WITAN_TRY(key, publicKeyFromHex(token.key, "key"));
@@ -83,8 +95,9 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
     return invalid("an invitation is missing",
                    "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...'");
   WITAN_DO(checkAddress(a.address));
+  WITAN_TRY(fingerprint, parseFingerprint(a.fingerprint));
   attempt.addresses = {a.address};
-  attempt.expect = [wanted = a.fingerprint](const PublicKey& there) -> Status {
+  attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
     if (fingerprintOf(there) == wanted) return okStatus();
     return Error{ErrorCode::unauthorised, "the device there has the fingerprint " + fingerprintOf(there),
                  "it is not the one that was expected"};
@@ -108,6 +121,7 @@ Status join(const InitArguments& a) {
       return Error{ErrorCode::unauthorised, "the cluster refused: " + answer.reason, "ask for another invitation"};
     if (answer.verdict == JoinVerdict::admitted) {
       WITAN_DO(enterCluster(dir, a.node, answer));
+      warnOfHiddenAddress(a.node);
       return tell(dir, a.json);
     }
     if (!std::exchange(told, true))
@@ -129,7 +143,10 @@ void addInitCommands(CLI::App& app, int& exitCode) {
     command->add_option("--name", a->node.name, "What people call this device; default: the host's name");
     command->add_option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")
         ->allow_extra_args(false);
-    command->add_option("--advertise", a->node.advertise, "Address that others should dial, if it is another one")
+    command
+        ->add_option(
+            "--advertise", a->node.advertise,
+            "HOST:PORT that others shall dial, if it is another one: behind address translation, or with 0.0.0.0")
         ->allow_extra_args(false);
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);

@@ -73,7 +73,9 @@ Result<ReplicaIdentity> readReplicaIdentity(const fs::path& dir) {
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
   if (!text)
     return Error{ErrorCode::notFound, "no replica in " + dir.string(),
-                 "make one with: witan device init --dir " + dir.string()};
+                 "begin a cluster with witan init, join one with witan join TOKEN; records without a network: witan "
+                 "device init --dir " +
+                     dir.string()};
   ReplicaIdentity identity;
   auto parsed = parseJson(*text);
   Status read = parsed.ok() ? readJson(*parsed, identity, "replica") : Status(parsed.error());

@@ -3,12 +3,23 @@
 #include <chrono>
 #include <thread>
 
+#include "node/cluster/device_names.h"
 #include "node/line_reader.h"
 #include "node/live.h"
 
 namespace witan::node {
 
 namespace {
+
+// What the cluster's devices are called, for texts that people read; nothing if that is not to be had.
+DeviceNames deviceNames(const ControlClient& client) {
+  DeviceNames names;
+  const auto answer = client.get("/v1/devices");
+  if (!answer.ok()) return names;
+  for (const json::value& device : rowsOf(*answer, "devices"))
+    names.add(shown(device, "device"), shown(device, "name"));
+  return names;
+}
 
 struct StatusArguments : LiveArguments {
   std::string wait;
@@ -68,7 +79,8 @@ void addStatus(CLI::App& app, int& exitCode) {
   addLiveOptions(command, *a, "witan status --wait connected --timeout 30");
   command->add_option("--wait", a->wait,
                       "Return when it is ready, connected (to all members) or quiet (nothing under way)");
-  command->add_option("--timeout", a->timeoutSeconds, "Seconds to wait")->capture_default_str();
+  command->add_option("--timeout", a->timeoutSeconds, "Seconds to wait; after that, exit code 4")
+      ->capture_default_str();
   command->callback([a, &exitCode] {
     if (!a->wait.empty()) {
       const auto code = waitFor(*a);
@@ -85,11 +97,11 @@ void addStatus(CLI::App& app, int& exitCode) {
       app, "incidents", "What an operator should know", "witan incidents", incidents,
       [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
         WITAN_TRY(answer, client.get("/v1/incidents"));
-        return print(answer, args.json, [](const json::value& list) {
+        return print(answer, args.json, [&](const json::value& list) {
           std::string text;
           for (const json::value& i : rowsOf(list, "incidents"))
             text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
-          return text.empty() ? std::string("none\n") : text;
+          return text.empty() ? std::string("none\n") : deviceNames(client).in(text);
         });
       },
       exitCode);
@@ -101,15 +113,15 @@ struct PeerArguments : LiveArguments {
   std::string device;
 };
 
-std::string peersWords(const json::value& answer) {
+std::string peersWords(const json::value& answer, const DeviceNames& names) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& peer : rowsOf(answer, "peers")) {
     const bool connected = isTrue(peer, "connected");
     std::string state = connected ? "connected" : isTrue(peer, "cut") ? "cut by an operator" : "not connected";
     if (connected && isTrue(peer, "inSync")) state += ", in sync";
     if (peer.get_object().contains("seconds")) state += ", for " + shown(peer, "seconds") + " s";
-    rows.push_back({shown(peer, "name"), shown(peer, "device"), shown(peer, "address"), state,
-                    connected ? "" : shown(peer, "lastEnd")});
+    rows.push_back({names.in(shown(peer, "device")), shown(peer, "address"), state,
+                    connected ? "" : names.in(shown(peer, "lastEnd"))});
   }
   return rows.empty() ? "no other devices\n" : columns(rows);
 }
@@ -123,7 +135,8 @@ void addPeers(CLI::App& app, int& exitCode) {
     if (!peers->get_subcommands().empty()) return;
     exitCode = onLiveNode(*listed, [&](const ControlClient& client) -> Result<int> {
       WITAN_TRY(answer, client.get("/v1/peers"));
-      return print(answer, listed->json, peersWords);
+      return print(answer, listed->json,
+                   [&](const json::value& list) { return peersWords(list, deviceNames(client)); });
     });
   });
   const auto drill = [&](const char* name, const char* what, const char* example) {
@@ -149,10 +162,10 @@ struct PartitionArguments : LiveArguments {
   std::string partition, device, reason, domain;
 };
 
-std::string partitionsWords(const json::value& answer) {
+std::string partitionsWords(const json::value& answer, const DeviceNames& names) {
   std::vector<std::vector<std::string>> rows;
   for (const json::value& p : rowsOf(answer, "partitions")) {
-    std::string owner = shown(p, "ownerName") == "-" ? shown(p, "owner") : shown(p, "ownerName");
+    std::string owner = names.in(shown(p, "owner"));
     if (isTrue(p, "here"))
       owner += " (this device)";
     else if (!isTrue(p, "ownerConnected"))
@@ -177,7 +190,7 @@ void addPartition(CLI::App& app, int& exitCode) {
       [](const ControlClient& client, const PartitionArguments& a) -> Result<int> {
         WITAN_TRY(answer, client.get("/v1/partitions" +
                                      (a.domain.empty() ? std::string() : "?domain=" + net::percentEncoded(a.domain))));
-        return print(answer, a.json, partitionsWords);
+        return print(answer, a.json, [&](const json::value& all) { return partitionsWords(all, deviceNames(client)); });
       });
   list->add_option("--domain", listed->domain, "Of this domain only");
   const auto change = [&](const char* name, const char* what, const char* example, bool toDevice) {
@@ -206,6 +219,7 @@ void addPartition(CLI::App& app, int& exitCode) {
 struct AskArguments : LiveArguments {
   std::string domain, entity, role, action = "{}", operationId, file = "-";
   std::uint64_t waitMs = 10'000;
+  bool exitCode = false;
 };
 
 std::string outcomeWords(const json::value& answer) {
@@ -215,6 +229,16 @@ std::string outcomeWords(const json::value& answer) {
   if (shown(answer, "invariant") != "-") text += " by " + shown(answer, "invariant");
   if (shown(answer, "message") != "-") text += ": " + shown(answer, "message");
   return text + "\n";
+}
+
+// Of propose and begin with --exit-code, beyond those of all commands (node/cli.h).
+constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
+
+// With --exit-code. Asked again, an operation has the outcome that was recorded.
+int exitCodeOf(const std::string& outcome) {
+  if (outcome == "rejected" || outcome == "cRejected") return kExitRejected;
+  if (outcome == "escalated" || outcome == "frozen") return kExitEscalated;
+  return outcome == "waiting" ? kExitWaiting : kExitOk;
 }
 
 Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
@@ -227,7 +251,7 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
   WITAN_TRY(answer, client.post(begin ? "/v1/entities" : "/v1/propose", body));
   const std::string outcome = shown(answer, "outcome");
   (void)print(answer, a.json, outcomeWords);
-  return outcome == "refused" ? kExitSomeRefused : kExitOk;
+  return outcome == "refused" ? kExitSomeRefused : a.exitCode ? exitCodeOf(outcome) : kExitOk;
 }
 
 // Line by line; a bad one is reported and the others go in.
@@ -257,6 +281,8 @@ void addAsking(CLI::App& app, int& exitCode) {
   const auto common = [](CLI::App* command, AskArguments& a) {
     command->add_option("--operation-id", a.operationId, "The same again is answered, not done again");
     command->add_option("--wait-ms", a.waitMs, "How long to wait for the answer")->capture_default_str();
+    command->add_flag("--exit-code", a.exitCode,
+                      "Exit with 5 if it was rejected, 6 if a counselor is asked first, 7 if there is no answer yet");
   };
   const auto proposed = std::make_shared<AskArguments>();
   CLI::App* propose = addLiveVerb(

@@ -86,8 +86,8 @@ Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::spa
   if (options.uses == 0 || options.uses > kMaxRosterDevices)
     return invalid("an invitation has 1 to " + std::to_string(kMaxRosterDevices) + " uses");
   if (addresses.empty())
-    return invalid("this device listens nowhere, so nobody could join",
-                   "give --address, or [node] listen in witan.toml");
+    return invalid("this device has no address that others can dial, so nobody could join",
+                   "give --address HOST:PORT, or [node] advertise in witan.toml");
   std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
   if (state_.invites.size() >= kMaxInvites)
     return Error{ErrorCode::conflict, std::to_string(kMaxInvites) + " invitations are open", "wait until some expire"};

@@ -1,5 +1,7 @@
 #include "node/cluster/join_client.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "net/peer_network.h"
 #include "node/cluster/device_key.h"
@@ -11,7 +13,16 @@ namespace {
 struct Hearing {
   std::optional<Result<JoinAnswer>> answer;
   std::string troubles;
+  std::string troublesInBrackets() const { return troubles.empty() ? "" : " (" + troubles + ")"; }
 };
+
+constexpr std::int64_t kSlowMs = 2'000;
+
+std::string listed(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
+  return out;
+}
 
 }  // namespace
 
@@ -42,12 +53,17 @@ Result<JoinAnswer> askToJoin(const SigningKey& key, const JoinAttempt& attempt) 
   network = &links;
   for (const std::string& address : attempt.addresses)
     links.dial(address, address, std::nullopt, std::string(net::kJoinPurpose));
-  (void)loop.runUntil([&] { return hearing.answer.has_value(); }, attempt.timeoutMs);
+  const std::string where = listed(attempt.addresses);
+  const auto heard = [&] { return hearing.answer.has_value(); };
+  const std::int64_t patience = std::min(kSlowMs, attempt.timeoutMs);
+  if (!loop.runUntil(heard, patience)) {
+    if (attempt.slow)
+      attempt.slow("no answer from " + where + " yet" + hearing.troublesInBrackets() + "; trying for " +
+                   std::to_string((attempt.timeoutMs - patience) / 1000) + " s more");
+    (void)loop.runUntil(heard, attempt.timeoutMs - patience);
+  }
   if (hearing.answer) return *hearing.answer;
-  std::string where;
-  for (const std::string& address : attempt.addresses) where += (where.empty() ? "" : ", ") + address;
-  return Error{ErrorCode::unavailable,
-               "nobody answered at " + where + (hearing.troubles.empty() ? "" : " (" + hearing.troubles + ")"),
+  return Error{ErrorCode::unavailable, "nobody answered at " + where + hearing.troublesInBrackets(),
                "is the other node up, and can this host reach it?"};
 }
 

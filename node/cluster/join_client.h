@@ -15,6 +15,7 @@ struct JoinAttempt {
   std::function<Status(const PublicKey&)> expect;  // who must be there
   JoinRequest request;
   std::int64_t timeoutMs = 15'000;
+  std::function<void(const std::string& words)> slow;  // called once if nobody has answered for a while; may be empty
 };
 
 // Errors: unavailable, with what each address said; unauthorised if somebody else is there.

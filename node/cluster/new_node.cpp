@@ -11,6 +11,7 @@
 #include "domains/registry.h"
 #include "node/cluster/own_keys.h"
 #include "node/cluster/roster_book.h"
+#include "node/cluster/typed.h"
 #include "node/daemon/daemon_config.h"
 #include "node/durable_file.h"
 #include "node/node_dir.h"
@@ -67,8 +68,7 @@ RosterDevice firstDevice(const SigningKey& key, const NewNode& node, Time now) {
   device.name = node.name.empty() ? hostName() : node.name;
   device.keys = {toHex(key.publicKey())};
   device.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
-  device.addresses = node.advertise.empty() ? node.listen : node.advertise;
-  std::erase_if(device.addresses, [](const std::string& address) { return address.ends_with(":0"); });
+  device.addresses = dialable(node.advertise.empty() ? node.listen : node.advertise);
   device.since = now;
   return device;
 }

@@ -87,7 +87,7 @@ Result<const RosterDevice*> Roster::lookUp(std::string_view idOrName) const {
     found = &device;
   }
   if (found != nullptr) return found;
-  return Error{ErrorCode::notFound, "no device " + inQuotes(idOrName) + " in the roster", "see: witan device list"};
+  return Error{ErrorCode::notFound, "no device " + inQuotes(idOrName) + " in the roster", "see: witan device roster"};
 }
 
 std::size_t Roster::activeCount() const {

@@ -4,6 +4,7 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "node/cluster/device_names.h"
 
 namespace witan::node {
 
@@ -97,7 +98,11 @@ void ControlCall::answerText(std::string text, std::string type) const {
   reply->answer(std::move(response));
 }
 
-void ControlCall::refuse(const Error& error) const { reply->answer(errorResponse(error, statusOf(error.code))); }
+void ControlCall::refuse(const Error& error) const {
+  DeviceNames names;
+  for (const RosterDevice& device : daemon.roster().current().devices) names.add(device.device, device.name);
+  reply->answer(errorResponse({error.code, names.in(error.message), names.in(error.hint)}, statusOf(error.code)));
+}
 
 std::string ControlCall::text(const char* name) const {
   if (const auto at = request.query.find(name); at != request.query.end()) return at->second;

@@ -1,6 +1,7 @@
 // Members, those who would like to be, and the links to them.
 #include "base/json_codec.h"
 #include "base/seams.h"
+#include "node/cluster/typed.h"
 #include "node/daemon/control_routes.h"
 
 namespace witan::node::control {
@@ -71,7 +72,7 @@ void invite(const ControlCall& call) {
     options.scopes = std::move(scopes);
     options.ttlMicros = static_cast<std::int64_t>(std::min<std::uint64_t>(seconds, 1u << 30)) * 1'000'000;
     options.uses = uses;
-    if (addresses.empty()) addresses = call.daemon.addresses();
+    if (addresses.empty()) addresses = dialable(call.daemon.addresses());
     SystemRandom random;
     return call.daemon.enrolment().invite(options, addresses, call.daemon.key().publicKey(), call.daemon.now().wall,
                                           random);

@@ -33,7 +33,7 @@ bool isOf(const PartitionHost& host, const std::string& domain, const std::strin
 }
 
 Error noLedgers() {
-  return {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"};
+  return {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"};
 }
 
 }  // namespace

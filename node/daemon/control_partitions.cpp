@@ -1,4 +1,5 @@
 // Who decides for what, and how that changes hands.
+#include "base/quote.h"
 #include "node/daemon/control_routes.h"
 #include "replication/writer.h"
 
@@ -26,6 +27,21 @@ json::object rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   return row;
 }
 
+// What is no partition at all is told from one that is elsewhere.
+Status checkPartition(const ControlCall& call) {
+  const std::string id = call.text("partition");
+  const std::size_t slash = id.find('/');
+  const std::string domain = id.substr(0, slash);
+  if (slash == std::string::npos) return invalid("partition: " + inQuotes(id) + " is no DOMAIN/NUMBER");
+  if (call.daemon.replica().moduleOf(domain) == nullptr)
+    return Error{ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"};
+  const std::uint64_t count = call.daemon.cluster().partitions;
+  for (std::uint64_t n = 0; n < count; ++n)
+    if (id == partitionId(domain, static_cast<std::uint32_t>(n))) return okStatus();
+  return Error{ErrorCode::notFound, "there is no partition " + inQuotes(id),
+               domain + " has " + domain + "/0 to " + domain + "/" + std::to_string(count - 1)};
+}
+
 Status ownedHere(const ControlCall& call, const Status& done) {
   if (!done.ok()) return done;
   return call.daemon.round();
@@ -48,6 +64,7 @@ void partitions(const ControlCall& call) {
 }
 
 void movePartition(const ControlCall& call) {
+  if (Status known = checkPartition(call); !known.ok()) return call.refuse(known.error());
   auto device = call.daemon.roster().current().lookUp(call.text("device"));
   if (!device.ok()) return call.refuse(device.error());
   const Status done = ownedHere(call, call.daemon.replica().move(call.text("partition"), (*device)->device,
@@ -59,6 +76,7 @@ void movePartition(const ControlCall& call) {
 }
 
 void seizePartition(const ControlCall& call) {
+  if (Status known = checkPartition(call); !known.ok()) return call.refuse(known.error());
   const Status done =
       ownedHere(call, call.daemon.replica().seize(call.text("partition"), call.text("reason"), call.daemon.now()));
   if (!done.ok()) return call.refuse(done.error());

@@ -141,7 +141,7 @@ void queue(const ControlCall& call) {
   const std::string domain = call.text("domain");
   if (call.daemon.replica().hosts().empty())
     return call.refuse(
-        {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device list"});
+        {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"});
   for (const auto& [id, host] : call.daemon.replica().hosts()) {
     if (!domain.empty() && host->module().signature().domain != domain) continue;
     for (const kernel::PendingView& pending : host->partition().queue()) {

@@ -26,6 +26,7 @@
 #include "node/data_format.h"
 #include "node/ledger_live.h"
 #include "node/live.h"
+#include "node/lock_holder.h"
 #include "node/replica_identity.h"
 #include "store/rocks_store.h"
 
@@ -38,6 +39,10 @@ namespace {
 constexpr std::uint64_t kLittleSpace = std::uint64_t{1} << 30;
 constexpr std::uint64_t kHardlyAnySpace = std::uint64_t{100} << 20;
 constexpr std::int64_t kClockToleranceMicros = 5'000'000;
+
+std::string beginHere(const fs::path& dir) {
+  return "begin a cluster: witan init --dir " + dir.string() + "; or join one: witan join TOKEN --dir " + dir.string();
+}
 
 class Examination {
  public:
@@ -54,7 +59,8 @@ class Examination {
 
   bool directory();
   void format();
-  void identity();
+  // False: there is nothing to examine.
+  bool identity();
   void keys();
   void roster();
   void config();
@@ -85,7 +91,7 @@ class Examination {
 bool Examination::directory() {
   struct stat status {};
   if (::stat(dir_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-    fail("directory", "there is no directory " + dir_.string(), "witan init --dir " + dir_.string());
+    fail("directory", "there is no directory " + dir_.string(), beginHere(dir_));
     return false;
   }
   if ((status.st_mode & 077) != 0)
@@ -106,12 +112,20 @@ void Examination::format() {
                      std::to_string(kDataFormat));
 }
 
-void Examination::identity() {
+bool Examination::identity() {
   const auto identity = readReplicaIdentity(dir_);
-  if (!identity.ok()) return failed("identity", identity.error());
   std::error_code ec;
+  const bool empty = !identity.ok() && identity.error().code == ErrorCode::notFound;
+  if (empty && !fs::exists(dir_ / "journal", ec)) {
+    fail("identity", "no device lives in " + dir_.string(), beginHere(dir_));
+    return false;
+  }
+  if (empty) fail("identity", "there is no " + (dir_ / "replica.json").string(), "restore it from a backup");
+  if (!identity.ok() && !empty) failed("identity", identity.error());
+  if (!identity.ok()) return true;
   networked_ = fs::exists(dir_ / "cluster.json", ec);
   good("identity", "device " + identity->device + " of cluster " + identity->cluster);
+  return true;
 }
 
 void Examination::secret(const char* name, bool needed) {
@@ -259,18 +273,6 @@ void Examination::newestEntry() {
 
 // --- of a directory at rest
 
-// Who holds RocksDB's lock; 0: unknown.
-pid_t holderOf(const fs::path& lock) {
-  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  struct flock ask {};
-  ask.l_type = F_WRLCK;
-  ask.l_whence = SEEK_SET;
-  const bool told = ::fcntl(fd, F_GETLK, &ask) == 0 && ask.l_type != F_UNLCK;
-  ::close(fd);
-  return told ? ask.l_pid : 0;
-}
-
 void Examination::stores() {
   for (const char* name : kBackupStores) {
     std::error_code ec;
@@ -279,7 +281,7 @@ void Examination::stores() {
       if (std::string_view(name) != "ledgers") fail(name, "there is no " + path.string(), "restore it from a backup");
       continue;
     }
-    const pid_t holder = holderOf(path / "LOCK");
+    const pid_t holder = lockHolder(path / "LOCK");
     if (holder > 0) {
       fail(name, "the process " + std::to_string(holder) + " has it open and no control API answers",
            "look at that process: ps " + std::to_string(holder));
@@ -336,7 +338,7 @@ std::vector<DoctorCheck> examine(const fs::path& dir, bool ledgers, Time now) {
   Examination examination(dir, now);
   if (!examination.directory()) return examination.take();
   examination.format();
-  examination.identity();
+  if (!examination.identity()) return examination.take();
   examination.keys();
   examination.roster();
   examination.config();

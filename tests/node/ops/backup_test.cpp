@@ -140,6 +140,9 @@ TEST_F(BackedUp, WithoutKeysItSaysWhichAreMissingAndTakesThoseThatAreThere) {
   auto done = restoreBackup(order);
   ASSERT_TRUE(done.ok()) << done.error().message;
   EXPECT_EQ(done->missing, (std::vector<std::string>{"cluster.key", "device.key"}));
+  const Finished told = runWitan({"restore", "--from", scratch / "bare", "--dir", scratch / "told"});
+  EXPECT_EQ(told.exitCode, 0) << told.err;
+  EXPECT_NE(told.out.find("witan device revoke " + done->manifest.device.substr(0, 8)), std::string::npos) << told.out;
   EXPECT_EQ(done->writer, "");
   // In place: the directory's own keys stay.
   RestoreOrder inPlace = order;

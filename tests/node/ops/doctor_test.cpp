@@ -99,6 +99,23 @@ TEST_F(Doctor, SaysOfEachFileThatIsWrongWhatUpWillSay) {
   EXPECT_EQ(level("keys"), CheckLevel::ok);
 }
 
+// Whoever has no device here yet is told how to get one, and nothing about files that cannot be there.
+TEST_F(Doctor, SaysHowToBegin) {
+  fs::create_directory(scratch / "empty");
+  ::chmod((scratch / "empty").c_str(), 0700);
+  for (const char* name : {"empty", "nowhere"}) {
+    const DoctorCheck last = examine(scratch / name, true, kNow).back();
+    EXPECT_EQ(last.level, CheckLevel::fail) << name;
+    EXPECT_NE(last.todo.find("witan init --dir"), std::string::npos) << toJson(last);
+    EXPECT_NE(last.todo.find("witan join TOKEN --dir"), std::string::npos) << toJson(last);
+    EXPECT_EQ(last.todo.find("device init"), std::string::npos) << toJson(last);
+  }
+  fs::remove(node.dir() + "/replica.json");
+  std::string what;
+  EXPECT_EQ(level("identity", &what), CheckLevel::fail);
+  EXPECT_NE(what.find("restore it from a backup"), std::string::npos) << what;
+}
+
 TEST_F(Doctor, NamesTheProcessThatHoldsAStoreAndThePortThatIsTaken) {
   ASSERT_TRUE(node.up()) << node.log();
   EXPECT_EQ(level("node"), CheckLevel::ok);
