@@ -10,6 +10,7 @@
 #include "node/control_client.h"
 #include "node/daemon/control_api.h"
 #include "node/daemon/service_manager.h"
+#include "node/daemon/start_pages.h"
 #include "node/data_format.h"
 #include "node/output.h"
 #include "node/process.h"
@@ -21,6 +22,7 @@ namespace {
 
 // A Unix socket's path has at most 107 bytes (sun_path).
 constexpr std::size_t kMaxSocketPath = 100;
+constexpr std::int64_t kStartedMs = 1'000;
 
 struct UpArguments {
   std::string dir, control, logFormat, logLevel;
@@ -79,6 +81,9 @@ class Up {
                {"version", WITAN_VERSION}});
     manager_.ready("up: " + daemon_->cluster().name);
     keepAlive();
+    loop_.after(kStartedMs, [this] {
+      log_.debug("node", "pages of the start given back", {{"bytes", std::to_string(releaseStartPages())}});
+    });
     loop_.run();
     removeControlFile(dir_);
     return daemon_->failed().ok() ? kExitOk : kExitFailed;

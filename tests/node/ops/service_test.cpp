@@ -69,6 +69,25 @@ TEST_F(Service, TellsItsManagerWhenItIsReadyAliveReloadingAndStopping) {
   EXPECT_TRUE(manager.hears("STOPPING=1"));
 }
 
+// Issue 6, Speed. With all domains; the sanitizers' shadows are not the node's.
+TEST_F(Service, AnIdleNodeTakesLessThanThirtyMegabytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "memory is not comparable under sanitizers";
+#endif
+  ASSERT_TRUE(node.up()) << node.log();
+  const auto residentBytes = [&] {
+    std::ifstream statm("/proc/" + std::to_string(node.pid()) + "/statm");
+    std::size_t all = 0, resident = 0;
+    statm >> all >> resident;
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  };
+  EXPECT_TRUE(becomesTrue([&] { return residentBytes() > 0 && residentBytes() < 20'000'000; }, 10)) << residentBytes();
+  // What was given back comes again when it is used.
+  EXPECT_EQ(node.run({"begin", "budget", "team"}).exitCode, 0);
+  EXPECT_EQ(node.run({"ledger", "verify"}).exitCode, 0);
+  EXPECT_LT(residentBytes(), 30'000'000u);
+}
+
 TEST_F(Service, HealthAndMetricsNeedNoTokenAndNothingElseIsServedThere) {
   const std::string address = freeAddress();
   ASSERT_TRUE(node.up({}, [&] { ::setenv("WITAN_METRICS_LISTEN", address.c_str(), 1); })) << node.log();
