@@ -13,6 +13,7 @@ namespace {
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::int64_t kLingerMs = 2'000;
 constexpr std::size_t kReadBytes = 16 * 1024;
+constexpr std::int64_t kHeaderGraceMs = 500;  // after that, a connection whose header is not whole counts as idle
 
 HttpResponse faultAnswer(const HttpFault& fault) {
   HttpResponse response;
@@ -118,6 +119,12 @@ void HttpConnection::end() {
   });
 }
 
+bool HttpConnection::idle() const {
+  if (idle_) return true;
+  const bool half = waiting_ == Waiting::firstByte || waiting_ == Waiting::header;
+  return half && Loop::nowMs() - idleSince_ >= kHeaderGraceMs;
+}
+
 void HttpConnection::finish() {
   keepAlive_ = false;
   if (idle_ || waiting_ == Waiting::firstByte) end();
@@ -144,10 +151,10 @@ asio::awaitable<void> HttpConnection::serve(Self) {
 asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
   const HttpServerOptions& options = shared_->options;
   HttpRequestReader reader({options.maxHeaderBytes, options.maxBodyBytes});
+  idleSince_ = Loop::nowMs();
   if (input_.empty()) {
     wait(Waiting::firstByte, served_ ? options.idleTimeoutMs : options.headerTimeoutMs);
     idle_ = served_;
-    idleSince_ = Loop::nowMs();
   } else {
     wait(Waiting::header, options.headerTimeoutMs);
   }

@@ -32,7 +32,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void turnAway();  // 503, and the end
   void end();       // at once
   void finish();    // after what is under way
-  bool idle() const { return idle_; }
+  // It may make room for another connection: it is between requests, or does not come to the end of a header.
+  bool idle() const;
   std::int64_t idleSince() const { return idleSince_; }
 
  private:

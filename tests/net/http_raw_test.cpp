@@ -240,6 +240,26 @@ TEST_F(HttpRawTest, OneMoreConnectionTakesThePlaceOfAnIdleOneOrIsTurnedAway) {
   EXPECT_TRUE(fourth.hearAll().starts_with("HTTP/1.1 503 Service Unavailable\r\n")) << fourth.heard();
 }
 
+// 300 connections that never finish a header must not shut the operator out.
+TEST_F(HttpRawTest, HalfOpenConnectionsMakeRoomForRequests) {
+  HttpServerOptions options;
+  options.maxConnections = 3;
+  serve(options);
+  std::vector<std::unique_ptr<RawHttp>> halfOpen;
+  for (int i = 0; i < 12; ++i) {
+    halfOpen.push_back(std::make_unique<RawHttp>(loop, address));
+    if (i % 2 == 0) halfOpen.back()->say("GET /half");
+  }
+  std::string heard;                               // turned away until they have been silent for a while
+  const std::int64_t end = Loop::nowMs() + 5'000;  // half of what a slow header is given
+  while (!heard.starts_with("HTTP/1.1 200") && Loop::nowMs() < end) {
+    RawHttp client(loop, address);
+    client.say("GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    heard = client.hearAll();
+  }
+  EXPECT_NE(heard.find("GET /whole"), std::string::npos);
+}
+
 // ---- streams
 
 struct HttpStreamTest : HttpRawTest {

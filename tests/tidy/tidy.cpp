@@ -167,6 +167,21 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
   return findings;
 }
 
+Findings awaitedBraces(const std::string& path, std::string_view text) {
+  static constexpr std::string_view kWord = "co_await ";
+  Findings findings;
+  for (std::size_t from = text.find(kWord); from != std::string_view::npos; from = text.find(kWord, from + 1)) {
+    const std::string_view expression = text.substr(from, text.find(';', from) - from);
+    const std::size_t brace = expression.find('{');
+    // A block's brace stands after a blank, and that after a parenthesis.
+    if (brace == std::string_view::npos || expression.substr(brace - 2, 2) == ") ") continue;
+    const auto line = static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<long>(from), '\n'));
+    findings.push_back(at(path, line + 1) +
+                       "something is made in braces inside of a co_await expression: name it first");
+  }
+  return findings;
+}
+
 Findings unlistedMutants(const std::string& path, std::string_view text, std::string_view list) {
   if (path.starts_with("tests/") || path == "base/mutant.h") return {};
   const bool asks = text.find("mutated(Mutant::") != std::string_view::npos;

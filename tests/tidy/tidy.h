@@ -32,6 +32,10 @@ Findings forbiddenWords(const std::string& path, std::string_view text);
 // domains/ and ontology/ of anything that brings I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
 
+// Braces that make something inside a co_await expression: g++ 12 destroys an aggregate made there twice (a copy, a
+// move and what a function returns it destroys once).
+Findings awaitedBraces(const std::string& path, std::string_view text);
+
 // A source of the cores that asks for a broken variant (base/mutant.h) and is not in `list`, the text of
 // sim/mutants.cmake: the variant would never be active. A header that asks: two functions under one name.
 Findings unlistedMutants(const std::string& path, std::string_view text, std::string_view list);

@@ -77,7 +77,25 @@ TEST(Tidy, LowerRoomsKnowNothingOfHigherOnes) {
   forEachSource([](const std::string& path, const std::string& text) { expectNone(forbiddenIncludes(path, text)); });
 }
 
+TEST(Tidy, NothingIsMadeInBracesWhileAwaiting) {
+  forEachSource([](const std::string& path, const std::string& text) { expectNone(awaitedBraces(path, text)); });
+}
+
 // ---- each check fires ----
+
+TEST(TidyFires, AwaitedBraces) {
+  const auto with = [](const std::string& rest) {
+    return awaitedBraces("a.cpp",
+                         "\nx = co_"
+                         "await " +
+                             rest);
+  };
+  for (const char* bad : {"send(Fault{408, text});", "send({408, text});", "run(1,\n  {2});"})
+    EXPECT_EQ(with(bad).size(), 1u) << bad;
+  EXPECT_EQ(with("send({1});").front().substr(0, 8), "a.cpp:2:");
+  for (const char* good : {"send(std::move(fault));", "read(buffer);\nT t{1};", "read(buffer)) {\n  go();", "next"})
+    EXPECT_TRUE(with(good).empty()) << good;
+}
 
 TEST(TidyFires, MissingPath) {
   const auto exists = [](const std::string& path) { return path == "kernel/field.h"; };
