@@ -96,30 +96,6 @@ ClaimJudgement judgeOwnClaim(const OwnClaim& claim) {
   return {ClaimVerdict::rolledBack, facts + ": this store went back in time"};
 }
 
-ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
-                          const VectorClock& claimed) {
-  for (const auto& [writer, counter] : claimed.entries()) {
-    const std::uint64_t here = known.at(writer);
-    if (counter <= here || counter - here <= kMaxCounterJump) continue;
-    return {ClaimVerdict::lie, std::string(peer) + " says that it has " + std::to_string(counter) + " commits of " +
-                                   writer + " in space " + std::string(space) + ", of which " + std::to_string(here) +
-                                   " are known here: more than 2^40 ahead"};
-  }
-  return {};
-}
-
-std::optional<Equivocation> equivocation(std::string_view space, const Dot& dot, const Equivocation::Fingerprint& one,
-                                         const Equivocation::Fingerprint& other) {
-  if (one == other) return std::nullopt;
-  return Equivocation{std::string(space), dot, std::min(one, other), std::max(one, other)};
-}
-
-std::string toString(const Equivocation& evidence) {
-  return "EQUIVOCATION: commit " + std::to_string(evidence.dot.counter) + " of " + evidence.dot.host + " in space " +
-         evidence.space + " has two contents, " + toHex(evidence.smaller) + " and " + toHex(evidence.larger) +
-         "; both are set aside. Either this device runs twice, or its store was restored unnoticed, or one is forged";
-}
-
 std::string formatHighWater(const HighWater& record) {
   std::string text(kFirstLine);
   text += "writer " + record.writer + '\n';

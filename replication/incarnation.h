@@ -4,12 +4,11 @@
 // other devices drop them as already known: lost updates. What notices it:
 //   1. the high-water record, a file beside the store: counters are leased before they are used (decideIncarnation);
 //   2. a peer that knows more of this writer than this writer ever issued (judgeOwnClaim);
-//   3. one dot with two contents (Equivocation), if both failed: a restore within one lease after a crash, a clone.
+//   3. one dot with two contents (space_sync.h), if both failed: a restore within one lease after a crash, a clone.
 // After 1 and 2 the device goes on under a new writer (replication/writer.h). Pure functions, any thread; the driver
 // reads, writes and syncs the file, and syncs it before a counter of a new lease is used.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -96,26 +95,5 @@ struct OwnClaim {
   unsigned rollbacksByPeer = 0;  // how often a claim of this peer was believed already
 };
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim);
-
-// What a peer says it has of everybody, against what is known here: a counter that is more than 2^40 ahead of it is a
-// lie; nobody commits a million times a second for twelve days unnoticed, and believing it would bar the writer's real
-// units. Says the first such entry. O(n).
-ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
-                          const VectorClock& claimed);
-
-// Two contents of one dot: a clone, a restore that nothing else noticed, or a forger. Both are set aside and shown.
-struct Equivocation {
-  using Fingerprint = std::array<std::uint8_t, 16>;
-  std::string space;
-  Dot dot;
-  Fingerprint smaller{};
-  Fingerprint larger{};
-  friend bool operator==(const Equivocation&, const Equivocation&) = default;
-};
-
-// The same evidence whoever finds it in whatever order. None if the contents are equal.
-std::optional<Equivocation> equivocation(std::string_view space, const Dot& dot, const Equivocation::Fingerprint& one,
-                                         const Equivocation::Fingerprint& other);
-std::string toString(const Equivocation& evidence);
 
 }  // namespace witan::replication

@@ -208,36 +208,4 @@ std::vector<AckedCounter> countersToAck(const Membership& membership, const Cloc
   return counters;
 }
 
-std::vector<VectorClock::Entry> wireClock(const VectorClock& clock, const VectorClock& finals) {
-  std::vector<VectorClock::Entry> wire;
-  VectorClock all = clock;
-  all.join(finals);  // the names of both
-  for (const auto& [writer, unused] : all.entries())
-    if (const std::uint64_t counter = clock.at(writer); counter != finals.at(writer))
-      wire.emplace_back(writer, counter);
-  return wire;
-}
-
-VectorClock fullClock(std::span<const VectorClock::Entry> wire, const VectorClock& finals) {
-  VectorClock clock = finals;
-  for (const auto& [writer, counter] : wire) clock.set(writer, counter);
-  return clock;
-}
-
-VectorClock reissueBound(const VectorClock& finals, const VectorClock& committedByWelcomer) {
-  VectorClock bound;
-  for (const auto& [writer, counter] : finals.entries())
-    bound.set(writer, std::min(counter, committedByWelcomer.at(writer)));
-  return bound;
-}
-
-std::vector<Dot> toReissue(std::span<const Dot> held, const VectorClock& bound) {
-  std::vector<Dot> orphans;
-  for (const Dot& dot : held)
-    if (!bound.covers(dot)) orphans.push_back(dot);
-  std::sort(orphans.begin(), orphans.end());
-  orphans.erase(std::unique(orphans.begin(), orphans.end()), orphans.end());
-  return orphans;
-}
-
 }  // namespace witan::replication

@@ -103,18 +103,4 @@ std::vector<AckedCounter> countersToAck(const Membership& membership, const Cloc
 // O(n log n) for n statements, plus retirements times members times the depth of admissions.
 Membership membershipOf(std::span<const Statement> statements);
 
-// The clock as it travels between two replicas with equal Membership::hash: entries that are at their final are left
-// out, those of a retired writer that are below it stand there even if they are 0. fullClock is its inverse. O(n).
-std::vector<VectorClock::Entry> wireClock(const VectorClock& clock, const VectorClock& finals);
-VectorClock fullClock(std::span<const VectorClock::Entry> wire, const VectorClock& finals);
-
-// A retired device that returns re-issues its own units above this bound under its new incarnation: what the device
-// that welcomes it has committed, never more than F. F alone would lose what only members that were retired too had
-// acked. A unit that another device holds already is then there twice: that is why a re-issued unit names its first
-// dot. O(n).
-VectorClock reissueBound(const VectorClock& finals, const VectorClock& committedByWelcomer);
-
-// Those of `held` that the bound does not cover, sorted by writer and counter, once each. O(n log n).
-std::vector<Dot> toReissue(std::span<const Dot> held, const VectorClock& bound);
-
 }  // namespace witan::replication

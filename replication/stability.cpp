@@ -79,14 +79,6 @@ Hash AckTable::digest() const {
   return hash.finish();
 }
 
-AckTable AckTable::missingIn(const AckTable& other) const {
-  AckTable delta;
-  for (const auto& [space, devices] : spaces_)
-    for (const auto& [device, clock] : devices)
-      if (!le(clock, other.acked(space, device))) delta.spaces_[space][device] = clock;
-  return delta;
-}
-
 std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std::int64_t nowMs,
                                       std::int64_t limitMs) const {
   std::map<std::string, VectorClock> known;
@@ -110,7 +102,5 @@ std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std:
   });
   return all;
 }
-
-bool mayStrip(const VectorClock& context, const VectorClock& stable) { return le(context, stable); }
 
 }  // namespace witan::replication

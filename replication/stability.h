@@ -57,8 +57,6 @@ class AckTable {
 
   // Equal digests: equal acks. O(all).
   Hash digest() const;
-  // The clocks of which `other` does not know all; joining it makes `other` cover this table.
-  AckTable missingIn(const AckTable& other) const;
 
   // Who lacks what another of `devices` has acked, the longest silent first, then by name.
   std::vector<Holdup> holdups(std::span<const std::string> devices, std::int64_t nowMs,
@@ -73,9 +71,5 @@ class AckTable {
   std::map<std::string, Devices, std::less<>> spaces_;
   std::map<std::string, std::int64_t, std::less<>> heardMs_;
 };
-
-// Whether a version that is the only one of its key may lose its context (then: its dot alone) or, if it is a
-// tombstone, its row. `context` has the dot itself (replication/version.h).
-bool mayStrip(const VectorClock& context, const VectorClock& stable);
 
 }  // namespace witan::replication

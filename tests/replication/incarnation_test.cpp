@@ -135,29 +135,5 @@ TEST(Incarnation, ALieIsNotBelieved) {
   EXPECT_NE(judgeOwnClaim(claim(~std::uint64_t{0}, 5)).why.find("more than 2^40 ahead"), std::string::npos);
 }
 
-TEST(Incarnation, AClockThatJumpsIsALie) {
-  const VectorClock known{{"a", 10}, {"b", 10}};
-  EXPECT_EQ(judgeClock("desk", "state", known, {{"a", 10 + kMaxCounterJump}, {"c", 5}}).verdict,
-            ClaimVerdict::plausible);
-  EXPECT_EQ(judgeClock("desk", "state", known, {}).verdict, ClaimVerdict::plausible);
-  const ClaimJudgement judgement = judgeClock("desk", "state", known, {{"a", 11}, {"z", kMaxCounterJump + 1}});
-  EXPECT_EQ(judgement.verdict, ClaimVerdict::lie);
-  EXPECT_EQ(judgement.why,
-            "desk says that it has 1099511627777 commits of z in space state, of which 0 are known here: more than "
-            "2^40 ahead");
-}
-
-TEST(Incarnation, EquivocationIsTheSameEvidenceForAll) {
-  const Equivocation::Fingerprint one{1}, two{2};
-  EXPECT_EQ(equivocation("state", {kWriter, 4}, one, one), std::nullopt);
-  const auto evidence = equivocation("state", {kWriter, 4}, two, one);
-  ASSERT_TRUE(evidence.has_value());
-  EXPECT_EQ(evidence, equivocation("state", {kWriter, 4}, one, two));
-  EXPECT_EQ(toString(*evidence),
-            "EQUIVOCATION: commit 4 of phone@0a1b2c3d in space state has two contents, "
-            "01000000000000000000000000000000 and 02000000000000000000000000000000; both are set aside. Either this "
-            "device runs twice, or its store was restored unnoticed, or one is forged");
-}
-
 }  // namespace
 }  // namespace witan::replication
