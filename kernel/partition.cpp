@@ -136,6 +136,38 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   return decision;
 }
 
+Result<json::object> Partition::beginning(const Instance& instance) {
+  std::string text = instance.genesis;
+  if (text.empty()) {
+    WITAN_TRY(bytes, entryBytes(instance.firstSeq));
+    WITAN_TRY(entry, readEntry(bytes));
+    text = std::move(entry.genesis);
+  }
+  WITAN_TRY(parsed, parseJson(text, {.bytes = kRecordTextMax, .depth = 64}));
+  if (!parsed.is_object() || !parsed.get_object().contains("state")) return corrupt("the beginning is no object");
+  return std::move(parsed.get_object());
+}
+
+Decision Partition::begin(std::string_view entity, const json::object& fields, Time now, bool tell) {
+  const Instance* existing = find(entity);
+  if (existing == nullptr) return init(entity, fields, now);
+  const auto first = beginning(*existing);
+  const auto began = first ? parseTime(std::string(first->at("at").as_string())) : Result<Time>(first.error());
+  if (!began) return init(entity, fields, now);
+  Decision decision = init(entity, fields, *began);
+  const auto created = module_->create(fields, *began);
+  if (!tell || decision.outcome != Outcome::refused || !created) return decision;
+  std::string state, names;
+  module_->writeState(state, **created);
+  const auto wanted = parseJson(state, {.bytes = kRecordTextMax, .depth = 64});
+  const json::object& stands = first->at("state").as_object();
+  for (const auto& [name, value] : wanted.value().as_object())
+    if (const json::value* other = stands.if_contains(name); other == nullptr || *other != value)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+  decision.message += ": " + names + (names.find(',') == std::string::npos ? " differs" : " differ");
+  return decision;
+}
+
 std::optional<Decision> Partition::recorded(const OperationKey& key, std::string_view operationId,
                                             const std::function<bool(const Entry&)>& sameAct) {
   const auto at = operations_.find(key);
@@ -199,6 +231,7 @@ void Partition::append(Instance& instance, EntryView& entry, const OperationKey&
   const Hash leaf = leafHash(bytes);
   batch_.add(RecordKind::entry, bytes, leaf);
   frontier_.append(leaf);
+  if (instance.firstSeq == 0) instance.firstSeq = entry.seq;
   instance.genesis.clear();
   instance.genesis.shrink_to_fit();
   instance.lastSeq = entry.seq;

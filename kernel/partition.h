@@ -108,7 +108,11 @@ class Partition {
   Partition(Partition&&) = delete;
 
   // ---- events ----
+  // Made again with the same fields and time it is a duplicate.
   Decision init(std::string_view entity, const json::object& fields, Time at);
+  // For callers who do not give the time: made again with the same fields it is a duplicate, whenever the entity began.
+  // With other ones it is refused; `tell` names the fields that differ. Reads one entry if the entity has any.
+  Decision begin(std::string_view entity, const json::object& fields, Time now, bool tell);
   Decision propose(const Proposal&);
   // A hint: these entities are about to be decided on. Call it with the next few (8 to 16) of a batch: their memory is
   // then fetched at the same time instead of one after the other.
@@ -185,6 +189,8 @@ class Partition {
                                    const std::function<bool(const Entry&)>& sameAct);
   Decision decisionOf(const EntryView&) const;
   Result<std::string> entryBytes(std::uint64_t seq);
+  // {"at", "state"}, as the entity began.
+  Result<json::object> beginning(const Instance& instance);
   // Two plans of one run may share an operation: turned away under the one, it is still to be done under the other.
   bool isOpenAgain(const OperationKey&, const Proposal&, const std::function<bool(const Entry&)>& sameAct);
   Decision refuse(std::string message, bool remember, std::string_view operationId, Outcome outcome = Outcome::refused);

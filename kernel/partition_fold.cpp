@@ -170,6 +170,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   }
   if (instance->digest != entry.stateDigest) return damaged(seq, "its state digest is not that of its writes");
   if (entry.tag == Tag::escalated) WITAN_DO(freeze(*instance, entry, leaf));
+  if (instance->firstSeq == 0) instance->firstSeq = seq;
   instance->genesis.clear();
   instance->genesis.shrink_to_fit();
   instance->lastSeq = seq;

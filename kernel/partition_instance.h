@@ -25,6 +25,7 @@ struct Partition::Instance {
   Hash digest{};
   std::string genesis;  // kept until the first entry has carried it
   Hash genesisHash{};
+  std::uint64_t firstSeq = 0;  // of the entry that carried it; 0: none has
   std::uint64_t lastSeq = 0;
   bool changed = false;                      // since the last snapshot
   std::unique_ptr<PendingProposal> pending;  // the review queue: at most one (Lemma A.65)

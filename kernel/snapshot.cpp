@@ -35,6 +35,7 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
     Instance& instance = *find(entity);
     instance.changed = false;
     EntitySnapshot s;
+    s.firstSeq = instance.firstSeq;
     s.lastSeq = instance.lastSeq;
     s.pendingSeq = instance.pending ? instance.pending->seq : 0;
     s.notPassing = instance.state->notPassing;
@@ -142,6 +143,7 @@ Status Partition::restoreEntity(std::string_view entity, std::string_view sealed
   instance->digest = s.digest;
   instance->genesis = std::move(s.genesis);
   instance->genesisHash = s.genesisHash;
+  instance->firstSeq = s.firstSeq;
   instance->lastSeq = s.lastSeq;
   if (s.pendingSeq != 0) {
     WITAN_TRY(bytes, entryBytes(s.pendingSeq));

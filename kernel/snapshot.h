@@ -21,7 +21,7 @@
 namespace witan::kernel {
 
 // A snapshot of another version is thrown away and the whole log folded.
-inline constexpr std::uint64_t kSnapshotVersion = 2;
+inline constexpr std::uint64_t kSnapshotVersion = 3;
 
 struct SnapshotHead {
   std::uint64_t version = kSnapshotVersion;
@@ -38,6 +38,7 @@ struct SnapshotHead {
 
 struct EntitySnapshot {
   static constexpr std::size_t textMax = kRecordMax;
+  std::uint64_t firstSeq = 0;
   std::uint64_t lastSeq = 0;
   std::uint64_t pendingSeq = 0;
   std::uint64_t notPassing = 0;
@@ -45,7 +46,7 @@ struct EntitySnapshot {
   Hash genesisHash{};
   std::string genesis;  // while no entry has carried it
   std::string state;    // canonical JSON, as DomainModule::writeState
-  WITAN_MEMBERS(EntitySnapshot, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis, state)
+  WITAN_MEMBERS(EntitySnapshot, firstSeq, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis, state)
 };
 
 struct NoteSnapshot {

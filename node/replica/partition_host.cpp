@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/mutant.h"
 #include "kernel/proposal_message.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -100,7 +101,9 @@ kernel::Decision PartitionHost::decisionOn(const Request& request, Time at) {
     case RequestKind::init: {
       auto fields = parseJson(request.text.empty() ? "{}" : request.text);
       if (!fields || !fields->is_object()) return refused("init: the fields are no JSON object");
-      return ledger_->partition().init(request.entity, fields->get_object(), at);
+      // Fields may lie outside the slice of who asks from elsewhere: only the owner's people are told which differ.
+      const bool tell = request.device == replication::deviceOf(epoch().owner);
+      return ledger_->partition().begin(request.entity, fields->get_object(), at, tell);
     }
     default: return counselor(request, at);
   }

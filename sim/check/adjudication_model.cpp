@@ -83,6 +83,12 @@ Effects AdjudicationModel::effects(const ModelState& state, const Operation& ope
   return {};
 }
 
+std::string AdjudicationModel::stateText(const kernel::EntityState& state) const {
+  std::string text;
+  module_.writeState(text, state);
+  return text;
+}
+
 Effects AdjudicationModel::init(const ModelState& state, const Operation& operation) const {
   Effect refused{{.outcome = Outcome::refused}, nullptr};
   Effect again{{.outcome = Outcome::duplicate, .recorded = Outcome::initialised}, nullptr};
@@ -90,16 +96,17 @@ Effects AdjudicationModel::init(const ModelState& state, const Operation& operat
   if (!fields || !isEntityName(operation.entity)) return {refused};
   const auto known = state.entities_.find(operation.entity);
   if (known != state.entities_.end()) {
-    // The same act, if the owner gave it the same time; another time makes another beginning.
-    const bool same = known->second->fields == canonicalJson(*fields);
-    return same ? Effects{again, refused} : Effects{refused};
+    // The same act, if these fields at that time make the same beginning.
+    const auto created = module_.create(*fields, known->second->began);
+    return created && stateText(**created) == known->second->beginning ? Effects{again} : Effects{refused};
   }
   // It left nothing, so the domain would not take these fields.
   if (!operation.stamp) return {refused};
   auto created = module_.create(*fields, operation.stamp->at);
   if (!created) return {refused};
   EntityModel made;
-  made.fields = canonicalJson(*fields);
+  made.began = operation.stamp->at;
+  made.beginning = stateText(**created);
   made.state = *std::move(created);
   auto next = std::make_shared<ModelState>(state);
   put(*next, operation.entity, std::move(made));
@@ -252,7 +259,7 @@ Effect AdjudicationModel::withEntry(const ModelState& state, const Operation& op
 }
 
 void AdjudicationModel::put(ModelState& state, std::string_view entity, EntityModel model) const {
-  std::string text = "entity " + std::string(entity) + "\n" + model.fields + "\n";
+  std::string text = "entity " + std::string(entity) + "\n" + model.beginning + "\n";
   module_.writeState(text, *model.state);
   if (model.pending) {
     text += "\npending " + std::to_string(model.pending->seq) + " " + formatTime(model.pending->at) + " ";

@@ -27,7 +27,8 @@ namespace witan::sim {
 
 struct EntityModel {
   std::shared_ptr<const kernel::EntityState> state;
-  std::string fields;  // as the init said
+  Time began;
+  std::string beginning;  // the state that it began with, as text
   struct Pending {
     std::uint64_t seq = 0;  // 0: not known
     Hash leaf{};            // zeros: not known
@@ -87,6 +88,7 @@ class AdjudicationModel {
 
  private:
   using State = std::shared_ptr<const ModelState>;
+  std::string stateText(const kernel::EntityState&) const;
   std::vector<Effect> init(const ModelState&, const Operation&) const;
   std::vector<Effect> propose(const ModelState&, const Operation&) const;
   std::vector<Effect> decide(const ModelState&, const Operation&) const;

@@ -197,6 +197,25 @@ TEST_F(PartitionTest, StrangersFillNoLedger) {
   EXPECT_EQ(partition->size(), 0u);
 }
 
+// Who does not give the time may ask again under any operation id.
+TEST_F(PartitionTest, ABeginningMadeAgainIsDoneAlready) {
+  for (const bool used : {false, true}) {
+    if (used) ASSERT_EQ(earn(5).outcome, Outcome::approved);
+    const Decision again = partition->begin("c", {}, Time{50}, true);
+    EXPECT_EQ(again.outcome, Outcome::duplicate) << again.message;
+    EXPECT_EQ(again.recorded, Outcome::initialised);
+    const Decision other = partition->begin("c", objectOf(R"({"gold":1})"), Time{50}, true);
+    EXPECT_EQ(other.outcome, Outcome::refused);
+    EXPECT_EQ(other.message, "entity \"c\" exists already, with another beginning: gold differs");
+    const Decision untold = partition->begin("c", objectOf(R"({"gold":1})"), Time{50}, false);
+    EXPECT_EQ(untold.message, "entity \"c\" exists already, with another beginning");
+    EXPECT_NE(partition->begin("c", objectOf(R"({"silver":1})"), Time{50}, true).message.find("unknown field"),
+              std::string::npos);
+  }
+  EXPECT_EQ(partition->begin("new", objectOf(R"({"gold":1})"), Time{50}, true).outcome, Outcome::initialised);
+  EXPECT_EQ(partition->begin("new", objectOf(R"({"gold":1})"), Time{90}, true).outcome, Outcome::duplicate);
+}
+
 TEST_F(PartitionTest, InitIsOnceAndLawful) {
   EXPECT_EQ(partition->init("c", {}, Time{0}).outcome, Outcome::duplicate);
   EXPECT_EQ(partition->init("c", {}, Time{1}).outcome, Outcome::refused);

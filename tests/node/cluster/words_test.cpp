@@ -114,6 +114,26 @@ TEST(Words, DevicesAreCalledByTheirNames) {
   EXPECT_THAT(first.run({"device", "list"}).out, HasSubstr("witan device roster"));
 }
 
+TEST(Words, BeginningAgainIsDoneAlready) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  const auto beginDavid = [](const Node& node, const std::string& day) {
+    return node.run({"begin", "udt", "David", "--init", R"({"baselinePositiveOn":")" + day + "\"}"});
+  };
+  EXPECT_EQ(beginDavid(first, "2026-01-17").out, "initialised\n");
+  for (const Node* node : {&first, &second}) {
+    const Finished again = beginDavid(*node, "2026-01-17");
+    EXPECT_EQ(again.exitCode, 0);
+    EXPECT_EQ(again.out, "initialised (decided before)\n");
+  }
+  EXPECT_EQ(beginDavid(first, "2026-01-18").exitCode, 3);
+  EXPECT_THAT(beginDavid(first, "2026-01-18").out, HasSubstr("baselinePositiveOn differs"));
+  // Whose slice it may not be in is not told.
+  EXPECT_THAT(beginDavid(second, "2026-01-18").out, Not(HasSubstr("baselinePositiveOn")));
+}
+
 TEST(Words, ExitCodesTellHowAProposalFared) {
   const Scratch scratch;
   Node node(scratch, "node"), other(scratch, "other");
