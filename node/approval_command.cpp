@@ -61,16 +61,14 @@ Result<Printed> list(ReplicaDir& dir, const ApprovalArguments& a) {
 }
 
 Result<Printed> answer(ReplicaDir& dir, const ApprovalArguments& a, ApprovalVerdict verdict) {
-  auto operation = OperationId::parse(a.operation);
-  if (!operation.ok()) return invalid("OPERATION is no operation id", "see: witan approval list");
+  WITAN_TRY(space, spaceOf(dir, a));
+  const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
+  WITAN_TRY(id, chosenByPrefix(a.operation, ids, "operation id", "see: witan approval list"));
+  auto operation = OperationId::parse(id);
+  if (!operation.ok()) return operation.error();
   auto digest = OperationId::parse(a.digest);  // 64 hex digits, too
   if (!digest.ok()) return invalid("--digest is no digest", "take it from: witan approval list");
-  WITAN_TRY(space, spaceOf(dir, a));
-  std::vector<Version> versions;
-  if (space != nullptr) {
-    WITAN_TRY(held, space->versions(Kind::approval, operation->hex()));
-    versions = std::move(held);
-  }
+  WITAN_TRY(versions, space->versions(Kind::approval, id));
   const std::string by = a.by.empty() ? dir.replica().device() : a.by;
   WITAN_TRY(body, answerTo(approvalViewOf(*operation, versions), digest->value, verdict, by, a.reason,
                            SystemClock().now().micros / 1000));
@@ -88,7 +86,8 @@ void addAnswer(CLI::App& noun, const char* name, const char* what, ApprovalVerdi
       noun, name, what, example.c_str(), arguments, Missing::refuse,
       [verdict](ReplicaDir& dir, const ApprovalArguments& a) { return answer(dir, a, verdict); }, exitCode);
   addScopeOption(command, *arguments);
-  command->add_option("OPERATION", arguments->operation, "Which effect")->required();
+  command->add_option("OPERATION", arguments->operation, "Which effect: its operation id, or the first digits of it")
+      ->required();
   command->add_option("--digest", arguments->digest, "Of what was shown")->required();
   command->add_option("--by", arguments->by, "Who answers; default the device");
   command->add_option("--reason", arguments->reason, "Kept with the answer");

@@ -57,15 +57,19 @@ Result<Printed> list(ReplicaDir& dir, const SagaArguments& a) {
   return answer;
 }
 
-Result<OperationId> operationOf(const SagaArguments& a) {
-  auto operation = OperationId::parse(a.operation);
-  if (!operation.ok()) return invalid(inQuotes(a.operation) + " is no operation id", "see: witan saga list --all");
-  return *operation;
+Result<OperationId> operationOf(saga::SagaRows& rows, const SagaArguments& a) {
+  std::vector<std::string> ids;
+  const auto visit = [&](SagaRow&& row) { ids.push_back(row.id().hex()); };
+  WITAN_DO(rows.visitHeld(visit));
+  WITAN_DO(rows.visitOpen(visit));
+  WITAN_DO(rows.visitDone(visit));
+  WITAN_TRY(id, chosenByPrefix(a.operation, ids, "operation id", "see: witan saga list --all"));
+  return OperationId::parse(id);
 }
 
 Result<Printed> show(ReplicaDir& dir, const SagaArguments& a) {
-  WITAN_TRY(operation, operationOf(a));
   saga::SagaRows rows(dir.replica().database(DatabaseName::agents), saga::SagaOptions{}.keepDone);
+  WITAN_TRY(operation, operationOf(rows, a));
   WITAN_TRY(row, rows.find(operation));
   if (a.json) return Printed{saga::rowJson(row) + "\n"};
   std::string text = line(row, false);
@@ -76,7 +80,8 @@ Result<Printed> show(ReplicaDir& dir, const SagaArguments& a) {
 }
 
 Result<Printed> repair(ReplicaDir& dir, const SagaArguments& a, bool again) {
-  WITAN_TRY(operation, operationOf(a));
+  saga::SagaRows rows(dir.replica().database(DatabaseName::agents), saga::SagaOptions{}.keepDone);
+  WITAN_TRY(operation, operationOf(rows, a));
   Desk desk;
   saga::SagaEngine own(dir.replica(), desk);
   saga::SagaEngine& engine = dir.agents() != nullptr ? dir.agents()->sagas() : own;
@@ -103,7 +108,10 @@ void addSagaCommand(CLI::App& app, int& exitCode) {
   listing->add_flag("--all", listed->all, "Also what ended lately");
   const auto one = [&](const char* name, const char* what, const char* example, auto work) {
     const auto [command, arguments] = verb(name, what, example, work);
-    command->add_option("OPERATION", arguments->operation, "Its operation id")->required();
+    command
+        ->add_option("OPERATION", arguments->operation,
+                     "Its operation id, or as many of the first digits as tell it apart")
+        ->required();
   };
   one("show", "One of them", "witan saga show OPERATION", show);
   one("retry", "Try again what was put aside", "witan saga retry OPERATION",

@@ -37,6 +37,12 @@ std::string statusWords(const json::value& s) {
       {"ledgers", shown(partitions, "kept") + " kept, " + shown(partitions, "owned") + " decided here, " +
                       shown(s, "entries") + " entries, " + shown(s, "entities") + " entities"},
       {"waiting", shown(s, "waitingForCounselor") + " for a counselor, " + shown(s, "outbox") + " in the outbox"}};
+  if (const json::value* runs = s.get_object().if_contains("agentRuns"); runs != nullptr && runs->is_object()) {
+    rows.push_back({"agents", shown(*runs, "started") + " runs, " + shown(*runs, "failed") + " failed"});
+    if (const json::value& last = runs->get_object().at("lastFailure"); last.is_object())
+      rows.push_back({"", "last " + shown(last, "at") + " " + shown(last, "agent") + ": " + shown(last, "cause") +
+                              " (witan wake list --failed)"});
+  }
   for (const json::value& check : rowsOf(s, "checks"))
     if (!isTrue(check, "ok") || shown(check, "name") == "owners")
       rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what") +

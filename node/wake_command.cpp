@@ -1,4 +1,5 @@
-// `witan wake list`: wakes that wait or run on this device, and with --all every run that is known, with its end.
+// `witan wake list`: wakes that wait or run on this device, and with --all every run that is known, with its end, or
+// with --failed those that failed.
 #include <algorithm>
 
 #include "agents/wake/run_log.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct WakeArguments : ReplicaArguments {
   std::string agent;
-  bool all = false;
+  bool all = false, failed = false;
 };
 
 struct Line {
@@ -53,7 +54,7 @@ Result<Printed> list(ReplicaDir& dir, const WakeArguments& a) {
                                  job->enqueuedAtMs};
     return true;
   }));
-  if (Space* space = agents.find(a.scope); space != nullptr && a.all) {
+  if (Space* space = agents.find(a.scope); space != nullptr && (a.all || a.failed)) {
     WITAN_TRY(runs, agents::knownRuns(*space));
     for (const agents::KnownRun& run : runs) {
       if (!run.view.run) continue;
@@ -69,10 +70,13 @@ Result<Printed> list(ReplicaDir& dir, const WakeArguments& a) {
   }
   std::vector<Line> ordered;
   for (auto& [key, line] : lines)
-    if (a.agent.empty() || line.agentId == a.agent) ordered.push_back(std::move(line));
+    if ((a.agent.empty() || line.agentId == a.agent) &&
+        (!a.failed || line.status == enumName(WakeStatus::failedTerminal)))
+      ordered.push_back(std::move(line));
   std::stable_sort(ordered.begin(), ordered.end(), [](const Line& x, const Line& y) { return x.atMs < y.atMs; });
   for (const Line& line : ordered) answer.text += printed(line, a.json);
-  if (answer.text.empty() && !a.json) answer.text = a.all ? "no runs\n" : "no wake waits\n";
+  if (answer.text.empty() && !a.json)
+    answer.text = a.failed ? "no run failed\n" : a.all ? "no runs\n" : "no wake waits\n";
   return answer;
 }
 
@@ -87,6 +91,7 @@ void addWakeCommand(CLI::App& app, int& exitCode) {
                                      Missing::refuse, list, exitCode);
   addScopeOption(command, *arguments);
   command->add_option("--agent", arguments->agent, "Only this agent's");
+  command->add_flag("--failed", arguments->failed, "Only runs that failed, with their causes");
   command->add_flag("--all", arguments->all, "Also every run that is known, with its end");
 }
 

@@ -1,5 +1,7 @@
 // How the node is.
+#include "agents/host/agent_host.h"
 #include "base/json_codec.h"
+#include "base/time.h"
 #include "node/daemon/control_routes.h"
 #include "node/daemon/metrics.h"
 #include "replication/writer.h"
@@ -68,6 +70,21 @@ std::vector<Check> checksOf(Daemon& daemon) {
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", true, etcdWords(daemon)},
           ownersCheck(daemon)};
+}
+
+// Since the node started; null if no agents work here.
+json::value agentRuns(const Replica& replica) {
+  const agents::AgentHost* host = replica.agents();
+  if (host == nullptr) return nullptr;
+  const agents::HostCounters& counters = host->counters();
+  json::object out{{"started", counters.started + counters.resumed},
+                   {"completed", counters.completed},
+                   {"failed", counters.failed},
+                   {"lastFailure", nullptr}};
+  if (const auto& last = host->lastFailure())
+    out["lastFailure"] =
+        json::object{{"agent", last->agentId}, {"cause", last->cause}, {"at", formatTime(Time{last->atMs * 1000})}};
+  return out;
 }
 
 }  // namespace
@@ -139,6 +156,7 @@ void status(const ControlCall& call) {
                {"waitingForCounselor", pending},
                {"outbox", replica.outbox().size()},
                {"agents", !daemon.config().agents.empty()},
+               {"agentRuns", agentRuns(replica)},
                {"quiet", replica.quiet()},
                {"incidents", incidents.ok() ? incidents->size() : 0},
                {"checks", std::move(checks)}});

@@ -15,6 +15,7 @@
 
 #include "agents/registry.h"
 #include "net/address.h"
+#include "node/agents_policy_file.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/enrolment_desk.h"
@@ -201,6 +202,9 @@ void Examination::config() {
   if (config_.engine == "etcd")
     if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());
   good("config", (dir_ / "witan.toml").string());
+  const auto gate = gateOfDevice(dir_);
+  if (!gate.ok()) return failed("policy", gate.error());
+  good("policy", (*gate)->policy() != nullptr ? (*gate)->epoch() : "none: agents may use what stays on this device");
 }
 
 void Examination::disk() {

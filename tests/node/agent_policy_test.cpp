@@ -237,5 +237,24 @@ TEST(AgentPolicy, ReceiptsReachTheOtherDevices) {
   EXPECT_EQ(laptop.ok({"receipt", "list"}), "nobody has confirmed anything\n");
 }
 
+// The daemon: the same file, and failed runs in its status.
+TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
+  const Scratch scratch;
+  testing::OperatedNode node(scratch, "clinic");
+  ASSERT_EQ(node.init().exitCode, 0);
+  std::ofstream(node.dir() + "/policy.toml") << "name = 1\nversion = 1\n";
+  EXPECT_FALSE(node.up({"--agent", "udt-lab"}));
+  EXPECT_THAT(node.log(), HasSubstr("policy.toml:1:"));
+  std::ofstream(node.dir() + "/policy.toml") << "name = \"closed\"\nversion = 1\n";
+  ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
+  EXPECT_THAT(node.log(), HasSubstr("they work under a policy"));
+  ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
+  EXPECT_TRUE(testing::becomesTrue([&] {
+    const json::value status = node.runJson({"status"});
+    const json::value* runs = status.as_object().if_contains("agentRuns");
+    return runs != nullptr && runs->at("started").as_int64() > 0;
+  })) << node.log();
+}
+
 }  // namespace
 }  // namespace witan::node

@@ -147,6 +147,7 @@ TEST(AgentWork, APausedAgentIsNotWoken) {
     EXPECT_EQ(unknown.exitCode, 1) << verb;
     EXPECT_THAT(unknown.err, HasSubstr("no agent \"udt-lap\""));
   }
+  EXPECT_EQ(runWitan({"wake", "list", "--failed", "--agent", "udt-lab", "--dir", dir}).out, "no run failed\n");
   const Finished again = runWitan({"agent", "resume", "udt-lab", "--dir", dir});
   EXPECT_EQ(again.exitCode, 1);
   EXPECT_THAT(again.err, HasSubstr("is destroyed"));
@@ -159,6 +160,13 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
   EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "nothing is under way or waits for a person\n");
   EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "nothing waits for a person\n");
   EXPECT_EQ(runWitan({"wake", "list", "--dir", dir}).out, "no wake waits\n");
+  const std::string failed = runWitan({"wake", "list", "--failed", "--dir", dir}).out;
+  EXPECT_THAT(failed, HasSubstr("order O1 has two live claims: C1 and C2"));
+  EXPECT_THAT(failed, Not(HasSubstr("completed")));
+  // By the first digits of an operation id.
+  const std::string all = runWitan({"saga", "list", "--all", "--json", "--dir", dir}).out;
+  const std::string operation = all.substr(all.find("\"operation\":\"") + 13, 64);
+  EXPECT_THAT(runWitan({"saga", "show", operation.substr(0, 12), "--dir", dir}).out, HasSubstr(operation));
   for (const char* verb : {"show", "retry", "compensate"}) {
     EXPECT_EQ(runWitan({"saga", verb, nowhere, "--dir", dir}).exitCode, 1) << verb;
     EXPECT_THAT(runWitan({"saga", verb, "x", "--dir", dir}).err, HasSubstr("is no operation id")) << verb;

@@ -6,6 +6,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
@@ -109,6 +111,28 @@ TEST_F(SecretCommand, NoSecretIsFoundOnDiskOrScreen) {
   expectNowhere(dir(), kValue);
   expectNowhere(dir(), name);
   ASSERT_EQ(run({"rm", name}).exitCode, 0);
+  expectNowhere(dir(), kValue);
+}
+
+// A policy that calls a secret by its name, agents that work under it, and a receipt: the secret itself is nowhere.
+TEST_F(SecretCommand, NoSecretIsFoundInWhatAgentsAndReceiptsLeave) {
+  ASSERT_EQ(run({"set", "meta-key"}, kValue).exitCode, 0);
+  const std::string examples = std::string(WITAN_SOURCE_DIR) + "/docs/examples/";
+  std::string policy = readAll(examples + "clinic-policy.toml");
+  const std::string propose = "name = \"propose\"";
+  policy.replace(policy.find(propose), propose.size(), propose + "\nconfirm = true\nsecrets = [\"meta-key\"]");
+  std::ofstream(dir() / "policy.toml") << policy;
+  const auto witan = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--dir", dir().string()});
+    const Finished finished = runWitan(words);
+    expectSilent(finished, kValue);
+    return finished;
+  };
+  ASSERT_EQ(runWitan({"device", "init", "--dir", dir().string()}).exitCode, 0);
+  ASSERT_EQ(witan({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"}).exitCode, 0);
+  EXPECT_EQ(witan({"agent", "run", "--feed", examples + "clinic-day.jsonl"}).exitCode, 3) << "no tool names the secret";
+  for (const char* what : {"receipt", "approval", "episode", "saga"}) EXPECT_EQ(witan({what, "list"}).exitCode, 0);
+  EXPECT_NE(witan({"receipt", "list"}).out.find("udt-lab"), std::string::npos);
   expectNowhere(dir(), kValue);
 }
 
