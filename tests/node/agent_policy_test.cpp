@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "tests/node/ops/operated_node.h"
+#include "tests/node/node_process.h"
 #include "tests/node/program.h"
 #include "tests/node/replica.h"
 #include "tests/node/scratch.h"
@@ -240,7 +240,7 @@ TEST(AgentPolicy, ReceiptsReachTheOtherDevices) {
 // The daemon: the same file, and failed runs in its status.
 TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
   const Scratch scratch;
-  testing::OperatedNode node(scratch, "clinic");
+  testing::Node node(scratch, "clinic");
   ASSERT_EQ(node.init().exitCode, 0);
   std::ofstream(node.dir() + "/policy.toml") << "name = 1\nversion = 1\n";
   EXPECT_FALSE(node.up({"--agent", "udt-lab"}));
@@ -249,7 +249,7 @@ TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
   ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
   EXPECT_THAT(node.log(), HasSubstr("they work under a policy"));
   ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
-  EXPECT_TRUE(testing::becomesTrue([&] {
+  EXPECT_TRUE(testing::until([&] {
     const json::value status = node.runJson({"status"});
     const json::value* runs = status.as_object().if_contains("agentRuns");
     return runs != nullptr && runs->at("started").as_int64() > 0;

@@ -8,7 +8,7 @@
 #include "node/cluster/join_client.h"
 #include "node/cluster/join_token.h"
 #include "node/cluster/typed.h"
-#include "tests/node/daemon_process.h"
+#include "tests/node/node_process.h"
 
 namespace witan::node {
 namespace {
