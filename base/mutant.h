@@ -89,6 +89,8 @@ WITAN_LIST(Mutant, none,
            noEtcdCompare,    // a batch is put without comparing owner and place
            trustUnknown,     // a transaction without an answer counts as done
            answerBeforeTxn,  // proposers are told before etcd has the batch
+           noPredecessor,    // a batch is put without comparing that the one before it is there
+           passOver,         // a batch that was refused behind another counts as done
            // --- wakes
            dropRunLog,        // the end of a run is not recorded
            wakeTwice,         // a run that has ended runs again

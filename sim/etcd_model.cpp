@@ -48,7 +48,8 @@ EtcdAnswer EtcdModel::apply(const EtcdRequest& request, Micros now) {
 
 bool EtcdModel::holds(const EtcdCompare& compare) const {
   const auto at = keys_.find(compare.key);
-  return (at == keys_.end() ? 0 : at->second.created) == compare.created;
+  const std::uint64_t created = at == keys_.end() ? 0 : at->second.created;
+  return compare.above ? created > compare.created : created == compare.created;
 }
 
 void EtcdModel::put(const EtcdOp& op) {

@@ -58,9 +58,20 @@ Check ownersCheck(Daemon& daemon) {
           away.empty() ? "all reachable" : std::to_string(away.size()) + " partitions' owners are not connected"};
 }
 
+// Empty: none.
+std::string otherEngines(Daemon& daemon) {
+  std::string words;
+  for (const auto& [device, what] : daemon.replica().otherEngines())
+    if (const RosterDevice* known = daemon.roster().current().find(device); known != nullptr && known->active())
+      words += (words.empty() ? "" : "; ") + what;
+  return words;
+}
+
+// Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
   const bool ledgers = !daemon.replica().hosts().empty();
   const RosterDevice* me = daemon.roster().current().find(daemon.replica().device());
+  const std::string others = otherEngines(daemon);
   return {{"store", daemon.failed().ok(), daemon.failed().ok() ? "ok" : daemon.failed().error().message},
           {"running", !daemon.stopping(), daemon.stopping() ? "stopping" : "ok"},
           {"member", me != nullptr && me->active(),
@@ -68,7 +79,8 @@ std::vector<Check> checksOf(Daemon& daemon) {
            : me->active() ? "ok"
                           : "this device was revoked: " + me->reason},
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
-          {"etcd", true, etcdWords(daemon)},
+          {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
+          {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
           ownersCheck(daemon)};
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
+constexpr std::int64_t kBriefWaitMs = 1'000;
 
 // A third of the lease, so that a member that has died costs no partition.
 EtcdOptions etcdOptions(const DaemonConfig& config) {
@@ -204,7 +205,7 @@ Status Daemon::openEtcd() {
   if (config_.engine != "etcd" || !setup().ledgerReplica) return okStatus();
   WITAN_TRY(endpoints, etcdEndpoints(config_));
   EtcdGateway::Events events;
-  events.connected = [this] { replica().etcdConnected(now()), touch(); };
+  events.connected = [this] { replica().etcdConnected(now(), etcd_->state().cluster), touch(); };
   events.disconnected = [this] { replica().etcdDisconnected(), touch(); };
   events.received = [this](const EtcdAnswer& answer) { replica().etcdReceived(answer, now()), touch(); };
   etcd_ = std::make_unique<EtcdGateway>(
@@ -416,7 +417,8 @@ void Daemon::carryOut(Effects& effects) {
 
 void Daemon::say(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "badFrame" || notice.kind == "notAllowed";
+                   notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
+                   notice.kind == "tooLarge";
   const std::initializer_list<LogField> fields{{"partition", notice.partition}, {"what", notice.what}};
   if (bad)
     log_.warn("replica", notice.kind, fields);
@@ -449,7 +451,10 @@ void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
   if (waiting_.size() >= kMaxWaiting)
     return done(Error{ErrorCode::unavailable, "too many requests wait for their answers", "try again later"});
   const std::string id = request.operationId;
-  if (Status submitted = replica().submit(std::move(request), now()); !submitted.ok()) return done(submitted.error());
+  // Whoever waits so briefly is told that it waits in the outbox: let it be there.
+  const bool brief = etcd_ && waitMs < kBriefWaitMs;
+  Status submitted = brief ? replica().enqueue(std::move(request), now()) : replica().submit(std::move(request), now());
+  if (!submitted.ok()) return done(submitted.error());
   const auto at = waiting_.emplace(id, Waiting{std::move(done), 0});
   at->second.timer = loop_.after(waitMs, [this, at] {
     const Done late = std::move(at->second.done);

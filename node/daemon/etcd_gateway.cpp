@@ -124,12 +124,12 @@ void EtcdGateway::onProbe(const Result<net::HttpResponse>& answer) {
 // Revisions of another cluster, or of one that was made anew, mean nothing here: a fence made of them would not hold.
 // (A majority never forgets a revision; and a probe is answered by a majority.)
 bool EtcdGateway::isAnother(const EtcdReply& reply) {
-  if (cluster_ == 0) cluster_ = reply.cluster;
-  if (reply.cluster == cluster_ && reply.answer.revision >= revision_) {
+  if (state_.cluster == 0) state_.cluster = reply.cluster;
+  if (reply.cluster == state_.cluster && reply.answer.revision >= revision_) {
     revision_ = reply.answer.revision;
     return false;
   }
-  const std::string what = reply.cluster == cluster_
+  const std::string what = reply.cluster == state_.cluster
                                ? " has lost its data: its revision went back to " +
                                      std::to_string(reply.answer.revision) + " from " + std::to_string(revision_)
                                : std::string(" is another etcd cluster than the one before");

@@ -40,8 +40,9 @@ Result<std::vector<net::HttpEndpoint>> etcdEndpoints(const DaemonConfig& config)
 
 struct EtcdGatewayState {
   bool connected = false;
-  std::string endpoint;  // in use, or tried last
-  std::string problem;   // the latest, while it lasts; empty: none
+  std::string endpoint;       // in use, or tried last
+  std::string problem;        // the latest, while it lasts; empty: none
+  std::uint64_t cluster = 0;  // etcd's id of itself; 0: not heard
   std::uint64_t connections = 0, failures = 0;
   std::uint64_t requests = 0, answers = 0, unanswered = 0, refused = 0, tooLarge = 0, events = 0;
   std::uint64_t bytesOut = 0, bytesIn = 0;
@@ -86,7 +87,6 @@ class EtcdGateway {
   std::shared_ptr<Session> session_;
   std::size_t endpoint_ = 0;    // which is in use
   std::uint64_t inRow_ = 0;     // failures since the last answer
-  std::uint64_t cluster_ = 0;   // etcd's id for itself; 0: not heard
   std::uint64_t revision_ = 0;  // latest heard of
   std::uint64_t lease_ = 0;     // granted last
   net::Loop::TimerId again_ = 0;

@@ -68,7 +68,8 @@ std::string txnBody(const EtcdRequest& request) {
   out += "{\"compare\":[";
   for (const EtcdCompare& compare : request.compares) {
     if (&compare != request.compares.data()) out += ',';
-    out += "{\"target\":\"CREATE\",\"result\":\"EQUAL\",";
+    out += "{\"target\":\"CREATE\",\"result\":\"";
+    out += compare.above ? "GREATER\"," : "EQUAL\",";
     appendBytes(out, "key", compare.key);
     out += ",\"create_revision\":" + text64(compare.created) + "}";
   }

@@ -85,6 +85,8 @@ struct Standing {               # type 34, both ways
   owner @0 :Text;               # my name as an owner of epochs
   claims @1 :List(Claim);
   positions @2 :List(Position);
+  engine @3 :Text;              # who names the owners: "embedded" or "etcd"; empty: it keeps no ledgers
+  etcdCluster @4 :UInt64;       # etcd's own id; 0: not heard of it yet
 }
 
 struct Entries {                # type 35, to a follower

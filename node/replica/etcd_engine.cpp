@@ -13,11 +13,12 @@ namespace {
 constexpr std::int64_t kHeldMs = 10'000;
 constexpr std::int64_t kAgainMs = 500;  // after something did not work out
 constexpr std::int64_t kLookMs = 50;
-constexpr std::int64_t kTooLargeMs = 2'000;  // until etcd is asked again whether it takes a batch of this size by now
-constexpr std::int64_t kGapMs = 2'000;       // until etcd is asked again for what peers must give
-constexpr std::int64_t kSpreadMs = 1'000;    // devices try for a free partition within so long, not all at once
-constexpr std::size_t kReadBatches = 8;      // a batch has 1 MiB or so: an answer must fit in memory
-constexpr std::size_t kOpsPerTxn = 100;      // etcd takes 128
+constexpr std::int64_t kGapMs = 2'000;     // until etcd is asked again for what peers must give
+constexpr std::int64_t kSpreadMs = 1'000;  // devices try for a free partition within so long, not all at once
+constexpr std::size_t kReadBatches = 8;    // a batch has 1 MiB or so: an answer must fit in memory
+constexpr std::size_t kOpsPerTxn = 100;    // etcd takes 128
+constexpr std::size_t kSharers = 32;       // batches of one transaction: three comparisons and two look-ups each
+constexpr std::size_t kSharedBytes = 256 * 1024;
 constexpr std::uint64_t kTrimAtOnce = 16;
 
 std::string padded(std::uint64_t n) {
@@ -71,7 +72,7 @@ std::int64_t EtcdEngine::patience(const std::string& partition) const {
 std::uint64_t EtcdEngine::ask(Purpose purpose, const std::string& partition, EtcdRequest request, std::int64_t nowMs) {
   request.id = nextId_++;
   Asked& asked = asked_[request.id];
-  asked = {purpose, partition, nowMs + options_.answerMs, 0};
+  asked = {purpose, partition, nowMs + options_.answerMs, 0, request.id, {}};
   if (const auto at = partitions_.find(partition); at != partitions_.end()) asked.token = at->second.token;
   out_.push_back(std::move(request));
   return out_.back().id;
@@ -83,7 +84,10 @@ bool EtcdEngine::asking(Purpose purpose, std::string_view partition) const {
   });
 }
 
-std::vector<EtcdRequest> EtcdEngine::take() { return std::exchange(out_, {}); }
+std::vector<EtcdRequest> EtcdEngine::take(std::int64_t nowMs) {
+  sendCommits(nowMs);
+  return std::exchange(out_, {});
+}
 
 // --- the connection
 
@@ -101,8 +105,10 @@ void EtcdEngine::disconnected() {
   asked_.clear();
   out_.clear();
   watch_ = 0;
-  for (auto& [id, partition] : partitions_)
+  for (auto& [id, partition] : partitions_) {
     if (partition.stage == Stage::campaigning) partition.stage = Stage::following;
+    for (Commit& commit : partition.commits) commit.asked = 0;
+  }
 }
 
 void EtcdEngine::sync(std::int64_t nowMs) {
@@ -166,7 +172,7 @@ void EtcdEngine::received(const EtcdAnswer& answer, std::int64_t nowMs) {
       break;
     case Purpose::campaign: onCampaign(found->first, found->second, answer, nowMs); break;
     case Purpose::read: onRead(found->first, found->second, answer, asked.token, nowMs); break;
-    case Purpose::commit: onCommit(found->first, found->second, answer, nowMs); break;
+    case Purpose::commit: onCommit(asked, answer, nowMs); break;
     case Purpose::trim:
       if (answer.succeeded) ++counters_.trims;
       break;
@@ -191,16 +197,26 @@ void EtcdEngine::onUnanswered(const Asked& asked, std::int64_t nowMs) {
   const auto at = partitions_.find(asked.partition);
   if (asked.purpose == Purpose::held)
     for (auto& [id, partition] : partitions_) partition.held.erase(device_);
+  if (asked.purpose == Purpose::commit) return onSilence(asked, nowMs);
   if (at == partitions_.end()) return;
   Partition& partition = at->second;
   if (asked.purpose == Purpose::campaign && partition.stage == Stage::campaigning) {
     partition.stage = Stage::following;  // if it was done, the watch says so
     partition.notBeforeMs = nowMs + kAgainMs;
   }
-  if (asked.purpose == Purpose::commit && partition.commit) {
-    ++counters_.askedAgain;
-    partition.commit->again = true;
-    if (mutated(Mutant::trustUnknown)) done(at->first, partition, nowMs);
+}
+
+// Batches that are in the log or not, or will be: the same transaction again tells.
+void EtcdEngine::onSilence(const Asked& asked, std::int64_t nowMs) {
+  for (const std::string& id : asked.commit) {
+    Partition& partition = partitions_.find(id)->second;
+    for (std::size_t i = 0; i < partition.commits.size(); ++i) {
+      if (partition.commits[i].asked != asked.id) continue;
+      ++counters_.askedAgain;
+      partition.commits[i].asked = 0;
+      if (mutated(Mutant::trustUnknown)) onHeld(partition, i);
+    }
+    settle(id, partition, nowMs);
   }
 }
 
@@ -222,7 +238,7 @@ std::int64_t EtcdEngine::nextTickMs() const { return nextMs_; }
 
 // For its time to come; what it waits to be answered has times of its own.
 bool EtcdEngine::waits(const std::string& id, const Partition& partition) const {
-  if (partition.commit) return !asking(Purpose::commit, id);
+  if (!partition.commits.empty()) return nextToSend(partition) < partition.commits.size();
   if (partition.behind && partition.stage <= Stage::recovering) return !asking(Purpose::read, id);
   if (partition.stage != Stage::following) return false;
   return partition.holder.empty() ? lease_ != 0 : partition.holder == owner_ && !asking(Purpose::release, id);
@@ -252,10 +268,7 @@ void EtcdEngine::advanceAll(std::int64_t nowMs) {
 // What a partition wants next.
 void EtcdEngine::advance(const std::string& id, Partition& partition, std::int64_t nowMs) {
   if (!watching_ || nowMs < partition.notBeforeMs) return;
-  if (partition.commit) {
-    if (!asking(Purpose::commit, id)) sendCommit(id, partition, nowMs);
-    return;
-  }
+  if (!partition.commits.empty()) return;  // take() sends them
   if (partition.behind && partition.stage <= Stage::recovering) {
     if (!asking(Purpose::read, id)) read(id, nowMs);
     return;
@@ -282,10 +295,10 @@ void EtcdEngine::onHolder(const std::string& id, Partition& partition, const Etc
   partition.holder = key == nullptr ? std::string() : key->value;
   partition.holderCreated = key == nullptr ? 0 : key->created;
   partition.holderLease = key == nullptr ? 0 : key->lease;
-  if (key == nullptr && !wasFree) partition.notBeforeMs = nowMs + patience(id);
+  if (key == nullptr && !wasFree && partition.commits.empty()) partition.notBeforeMs = nowMs + patience(id);
   if (partition.stage < Stage::recovering || partition.holderCreated == partition.token) return;
-  if (partition.commit)
-    partition.gone = true;  // whether the batch is in the log is another question
+  if (!partition.commits.empty())
+    partition.gone = true;  // which batches are in the log is another question
   else
     lose(id, partition, false, nowMs);
 }
@@ -326,7 +339,7 @@ void EtcdEngine::giveBack(const std::string& id, std::uint64_t created, std::int
 
 bool EtcdEngine::serves(std::string_view partition) const {
   const auto at = partitions_.find(partition);
-  return at != partitions_.end() && at->second.stage == Stage::serving && !at->second.gone;
+  return at != partitions_.end() && at->second.stage == Stage::serving && !at->second.gone && at->second.tooLarge == 0;
 }
 
 // --- the log
@@ -368,7 +381,7 @@ void EtcdEngine::onRead(const std::string& id, Partition& partition, const EtcdA
 void EtcdEngine::onBatch(const std::string& id, Partition& partition, std::uint64_t n, const std::string& value,
                          std::int64_t nowMs) {
   partition.seen = std::max(partition.seen, n + 1);
-  if (partition.commit || partition.stage >= Stage::beginning) return;
+  if (partition.stage >= Stage::beginning) return;
   if (n == copies_.batches(id)) {
     if (copies_.follow(id, value))
       ++counters_.batchesRead;
@@ -387,70 +400,167 @@ bool EtcdEngine::needsPeers(std::string_view id) const {
 
 void EtcdEngine::commit(const std::string& id, std::uint64_t n, std::string value, std::int64_t nowMs) {
   Partition& partition = partitions_.find(id)->second;
-  WITAN_CHECK(!partition.commit && partition.stage >= Stage::beginning, "one commit at a time, of the owner");
-  partition.commit = Commit{n, std::move(value), false};
-  partition.notBeforeMs = nowMs;
-  advance(id, partition, nowMs);
+  WITAN_CHECK(partition.stage == Stage::serving || (partition.stage == Stage::beginning && partition.commits.empty()),
+              "a commit of the owner; its epoch begins with one alone");
+  if (partition.commits.empty()) partition.notBeforeMs = nowMs;
+  partition.commits.push_back({n, std::move(value)});
   setTimer(nowMs);
 }
 
-bool EtcdEngine::committing(std::string_view id) const {
+std::size_t EtcdEngine::committing(std::string_view id) const {
   const auto at = partitions_.find(id);
-  return at != partitions_.end() && at->second.commit.has_value();
+  return at == partitions_.end() ? 0 : at->second.commits.size();
 }
 
-void EtcdEngine::sendCommit(const std::string& id, Partition& partition, std::int64_t nowMs) {
-  const Commit& commit = *partition.commit;
-  const std::string key = logKey(id, commit.n);
-  EtcdRequest request;
-  request.compares = {{ownerKey(id), partition.token}, {key, 0}};
-  if (mutated(Mutant::noEtcdCompare)) request.compares.clear();
-  if (!commit.value.empty()) request.then = {putOp(key, commit.value)};
-  request.otherwise = {rangeOp(ownerKey(id)), rangeOp(key)};
-  ask(Purpose::commit, id, std::move(request), nowMs);
+std::size_t EtcdEngine::transactions() const {
+  return static_cast<std::size_t>(std::count_if(
+      asked_.begin(), asked_.end(), [](const auto& entry) { return entry.second.purpose == Purpose::commit; }));
 }
 
-void EtcdEngine::onCommit(const std::string& id, Partition& partition, const EtcdAnswer& answer, std::int64_t nowMs) {
-  if (!partition.commit) return;
-  if (answer.error == EtcdError::tooLarge) partition.notBeforeMs = nowMs + kTooLargeMs;
-  if (answer.error != EtcdError::none) return;
-  if (answer.succeeded) return done(id, partition, nowMs);
-  if (const EtcdKeyValue* owner = firstOf(answer, 0); owner == nullptr || owner->created != partition.token)
-    partition.gone = true;
-  // An earlier try may have done it: the batch is there, and only its owner puts a batch.
-  const EtcdKeyValue* batch = firstOf(answer, 1);
-  if (batch != nullptr && !partition.commit->value.empty() && batch->value == partition.commit->value) {
-    ++counters_.foundCommitted;
-    return done(id, partition, nowMs);
+// Which commit is to be sent; their number: none. Behind one that waits for its predecessor all wait.
+std::size_t EtcdEngine::nextToSend(const Partition& partition) {
+  const std::deque<Commit>& commits = partition.commits;
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    if (commits[i].asked != 0 || commits[i].there) continue;
+    return commits[i].refused && i > 0 ? commits.size() : i;
   }
-  // It is not in the log. Nor will it be: the token of a key that is gone never comes back, and another batch n stays.
-  lose(id, partition, true, nowMs);
+  return commits.size();
 }
 
-void EtcdEngine::done(const std::string& id, Partition& partition, std::int64_t nowMs) {
-  const Commit commit = *std::move(partition.commit);
-  partition.commit.reset();
+// The first's predecessor is known to be there; etcd may have let go of it by now.
+void EtcdEngine::addCommit(const std::string& id, const Partition& partition, const Commit& commit,
+                           EtcdRequest& request) const {
+  const std::string key = logKey(id, commit.n);
+  request.otherwise.push_back(rangeOp(ownerKey(id)));
+  request.otherwise.push_back(rangeOp(key));
+  if (!commit.value.empty()) request.then.push_back(putOp(key, commit.value));
+  if (mutated(Mutant::noEtcdCompare)) return;
+  request.compares.push_back({ownerKey(id), partition.token});
+  if (commit.value.empty()) return;
+  request.compares.push_back({key, 0});
+  if (&commit != &partition.commits.front() && !mutated(Mutant::noPredecessor))
+    request.compares.push_back({logKey(id, commit.n - 1), 0, true});
+}
+
+// Each transaction takes the next batch of every partition that has one, within bounds.
+void EtcdEngine::sendCommits(std::int64_t nowMs) {
+  if (!watching_ || nowMs < againMs_) return;
+  for (bool more = true; more;) {
+    more = false;
+    EtcdRequest request;
+    std::vector<std::string> sharers;
+    std::vector<Commit*> sent;
+    std::size_t bytes = 0;
+    for (auto& [id, partition] : partitions_) {
+      const std::size_t next = nowMs < partition.notBeforeMs ? partition.commits.size() : nextToSend(partition);
+      if (next == partition.commits.size()) continue;
+      Commit* const commit = &partition.commits[next];
+      more = true;
+      const bool full = sharers.size() == kSharers || bytes + commit->value.size() > kSharedBytes || commit->alone;
+      if (!sharers.empty() && full) continue;
+      addCommit(id, partition, *commit, request);
+      sharers.push_back(id);
+      sent.push_back(commit);
+      bytes += commit->alone ? kSharedBytes : commit->value.size();
+    }
+    if (!more) break;
+    const std::uint64_t asked = ask(Purpose::commit, {}, std::move(request), nowMs);
+    for (Commit* commit : sent) commit->asked = asked;
+    asked_[asked].commit = std::move(sharers);
+  }
+  setTimer(nowMs);
+}
+
+void EtcdEngine::onCommit(const Asked& asked, const EtcdAnswer& answer, std::int64_t nowMs) {
+  for (std::size_t k = 0; k < asked.commit.size(); ++k) {
+    const std::string& id = asked.commit[k];
+    Partition& partition = partitions_.find(id)->second;
+    std::size_t which = 0;
+    while (which < partition.commits.size() && partition.commits[which].asked != asked.id) ++which;
+    if (which == partition.commits.size()) continue;  // the partition was lost meanwhile
+    partition.commits[which].asked = 0;
+    bool lost = false;
+    if (answer.error == EtcdError::tooLarge)
+      tooLarge(partition, which, asked.commit.size() > 1);
+    else if (answer.error == EtcdError::none && answer.succeeded)
+      onHeld(partition, which);
+    else if (answer.error == EtcdError::none)
+      lost = onNotHeld(partition, which, firstOf(answer, 2 * k), firstOf(answer, 2 * k + 1));
+    if (lost) lose(id, partition, true, nowMs);
+    settle(id, partition, nowMs);
+  }
+}
+
+// In the log; and so are those before it, for its predecessor was there. (What wrote nothing is before it too: the
+// token was this device's when the batch was put, so it was when that was asked.)
+void EtcdEngine::onHeld(Partition& partition, std::size_t upTo) {
+  const std::size_t from = partition.commits[upTo].value.empty() ? upTo : 0;
+  for (std::size_t i = from; i <= upTo; ++i) partition.commits[i].there = true;
+}
+
+// The transaction did not hold, perhaps because of another partition's batch. True: this batch, which is the first, is
+// not in the log and never will be: the token of a key that is gone never comes back, and another batch n stays.
+bool EtcdEngine::onNotHeld(Partition& partition, std::size_t which, const EtcdKeyValue* owner,
+                           const EtcdKeyValue* batch) {
+  Commit& commit = partition.commits[which];
+  if (owner == nullptr || owner->created != partition.token) partition.gone = true;
+  // An earlier try may have done it: the batch is there, and only its owner puts a batch.
+  if (batch != nullptr && !commit.value.empty() && batch->value == commit.value) {
+    ++counters_.foundCommitted;
+    onHeld(partition, which);
+    return false;
+  }
+  if (which == 0) return partition.gone || (batch != nullptr && !commit.value.empty());
+  if (batch == nullptr && !commit.value.empty() && !partition.gone) ++counters_.outOfOrder;
+  commit.refused = true;
+  if (mutated(Mutant::passOver)) onHeld(partition, which);
+  return false;
+}
+
+void EtcdEngine::tooLarge(Partition& partition, std::size_t which, bool shared) {
+  if (shared || partition.commits[which].value.empty()) {
+    partition.commits[which].alone = true;
+    return;
+  }
+  const std::size_t bytes = partition.commits[which].value.size();
+  ++counters_.tooLarge;
+  partition.commits.erase(partition.commits.begin() + static_cast<std::ptrdiff_t>(which), partition.commits.end());
+  partition.tooLarge = bytes;  // told when those before it are known to be there
+}
+
+void EtcdEngine::settle(const std::string& id, Partition& partition, std::int64_t nowMs) {
+  while (!partition.commits.empty() && partition.commits.front().there) done(id, partition);
+  if (!partition.commits.empty()) return;
+  const std::size_t bytes = std::exchange(partition.tooLarge, 0);
+  if (partition.gone || (bytes > 0 && partition.stage == Stage::beginning))
+    return lose(id, partition, bytes > 0, nowMs);
+  if (bytes > 0) copies_.onTooLarge(id, bytes);
+}
+
+void EtcdEngine::done(const std::string& id, Partition& partition) {
+  const Commit& commit = partition.commits.front();
   if (!commit.value.empty()) partition.seen = std::max(partition.seen, commit.n + 1);
+  partition.commits.pop_front();
   if (partition.stage == Stage::beginning) {
     partition.stage = Stage::serving;
     partition.behind = false;
     ++counters_.granted;
   }
   copies_.onCommitted(id);
-  if (partition.gone) lose(id, partition, false, nowMs);
 }
 
 void EtcdEngine::lose(const std::string& id, Partition& partition, bool discard, std::int64_t nowMs) {
   const bool wasOwner = partition.stage >= Stage::beginning;
+  if (discard) counters_.discarded += partition.commits.size();
   partition.stage = Stage::following;
-  partition.commit.reset();
+  partition.commits.clear();
   partition.gone = false;
+  partition.tooLarge = 0;
   partition.token = 0;
   partition.behind = true;
   partition.notBeforeMs = nowMs + patience(id);
   if (!wasOwner) return;
   ++counters_.lost;
-  if (discard) ++counters_.discarded;
   copies_.onLost(id, discard);
 }
 
@@ -522,7 +632,8 @@ bool EtcdEngine::quiet() const {
   if (!watching_) return false;
   return std::all_of(partitions_.begin(), partitions_.end(), [](const auto& entry) {
     const Partition& p = entry.second;
-    return !p.commit && (p.stage == Stage::serving || (p.stage == Stage::following && !p.behind && !p.holder.empty()));
+    return p.commits.empty() &&
+           (p.stage == Stage::serving || (p.stage == Stage::following && !p.behind && !p.holder.empty()));
   });
 }
 

@@ -29,10 +29,11 @@ struct EtcdKeys {
   bool has(const std::string& k) const { return end.empty() ? k == key : k >= key && k < end; }
 };
 
-// The key's create revision (0: there is no such key) equals this.
+// The key's create revision (0: there is no such key) equals this, or is above it.
 struct EtcdCompare {
   std::string key;
   std::uint64_t created = 0;
+  bool above = false;
 };
 
 WITAN_ENUM(EtcdAct, put, remove, range)

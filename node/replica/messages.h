@@ -118,7 +118,9 @@ struct Standing {
   std::string owner;
   std::vector<Claim> claims;
   std::vector<Position> positions;
-  WITAN_MEMBERS(Standing, owner, claims, positions)
+  std::string engine;
+  std::uint64_t etcdCluster = 0;
+  WITAN_MEMBERS(Standing, owner, claims, positions, engine, etcdCluster)
 };
 
 struct Entries {

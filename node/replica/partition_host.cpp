@@ -48,7 +48,7 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
   kernel::LedgerOptions ledger;
   ledger.origin = host->options_.origin;
   ledger.partition.pendingTtlMicros = host->options_.pendingTtlMicros;
-  WITAN_TRY(opened, kernel::Ledger::open(host->rows_, module, std::move(ledger)));
+  WITAN_TRY(opened, kernel::Ledger::open(host->seen_, module, std::move(ledger)));
   host->ledger_ = std::move(opened);
   host->chain_.emplace(host->rows_, *host->ledger_);
   WITAN_DO(host->chain_->open());
@@ -57,8 +57,9 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
   return host;
 }
 
-Lineage PartitionHost::lineage() const {
-  if (told_) return {told_->epochs, told_->batches};
+Lineage PartitionHost::lineage() const { return told_ ? Lineage{told_->epochs, told_->batches} : wholeLineage(); }
+
+Lineage PartitionHost::wholeLineage() const {
   Lineage lineage;
   const auto& epochs = ledger_->partition().epochs();
   const auto& starts = ledger_->epochStarts();
@@ -68,9 +69,11 @@ Lineage PartitionHost::lineage() const {
   return lineage;
 }
 
-Position PartitionHost::position() const {
-  if (told_) return *told_;
-  Lineage mine = lineage();
+Position PartitionHost::position() const { return told_ ? *told_ : reached(); }
+
+// With what is under way.
+Position PartitionHost::reached() const {
+  Lineage mine = wholeLineage();
   return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}};
 }
 
@@ -182,13 +185,25 @@ void PartitionHost::openEpoch(const kernel::Epoch& epoch, kernel::EpochCause cau
 }
 
 PartitionHost::Ahead PartitionHost::takeAhead() {
-  WITAN_CHECK(!ahead(), "one batch at a time");
   Ahead taken;
-  Position before = position();
+  taken.number = ledger_->batches();
+  if (!told_) told_ = reached();
   stage(taken.rows);
-  if (!taken.rows.empty()) taken.value = taken.rows.op(0).value;
-  told_ = std::move(before);
+  if (!taken.rows.empty()) {
+    taken.value = taken.rows.op(0).value;
+    seen_.add(kernel::batchKey(taken.number), taken.value);
+  }
+  steps_.push_back({reached(), waiting_.size() - promised_});
+  promised_ = waiting_.size();
   return taken;
+}
+
+void PartitionHost::settle() {
+  WITAN_CHECK(!steps_.empty(), "a batch is under way");
+  told_ = std::move(steps_.front().after);
+  settled_ += steps_.front().releases;
+  steps_.pop_front();
+  if (steps_.empty()) told_.reset();
 }
 
 bool PartitionHost::stage(store::WriteBatch& out) {
@@ -255,12 +270,27 @@ Status PartitionHost::dropLastBatch() {
   return rows_.writeSynced(rows);
 }
 
+void PartitionHost::answered(std::vector<Release>& out, bool all) {
+  seen_.forgetBefore(kernel::batchKey(told_ ? told_->batches : ledger_->batches()));
+  const std::size_t n = all || !ahead() ? waiting_.size() : std::min(settled_, waiting_.size());
+  for (std::size_t i = 0; i < n; ++i) out.push_back(std::move(waiting_[i]));
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n));
+  promised_ -= std::min(promised_, n);
+  settled_ -= std::min(settled_, n);
+}
+
 void PartitionHost::confirmed(std::vector<Release>& out) {
-  durable_ = ledger_->batches();
+  durable_ = told_ ? told_->batches : ledger_->batches();
   ledger_->written();
-  chain_->written();
-  for (Release& release : waiting_) out.push_back(std::move(release));
-  waiting_.clear();
+  if (!ahead()) chain_->written();  // rows of what is under way are not in the store yet
+  answered(out);
+}
+
+Status PartitionHost::snapshotIfDue(std::uint64_t every) {
+  if (ahead()) return okStatus();
+  WITAN_DO(ledger_->snapshotIfDue(every));
+  snapshotAt_ = partition().size();
+  return okStatus();
 }
 
 }  // namespace witan::node

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernel/ledger.h"
+#include "node/replica/ahead_rows.h"
 #include "node/replica/lineage.h"
 #include "node/replica/log_chain.h"
 #include "store/prefix_store.h"
@@ -62,14 +63,18 @@ class PartitionHost {
   // Rejects pending proposals whose time is up. Whether there were any.
   bool expire(Time wall);
   // Of an owner whose batches are committed elsewhere (node/replica/etcd_engine.h): takes what is open out for that.
-  // Until settle() the copy is ahead of the log: it tells nobody, and must be opened again if the commit fails.
+  // Several may be under way. Until settle() was called for each, in order, the copy is ahead of the log: it tells
+  // nobody of what is not settled, and must be opened again if a commit fails.
   struct Ahead {
-    std::string value;  // empty: nothing was written, answers alone wait
+    std::uint64_t number = 0;  // of the batch
+    std::string value;         // empty: nothing was written, answers alone wait
     store::WriteBatch rows;
   };
   Ahead takeAhead();
-  void settle() { told_.reset(); }
+  void settle();
   bool ahead() const { return told_.has_value(); }
+  // The answers of what is settled, or of everything.
+  void answered(std::vector<Release>& out, bool all = false);
   // Begins an epoch in the open batch. Requires: nothing is open.
   void openEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason);
   // Begins an epoch of `owner`. What is open goes into `out` first.
@@ -98,8 +103,12 @@ class PartitionHost {
   // ---- durability
   // Moves what is open into `out`; true if there was anything.
   bool stage(store::WriteBatch& out);
-  // Everything staged is durable: batches up to here may be sent on, answers be given.
+  // Everything staged is durable (and what is not settled is not staged): batches up to here may be sent on, answers be
+  // given.
   void confirmed(std::vector<Release>& out);
+  // Writes a snapshot if it is due and the copy is not ahead; not synced.
+  Status snapshotIfDue(std::uint64_t every);
+  bool snapshotDue(std::uint64_t every) const { return partition().size() - snapshotAt_ >= every; }
   // Batches known to be durable here.
   std::uint64_t durableBatches() const { return durable_; }
   // What tells this log from another.
@@ -116,15 +125,26 @@ class PartitionHost {
   Time clock(Time wall) const;
   void noteRoot();
   Result<std::string> freshAside() const;
+  Lineage wholeLineage() const;
+  Position reached() const;
   const kernel::DomainModule& module_;
   const HostOptions options_;
   store::PrefixStore rows_;
+  AheadRows seen_{rows_};  // with the batches that are not settled: the ledger reads them
   std::unique_ptr<kernel::Ledger> ledger_;
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
   std::uint64_t entries_ = 0;     // in the batches of the log; decisions in the open one count later
   Hash root_{};                   // of the tree over them
-  std::optional<Position> told_;  // while the copy is ahead of the log: where the log is
+  std::uint64_t snapshotAt_ = 0;  // entries
+  // While the copy is ahead of the log: where the log is, and where each batch under way will take it.
+  struct Step {
+    Position after;
+    std::size_t releases = 0;  // answers that wait for it
+  };
+  std::optional<Position> told_;
+  std::deque<Step> steps_;
+  std::size_t settled_ = 0, promised_ = 0;  // of waiting_: with a settled batch; with any
   store::Store& ledgers_;
   std::optional<LogChain> chain_;
 };

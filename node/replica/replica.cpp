@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kTickMs = 10'000;
 constexpr std::int64_t kTellMs = 60'000;
+constexpr std::int64_t kSyncMs = 10;  // batches that etcd holds are synced no more often
 constexpr std::int64_t kStabiliseMs = 60'000;
 constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
 
@@ -97,6 +98,11 @@ Status Replica::reopenHosts() {
   for (auto& [id, aside] : reopen_)
     if (aside) setAside(aside->from, *hosts_[id], aside->keep);
   WITAN_DO(local_->flush());  // nothing is taken out of a log before the report of it is durable
+  if (!held_.empty()) {
+    WITAN_DO(stores_.ledgers.write(held_));
+    held_.clear();
+    unsynced_ = true;
+  }
   WITAN_DO(flushLedgers());
   for (auto& [id, aside] : reopen_) {
     const kernel::DomainModule& module = hosts_[id]->module();
@@ -111,6 +117,7 @@ Status Replica::reopenHosts() {
   }
   reopen_.clear();
   followDirty_ = true;
+  if (etcd_) outbox_.hurry(drained_.ms);  // this device may own them as before
   return okStatus();
 }
 
@@ -159,7 +166,7 @@ void Replica::received(const std::string& from, std::string_view frame, Now now)
   if (!header) return cutOff(from, peer, header.error());
   if (header->length != frame.size() - replication::kFrameHeaderBytes)
     return cutOff(from, peer, invalid("a frame of another length than it says"));
-  if (!mayTalk(peer)) return;  // no member: membership only
+  if (!mayTalk(peer) || !peer.parting.empty()) return;  // no member: membership only
   const std::string_view bytes = frame.substr(replication::kFrameHeaderBytes);
   const auto read = [&](auto message, auto&& handle) {
     if (Status status = readMessage(bytes, message, "frame"); !status.ok()) return cutOff(from, peer, status.error());
@@ -217,7 +224,7 @@ void Replica::tick(Now now) {
         if (owns(*host)) host->expire(now.wall);
     nextTickMs_ = now.ms + kTickMs;
   }
-  if (etcd_) {
+  if (etcd_ && now.ms >= etcd_->engine().nextTickMs()) {
     etcd_->engine().tick(now.ms);
     followDirty_ = true;  // peers may have given what etcd could not
   }
@@ -253,7 +260,11 @@ void Replica::payDuties() {
 
 std::int64_t Replica::nextTickMs() const {
   std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_});
-  if (etcd_) next = std::min(next, etcd_->engine().nextTickMs());
+  if (etcd_) {
+    next = std::min(next, etcd_->engine().nextTickMs());
+    if (const auto due = etcd_->nextMs()) next = std::min(next, *due);
+    if (unsynced_) next = std::min(next, syncedMs_ + kSyncMs);
+  }
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
   if (desk_)
     if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);
@@ -270,11 +281,31 @@ Status Replica::flushLedgers() {
   return okStatus();
 }
 
+// What etcd holds is lost with no disk of this device, so nobody waits for its sync but those who are told of the copy.
+// Whether everything written is durable.
+Result<bool> Replica::flushHeld(Now now) {
+  if (!held_.empty()) {
+    WITAN_DO(stores_.ledgers.write(held_));
+    held_.clear();
+    unsynced_ = true;
+  }
+  const bool due = unsynced_ && (!pending_.empty() || now.ms - syncedMs_ >= kSyncMs);
+  const bool alone = pending_.empty();
+  WITAN_DO(flushLedgers());
+  if (!due) return !unsynced_;
+  if (alone) WITAN_DO(stores_.ledgers.sync());  // else flushLedgers() has
+  unsynced_ = false;
+  syncedMs_ = now.ms;
+  return true;
+}
+
 void Replica::sayNews(Now now) {
   (void)now;
   for (auto& [name, peer] : peers_) {
     if (!peer.newsDue || !mayTalk(peer)) continue;
     peer.news.owner = ownerName_;
+    peer.news.engine = engineName();
+    peer.news.etcdCluster = etcdCluster_;
     say(peer, peer.news);
     peer.news = {};
     peer.newsDue = false;
@@ -288,18 +319,26 @@ Status Replica::drain(Now now, Effects& out) {
   drained_ = now;
   if (desk_) WITAN_DO(desk_->round(now, out));
   if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
+  if (etcd_) etcd_->park(now.ms);
   routeDue(now);
   for (auto& [id, host] : hosts_)
     if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
-  if (!mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
+  bool durable = true;
+  if (etcd_) {
+    WITAN_TRY(synced, flushHeld(now));
+    durable = synced;
+  } else if (!mutated(Mutant::answerBeforeFlush)) {
+    WITAN_DO(flushLedgers());
+  }
   std::vector<PartitionHost::Release> releases;
   const bool early = etcd_ && mutated(Mutant::answerBeforeTxn);
   if (early) etcd_->decide(now);
-  for (auto& [id, host] : hosts_)
-    if (!reopen_.contains(id) && (!host->ahead() || early)) {
-      host->confirmed(releases);
-      if (!host->ahead()) WITAN_DO(host->ledger().snapshotIfDue(config_.snapshotEvery));
-    }
+  for (auto& [id, host] : hosts_) {
+    if (reopen_.contains(id)) continue;
+    durable ? host->confirmed(releases) : host->answered(releases);
+    if (early) host->answered(releases, true);
+    WITAN_DO(host->snapshotIfDue(config_.snapshotEvery));
+  }
   WITAN_DO(reopenHosts());
   for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
   if (etcd_) driveEtcd(now, out);
@@ -311,6 +350,10 @@ Status Replica::drain(Now now, Effects& out) {
     peer.session->produce(frames, kProduceBudget, now.ms);
     if (mayTalk(peer)) frames += peer.out;
     peer.out.clear();
+    if (!peer.parting.empty() && peer.session->state() != replication::SessionState::closed) {
+      peer.session->close("engine", peer.parting);
+      peer.session->produce(frames, kProduceBudget, now.ms);
+    }
     const bool ended = peer.session->state() == replication::SessionState::closed;
     const bool close = peer.cut || ended;
     if (ended && !std::exchange(peer.told, true))
@@ -343,7 +386,7 @@ std::set<std::string> Replica::connectedPeers() const {
 
 bool Replica::quiet() const {
   if (desk_ && !desk_->host().quiet()) return false;
-  if (etcd_ && !etcd_->quiet()) return false;
+  if (etcd_ && (!etcd_->quiet() || unsynced_ || !held_.empty())) return false;
   if (outbox_.size() > 0 || !pending_.empty()) return false;
   for (const auto& [name, peer] : peers_) {
     if (!peer.session->quiet() || peer.newsDue) return false;

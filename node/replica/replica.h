@@ -141,8 +141,9 @@ class Replica {
   void received(const std::string& peer, std::string_view frame, Now now);
   bool isConnected(std::string_view peer) const { return peers_.contains(peer); }
 
-  // The connection to etcd; only where a ledger replica was configured for it.
-  void etcdConnected(Now now);
+  // The connection to etcd; only where a ledger replica was configured for it. `cluster`: etcd's id of itself, 0: not
+  // known.
+  void etcdConnected(Now now, std::uint64_t cluster = 0);
   void etcdDisconnected();
   void etcdReceived(const EtcdAnswer& answer, Now now);
 
@@ -191,6 +192,9 @@ class Replica {
   // Null: none work here.
   agents::AgentHost* agents();
   const agents::AgentHost* agents() const;
+  // Devices that let something else name the owners, when they were last connected, and how that was told. Nothing but
+  // that is heard of them, and their links end: two engines would have two owners.
+  const std::map<std::string, std::string, std::less<>>& otherEngines() const { return otherEngines_; }
   // Members that are connected.
   std::set<std::string> connectedPeers() const;
   // Null: no such domain.
@@ -217,9 +221,10 @@ class Replica {
     std::unique_ptr<replication::SyncSession> session;
     std::string owner;  // its name as an owner of epochs; empty: not heard
     bool greeted = false;
-    bool told = false;   // that the session has ended
-    bool cut = false;    // it sent what it may not: the connection ends
-    bool keeper = true;  // of ledgers
+    bool told = false;    // that the session has ended
+    bool cut = false;     // it sent what it may not: the connection ends
+    bool keeper = true;   // of ledgers
+    std::string parting;  // why the session is to end, once this side's standing is said; empty: it is not
     std::string out;
     std::map<std::string, Following, std::less<>> following;
     Standing news;  // to be sent
@@ -246,6 +251,8 @@ class Replica {
 
   // replica_follow.cpp: standings and entries
   void greet(Peer& peer);
+  std::string engineName() const;
+  bool fitsEngine(const std::string& from, Peer& peer, const Standing& standing);
   void onStanding(const std::string& from, Peer& peer, Standing standing, Now now);
   void onPosition(const std::string& from, Peer& peer, const Position& position, Now now);
   void onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now);
@@ -275,6 +282,7 @@ class Replica {
   Status reopenHosts();
   void payDuties();
   Status flushLedgers();
+  Result<bool> flushHeld(Now now);
   void sayNews(Now now);
 
   Status checkEmbedded() const;
@@ -302,6 +310,9 @@ class Replica {
   OwnerTable owners_;
   Outbox outbox_;
   store::WriteBatch pending_;  // of the ledgers' store
+  store::WriteBatch held_;     // the same; batches of logs that etcd holds: they may wait for their sync
+  bool unsynced_ = false;      // the store has some of those
+  std::int64_t syncedMs_ = 0;
   std::map<std::string, Peer, std::less<>> peers_;
   std::vector<Notice> notices_;
   std::vector<Answered> answers_;  // that need no durability of their own
@@ -309,6 +320,8 @@ class Replica {
   WordWriter words_;
   std::vector<std::uint64_t> aligned_;
   std::unique_ptr<EtcdOwner> etcd_;  // null: the embedded mode
+  std::uint64_t etcdCluster_ = 0;
+  std::map<std::string, std::string, std::less<>> otherEngines_;
   std::unique_ptr<AgentDesk> desk_;  // null: no agents
   bool followDirty_ = true, hurry_ = false;
   std::uint64_t statementsSeen_ = 0;

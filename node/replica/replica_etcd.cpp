@@ -8,75 +8,189 @@
 namespace witan::node {
 
 namespace {
-constexpr std::size_t kMaxQueue = 1024;  // requests of one partition while a batch is being committed
+constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
+constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
+constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
+constexpr std::int64_t kTakenMs = 250;                 // until a request that is not answered goes into the outbox
+
+std::size_t sizeOf(const Request& request) {
+  return request.action.size() + request.text.size() + request.reason.size();
 }
+std::string queueKey(const std::string& from, const Request& request) { return from + "\n" + request.operationId; }
+}  // namespace
 
 EtcdOwner::EtcdOwner(Replica& replica, EtcdOptions options, const std::string& cluster,
                      const std::vector<std::string>& partitions)
-    : replica_(replica), engine_(options, cluster, replica.ownerName_, replica.device(), partitions, *this) {}
+    : replica_(replica),
+      engine_(options, cluster, replica.ownerName_, replica.device(), partitions, *this),
+      options_(options),
+      limit_(options.maxBatchBytes) {}
 
 // --- requests
+
+std::string EtcdOwner::tooLargeWords(std::string_view what, std::size_t bytes) const {
+  return std::string(what) + " takes " + std::to_string(bytes) + " bytes; etcd takes a batch of at most " +
+         std::to_string(limit_) + " (its --max-request-bytes)";
+}
+
+Status EtcdOwner::checkSize(const Request& request) const {
+  if (sizeOf(request) <= limit_) return okStatus();
+  return invalid(tooLargeWords("this request", sizeOf(request)));
+}
 
 bool EtcdOwner::offer(const std::string& partition, const Request& request, const std::string& from,
                       std::int64_t nowMs) {
   Owned& owned = owned_[partition];
   const bool outOfReach = nowMs - engine_.lastHeardMs() > kEtcdSilenceMs;
   if (outOfReach || owned.queue.size() >= kMaxQueue) return false;
-  for (const Waiting& waiting : owned.queue)
-    if (waiting.from == from && waiting.request.operationId == request.operationId && waiting.request == request)
-      return true;  // it asks again because nobody answered yet
+  if (!owned.queued.insert(queueKey(from, request)).second)
+    for (const Waiting& waiting : owned.queue)
+      if (waiting.from == from && waiting.request == request) return true;  // again, because nobody answered yet
   owned.queue.push_back({request, from});
   return true;
 }
 
-void EtcdOwner::turnAway(Owned& owned) {
+Result<bool> EtcdOwner::take(const std::string& partition, const Request& request, std::int64_t nowMs) {
+  if (const auto known = taken_.find(request.operationId); known != taken_.end()) {
+    if (known->second.request == request) return true;
+    return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
+  }
+  const bool room = replica_.outbox_.size() + taken_.size() < kMaxOutbox;  // it may need a place there yet
+  if (!room || !engine_.reachable() || !offer(partition, request, {}, nowMs)) return false;
+  taken_.emplace(request.operationId, Taken{partition, request, nowMs + kTakenMs});
+  until_.emplace_back(nowMs + kTakenMs, request.operationId);
+  return true;
+}
+
+void EtcdOwner::park(std::int64_t nowMs) {
+  const auto accept = [&](const Taken& taken, bool wait) {
+    if (!replica_.outbox_.accept(taken.request, nowMs, replica_.pending_).ok()) return;  // there was room: see take()
+    if (wait) replica_.outbox_.tried(*replica_.outbox_.find(taken.request.operationId), nowMs);
+  };
+  if (!lost_.empty())
+    std::erase_if(taken_, [&](const auto& entry) {
+      const bool lost = lost_.contains(entry.second.partition);
+      if (lost) accept(entry.second, false);
+      return lost;
+    });
+  lost_.clear();
+  for (; !until_.empty(); until_.pop_front()) {
+    const auto at = taken_.find(until_.front().second);
+    if (at == taken_.end() || at->second.untilMs != until_.front().first) continue;
+    if (until_.front().first > nowMs) break;
+    accept(at->second, true);
+    taken_.erase(at);
+  }
+}
+
+std::optional<std::int64_t> EtcdOwner::nextMs() const {
+  if (again_ || !lost_.empty()) return 0;
+  return until_.empty() ? std::nullopt : std::optional(until_.front().first);
+}
+
+void EtcdOwner::turnAway(const std::string& partition, Owned& owned) {
   for (Waiting& waiting : owned.queue)
     if (!waiting.from.empty())
       turned_.push_back({waiting.from, waiting.request.operationId, fingerprintOf(waiting.request)});
-  owned.queue.clear();  // this device's own stay in its outbox
+  owned.queue.clear();  // this device's own are, or come, into its outbox
+  owned.queued.clear();
+  if (!taken_.empty()) lost_.insert(partition);
 }
+
+// --- decisions
 
 void EtcdOwner::decide(Now now) {
   const bool outOfReach = now.ms - engine_.lastHeardMs() > kEtcdSilenceMs;
+  again_ = false;
   for (auto& [id, owned] : owned_) {
+    if (outOfReach) turnAway(id, owned);
+    if (replica_.reopen_.contains(id)) continue;
     PartitionHost& host = *replica_.host(id);
-    if (outOfReach) turnAway(owned);
-    if (host.ahead() || replica_.reopen_.contains(id)) continue;
-    if (std::exchange(owned.granted, false)) {
-      const std::uint64_t last = host.epoch().number;
-      host.openEpoch({last + 1, replica_.ownerName()},
-                     last == 0 ? kernel::EpochCause::founding : kernel::EpochCause::succession, now.wall, "by etcd");
-      commit(host, owned, now);
+    if (owned.undo) {
+      if (!host.ahead()) owned.undo = false, reopen(id);
+    } else if (owned.granted && !host.ahead()) {
+      begin(host, owned, now);
     } else if (engine_.serves(id)) {
       decideQueue(host, owned, now);
     }
   }
 }
 
+void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
+  owned.granted = false;
+  const std::uint64_t last = host.epoch().number;
+  host.openEpoch({last + 1, replica_.ownerName()},
+                 last == 0 ? kernel::EpochCause::founding : kernel::EpochCause::succession, now.wall, "by etcd");
+  commit(host, owned, now);
+}
+
+// A few transactions at a time, so that what comes meanwhile is decided, and sent, together. A snapshot needs a copy
+// that is not ahead.
+bool EtcdOwner::mayCommit(const PartitionHost& host) const {
+  if (host.ahead() && host.snapshotDue(replica_.config_.snapshotEvery)) return false;
+  return engine_.committing(host.id()) < options_.pipeline && engine_.transactions() < options_.transactions;
+}
+
 void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
-  if (!replica_.owns(host)) return turnAway(owned);  // a later epoch is known already
+  if (!replica_.owns(host)) return turnAway(host.id(), owned);  // a later epoch is known already
+  if (!mayCommit(host)) return;
   const bool expired = replica_.config_.pendingTtlMicros > 0 && host.expire(now.wall);
   if (owned.queue.empty() && !expired) return;
-  std::size_t decided = 0;
-  while (decided < owned.queue.size() && host.partition().openBatchBytes() < kOwnBatchBytes) {
-    Waiting& waiting = owned.queue[decided++];
-    host.decide(waiting.request, now.wall, std::move(waiting.from));
-    ++replica_.counters_.decided;
-  }
+  const std::size_t decided = decideSome(host, owned, now);
+  if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided);
+  for (std::size_t i = 0; i < decided; ++i) owned.queued.erase(queueKey(owned.queue[i].from, owned.queue[i].request));
   owned.queue.erase(owned.queue.begin(), owned.queue.begin() + static_cast<std::ptrdiff_t>(decided));
   commit(host, owned, now);
 }
 
+// Returns how many.
+std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
+  const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
+  std::size_t decided = 0;
+  while (decided < owned.queue.size() && host.partition().openBatchBytes() < most) {
+    const Waiting& waiting = owned.queue[decided];
+    const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, limit_ / 2);
+    if (alone && host.partition().hasOpenBatch()) break;
+    host.decide(waiting.request, now.wall, waiting.from);
+    ++replica_.counters_.decided;
+    ++decided;
+    if (alone) break;
+  }
+  return decided;
+}
+
+// The last decision made the batch too large. It was no decision: the copy will be opened again, without it.
+void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
+  owned.undo = again_ = true;
+  if (last == 0) return;  // of proposals whose time was up alone: fewer at a time there never are
+  Waiting& waiting = owned.queue[last - 1];
+  if (!std::exchange(waiting.alone, true) && last > 1) return;
+  Answer answer;
+  answer.operationId = waiting.request.operationId;
+  answer.asked = fingerprintOf(waiting.request);
+  answer.message = tooLargeWords("the entry of this request", host.partition().openBatchBytes());
+  refused_.push_back({waiting.from, waiting.request.kind, std::move(answer)});
+  owned.queued.erase(queueKey(waiting.from, waiting.request));
+  owned.queue.erase(owned.queue.begin() + static_cast<std::ptrdiff_t>(last - 1));
+}
+
 void EtcdOwner::commit(PartitionHost& host, Owned& owned, Now now) {
   PartitionHost::Ahead ahead = host.takeAhead();
-  owned.rows = std::move(ahead.rows);
-  engine_.commit(host.id(), host.position().batches, std::move(ahead.value), now.ms);
+  owned.rows.push_back(std::move(ahead.rows));
+  engine_.commit(host.id(), ahead.number, std::move(ahead.value), now.ms);
+}
+
+void EtcdOwner::reopen(const std::string& partition) {
+  replica_.reopen_[partition] = std::nullopt;
+  again_ = true;
 }
 
 bool EtcdOwner::quiet() const {
-  if (!engine_.quiet()) return false;
-  return std::all_of(owned_.begin(), owned_.end(),
-                     [](const auto& entry) { return entry.second.queue.empty() && !entry.second.granted; });
+  if (!engine_.quiet() || !taken_.empty()) return false;
+  return std::all_of(owned_.begin(), owned_.end(), [](const auto& entry) {
+    const Owned& owned = entry.second;
+    return owned.queue.empty() && !owned.granted && !owned.undo;
+  });
 }
 
 // --- what the engine asks of the copies
@@ -93,7 +207,7 @@ bool EtcdOwner::follow(const std::string& partition, const std::string& value) {
   PartitionHost& host = *replica_.host(partition);
   if (host.ahead() || replica_.reopen_.contains(partition)) return false;
   const std::size_t epochs = host.partition().epochs().size();
-  if (Status folded = host.follow(value, replica_.pending_); !folded.ok()) {
+  if (Status folded = host.follow(value, replica_.held_); !folded.ok()) {
     replica_.local_->note({"badEntries", "etcd", partition + ": " + folded.error().message});
     replica_.reopen_[partition] = std::nullopt;
     return false;
@@ -109,26 +223,41 @@ void EtcdOwner::onCommitted(const std::string& partition) {
   Owned& owned = owned_[partition];
   const std::size_t epochs = host.position().epochs.size();
   host.settle();
-  for (std::size_t i = 0; i < owned.rows.size(); ++i)
-    replica_.pending_.put(owned.rows.op(i).key, owned.rows.op(i).value);
-  owned.rows.clear();
-  replica_.learnFrom(host, epochs);
+  const store::WriteBatch& rows = owned.rows.front();
+  for (std::size_t i = 0; i < rows.size(); ++i) replica_.held_.put(rows.op(i).key, rows.op(i).value);
+  owned.rows.pop_front();
+  if (host.position().epochs.size() != epochs) replica_.learnFrom(host, epochs);
 }
 
 void EtcdOwner::onLost(const std::string& partition, bool discard) {
   Owned& owned = owned_[partition];
   owned.granted = false;
   owned.rows.clear();
-  turnAway(owned);
-  if (discard) replica_.reopen_[partition] = std::nullopt;
+  turnAway(partition, owned);
+  if (discard || std::exchange(owned.undo, false)) reopen(partition);
   replica_.hurry_ = replica_.followDirty_ = true;
+}
+
+// Its requests are asked again, and those with too large an entry are refused then.
+void EtcdOwner::onTooLarge(const std::string& partition, std::size_t bytes) {
+  limit_ = std::max<std::size_t>(1, std::min(limit_, bytes - 1));
+  replica_.notices_.push_back(
+      {"tooLarge", partition, "etcd does not take a batch of " + std::to_string(bytes) + " bytes"});
+  Owned& owned = owned_[partition];
+  owned.rows.clear();
+  owned.undo = false;
+  turnAway(partition, owned);
+  reopen(partition);
+  replica_.hurry_ = true;
 }
 
 // --- the replica's part
 
-void Replica::etcdConnected(Now now) {
+void Replica::etcdConnected(Now now, std::uint64_t cluster) {
   if (!etcd_) return;
   etcd_->engine().connected(now.ms);
+  if (std::exchange(etcdCluster_, cluster) != cluster)  // everybody is to hear which one
+    for (auto& [name, peer] : peers_) peer.newsDue = peer.newsDue || peer.greeted;
   followDirty_ = true;
 }
 
@@ -147,6 +276,7 @@ void Replica::etcdReceived(const EtcdAnswer& answer, Now now) {
 
 void Replica::driveEtcd(Now now, Effects& out) {
   etcd_->decide(now);
+  for (PartitionHost::Release& refused : etcd_->takeRefused()) give(std::move(refused), now, out);
   for (const EtcdOwner::Turned& turned : etcd_->takeTurned()) {
     const auto at = peers_.find(turned.to);
     if (at == peers_.end() || !mayTalk(at->second)) continue;
@@ -157,7 +287,7 @@ void Replica::driveEtcd(Now now, Effects& out) {
     answer.message = "the owner lost the partition, or does not reach etcd";
     answerPeer(at->second, answer);
   }
-  std::vector<EtcdRequest> requests = etcd_->engine().take();
+  std::vector<EtcdRequest> requests = etcd_->engine().take(now.ms);
   std::move(requests.begin(), requests.end(), std::back_inserter(out.etcd));
   counters_.etcd = etcd_->engine().counters();
 }

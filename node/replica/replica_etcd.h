@@ -1,10 +1,18 @@
 // EtcdOwner: what a replica does about its partitions when etcd gives them their owners (node/replica/etcd_engine.h).
 //
-// Requests for partitions that this device owns wait here until the batch before theirs is committed; then all of them
-// are decided together. Belongs to one Replica, which it refers to and which drives it.
+// Requests for partitions that this device owns wait here while enough batches are under way; then all of them, of all
+// partitions, are decided together and share a transaction. What this device's own people ask of such a partition needs
+// no place in the outbox, unless its decision takes long: then, or if the partition is lost, it gets one.
+//
+// No batch that etcd does not take gets to it: a request that is too large is refused, and so is one whose entry turns
+// out to be; the copy, which had decided it, is opened again.
+//
+// Belongs to one Replica, which it refers to and which drives it.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +39,16 @@ class EtcdOwner final : EtcdCopies {
   // A request for a partition that this device owns; from a device, or empty: of this one. False: not now (etcd has
   // been out of reach for too long, or too many wait).
   bool offer(const std::string& partition, const Request& request, const std::string& from, std::int64_t nowMs);
-  // After what was committed is durable: decides what waits, and begins epochs.
+  // The same of this device's people, without a place in the outbox. False: it needs one. Errors: its operation id
+  // names another request that waits.
+  Result<bool> take(const std::string& partition, const Request& request, std::int64_t nowMs);
+  // What was taken is answered.
+  void answered(const std::string& operationId) { taken_.erase(operationId); }
+  // What was taken and is not answered in time goes into the outbox.
+  void park(std::int64_t nowMs);
+  // Ok: etcd takes it, so far as its size shows.
+  Status checkSize(const Request& request) const;
+  // After what was committed is written: decides what waits, and begins epochs.
   void decide(Now now);
   // Requests of other devices that will not be decided here: they are to be told so.
   struct Turned {
@@ -40,17 +57,30 @@ class EtcdOwner final : EtcdCopies {
     std::uint64_t asked = 0;  // its fingerprint
   };
   std::vector<Turned> takeTurned() { return std::exchange(turned_, {}); }
+  // Requests that are refused.
+  std::vector<PartitionHost::Release> takeRefused() { return std::exchange(refused_, {}); }
+  // When decide() or park() has something to do without an event.
+  std::optional<std::int64_t> nextMs() const;
   bool quiet() const;
 
  private:
   struct Waiting {
     Request request;
     std::string from;
+    bool alone = false;  // it shares no batch
   };
   struct Owned {
     bool granted = false;  // the epoch is to begin
+    bool undo = false;     // the open batch is too large: the copy is to be opened again
     std::vector<Waiting> queue;
-    store::WriteBatch rows;  // of the batch that is being committed
+    std::set<std::string, std::less<>> queued;  // who asks and operation id
+    std::deque<store::WriteBatch> rows;         // of the batches that are being committed
+  };
+  // A request of this device that is not in its outbox.
+  struct Taken {
+    std::string partition;
+    Request request;
+    std::int64_t untilMs = 0;
   };
 
   std::uint64_t batches(const std::string& partition) const override;
@@ -59,14 +89,28 @@ class EtcdOwner final : EtcdCopies {
   void onGranted(const std::string& partition) override;
   void onCommitted(const std::string& partition) override;
   void onLost(const std::string& partition, bool discard) override;
+  void onTooLarge(const std::string& partition, std::size_t bytes) override;
   void decideQueue(PartitionHost& host, Owned& owned, Now now);
+  void begin(PartitionHost& host, Owned& owned, Now now);
+  std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
+  void undo(PartitionHost& host, Owned& owned, std::size_t last);
+  bool mayCommit(const PartitionHost& host) const;
   void commit(PartitionHost& host, Owned& owned, Now now);
-  void turnAway(Owned& owned);
+  void turnAway(const std::string& partition, Owned& owned);
+  void reopen(const std::string& partition);
+  std::string tooLargeWords(std::string_view what, std::size_t bytes) const;
 
   Replica& replica_;
   EtcdEngine engine_;
+  const EtcdOptions options_;
+  std::size_t limit_;  // bytes of a batch
   std::map<std::string, Owned, std::less<>> owned_;
+  std::map<std::string, Taken, std::less<>> taken_;
+  std::deque<std::pair<std::int64_t, std::string>> until_;  // of taken_, by time
+  std::set<std::string, std::less<>> lost_;                 // partitions of which taken_ has nothing to expect
   std::vector<Turned> turned_;
+  std::vector<PartitionHost::Release> refused_;
+  bool again_ = false;  // a copy is to be opened again
 };
 
 }  // namespace witan::node

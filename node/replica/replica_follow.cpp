@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "base/quote.h"
 #include "node/replica/replica.h"
 #include "node/replica/replica_etcd.h"
 #include "replication/writer.h"
@@ -121,6 +122,33 @@ void Replica::refreshFollowing() {
   }
 }
 
+std::string Replica::engineName() const {
+  return !config_.ledgerReplica ? std::string() : config_.etcd ? "etcd" : "embedded";
+}
+
+// Two engines, or two etcds, would name two owners, and each would be right.
+bool Replica::fitsEngine(const std::string& from, Peer& peer, const Standing& standing) {
+  const std::string mine = engineName();
+  const bool known = !mine.empty() && !standing.engine.empty();
+  const bool engines = known && standing.engine != mine;
+  const bool etcds =
+      known && !engines && standing.etcdCluster != 0 && etcdCluster_ != 0 && standing.etcdCluster != etcdCluster_;
+  if (!engines && !etcds) {
+    if (known) otherEngines_.erase(from);
+    return true;
+  }
+  peer.parting =
+      "the ledger engine of " + from + " is " + inQuotes(standing.engine) + ", this device's is " + inQuotes(mine);
+  if (etcds)
+    peer.parting = "the etcd of " + from + " is another one (cluster id " + std::to_string(standing.etcdCluster) +
+                   ") than this device's (" + std::to_string(etcdCluster_) + ")";
+  peer.parting += ": all devices of a cluster must say the same in [ledger] of their witan.toml";
+  peer.newsDue = true;  // it may have learned its own only after it heard ours
+  otherEngines_[from] = peer.parting;
+  notices_.push_back({"otherEngine", "", peer.parting});
+  return false;
+}
+
 void Replica::onStanding(const std::string& from, Peer& peer, Standing standing, Now now) {
   if (standing.claims.size() > kMaxPartitions || standing.positions.size() > kMaxPartitions)
     return cutOff(from, peer, invalid("a standing of more than " + std::to_string(kMaxPartitions) + " partitions"));
@@ -130,6 +158,7 @@ void Replica::onStanding(const std::string& from, Peer& peer, Standing standing,
     return cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
   peer.owner = standing.owner;
   if (!peer.keeper) return;  // it has no logs to speak of
+  if (!fitsEngine(from, peer, standing)) return;
   for (const Claim& claim : standing.claims) {
     if (Status valid = checkClaim(claim); !valid.ok()) return cutOff(from, peer, valid.error());
     announce(claim, from);

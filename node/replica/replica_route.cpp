@@ -51,6 +51,7 @@ Status Replica::checkOwn(Request& request) const {
   WITAN_DO(checkRequest(request));
   if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
+  if (etcd_) WITAN_DO(etcd_->checkSize(request));
   return config_.mayAsk ? config_.mayAsk(device(), request) : okStatus();
 }
 
@@ -63,10 +64,14 @@ Status Replica::submit(Request request, Now now) {
   WITAN_DO(checkOwn(request));
   PartitionHost* mine = host(partitionFor(request.domain, request.entity));
   // What is decided here needs no outbox: before it is durable, nothing was accepted.
-  // (With etcd it does: until etcd has it, which may be long, it must not be forgotten.)
-  if (!etcd_ && mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
-    (void)decideHere(*mine, request, "", now);
-    return okStatus();
+  // (With etcd it does if that takes long: see EtcdOwner.)
+  if (mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
+    if (!etcd_) {
+      (void)decideHere(*mine, request, "", now);
+      return okStatus();
+    }
+    WITAN_TRY(taken, etcd_->take(mine->id(), request, now.ms));
+    if (taken) return okStatus();
   }
   return outbox_.accept(request, now.ms, pending_);
 }
@@ -127,6 +132,10 @@ void Replica::onRequest(const std::string& from, Request request, Now now) {
     answer.message = may.error().message;
     return answerPeer(peer, answer);
   }
+  if (Status fits = etcd_ ? etcd_->checkSize(request) : okStatus(); !fits.ok()) {
+    answer.message = fits.error().message;
+    return answerPeer(peer, answer);
+  }
   const std::string partition = partitionFor(request.domain, request.entity);
   PartitionHost* mine = host(partition);
   if (mine != nullptr && owns(*mine)) {
@@ -164,7 +173,7 @@ void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
   answers_.push_back({kind, std::move(answer)});
 }
 
-// A decision has become durable: whoever waits for it is told.
+// A decision is there to stay: whoever waits for it is told.
 void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
   (void)now;
   if (release.answer.outcome == kernel::Outcome::duplicate) ++counters_.duplicates;
@@ -182,6 +191,7 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     return;
   }
   outbox_.settle(release.answer.operationId, pending_);
+  if (etcd_) etcd_->answered(release.answer.operationId);
   out.answers.push_back({release.kind, std::move(release.answer)});
 }
 

@@ -24,7 +24,7 @@ std::string withHeader(std::string_view rest) { return "{" + std::string(kHeader
 EtcdRequest commitOfBatch() {
   EtcdRequest request;
   request.id = 9;
-  request.compares = {{"w/owner/b/0", 12}, {"w/log/b/0/2", 0}};
+  request.compares = {{"w/owner/b/0", 12}, {"w/log/b/0/2", 0}, {"w/log/b/0/1", 0, true}};
   request.then = {{EtcdAct::put, {"w/log/b/0/2", ""}, std::string("\0\xff", 2), 0, 0}};
   request.otherwise = {{EtcdAct::range, {"w/owner/b/0", ""}, "", 0, 0},
                        {EtcdAct::range, {"w/log/b/0/", "w/log/b/00"}, "", 0, 32}};
@@ -36,7 +36,8 @@ TEST(EtcdJson, ACommitAsTheGatewayTakesIt) {
   EXPECT_EQ(text.path, "/v3/kv/txn");
   EXPECT_EQ(text.body,
             R"({"compare":[{"target":"CREATE","result":"EQUAL","key":"dy9vd25lci9iLzA=","create_revision":"12"},)"
-            R"({"target":"CREATE","result":"EQUAL","key":"dy9sb2cvYi8wLzI=","create_revision":"0"}],)"
+            R"({"target":"CREATE","result":"EQUAL","key":"dy9sb2cvYi8wLzI=","create_revision":"0"},)"
+            R"({"target":"CREATE","result":"GREATER","key":"dy9sb2cvYi8wLzE=","create_revision":"0"}],)"
             R"("success":[{"request_put":{"key":"dy9sb2cvYi8wLzI=","value":"AP8="}}],)"
             R"("failure":[{"request_range":{"key":"dy9vd25lci9iLzA="}},)"
             R"({"request_range":{"key":"dy9sb2cvYi8wLw==","range_end":"dy9sb2cvYi8wMA==","limit":"32"}}]})");

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <functional>
+#include <map>
 
 #include "sim/etcd_model.h"
 
@@ -31,7 +34,7 @@ class Device final : EtcdCopies {
     engine.tick(nowMs);
     for (bool more = true; more;) {
       more = false;
-      for (EtcdRequest& request : engine.take()) {
+      for (EtcdRequest& request : engine.take(nowMs)) {
         more = true;
         if (drop && drop(request)) continue;
         if (request.call == EtcdCall::watch)
@@ -44,8 +47,10 @@ class Device final : EtcdCopies {
     }
   }
   void commit(const std::string& value, std::int64_t nowMs) {
-    pending = value;
-    engine.commit(kPartition, log.size(), value, nowMs);
+    std::size_t n = log.size();
+    for (const std::string& before : pending) n += before.empty() ? 0 : 1;
+    pending.push_back(value);
+    engine.commit(kPartition, n, value, nowMs);
   }
   void breakConnection() {
     engine.disconnected();
@@ -63,10 +68,18 @@ class Device final : EtcdCopies {
   }
   void onGranted(const std::string&) override { granted = true; }
   void onCommitted(const std::string&) override {
-    if (!pending.empty()) log.push_back(pending);
+    if (!pending.front().empty()) log.push_back(pending.front());
+    pending.pop_front();
     ++committed;
   }
-  void onLost(const std::string&, bool discard) override { (discard ? discarded : lost)++; }
+  void onLost(const std::string&, bool discard) override {
+    (discard ? discarded : lost)++;
+    pending.clear();
+  }
+  void onTooLarge(const std::string&, std::size_t bytes) override {
+    tooLarge.push_back(bytes);
+    pending.clear();
+  }
 
   bool tellWatch(std::int64_t nowMs) {
     if (watch_.id == 0 || watch_.from > etcd_.revision()) return false;
@@ -90,7 +103,8 @@ class Device final : EtcdCopies {
 
  public:
   std::vector<std::string> log;
-  std::string pending;
+  std::deque<std::string> pending;
+  std::vector<std::size_t> tooLarge;
   bool granted = false;
   int committed = 0, discarded = 0, lost = 0;
   EtcdEngine engine;
@@ -141,7 +155,7 @@ TEST(EtcdEngine, AnOutcomeThatWasLostIsAskedForAgain) {
     return puts(request, "one");
   });
   EXPECT_EQ(a.committed, 1) << "the epoch alone";
-  EXPECT_TRUE(a.engine.committing(kPartition));
+  EXPECT_EQ(a.engine.committing(kPartition), 1u);
   pass({&a}, etcd, 7'000, 9'000);
   EXPECT_EQ(a.committed, 2);
   EXPECT_EQ(a.engine.counters().foundCommitted, 1u);
@@ -280,6 +294,173 @@ TEST(EtcdEngine, AWatchThatIsCompactedAwayBeginsAnew) {
   EXPECT_EQ(other.engine.counters().compacted, 1u);
   other.talk(8'000);
   EXPECT_EQ(other.log, owner.log);
+}
+
+// --- several batches under way
+
+// Commits these values at once and hands out the requests that carry them, by value.
+std::map<std::string, EtcdRequest> underWay(Device& device, const std::vector<std::string>& values,
+                                            std::int64_t nowMs) {
+  std::map<std::string, EtcdRequest> requests;
+  for (const std::string& value : values) device.commit(value, nowMs);
+  device.talk(nowMs, [&](const EtcdRequest& request) {
+    for (const std::string& value : values)
+      if (puts(request, value)) return requests.emplace(value, request).second;
+    return false;
+  });
+  return requests;
+}
+
+TEST(EtcdEngine, BatchesUnderWayKeepTheirOrderWhicheverArrivesFirst) {
+  std::vector<std::string> order{"1", "2", "3"};
+  do {
+    EtcdModel etcd;
+    Device a(etcd, "a");
+    pass({&a}, etcd, 0, 5'000);
+    auto requests = underWay(a, {"1", "2", "3"}, 6'000);
+    ASSERT_EQ(requests.size(), 3u) << "all three are under way";
+    for (const std::string& value : order) {
+      a.engine.received(etcd.apply(requests[value], 6'001'000), 6'001);
+      EXPECT_EQ(a.log, logIn(etcd));
+    }
+    a.talk(6'002);
+    EXPECT_EQ(a.log, (std::vector<std::string>{"epoch of 0", "1", "2", "3"}));
+    EXPECT_EQ(logIn(etcd), a.log);
+    EXPECT_EQ(a.engine.counters().discarded, 0u);
+    EXPECT_EQ(a.engine.counters().outOfOrder > 0, order.front() != "1" || order[1] != "2");
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST(EtcdEngine, ABatchThatIsThereShowsThatThoseBeforeItAre) {
+  EtcdModel etcd;
+  Device a(etcd, "a");
+  pass({&a}, etcd, 0, 5'000);
+  auto requests = underWay(a, {"1", "2"}, 6'000);
+  (void)etcd.apply(requests["1"], 6'001'000);  // its answer is lost
+  a.engine.received(etcd.apply(requests["2"], 6'001'000), 6'001);
+  EXPECT_EQ(a.log, (std::vector<std::string>{"epoch of 0", "1", "2"}));
+  EXPECT_EQ(a.engine.counters().askedAgain, 0u);
+}
+
+TEST(EtcdEngine, WhatFollowsALostRequestWaitsForIt) {
+  EtcdModel etcd;
+  Device a(etcd, "a");
+  pass({&a}, etcd, 0, 5'000);
+  auto requests = underWay(a, {"1", "2", "3"}, 6'000);
+  for (const char* value : {"2", "3"}) a.engine.received(etcd.apply(requests[value], 6'001'000), 6'001);
+  EXPECT_TRUE(a.engine.take(6'002).empty()) << "they cannot be put before the first";
+  EXPECT_EQ(a.engine.committing(kPartition), 3u);
+  a.talk(8'000);  // the first counts as unanswered
+  EXPECT_EQ(a.log, (std::vector<std::string>{"epoch of 0", "1", "2", "3"}));
+  EXPECT_EQ(logIn(etcd), a.log);
+  EXPECT_FALSE(etcd.apply(requests["1"], 9'000'000).succeeded) << "and comes too late";
+}
+
+TEST(EtcdEngine, AnOwnerThatIsReplacedAmongItsBatchesLosesTheLaterOnesAlone) {
+  EtcdModel etcd;
+  Device a(etcd, "a"), b(etcd, "b");
+  pass({&a}, etcd, 0, 5'000);
+  auto requests = underWay(a, {"1", "2", "3"}, 6'000);
+  (void)etcd.apply(requests["1"], 6'001'000);  // its answer is lost
+  pass({&b}, etcd, 7'000, 30'000);             // a is frozen
+  ASSERT_TRUE(b.serves());
+  EXPECT_EQ(b.log, (std::vector<std::string>{"epoch of 0", "1", "epoch of 2"}));
+  for (const char* value : {"3", "2"}) a.engine.received(etcd.apply(requests[value], 31'000'000), 31'000);
+  EXPECT_EQ(a.discarded, 0) << "the first may be there";
+  EXPECT_FALSE(a.serves());
+  a.talk(32'000);
+  EXPECT_EQ(a.committed, 2) << "its epoch and the first";
+  EXPECT_EQ(a.discarded, 1);
+  EXPECT_EQ(a.engine.counters().discarded, 2u) << "late writes that were refused";
+  EXPECT_EQ(logIn(etcd), b.log);
+  pass({&a, &b}, etcd, 33'000, 35'000);
+  EXPECT_EQ(a.log, b.log);
+}
+
+TEST(EtcdEngine, ABatchThatEtcdDoesNotTakeGoesAndThePartitionStays) {
+  EtcdModel etcd;
+  Device a(etcd, "a");
+  pass({&a}, etcd, 0, 5'000);
+  auto requests = underWay(a, {"1", "too large", "3"}, 6'000);
+  EtcdAnswer no;
+  no.id = requests["too large"].id;
+  no.error = EtcdError::tooLarge;
+  a.engine.received(no, 6'001);
+  EXPECT_FALSE(a.serves()) << "what follows it cannot be committed";
+  EXPECT_TRUE(a.tooLarge.empty()) << "the one before it is under way";
+  a.engine.received(etcd.apply(requests["1"], 6'001'000), 6'001);
+  EXPECT_EQ(a.tooLarge, (std::vector<std::size_t>{9}));
+  EXPECT_TRUE(a.serves());
+  a.engine.received(etcd.apply(requests["3"], 6'001'000), 6'001);
+  a.commit("smaller", 7'000);
+  a.talk(7'000);
+  EXPECT_EQ(logIn(etcd), (std::vector<std::string>{"epoch of 0", "1", "smaller"}));
+  EXPECT_EQ(a.log, logIn(etcd));
+}
+
+// --- several partitions
+
+class ManyPartitions final : EtcdCopies {
+ public:
+  explicit ManyPartitions(EtcdModel& etcd) : engine({}, "c", "a@00000001", "a", {"udt/0", "udt/1"}, *this) {
+    engine.connected(0);
+    for (std::int64_t ms = 0; ms < 5'000; ms += 1'000) {
+      engine.tick(ms);
+      for (bool more = true; more;) {
+        const auto requests = engine.take(ms);
+        more = !requests.empty();
+        for (const EtcdRequest& request : requests)
+          if (request.call != EtcdCall::watch) engine.received(etcd.apply(request, ms * 1000), ms);
+        for (const std::string& id : std::exchange(granted, {})) commit(id, "epoch", ms), more = true;
+      }
+    }
+  }
+  void commit(const std::string& id, const std::string& value, std::int64_t nowMs) {
+    engine.commit(id, logs[id].size() + pending[id].size(), value, nowMs);
+    pending[id].push_back(value);
+  }
+
+  std::map<std::string, std::vector<std::string>> logs;
+  std::map<std::string, std::deque<std::string>> pending;
+  std::vector<std::string> granted, lost;
+  EtcdEngine engine;
+
+ private:
+  std::uint64_t batches(const std::string& id) const override {
+    const auto at = logs.find(id);
+    return at == logs.end() ? 0 : at->second.size();
+  }
+  std::uint64_t durableBatches(const std::string& id) const override { return batches(id); }
+  bool follow(const std::string&, const std::string&) override { return false; }
+  void onGranted(const std::string& id) override { granted.push_back(id); }
+  void onCommitted(const std::string& id) override {
+    logs[id].push_back(pending[id].front());
+    pending[id].pop_front();
+  }
+  void onLost(const std::string& id, bool) override { lost.push_back(id); }
+  void onTooLarge(const std::string&, std::size_t) override {}
+};
+
+TEST(EtcdEngine, BatchesOfSeveralPartitionsShareATransactionAndOneThatIsRefusedDoesNotHoldUpTheOthers) {
+  EtcdModel etcd;
+  ManyPartitions a(etcd);
+  ASSERT_TRUE(a.engine.serves("udt/0") && a.engine.serves("udt/1"));
+  for (const char* id : {"udt/0", "udt/1"}) a.commit(id, "1", 6'000);
+  auto requests = a.engine.take(6'000);
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].then.size(), 2u);
+  a.engine.received(etcd.apply(requests[0], 6'000'000), 6'000);
+  EXPECT_EQ(a.logs["udt/0"], a.logs["udt/1"]);
+  // Somebody takes one of them away.
+  EtcdRequest away;
+  away.then = {{EtcdAct::remove, {kOwner, ""}, "", 0, 0}};
+  (void)etcd.apply(away, 6'000'000);
+  for (const char* id : {"udt/0", "udt/1"}) a.commit(id, "2", 7'000);
+  for (int round = 0; round < 2; ++round)
+    for (const EtcdRequest& request : a.engine.take(7'000)) a.engine.received(etcd.apply(request, 7'000'000), 7'000);
+  EXPECT_EQ(a.lost, (std::vector<std::string>{"udt/0"}));
+  EXPECT_EQ(a.logs["udt/1"], (std::vector<std::string>{"epoch", "1", "2"}));
+  EXPECT_EQ(a.logs["udt/0"], (std::vector<std::string>{"epoch", "1"}));
 }
 
 }  // namespace

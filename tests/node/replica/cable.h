@@ -7,6 +7,7 @@
 #include <array>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,9 @@ inline AdjudicationFrame typeOf(const std::string& frame) {
 
 class Device {
  public:
-  explicit Device(std::string name) : name_(std::move(name)) { start(); }
+  explicit Device(std::string name, std::optional<EtcdOptions> etcd = {}) : name_(std::move(name)), etcd_(etcd) {
+    start();
+  }
 
   void start() {
     replica_.reset();
@@ -84,6 +87,7 @@ class Device {
     config.domains = {&budget()};
     config.partitions = 1;
     config.snapshotEvery = snapshotEvery;
+    config.etcd = etcd_;
     auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
@@ -151,15 +155,18 @@ class Device {
 
  private:
   std::string name_;
+  std::optional<EtcdOptions> etcd_;
   std::uint32_t tags_ = 0;
   std::unique_ptr<Replica> replica_;
 };
 
 class Cable {
  public:
-  explicit Cable(std::size_t devices) {
+  // The first `etcd` of them have that engine.
+  explicit Cable(std::size_t devices, std::size_t etcd = 0) {
     for (std::size_t n = 0; n < devices; ++n)
-      devices_.push_back(std::make_unique<Device>(std::string(1, static_cast<char>('a' + n))));
+      devices_.push_back(std::make_unique<Device>(std::string(1, static_cast<char>('a' + n)),
+                                                  n < etcd ? std::optional(EtcdOptions{}) : std::nullopt));
   }
   Device& a() { return *devices_[0]; }
   Device& b() { return *devices_[1]; }

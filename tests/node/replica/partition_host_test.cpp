@@ -235,5 +235,52 @@ TEST(PartitionHost, EntitiesHaveOnePartitionEach) {
   EXPECT_EQ(partitionOf("budget", "entity-1", 8), partitionOf("budget", "entity-1", 8));
 }
 
+// With etcd: batches that are being committed elsewhere.
+TEST(PartitionHost, BatchesUnderWayAreToldOfOneAfterTheOther) {
+  Owner owner;
+  PartitionHost& host = *owner.host;
+  const Position before = host.position();
+  std::vector<PartitionHost::Ahead> ahead;
+  host.decide(spend("op-1", 10), at(2).wall, "b");
+  ahead.push_back(host.takeAhead());
+  host.decide(spend("op-2", 20), at(3).wall, "c");
+  host.decide(spend("op-1", 10), at(3).wall, "b");  // its first decision is not in the store yet
+  ahead.push_back(host.takeAhead());
+  host.decide(spend("op-2", 20), at(4).wall, "c");
+  ahead.push_back(host.takeAhead());
+  EXPECT_EQ(ahead[0].number, before.batches);
+  EXPECT_EQ(ahead[1].number, before.batches + 1);
+  EXPECT_EQ(ahead[2].value, "") << "a repetition writes nothing";
+  EXPECT_EQ(kernel::readEntry(*host.ledger().entryBytes(host.partition().size()))->operationId, "op-2");
+  EXPECT_EQ(host.position().batches, before.batches);
+  EXPECT_EQ(host.position().root, before.root);
+  host.confirmed(owner.told);
+  EXPECT_TRUE(owner.told.empty());
+  EXPECT_EQ(host.durableBatches(), before.batches);
+
+  host.settle();
+  write(owner.store, ahead[0].rows);
+  EXPECT_EQ(host.position().batches, before.batches + 1);
+  host.answered(owner.told);
+  ASSERT_EQ(owner.told.size(), 1u);
+  EXPECT_EQ(owner.told[0].answer.operationId, "op-1");
+  EXPECT_EQ(host.durableBatches(), before.batches) << "its disk has it, but may lose it";
+  host.confirmed(owner.told);
+  EXPECT_EQ(owner.told.size(), 1u);
+  EXPECT_EQ(host.durableBatches(), before.batches + 1);
+  EXPECT_TRUE(host.ahead());
+
+  host.settle();
+  write(owner.store, ahead[1].rows);
+  host.settle();
+  EXPECT_FALSE(host.ahead());
+  host.confirmed(owner.told);
+  ASSERT_EQ(owner.told.size(), 4u);
+  EXPECT_EQ(owner.told[1].answer.operationId, "op-2");
+  EXPECT_EQ(owner.told[2].answer.outcome, Outcome::duplicate);
+  EXPECT_EQ(owner.told[3].answer.outcome, Outcome::duplicate);
+  EXPECT_EQ(open(owner.store)->position().root, host.position().root);
+}
+
 }  // namespace
 }  // namespace witan::node::test
