@@ -87,6 +87,10 @@ class Proxy {
   void release() {
     command([](Settings& settings) { settings.hold = false; });
   }
+  // What the target says waits, on connections whose first request began with this, until heal().
+  void mute(const std::string& request) {
+    command([&request](Settings& settings) { settings.mute = request; });
+  }
   // Back to a good network for what comes; what was swallowed is lost.
   void heal() {
     command([](Settings& settings) {
@@ -110,6 +114,7 @@ class Proxy {
 
   struct Settings {
     bool stop = false, refuse = false, swallow = false, corrupt = false, hold = false;
+    std::string mute;
     std::int64_t delayMs = 0;
     std::size_t bytesPerSecond = 0;
     std::uint64_t resets = 0;
@@ -128,6 +133,10 @@ class Proxy {
   struct Pair {
     Direction there, back;
     bool broken = false;
+    std::string request;  // its first bytes
+    bool muted(const Direction& way, const std::string& what) const {
+      return &way == &back && !what.empty() && request.starts_with(what);
+    }
   };
 
   static sockaddr_in loopback(std::uint16_t port) {
@@ -248,7 +257,8 @@ class Proxy {
     const auto time = Clock::now();
     for (Pair& pair : pairs_)
       for (Direction* way : {&pair.there, &pair.back}) {
-        polled.push_back({way->ended || way->held >= kMostHeld ? -1 : way->from, POLLIN, 0});
+        polled.push_back(
+            {way->ended || way->held >= kMostHeld || pair.muted(*way, now.mute) ? -1 : way->from, POLLIN, 0});
         const bool due = !way->pieces.empty() && way->pieces.front().due <= time && way->nextWrite <= time;
         polled.push_back({due ? way->to : -1, POLLOUT, 0});
         ways.emplace_back(&pair, way);
@@ -276,7 +286,7 @@ class Proxy {
   }
 
   void takeFrom(Pair& pair, Direction& way, const Settings& now) {
-    if (way.ended || way.held >= kMostHeld) return;
+    if (way.ended || way.held >= kMostHeld || pair.muted(way, now.mute)) return;
     std::string bytes(64 * 1024, '\0');
     const ssize_t got = ::recv(way.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
@@ -286,6 +296,7 @@ class Proxy {
       way.ended = true;
     } else if (!now.swallow) {
       bytes.resize(static_cast<std::size_t>(got));
+      if (&way == &pair.there && pair.request.empty()) pair.request = bytes.substr(0, 256);
       if (now.corrupt) {
         bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
         const std::lock_guard lock(mutex_);

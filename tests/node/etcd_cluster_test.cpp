@@ -9,6 +9,8 @@
 #include <mutex>
 #include <set>
 
+#include "base/bytes.h"
+#include "tests/net/proxy.h"
 #include "tests/node/etcd_servers.h"
 #include "tests/node/node_process.h"
 
@@ -33,11 +35,14 @@ class EtcdCluster : public ::testing::Test {
     if (!testing::haveEtcd()) GTEST_SKIP() << "no etcd here (Debian: etcd-server)";
   }
 
-  // Two partitions: of budget and of udt.
-  void begin(std::size_t members) {
+  // One partition of each domain. `proxied`: the first node, which gets them, reaches etcd through proxy_.
+  void begin(std::size_t members, bool proxied = false) {
     etcd_.emplace(members);
     ASSERT_TRUE(etcd_->ready());
-    for (const char* name : {"a", "b", "c"}) nodes_.emplace_back(scratch_, name, configFor(etcd_->urls()));
+    if (proxied) proxy_.emplace(etcd_->url(0).substr(7));
+    nodes_.emplace_back(scratch_, "a",
+                        configFor(proxied ? std::vector<std::string>{"http://" + proxy_->address()} : etcd_->urls()));
+    for (const char* name : {"b", "c"}) nodes_.emplace_back(scratch_, name, configFor(etcd_->urls()));
     ASSERT_TRUE(nodes_[0].init(1).exitCode == 0);
     ASSERT_TRUE(nodes_[0].up());
     for (std::size_t i : {1u, 2u}) {
@@ -155,6 +160,7 @@ class EtcdCluster : public ::testing::Test {
 
   testing::Scratch scratch_;
   std::optional<EtcdServers> etcd_;
+  std::optional<net::test::Proxy> proxy_;
   std::deque<Node> nodes_;
   Node* frozen_ = nullptr;
 };
@@ -244,13 +250,66 @@ TEST_F(EtcdCluster, AMinorityOfEtcdMayGoAndAMajorityMayComeBack) {
   EXPECT_EQ(waiting->at("outcome").as_string(), "waiting");
   EXPECT_THAT(std::string(waiting->at("message").as_string()), HasSubstr("etcd is unavailable"));
   EXPECT_EQ(asked.metric("etcd_up"), 0);
+  EXPECT_FALSE(asked.ready()) << "who asks it for decisions should ask elsewhere, or wait";
   EXPECT_EQ(asked.run({"status"}).exitCode, 0);  // it reads on
   // It comes back: what waited is decided.
   etcd_->start(second);
   ASSERT_TRUE(until([&] { return approved(spend(asked, "majority")); }));
+  EXPECT_TRUE(until([&] { return asked.ready(); }));
   acknowledged.insert("majority");
   etcd_->start(*leader);
   expectNothingLost(acknowledged);
+}
+
+TEST_F(EtcdCluster, AnyOneMemberMayStopAtAnyTime) {
+  begin(3);
+  Load load({&nodes_[0], &nodes_[1], &nodes_[2], &nodes_[2]});
+  for (std::size_t member = 0; member < 3; ++member) {
+    ASSERT_TRUE(until([&, before = load.acknowledged()] { return load.acknowledged() > before + 20; }));
+    etcd_->kill(member);
+    ASSERT_TRUE(until([&, before = load.acknowledged()] { return load.acknowledged() > before + 20; })) << member;
+    etcd_->start(member);
+    ASSERT_TRUE(etcd_->ready());
+  }
+  expectNothingLost(load.stop());
+}
+
+// It is alive and well, but does not hear that it has been replaced.
+TEST_F(EtcdCluster, TheLateWritesOfAnOwnerAreRefusedAndCounted) {
+  begin(1, true);
+  const Node& old = nodes_[0];
+  ASSERT_TRUE(until([&] { return old.owned() > 0; }));
+  ASSERT_TRUE(approved(spend(old, "before")));
+  EXPECT_EQ(old.metric("etcd_late_writes_refused_total"), 0);
+  proxy_->mute("POST /v3/watch");
+  const std::string owner = etcd_->post(
+      0, "/v3/kv/range", R"({"key":")" + toBase64("witan/") + R"(","range_end":")" + toBase64("witan0") + "\"}");
+  for (const json::value& kv : parseJson(owner)->at("kvs").as_array())
+    if (const json::value* lease = kv.as_object().if_contains("lease"))
+      (void)etcd_->post(0, "/v3/lease/revoke", R"({"ID":")" + std::string(lease->as_string()) + "\"}");
+  ASSERT_TRUE(until([&] { return nodes_[1].owned() + nodes_[2].owned() > 0; }));
+  EXPECT_TRUE(approved(spend(old, "late"))) << "by the new owner";
+  EXPECT_GE(old.metric("etcd_late_writes_refused_total"), 1);
+  proxy_->heal();
+  expectNothingLost({"before", "late"});
+}
+
+// Two engines would have two owners.
+TEST_F(EtcdCluster, ADeviceWithAnotherEngineIsNotTalkedTo) {
+  begin(1);
+  Node stranger(scratch_, "d", "");
+  ASSERT_TRUE(stranger.joins(nodes_[0]));
+  ASSERT_TRUE(stranger.up());
+  for (const Node* node : std::initializer_list<const Node*>{&nodes_[0], &stranger}) {
+    ASSERT_TRUE(until([&] { return node->check("engine").find("[ledger]") != std::string::npos; })) << node->name();
+    EXPECT_FALSE(node->ready());
+  }
+  EXPECT_THAT(stranger.check("engine"), HasSubstr(R"(is "etcd", this device's is "embedded")"));
+  EXPECT_THAT(stranger.run({"doctor"}).out, HasSubstr("ledger engine"));
+  EXPECT_FALSE(stranger.connectedTo(3));
+  ASSERT_TRUE(nodes_[0].run({"device", "revoke", "d", "--reason", "wrong engine"}).exitCode == 0);
+  EXPECT_TRUE(until([&] { return nodes_[0].ready(); }));
+  expectNothingLost({});
 }
 
 TEST_F(EtcdCluster, AWatchThatIsCompactedAwayBeginsAnew) {

@@ -128,6 +128,11 @@ class Node {
     return status.is_object() ? status.at("partitions").at("owned").to_number<std::size_t>() : 0;
   }
   // What a check says of itself; empty: there is no such check.
+  // What /readyz says, by its status.
+  bool ready() const {
+    const auto client = ControlClient::open(dir_);
+    return client.ok() && client->text("/readyz").ok();
+  }
   std::string check(std::string_view name) const {
     const json::value status = get("/v1/status");
     if (status.is_object())
