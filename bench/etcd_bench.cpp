@@ -1,6 +1,7 @@
 // Decisions whose batches etcd keeps, beside plain transactions of the same etcd in the same run.
 //
 //   witan_etcd_bench --dir DIR --etcd HOST:PORT,HOST:PORT,... [--in-flight N] [--seconds N] [--partitions N]
+//                    [--pipeline N] [--transactions N]
 //
 // First a node's replica with N budget proposals in flight over the gateway of the daemon: an answer counts when it is
 // durable in etcd, and then the next proposal is made. Then transactions that put one value of the size of the average
@@ -39,7 +40,8 @@ struct Tally {
 // The part of Daemon that is between replica and gateway.
 class Node {
  public:
-  Node(net::Loop& loop, const std::string& dir, const std::vector<std::string>& endpoints, std::uint32_t partitions)
+  Node(net::Loop& loop, const std::string& dir, const std::vector<std::string>& endpoints, std::uint32_t partitions,
+       EtcdOptions etcd)
       : loop_(loop),
         log_(
             LogLevel::warn, false, [] { return SystemClock().now(); },
@@ -50,7 +52,7 @@ class Node {
     NodeSetup setup;
     setup.domains = {"budget"};
     setup.partitions = partitions;
-    setup.etcd = EtcdOptions{};
+    setup.etcd = etcd;
     setup.etcd->copies = 1;
     dir_ = must(NodeDir::open(dir, std::move(setup), nowIs()), "node");
     EtcdGatewayOptions options;
@@ -189,14 +191,18 @@ std::vector<std::string> split(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Arguments arguments(argc, argv, {"--dir", "--etcd", "--in-flight", "--seconds", "--partitions"});
+  const Arguments arguments(
+      argc, argv, {"--dir", "--etcd", "--in-flight", "--seconds", "--partitions", "--pipeline", "--transactions"});
   const std::string dir = arguments.text("--dir", "");
   const auto endpoints = split(arguments.text("--etcd", "127.0.0.1:2379"));
   const std::size_t inFlight = arguments.number("--in-flight", 256);
   const auto seconds = static_cast<double>(arguments.number("--seconds", 5));
   if (dir.empty() || std::filesystem::exists(dir)) fail("--dir must name a directory that does not exist");
   net::Loop loop;
-  Node node(loop, dir, endpoints, static_cast<std::uint32_t>(arguments.number("--partitions", 4)));
+  EtcdOptions etcd;
+  etcd.pipeline = arguments.number("--pipeline", etcd.pipeline);
+  etcd.transactions = arguments.number("--transactions", etcd.transactions);
+  Node node(loop, dir, endpoints, static_cast<std::uint32_t>(arguments.number("--partitions", 4)), etcd);
   if (!loop.runUntil([&] { return node.ownsAll(); }, 60'000)) fail("no partition after a minute");
   const kernel::DomainModule& module = *node.replica().moduleOf("budget");
   const auto entity = [](std::uint64_t n) { return "budget-" + std::to_string(n % kEntities); };

@@ -1,21 +1,25 @@
 #!/bin/bash
 # The etcd engine with three members on loopback: decisions per second beside plain transactions, and the time from the
-# SIGKILL of an owner to the next decision elsewhere.
+# SIGKILL of an owner, or its SIGSTOP, to the next decision elsewhere, while proposals come on every node.
 #
-#   bench/run-etcd.sh [--seconds N] [--rounds N] [--kills N] [--in-flight "N N ..."] [--build DIR]
+#   bench/run-etcd.sh [--seconds N] [--rounds N] [--kills N] [--freezes N] [--minutes N] [--in-flight "N N ..."]
+#                     [--build DIR]
 #
-# Installs etcd-server (Debian) if it is missing, builds the programs, and leaves nothing running.
+# Kills and freezes end after so many minutes, however many there were. Fails if a decision that was acknowledged is not
+# in the ledger exactly once. Installs etcd-server (Debian) if it is missing, builds the programs, and leaves nothing running.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-seconds=5 rounds=3 kills=10 inFlight="256 1024" build=$root/build
+seconds=5 rounds=3 kills=10 freezes=3 minutes=15 inFlight="256 1024" build=$root/build
 while [ $# -gt 0 ]; do
   case $1 in
     --seconds) seconds=$2 ;;
     --rounds) rounds=$2 ;;
     --kills) kills=$2 ;;
+    --freezes) freezes=$2 ;;
+    --minutes) minutes=$2 ;;
     --in-flight) inFlight=$2 ;;
     --build) build=$2 ;;
-    *) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift 2
 done
@@ -63,7 +67,7 @@ for round in $(seq "$rounds"); do
     rm -rf "$dir/bench-$round-$n"
   done
 done
-[ "$kills" -gt 0 ] || exit 0
+[ $((kills + freezes)) -gt 0 ] || exit 0
 
 # Three nodes with a lease of 3 s.
 urls=$(printf '"http://%s", ' "${clients[@]}")
@@ -73,44 +77,105 @@ startNode() {
   disown
   "$witan" status --dir "$dir/$1" --wait ready --timeout 60 >/dev/null
 }
+declare -A metrics
 for node in a b c; do
-  next
+  next; listen=127.0.0.1:$port
+  next; metrics[$node]=$port
   mkdir "$dir/$node"
-  printf '[node]\nlisten = ["127.0.0.1:%s"]\n[ledger]\nengine = "etcd"\netcd = [%s]\nlease_seconds = 3\n' \
-    "$port" "${urls%, }" >"$dir/$node/witan.toml"
+  printf '[node]\nlisten = ["%s"]\n[metrics]\nlisten = "127.0.0.1:%s"\n[ledger]\nengine = "etcd"\netcd = [%s]\nlease_seconds = 3\n' \
+    "$listen" "$port" "${urls%, }" >"$dir/$node/witan.toml"
   if [ $node = a ]; then
-    "$witan" init --dir "$dir/a" --name a --partitions 1 --listen "127.0.0.1:$port" >/dev/null
+    "$witan" init --dir "$dir/a" --name a --partitions 1 --listen "$listen" >/dev/null
   else
     "$witan" join "$("$witan" device invite --dir "$dir/a" 2>/dev/null)" --dir "$dir/$node" --name $node \
-      --listen "127.0.0.1:$port" >/dev/null
+      --listen "$listen" >/dev/null
   fi
   startNode $node
 done
 for node in a b c; do "$witan" status --dir "$dir/$node" --wait connected --timeout 60 >/dev/null; done
 "$witan" begin budget x --dir "$dir/a" >/dev/null
-owner() { "$witan" partition list --dir "$dir/$1" 2>/dev/null | awk '$1 == "budget/0" { print $2 }'; }
+owner() { # as node a has it
+  local name=
+  while [ -z "$name" ]; do
+    name=$("$witan" partition list --dir "$dir/a" 2>/dev/null | awk '$1 == "budget/0" { print $2 }')
+  done
+  echo "$name"
+}
+metric() { # NODE NAME
+  exec 3<>"/dev/tcp/127.0.0.1/${metrics[$1]}"
+  printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' >&3
+  awk -v name="witan_$2" '$1 == name { print $2 }' <&3
+  exec 3>&-
+}
+spend() { # NODE ID: whether it was decided
+  "$witan" propose budget x A '{"type":"SpendA","n":1}' --dir "$dir/$1" --operation-id "$2" 2>/dev/null | grep -q approved
+}
+# Proposals, one after the other, each until it is answered.
+loads=()
+for node in a b c; do
+  (
+    n=0
+    while [ ! -e "$dir/stop" ]; do
+      if spend $node "load.$node.$n"; then
+        echo "load.$node.$n" >>"$dir/acknowledged.$node"
+        n=$((n + 1))
+      else
+        sleep 0.1
+      fi
+    done
+  ) &
+  loads+=($!)
+  pids+=($!)
+done
+nanos() { date +%s%N; }
+# The time until a node other than the victim has a decision.
+until_decided() { # NODE ID BEGAN
+  until spend "$1" "$2"; do :; done
+  echo "$2" >>"$dir/acknowledged"
+  echo $((($(nanos) - $3) / 1000000))
+}
+say() { # WHAT TIMES...
+  local what=$1 sorted
+  shift
+  mapfile -t sorted < <(printf '%s\n' "$@" | sort -n)
+  echo "$# $what, lease 3 s: the next decision after ${sorted[$(($# / 2))]} ms (median; ${sorted[0]} to ${sorted[-1]})"
+}
 
+deadline=$(($(date +%s) + 60 * minutes))
 times=()
 for kill in $(seq "$kills"); do
-  victim=$(owner a)
+  [ "$(date +%s)" -lt "$deadline" ] || break
+  victim=$(owner)
   asked=a; [ "$victim" != a ] || asked=b
-  "$witan" propose budget x A '{"type":"SpendA","n":1}' --dir "$dir/$asked" --operation-id "before-$kill" >/dev/null
-  began=$(date +%s%N)
+  began=$(nanos)
   kill -KILL "${up[$victim]}"
-  until "$witan" propose budget x A '{"type":"SpendA","n":1}' --dir "$dir/$asked" --operation-id "after-$kill" \
-    2>/dev/null | grep -q approved; do :; done
-  times+=($((($(date +%s%N) - began) / 1000000)))
+  times+=("$(until_decided $asked "after-kill-$kill" "$began")")
   startNode "$victim"
 done
-mapfile -t sorted < <(printf '%s\n' "${times[@]}" | sort -n)
-echo "$kills kills of an owner, lease 3 s: the next decision after ${sorted[$((kills / 2))]} ms (median; ${sorted[0]} to ${sorted[-1]})"
-missing=0
-entries=$("$witan" ledger tail -n 0 --json --dir "$dir/a")
-for kill in $(seq "$kills"); do
-  for id in "before-$kill" "after-$kill"; do
-    [ "$(grep -c "\"operationId\":\"$id\"" <<<"$entries")" = 1 ] || missing=$((missing + 1))
-  done
+[ ${#times[@]} -eq 0 ] || say "kills of an owner" "${times[@]}"
+times=()
+for freeze in $(seq "$freezes"); do
+  [ "$(date +%s)" -lt "$deadline" ] || break
+  victim=$(owner)
+  asked=a; [ "$victim" != a ] || asked=b
+  began=$(nanos)
+  kill -STOP "${up[$victim]}"
+  times+=("$(until_decided $asked "after-freeze-$freeze" "$began")")
+  kill -CONT "${up[$victim]}"
+  until spend "$victim" "thawed-$freeze"; do :; done
+  echo "thawed-$freeze" >>"$dir/acknowledged"
 done
+[ ${#times[@]} -eq 0 ] || say "freezes of an owner" "${times[@]}"
+for node in a b c; do
+  echo "$node: $(metric $node etcd_late_writes_refused_total) late writes refused, $(metric $node etcd_partitions_lost_total) partitions lost since its last start"
+done
+touch "$dir/stop"
+wait "${loads[@]}"
+
+cat "$dir"/acknowledged* | sort >"$dir/all"
+"$witan" ledger tail -n 0 --json --dir "$dir/a" | grep -o '"operationId":"[^"]*"' | cut -d'"' -f4 | sort | uniq -c >"$dir/ledger"
+missing=$(awk '{ print $2 }' "$dir/ledger" | sort | comm -23 "$dir/all" - | wc -l)
+twice=$(awk '$1 > 1' "$dir/ledger" | wc -l)
 for node in a b c; do "$witan" ledger verify --replay --dir "$dir/$node"; done
-echo "acknowledged decisions that are not in the ledger exactly once: $missing"
-[ "$missing" = 0 ]
+echo "$(wc -l <"$dir/all") decisions were acknowledged; not in the ledger: $missing; there more than once: $twice"
+[ "$missing" = 0 ] && [ "$twice" = 0 ]
