@@ -96,6 +96,18 @@ ClaimJudgement judgeOwnClaim(const OwnClaim& claim) {
   return {ClaimVerdict::rolledBack, facts + ": this store went back in time"};
 }
 
+ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
+                          const VectorClock& claimed) {
+  for (const auto& [writer, counter] : claimed.entries()) {
+    const std::uint64_t here = known.at(writer);
+    if (counter <= here || counter - here <= kMaxCounterJump) continue;
+    return {ClaimVerdict::lie, std::string(peer) + " says that it has " + std::to_string(counter) + " commits of " +
+                                   writer + " in space " + std::string(space) + ", of which " + std::to_string(here) +
+                                   " are known here: more than 2^40 ahead"};
+  }
+  return {};
+}
+
 std::string formatHighWater(const HighWater& record) {
   std::string text(kFirstLine);
   text += "writer " + record.writer + '\n';

@@ -135,5 +135,17 @@ TEST(Incarnation, ALieIsNotBelieved) {
   EXPECT_NE(judgeOwnClaim(claim(~std::uint64_t{0}, 5)).why.find("more than 2^40 ahead"), std::string::npos);
 }
 
+TEST(Incarnation, AClockThatJumpsIsALie) {
+  const VectorClock known{{"a", 10}, {"b", 10}};
+  EXPECT_EQ(judgeClock("desk", "state", known, {{"a", 10 + kMaxCounterJump}, {"c", 5}}).verdict,
+            ClaimVerdict::plausible);
+  EXPECT_EQ(judgeClock("desk", "state", known, {}).verdict, ClaimVerdict::plausible);
+  const ClaimJudgement judgement = judgeClock("desk", "state", known, {{"a", 11}, {"z", kMaxCounterJump + 1}});
+  EXPECT_EQ(judgement.verdict, ClaimVerdict::lie);
+  EXPECT_EQ(judgement.why,
+            "desk says that it has 1099511627777 commits of z in space state, of which 0 are known here: more than "
+            "2^40 ahead");
+}
+
 }  // namespace
 }  // namespace witan::replication
