@@ -58,6 +58,7 @@ Result<Printed> list(ReplicaDir& dir, const SagaArguments& a) {
 }
 
 Result<OperationId> operationOf(saga::SagaRows& rows, const SagaArguments& a) {
+  if (auto whole = OperationId::parse(a.operation); whole.ok()) return *whole;  // perhaps of another device
   std::vector<std::string> ids;
   const auto visit = [&](SagaRow&& row) { ids.push_back(row.id().hex()); };
   WITAN_DO(rows.visitHeld(visit));

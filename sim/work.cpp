@@ -234,7 +234,8 @@ void World::propose(Seat& at, const Event& event) {
   // A run's, about one entity; now and then two devices have planned one wake. Not where logs lose decisions: of one
   // operation id under two plans the books cannot always tell whose entry was lost (everything, seed 1310).
   const FaultOptions& faults = plan_.options.faults;
-  if (random.below(3) == 0 && faults.seizures == 0 && faults.diskLosses == 0 && faults.restores == 0) {
+  if (random.below(3) == 0 && faults.seizures == 0 && faults.diskLosses == 0 && faults.restores == 0 &&
+      faults.ledgerRestores == 0) {
     request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
     request.planDigest = planOf(random.below(4) / 3);
   }

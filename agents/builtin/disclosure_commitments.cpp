@@ -15,7 +15,10 @@ class DisclosureCommitments final : public DisclosureWorker {
         .what = "commits to secret reports, and opens the commitments",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.case"), onEntries("disclosure.open"), onEntries("disclosure.due")},
-        .capabilities = {{"journal.read"}, {"journal.put", 100, {"disclosure/"}, {}}, {"disclosure.next"}, {"propose"}},
+        .capabilities = {{"journal.read"},
+                         {"journal.put", 100, {"disclosure/"}, {}},
+                         {"disclosure.next", 1000, {"CommitmentManagement"}, {}},
+                         {"propose"}},
     };
     return kSpec;
   }

@@ -15,7 +15,7 @@ class DisclosurePatches final : public DisclosureWorker {
         .what = "records what is seen of patches, CVE ids, leaks and exploits",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.case"), onEntries("disclosure.open")},
-        .capabilities = {{"journal.read"}, {"disclosure.next"}, {"propose"}},
+        .capabilities = {{"journal.read"}, {"disclosure.next", 1000, {"PatchTracking"}, {}}, {"propose"}},
     };
     return kSpec;
   }

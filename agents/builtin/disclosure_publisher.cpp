@@ -15,7 +15,10 @@ class DisclosurePublisher final : public DisclosureWorker {
         .what = "discloses vulnerabilities when their day has come",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.due"), onEntries("disclosure.opened"), onEntries("disclosure.group")},
-        .capabilities = {{"journal.read", 5000, {}, {}}, {"journal.list"}, {"disclosure.next"}, {"propose"}},
+        .capabilities = {{"journal.read", 5000, {}, {}},
+                         {"journal.list"},
+                         {"disclosure.next", 1000, {"Disclosure"}, {}},
+                         {"propose"}},
         .budget = {.steps = 400},  // of a night: two for four vulnerabilities
     };
     return kSpec;

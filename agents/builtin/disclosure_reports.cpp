@@ -20,7 +20,7 @@ class DisclosureReports final : public DisclosureWorker {
                          {"journal.list"},
                          {"journal.put", 1000, {"disclosure/"}, {}},
                          {"journal.remove", 1000, {"disclosure/"}, {}},
-                         {"disclosure.next"},
+                         {"disclosure.next", 1000, {"ReporterCoordination"}, {}},
                          {"propose"},
                          {"begin"}},
         .budget = {.steps = 400},  // of a night: two for four vulnerabilities

@@ -41,7 +41,9 @@ class VerifiedIntake final : public Agent {
         .what = "hands verified findings over to disclosure",
         .category = "disclosure",
         .ledgers = {{"verified", "verification", "finding.phase", "VERIFIED"}},
-        .capabilities = {{"slice.read", 2, {}, {}}, {"journal.read", 2, {"disclosure/intake/"}, {}}, {"propose", 1}},
+        .capabilities = {{"slice.read", 2, {"Triage"}, {}},
+                         {"journal.read", 2, {"disclosure/intake/"}, {}},
+                         {"propose", 1}},
     };
     return kSpec;
   }

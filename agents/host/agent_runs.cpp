@@ -3,6 +3,7 @@
 #include "agents/host/builtin_tools.h"
 #include "agents/memory/memory_context.h"
 #include "agents/tools/journal_tools.h"
+#include "base/utf8.h"
 #include "replication/agent_view.h"
 #include "replication/approval.h"
 #include "replication/plan.h"
@@ -265,6 +266,8 @@ Status AgentHost::askPeople(Running& run, Now now) {
 
 namespace {
 
+constexpr std::size_t kMaxCauseBytes = 512;
+
 // What the agent asked to remember, and how the run went.
 void remember(AgentState& state, const Ending& ending, std::string_view writer,
               const std::optional<std::string>& answer) {
@@ -318,9 +321,10 @@ Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std
 }
 
 void AgentHost::noteFailure(const std::string& agentId, const std::string& cause, Now now) {
+  const std::string brief(clip(cause, kMaxCauseBytes));  // the transcript has all of it
   ++counters_.failed;
-  lastFailure_ = Failure{agentId, cause, now.wallMs()};
-  out_.notices.push_back({"failed", agentId + ": " + cause});
+  lastFailure_ = Failure{agentId, brief, now.wallMs()};
+  out_.notices.push_back({"failed", agentId + ": " + brief});
 }
 
 Status AgentHost::endRun(Running& run, Now now) {

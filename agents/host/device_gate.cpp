@@ -13,6 +13,8 @@ using episode::ToolInfo;
 
 PolicyPlace placeOfBuiltin(std::string_view tool) {
   if (tool.starts_with("journal.")) return {"journal", std::string(tool.substr(tool.find('.') + 1))};
+  if (tool == "slice.read") return {"ledger", "read"};
+  if (tool == "disclosure.next") return {"ledger", "next"};
   if (effectKindOf(tool) == saga::EffectKind::proposal) return {"meta-agent", std::string(tool)};
   return {};
 }

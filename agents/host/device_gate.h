@@ -4,6 +4,7 @@
 // The built-in tools are known to policies by these boundaries and operations; what crosses is a call's arguments:
 //
 //   journal      read, list, put, remove     what people and agents read and write (journal.read, ...)
+//   ledger       read, next                  decided state, as a role sees it (slice.read, disclosure.next)
 //   meta-agent   propose, begin              who decides about entities
 //
 // Their data goes nowhere that the episode's own locale would have to allow, so of a boundary's locales only those of

@@ -92,6 +92,13 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
       setup.agents.push_back(agent);
     }
   }
+  // Their runs would fail here, and those devices on which they could succeed would take them for ended.
+  if (!this->setup().ledgerReplica)
+    std::erase_if(setup.agents, [&](const agents::Agent* agent) {
+      if (!needsLedgers(*agent)) return false;
+      if (!all) log_.warn("agents", "it works only on devices that keep ledgers", {{"agent", agent->spec().id}});
+      return true;
+    });
   return std::make_shared<const AgentSetup>(std::move(setup));
 }
 

@@ -41,10 +41,16 @@ std::vector<Mapping> unchangedMappings() {
   std::vector<Mapping> found;
   std::ifstream smaps("/proc/self/smaps");
   Mapping current;
+  bool own = true;
   for (std::string line; std::getline(smaps, line);) {
-    unsigned long own = 1;
-    if (readMapping(line, current) || !current.ofFile) continue;
-    if (std::sscanf(line.c_str(), "Anonymous: %lu", &own) == 1 && own == 0) found.push_back(current);
+    unsigned long kilobytes = 1;
+    if (readMapping(line, current)) {
+      own = true;
+    } else if (std::sscanf(line.c_str(), "Anonymous: %lu", &kilobytes) == 1) {
+      own = kilobytes != 0;
+    } else if (std::sscanf(line.c_str(), "Swap: %lu", &kilobytes) == 1) {  // comes after it
+      if (current.ofFile && !own && kilobytes == 0) found.push_back(current);
+    }
   }
   return found;
 }

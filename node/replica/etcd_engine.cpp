@@ -276,7 +276,8 @@ void EtcdEngine::advance(const std::string& id, Partition& partition, std::int64
   if (partition.stage != Stage::following) return;
   if (partition.holder.empty()) return campaign(id, partition, nowMs);
   if (partition.holder != owner_) return;
-  if (lease_ != 0 && partition.holderLease == lease_) {  // a campaign whose answer was lost
+  // A campaign whose answer was lost. Under a spent token something that was discarded may yet come to etcd.
+  if (lease_ != 0 && partition.holderLease == lease_ && partition.holderCreated != partition.spent) {
     partition.token = partition.holderCreated;
     partition.stage = Stage::recovering;
     partition.behind = true;
@@ -524,6 +525,7 @@ void EtcdEngine::tooLarge(Partition& partition, std::size_t which, bool shared) 
   }
   const std::size_t bytes = partition.commits[which].value.size();
   ++counters_.tooLarge;
+  if (which + 1 < partition.commits.size()) partition.spent = partition.token;  // those behind it may be under way
   partition.commits.erase(partition.commits.begin() + static_cast<std::ptrdiff_t>(which), partition.commits.end());
   partition.tooLarge = bytes;  // told when those before it are known to be there
 }
@@ -534,7 +536,9 @@ void EtcdEngine::settle(const std::string& id, Partition& partition, std::int64_
   const std::size_t bytes = std::exchange(partition.tooLarge, 0);
   if (partition.gone || (bytes > 0 && partition.stage == Stage::beginning))
     return lose(id, partition, bytes > 0, nowMs);
-  if (bytes > 0) copies_.onTooLarge(id, bytes);
+  if (bytes == 0) return;
+  copies_.onTooLarge(id, bytes);
+  if (partition.spent == partition.token) lose(id, partition, true, nowMs);
 }
 
 void EtcdEngine::done(const std::string& id, Partition& partition) {
@@ -551,7 +555,10 @@ void EtcdEngine::done(const std::string& id, Partition& partition) {
 
 void EtcdEngine::lose(const std::string& id, Partition& partition, bool discard, std::int64_t nowMs) {
   const bool wasOwner = partition.stage >= Stage::beginning;
-  if (discard) counters_.discarded += partition.commits.size();
+  if (discard) {
+    counters_.discarded += partition.commits.size();
+    partition.spent = partition.token;
+  }
   partition.stage = Stage::following;
   partition.commits.clear();
   partition.gone = false;

@@ -111,6 +111,7 @@ class EtcdEngine {
     std::uint64_t holderAt = 0;       // revision at which that was so
     std::uint64_t holderLease = 0;
     std::uint64_t token = 0;  // of this device's key
+    std::uint64_t spent = 0;  // one under which discarded batches may still be under way: it is given back
     bool gone = false;        // the key, while commits are under way
     bool behind = true;       // the log may have more than the copy
     std::uint64_t seen = 0;   // batches that the log has for certain

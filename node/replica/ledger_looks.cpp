@@ -82,10 +82,19 @@ std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica,
   return agents::episode::Observation{false, nullptr, seen.error().message, 0, 0};
 }
 
+bool needsLedgers(const agents::Agent& agent) {
+  const agents::AgentSpec& spec = agent.spec();
+  return !spec.ledgers.empty() ||
+         std::any_of(spec.capabilities.begin(), spec.capabilities.end(), [](const agents::Capability& capability) {
+           return capability.resource == "slice.read" || capability.resource == "disclosure.next";
+         });
+}
+
 void addLedgerLooks(AgentSetup& setup) {
   for (const char* name : {"slice.read", "disclosure.next"}) {
     agents::episode::ToolInfo tool;
     tool.name = name;
+    tool.targetArgument = "role";  // an agent sees the slices of the roles that its capabilities name
     setup.options.tools.push_back(std::move(tool));
   }
   setup.look = lookAtLedger;

@@ -15,6 +15,9 @@ namespace witan::node {
 // Lets the agents of `setup` take these looks.
 void addLedgerLooks(AgentSetup& setup);
 
+// Whether it can work only where ledgers are kept.
+bool needsLedgers(const agents::Agent& agent);
+
 // None: the call is of another tool.
 std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const agents::ToolCall& call, Now now);
 

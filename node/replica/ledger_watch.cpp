@@ -11,6 +11,7 @@ namespace witan::node {
 namespace {
 
 constexpr std::string_view kRows = "ledger-watch/";
+constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
 
 replication::Database& agentsDatabase(Replica& replica) {
   return replica.data().database(replication::DatabaseName::agents);
@@ -99,7 +100,7 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
   const std::uint64_t before = cursor->batches;
   cursor->batches = std::min(stillTrue(lineage, before, {cursor->number, cursor->owner}), durable);
   bool room = true;
-  while (room && cursor->batches < durable) {
+  for (unsigned n = 0; room && n < kBatchesARound && cursor->batches < durable; ++n) {
     WITAN_TRY(facts, factsIn(partition, cursor->batches, watcher.spec));
     for (const agents::LedgerFact& fact : facts) {
       WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, fact, now));

@@ -270,6 +270,10 @@ Status PartitionHost::dropLastBatch() {
   return rows_.writeSynced(rows);
 }
 
+void PartitionHost::dropOpen() {
+  waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(promised_, waiting_.size())), waiting_.end());
+}
+
 void PartitionHost::answered(std::vector<Release>& out, bool all) {
   seen_.forgetBefore(kernel::batchKey(told_ ? told_->batches : ledger_->batches()));
   const std::size_t n = all || !ahead() ? waiting_.size() : std::min(settled_, waiting_.size());

@@ -73,6 +73,8 @@ class PartitionHost {
   Ahead takeAhead();
   void settle();
   bool ahead() const { return told_.has_value(); }
+  // What was decided since takeAhead() is to be undone, by opening the copy again: nobody hears of it.
+  void dropOpen();
   // The answers of what is settled, or of everything.
   void answered(std::vector<Release>& out, bool all = false);
   // Begins an epoch in the open batch. Requires: nothing is open.

@@ -104,6 +104,7 @@ Status Replica::reopenHosts() {
     unsynced_ = true;
   }
   WITAN_DO(flushLedgers());
+  if (std::exchange(unsynced_, false)) WITAN_DO(stores_.ledgers.sync());  // what is opened counts as durable
   for (auto& [id, aside] : reopen_) {
     const kernel::DomainModule& module = hosts_[id]->module();
     WITAN_DO(openHost(module, id));

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
+constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kTakenMs = 250;                 // until a request that is not answered goes into the outbox
 
 std::size_t sizeOf(const Request& request) {
@@ -50,11 +51,15 @@ bool EtcdOwner::offer(const std::string& partition, const Request& request, cons
   return true;
 }
 
+Status EtcdOwner::checkNew(const Request& request) const {
+  const auto known = taken_.find(request.operationId);
+  if (known == taken_.end() || known->second.request == request) return okStatus();
+  return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
+}
+
 Result<bool> EtcdOwner::take(const std::string& partition, const Request& request, std::int64_t nowMs) {
-  if (const auto known = taken_.find(request.operationId); known != taken_.end()) {
-    if (known->second.request == request) return true;
-    return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
-  }
+  WITAN_DO(checkNew(request));
+  if (taken_.contains(request.operationId)) return true;
   const bool room = replica_.outbox_.size() + taken_.size() < kMaxOutbox;  // it may need a place there yet
   if (!room || !engine_.reachable() || !offer(partition, request, {}, nowMs)) return false;
   taken_.emplace(request.operationId, Taken{partition, request, nowMs + kTakenMs});
@@ -131,9 +136,21 @@ bool EtcdOwner::mayCommit(const PartitionHost& host) const {
   return engine_.committing(host.id()) < options_.pipeline && engine_.transactions() < options_.transactions;
 }
 
+// Under load the copy would be ahead without pause. Whoever shows its state (node/slices/slice_server.h) needs a round
+// in which it is the log's, now and then.
+bool EtcdOwner::rests(const PartitionHost& host, Owned& owned, Now now) {
+  if (host.ahead()) {
+    owned.rest = owned.rest || now.ms - owned.aheadMs >= kAheadMs;
+    return owned.rest;
+  }
+  if (!std::exchange(owned.rest, false)) return false;
+  again_ = true;
+  return true;
+}
+
 void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
   if (!replica_.owns(host)) return turnAway(host.id(), owned);  // a later epoch is known already
-  if (!mayCommit(host)) return;
+  if (!mayCommit(host) || rests(host, owned, now)) return;
   const bool expired = replica_.config_.pendingTtlMicros > 0 && host.expire(now.wall);
   if (owned.queue.empty() && !expired) return;
   const std::size_t decided = decideSome(host, owned, now);
@@ -161,6 +178,7 @@ std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
 
 // The last decision made the batch too large. It was no decision: the copy will be opened again, without it.
 void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
+  host.dropOpen();
   owned.undo = again_ = true;
   if (last == 0) return;  // of proposals whose time was up alone: fewer at a time there never are
   Waiting& waiting = owned.queue[last - 1];
@@ -175,6 +193,7 @@ void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
 }
 
 void EtcdOwner::commit(PartitionHost& host, Owned& owned, Now now) {
+  if (!host.ahead()) owned.aheadMs = now.ms;
   PartitionHost::Ahead ahead = host.takeAhead();
   owned.rows.push_back(std::move(ahead.rows));
   engine_.commit(host.id(), ahead.number, std::move(ahead.value), now.ms);
@@ -234,7 +253,8 @@ void EtcdOwner::onLost(const std::string& partition, bool discard) {
   owned.granted = false;
   owned.rows.clear();
   turnAway(partition, owned);
-  if (discard || std::exchange(owned.undo, false)) reopen(partition);
+  const bool undo = std::exchange(owned.undo, false);
+  if (discard || undo) reopen(partition);
   replica_.hurry_ = replica_.followDirty_ = true;
 }
 

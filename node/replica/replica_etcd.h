@@ -42,6 +42,8 @@ class EtcdOwner final : EtcdCopies {
   // The same of this device's people, without a place in the outbox. False: it needs one. Errors: its operation id
   // names another request that waits.
   Result<bool> take(const std::string& partition, const Request& request, std::int64_t nowMs);
+  // Errors: its operation id names another request that was taken.
+  Status checkNew(const Request& request) const;
   // What was taken is answered.
   void answered(const std::string& operationId) { taken_.erase(operationId); }
   // What was taken and is not answered in time goes into the outbox.
@@ -70,8 +72,10 @@ class EtcdOwner final : EtcdCopies {
     bool alone = false;  // it shares no batch
   };
   struct Owned {
-    bool granted = false;  // the epoch is to begin
-    bool undo = false;     // the open batch is too large: the copy is to be opened again
+    bool granted = false;      // the epoch is to begin
+    bool undo = false;         // the open batch is too large: the copy is to be opened again
+    bool rest = false;         // nothing is decided until the copy has been the log's for a round
+    std::int64_t aheadMs = 0;  // since when it is ahead
     std::vector<Waiting> queue;
     std::set<std::string, std::less<>> queued;  // who asks and operation id
     std::deque<store::WriteBatch> rows;         // of the batches that are being committed
@@ -95,6 +99,7 @@ class EtcdOwner final : EtcdCopies {
   std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
   void undo(PartitionHost& host, Owned& owned, std::size_t last);
   bool mayCommit(const PartitionHost& host) const;
+  bool rests(const PartitionHost& host, Owned& owned, Now now);
   void commit(PartitionHost& host, Owned& owned, Now now);
   void turnAway(const std::string& partition, Owned& owned);
   void reopen(const std::string& partition);

@@ -192,7 +192,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
            0,
            {}});
   const std::uint64_t common = commonBatches(ours, theirs);
-  if ((theirs.last() > ours.last() || mutated(Mutant::acceptOldEpoch)) && ours.batches > common &&
+  if ((theirs.last() > ours.last() || mutated(Mutant::acceptOldEpoch)) && ours.batches > common && !mine->ahead() &&
       !mutated(Mutant::keepSurplus)) {
     reopen_[mine->id()] = Aside{from, common};
     return;
@@ -233,7 +233,7 @@ void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host,
   following.subscribed = false;
   if (following.epoch == host.epoch()) noteFork(from, host, following);
   if (following.epoch > host.epoch()) {
-    if (mutated(Mutant::keepSurplus)) return;
+    if (mutated(Mutant::keepSurplus) || host.ahead()) return;  // etcd tells first; it says so again
     if (parting.high - parting.low <= 1) {
       reopen_[host.id()] = Aside{from, parting.low};
       return;

@@ -51,7 +51,10 @@ Status Replica::checkOwn(Request& request) const {
   WITAN_DO(checkRequest(request));
   if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
-  if (etcd_) WITAN_DO(etcd_->checkSize(request));
+  if (etcd_) {
+    WITAN_DO(etcd_->checkSize(request));
+    WITAN_DO(etcd_->checkNew(request));
+  }
   return config_.mayAsk ? config_.mayAsk(device(), request) : okStatus();
 }
 

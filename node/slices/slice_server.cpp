@@ -30,11 +30,15 @@ Status SliceServer::onHave(const std::string& device, const SliceHave& have) {
   return okStatus();
 }
 
+// Its state is the log's. Of an owner that commits elsewhere it may be ahead.
+static bool shows(const PartitionHost& host) { return !host.ahead() && !host.partition().hasOpenBatch(); }
+
 std::set<std::string> SliceServer::waiting() const {
   std::set<std::string> devices;
   for (const auto& [device, peer] : peers_) {
     if (!peer.asked) continue;
     for (const auto& [id, host] : replica_.hosts()) {
+      if (!shows(*host)) continue;
       const auto sent = peer.sent.find(id);
       if (sent != peer.sent.end() ? sent->second != host->durableBatches() : host->durableBatches() > 0)
         devices.insert(device);
@@ -48,6 +52,7 @@ Result<bool> SliceServer::produce(const std::string& device, std::string& out) {
   if (found == peers_.end() || !found->second.asked) return false;
   Peer& peer = found->second;
   for (const auto& [id, host] : replica_.hosts()) {
+    if (!shows(*host)) continue;
     std::uint64_t& sent = peer.sent[id];
     const std::uint64_t durable = host->durableBatches();
     if (sent == durable) continue;

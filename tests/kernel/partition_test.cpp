@@ -200,7 +200,9 @@ TEST_F(PartitionTest, StrangersFillNoLedger) {
 // Who does not give the time may ask again under any operation id.
 TEST_F(PartitionTest, ABeginningMadeAgainIsDoneAlready) {
   for (const bool used : {false, true}) {
-    if (used) ASSERT_EQ(earn(5).outcome, Outcome::approved);
+    if (used) {
+      ASSERT_EQ(earn(5).outcome, Outcome::approved);
+    }
     const Decision again = partition->begin("c", {}, Time{50}, true);
     EXPECT_EQ(again.outcome, Outcome::duplicate) << again.message;
     EXPECT_EQ(again.recorded, Outcome::initialised);

@@ -390,10 +390,12 @@ TEST(EtcdEngine, ABatchThatEtcdDoesNotTakeGoesAndThePartitionStays) {
   EXPECT_TRUE(a.tooLarge.empty()) << "the one before it is under way";
   a.engine.received(etcd.apply(requests["1"], 6'001'000), 6'001);
   EXPECT_EQ(a.tooLarge, (std::vector<std::size_t>{9}));
-  EXPECT_TRUE(a.serves());
-  a.engine.received(etcd.apply(requests["3"], 6'001'000), 6'001);
-  a.commit("smaller", 7'000);
-  a.talk(7'000);
+  EXPECT_FALSE(a.serves()) << "what was sent behind it may come to etcd yet: this token is not used again";
+  pass({&a}, etcd, 7'000, 20'000);
+  ASSERT_TRUE(a.serves()) << "under another token";
+  a.commit("smaller", 21'000);
+  a.talk(21'000);
+  EXPECT_FALSE(etcd.apply(requests["3"], 21'000'000).succeeded) << "it was decided on top of what was discarded";
   EXPECT_EQ(logIn(etcd), (std::vector<std::string>{"epoch of 0", "1", "smaller"}));
   EXPECT_EQ(a.log, logIn(etcd));
 }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "domains/registry.h"
 #include "node/replica/make_request.h"
 #include "node/replica/replica.h"
@@ -61,6 +63,10 @@ class Owner {
   void submit(Request request) {
     const Status accepted = replica->submit(std::move(request), at(ms));
     EXPECT_TRUE(accepted.ok()) << accepted.error().message;
+  }
+  std::size_t answersTo(const std::string& id) const {
+    return static_cast<std::size_t>(
+        std::count_if(answers.begin(), answers.end(), [&](const Answer& answer) { return answer.operationId == id; }));
   }
   // One round, and what it asks of etcd.
   std::vector<EtcdRequest> drain() {
@@ -195,6 +201,8 @@ TEST(EtcdOwner, AnEntryLargerThanEtcdTakesIsRefusedAndHoldsNothingUp) {
     ASSERT_NE(owner.answered("large" + n), nullptr);
     EXPECT_EQ(owner.answered("large" + n)->outcome, Outcome::refused);
     EXPECT_THAT(owner.answered("large" + n)->message, HasSubstr("etcd takes a batch of at most 500"));
+    for (const char* id : {"before", "large", "after"})
+      EXPECT_EQ(owner.answersTo(id + n), 1u) << id << ": what was undone is told to nobody";
     for (const std::string& id : {"before" + n, "after" + n}) {
       ASSERT_NE(owner.answered(id), nullptr) << id;
       EXPECT_EQ(owner.answered(id)->outcome, Outcome::approved) << id;

@@ -89,6 +89,8 @@ TEST(DeviceGate, EveryBuiltinToolHasAPlaceInPolicies) {
   }
   EXPECT_EQ(placeOfBuiltin("journal.put").boundary, "journal");
   EXPECT_EQ(placeOfBuiltin("journal.put").operation, "put");
+  EXPECT_EQ(placeOfBuiltin("slice.read").boundary, "ledger");
+  EXPECT_EQ(placeOfBuiltin("disclosure.next").operation, "next");
   EXPECT_TRUE(placeOfBuiltin("mail.send").boundary.empty());
 }
 
