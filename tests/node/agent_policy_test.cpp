@@ -26,7 +26,7 @@ using testing::Scratch;
 const std::string kExamples = std::string(WITAN_SOURCE_DIR) + "/docs/examples/";
 const std::string kDay = kExamples + "clinic-day.jsonl";
 
-std::string clinicPolicy() { return testing::fileContent(kExamples + "clinic-policy.toml"); }
+std::string clinicPolicy() { return testing::contentOf(kExamples + "clinic-policy.toml"); }
 
 std::string with(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);

@@ -81,7 +81,7 @@ TEST_F(Service, AnIdleNodeTakesLessThanThirtyMegabytes) {
     statm >> all >> resident;
     return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   };
-  EXPECT_TRUE(becomesTrue([&] { return residentBytes() > 0 && residentBytes() < 20'000'000; }, 10)) << residentBytes();
+  EXPECT_TRUE(testing::until([&] { return residentBytes() > 0 && residentBytes() < 20'000'000; })) << residentBytes();
   // What was given back comes again when it is used.
   EXPECT_EQ(node.run({"begin", "budget", "team"}).exitCode, 0);
   EXPECT_EQ(node.run({"ledger", "verify"}).exitCode, 0);
