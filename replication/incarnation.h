@@ -96,9 +96,9 @@ struct OwnClaim {
 };
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim);
 
-// What a peer says that this device has acknowledged, against what it knows: a counter that is more than 2^40 ahead of it
-// is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would bar the writer's
-// real units. Says the first such entry. O(n).
+// What a peer says that this device has acknowledged, against what it knows: a counter that is more than 2^40 ahead of
+// it is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would bar the
+// writer's real units. Says the first such entry. O(n).
 ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
                           const VectorClock& claimed);
 

@@ -95,6 +95,7 @@ bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t now
     }
     if (state_ == SessionState::closed) return produce(out, budget, nowMs);
     if (ackDue_) sendAck();
+    for (Shared& shared : spaces_) sendAcks(shared);  // those that had to wait for the statements
     out += outbox_;
     outbox_.clear();
   }

@@ -72,7 +72,7 @@ class LongCluster {
 
  private:
   static constexpr const char* kNowhere = "127.0.0.1:1";
-  static constexpr const char* kHidden = "127.0.0.1:0";  // in the roster: no address, so nobody goes past the proxies
+  static constexpr const char* kHidden = "127.0.0.1:1";  // nobody listens there: nobody goes past the proxies
 
   std::string configOf(std::size_t i) {
     const auto quoted = [](const std::string& text) { return "\"" + text + "\","; };

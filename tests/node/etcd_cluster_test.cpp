@@ -282,9 +282,10 @@ TEST_F(EtcdCluster, TheLateWritesOfAnOwnerAreRefusedAndCounted) {
   ASSERT_TRUE(approved(spend(old, "before")));
   EXPECT_EQ(old.metric("etcd_late_writes_refused_total"), 0);
   proxy_->mute("POST /v3/watch");
-  const std::string owner = etcd_->post(
-      0, "/v3/kv/range", R"({"key":")" + toBase64("witan/") + R"(","range_end":")" + toBase64("witan0") + "\"}");
-  for (const json::value& kv : parseJson(owner)->at("kvs").as_array())
+  const auto keys = parseJson(etcd_->post(
+      0, "/v3/kv/range", R"({"key":")" + toBase64("witan/") + R"(","range_end":")" + toBase64("witan0") + "\"}"));
+  ASSERT_TRUE(keys.ok());
+  for (const json::value& kv : keys->at("kvs").as_array())
     if (const json::value* lease = kv.as_object().if_contains("lease"))
       (void)etcd_->post(0, "/v3/lease/revoke", R"({"ID":")" + std::string(lease->as_string()) + "\"}");
   ASSERT_TRUE(until([&] { return nodes_[1].owned() + nodes_[2].owned() > 0; }));

@@ -25,7 +25,7 @@ const std::string kFirst =
     R"({"at":"2026-03-23T08:00:00Z","id":"p","type":"udt.patient","payload":{"patient":"David","fields":{"baselinePositiveOn":"2025-12-01"}}})"
     "\n";
 const std::string kHour =
-    R"({"at":"2026-03-23T09:00:00Z","id":"o","type":"udt.order","payload":{"patient":"David","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"intake"}})"
+    R"({"at":"2026-03-23T09:00:00Z","id":"o","type":"udt.order","payload":{"patient":"David","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"treatment plan: random monitoring"}})"
     "\n"
     R"({"at":"2026-03-23T09:30:00Z","id":"n","type":"note","payload":"David slept well"})"
     "\n";

@@ -140,7 +140,7 @@ std::string anyOrder(std::uint64_t seed, std::uint64_t& further) {
       case 1: EXPECT_TRUE(host.round()); break;
       case 2: EXPECT_TRUE(host.run()); break;
       case 3:
-        if (i != j) party.syncUntil(i, j, random.below(12));
+        if (i != j) party.syncUntil(i, j, random.below(24));
         break;
       case 4:
         if (random.below(6) == 0) party.crash(i);

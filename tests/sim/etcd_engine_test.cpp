@@ -396,7 +396,7 @@ TEST(EtcdEngine, ABatchThatEtcdDoesNotTakeGoesAndThePartitionStays) {
   a.commit("smaller", 21'000);
   a.talk(21'000);
   EXPECT_FALSE(etcd.apply(requests["3"], 21'000'000).succeeded) << "it was decided on top of what was discarded";
-  EXPECT_EQ(logIn(etcd), (std::vector<std::string>{"epoch of 0", "1", "smaller"}));
+  EXPECT_EQ(logIn(etcd), (std::vector<std::string>{"epoch of 0", "1", "epoch of 2", "smaller"}));
   EXPECT_EQ(a.log, logIn(etcd));
 }
 
