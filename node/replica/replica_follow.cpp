@@ -37,9 +37,11 @@ void Replica::announce(const Claim& claim, std::string_view from) {
     if (name != from && peer.greeted) peer.news.claims.push_back(claim), peer.newsDue = true;
 }
 
-// Epochs that the log says have begun, from the n-th on.
+// Epochs that the log says have begun, from the n-th on. Owners named by etcd say so to nobody: devices without ledgers
+// hear it from those that follow the log.
 void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
-  for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i) learn(host.claimOf(i));
+  for (std::size_t i = epochsBefore; i < host.ledger().epochStarts().size(); ++i)
+    etcd_ ? announce(host.claimOf(i)) : void(learn(host.claimOf(i)));
 }
 
 // The owner's last word names this device.
