@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kFileMax = 256 << 20;
+constexpr std::size_t kLineMax = 1 << 20;  // of witan run
 constexpr std::string_view kOnlyDomain = "disclosure";
 
 struct ImportArguments {
@@ -140,7 +141,18 @@ class Import {
       return refuse(
           where,
           {ErrorCode::invalidInput, "record " + advisory->id + " was read from " + first->second + " already", {}});
+    if (Status fits = checkLines(*advisory); !fits.ok()) return refuse(where, fits.error());
     advisories_.push_back(*std::move(advisory));
+  }
+  // All its acts or none: a line that witan run would refuse must not leave the others behind.
+  Status checkLines(const Advisory& advisory) const {
+    const std::string events = importEvents({advisory}, format_, {.entity = a_.entity, .asOf = asOf_, .begin = false});
+    std::istringstream in(events);
+    for (std::string line; std::getline(in, line);)
+      if (line.size() > kLineMax)
+        return invalid("record " + advisory.id + " gives an act of " + std::to_string(line.size()) +
+                       " bytes, and a line has at most 1 MiB");
+    return okStatus();
   }
   void refuse(const std::string& where, const Error& error) {
     ++refused_;

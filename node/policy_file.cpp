@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/toml_text.h"
 #include "base/utf8.h"
 
 namespace witan::node {
@@ -63,6 +64,7 @@ Result<json::object> parsePolicy(std::string_view text, const std::string& name)
   }
   // The parser takes any bytes within a string.
   if (!isUtf8(text)) return invalid(name + ": not UTF-8");
+  WITAN_DO(checkTomlKeys(text, name));
   try {
     return toJsonObject(toml::parse(text));
   } catch (const toml::parse_error& e) {

@@ -265,7 +265,7 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
   std::size_t entered = 0, refused = 0;
   std::optional<Error> lost;
   WITAN_DO(forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
-    if (line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
+    if (!line.overlong && line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
     auto value = line.overlong ? Result<json::value>(invalid("longer than 1 MiB")) : parseJson(line.text);
     if (value.ok() && !value->is_object()) value = invalid("no object");
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/quote.h"
+#include "base/toml_text.h"
 #include "base/utf8.h"
 #include "sim/duration.h"
 #include "sim/options_fields.h"
@@ -243,6 +244,7 @@ Result<Scenario> baseOf(const toml::table& root, const std::string& name, const 
 Result<Scenario> parse(std::string_view text, const std::string& name, const ScenarioSource& source, int depth) {
   if (text.size() > kMaxText) return invalid(name + ": a scenario of more than 1 MiB");
   if (!isUtf8(text)) return invalid(name + ": not UTF-8");  // the parser takes any bytes within a string
+  WITAN_DO(checkTomlKeys(text, name));
   try {
     const toml::table root = toml::parse(text);
     WITAN_TRY(base, baseOf(root, name, source, depth));

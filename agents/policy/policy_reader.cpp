@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/quote.h"
+#include "base/toml_text.h"
 #include "base/utf8.h"
 
 namespace witan::agents {
@@ -131,6 +132,7 @@ class Reader {
 Result<Policy> parsePolicyToml(std::string_view text, const std::string& name) {
   if (text.size() > kMaxPolicyBytes) return invalid(name + ": a policy of more than 1 MiB");
   if (!isUtf8(text)) return invalid(name + ": not UTF-8");  // the parser takes any bytes within a string
+  WITAN_DO(checkTomlKeys(text, name));
   Reader reader(name);
   try {
     Policy policy;

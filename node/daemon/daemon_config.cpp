@@ -8,6 +8,7 @@
 
 #include "base/identity.h"
 #include "base/quote.h"
+#include "base/toml_text.h"
 #include "node/cluster/roster.h"
 #include "node/durable_file.h"
 
@@ -117,6 +118,7 @@ Status oneOf(std::string_view what, const std::string& value, std::initializer_l
 }  // namespace
 
 Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name) {
+  WITAN_DO(checkTomlKeys(text, name));
   try {
     const toml::table table = toml::parse(text, name);
     for (const auto& [section, node] : table) {

@@ -174,6 +174,20 @@ TEST(Words, ExitCodesTellHowAProposalFared) {
   EXPECT_EQ(other.run({"status", "--wait", "connected", "--timeout", "0"}).exitCode, 4);
 }
 
+TEST(Words, AFeedNamesALineThatIsTooLongAndTakesTheOthers) {
+  const Scratch scratch;
+  Node node(scratch, "node");
+  ASSERT_TRUE(begin(node)) << node.log();
+  const auto entry = [](const std::string& id, std::size_t bytes) {
+    return R"({"id":")" + id + R"(","type":"note","payload":")" + std::string(bytes, 'x') + "\"}\n";
+  };
+  scratch.write("day.jsonl", entry("a", 5) + entry("b", 1'100'000) + entry("c", 5));
+  const Finished fed = node.run({"feed", scratch / "day.jsonl"});
+  EXPECT_EQ(fed.exitCode, 3);
+  EXPECT_THAT(fed.out, HasSubstr("2 entered, 1 refused"));
+  EXPECT_THAT(fed.err, HasSubstr("line 2: longer than 1 MiB"));
+}
+
 // A node that is there and does not answer must not be started a second time.
 TEST(Words, ANodeThatDoesNotAnswerIsToldFromOneThatIsDown) {
   const Scratch scratch;
