@@ -34,6 +34,17 @@ void Link::accept(Socket socket) {
   spawn(io_, runAccepted(shared_from_this(), std::move(socket)));
 }
 
+void Link::carry(Socket socket, const CarriedLink& carried) {
+  info_.via = carried.via;
+  info_.address = limitedBy_ = "via " + carried.via;
+  info_.dialled = !carried.name.empty();
+  info_.name = carried.name;
+  info_.purpose = carried.purpose;
+  expected_ = carried.key;
+  deadline_.within(options_->handshakeTimeoutMs);
+  spawn(io_, runAccepted(shared_from_this(), std::move(socket)));
+}
+
 void Link::dial(Address address, std::string name, std::string purpose, std::optional<PublicKey> key) {
   info_.address = toText(address);
   info_.dialled = true;

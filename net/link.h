@@ -43,6 +43,7 @@ class Link : public std::enable_shared_from_this<Link> {
        std::shared_ptr<asio::ssl::context> context, LinkId id);
 
   void accept(Socket socket);
+  void carry(Socket socket, const CarriedLink& carried);
   void dial(Address address, std::string name, std::string purpose, std::optional<PublicKey> key);
 
   bool send(std::string frames);

@@ -49,6 +49,7 @@ void PeerNetwork::Impl::dialEnded(const Link& link, const std::string& reason) {
   const std::int64_t pause = backoffMs(dial.info.failures);
   dial.retry = std::make_unique<Deadline>(io, [this, name = link.info().name] { tryDial(name); });
   dial.retry->within(pause);
+  if (!link.wasUp() && events.missed) events.missed(link.info().name);
 }
 
 // first, 2 first, 4 first, ... at most `most`; of it between half and all, so that devices do not call in step.

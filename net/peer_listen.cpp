@@ -4,6 +4,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "net/peer_network_impl.h"
+#include "net/pipe_impl.h"
 #include "net/socket_options.h"
 
 namespace witan::net {
@@ -66,6 +67,19 @@ void PeerNetwork::Impl::accepted(tcp::socket socket) {
   const auto link = newLink();
   link->accept(std::move(any));
   handshakes[link->info().id] = link->limitedBy();
+}
+
+// Bytes that others carry are a connection like any other, and who carries them has no more of them at a time than an
+// address.
+Result<std::unique_ptr<Pipe>> PeerNetwork::Impl::carry(const CarriedLink& carried, PipeEvents pipeEvents) {
+  if (closed) return Error{ErrorCode::unavailable, "shutting down", ""};
+  WITAN_TRY(sockets, connectedSockets(io));
+  const bool accepts = carried.name.empty();
+  if (accepts) makeRoomFor("via " + carried.via);
+  const auto link = newLink();
+  link->carry(std::move(sockets.links), carried);
+  if (accepts) handshakes[link->info().id] = link->limitedBy();
+  return makePipe(std::move(sockets.ours), std::move(pipeEvents));
 }
 
 // One more would be too many: the oldest of that address goes, or of the address that has most. So whoever opens

@@ -128,6 +128,10 @@ void PeerNetwork::undial(const std::string& name) {
   if (Link* link = impl_->find(attempt)) link->end("not dialled any more");
 }
 
+Result<std::unique_ptr<Pipe>> PeerNetwork::carry(const CarriedLink& link, PipeEvents events) {
+  return impl_->carry(link, std::move(events));
+}
+
 void PeerNetwork::trust(LinkId link) {
   if (Link* found = impl_->find(link)) found->trust();
 }

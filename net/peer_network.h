@@ -21,6 +21,7 @@
 #include "base/crypto.h"
 #include "base/result.h"
 #include "net/loop.h"
+#include "net/pipe.h"
 #include "net/tls_identity.h"
 
 namespace witan::net {
@@ -37,6 +38,7 @@ struct LinkInfo {
   bool dialled = false;  // by this end
   std::string purpose;   // the ALPN protocol (RFC 7301) that both agreed on
   std::string name;      // of the dial; empty if it was accepted
+  std::string via;       // who carries it (PeerNetwork::carry); empty: it has a connection of its own
 };
 
 // What has gone over a link so far.
@@ -45,6 +47,14 @@ struct LinkStats {
   std::uint64_t framesIn = 0, framesOut = 0;  // the transport's own included; framesOut counts calls of send()
   std::int64_t roundTripMs = -1;              // of the latest ping; -1: none came back yet
   std::int64_t upSinceMs = 0;                 // Loop::nowMs()
+};
+
+// A link whose bytes somebody else carries.
+struct CarriedLink {
+  std::string via;                // who does; shown as the address, and whom a limit per address is for
+  std::string name;               // as of a dial; empty: this end accepts
+  std::optional<PublicKey> key;   // whom to expect; else admit() decides
+  std::string purpose{kMemberPurpose};
 };
 
 // An address that is dialled until undial().
@@ -85,6 +95,7 @@ struct PeerEvents {
   // Each link that was up, once, however it ended: also close() and drop() of this end.
   std::function<void(LinkId, std::string_view reason)> down;
   std::function<void(LinkId)> room;  // its queue fell below a quarter of the limit
+  std::function<void(const std::string& name)> missed;  // a dial has failed; the next follows by itself
   // "info", "warning": refused handshakes, failed dials, limits. At most 20 in 10 seconds, then one that counts the
   // rest.
   std::function<void(std::string_view level, std::string_view what)> log;
@@ -107,6 +118,10 @@ class PeerNetwork {
   void dial(const std::string& name, const std::string& address, std::optional<PublicKey> key,
             const std::string& purpose = std::string(kMemberPurpose));
   void undial(const std::string& name);  // dials no more; a link that is up stays
+
+  // One link over bytes that the caller carries to the other device's carry() and back; tried once. Errors
+  // (unavailable): no more file descriptors, the network is closed.
+  Result<std::unique_ptr<Pipe>> carry(const CarriedLink& link, PipeEvents events);
 
   void trust(LinkId link);  // frames up to maxFrameBytes from now on
 

@@ -54,6 +54,7 @@ struct PeerNetwork::Impl final : LinkOwner {
   void acceptNext(asio::ip::tcp::acceptor& acceptor);
   void accepted(asio::ip::tcp::socket socket);
   void makeRoomFor(const std::string& address);
+  Result<std::unique_ptr<Pipe>> carry(const CarriedLink& carried, PipeEvents pipeEvents);
 
   // net/peer_dial.cpp
   void dial(const std::string& name, Dial dial);

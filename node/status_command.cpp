@@ -126,7 +126,7 @@ std::string peersWords(const json::value& answer, const DeviceNames& names) {
     std::string state = connected ? "connected" : isTrue(peer, "cut") ? "cut by an operator" : "not connected";
     if (connected && isTrue(peer, "inSync")) state += ", in sync";
     if (peer.get_object().contains("seconds")) state += ", for " + shown(peer, "seconds") + " s";
-    rows.push_back({names.in(shown(peer, "device")), shown(peer, "address"), state,
+    rows.push_back({names.in(shown(peer, "device")), names.in(shown(peer, "address")), state,
                     connected ? "" : names.in(shown(peer, "lastEnd"))});
   }
   return rows.empty() ? "no other devices\n" : columns(rows);

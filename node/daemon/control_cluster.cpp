@@ -123,6 +123,7 @@ void peers(const ControlCall& call) {
     json::object row{{"device", peer.device},       {"name", peer.name},         {"address", peer.address},
                      {"connected", peer.connected}, {"cut", peer.blocked},       {"framesIn", peer.framesIn},
                      {"bytesIn", peer.bytesIn},     {"bytesOut", peer.bytesOut}, {"queuedBytes", peer.queuedBytes}};
+    if (!peer.via.empty()) row["via"] = peer.via;
     if (peer.sinceMs > 0) row["seconds"] = (now - peer.sinceMs) / 1000;
     if (!peer.lastEnd.empty()) row["lastEnd"] = peer.lastEnd;
     if (const replication::SyncSession* session = call.daemon.replica().session(peer.device)) {

@@ -204,7 +204,7 @@ Status Daemon::openPeers() {
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ = std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
-                                      PeerDesk::Options{replica().device(), config_.dial}, std::move(events));
+                                      PeerDesk::Options{replica().device(), config_.dial, config_.carry}, std::move(events));
   return okStatus();
 }
 

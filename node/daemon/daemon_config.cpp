@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
 constexpr std::size_t kMaxListItems = 64;
 
-using Slot =
-    std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*, std::vector<std::string> DaemonConfig::*>;
+using Slot = std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*,
+                          std::vector<std::string> DaemonConfig::*, bool DaemonConfig::*>;
 
 struct Key {
   std::string_view section, name;
@@ -32,6 +32,7 @@ const std::array kKeys{
     Key{"node", "listen", &DaemonConfig::listen, "addresses on which other devices are heard"},
     Key{"node", "advertise", &DaemonConfig::advertise, "addresses that others should dial; empty: those of listen"},
     Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
+    Key{"relay", "carry", &DaemonConfig::carry, "true or false: passes links between devices that cannot reach each other"},
     Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
     Key{"metrics", "listen", &DaemonConfig::metrics,
         "serves /metrics, /livez, /readyz without a token; empty: nowhere"},
@@ -76,6 +77,9 @@ Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, con
   } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
     if (!node.is_integer()) return atLine(file, node.source(), name + " must be a whole number");
     config.** number = node.value<std::int64_t>().value();
+  } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+    if (!node.is_boolean()) return atLine(file, node.source(), name + " must be true or false");
+    config.** yes = node.value<bool>().value();
   } else {
     const toml::array* list = node.as_array();
     if (list == nullptr || list->size() > kMaxListItems)
@@ -155,6 +159,10 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment) {
       const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into.**number);
       if (failure != std::errc{} || end != text.data() + text.size())
         return invalid("$" + variable + " is " + inQuotes(text), "it must be a whole number");
+    } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+      if (text != "true" && text != "false")
+        return invalid("$" + variable + " is " + inQuotes(text), "it must be true or false");
+      into.** yes = text == "true";
     } else {
       into.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot) = split(text);
     }
@@ -200,6 +208,8 @@ std::string configText(const DaemonConfig& config) {
       out += jsonQuoted(config.**text);
     } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
       out += std::to_string(config.**number);
+    } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+      out += config.**yes ? "true" : "false";
     } else {
       out += "[";
       for (const std::string& item : config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot))

@@ -21,6 +21,8 @@ struct DaemonConfig {
   std::vector<std::string> advertise;                 // what it tells others to dial; empty: where it listens
   // [peers]
   std::vector<std::string> dial;  // addresses besides those of the roster
+  // [relay]
+  bool carry = true;  // links between devices that cannot reach each other
   // [control]
   std::string control;  // "127.0.0.1:7601" or "unix:/path"; empty: a socket in the directory
   std::string metrics;  // address that serves /metrics and health checks without a token; empty: none

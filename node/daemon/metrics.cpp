@@ -137,6 +137,18 @@ void peersOf(Page& page, Daemon& daemon) {
            static_cast<double>(daemon.peers().refusedLinks()));
 }
 
+void relayOf(Page& page, const RelayDesk& relay) {
+  const TunnelCounters& c = relay.counters();
+  page.one("relay_tunnels", "gauge", "Links between two others that this device carries.",
+           static_cast<double>(relay.carrying()));
+  page.one("relay_own_tunnels", "gauge", "Tunnels through others that this device has or asks for.",
+           static_cast<double>(relay.ends()));
+  page.one("relay_opened_total", "counter", "Tunnels opened between two others.", static_cast<double>(c.carried));
+  page.one("relay_refused_total", "counter", "Tunnels asked for that did not come to be.",
+           static_cast<double>(c.refused));
+  page.one("relay_carried_bytes_total", "counter", "Bytes carried between others.", static_cast<double>(c.bytes));
+}
+
 void agentsOf(Page& page, const agents::AgentHost& host) {
   const agents::HostCounters& c = host.counters();
   page.one("agent_runs_started_total", "counter", "Runs of agents started here.", static_cast<double>(c.started));
@@ -165,6 +177,7 @@ std::string metricsText(Daemon& daemon) {
   counters(page, daemon.replica().counters());
   if (daemon.etcd() != nullptr) etcdOf(page, daemon.etcd()->state(), daemon.replica().counters().etcd);
   peersOf(page, daemon);
+  relayOf(page, daemon.peers().relay());
   if (const agents::AgentHost* host = daemon.replica().agents()) agentsOf(page, *host);
   if (const Tracer* tracer = daemon.tracer()) {
     page.one("trace_spans_exported_total", "counter", "Spans that the collector took.",

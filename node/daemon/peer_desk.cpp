@@ -11,6 +11,7 @@ namespace witan::node {
 namespace {
 
 constexpr std::int64_t kShortLifeMs = 1'000;
+constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
 
 net::PeerNetworkOptions networkOptions() {
   net::PeerNetworkOptions options;
@@ -45,17 +46,42 @@ PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook
                       if (const auto at = links_.find(id); at != links_.end() && !at->second.device.empty())
                         events_.room(at->second.device);
                     },
+                .missed = [this](const std::string& dial) { seek(dial.substr(0, dial.find('/'))); },
                 .log =
                     [this](std::string_view level, std::string_view what) {
                       level == "warning" && !what.starts_with("no link to") ? log_.warn("net", what)
                                                                             : log_.debug("net", what);
-                    }}) {}
+                    }}),
+      relay_(loop, network_, book, log, {options_.device, options_.carry}, relayHooks()) {}
 
 PeerDesk::~PeerDesk() = default;
 
 Result<std::string> PeerDesk::listen(const std::string& address) { return network_.listen(address); }
 
+RelayDesk::Hooks PeerDesk::relayHooks() {
+  RelayDesk::Hooks hooks;
+  hooks.send = [this](const std::string& device, std::string frames) { send(device, std::move(frames), false); };
+  hooks.breakLink = [this](const std::string& device, std::string_view why) {
+    const auto at = byDevice_.find(device);
+    if (at == byDevice_.end()) return;
+    const net::LinkId id = at->second;
+    down(id, why);
+    network_.close(id, why);
+  };
+  hooks.welcome = [this](const std::string& device) { return welcome(device); };
+  return hooks;
+}
+
 // --- who may
+
+Status PeerDesk::welcome(const std::string& device) const {
+  const auto no = [](const char* why) -> Status { return Error{ErrorCode::unauthorised, why, ""}; };
+  const RosterDevice* known = book_.current().find(device);
+  if (known == nullptr || !known->active()) return no("no member of the cluster");
+  if (cut_.contains(device)) return no("an operator has cut this link");
+  const Link* link = linkOf(device);
+  return link != nullptr && link->info.via.empty() ? no("there is a direct link already") : okStatus();
+}
 
 Status PeerDesk::admit(const net::LinkInfo& info) {
   const auto refuse = [&](std::string why) -> Status {
@@ -63,6 +89,7 @@ Status PeerDesk::admit(const net::LinkInfo& info) {
     log_.warn("net", "refused a link", {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", why}});
     return Error{ErrorCode::unauthorised, std::move(why), ""};
   };
+  if (info.purpose == net::kJoinPurpose && !info.via.empty()) return refuse("only members have links through others");
   if (info.purpose == net::kJoinPurpose) return info.dialled ? refuse("this device is a member already") : okStatus();
   if (info.purpose != net::kMemberPurpose) return refuse("unknown purpose " + info.purpose);
   const RosterDevice* device = book_.current().byKey(info.key);
@@ -74,8 +101,9 @@ Status PeerDesk::admit(const net::LinkInfo& info) {
   return okStatus();
 }
 
-// Of two links between the same devices both sides keep the one that the smaller id dialled.
+// Of two links between the same devices both sides keep the direct one; else the one that the smaller id dialled.
 bool PeerDesk::keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const {
+  if (old.info.via.empty() != info.via.empty()) return info.via.empty();
   const bool smaller = options_.device < device;
   const auto preferred = [&](const net::LinkInfo& link) { return link.dialled == smaller; };
   return preferred(info) || !preferred(old.info);
@@ -104,8 +132,12 @@ void PeerDesk::up(const net::LinkInfo& info) {
   network_.trust(info.id);
   byDevice_[name] = info.id;
   links_[info.id] = std::move(link);
-  // The other side found this one: no need to look for it, until the link ends.
-  if (!info.dialled) undial(name);
+  relay_.settled(name);
+  if (info.via.empty()) {
+    // The other side found this one: no need to look for it, until the link ends.
+    if (!info.dialled) undial(name);
+    relay_.linked(name);
+  }
   log_.info("peers", "connected", {{"device", device->name}, {"id", name}, {"address", info.address}});
   tellRoster(info.id);
   events_.connected(name);
@@ -124,9 +156,15 @@ void PeerDesk::down(net::LinkId id, std::string_view reason) {
   if (const auto current = byDevice_.find(link.device); current != byDevice_.end() && current->second == id)
     byDevice_.erase(current);
   log_.info("peers", "disconnected", {{"id", link.device}, {"why", std::string(reason)}});
+  const bool direct = link.info.via.empty();
+  if (direct) relay_.unlinked(link.device, "the link with it has ended: " + past.end);
   events_.disconnected(link.device);
   // Two that cannot talk to each other do not try ten times a second.
-  if (past.shortLived > 2) return dialLater(link.device, 1'000LL << std::min(past.shortLived, 6u));
+  if (past.shortLived > 2) {
+    relay_.settled(link.device);
+    return dialLater(link.device, 1'000LL << std::min(past.shortLived, 6u));
+  }
+  if (!direct && welcome(link.device).ok()) relay_.missing(link.device);  // another way, at once
   if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
 }
 
@@ -152,7 +190,8 @@ void PeerDesk::dialAll() {
 
 void PeerDesk::dial(const RosterDevice& device) {
   if (!device.active() || device.device == options_.device || cut_.contains(device.device)) return;
-  if (byDevice_.contains(device.device) || waiting_.contains(device.device)) return;
+  const Link* link = linkOf(device.device);
+  if ((link != nullptr && link->info.via.empty()) || waiting_.contains(device.device)) return;
   auto key = publicKeyFromHex(device.keys.back(), "key");
   if (!key.ok()) return;
   for (const std::string& address : device.addresses) {
@@ -160,6 +199,25 @@ void PeerDesk::dial(const RosterDevice& device) {
     if (!dialling_[device.device].insert(name).second) continue;
     network_.dial(name, address, *key, std::string(net::kMemberPurpose));
   }
+  seek(device.device);
+}
+
+// If each of its addresses has failed, or it has none, somebody else may have a link with it. The dials go on.
+void PeerDesk::seek(const std::string& device) {
+  if (byDevice_.contains(device) || waiting_.contains(device) || !welcome(device).ok()) return;
+  if (const auto dials = dialling_.find(device); dials != dialling_.end()) {
+    const auto failing = [&](const net::DialInfo& dial) {
+      return dial.failures > 0 && dials->second.contains(dial.name);
+    };
+    const auto all = network_.dials();
+    if (std::count_if(all.begin(), all.end(), failing) < std::ssize(dials->second)) return;
+  }
+  relay_.missing(device, kGraceMs);
+}
+
+const PeerDesk::Link* PeerDesk::linkOf(std::string_view device) const {
+  const auto at = byDevice_.find(device);
+  return at == byDevice_.end() ? nullptr : &links_.find(at->second)->second;
 }
 
 void PeerDesk::undial(const std::string& device) {
@@ -170,6 +228,7 @@ void PeerDesk::undial(const std::string& device) {
 void PeerDesk::cut(const std::string& device) {
   cut_.insert(device);
   undial(device);
+  relay_.settled(device);
   if (const auto at = byDevice_.find(device); at != byDevice_.end()) {
     const net::LinkId id = at->second;
     down(id, "an operator has cut it");
@@ -211,6 +270,10 @@ void PeerDesk::clusterFrame(Link& link, std::string_view bytes) {
   if (link.device.empty() && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
   if (!link.device.empty() && type == ClusterFrame::roster) return onRoster(link, bytes);
   if (!link.device.empty() && type == ClusterFrame::rotateKey) return onRotate(link, bytes);
+  if (isTunnelFrame(static_cast<std::uint8_t>(bytes[4]))) {
+    if (!link.device.empty() && link.info.via.empty()) return relay_.frame(link.device, bytes);
+    return network_.close(link.info.id, "tunnels are for direct links between members");
+  }
   if (!link.device.empty() && type != ClusterFrame::joinRequest && type != ClusterFrame::joinAnswer)
     return events_.received(link.device, bytes);
   network_.close(link.info.id, "a frame that does not belong here");
@@ -259,6 +322,7 @@ void PeerDesk::applyRoster(std::string_view from) {
   }
   for (const RosterDevice& device : roster.devices) {
     const RosterDevice& before = applied_[device.device];
+    if (!device.active()) relay_.settled(device.device);
     if (!device.active() || device.addresses != before.addresses || device.keys != before.keys) undial(device.device);
     applied_[device.device] = device;
     dial(device);
@@ -329,6 +393,7 @@ std::vector<PeerStatus> PeerDesk::status() const {
       status.connected = true;
       status.dialled = link.info.dialled;
       status.address = link.info.address;
+      status.via = link.info.via;
       status.framesIn = link.framesIn;
       status.bytesIn = link.bytesIn;
       status.bytesOut = link.bytesOut;

@@ -3,6 +3,7 @@
 //
 //   a link comes up   -> Events::connected(device);  each frame of replication and adjudication -> Events::received
 //   the roster grows  -> links of devices that may no more are dropped at once, new ones are dialled
+//   a device cannot be dialled  -> the RelayDesk looks for a way through a third one; a direct link takes its place
 //
 // Main thread only. Loop, book, desk and log outlive it.
 #pragma once
@@ -17,12 +18,14 @@
 #include "node/cluster/enrolment_desk.h"
 #include "node/cluster/roster_book.h"
 #include "node/daemon/log.h"
+#include "node/daemon/relay_desk.h"
 
 namespace witan::node {
 
 // One known device, for `witan peers`.
 struct PeerStatus {
   std::string device, name, address;
+  std::string via;  // the device that carries the link; empty: direct, or none
   bool connected = false, dialled = false, blocked = false;
   std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0, queuedBytes = 0;
   std::int64_t sinceMs = 0;  // steady, of the link or of its end
@@ -43,6 +46,7 @@ class PeerDesk {
   struct Options {
     std::string device;  // this one
     std::vector<std::string> dial;
+    bool carry = true;  // links of others
   };
 
   PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
@@ -72,6 +76,7 @@ class PeerDesk {
   std::vector<PeerStatus> status() const;
   // What refused strangers came with, since the start.
   std::uint64_t refusedLinks() const { return refused_; }
+  const RelayDesk& relay() const { return relay_; }
   // Tells everybody good-bye.
   void close();
 
@@ -88,6 +93,9 @@ class PeerDesk {
     unsigned shortLived = 0;  // links in a row that ended as soon as they were there
   };
 
+  RelayDesk::Hooks relayHooks();
+  // ok: there could be a link with it, and there is no direct one.
+  Status welcome(const std::string& device) const;
   Status admit(const net::LinkInfo& info);
   void up(const net::LinkInfo& info);
   void down(net::LinkId id, std::string_view reason);
@@ -102,6 +110,8 @@ class PeerDesk {
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
   void undial(const std::string& device);
+  void seek(const std::string& device);
+  const Link* linkOf(std::string_view device) const;  // null: none
 
   net::Loop& loop_;
   RosterBook& book_;
@@ -118,6 +128,7 @@ class PeerDesk {
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   std::uint64_t refused_ = 0;
   net::PeerNetwork network_;
+  RelayDesk relay_;
 };
 
 }  // namespace witan::node

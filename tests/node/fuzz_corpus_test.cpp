@@ -22,6 +22,7 @@
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
+#include "tests/fuzz/target_tunnel_frame.h"
 #include "tests/fuzz/target_turtle.h"
 
 namespace witan::node {
@@ -49,6 +50,7 @@ constexpr Target kTargets[] = {
     {"proposal", fuzz::fuzzProposal},
     {"text", fuzz::fuzzText},
     {"sync_frame", fuzz::fuzzSyncFrame},
+    {"tunnel_frame", fuzz::fuzzTunnelFrame},
     {"advisory", fuzz::fuzzAdvisory},
     {"agent_snapshot", fuzz::fuzzAgentSnapshot},
     {"agents_policy", fuzz::fuzzAgentsPolicy},

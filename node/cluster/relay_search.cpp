@@ -1,0 +1,83 @@
+#include "node/cluster/relay_search.h"
+
+#include <algorithm>
+
+#include "base/crypto.h"
+
+namespace witan::node {
+
+void RelaySearch::relayCame(const std::string& relay, std::int64_t nowMs) {
+  relays_.insert(relay);
+  for (auto& [device, wanted] : wanted_) {
+    wanted.tried.erase(relay);
+    if (wanted.asking.empty()) wanted.dueMs = std::min(wanted.dueMs, nowMs);
+  }
+}
+
+void RelaySearch::relayWent(const std::string& relay) {
+  relays_.erase(relay);
+  for (auto& [device, wanted] : wanted_) {
+    wanted.tried.erase(relay);
+    if (wanted.asking == relay) wanted.asking.clear();
+  }
+}
+
+void RelaySearch::want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs) {
+  wanted_.try_emplace(device, Wanted{nowMs + delayMs, 0, {}, ""});
+}
+
+std::optional<RelaySearch::Ask> RelaySearch::next(std::int64_t nowMs) {
+  if (nowMs - windowStart_ >= kAskWindowMs) windowStart_ = nowMs, asks_ = 0;
+  if (asks_ >= kMostAsks) return std::nullopt;
+  for (auto& [device, wanted] : wanted_) {
+    if (!wanted.asking.empty() || wanted.dueMs > nowMs || !hasRelayFor(device)) continue;
+    wanted.asking = best(device, wanted);
+    if (!wanted.asking.empty()) {
+      ++asks_;
+      return Ask{wanted.asking, device};
+    }
+    wanted.tried.clear();
+    wanted.dueMs = nowMs + pauseMs(++wanted.failures);
+  }
+  return std::nullopt;
+}
+
+void RelaySearch::failed(const Ask& ask, std::int64_t nowMs) {
+  const auto at = wanted_.find(ask.device);
+  if (at == wanted_.end() || at->second.asking != ask.relay) return;
+  at->second.asking.clear();
+  at->second.tried.insert(ask.relay);
+  at->second.dueMs = nowMs;
+}
+
+std::optional<std::int64_t> RelaySearch::nextMs() const {
+  std::optional<std::int64_t> soonest;
+  for (const auto& [device, wanted] : wanted_)
+    if (wanted.asking.empty() && hasRelayFor(device)) soonest = std::min(soonest.value_or(wanted.dueMs), wanted.dueMs);
+  if (soonest && asks_ >= kMostAsks) soonest = std::max(*soonest, windowStart_ + kAskWindowMs);
+  return soonest;
+}
+
+bool RelaySearch::hasRelayFor(std::string_view device) const {
+  return relays_.size() > (relays_.contains(device) ? 1 : 0);
+}
+
+// Empty: all were tried.
+std::string RelaySearch::best(const std::string& device, const Wanted& wanted) const {
+  const auto& [first, second] = std::minmax(self_, device);
+  std::string chosen;
+  Hash lowest{};
+  for (const std::string& relay : relays_) {
+    if (relay == device || wanted.tried.contains(relay)) continue;
+    const Hash rank = sha256("witan relay|" + first + "|" + second + "|" + relay);
+    if (chosen.empty() || rank < lowest) chosen = relay, lowest = rank;
+  }
+  return chosen;
+}
+
+std::int64_t RelaySearch::pauseMs(std::uint64_t failures) {
+  const std::int64_t pause = std::min(kLongestPauseMs, kFirstPauseMs << std::min<std::uint64_t>(failures - 1, 10));
+  return pause - static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(pause / 2 + 1)));
+}
+
+}  // namespace witan::node
