@@ -51,9 +51,9 @@ struct LinkStats {
 
 // A link whose bytes somebody else carries.
 struct CarriedLink {
-  std::string via;                // who does; shown as the address, and whom a limit per address is for
-  std::string name;               // as of a dial; empty: this end accepts
-  std::optional<PublicKey> key;   // whom to expect; else admit() decides
+  std::string via;               // who does; shown as the address, and whom a limit per address is for
+  std::string name;              // as of a dial; empty: this end accepts
+  std::optional<PublicKey> key;  // whom to expect; else admit() decides
   std::string purpose{kMemberPurpose};
 };
 
@@ -94,7 +94,7 @@ struct PeerEvents {
   std::function<bool(std::string_view purpose, std::uint8_t type)> knowsFrame;
   // Each link that was up, once, however it ended: also close() and drop() of this end.
   std::function<void(LinkId, std::string_view reason)> down;
-  std::function<void(LinkId)> room;  // its queue fell below a quarter of the limit
+  std::function<void(LinkId)> room;                     // its queue fell below a quarter of the limit
   std::function<void(const std::string& name)> missed;  // a dial has failed; the next follows by itself
   // "info", "warning": refused handshakes, failed dials, limits. At most 20 in 10 seconds, then one that counts the
   // rest.

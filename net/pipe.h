@@ -17,9 +17,9 @@ namespace witan::net {
 inline constexpr std::size_t kMaxPipeRead = 64 * 1024;
 
 struct PipeEvents {
-  std::function<void(std::string_view bytes)> came;   // from the link; the view dies with the call
-  std::function<void(std::size_t bytes)> delivered;   // the link has taken what one deliver() brought
-  std::function<void()> ended;                        // the link has closed its end, once
+  std::function<void(std::string_view bytes)> came;  // from the link; the view dies with the call
+  std::function<void(std::size_t bytes)> delivered;  // the link has taken what one deliver() brought
+  std::function<void()> ended;                       // the link has closed its end, once
 };
 
 class Pipe {

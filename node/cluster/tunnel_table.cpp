@@ -109,8 +109,9 @@ Status TunnelTable::received(const std::string& device, std::string_view frame, 
     case TunnelFrame::data:
       return reading<TunnelData>(frame, [&](const TunnelData& m) { return onData({device, m.tunnel}, m, out); });
     case TunnelFrame::credit:
-      return reading<TunnelCredit>(frame,
-                                   [&](const TunnelCredit& m) { return onCredit({device, m.tunnel}, m.bytes, out); });
+      return reading<TunnelCredit>(frame, [&](const TunnelCredit& m) {
+        return onCredit({device, m.tunnel}, m.bytes, out);
+      });
     case TunnelFrame::close:
       return reading<TunnelClose>(frame, [&](const TunnelClose& m) { return onClose({device, m.tunnel}, m, out); });
   }

@@ -111,8 +111,8 @@ class TunnelTable {
     Key key;
     std::string other;
     bool asked = false, stands = false;
-    std::size_t credit = kTunnelWindow;     // that this end may still send
-    std::size_t held = 0, untold = 0;       // what came and was not given back; of it, what the link has taken
+    std::size_t credit = kTunnelWindow;  // that this end may still send
+    std::size_t held = 0, untold = 0;    // what came and was not given back; of it, what the link has taken
   };
   struct Leg {  // of a tunnel that is carried: one of the two
     Key peer;

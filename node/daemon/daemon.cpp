@@ -203,8 +203,9 @@ Status Daemon::openPeers() {
   events.rosterChanged = [this] { goOverToNextKey(), reconcileMembership(), applyRights(), touch(); };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
-  peers_ = std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
-                                      PeerDesk::Options{replica().device(), config_.dial, config_.carry}, std::move(events));
+  peers_ =
+      std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
+                                 PeerDesk::Options{replica().device(), config_.dial, config_.carry}, std::move(events));
   return okStatus();
 }
 

@@ -177,11 +177,9 @@ void RelayDesk::on(TunnelGone& gone) {
 
 void RelayDesk::on(TunnelCarried& carried) {
   if (!carried.ended) return log_.info("relay", "carries a link", {{"from", carried.from}, {"to", carried.to}});
-  log_.info("relay", "carries a link no more",
-            {{"from", carried.from},
-             {"to", carried.to},
-             {"bytes", std::to_string(carried.bytes)},
-             {"why", carried.reason}});
+  log_.info(
+      "relay", "carries a link no more",
+      {{"from", carried.from}, {"to", carried.to}, {"bytes", std::to_string(carried.bytes)}, {"why", carried.reason}});
 }
 
 }  // namespace witan::node

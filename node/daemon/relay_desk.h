@@ -30,13 +30,12 @@ class RelayDesk {
     std::function<Status(const std::string& device)> welcome;
   };
   struct Options {
-    std::string device;       // this one
-    bool carries = true;      // for others
-    std::uint64_t seed = 0;   // of the jitter; 0: from the operating system
+    std::string device;      // this one
+    bool carries = true;     // for others
+    std::uint64_t seed = 0;  // of the jitter; 0: from the operating system
   };
 
-  RelayDesk(net::Loop& loop, net::PeerNetwork& network, const RosterBook& book, Log& log, Options options,
-            Hooks hooks);
+  RelayDesk(net::Loop& loop, net::PeerNetwork& network, const RosterBook& book, Log& log, Options options, Hooks hooks);
   ~RelayDesk();
 
   // Direct links: over these, and only these, tunnels go.

@@ -69,8 +69,8 @@ void Trouble::begin() {
     case 1: return stopNode(i, true);
     case 2: return stopNode(i, false);
     case 3:
-    case 4:
-    case 5: return cutLine(i, j);
+    case 4: return cutLine(i, j);  // survived by way of a third node, unless its lines are in trouble too
+    case 5:
     case 6: return cutOff(i);
     case 7: return cluster_.etcd() != nullptr ? cutLine(i, j) : handOver();
     case 8: return stopMember(random_.below(LongCluster::kMembers));

@@ -25,9 +25,11 @@ TEST(DaemonConfig, WhatIsPrintedReadsBack) {
   config.listen = {"0.0.0.0:7600"};
   config.agents = {"udt-lab"};
   config.pendingTtlSeconds = 60;
+  config.carry = false;
   DaemonConfig read;
   ASSERT_TRUE(readConfig(read, configText(config), "x").ok());
   EXPECT_EQ(configText(read), configText(config));
+  EXPECT_FALSE(read.carry);
 }
 
 TEST(DaemonConfig, ErrorsNameTheLine) {
@@ -37,6 +39,8 @@ TEST(DaemonConfig, ErrorsNameTheLine) {
   EXPECT_EQ(problemOf("[node]\nlisten = 7\n"), "witan.toml:2: [node] listen must be a list of texts");
   EXPECT_EQ(problemOf("[ledger]\nlease_seconds = \"x\"\n"),
             "witan.toml:2: [ledger] lease_seconds must be a whole number");
+  EXPECT_EQ(problemOf("[relay]\ncarry = \"yes\"\n"), "witan.toml:2: [relay] carry must be true or false");
+  EXPECT_EQ(problemOf("[relay]\ncary = true\n"), "witan.toml:2: unknown key cary in [relay]");
   EXPECT_THAT(problemOf("[node]\nlisten = [\n"), HasSubstr("witan.toml:"));
   EXPECT_THAT(problemOf("[log]\nlevel = \"loud\"\n"), HasSubstr("[log] level is \"loud\""));
   EXPECT_THAT(problemOf("[ledger]\nengine = \"etcd\"\n"), HasSubstr("names no endpoint"));
@@ -48,14 +52,20 @@ TEST(DaemonConfig, TheEnvironmentGoesFirst) {
   ASSERT_TRUE(readEnvironment(config, [](const char* name) -> const char* {
                 if (std::string_view(name) == "WITAN_NODE_LISTEN") return "127.0.0.1:1,127.0.0.1:2";
                 if (std::string_view(name) == "WITAN_LEDGER_LEASE_SECONDS") return "30";
+                if (std::string_view(name) == "WITAN_RELAY_CARRY") return "false";
                 return nullptr;
               }).ok());
   EXPECT_EQ(config.listen, (std::vector<std::string>{"127.0.0.1:1", "127.0.0.1:2"}));
   EXPECT_EQ(config.leaseSeconds, 30);
+  EXPECT_FALSE(config.carry);
   const Status wrong = readEnvironment(config, [](const char* name) -> const char* {
     return std::string_view(name) == "WITAN_LEDGER_LEASE_SECONDS" ? "soon" : nullptr;
   });
   EXPECT_THAT(wrong.error().message, HasSubstr("$WITAN_LEDGER_LEASE_SECONDS is \"soon\""));
+  const Status perhaps = readEnvironment(config, [](const char* name) -> const char* {
+    return std::string_view(name) == "WITAN_RELAY_CARRY" ? "perhaps" : nullptr;
+  });
+  EXPECT_THAT(perhaps.error().message, HasSubstr("$WITAN_RELAY_CARRY is \"perhaps\""));
 }
 
 TEST(Log, NobodyForgesALine) {

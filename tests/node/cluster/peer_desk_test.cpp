@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
+#include "node/cluster/tunnel_messages.h"
 #include "tests/net/device.h"
 #include "tests/node/scratch.h"
 
@@ -26,8 +29,9 @@ RosterDevice deviceOf(char letter) {
 struct PeerDeskTest : ::testing::Test {
   static RosterBook bookIn(const std::string& dir, const SigningKey& admin) {
     std::filesystem::create_directories(dir);
-    Roster roster{clusterIdOf(admin.publicKey()), 1, {deviceOf('a'), deviceOf('b')}};
-    if (roster.devices[1].device < roster.devices[0].device) std::swap(roster.devices[0], roster.devices[1]);
+    Roster roster{clusterIdOf(admin.publicKey()), 1, {deviceOf('a'), deviceOf('b'), deviceOf('c')}};
+    std::sort(roster.devices.begin(), roster.devices.end(),
+              [](const RosterDevice& one, const RosterDevice& another) { return one.device < another.device; });
     return *RosterBook::create(dir, admin.publicKey(), *signRoster(roster, admin));
   }
   // The other end, which is dialled, admits last: `meanwhile` happens when the desk has admitted it and is not linked
@@ -86,6 +90,87 @@ TEST_F(PeerDeskTest, OtherwiseItStands) {
   other.until([&] { return !connected.empty(); }, "a link");
   EXPECT_EQ(connected.front(), deviceOf('b').device);
   EXPECT_TRUE(other.downs.empty());
+}
+
+// The other device as a relay: it offers a link with c, and carries the bytes of `end`, who may be c or not.
+struct RelayedTest : PeerDeskTest {
+  template <class T>
+  void say(const T& message) {
+    other.network->send(other.last, tunnelFrame(message));
+  }
+  void offer(net::test::Device& end, const std::string& as) {
+    desk.dialAll();
+    other.until([&] { return connected.size() == 1 && other.up.size() == 1; }, "a direct link");
+    net::PipeEvents events;
+    events.came = [this](std::string_view bytes) {
+      TunnelData data;
+      data.tunnel = number;
+      data.bytes.assign(bytes.begin(), bytes.end());
+      say(data);
+      pipe->allow(kTunnelChunk);
+    };
+    pipe = *end.network->carry({"b", "to a", net::test::keyOf('a').publicKey()}, std::move(events));
+    other.onFrame = [this](net::LinkId, std::string_view frame) {
+      const auto type = static_cast<TunnelFrame>(frame[4]);
+      TunnelData data;
+      if (type == TunnelFrame::opened) pipe->allow(kTunnelChunk);
+      if (type == TunnelFrame::data && readTunnelFrame(frame, data).ok())
+        pipe->deliver(std::string(data.bytes.begin(), data.bytes.end()));
+      if (type == TunnelFrame::close && readTunnelFrame(frame, closed).ok()) pipe.reset();
+    };
+    TunnelOffer message;
+    message.tunnel = number;
+    message.device = as;
+    say(message);
+  }
+
+  const std::uint64_t number = deviceOf('b').device < deviceOf('a').device ? 3 : 2;
+  TunnelClose closed;
+  std::unique_ptr<net::Pipe> pipe;
+};
+
+TEST_F(RelayedTest, ALinkThroughAnotherDeviceStandsAndADirectOneTakesItsPlace) {
+  net::test::Device c(loop, 'c');
+  offer(c, deviceOf('c').device);
+  c.until([&] { return connected.size() == 2; }, "the link with c");
+  EXPECT_EQ(connected.back(), deviceOf('c').device);
+  for (const PeerStatus& peer : desk.status())
+    EXPECT_EQ(peer.via, peer.device == deviceOf('c').device ? deviceOf('b').device : "");
+  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  c.until([&] { return connected.size() == 3 && c.downs.size() == 1; }, "a direct link, and the end of the other");
+  EXPECT_THAT(c.downs.front().reason, HasSubstr("another link took its place"));
+  for (const PeerStatus& peer : desk.status()) EXPECT_EQ(peer.via, "");
+}
+
+TEST_F(RelayedTest, WhoIsBroughtIsWhoItIsSaidToBe) {
+  net::test::Device stranger(loop, 's');
+  offer(stranger, deviceOf('c').device);
+  stranger.until([&] { return stranger.loggedWith("was expected"); }, "a refusal");
+  EXPECT_EQ(connected.size(), 1u);
+}
+
+TEST_F(RelayedTest, NobodyIsBroughtWhoIsNoMemberOrCut) {
+  net::test::Device c(loop, 'c');
+  desk.cut(deviceOf('c').device);
+  offer(c, deviceOf('c').device);
+  c.until([&] { return closed.tunnel != 0; }, "a refusal");
+  EXPECT_EQ(closed.why, TunnelWhy::notWanted);
+  EXPECT_EQ(closed.reason, "an operator has cut this link");
+  TunnelOffer stranger;
+  stranger.tunnel = number + 2, stranger.device = deviceOf('s').device;
+  say(stranger);
+  c.until([&] { return closed.tunnel == number + 2; }, "another");
+  EXPECT_EQ(closed.reason, "no member of the cluster");
+}
+
+TEST_F(RelayedTest, AFrameOfATunnelThatNeverWasEndsTheLink) {
+  desk.dialAll();
+  other.until([&] { return connected.size() == 1 && other.up.size() == 1; }, "a direct link");
+  TunnelData data;
+  data.tunnel = 77, data.bytes = {1};
+  say(data);
+  other.until([&] { return !other.downs.empty(); }, "the end");
+  EXPECT_THAT(other.downs.front().reason, HasSubstr("tunnel 77 was never opened"));
 }
 
 }  // namespace
