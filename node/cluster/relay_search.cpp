@@ -23,7 +23,7 @@ void RelaySearch::relayWent(const std::string& relay) {
 }
 
 void RelaySearch::want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs) {
-  wanted_.try_emplace(device, Wanted{nowMs + delayMs, 0, {}, ""});
+  wanted_.try_emplace(device, Wanted{nowMs + delayMs, 0, 0, {}, ""});
 }
 
 std::optional<RelaySearch::Ask> RelaySearch::next(std::int64_t nowMs) {
@@ -31,13 +31,14 @@ std::optional<RelaySearch::Ask> RelaySearch::next(std::int64_t nowMs) {
   if (asks_ >= kMostAsks) return std::nullopt;
   for (auto& [device, wanted] : wanted_) {
     if (!wanted.asking.empty() || wanted.dueMs > nowMs || !hasRelayFor(device)) continue;
+    if (wanted.afreshMs != 0 && nowMs >= wanted.afreshMs) wanted.tried.clear(), wanted.afreshMs = 0;
     wanted.asking = best(device, wanted);
     if (!wanted.asking.empty()) {
       ++asks_;
       return Ask{wanted.asking, device};
     }
-    wanted.tried.clear();
-    wanted.dueMs = nowMs + pauseMs(++wanted.failures);
+    if (wanted.afreshMs == 0) wanted.afreshMs = nowMs + pauseMs(++wanted.failures);
+    wanted.dueMs = wanted.afreshMs;
   }
   return std::nullopt;
 }

@@ -51,8 +51,8 @@ class RelaySearch {
 
  private:
   struct Wanted {
-    std::int64_t dueMs = 0;
-    std::uint64_t failures = 0;  // rounds of all relays
+    std::int64_t dueMs = 0, afreshMs = 0;  // afresh: all were tried, and may be again from then on; 0: not so
+    std::uint64_t failures = 0;            // rounds of all relays
     std::set<std::string, std::less<>> tried;
     std::string asking;  // empty: nobody
   };

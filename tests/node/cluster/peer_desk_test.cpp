@@ -107,16 +107,19 @@ struct RelayedTest : PeerDeskTest {
       data.tunnel = number;
       data.bytes.assign(bytes.begin(), bytes.end());
       say(data);
-      pipe->allow(kTunnelChunk);
+      if (pipe) pipe->allow(kTunnelChunk);
     };
     pipe = *end.network->carry({"b", "to a", net::test::keyOf('a').publicKey()}, std::move(events));
     other.onFrame = [this](net::LinkId, std::string_view frame) {
       const auto type = static_cast<TunnelFrame>(frame[4]);
       TunnelData data;
       if (type == TunnelFrame::opened) pipe->allow(kTunnelChunk);
-      if (type == TunnelFrame::data && readTunnelFrame(frame, data).ok())
+      if (type == TunnelFrame::data && pipe && readTunnelFrame(frame, data).ok())
         pipe->deliver(std::string(data.bytes.begin(), data.bytes.end()));
-      if (type == TunnelFrame::close && readTunnelFrame(frame, closed).ok()) pipe.reset();
+      TunnelClose close;  // of what was offered; the desk may ask for a way by itself
+      if (type != TunnelFrame::close || !readTunnelFrame(frame, close).ok() || close.tunnel % 2 != number % 2) return;
+      closed = close;
+      pipe.reset();
     };
     TunnelOffer message;
     message.tunnel = number;

@@ -243,7 +243,9 @@ TEST(TunnelLimitsTest, OfAPairOfADeviceAndInTotal) {
       t.open("a", "c");
       if (withD) t.open("d", "c");
     }
-    EXPECT_EQ(t.at("b").counters().refused, (withD ? 20 : 10) - t.at("b").carrying());
+    if (limits.ends > 20) {
+      EXPECT_EQ(t.at("b").counters().refused, (withD ? 20 : 10) - t.at("b").carrying());
+    }
     for (const TunnelGone& gone : only<TunnelGone>(t.happened["a"])) EXPECT_EQ(gone.why, TunnelWhy::tooMany);
     return t.at("b").carrying();
   };
