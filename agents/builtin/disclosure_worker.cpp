@@ -12,6 +12,8 @@ constexpr std::string_view kPlace = "disclosure/";
 constexpr std::string_view kNames[] = {"case", "open", "due", "opened"};
 constexpr std::size_t kAtOnce = 4;         // vulnerabilities of one turn: an episode takes 16 looks a turn
 constexpr std::size_t kMostPlanned = 200;  // actions of one run; the others wait for the next night
+// Of one case: it goes into the look's arguments, and these have 64 KiB.
+constexpr std::size_t kMostCaseBytes = 60 * 1024;
 constexpr std::int64_t kDayMs = 24 * 3'600'000;
 
 // Of "disclosure/P/V/case": "disclosure/P/V/" and "case"; empty: it is none of ours.
@@ -66,10 +68,20 @@ json::array listOf(const Texts& texts) {
   return list;
 }
 
+// What is left alone, and why: the run fails with it, so that its status and the log say so.
+void note(json::object& sigma, const std::string& line) {
+  json::value& list = sigma["unusable"];
+  if (!list.is_array()) list = json::array{};
+  list.get_array().emplace_back(line);
+}
+
 // What is to be done about one vulnerability: all of it, or nothing if the plan is full.
-void keep(json::object& sigma, const Actions& actions) {
+void keep(json::object& sigma, const std::string& what, const Actions& actions) {
   json::value& plan = sigma["plan"];
   if (!plan.is_array()) plan = json::array{};
+  if (actions.size() > kMostPlanned)
+    return note(sigma, what + ": " + std::to_string(actions.size()) + " actions at once, and a run takes " +
+                           std::to_string(kMostPlanned) + "; a person has to begin");
   if (plan.get_array().size() + actions.size() > kMostPlanned) return;
   for (const replication::PlanAction& one : actions)
     plan.get_array().push_back(
@@ -84,10 +96,14 @@ DisclosureAdvice adviceOf(const json::object& content) {
   return advice;
 }
 
-void note(json::object& sigma, const std::string& line) {
-  json::value& list = sigma["unusable"];
-  if (!list.is_array()) list = json::array{};
-  list.get_array().emplace_back(line);
+// The entries that readOn() asked for, in its order.
+std::vector<std::string> askedFor(const json::object& sigma) {
+  std::vector<std::string> ids = textsIn(sigma, "others");
+  if (ids.size() > kAtOnce) ids.resize(kAtOnce);
+  if (!ids.empty()) return ids;
+  for (const std::string& stem : textsIn(sigma, "reading"))
+    for (const std::string_view name : kNames) ids.push_back(stem + std::string(name));
+  return ids;
 }
 
 }  // namespace
@@ -142,12 +158,16 @@ Turn DisclosureWorker::seeList(json::object sigma, const json::array& seen) cons
   for (const json::value& entry : *entries)
     if (entry.is_object())
       if (const std::string stem = split(stringOf(entry.get_object(), "id")).first; !stem.empty()) stems.insert(stem);
-  if (stems.empty()) return {nullptr, {}, Finish{"no case is under way", {}, {}, {}, false}};
+  if (flag(*content, "more"))
+    note(sigma, "cases that the list has no room for: they wait until something of them changes");
+  if (stems.empty() && !sigma.contains("unusable"))
+    return {nullptr, {}, Finish{"no case is under way", {}, {}, {}, false}};
   // A plan ends at its first failure: another case comes first each night, so that none is behind another for ever.
   std::vector<std::string> order(stems.begin(), stems.end());
   const auto night =
       static_cast<std::size_t>(std::max<std::int64_t>(0, integerOf(sigma, "nowMs").value_or(0)) / kDayMs);
-  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(night % order.size()), order.end());
+  if (!order.empty())
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(night % order.size()), order.end());
   sigma["todo"] = listOf(order);
   return readOn(std::move(sigma));
 }
@@ -171,10 +191,16 @@ Turn DisclosureWorker::readOn(json::object sigma) const {
 
 Turn DisclosureWorker::seeEntries(json::object sigma, const json::array& seen) const {
   Payloads entries;
-  for (const json::value& one : seen)
-    if (const json::object* entry = contentOf(one))
-      if (const json::object* payload = payloadOf(*entry))
-        entries.insert_or_assign(std::string(stringOf(*entry, "id")), *payload);
+  const std::vector<std::string> asked = askedFor(sigma);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const json::object *entry = contentOf(seen[i]), *answer = seen[i].if_object();
+    if (entry == nullptr && answer != nullptr && i < asked.size())
+      if (const std::string_view error = stringOf(*answer, "error"); !error.empty())
+        note(sigma, asked[i] + ": " + std::string(error));
+    if (entry == nullptr) continue;
+    if (const json::object* payload = payloadOf(*entry))
+      entries.insert_or_assign(std::string(stringOf(*entry, "id")), *payload);
+  }
   planOthers(sigma, entries);
   Looks looks;
   json::array kept;
@@ -190,6 +216,9 @@ Turn DisclosureWorker::seeEntries(json::object sigma, const json::array& seen) c
                              has("opened")};
     if (one.portfolio.empty() || one.v.empty()) {
       note(sigma, stem + "case names no portfolio or no vulnerability");
+    } else if (const std::size_t size = canonicalJson(about->second).size(); size > kMostCaseBytes) {
+      note(sigma, stem + "case has " + std::to_string(size) + " bytes, and an agent takes " +
+                      std::to_string(kMostCaseBytes) + " of one case");
     } else if (mayBegin(one)) {
       kept.push_back(toJson(one));
       looks.push_back({"disclosure.next",
@@ -211,7 +240,7 @@ void DisclosureWorker::planOthers(json::object& sigma, const Payloads& entries) 
     if (entry == entries.end()) continue;
     auto plans = plan(entry->second);
     if (plans.ok())
-      keep(sigma, *plans);
+      keep(sigma, others[i], *plans);
     else
       note(sigma, others[i] + ": " + plans.error().message);
   }
@@ -241,7 +270,7 @@ Turn DisclosureWorker::seeAdvice(json::object sigma, const json::array& seen) co
         actions.push_back(std::move(proposed));
       }
     tell(one, advice, actions);
-    keep(sigma, actions);
+    keep(sigma, one.stem, actions);
   }
   return readOn(std::move(sigma));
 }

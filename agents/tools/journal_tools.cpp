@@ -76,8 +76,16 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
     if (shown == nullptr || shown->type != type) continue;
     if (!day.empty() && formatDate(dateOf(Time{shown->editedAtMs * 1000})) != day) continue;
     json::value entry = entryJson(id, view);
-    bytes += canonicalJson(entry).size() + 1;
-    if ((more = entries.size() == kMostListed || bytes > kMostListedBytes)) break;
+    const std::size_t size = canonicalJson(entry).size() + 1;
+    if (size > kMostListedBytes) {  // alone; the others are listed all the same
+      more = true;
+      continue;
+    }
+    bytes += size;
+    if (entries.size() == kMostListed || bytes > kMostListedBytes) {
+      more = true;
+      break;
+    }
     entries.push_back(std::move(entry));
   }
   return json::value(json::object{{"entries", std::move(entries)}, {"more", more}});

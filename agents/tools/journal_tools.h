@@ -25,7 +25,7 @@ inline constexpr std::string_view kMainScope = "main";
 
 // Errors: an unknown argument or a wrong one, with its name. O(bytes read).
 Result<json::value> readEntry(replication::LocalReplica& replica, const json::object& arguments);
-// O(entries of the scope).
+// One that is larger than the list may be is left out, and "more" is true. O(entries of the scope).
 Result<json::value> listEntries(replication::LocalReplica& replica, const json::object& arguments);
 
 // What an action does to one entry.

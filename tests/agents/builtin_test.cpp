@@ -153,5 +153,45 @@ TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
   EXPECT_EQ(output<Actions>(planned)[0].targets, std::vector<std::string>{"reminder/t1"});
 }
 
+// Of a worker of disclosure that was woken by one case: what it says when it is told this of the case's four entries
+// and, if it asks for advice, that.
+std::string finishOf(std::string_view entries, std::string_view advice = "[]") {
+  const Agent& reports = *findAgent("disclosure-reports");
+  Turn turn = wake(reports, R"({"changes":[{"type":"journalEntity","id":"disclosure/P/V/case"}],"nowMs":0})");
+  turn = observed(reports, turn, entries);
+  if (std::holds_alternative<Looks>(turn.output)) turn = observed(reports, turn, advice);
+  const Finish* finish = std::get_if<Finish>(&turn.output);
+  EXPECT_NE(finish, nullptr);
+  if (finish == nullptr) return "";
+  EXPECT_TRUE(finish->failed) << "so the run's status and the log tell";
+  return finish->answer;
+}
+
+TEST(DisclosureWorker, SaysWhichCaseItLeavesAlone) {
+  EXPECT_EQ(finishOf(R"([{"ok":false,"error":"tool-error: the answer has 70000 bytes"},{"ok":true,"content":null},
+                         {"ok":true,"content":null},{"ok":true,"content":null}])"),
+            "left alone: disclosure/P/V/case: tool-error: the answer has 70000 bytes");
+  EXPECT_THAT(
+      finishOf(R"([{"ok":true,"content":{"id":"disclosure/P/V/case","payload":{"portfolio":"P","v":"V","text":")" +
+               std::string(62'000, 'x') + R"("}}}])"),
+      HasSubstr("left alone: disclosure/P/V/case has 62"));
+}
+
+TEST(DisclosureWorker, SaysThatACaseHasMoreToDoThanARunTakes) {
+  std::string actions;
+  for (int i = 0; i < 201; ++i) actions += std::string(i > 0 ? "," : "") + R"({"type":"X"})";
+  EXPECT_EQ(finishOf(R"([{"ok":true,"content":{"id":"disclosure/P/V/case","payload":{"portfolio":"P","v":"V"}}}])",
+                     R"([{"ok":true,"content":{"actions":[)" + actions + R"(],"due":"","over":false}}])"),
+            "left alone: disclosure/P/V/: 202 actions at once, and a run takes 200; a person has to begin");
+}
+
+TEST(DisclosureWorker, SaysThatTheListOfCasesHadNoRoom) {
+  const Agent& reports = *findAgent("disclosure-reports");
+  const Turn listed =
+      observed(reports, wake(reports, R"({"nowMs":0})"), R"([{"ok":true,"content":{"entries":[],"more":true}}])");
+  EXPECT_TRUE(output<Finish>(listed).failed);
+  EXPECT_THAT(output<Finish>(listed).answer, HasSubstr("left alone: cases that the list has no room for"));
+}
+
 }  // namespace
 }  // namespace witan::agents

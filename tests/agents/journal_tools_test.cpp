@@ -33,5 +33,22 @@ TEST(JournalList, FitsIntoWhatAnAgentIsTold) {
   EXPECT_FALSE(few->at("more").as_bool());
 }
 
+// An entry that nobody can be told hides none of those after it.
+TEST(JournalList, AnEntryThatIsTooLargeIsLeftOut) {
+  replication::test::Device a("a");
+  for (const auto& [id, size] : {std::pair{"note/1", 10}, std::pair{"note/2", 70'000}, std::pair{"note/3", 10}}) {
+    replication::JournalBody body;
+    body.type = "note", body.author = "anna", body.lamport = 1;
+    body.payload = R"({"text":")" + std::string(static_cast<std::size_t>(size), 'x') + R"("})";
+    const replication::JournalChange change{id, body, ""};
+    const auto writes = *replication::journalWrites(a.journal(), {&change, 1});
+    ASSERT_TRUE(a.replica().commit(DatabaseName::journal, "main", writes).ok());
+  }
+  const auto listed = listEntries(a.replica(), {{"type", "note"}});
+  ASSERT_TRUE(listed.ok());
+  EXPECT_EQ(listed->at("entries").as_array().size(), 2u);
+  EXPECT_TRUE(listed->at("more").as_bool());
+}
+
 }  // namespace
 }  // namespace witan::agents
