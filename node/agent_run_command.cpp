@@ -117,17 +117,16 @@ class AgentRun {
     Status entered = feed_.apply(dir_.replica(), arguments_.scope, clock_.now());
     if (entered.ok() || entered.error().code != ErrorCode::conflict) return entered;
     ++refused_;
-    std::fprintf(stderr, "witan: %s: %s\n", entered.error().message.c_str(), entered.error().hint.c_str());
+    putErr("witan: " + entered.error().message + ": " + entered.error().hint + "\n");
     return okStatus();
   }
 
   void say(Now now, const Notice& notice) const {
-    std::string line;
+    const std::string at = formatTime(now.wall);
     if (arguments_.json)
-      line = canonicalJson(json::object{{"at", formatTime(now.wall)}, {"kind", notice.kind}, {"what", notice.what}});
+      putOut(canonicalJson(json::object{{"at", at}, {"kind", notice.kind}, {"what", notice.what}}) + "\n");
     else
-      line = formatTime(now.wall) + "  " + notice.kind + "  " + notice.what;
-    std::printf("%s\n", line.c_str());
+      putWords(at + "  " + notice.kind + "  " + notice.what + "\n");
   }
 
   NodeDir& dir_;
@@ -240,7 +239,7 @@ void addCheck(CLI::App& noun, int& exitCode) {
     exitCode = reported(
         [&]() -> Result<int> {
           const auto told = [&](const AgentReport& report) {
-            putOut(a->json ? toJson(report) + "\n" : checkWords(report));
+            a->json ? putOut(toJson(report) + "\n") : putWords(checkWords(report));
             return report.problems.empty() ? kExitOk : kExitFailed;
           };
           if (Replica* running = ambientNode()) {

@@ -10,6 +10,7 @@
 #include "node/agents_policy_file.h"
 #include "node/cli.h"
 #include "node/line_reader.h"
+#include "node/output.h"
 #include "node/replica_command.h"
 
 namespace witan::node {
@@ -116,7 +117,7 @@ void addPolicyCommand(CLI::App& app, int& exitCode) {
       "--operation summarise");
   command->callback([arguments, &exitCode] {
     const Result<Printed> answer = check(*arguments);
-    if (answer.ok()) std::fputs(answer->text.c_str(), stdout);
+    if (answer.ok()) arguments->json ? putOut(answer->text) : putWords(answer->text);
     exitCode = answer.ok() ? answer->exitCode : reportError(answer.error(), arguments->json);
   });
 }

@@ -30,7 +30,7 @@ Result<int> doctor(const DoctorArguments& a) {
   if (a.json)
     putOut("{\"checks\":" + toJson(checks) + ",\"level\":\"" + std::string(enumName(level)) + "\"}\n");
   else
-    putOut(words(checks));
+    putWords(words(checks));
   return level == CheckLevel::fail ? kExitFailed : kExitOk;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/identity.h"
 #include "base/quote.h"
+#include "node/output.h"
 
 namespace witan::node {
 namespace {
@@ -236,9 +237,9 @@ int answer(const Leaf& leaf, const Words& words, bool asJson) {
   const std::string hint = id.error().hint.empty() ? std::string("try ") + leaf.example : id.error().hint;
   if (asJson) {
     const json::object error{{"code", toString(id.error().code)}, {"message", what}, {"hint", hint}};
-    std::cerr << canonicalJson(json::object{{"error", error}}) << '\n';
+    putErr(canonicalJson(json::object{{"error", error}}) + "\n");
   } else {
-    std::cerr << "witan: " << what << ": " << hint << '\n';
+    putErr("witan: " + what + ": " + hint + "\n");
   }
   return 2;
 }

@@ -9,6 +9,7 @@
 #include "node/cli.h"
 #include "node/ledger_live.h"
 #include "node/ledger_reader.h"
+#include "node/output.h"
 #include "node/store_dir.h"
 
 namespace witan::node {
@@ -32,7 +33,8 @@ struct LedgerArguments {
   bool json = false;
 };
 
-void print(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
+void print(const std::string& line) { putOut(line + "\n"); }
+void say(const std::string& words) { putWords(words + "\n"); }
 
 Result<LedgerFormat> formatOf(const store::Reader& store) {
   WITAN_TRY(format, Ledger::readFormat(store));
@@ -54,7 +56,7 @@ Status tail(const LedgerArguments& a) {
     last.push_back(shown(e, format, a.json));
     return true;
   }));
-  for (const std::string& line : last) print(line);
+  for (const std::string& line : last) a.json ? print(line) : say(line);
   return okStatus();
 }
 
@@ -68,12 +70,12 @@ Status show(const LedgerArguments& a) {
     if (a.json) {
       print(entryJson(e.entry, format.invariants));
     } else {
-      print(entryStory(e.entry));
+      say(entryStory(e.entry));
       print("         leaf hash " + toHex(e.leaf));
-      if (!e.entry.writes.empty()) print("         writes " + std::string(e.entry.writes));
+      if (!e.entry.writes.empty()) say("         writes " + std::string(e.entry.writes));
       for (const auto& f : e.entry.findings)
-        print("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
-      print("         operation id " + std::string(e.entry.operationId));
+        say("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
+      say("         operation id " + std::string(e.entry.operationId));
       if (!e.entry.runKey.empty())
         print("         run " + toHex(e.entry.runKey) + "\n         plan " + toHex(e.entry.planDigest));
     }
@@ -100,7 +102,7 @@ void printReport(const VerifyReport& report, bool json) {
   } else if (report.ok()) {
     print("ok " + std::to_string(report.entries) + " " + toHex(report.root));
   } else {
-    print("bad " + report.problem);
+    say("bad " + report.problem);
   }
 }
 

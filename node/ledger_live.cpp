@@ -10,8 +10,8 @@ namespace witan::node {
 
 namespace {
 
-std::string entryLine(const json::value& row, bool asJson) {
-  return asJson ? canonicalJson(row) + "\n" : shown(row, "partition") + " " + shown(row, "story") + "\n";
+void putEntry(const json::value& row, bool asJson) {
+  asJson ? putOut(canonicalJson(row) + "\n") : putWords(shown(row, "partition") + " " + shown(row, "story") + "\n");
 }
 
 std::string filters(const LiveLedger& a) {
@@ -48,11 +48,11 @@ Result<json::value> verifyLedgersAtRest(const std::filesystem::path& dir, bool r
 int liveTail(const LiveLedger& a) {
   return onLiveNode(LiveArguments{a.dir, a.json}, [&](const ControlClient& client) -> Result<int> {
     WITAN_TRY(answer, client.get("/v1/ledger?limit=" + std::to_string(a.count == 0 ? 10'000 : a.count) + filters(a)));
-    for (const json::value& row : rowsOf(answer, "entries")) putOut(entryLine(row, a.json));
+    for (const json::value& row : rowsOf(answer, "entries")) putEntry(row, a.json);
     if (!a.follow) return kExitOk;
     std::fflush(stdout);
     WITAN_DO(client.events("/v1/ledger/stream?" + filters(a).substr(1), [&](std::string_view data) {
-      if (auto row = parseJson(data, {.bytes = 64 << 20, .depth = 64}); row.ok()) putOut(entryLine(*row, a.json));
+      if (auto row = parseJson(data, {.bytes = 64 << 20, .depth = 64}); row.ok()) putEntry(*row, a.json);
       return std::fflush(stdout) == 0;
     }));
     return kExitOk;

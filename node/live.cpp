@@ -21,7 +21,7 @@ const json::array& rowsOf(const json::value& object, const char* member) {
 }
 
 int print(const json::value& answer, bool asJson, const std::function<std::string(const json::value&)>& words) {
-  putOut(asJson ? canonicalJson(answer) + "\n" : words(answer));
+  asJson ? putOut(canonicalJson(answer) + "\n") : putWords(words(answer));
   return kExitOk;
 }
 

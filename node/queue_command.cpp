@@ -8,6 +8,7 @@
 #include "base/json_codec.h"
 #include "node/cli.h"
 #include "node/event_runner.h"
+#include "node/output.h"
 #include "node/queue_live.h"
 #include "node/store_dir.h"
 
@@ -63,7 +64,8 @@ std::string pendingJson(const DomainModule& module, const PendingView& p) {
   return out + "}";
 }
 
-void print(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
+void print(const std::string& line) { putOut(line + "\n"); }
+void say(const std::string& words) { putWords(words + "\n"); }
 
 Result<PendingView> pendingAt(const Partition& partition, std::uint64_t seq) {
   for (PendingView& view : partition.queue())
@@ -78,10 +80,10 @@ Status list(const QueueArguments& a) {
     if (a.json)
       print(pendingJson(*opened.module, p));
     else
-      print(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant +
-            ": " + p.message);
+      say(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant +
+          ": " + p.message);
   }
-  if (queue.empty() && !a.json) print("nothing waits for a counselor");
+  if (queue.empty() && !a.json) say("nothing waits for a counselor");
   return okStatus();
 }
 
@@ -93,23 +95,22 @@ Status show(const QueueArguments& a) {
     print(pendingJson(*opened.module, p));
     return okStatus();
   }
-  print("entry     " + std::to_string(p.seq) + "  (" + p.entity + ", frozen since " + formatTime(p.at) + ")");
-  print("proposed  by role " + p.role + (p.agent.empty() ? "" : ", agent " + p.agent) + ": " + p.action);
-  print("asks for  " + p.invariant + ": " + p.message);
+  say("entry     " + std::to_string(p.seq) + "  (" + p.entity + ", frozen since " + formatTime(p.at) + ")");
+  say("proposed  by role " + p.role + (p.agent.empty() ? "" : ", agent " + p.agent) + ": " + p.action);
+  say("asks for  " + p.invariant + ": " + p.message);
   for (const Finding& f : p.findings)
     if (opened.module->invariantId(f.invariant) != p.invariant)
-      print("also      " + std::string(enumName(f.result)) + " " +
-            std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+      say("also      " + std::string(enumName(f.result)) + " " + std::string(opened.module->invariantId(f.invariant)) +
+          ": " + f.message);
   std::string state;
   opened.module->writeState(state, *partition.state(p.entity));
-  print("state     " + state);
-  print("digest    " + toHex(p.digest));
+  say("state     " + state);
+  say("digest    " + toHex(p.digest));
   std::string who;
   for (const std::string& c : opened.module->signature().counselors) who += (who.empty() ? "" : ", ") + c;
-  print("counselor " + (who.empty() ? std::string("none is authorised") : who));
-  print("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store +
-        " --counselor NAME --digest " + toHex(p.digest) +
-        " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)");
+  say("counselor " + (who.empty() ? std::string("none is authorised") : who));
+  say("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store + " --counselor NAME --digest " +
+      toHex(p.digest) + " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)");
   return okStatus();
 }
 
@@ -156,10 +157,10 @@ Status preview(const StoreDir& opened, const CounselorDecision& d, const Pending
           findingsJson(*opened.module, evaluation.findings) + ",\"writes\":" + evaluation.writes + "}");
     return okStatus();
   }
-  print(evaluation.findings.empty() ? "would be safe: every invariant passes" : "would be UNSAFE:");
+  say(evaluation.findings.empty() ? "would be safe: every invariant passes" : "would be UNSAFE:");
   for (const Finding& f : evaluation.findings)
-    print("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
-  print("writes " + evaluation.writes);
+    say("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
+  say("writes " + evaluation.writes);
   return okStatus();
 }
 
@@ -184,7 +185,7 @@ Status decide(const QueueArguments& given, bool commit) {
              ",\"violated\":" + toJson(decision.violated);
     print(out + "}");
   } else {
-    print(outcomeText(decision.outcome, decision, commit) + ", entry " + std::to_string(decision.seq));
+    say(outcomeText(decision.outcome, decision, commit) + ", entry " + std::to_string(decision.seq));
   }
   return okStatus();
 }

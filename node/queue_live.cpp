@@ -53,7 +53,7 @@ Result<int> liveQueue(const ControlClient& client, bool json) {
   for (const json::value& pending : rowsOf(answer, "queue"))
     text += json ? canonicalJson(pending) + "\n" : line(pending);
   if (text.empty() && !json) text = "nothing waits for a counselor\n";
-  putOut(text);
+  json ? putOut(text) : putWords(text);
   return kExitOk;
 }
 

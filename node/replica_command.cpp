@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 
 #include "base/json.h"
 #include "base/quote.h"
@@ -26,12 +25,11 @@ Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& argument
   WITAN_TRY(dir, ReplicaDir::open(path));
   LocalReplica& replica = dir->replica();
   if (made) {
-    std::fprintf(stderr, "witan: made %s: device %s, the first of cluster %s\n", path.c_str(), replica.device().c_str(),
-                 replica.cluster().c_str());
+    putErr("witan: made " + path.string() + ": device " + replica.device() + ", the first of cluster " +
+           replica.cluster() + "\n");
   } else if (const IncarnationDecision& decision = replica.incarnation();
              decision.newIncarnation() && decision.cause != IncarnationCause::freshStore) {
-    std::fprintf(stderr, "witan: this device goes on as a new writer, %s (%s)\n", replica.writer().c_str(),
-                 decision.why.c_str());
+    putErr("witan: this device goes on as a new writer, " + replica.writer() + " (" + decision.why + ")\n");
   }
   return std::move(dir);
 }
@@ -44,7 +42,7 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
   if (ReplicaDir* running = ambientReplica()) {
     WITAN_TRY(answer, work(*running));
     WITAN_DO(running->flush());
-    putOut(answer.text);
+    arguments.json ? putOut(answer.text) : putWords(answer.text);
     return answer.exitCode;
   }
   WITAN_TRY(path, replicaDirPath(arguments.dir));
@@ -52,7 +50,7 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
   WITAN_TRY(dir, openReplica(arguments, missing));
   WITAN_TRY(answer, work(*dir));
   WITAN_DO(dir->flush());
-  putOut(answer.text);
+  arguments.json ? putOut(answer.text) : putWords(answer.text);
   WITAN_DO(dir->close());
   return answer.exitCode;
 }

@@ -14,6 +14,7 @@
 #include "domains/registry.h"
 #include "node/cli.h"
 #include "node/event_runner.h"
+#include "node/output.h"
 #include "node/policy_file.h"
 #include "node/process.h"
 #include "node/store_dir.h"
@@ -131,7 +132,7 @@ class LineFeeder {
 // `notes` holds what the runner noted while deciding; it is told with the answers, when it is durable.
 Status tell(kernel::Ledger& ledger, std::string& answers, std::string& notes) {
   WITAN_DO(ledger.commit());
-  std::fputs(notes.c_str(), stderr);
+  putErr(notes);
   notes.clear();
   WITAN_DO(writeAll(STDOUT_FILENO, answers));
   answers.clear();
@@ -164,7 +165,7 @@ void printSummary(const RunOptions& options, const EventTally& tally, const kern
   if (options.check)
     text += "; " + std::to_string(tally.expectations - tally.differences) + " of " +
             std::to_string(tally.expectations) + " expectations held";
-  std::fprintf(stderr, "%s\n", text.c_str());
+  putErr(text + "\n");
 }
 
 Result<int> run(const RunOptions& options) {

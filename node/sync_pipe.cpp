@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/seams.h"
+#include "node/output.h"
 #include "node/pipe_talk.h"
 #include "node/process.h"
 #include "node/replica/membership_duties.h"
@@ -138,16 +139,16 @@ Printed summary(const SyncSession& session, const std::vector<std::string>& left
                       std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
                       " bytes; ";
   if (session.differs()) {
-    std::fprintf(stderr, "witan: %sDIFFERENT: equal vectors, unequal digests; see witan sync status\n", words.c_str());
+    putErr("witan: " + words + "DIFFERENT: equal vectors, unequal digests; see witan sync status\n");
     return {"", kExitFailed};
   }
   if (left.empty()) {
-    std::fprintf(stderr, "witan: %sequal\n", words.c_str());
+    putErr("witan: " + words + "equal\n");
     return {};
   }
-  std::fprintf(stderr, "witan: %sNOT exchanged:", words.c_str());
-  for (const std::string& id : left) std::fprintf(stderr, " %s", id.c_str());
-  std::fprintf(stderr, " (not a member, or out of scope: see witan device list)\n");
+  words += "NOT exchanged:";
+  for (const std::string& id : left) words += " " + id;
+  putErr("witan: " + words + " (not a member, or out of scope: see witan device list)\n");
   return {"", kExitSomeRefused};
 }
 
