@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 
+#include "base/json_cut.h"
 #include "base/seams.h"
 #include "domains/disclosure/disclosure.h"
 #include "domains/disclosure/records/export.h"
 #include "domains/disclosure/records/import.h"
 #include "node/cli.h"
+#include "node/durable_file.h"
+#include "node/line_reader.h"
+#include "node/refusals.h"
 #include "node/store_dir.h"
 
 namespace witan::node {
@@ -22,7 +25,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kFileMax = 256 << 20;
-constexpr std::size_t kLineMax = 1 << 20;  // of witan run
+constexpr std::size_t kRecordMax = 16 << 20;
+constexpr std::size_t kRecordValues = 1'000'000;  // JSON values and names in one record
+constexpr std::size_t kLineMax = 1 << 20;         // of witan run
 constexpr std::string_view kOnlyDomain = "disclosure";
 
 struct ImportArguments {
@@ -76,32 +81,32 @@ Result<std::vector<std::string>> filesOf(const std::vector<std::string>& given) 
   return all;
 }
 
-Result<std::string> contentOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || file.bad()) return Error{ErrorCode::ioFailed, "can't be read", "give files or folders of records"};
-  std::string content = std::move(text).str();
-  if (content.size() > kFileMax) return invalid("has more than 256 MiB");
-  return content;
+Result<json::value> parsedRecord(std::string_view text) {
+  if (text.size() > kRecordMax) return invalid("a record of more than 16 MiB");
+  if (jsonValuesAtMost(text) > kRecordValues)
+    return invalid("a record of more than " + std::to_string(kRecordValues) + " values");
+  return parseJson(text, {.bytes = kRecordMax, .depth = 64});
 }
 
 class Import {
  public:
-  Import(const ImportArguments& a, RecordFormat format, Time asOf) : a_(a), format_(format), asOf_(asOf) {}
+  Import(const ImportArguments& a, RecordFormat format, Time asOf)
+      : a_(a), format_(format), asOf_(asOf), refusals_(a.json) {}
 
   void file(const std::string& path) {
-    const auto content = contentOf(path);
-    if (!content) return refuse(path, content.error());
-    if (path.ends_with(".jsonl")) return lines(path, *content);
-    const auto parsed = parseJson(*content, {.bytes = kFileMax, .depth = 64});
-    if (!parsed) return refuse(path, parsed.error());
-    if (!parsed->is_array()) return record(path, *parsed);
-    std::size_t n = 0;
-    for (const json::value& item : parsed->get_array()) record(path + "[" + std::to_string(n++) + "]", item);
+    if (path.ends_with(".jsonl")) return lines(path);
+    const auto content = readSmallFile(path, kFileMax);
+    if (!content) return refusals_.add(content.error());
+    if (!*content) return refuse(path, ioFailed("there is no such file", "give files or folders of records"));
+    const std::size_t first = (*content)->find_first_not_of(" \t\r\n");
+    if (first == std::string::npos || (**content)[first] != '[') return text(path, **content);
+    if (const Status whole = list(**content, {}); !whole.ok()) return refuse(path, whole.error());
+    (void)list(**content,
+               [&](std::string_view item, std::size_t n) { text(path + "[" + std::to_string(n) + "]", item); });
   }
 
   int finish() {
+    refusals_.finish();
     const std::string events =
         importEvents(advisories_, format_, {.entity = a_.entity, .asOf = asOf_, .begin = !a_.noInit});
     std::fwrite(events.data(), 1, events.size(), stdout);
@@ -116,22 +121,36 @@ class Import {
                  "%s: %zu records imported (%zu undated, %zu withdrawn, %zu with a fix, %zu with further CVE ids left "
                  "out), %zu refused\n",
                  std::string(enumName(format_)).c_str(), advisories_.size(), undated, withdrawn, fixed, several,
-                 refused_);
-    return refused_ == 0 ? kExitOk : kExitSomeRefused;
+                 refusals_.count());
+    return refusals_.count() == 0 ? kExitOk : kExitSomeRefused;
   }
 
  private:
-  void lines(const std::string& path, const std::string& content) {
-    std::size_t n = 0;
-    std::istringstream in(content);
-    for (std::string line; std::getline(in, line);) {
-      const std::string where = path + ":" + std::to_string(++n);
-      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-      if (const auto parsed = parseJson(line, {.bytes = kFileMax, .depth = 64}))
-        record(where, *parsed);
-      else
-        refuse(where, parsed.error());
+  void lines(const std::string& path) {
+    const Status read = forEachLine(path, kRecordMax, [&](const InputLine& line) {
+      const std::string where = path + ":" + std::to_string(line.number);
+      if (line.overlong)
+        refuse(where, invalid("a record of more than 16 MiB"));
+      else if (line.text.find_first_not_of(" \t\r") != std::string_view::npos)
+        text(where, line.text);
+      return okStatus();
+    });
+    if (!read.ok()) refuse(path, read.error());
+  }
+  // Without a visitor: is it a list at all?
+  static Status list(std::string_view content, const std::function<void(std::string_view, std::size_t)>& visit) {
+    JsonCut cut(content);
+    for (;;) {
+      WITAN_TRY(part, cut.next());
+      if (!part) return okStatus();
+      if (visit) visit(part->text, cut.count() - 1);
     }
+  }
+  void text(const std::string& where, std::string_view content) {
+    if (const auto parsed = parsedRecord(content))
+      record(where, *parsed);
+    else
+      refuse(where, parsed.error());
   }
   void record(const std::string& where, const json::value& value) {
     auto advisory = readAdvisory(format_, value, asOf_);
@@ -155,8 +174,7 @@ class Import {
     return okStatus();
   }
   void refuse(const std::string& where, const Error& error) {
-    ++refused_;
-    complain(where, error, a_.json);
+    refusals_.add({error.code, where + ": " + error.message, error.hint});
   }
 
   const ImportArguments& a_;
@@ -164,7 +182,7 @@ class Import {
   Time asOf_;
   std::vector<Advisory> advisories_;
   std::map<std::string, std::string> seen_;
-  std::size_t refused_ = 0;
+  Refusals refusals_;
 };
 
 Result<int> importRecords(const ImportArguments& a) {

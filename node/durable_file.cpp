@@ -17,6 +17,13 @@ Error osError(const std::string& what, const fs::path& path) {
   return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")");
 }
 
+const char* kindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
 }  // namespace
 
 Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
@@ -34,11 +41,17 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
 }
 
 Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes into would be waited for.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0 && errno == ENOENT) return std::optional<std::string>();
   if (fd < 0) return osError("cannot read", path);
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+    ::close(fd);
+    return invalid(path.string() + " is " + kindOf(about.st_mode) + " and no regular file", "give a file");
+  }
   std::string text;
-  char piece[4096];
+  char piece[64 * 1024];
   ssize_t got = 0;
   while (text.size() <= limit && ((got = ::read(fd, piece, sizeof piece)) > 0 || (got < 0 && errno == EINTR)))
     text.append(piece, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -19,7 +19,8 @@ namespace witan::node {
 // it is the new one. Errors: ioFailed, with path and cause.
 Status replaceFile(const std::filesystem::path& path, std::string_view text, mode_t mode);
 
-// None if there is no such file. Errors: ioFailed; invalid if it is longer than `limit` bytes.
+// All of a file, also of one that somebody names: none if there is no such file. Errors: ioFailed; invalid if it is no
+// regular file (a pipe would be waited for, a device may have no end) or longer than `limit` bytes. Memory: the file's.
 Result<std::optional<std::string>> readSmallFile(const std::filesystem::path& path, std::size_t limit);
 
 // Without the line ends at the end.

@@ -6,6 +6,7 @@
 #include "base/quote.h"
 #include "node/journal_writer.h"
 #include "node/line_reader.h"
+#include "node/refusals.h"
 
 namespace witan::node {
 
@@ -46,7 +47,7 @@ Result<JournalWrite> readEntity(const InputLine& line) {
 class Import {
  public:
   Import(ReplicaDir& dir, const ImportArguments& arguments)
-      : dir_(dir), arguments_(arguments), writer_(dir.replica(), arguments.scope, clock_) {}
+      : dir_(dir), arguments_(arguments), writer_(dir.replica(), arguments.scope, clock_), refusals_(false) {}
 
   Status take(const InputLine& line) {
     if (line.text.find_first_not_of(" \t\r") == std::string_view::npos && !line.overlong) return okStatus();
@@ -73,6 +74,7 @@ class Import {
   }
 
   Printed summary() const {
+    refusals_.finish();
     Printed out;
     out.exitCode = refused_ > 0 ? kExitSomeRefused : kExitOk;
     if (!arguments_.json)
@@ -88,7 +90,7 @@ class Import {
     const Error placed = invalid(
         inputName(arguments_.file) + ", line " + std::to_string(line.number) + ": refused (" + error.message + ")",
         error.hint);
-    reportError(placed, false);
+    refusals_.add(placed);
   }
   void answer(const InputLine& line, const std::string& id, const char* outcome, const std::optional<Dot>& dot,
               const std::string& message) {
@@ -103,6 +105,7 @@ class Import {
   JournalWriter writer_;
   std::size_t imported_ = 0, unchanged_ = 0, refused_ = 0, group_ = 0, groupBytes_ = 0;
   std::string answers_;
+  Refusals refusals_;  // in words
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "node/durable_file.h"
+
 namespace witan::node {
 
 namespace {
@@ -52,6 +54,7 @@ Status forEachLine(const std::string& path, std::size_t most, const std::functio
   WITAN_TRY(input, Input::open(path));
   const auto buffer = std::make_unique<char[]>(kChunk);
   std::string held;
+  std::size_t passedOver = 0;  // of a line that is too long
   InputLine line;
   for (;;) {
     WITAN_TRY(got, input.read(buffer.get(), kChunk));
@@ -60,15 +63,19 @@ Status forEachLine(const std::string& path, std::size_t most, const std::functio
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       line.overlong = line.overlong || held.size() + end > most;
-      if (line.overlong)
+      if (line.overlong) {
         held.clear();
-      else
+        if ((passedOver += end) > kEndlessLine)
+          return invalid(inputName(path) + ": line " + std::to_string(line.number) + " does not end");
+      } else {
         held += rest.substr(0, end);
+      }
       if (end == rest.size()) break;
       line.text = held;
       WITAN_DO(visit(line));
       held.clear();
       line = {line.number + 1, {}, false};
+      passedOver = 0;
       rest.remove_prefix(end + 1);
     }
   }
@@ -77,15 +84,19 @@ Status forEachLine(const std::string& path, std::size_t most, const std::functio
 }
 
 Result<std::string> readInput(const std::string& path, std::size_t most) {
-  WITAN_TRY(input, Input::open(path));
-  std::string text(most + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    WITAN_TRY(got, input.read(text.data() + size, text.size() - size));
-    if (got == 0) break;
-    size += got;
+  if (path != "-") {
+    WITAN_TRY(text, readSmallFile(path, most));
+    if (!text) return ioFailed("cannot open " + path + " (" + std::strerror(ENOENT) + ")", "give a file, or -");
+    return *std::move(text);
   }
-  text.resize(size);
+  WITAN_TRY(input, Input::open(path));
+  const auto buffer = std::make_unique<char[]>(kChunk);
+  std::string text;
+  while (text.size() <= most) {
+    WITAN_TRY(got, input.read(buffer.get(), kChunk));
+    if (got == 0) break;
+    text.append(buffer.get(), got);
+  }
   if (text.size() > most) return invalid(inputName(path) + " is longer than " + std::to_string(most) + " bytes");
   return text;
 }

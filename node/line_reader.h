@@ -10,6 +10,9 @@
 
 namespace witan::node {
 
+// Nothing that ends lines has lines like this.
+inline constexpr std::size_t kEndlessLine = std::size_t{1} << 30;
+
 struct InputLine {
   std::size_t number = 1;
   std::string_view text;  // without its end; empty if it was too long
@@ -18,10 +21,11 @@ struct InputLine {
 
 // Visits every line of a path, or of standard input for "-"; what follows the last line end counts if it is not empty.
 // Lines longer than `most` bytes are passed over and reported as such. Stops at the visitor's first error and returns
-// it. Errors: cannot be opened or read.
+// it. Errors: cannot be opened or read; a line goes on for more than kEndlessLine bytes.
 Status forEachLine(const std::string& path, std::size_t most, const std::function<Status(const InputLine&)>& visit);
 
-// All of a small input. Errors: as above; more than `most` bytes.
+// All of a file, or of standard input for "-". Errors: as above; a path that is no regular file; more than `most`
+// bytes.
 Result<std::string> readInput(const std::string& path, std::size_t most);
 
 // How messages call it.

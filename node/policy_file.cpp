@@ -2,11 +2,11 @@
 
 #include <toml++/toml.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "base/toml_text.h"
 #include "base/utf8.h"
+#include "node/durable_file.h"
 
 namespace witan::node {
 
@@ -45,13 +45,9 @@ constexpr std::size_t kMax = 1 << 20;
 }  // namespace
 
 Result<json::object> readPolicyFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return ioFailed("cannot open the policy file " + path);
-  std::string text(kMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) return ioFailed("cannot read the policy file " + path);
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return parsePolicy(text, path);
+  WITAN_TRY(text, readSmallFile(path, kMax));
+  if (!text) return ioFailed("cannot open the policy file " + path, "give a TOML or JSON file");
+  return parsePolicy(*text, path);
 }
 
 Result<json::object> parsePolicy(std::string_view text, const std::string& name) {

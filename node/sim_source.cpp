@@ -117,14 +117,13 @@ Result<Scenario> loadScenario(const SimSource& source) {
 }
 
 Result<sim::Plan> loadPlan(const std::string& file) {
-  std::string text;
-  WITAN_DO(forEachLine(file, kMaxPlanLine, [&](const InputLine& line) -> Status {
-    if (line.overlong) return invalid(inputName(file) + ": line " + std::to_string(line.number) + " is too long");
-    if (text.size() + line.text.size() > kMaxPlanBytes)
-      return invalid(inputName(file) + ": a plan of more than 512 MiB");
-    (text += line.text) += '\n';
-    return okStatus();
-  }));
+  WITAN_TRY(text, readInput(file, kMaxPlanBytes));
+  std::size_t number = 1;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end - at > kMaxPlanLine) return invalid(inputName(file) + ": line " + std::to_string(number) + " is too long");
+    at = end + 1;
+  }
   auto plan = sim::readPlan(text);
   if (!plan) return Error{plan.error().code, inputName(file) + ": " + plan.error().message, plan.error().hint};
   return plan;

@@ -7,6 +7,8 @@
 
 #include "node/agent_reader.h"
 #include "node/agent_words.h"
+#include "node/output.h"
+#include "node/refusals.h"
 #include "node/replica_command.h"
 #include "node/snapshot_reader.h"
 #include "replication/agent_state_codec.h"
@@ -27,8 +29,10 @@ struct MergeArguments {
 Result<int> merge(const MergeArguments& arguments) {
   if (std::count(arguments.files.begin(), arguments.files.end(), "-") > 1)
     return invalid("- is given twice (standard input can be read once)", "give it once");
-  SnapshotReader reader([&](const Error& error) { reportError(error, arguments.json); });
+  Refusals refusals(arguments.json);
+  SnapshotReader reader([&](const Error& error) { refusals.add(error); });
   for (const std::string& file : arguments.files) WITAN_DO(reader.readFile(file));
+  refusals.finish();
   const int exitCode = reader.refused() > 0 ? kExitSomeRefused : kExitOk;
   AgentPicture merged;
   WITAN_TRY(agentId, reader.agentId());
@@ -38,7 +42,7 @@ Result<int> merge(const MergeArguments& arguments) {
   WITAN_TRY(view, viewOf(merged.antichain, nullptr));
   WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
   merged.view = *std::move(view);
-  std::fputs(arguments.json ? (pictureJson(merged) + "\n").c_str() : pictureWords(merged).c_str(), stdout);
+  arguments.json ? putOut(pictureJson(merged) + "\n") : putWords(pictureWords(merged));
   return exitCode;
 }
 

@@ -260,6 +260,8 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
   return outcome == "refused" ? kExitSomeRefused : a.exitCode ? exitCodeOf(outcome) : kExitOk;
 }
 
+constexpr std::size_t kMostRefusals = 100;  // that are shown
+
 // Line by line; a bad one is reported and the others go in.
 Result<int> feed(const ControlClient& client, const AskArguments& a) {
   std::size_t entered = 0, refused = 0;
@@ -270,11 +272,12 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
     if (value.ok() && !value->is_object()) value = invalid("no object");
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
     if (answer.ok()) return ++entered, okStatus();
-    ++refused;
-    putErr("witan: line " + std::to_string(line.number) + ": " + answer.error().message + "\n");
+    if (++refused <= kMostRefusals)
+      putErr("witan: line " + std::to_string(line.number) + ": " + answer.error().message + "\n");
     if (answer.error().code == ErrorCode::unavailable) return answer.error();
     return okStatus();
   }));
+  if (refused > kMostRefusals) putErr("witan: ... and " + std::to_string(refused - kMostRefusals) + " more refused\n");
   const json::object sum{{"entered", entered}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
     return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") +
