@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "base/bytes.h"
+#include "kernel/joint/audit_text.h"
 #include "kernel/joint/coordinate.h"
 #include "node/cli.h"
 #include "node/line_reader.h"
+#include "node/output.h"
 
 namespace witan::node {
 
@@ -15,8 +17,11 @@ using namespace kernel::joint;
 
 namespace {
 
+constexpr std::size_t kMostLogBytes = std::size_t{1} << 30;
+
 struct CoordinateArguments {
   std::string file;
+  std::string vector;  // of audit
   bool json = false;
 };
 
@@ -27,12 +32,12 @@ Error named(const std::string& file, Error error) {
 
 std::string orNone(const std::optional<std::string>& word) { return word.value_or("none"); }
 
-void printFindings(const std::vector<Finding>& findings, FILE* to) {
+void printFindings(const std::vector<Finding>& findings) {
   constexpr std::size_t kMost = 20;
   for (std::size_t i = 0; i < findings.size() && i < kMost; ++i)
-    std::fprintf(to, "epoch %llu: %s: %s\n", static_cast<unsigned long long>(findings[i].epoch),
-                 findings[i].kernelClass.c_str(), findings[i].detail.c_str());
-  if (findings.size() > kMost) std::fprintf(to, "... and %zu more\n", findings.size() - kMost);
+    putWords("epoch " + std::to_string(findings[i].epoch) + ": " + findings[i].kernelClass + ": " + findings[i].detail +
+             "\n");
+  if (findings.size() > kMost) putWords("... and " + std::to_string(findings.size() - kMost) + " more\n");
 }
 
 Result<int> run(const CoordinateArguments& arguments) {
@@ -48,42 +53,53 @@ Result<int> run(const CoordinateArguments& arguments) {
     std::fputs("\n", stdout);
     return exitCode;
   }
-  std::printf(
-      "condition   %s\nepochs      %llu of %u\nfinal state %s\nterminal    %s\nkernel      %s\nresult      %s%s\n",
-      setup->condition.c_str(), static_cast<unsigned long long>(verdict.epochs), setup->maxEpochs,
-      verdict.finalState.c_str(), orNone(verdict.terminal).c_str(), orNone(verdict.kernel).c_str(),
-      verdict.pass ? "PASS" : "FAIL", verdict.why.empty() ? "" : (": " + verdict.why).c_str());
-  std::printf("log digest  %s\n", toHex(verdict.digest).c_str());
-  printFindings(verdict.findings, stdout);
+  putWords("condition   " + setup->condition + "\nepochs      " + std::to_string(verdict.epochs) + " of " +
+           std::to_string(setup->maxEpochs) + "\nfinal state " + verdict.finalState + "\nterminal    " +
+           orNone(verdict.terminal) + "\nkernel      " + orNone(verdict.kernel) + "\nresult      " +
+           (verdict.pass ? "PASS" : "FAIL") + (verdict.why.empty() ? "" : ": " + verdict.why) + "\nlog digest  " +
+           toHex(verdict.digest) + "\n");
+  printFindings(verdict.findings);
   return exitCode;
 }
 
+// What a run of the vector says otherwise is a finding more.
+Status holdAgainst(const std::string& file, const std::string& logFile, std::string_view log, LogAudit& audited) {
+  WITAN_TRY(text, readInput(file, SetupLimits{}.bytes));
+  const auto vector = readSetup(text, {.logBytes = kMostLogBytes});
+  if (!vector.ok()) return named(file, vector.error());
+  auto difference = compareWithRun(log, *vector);
+  if (!difference.ok()) return named(logFile, difference.error());
+  if (!*difference) return okStatus();
+  audited.findings.push_back(**std::move(difference));
+  if (!audited.kernelClass) audited.kernelClass = kIncomplete;
+  return okStatus();
+}
+
 Result<int> audit(const CoordinateArguments& arguments) {
-  WITAN_TRY(text, readInput(arguments.file, std::size_t{1} << 30));
-  const auto log = parseJson(text, {.bytes = text.size()});
-  if (!log.ok()) return named(arguments.file, log.error());
-  std::optional<std::string> kernelClass;
-  const auto findings = auditLog(*log, kernelClass);
-  if (!findings.ok()) return named(arguments.file, findings.error());
+  WITAN_TRY(text, readInput(arguments.file, kMostLogBytes));
+  auto audited = auditLog(text);
+  if (!audited.ok()) return named(arguments.file, audited.error());
+  const auto& [kernelClass, findings] = *audited;
+  if (!arguments.vector.empty()) WITAN_DO(holdAgainst(arguments.vector, arguments.file, text, *audited));
   if (arguments.json) {
     json::array list;
-    for (const Finding& finding : *findings)
+    for (const Finding& finding : findings)
       list.push_back(
           json::object{{"class", finding.kernelClass}, {"epoch", finding.epoch}, {"detail", finding.detail}});
     const json::value word = kernelClass ? json::value(*kernelClass) : json::value(nullptr);
     const json::object object{{"findings", list}, {"kernel_classification", word}};
     std::fputs((canonicalJson(object) + "\n").c_str(), stdout);
   } else {
-    std::printf("kernel      %s\n", orNone(kernelClass).c_str());
-    printFindings(*findings, stdout);
+    putWords("kernel      " + orNone(kernelClass) + "\n");
+    printFindings(findings);
   }
-  return findings->empty() ? kExitOk : kExitFailed;
+  return findings.empty() ? kExitOk : kExitFailed;
 }
 
 using Act = Result<int> (*)(const CoordinateArguments&);
 
-void addVerb(CLI::App& noun, const char* verb, const char* about, const char* file, const char* footer, Act act,
-             int& exitCode) {
+std::shared_ptr<CoordinateArguments> addVerb(CLI::App& noun, const char* verb, const char* about, const char* file,
+                                             const char* footer, Act act, int& exitCode) {
   const auto arguments = std::make_shared<CoordinateArguments>();
   CLI::App* command = noun.add_subcommand(verb, about);
   command->add_option("FILE", arguments->file, file)->required();
@@ -93,6 +109,7 @@ void addVerb(CLI::App& noun, const char* verb, const char* about, const char* fi
     const auto code = act(*arguments);
     exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
   });
+  return arguments;
 }
 
 }  // namespace
@@ -107,11 +124,15 @@ void addCoordinateCommand(CLI::App& app, int& exitCode) {
           "Exit code 1: the vector has an \"expect\", and something else came of it.\n"
           "Example: witan coordinate run condition.json --json",
           run, exitCode);
-  addVerb(
+  const auto audited = addVerb(
       *noun, "audit", "Audit the log of a run, from nothing but the log",
-      "What run --json printed; - for standard input",
+      "What run --json printed, at most 1 GiB; - for standard input",
       "Exit code 0: nothing was found.\nExample: witan coordinate run condition.json --json | witan coordinate audit -",
       audit, exitCode);
+  noun->get_subcommand("audit")
+      ->add_option("--vector", audited->vector,
+                   "The vector that was run: it is run again, and the first difference is a finding")
+      ->type_name("FILE");
 }
 
 }  // namespace witan::node

@@ -1,7 +1,6 @@
 #include "kernel/joint/coordinate.h"
 
 #include "base/check.h"
-#include "kernel/joint/json_members.h"
 #include "kernel/joint/log_writer.h"
 #include "kernel/joint/run.h"
 
@@ -129,19 +128,6 @@ std::optional<std::string> dueKernelClass(Injection injection) {
     case Injection::nonterminating_condition: return kNonterminating;
   }
   return std::nullopt;
-}
-
-Result<std::vector<Finding>> auditLog(const json::value& log, std::optional<std::string>& kernelClass) {
-  WITAN_DO(hasMembers(log, "$",
-                      {"authority_artifacts", "condition", "epochs", "experiment_result", "final_state",
-                       "initial_state", "kernel_classification", "terminal_classification"}));
-  const json::object& object = log.get_object();
-  if (!object.at("epochs").is_array()) return wrongJsonType("$.epochs", "a list", object.at("epochs"));
-  Auditor auditor(object.at("authority_artifacts"), object.at("initial_state"));
-  for (const json::value& epoch : object.at("epochs").get_array()) auditor.epoch(epoch);
-  auditor.end(object.at("terminal_classification"), object.at("final_state"));
-  kernelClass = auditor.kernelClass();
-  return auditor.findings();
 }
 
 }  // namespace witan::kernel::joint

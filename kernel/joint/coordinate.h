@@ -34,8 +34,4 @@ Verdict coordinate(const Setup& setup, const LogSink& sink, std::uint32_t earlie
 // The class that the auditors must find for an injected fault; none without one.
 std::optional<std::string> dueKernelClass(Injection injection);
 
-// The same verdicts for a log that somebody else wrote: {"kernel_classification","findings":[...]} of a whole object.
-// Errors: it is no object with the members of a log.
-Result<std::vector<Finding>> auditLog(const json::value& log, std::optional<std::string>& kernelClass);
-
 }  // namespace witan::kernel::joint

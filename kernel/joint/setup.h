@@ -90,6 +90,7 @@ struct Setup {
 // Bounds of a setup from outside.
 struct SetupLimits {
   std::size_t bytes = 64 << 20;
+  std::size_t values = 4'000'000;  // JSON values and names in it; each takes some hundred bytes while it is read
   std::size_t agents = 10'000;
   std::size_t keys = 100'000;
   std::size_t scope = 10'000;  // keys of one action

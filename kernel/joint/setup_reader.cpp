@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "base/identity.h"
+#include "base/json_cut.h"
 #include "base/quote.h"
 #include "kernel/joint/json_members.h"
 #include "kernel/joint/setup_raw.h"
@@ -255,6 +256,8 @@ Status readAgents(const json::value& agents, RawSetup& raw, const SetupLimits& l
 }  // namespace
 
 Result<Setup> readSetup(std::string_view text, SetupLimits limits) {
+  if (text.size() <= limits.bytes && jsonValuesAtMost(text) > limits.values)
+    return invalid("$: more than " + std::to_string(limits.values) + " values");
   WITAN_TRY(value, parseJson(text, {.bytes = limits.bytes}));
   WITAN_DO(hasMembers(value, "$", {"condition", "initial_state", "authority_artifacts", "max_epochs", "agents"},
                       {"communication_enabled", "injection", "title", "expect"}));

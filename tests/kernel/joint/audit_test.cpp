@@ -1,4 +1,7 @@
 // Each auditor fires on the fault it is for, is silent on a lawful run of the same scene, and is no flag (F20).
+#include <gmock/gmock.h>
+
+#include "kernel/joint/audit_text.h"
 #include "tests/kernel/joint/scene.h"
 
 namespace witan::kernel::joint {
@@ -95,10 +98,9 @@ TEST(Auditor, NonterminatingConditionFires) { expectFires(disjoint(), "nontermin
 // ---- logs that somebody has touched ----
 
 std::string auditOf(const json::object& log) {
-  std::optional<std::string> kernelClass;
-  const auto findings = auditLog(log, kernelClass);
-  EXPECT_TRUE(findings.ok());
-  return kernelClass.value_or("none");
+  const auto audit = auditLog(canonicalJson(log));
+  EXPECT_TRUE(audit.ok());
+  return audit->kernelClass.value_or("none");
 }
 json::object& epochOf(json::object& log, std::size_t i) { return log["epochs"].as_array().at(i).as_object(); }
 
@@ -178,6 +180,99 @@ TEST(Auditor, WhatIsMissingOrClaimedIsFound) {
   log = runScene(collision(1));
   epochOf(log, 0)["observations"].as_object().erase("b");
   EXPECT_EQ(auditOf(log), kIncomplete) << "an agent that was not asked";
+}
+
+// ---- the words that a log says of itself ----
+
+// The last finding of an audit of the log with one member changed.
+std::string lastFinding(json::object log, const char* member, const json::value& value) {
+  log[member] = value;
+  const auto audit = auditLog(canonicalJson(log));
+  EXPECT_TRUE(audit.ok());
+  return audit->findings.empty() ? "none" : audit->findings.back().detail;
+}
+
+TEST(Auditor, AKernelClassThatTheEpochsDoNotShowIsFound) {
+  const auto lawful = runScene(collision(1)), broken = runScene(collision(1).inject("tie_break"));
+  EXPECT_EQ(lastFinding(lawful, "kernel_classification", nullptr), "none");
+  EXPECT_EQ(lastFinding(lawful, "kernel_classification", kAuthorityTheft),
+            "$.kernel_classification: the epochs show null, the log says \"IX2_FAIL / AUTHORITY_THEFT\"");
+  EXPECT_EQ(lastFinding(broken, "kernel_classification", nullptr),
+            "$.kernel_classification: the epochs show \"IX2_FAIL / IMPLICIT_ARBITRATION\", the log says null");
+  EXPECT_EQ(lastFinding(broken, "kernel_classification", kAuthorityTheft),
+            "$.kernel_classification: the epochs show \"IX2_FAIL / IMPLICIT_ARBITRATION\", the log says \"IX2_FAIL / "
+            "AUTHORITY_THEFT\"");
+  EXPECT_EQ(lastFinding(lawful, "kernel_classification", "fine"), "$.kernel_classification: is no class and not null");
+  EXPECT_EQ(lastFinding(lawful, "kernel_classification", kNondeterministic), "none") << "no log shows that";
+}
+
+TEST(Auditor, WordsThatAreNoneAreFound) {
+  const auto log = runScene(collision(1));
+  EXPECT_EQ(lastFinding(log, "experiment_result", "passed"), "$.experiment_result: is neither PASS nor FAIL");
+  EXPECT_EQ(lastFinding(log, "experiment_result", true), "$.experiment_result: is neither PASS nor FAIL");
+  EXPECT_EQ(lastFinding(log, "condition", 7), "$.condition: expected text, found an integer");
+}
+
+// What the vector alone can tell.
+std::string differenceFrom(const Scene& vector, const json::object& log) {
+  const auto setup = readSetup(vector.text()).value();
+  const auto found = compareWithRun(canonicalJson(log), setup);
+  EXPECT_TRUE(found.ok());
+  return *found ? (*found)->detail : "none";
+}
+
+TEST(Auditor, ARunOfTheVectorTellsTheFirstDifference) {
+  const Scene vector = collision(2);
+  const auto log = runScene(vector);
+  EXPECT_EQ(differenceFrom(vector, log), "none");
+  auto doctored = log;
+  doctored["experiment_result"] = "FAIL";
+  EXPECT_EQ(differenceFrom(vector, doctored),
+            "$.experiment_result: the log says \"FAIL\", a run of the vector \"PASS\"");
+  doctored["condition"] = "U";
+  EXPECT_EQ(differenceFrom(vector, doctored), "$.condition: the log says \"U\", a run of the vector \"T\"");
+  doctored = log;
+  epochOf(doctored, 1)["outcomes"].as_object()["a:1:0"] = kFault;
+  EXPECT_EQ(differenceFrom(vector, doctored),
+            "$.epochs[1].outcomes[\"a:1:0\"]: the log says \"ACTION_FAULT\", a run of the vector "
+            "\"JOINT_ADMISSIBILITY_FAILURE\"");
+  doctored = log;
+  epochOf(doctored, 0)["outcomes"].as_object().erase("a:0:0");
+  EXPECT_EQ(differenceFrom(vector, doctored),
+            "$.epochs[0].outcomes[\"a:0:0\"]: the log says nothing, a run of the vector "
+            "\"JOINT_ADMISSIBILITY_FAILURE\"");
+  EXPECT_EQ(differenceFrom(vector, runScene(collision(1))), "$.epochs[1]: is only in the run of the vector");
+  EXPECT_EQ(differenceFrom(collision(1), log), "$.epochs[1]: is only in the log");
+}
+
+// ---- logs from outside ----
+
+TEST(Auditor, ALogThatIsNoneIsRefusedWithItsPlace) {
+  const std::string log = canonicalJson(runScene(collision(1)));
+  const auto refusal = [&](std::string_view from, std::string_view to) {
+    std::string text = log;
+    text.replace(text.find(from), from.size(), to);
+    const auto audit = auditLog(text);
+    return audit.ok() ? "none" : audit.error().message;
+  };
+  EXPECT_EQ(auditLog("[]").error().message, "$.authority_artifacts: is missing");
+  EXPECT_EQ(auditLog("[1]").error().message, "$: expected an object, found a list");
+  EXPECT_EQ(refusal("\"condition\"", "\"konditon\""), "$.konditon: unknown member");
+  EXPECT_EQ(refusal("\"condition\":", "\"condition\":1,\"condition\":"), "$.condition: is there twice");
+  EXPECT_EQ(refusal("\"epochs\":[", "\"epochs\":[1,,"), "$.epochs[1]: JSON at byte 0: the text ends too early");
+  EXPECT_EQ(refusal("\"epochs\":[", "\"epochs\":[[:],"), "$.epochs[0]: JSON at byte 1: unexpected \":\"");
+  EXPECT_THAT(refusal("\"epochs\":[", "\"epochs\":[[}],"), ::testing::StartsWith("JSON at byte "));
+}
+
+TEST(Auditor, WhatWouldTakeTooMuchMemoryIsRefused) {
+  const std::string log = canonicalJson(runScene(collision(1)));
+  const auto epoch = auditLog(log, {.values = 40});
+  ASSERT_FALSE(epoch.ok());
+  EXPECT_EQ(epoch.error().message, "$.authority_artifacts: more than 40 values");
+  std::string zeros = "[0", dense = log;
+  for (int i = 0; i < 500; ++i) zeros += ",0";
+  dense.insert(dense.find("\"epochs\":[") + 10, zeros + "],");
+  EXPECT_EQ(auditLog(dense, {.values = 400}).error().message, "$.epochs[0]: more than 400 values");
 }
 
 }  // namespace

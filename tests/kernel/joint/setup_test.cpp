@@ -32,6 +32,10 @@ std::string with(const std::string& from, const std::string& to, std::string tex
 
 TEST(Setup, APlainOneIsRead) { EXPECT_EQ(problem(plain().text()), "none"); }
 
+TEST(Setup, WhatWouldTakeTooMuchMemoryIsRefused) {
+  EXPECT_EQ(problem(plain().text(), {.values = 20}), "$: more than 20 values");
+}
+
 TEST(Setup, UnknownMembersAreRefusedWhereTheyAre) {
   EXPECT_EQ(problem(with("\"condition\":", "\"extra\":1,\"condition\":")), "$.extra: unknown member");
   EXPECT_EQ(problem(with("\"status\":", "\"applies_to\":\"a\",\"status\":")),

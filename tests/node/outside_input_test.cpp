@@ -1,0 +1,190 @@
+// Files and texts from outside, through the program: what has no end, what would fill memory or a screen, and what
+// would drive a terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "kernel/joint/vectors.h"
+#include "node/cli.h"
+#include "node/output.h"
+#include "tests/node/program.h"
+#include "tests/node/scratch.h"
+
+namespace witan::node {
+namespace {
+
+using testing::Finished;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::runWitan;
+using testing::Scratch;
+
+std::size_t linesOf(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// With this much memory of its own.
+Finished runWithin(std::size_t megabytes, const std::vector<std::string>& words, std::string_view input = {}) {
+  return runWitan(words, input, [megabytes] {
+    const rlimit limit{megabytes << 20, megabytes << 20};
+    setrlimit(RLIMIT_DATA, &limit);
+  });
+}
+
+std::string zeros(std::size_t count) {
+  std::string text = "[0";
+  text.reserve(2 * count + 2);
+  for (std::size_t i = 1; i < count; ++i) text += ",0";
+  return text + "]";
+}
+
+// ---- files that are none
+
+struct FileCommand {
+  const char* name;
+  std::vector<std::string> before, after;
+};
+
+const std::vector<FileCommand> kFileCommands{
+    {"policy of a domain", {"domain", "show", "budget", "--policy"}, {}},
+    {"policy of a run", {"run", "--domain", "budget", "--events", "-", "--policy"}, {}},
+    {"policy of agents", {"policy", "check"}, {}},
+    {"ontology", {"ontology", "check"}, {}},
+    {"scenario", {"sim", "run"}, {"--seeds", "1..1"}},
+    {"plan", {"sim", "replay", "--plan"}, {}},
+    {"vector", {"coordinate", "run"}, {}},
+    {"log", {"coordinate", "audit"}, {}},
+    {"records", {"domain", "import", "disclosure", "--from", "osv"}, {}},
+};
+
+Finished runOn(const FileCommand& command, const std::string& file) {
+  std::vector<std::string> words = command.before;
+  words.push_back(file);
+  words.insert(words.end(), command.after.begin(), command.after.end());
+  return runWitan(words);
+}
+
+// Nobody writes into the pipe: who opens it waits for ever.
+TEST(OutsideFiles, APipeIsRefusedAndNotWaitedFor) {
+  const Scratch scratch;
+  const std::string pipe = scratch / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const FileCommand& command : kFileCommands) {
+    const Finished run = runOn(command, pipe);
+    EXPECT_FALSE(run.hung) << command.name;
+    EXPECT_NE(run.exitCode, 0) << command.name;
+    EXPECT_THAT(run.err, HasSubstr("pipe is a pipe and no regular file")) << command.name;
+  }
+}
+
+TEST(OutsideFiles, ADeviceIsRefused) {
+  for (const FileCommand& command : kFileCommands)
+    EXPECT_THAT(runOn(command, "/dev/zero").err, HasSubstr("/dev/zero is a device and no regular file"))
+        << command.name;
+}
+
+TEST(OutsideFiles, AFolderIsRefusedAndAMissingFileNamed) {
+  const Scratch scratch;
+  const Finished folder = runWitan({"coordinate", "run", scratch / "."});
+  EXPECT_EQ(folder.exitCode, kExitFailed);
+  EXPECT_THAT(folder.err, HasSubstr("is a folder and no regular file"));
+  EXPECT_THAT(runWitan({"domain", "show", "budget", "--policy", scratch / "none.toml"}).err,
+              HasSubstr("cannot open the policy file"));
+}
+
+// Lines are read as they come, so a device may be one; one that never ends a line is none.
+TEST(OutsideFiles, ALineWithoutEndEnds) {
+  const Finished run = runWitan({"state", "merge", "/dev/zero"});
+  EXPECT_EQ(run.exitCode, kExitFailed);
+  EXPECT_THAT(run.err, HasSubstr("/dev/zero: line 1 does not end"));
+}
+
+// ---- memory
+
+TEST(OutsideMemory, AnAuditTakesWhatItsLogTakes) {
+  const auto vectors = kernel::joint::shippedVectors();
+  const std::string log = runWitan({"coordinate", "run", "-", "--json"}, vectors.front().text).out;
+  const Finished run = runWithin(256, {"coordinate", "audit", "-"}, log);
+  EXPECT_EQ(run.exitCode, 0) << run.err;
+}
+
+TEST(OutsideMemory, DenseJsonIsRefusedBeforeItIsMade) {
+  const std::string dense = zeros(5'000'000);
+  const std::string log =
+      R"({"authority_artifacts":[],"condition":"A","epochs":[)" + dense +
+      R"(],"experiment_result":"PASS","final_state":{},"initial_state":{},"kernel_classification":null,"terminal_classification":null})";
+  const Finished audit = runWithin(256, {"coordinate", "audit", "-"}, log);
+  EXPECT_EQ(audit.exitCode, kExitFailed);
+  EXPECT_THAT(audit.err, HasSubstr("$.epochs[0]: more than 4000000 values"));
+  const Finished run = runWithin(256, {"coordinate", "run", "-"}, dense);
+  EXPECT_EQ(run.exitCode, kExitFailed);
+  EXPECT_THAT(run.err, HasSubstr("$: more than 4000000 values"));
+}
+
+TEST(OutsideMemory, AListOfRecordsIsReadRecordByRecord) {
+  const Scratch scratch;
+  scratch.write("dense.json", zeros(2'000'000));
+  const Finished run = runWithin(256, {"domain", "import", "disclosure", "--from", "osv", scratch / "dense.json"});
+  EXPECT_EQ(run.exitCode, kExitSomeRefused) << run.err.substr(0, 1000);
+  EXPECT_THAT(run.err, HasSubstr("dense.json[0]: "));
+  EXPECT_THAT(run.err, HasSubstr("witan: ... and 1999900 more refused\n"));
+  EXPECT_THAT(run.err, HasSubstr(" 2000000 refused\n"));
+  EXPECT_EQ(linesOf(run.err), 102u);
+}
+
+// ---- floods
+
+TEST(OutsideFloods, RefusalsAreShownUpToACapAndThenCounted) {
+  const Scratch scratch;
+  std::string bad;
+  for (int i = 0; i < 1'000; ++i) bad += "not json\n";
+  const Finished import = runWitan({"journal", "import", "-", "--dir", scratch / "laptop"}, bad);
+  EXPECT_EQ(import.exitCode, kExitSomeRefused);
+  EXPECT_THAT(import.out, HasSubstr("1000 refused"));
+  EXPECT_THAT(import.err, HasSubstr("line 100: refused"));
+  EXPECT_THAT(import.err, Not(HasSubstr("line 101: refused")));
+  EXPECT_THAT(import.err, HasSubstr("... and 900 more refused"));
+  const Finished merge = runWitan({"state", "merge", "-"}, bad);
+  EXPECT_THAT(merge.err, HasSubstr("... and 900 more refused"));
+  EXPECT_LE(linesOf(merge.err), 103u);
+}
+
+// ---- terminals
+
+TEST(OutsideTerminal, WhatATerminalObeysIsWrittenOut) {
+  EXPECT_EQ(forTerminal("plain, caf\u00e9, \u20ac, \U0001f600\n\tyes"), "plain, caf\u00e9, \u20ac, \U0001f600\n\tyes");
+  EXPECT_EQ(forTerminal("\x1b[31mred\x07\r\x7f"), "\\u001b[31mred\\u0007\\u000d\\u007f");
+  EXPECT_EQ(forTerminal(std::string_view("a\0b", 3)), "a\\u0000b");
+  EXPECT_EQ(forTerminal("\xc2\x9b"
+                        "31m"),
+            "\\u009b31m")
+      << "the same in eight bits";
+  EXPECT_EQ(forTerminal("\x9b"
+                        "31m\xff"),
+            "\\u009b31m\\u00ff")
+      << "no UTF-8";
+  EXPECT_EQ(forTerminal("\u202egnp.exe\u2066"), "\\u202egnp.exe\\u2066");
+  EXPECT_EQ(forTerminal("\u2029\u202f\u2065\u206a"), "\u2029\u202f\u2065\u206a") << "their neighbours stay";
+  EXPECT_EQ(forTerminal("\xe2\x80"), "\\u00e2\\u0080") << "cut off";
+}
+
+TEST(OutsideTerminal, NamesFromRecordsAndFilesReachNoTerminalRaw) {
+  const Scratch scratch;
+  scratch.write("evil.json", R"({"id":"\u001b]0;owned\u0007\u009b31m"})");
+  const Finished import = runWitan({"domain", "import", "disclosure", "--from", "osv", scratch / "evil.json"});
+  const Finished named = runWitan({"domain", "show", "budget", "--policy", scratch / "\x1b[31m.toml"});
+  const Finished vector = runWitan({"coordinate", "run", scratch / "\x1b[31m.json"});
+  const Finished usage = runWitan({"domain", "show", "budget", "--\x1b[31m"});
+  for (const Finished* run : {&import, &named, &vector, &usage}) {
+    EXPECT_NE(run->err, "");
+    EXPECT_THAT(run->err, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(run->err, Not(HasSubstr("\x07")));
+    EXPECT_THAT(run->err, Not(HasSubstr("\xc2\x9b")));
+  }
+}
+
+}  // namespace
+}  // namespace witan::node
