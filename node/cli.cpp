@@ -32,6 +32,12 @@ namespace {
 
 std::vector<std::string> given;  // of the process
 
+// The words of the innermost command that the line got to.
+std::string commandOf(const CLI::App& app) {
+  const auto below = app.get_subcommands();
+  return app.get_name() + (below.empty() ? "" : " " + commandOf(*below.front()));
+}
+
 }  // namespace
 
 const std::vector<std::string>& commandLine() { return given; }
@@ -79,7 +85,7 @@ int runCommandLine(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-    reportError(invalid(e.what(), "see witan --help"), json);
+    reportError(invalid(e.what(), "see " + commandOf(app) + " --help"), json);
     return kExitUsage;
   }
   return exitCode;

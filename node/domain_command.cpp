@@ -1,14 +1,17 @@
 // `witan domain`: what the domains of this build are, whether they are sound, and workloads of them.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
+#include "base/quote.h"
 #include "domains/registry.h"
 #include "node/cli.h"
 #include "node/domain_show.h"
 #include "node/event_generator.h"
 #include "node/line_reader.h"
 #include "node/ontology_file.h"
+#include "node/output.h"
 #include "node/policy_file.h"
 #include "ontology/against.h"
 
@@ -33,7 +36,7 @@ struct DomainArguments {
   FingerprintOptions fingerprint;
 };
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) { putOut(text); }
 
 Result<std::unique_ptr<DomainModule>> moduleOf(const DomainArguments& a) {
   json::object policy;
@@ -65,7 +68,7 @@ Result<int> show(const DomainArguments& a) {
   else if (a.capnp)
     print(module->actionSchema());
   else
-    print(a.json ? showDomainJson(*module) + "\n" : showDomain(*module));
+    a.json ? print(showDomainJson(*module) + "\n") : putWords(showDomain(*module));
   return kExitOk;
 }
 
@@ -73,8 +76,8 @@ Result<int> show(const DomainArguments& a) {
 Result<int> lintAgainst(const DomainArguments& a, const DomainModule& module) {
   WITAN_TRY(model, loadOntology(a.ontologyFile));
   const ontology::Comparison found = ontology::compareWith(module.signature(), model);
-  print(a.json ? ontology::againstJson(a.ontologyFile, found) + "\n"
-               : ontology::againstText(a.ontologyFile, module.signature(), found));
+  a.json ? print(ontology::againstJson(a.ontologyFile, found) + "\n")
+         : putWords(ontology::againstText(a.ontologyFile, module.signature(), found));
   return found.differences.empty() ? kExitOk : kExitFailed;
 }
 
@@ -84,18 +87,23 @@ Result<int> lint(const DomainArguments& a) {
   if (!a.ontologyFile.empty()) return lintAgainst(a, *module);
   const SignatureLint found = lintSignature(module->signature());
   const SkewReport skew = findWriteSkew(*module, a.skew);
-  print(a.json ? lintJson(module->signature(), found, skew) + "\n"
-               : lintText(module->signature(), found) + skewText(skew));
+  a.json ? print(lintJson(module->signature(), found, skew) + "\n")
+         : putWords(lintText(module->signature(), found) + skewText(skew));
   return found.problems.empty() ? kExitOk : kExitFailed;
 }
 
 // The scenarios of a file, for the domain that --domain names or the file is called after.
 Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
-  a.name = a.domain.empty() ? path.stem().string() : a.domain;
-  WITAN_TRY(module, moduleOf(a));
   WITAN_TRY(lines, readInput(path.string(), kScenariosMax));
+  a.name = a.domain.empty() ? path.stem().string() : a.domain;
+  if (const auto names = domains::domainNames(); std::find(names.begin(), names.end(), a.name) == names.end())
+    return Error{ErrorCode::notFound,
+                 path.string() + ": there is no domain " + inQuotes(a.name) +
+                     (a.domain.empty() ? ", which the file is called after" : ""),
+                 "name the domain with --domain; see: witan domain list"};
+  WITAN_TRY(module, moduleOf(a));
   const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
-  print(a.json ? checksJson(a.name, checks) + "\n" : checksText(checks));
+  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
   return allHeld(checks) && checks.front().checked > 0 ? kExitOk : kExitFailed;
 }
 
@@ -105,7 +113,7 @@ Result<int> test(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   std::vector<PropertyResult> checks = checkScenarios(*module);
   for (PropertyResult& check : checkHistories(*module, a.histories)) checks.push_back(std::move(check));
-  print(a.json ? checksJson(a.name, checks) + "\n" : checksText(checks));
+  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
   return allHeld(checks) ? kExitOk : kExitFailed;
 }
 
@@ -129,7 +137,7 @@ Result<int> fingerprint(const DomainArguments& a) {
     if (a.json)
       all.push_back(fingerprintJson(*module, a.fingerprint, found));
     else
-      print(fingerprintText(*module, a.fingerprint, found));
+      putWords(fingerprintText(*module, a.fingerprint, found));
   }
   if (a.json) print(json::serialize(all) + "\n");
   return sound ? kExitOk : kExitFailed;
@@ -180,8 +188,8 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
   CLI::App* f = verb("fingerprint",
                      "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "
                      "traces through naive services and the kernel",
-                     "witan domain fingerprint --domain udt --json", false, fingerprint);
-  f->add_option("--domain", a->domain, "One domain (default: all)");
+                     "witan domain fingerprint udt --json", false, fingerprint);
+  f->add_option("name,--domain", a->domain, "One domain (default: all)");
   f->add_option("--seed", a->fingerprint.seed, "Seed of search and traces")->capture_default_str();
   f->add_option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
       ->capture_default_str()

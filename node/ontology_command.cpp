@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "node/cli.h"
 #include "node/ontology_file.h"
+#include "node/output.h"
 #include "ontology/report.h"
 #include "ontology/review.h"
 #include "ontology/scaffold.h"
@@ -39,14 +40,14 @@ Result<std::optional<Share>> capOf(const std::string& text) {
     if (to.ec == std::errc() && to.ptr == end && share.to > 0 && share.to <= 1'000'000 && share.of <= share.to)
       return std::optional<Share>(share);
   }
-  return invalid("--max-excess " + inQuotes(text) + " is no share", "write it as N/M, for example 2/3");
+  return invalid(inQuotes(text) + " is no share", "write it as N/M, for example 2/3");
 }
 
 Result<int> check(const OntologyArguments& a) {
   WITAN_TRY(text, readOntologyFile(a.file));
   Diagnostics found;
   if (const auto model = readOntology(text, found)) review(*model, found);
-  print(a.json ? checkJson(a.file, found) + "\n" : checkText(a.file, found));
+  a.json ? print(checkJson(a.file, found) + "\n") : putWords(checkText(a.file, found));
   return found.hasErrors() ? kExitFailed : kExitOk;
 }
 
@@ -62,7 +63,7 @@ Result<int> derive(const OntologyArguments& a) {
   WITAN_TRY(model, loadOntology(a.file));
   WITAN_TRY(roles, rolesOf(a, model));
   const Derived derived = derivedOf(model, roles);
-  print(a.json ? deriveJson(derived) + "\n" : deriveText(derived));
+  a.json ? print(deriveJson(derived) + "\n") : putWords(deriveText(derived));
   return kExitOk;
 }
 
@@ -70,7 +71,7 @@ Result<int> begin(const OntologyArguments& a) {
   WITAN_TRY(model, loadOntology(a.file));
   WITAN_TRY(roles, rolesOf(a, model));
   WITAN_TRY(made, scaffold(model, roles, a.file));
-  for (const std::string& note : made.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  for (const std::string& note : made.notes) putErr("note: " + note + "\n");
   std::string path;
   if (!a.out.empty()) {
     path = a.out + "/" + made.name + "/" + made.name + ".cpp";
@@ -85,10 +86,9 @@ Result<int> begin(const OntologyArguments& a) {
   else if (path.empty())
     print(made.source);
   if (!path.empty())
-    std::fprintf(stderr,
-                 "wrote %s\nnext: add WITAN_DOMAIN(%s) to domains/registry.inc, configure and build again, then write "
-                 "when each invariant holds (docs/ADD_A_DOMAIN.md)\n",
-                 path.c_str(), made.name.c_str());
+    putErr("wrote " + path + "\nnext: add WITAN_DOMAIN(" + made.name +
+           ") to domains/registry.inc, configure and build again, then write when each invariant holds "
+           "(docs/ADD_A_DOMAIN.md)\n");
   return kExitOk;
 }
 
@@ -114,8 +114,13 @@ void addOntologyCommand(CLI::App& app, int& exitCode) {
   verb("check", "Report errors and oddities as file:line:col; exit 1 if there are errors",
        "witan ontology check domains/udt/udt.ttl", check);
   const auto withRoles = [&](CLI::App* command) {
-    command->add_option("--max-excess", a->cap,
-                        "Share N/M of a role's fields that a process may not need; above it, finer roles are tried");
+    command
+        ->add_option("--max-excess", a->cap,
+                     "Share N/M of a role's fields that a process may not need; above it, finer roles are tried")
+        ->check([](const std::string& text) {
+          const auto cap = capOf(text);
+          return cap.ok() ? std::string() : cap.error().message + " (" + cap.error().hint + ")";
+        });
     command->add_flag("--pinned", a->pinned, "Take the declared roles as they are instead of deriving them");
   };
   withRoles(verb("derive", "Derive worker roles (Procedure 1), classify the invariants, walk the life cycle",

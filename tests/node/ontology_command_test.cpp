@@ -77,7 +77,7 @@ TEST(OntologyCommand, DeriveGivesTheAgreedMembers) {
 TEST(OntologyCommand, DeriveTakesACapAndPinnedRoles) {
   EXPECT_TRUE(has(ontology({"derive", kUdt, "--max-excess", "1/9"}).out, "theta 1/1"));
   EXPECT_TRUE(has(ontology({"derive", kUdt, "--pinned"}).out, "udt: 3 roles, as declared\n"));
-  EXPECT_TRUE(has(ontology({"derive", kUdt, "--max-excess", "2"}).err, "--max-excess \"2\" is no share"));
+  EXPECT_TRUE(has(ontology({"derive", kUdt, "--max-excess", "2"}).err, "--max-excess: \"2\" is no share"));
   Scratch scratch;
   scratch.write("none.ttl",
                 "@prefix ar: <https://example.org/agentic-redux/ns#> .\n<urn:d> a ar:Domain ; ar:name \"n\" .\n");

@@ -126,7 +126,7 @@ TEST(StateMerge, InputThatGivesNothing) {
   expectError(runWitan({"state", "merge", "/nowhere.jsonl"}), kExitFailed, "cannot open /nowhere.jsonl");
   expectError(runWitan({"state", "merge", "/tmp"}), kExitFailed, "cannot read /tmp");
   expectError(runWitan({"state", "merge", "-", "-"}), kExitFailed, "- is given twice");
-  expectError(runWitan({"state", "merge"}), kExitUsage, "witan: FILE is required: see witan --help");
+  expectError(runWitan({"state", "merge"}), kExitUsage, "witan: FILE is required: see witan state merge --help");
   expectError(runWitan({"state", "merge", "--json"}), kExitUsage, R"({"error":{"code":"invalidInput","message":"FILE)");
 }
 
