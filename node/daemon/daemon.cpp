@@ -1,16 +1,11 @@
+// Daemon at work. How it is opened: daemon_open.cpp.
 #include "node/daemon/daemon.h"
 
 #include <algorithm>
 
-#include "agents/registry.h"
 #include "base/seams.h"
-#include "domains/registry.h"
-#include "node/agents_policy_file.h"
-#include "node/cluster/own_keys.h"
-#include "node/replica/ledger_looks.h"
 #include "node/replica/membership_duties.h"
 #include "node/replica/replica_agents.h"
-#include "node/replica_dir.h"
 
 namespace witan::node {
 
@@ -19,20 +14,6 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 constexpr std::int64_t kBriefWaitMs = 1'000;
-
-// A third of the lease, so that a member that has died costs no partition.
-EtcdOptions etcdOptions(const DaemonConfig& config) {
-  EtcdOptions options;
-  options.ttlMs = config.leaseSeconds * 1'000;
-  options.answerMs = std::clamp<std::int64_t>(options.ttlMs / 3, 500, 2'000);
-  return options;
-}
-
-std::vector<std::string> allDomains() {
-  std::vector<std::string> names;
-  for (const std::string_view name : domains::domainNames()) names.emplace_back(name);
-  return names;
-}
 
 }  // namespace
 
@@ -49,198 +30,6 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
-}
-
-Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
-                                             DaemonConfig config) {
-  WITAN_TRY(cluster, readClusterFile(dir));
-  WITAN_TRY(key, readKey(dir, KeyName::device));
-  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
-  WITAN_TRY(book, RosterBook::open(dir, admin));
-  // A crash between the roster and the file: the roster has the next key already.
-  if (hasKey(dir, KeyName::nextDevice)) {
-    WITAN_TRY(next, node::readKey(dir, KeyName::nextDevice));
-    if (book.current().byKey(next.publicKey()) != nullptr) {
-      WITAN_DO(promoteNextKey(dir));
-      key = next;
-    }
-  }
-  WITAN_DO(checkOwnKeys(dir, book));
-  std::unique_ptr<Daemon> daemon(
-      new Daemon(loop, log, dir, std::move(config), std::move(cluster), std::move(key), std::move(book)));
-  WITAN_DO(daemon->openDir());
-  return daemon;
-}
-
-// --- opening
-
-Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
-  if (config_.agents.empty()) return std::shared_ptr<const AgentSetup>();
-  AgentSetup setup;
-  WITAN_TRY(policy, gateOfDevice(path_));
-  if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
-  setup.policy = std::move(policy);
-  setup.options.wake.scope = config_.scope;
-  addLedgerLooks(setup);
-  const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
-  if (all) {
-    setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());
-  } else {
-    for (const std::string& id : config_.agents) {
-      const agents::Agent* agent = agents::findAgent(id);
-      if (agent == nullptr) return invalid("[agents] run: there is no agent " + id, "see: witan agent list --builtin");
-      setup.agents.push_back(agent);
-    }
-  }
-  // Their runs would fail here, and those devices on which they could succeed would take them for ended.
-  if (!this->setup().ledgerReplica)
-    std::erase_if(setup.agents, [&](const agents::Agent* agent) {
-      if (!needsLedgers(*agent)) return false;
-      if (!all) log_.warn("agents", "it works only on devices that keep ledgers", {{"agent", agent->spec().id}});
-      return true;
-    });
-  return std::make_shared<const AgentSetup>(std::move(setup));
-}
-
-NodeSetup Daemon::setup() const {
-  NodeSetup setup;
-  setup.domains = allDomains();
-  setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
-  const std::string self = deviceIdOf(key_.publicKey());
-  const RosterDevice* me = book_.current().byKey(key_.publicKey());
-  setup.ledgerReplica = me == nullptr || me->keepsLedgers();
-  setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
-  setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
-    const RosterDevice* known = book_.current().find(device);
-    return known != nullptr && known->active() && known->mayHave(scope);
-  };
-  setup.keepsLedgers = [this](std::string_view device) {
-    const RosterDevice* known = book_.current().find(device);
-    return known != nullptr && known->active() && known->keepsLedgers();
-  };
-  setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
-  if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
-  return setup;
-}
-
-Status Daemon::mayAsk(std::string_view device, const Request& request) const {
-  const auto no = [&](const std::string& what) -> Status {
-    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
-  };
-  const RosterDevice* known = book_.current().find(device);
-  if (known == nullptr || !known->active()) return no("ask for anything");
-  const auto anyRole = [&] {
-    return std::any_of(known->roles.begin(), known->roles.end(), [&](const std::string& role) {
-      return role == kAnyRole || role.starts_with(request.domain + ".");
-    });
-  };
-  switch (request.kind) {
-    case RequestKind::propose:
-      if (known->mayAct(request.domain, request.role)) return okStatus();
-      // A role that the domain does not have is for the meta-agent to reject, on record.
-      return no("propose as " + request.domain + "." + request.role);
-    case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
-    case RequestKind::commit:
-    case RequestKind::reject:
-      return known->mayAct(request.domain, "counselor") ? okStatus()
-                                                        : no("bring a counselor's decisions of " + request.domain);
-  }
-  return no("ask that");
-}
-
-Status Daemon::openDir() {
-  NodeSetup made = setup();
-  WITAN_TRY(agents, agentSetup());
-  made.agents = std::move(agents);
-  WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
-  dir_ = std::move(opened);
-  std::optional<SigningKey> admin;
-  if (hasKey(path_, KeyName::admin)) {
-    WITAN_TRY(key, node::readKey(path_, KeyName::admin));
-    admin = std::move(key);
-  }
-  WITAN_TRY(clusterKey, readClusterSecret(path_));
-  WITAN_TRY(desk, EnrolmentDesk::open(path_, book_, std::move(clusterKey),
-                                      static_cast<std::uint32_t>(cluster_.partitions), std::move(admin)));
-  desk_ = std::make_unique<EnrolmentDesk>(std::move(desk));
-  if (replica().data().incarnation().newIncarnation() &&
-      replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
-    log_.warn("replica", "this device goes on as a new writer",
-              {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
-  WITAN_DO(foundMissing());
-  feed_ = std::make_unique<LedgerFeed>(replica());
-  sliceServer_ = std::make_unique<SliceServer>(replica());
-  sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
-  applyRights();
-  WITAN_DO(openPeers());
-  return openEtcd();
-}
-
-// The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
-// brings. Whoever lost its ledgers knows of no claims at all and begins nothing.
-Status Daemon::foundMissing() {
-  if (!desk_->isAdmin() || config_.engine != "embedded" || !setup().ledgerReplica) return okStatus();
-  const OwnerTable& owners = replica().owners();
-  if (owners.all().empty()) {
-    log_.warn("replica", "this device knows no owner of any partition: its ledgers are new or lost",
-              {{"hint", "restore a backup, or let a device that has copies seize the partitions"}});
-    return okStatus();
-  }
-  return replica().found(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
-}
-
-Status Daemon::openPeers() {
-  WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
-  PeerDesk::Events events;
-  events.connected = [this](const std::string& device) { met(device), touch(); };
-  events.disconnected = [this](const std::string& device) {
-    replica().disconnected(device);
-    sliceServer_->disconnected(device);
-    touch();
-  };
-  events.received = [this](const std::string& device, std::string_view frame) { heard(device, frame), touch(); };
-  events.room = [this](const std::string&) { touch(); };
-  events.rosterChanged = [this] { goOverToNextKey(), reconcileMembership(), applyRights(), touch(); };
-  events.wall = [this] { return now().wall; };
-  events.steadyMs = [this] { return now().ms; };
-  peers_ =
-      std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
-                                 PeerDesk::Options{replica().device(), config_.dial, config_.carry}, std::move(events));
-  return okStatus();
-}
-
-Status Daemon::openEtcd() {
-  if (config_.engine != "etcd" || !setup().ledgerReplica) return okStatus();
-  WITAN_TRY(endpoints, etcdEndpoints(config_));
-  EtcdGateway::Events events;
-  events.connected = [this] { replica().etcdConnected(now(), etcd_->state().cluster), touch(); };
-  events.disconnected = [this] { replica().etcdDisconnected(), touch(); };
-  events.received = [this](const EtcdAnswer& answer) { replica().etcdReceived(answer, now()), touch(); };
-  etcd_ = std::make_unique<EtcdGateway>(
-      loop_, log_, EtcdGatewayOptions{std::move(endpoints), etcdOptions(config_).answerMs}, std::move(events));
-  return okStatus();
-}
-
-Status Daemon::start() {
-  startedMs_ = now().ms;
-  for (const std::string& address : config_.listen) {
-    WITAN_TRY(bound, peers_->listen(address));
-    log_.info("net", "listening for devices", {{"address", bound}});
-    addresses_.push_back(std::move(bound));
-  }
-  if (!config_.advertise.empty()) addresses_ = config_.advertise;
-  if (!config_.otlp.empty()) {
-    WITAN_TRY(tracer, Tracer::open(loop_, log_, config_.otlp, {replica().device(), cluster_.name}));
-    tracer_ = std::move(tracer);
-    follow([this](PartitionHost& host, const StoredEntry& entry) {
-      tracer_->entry(host.id(), entry.entry, replica().owns(host), now().wall);
-    });
-  }
-  reconcileMembership();
-  WITAN_DO(round());
-  peers_->dialAll();
-  if (etcd_) etcd_->start();
-  return okStatus();
 }
 
 // The statements by which members tidy up follow the roster, on the device that writes it.
