@@ -188,12 +188,14 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     return;  // gone: it asks again
   }
   const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
+  // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
+  if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
   if (waiting != nullptr && release.answer.kind == AnswerKind::frozen &&
       !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
     if (desk_) desk_->frozen(release.answer);
     return;
   }
-  outbox_.settle(release.answer.operationId, pending_);
+  if (waiting != nullptr) outbox_.settle(release.answer.operationId, pending_);
   if (etcd_) etcd_->answered(release.answer.operationId);
   out.answers.push_back({release.kind, std::move(release.answer)});
 }

@@ -177,6 +177,34 @@ TEST(Owners, AZombieIsFencedByTheClaimAlone) {
   EXPECT_FALSE(cable.a().hasIncident("wentBack"));
 }
 
+// One id, asked for before and after the device hears that its epoch is over, in one step: what was decided here
+// answers the first request, and not the second, which waits for the later owner.
+TEST(Owners, AnAnswerSettlesTheRequestThatItIsOf) {
+  Cable cable(3);
+  cable.found();
+  cable.cut(cable.a(), cable.b());
+  ASSERT_TRUE(seize(cable.b()).ok());
+  cable.collect();  // b tells c
+  while (!cable.underWay.empty()) {
+    const Cable::Frame frame = cable.underWay.front();
+    cable.underWay.pop_front();
+    cable.hand(frame);
+  }
+  cable.collect();  // and c tells a
+  Request again = spend("op-1", 10);
+  submit(cable.a(), again);
+  again.runKey = sha256("run"), again.planDigest = sha256("plan");
+  ASSERT_TRUE(cable.a().owns());
+  for (const Cable::Frame& frame : std::exchange(cable.underWay, {})) cable.hand(frame);
+  ASSERT_FALSE(cable.a().owns());
+  submit(cable.a(), again);
+  cable.a().answers.clear();
+  ASSERT_TRUE(cable.a().drain().ok());
+  ASSERT_EQ(cable.a().answers.size(), 1u);
+  EXPECT_EQ(cable.a().answers[0].outcome, Outcome::approved);
+  EXPECT_TRUE(cable.a().replica().outbox().all().contains("op-1"));
+}
+
 // Entries of an owner whose epoch is over are not followed.
 TEST(Owners, FollowersRefuseAZombiesEntries) {
   Cable cable(3);
