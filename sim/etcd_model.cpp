@@ -1,6 +1,8 @@
 #include "sim/etcd_model.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
 #include <set>
 
 namespace witan::sim {
@@ -109,6 +111,31 @@ std::optional<std::vector<EtcdChange>> EtcdModel::changes(const EtcdKeys& keys, 
   for (auto at = first; at != changes_.end(); ++at)
     if (keys.has(at->at.key)) found.push_back(*at);
   return found;
+}
+
+namespace {
+
+std::uint64_t numberOf(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return value;
+}
+
+}  // namespace
+
+std::string gapBefore(const EtcdModel& etcd, std::string_view key) {
+  constexpr std::size_t kDigits = 16;
+  const std::size_t log = key.find("/log/"), number = key.rfind('/') + 1;
+  if (log == std::string_view::npos || number < log + 5 || key.size() - number != kDigits) return {};
+  const std::string partition(key.substr(log + 5, number - log - 6)), cluster(key.substr(0, log));
+  const std::uint64_t batch = numberOf(key.substr(number), 16);
+  std::uint64_t first = 0;
+  for (const EtcdKeyValue& mark : etcd.range({cluster + "/trim/" + partition, ""})) first = numberOf(mark.value, 10);
+  if (batch <= first) return {};
+  char before[kDigits + 1];
+  std::snprintf(before, sizeof before, "%016llx", static_cast<unsigned long long>(batch - 1));
+  if (!etcd.range({std::string(key.substr(0, number)) + before, ""}).empty()) return {};
+  return "etcd has batch " + std::to_string(batch) + " of " + partition + ", and the one before it is not there";
 }
 
 }  // namespace witan::sim

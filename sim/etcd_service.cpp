@@ -56,7 +56,7 @@ void EtcdService::hand(Parcel& parcel) {
     case Parcel::Kind::tick: return tick();
     case Parcel::Kind::request: return atServer(parcel);
     case Parcel::Kind::apply: {
-      EtcdAnswer done = model_.apply(parcel.request, agenda_.now());
+      EtcdAnswer done = apply(parcel.request);
       answer(parcel.device, parcel.session, std::move(done));
       return tellWatchers();
     }
@@ -81,6 +81,12 @@ void EtcdService::send(std::uint32_t device, EtcdRequest request, Micros when) {
   parcel.session = link.session;
   parcel.request = std::move(request);
   put(std::move(parcel), when + delay());
+}
+
+EtcdAnswer EtcdService::apply(const EtcdRequest& request) {
+  EtcdAnswer done = model_.apply(request, agenda_.now());
+  if (done.succeeded) hooks_.onEtcdApplied(request);
+  return done;
 }
 
 void EtcdService::atServer(Parcel& parcel) {
@@ -226,7 +232,7 @@ void EtcdService::loseLeader() {
     if (parcel.kind == Parcel::Kind::apply) applying.push_back(id);
   for (const std::uint64_t id : applying) {
     if (random_.below(2) == 0) {
-      (void)model_.apply(parcels_.find(id)->second.request, agenda_.now());
+      (void)apply(parcels_.find(id)->second.request);
       hooks_.onEtcd(parcels_.find(id)->second.device, "etcd applied without an answer", {});
     }
     parcels_.erase(id);

@@ -31,6 +31,7 @@ class EtcdHooks {
   virtual void onEtcdConnected(std::uint32_t device) = 0;
   virtual void onEtcdDisconnected(std::uint32_t device) = 0;
   virtual void onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) = 0;
+  virtual void onEtcdApplied(const node::EtcdRequest& request) = 0;  // a transaction that held
   virtual void onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) = 0;  // trace and probes
 };
 
@@ -75,6 +76,7 @@ class EtcdService {
     node::EtcdAnswer answer;
   };
 
+  node::EtcdAnswer apply(const node::EtcdRequest& request);
   void put(Parcel parcel, Micros when);
   void hand(Parcel& parcel);
   void atServer(Parcel& parcel);

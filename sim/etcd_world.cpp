@@ -40,6 +40,14 @@ void World::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
   put(device, std::move(arrival));
 }
 
+// Part of checker "fences": a log in etcd has no gap at any moment. Behind one stands what no next owner knows of, and
+// who becomes that begins in it.
+void World::onEtcdApplied(const node::EtcdRequest& request) {
+  for (const node::EtcdOp& op : request.then)
+    if (op.act == node::EtcdAct::put)
+      if (const std::string gap = gapBefore(etcd_->model(), op.keys.key); !gap.empty()) return failed("fences", gap);
+}
+
 void World::onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) {
   probe(what);
   trace(device, "fault", what, detail);

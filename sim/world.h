@@ -91,7 +91,8 @@ class World final : NetworkHooks, EtcdHooks {
     std::string spokenAs;                                      // its name as an owner that others have heard
     std::map<std::string, kernel::Epoch, std::less<>> claims;  // of which it has heard durably
     std::uint64_t epochsBegun = 0;
-    std::vector<node::Request> recent;  // its last requests
+    std::vector<node::Request> recent;                       // its last requests
+    std::map<std::string, std::uint64_t, std::less<>> told;  // by partition: entries of which the trace speaks
     // --- its agents
     std::uint64_t toolsDown = 0;
     std::optional<Strike> strike;
@@ -113,17 +114,23 @@ class World final : NetworkHooks, EtcdHooks {
   void onEtcdConnected(std::uint32_t device) override;
   void onEtcdDisconnected(std::uint32_t device) override;
   void onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) override;
+  void onEtcdApplied(const node::EtcdRequest& request) override;
   void onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) override;
   void startEtcd();
   void sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> requests);
   bool blockEtcd(const Event& event, bool block);
   void addEtcdProbes(const node::EtcdCounters& counters);
 
-  // world.cpp: time and devices
+  // world.cpp: the run
   std::unique_ptr<Confinement> makeConfinement() const;
   void foundCluster();
   void foundPartitions();
   void step(const Step& step);
+  std::uint32_t addSeat();
+  // Devices that were there from the beginning: what plans speak of. Later ones only join in.
+  std::uint32_t founders() const { return static_cast<std::uint32_t>(plan_.options.cluster.devices); }
+
+  // device_work.cpp
   void put(std::uint32_t device, Arrival arrival);
   void scheduleWork(std::uint32_t device);
   void work(std::uint32_t device);
@@ -133,9 +140,7 @@ class World final : NetworkHooks, EtcdHooks {
   void start(std::uint32_t device);
   void switchOff(std::uint32_t device, bool power, Micros backAt);
   void fail(std::uint32_t device, const Error& why);
-  std::uint32_t addSeat();
-  // Devices that were there from the beginning: what plans speak of. Later ones only join in.
-  std::uint32_t founders() const { return static_cast<std::uint32_t>(plan_.options.cluster.devices); }
+  void tellDecisions(Seat& seat);
 
   // faults.cpp
   void fault(const Event& event, std::uint64_t number);
@@ -161,6 +166,7 @@ class World final : NetworkHooks, EtcdHooks {
   void decidePending(Seat& seat, const Event& event, std::string_view impostor = {});
   void submit(Seat& seat, node::Request request, bool plain);
   std::string entityName(const kernel::DomainModule& module, std::uint64_t n) const;
+  const kernel::DomainModule* moduleOf(std::string_view domain) const;  // null: none
   // Any ledger replica that runs and has the entity, the given device first; for plausible actions only.
   const kernel::Partition* someCopy(const Seat& seat, const kernel::DomainModule& module, std::string_view entity);
 

@@ -102,6 +102,23 @@ TEST(EtcdModel, AWatchSeesEveryChangeFromARevisionOnUnlessItIsCompacted) {
   EXPECT_EQ(etcd.changes(log, 4)->size(), 2u);
 }
 
+// The checker's eye on a log: its batches follow one another, from the first one that was not trimmed.
+TEST(EtcdModel, AGapInALogIsSeen) {
+  EtcdModel etcd;
+  const std::string log = "witan/c/log/budget/0/", n9 = log + "0000000000000009", nA = log + "000000000000000a";
+  etcd.apply(txn({}, {put(log + "0000000000000000", "x"), put(nA, "x")}), 0);
+  EXPECT_EQ(gapBefore(etcd, log + "0000000000000000"), "");
+  EXPECT_EQ(gapBefore(etcd, log + "0000000000000001"), "");
+  EXPECT_EQ(gapBefore(etcd, nA), "etcd has batch 10 of budget/0, and the one before it is not there");
+  EXPECT_EQ(gapBefore(etcd, "witan/c/owner/budget/0"), "");
+  EXPECT_EQ(gapBefore(etcd, "witan/c/held/budget/0/device-3"), "");
+  etcd.apply(txn({}, {put(n9, "x")}), 0);
+  EXPECT_EQ(gapBefore(etcd, nA), "");
+  EXPECT_NE(gapBefore(etcd, n9), "");
+  etcd.apply(txn({}, {put("witan/c/trim/budget/0", "9")}), 0);
+  EXPECT_EQ(gapBefore(etcd, n9), "") << "those before it were let go of";
+}
+
 // A client of one device, and a clock.
 class Etcd final : EtcdHooks {
  public:
@@ -122,7 +139,7 @@ class Etcd final : EtcdHooks {
     return nullptr;
   }
   EtcdService& service() { return service_; }
-  int connections = 0;
+  int connections = 0, applied = 0;
 
  private:
   bool etcdReachable(std::uint32_t) const override { return true; }
@@ -131,6 +148,7 @@ class Etcd final : EtcdHooks {
   void onEtcdAnswer(std::uint32_t device, EtcdAnswer answer) override {
     if (device == 0) answers_.push_back(std::move(answer));
   }
+  void onEtcdApplied(const EtcdRequest&) override { ++applied; }
   void onEtcd(std::uint32_t, std::string_view, std::string_view) override {}
 
   Agenda agenda_;
