@@ -62,24 +62,25 @@ class Book {
   }
   void asked(BookedRequest request) {
     Desk& at = desk(request.device);
-    at.open[request.request.operationId] = requests_.size();
+    at.open[{request.request.operationId, fingerprintOf(request.request)}] = requests_.size();
     at.unsaved.push_back(requests_.size());
     requests_.push_back(std::move(request));
   }
-  // The attempt that stands unanswered under this id at this device; null: none does.
-  BookedRequest* open(std::uint32_t device, const std::string& operationId) {
+  // The attempt that stands unanswered under this id at this device, and asked for the same; null: none does. An
+  // owner decides about two plans of one id in one step, so the id alone does not say whose an answer is.
+  BookedRequest* open(std::uint32_t device, const std::string& operationId, std::uint64_t asked) {
     const auto& open = desk(device).open;
-    const auto at = open.find(operationId);
+    const auto at = open.find({operationId, asked});
     return at == open.end() ? nullptr : &requests_[at->second];
   }
   void answered(BookedRequest& request, Micros at, node::Answer answer) {
     request.returned = at;
     request.answer = std::move(answer);
-    desk(request.device).open.erase(request.request.operationId);
+    closed(request);
   }
   void answerLost(BookedRequest& request) {
     request.answerLost = true;
-    desk(request.device).open.erase(request.request.operationId);
+    closed(request);
   }
 
   // The device fails with answers in its memory: attempts that its outbox, `waiting(id)`, no longer has.
@@ -87,7 +88,7 @@ class Book {
   void answersLost(std::uint32_t device, Waiting waiting) {
     std::erase_if(desk(device).open, [&](const auto& open) {
       BookedRequest& request = requests_[open.second];
-      return request.inOutbox && !waiting(open.first) && (request.answerLost = true);
+      return request.inOutbox && !waiting(open.first.first) && (request.answerLost = true);
     });
   }
 
@@ -127,8 +128,11 @@ class Book {
   struct Desk {
     std::vector<std::pair<std::vector<BookedWrite>*, std::size_t>> fresh;  // not yet known to be durable
     std::vector<std::size_t> unsaved;                                      // the same of requests
-    std::map<std::string, std::size_t> open;
+    std::map<std::pair<std::string, std::uint64_t>, std::size_t> open;     // by id and fingerprint
   };
+  void closed(const BookedRequest& request) {
+    desk(request.device).open.erase({request.request.operationId, fingerprintOf(request.request)});
+  }
   Desk& desk(std::uint32_t device) {
     if (device >= desks_.size()) desks_.resize(device + 1);
     return desks_[device];

@@ -3,26 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/bytes.h"
-#include "kernel/proposal_message.h"
 #include "replication/writer.h"
+#include "sim/decision_words.h"
 #include "sim/device.h"
 
 namespace witan::sim {
 
 namespace {
-
-// Canonical JSON of the action; what is no action of the domain: none.
-std::string actionText(const kernel::DomainModule& module, const node::Request& request) {
-  kernel::ProposalMessage message;
-  message.actionType = request.actionType;
-  message.action = request.action;
-  auto action = kernel::actionOf(module, message);
-  std::string text;
-  if (action) module.writeAction(text, **action);
-  return text;
-}
 
 Operation operationOf(const BookedRequest& booked, const kernel::DomainModule& module) {
   const node::Request& request = booked.request;
@@ -70,7 +60,7 @@ Answer answerOf(const node::Answer& told) {
 std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, const kernel::DomainModule& module,
                                     const std::function<bool(const node::Request&)>& isOfPartition) {
   std::vector<Operation> operations;
-  std::map<std::pair<std::uint32_t, std::string>, kernel::Outcome> told;
+  std::map<std::tuple<std::uint32_t, std::string, std::string>, kernel::Outcome> told;
   for (const BookedRequest& booked : requests) {
     if (!isOfPartition(booked.request)) continue;
     Operation operation = operationOf(booked, module);
@@ -78,7 +68,8 @@ std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, con
       operation.returned = *booked.returned;
       operation.answer = answerOf(booked.answer);
       kernel::Decision& decision = operation.answer.decision;
-      const auto [first, fresh] = told.try_emplace({booked.device, operation.operationId}, decision.outcome);
+      const auto [first, fresh] =
+          told.try_emplace({booked.device, operation.operationId, operation.plan}, decision.outcome);
       if (!fresh && decision.seq != 0 && decision.outcome == first->second &&
           decision.outcome != kernel::Outcome::duplicate) {
         decision.recorded = decision.outcome;

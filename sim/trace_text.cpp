@@ -11,7 +11,8 @@ namespace witan::sim {
 
 namespace {
 
-constexpr std::string_view kCategories[] = {"work", "net", "disk", "clock", "ledger", "sync", "fault", "check"};
+constexpr std::string_view kCategories[] = {"work", "net",    "disk",  "clock", "ledger",
+                                            "sync", "agents", "fault", "check"};
 constexpr std::size_t kMostNames = 6;
 
 void appendPlain(std::string& out, std::string_view text) {

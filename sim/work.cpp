@@ -4,6 +4,7 @@
 #include "replication/agent_state_codec.h"
 #include "replication/agent_view.h"
 #include "replication/records.h"
+#include "sim/decision_words.h"
 #include "sim/world.h"
 
 namespace witan::sim {
@@ -178,6 +179,12 @@ std::string World::entityName(const kernel::DomainModule& module, std::uint64_t 
   return module.signature().domain + "-" + std::to_string(n);
 }
 
+const kernel::DomainModule* World::moduleOf(std::string_view domain) const {
+  for (const auto& module : modules_)
+    if (module->signature().domain == domain) return module.get();
+  return nullptr;
+}
+
 const kernel::Partition* World::someCopy(const Seat& at, const kernel::DomainModule& module, std::string_view entity) {
   const auto copyOf = [&](SimDevice& device) -> const kernel::Partition* {
     if (!device.running()) return nullptr;
@@ -194,11 +201,11 @@ const kernel::Partition* World::someCopy(const Seat& at, const kernel::DomainMod
 
 void World::submit(Seat& at, node::Request request, bool plain) {
   request.device = at.device->name();
-  const bool waits = book_.open(at.device->index(), request.operationId) != nullptr;
+  const bool waits = book_.open(at.device->index(), request.operationId, fingerprintOf(request)) != nullptr;
   const Status accepted = at.device->replica().submit(request, at.device->now(agenda_.now()));
   if (tracing_)
     trace(at.device->index(), "work", enumName(request.kind),
-          request.operationId + " " + request.entity + (accepted.ok() ? "" : ": " + accepted.error().message));
+          requestWords(request, moduleOf(request.domain)) + (accepted.ok() ? "" : ": " + accepted.error().message));
   if (!accepted.ok()) return probe("request refused at the door");
   digest_.add(request.operationId);
   at.recent.push_back(request);
@@ -231,11 +238,7 @@ void World::propose(Seat& at, const Event& event) {
   request.actionType = process.name;
   const std::string bytes = module.encodeAction(*action);
   request.action.assign(bytes.begin(), bytes.end());
-  // A run's, about one entity; now and then two devices have planned one wake. Not where logs lose decisions: of one
-  // operation id under two plans the books cannot always tell whose entry was lost (everything, seed 1310).
-  const FaultOptions& faults = plan_.options.faults;
-  if (random.below(3) == 0 && faults.seizures == 0 && faults.diskLosses == 0 && faults.restores == 0 &&
-      faults.ledgerRestores == 0) {
+  if (random.below(3) == 0) {  // a run's, about one entity; now and then two devices have planned one wake
     request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
     request.planDigest = planOf(random.below(4) / 3);
   }

@@ -6,9 +6,12 @@
 #include <iterator>
 #include <map>
 
+#include "base/bytes.h"
 #include "base/json.h"
+#include "domains/registry.h"
 #include "node/replica/messages.h"
 #include "sim/checkers.h"
+#include "sim/decision_words.h"
 #include "sim/event_info.h"
 #include "sim/frame_words.h"
 #include "sim/scenario.h"
@@ -217,6 +220,90 @@ TEST(FrameWords, AnyBytes) {
     }
     EXPECT_FALSE(frameWords(bytes).empty());
   }
+}
+
+// ---- decisions
+
+node::Request spending(std::int64_t n) {
+  const auto budget = *domains::makeDomain("budget");
+  const auto action = budget->parseAction(json::object{{"type", "SpendA"}, {"n", n}});
+  const std::string bytes = budget->encodeAction(**action);
+  node::Request request;
+  request.domain = "budget";
+  request.entity = "budget-1";
+  request.role = "A";
+  request.operationId = "op-7";
+  request.actionType = "SpendA";
+  request.action.assign(bytes.begin(), bytes.end());
+  return request;
+}
+
+TEST(DecisionWords, WhoAsksForWhatInWhichRole) {
+  const auto budget = *domains::makeDomain("budget");
+  node::Request request = spending(5);
+  EXPECT_EQ(requestWords(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"})");
+  request.runKey = sha256("run"), request.planDigest = sha256("plan");
+  EXPECT_EQ(requestWords(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"}, run )" +
+                                                     toHex(request.runKey).substr(0, 8) + " by plan " +
+                                                     toHex(request.planDigest).substr(0, 8));
+  request.action.assign(16, 7);
+  EXPECT_NE(requestWords(request, budget.get()).find("A no action of the domain"), std::string::npos);
+  EXPECT_NE(requestWords(request, nullptr).find("A no action of the domain"), std::string::npos);
+  request = {};
+  request.kind = node::RequestKind::commit;
+  request.operationId = "counsel-1", request.entity = "e", request.counselor = "board", request.reason = "enough";
+  request.escalation = 4, request.text = R"({"spent":3})";
+  EXPECT_EQ(requestWords(request, nullptr), R"(counsel-1 e: board about entry 4 {"spent":3}, "enough")");
+  request.reason.assign(100'000, 'x');
+  EXPECT_LT(requestWords(request, nullptr).size(), 1'000u);
+}
+
+TEST(DecisionWords, WhyItWasDecidedSoAndAtWhichTimeOfTheDomain) {
+  kernel::Entry entry;
+  entry.seq = 12;
+  entry.tag = kernel::Tag::rejected;
+  entry.time = Time{1'774'252'805'000'000};
+  entry.operationId = "op-7", entry.entity = "budget-1", entry.role = "A", entry.action = R"({"n":5,"type":"SpendA"})";
+  entry.invariant = "BUDGET_CAP", entry.message = "105 of 100";
+  EXPECT_EQ(entryWords(entry),
+            R"(entry 12, op-7 budget-1: rejected by BUDGET_CAP, "105 of 100"; A {"n":5,"type":"SpendA"})"
+            " at " +
+                formatTime(entry.time));
+  entry.tag = kernel::Tag::cCommitted;
+  entry.invariant.clear(), entry.message.clear();
+  entry.counselor = "board", entry.escalation = 11, entry.reason = "enough";
+  EXPECT_EQ(entryWords(entry), R"(entry 12, op-7 budget-1: cCommitted; board about entry 11, "enough", safe at )" +
+                                   formatTime(entry.time));
+}
+
+TEST(DecisionWords, WhatTheOneWhoAskedIsTold) {
+  node::Answer answer;
+  answer.operationId = "op-7";
+  answer.message = "no such entity";
+  EXPECT_EQ(answerWords(answer), "op-7: refused: no such entity");
+  answer.outcome = kernel::Outcome::duplicate, answer.recorded = kernel::Outcome::rejected;
+  answer.invariant = "BUDGET_CAP", answer.message = "105 of 100", answer.seq = 12;
+  EXPECT_EQ(answerWords(answer), R"(op-7: duplicate of rejected by BUDGET_CAP, "105 of 100" (entry 12))");
+  answer = {};
+  answer.operationId = "op-7", answer.kind = node::AnswerKind::frozen;
+  EXPECT_EQ(answerWords(answer), "op-7: frozen");
+}
+
+// One who reads a run sees of each entry who decided it.
+TEST(DecisionWords, ARunTellsEachDecisionOnceAtItsOwner) {
+  std::map<std::string, int> decided;
+  std::size_t answers = 0;
+  RunOptions options;
+  options.trace = [&](const TraceLine& told) {
+    if (told.what == "answer" && told.detail.find("(entry ") != std::string_view::npos) ++answers;
+    if (told.what != "decides") return;
+    EXPECT_NE(told.detail.find(" at 20"), std::string_view::npos) << told.detail;
+    ++decided[std::string(told.detail.substr(0, told.detail.find(',')))];
+  };
+  run(smallPlan(), options);
+  EXPECT_GT(answers, 0u);
+  EXPECT_GE(decided.size(), 1u);
+  for (const auto& [entry, times] : decided) EXPECT_EQ(times, 1) << entry;
 }
 
 // ---- the lists for people
