@@ -360,6 +360,7 @@ void Space::stabilise(const VersionVector& stable) {
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
       eraseVersion(held);
+      ++losses_;
       continue;
     }
     if (held.record->versions.size() != 1) continue;

@@ -99,6 +99,24 @@ TEST(MessageCache, NoticesWhatIsDropped) {
   EXPECT_EQ(cached(cache, a, "lab"), full(a, "lab"));
 }
 
+// A tombstone that comes and is forgotten, since everybody has it, before anybody walked over it.
+TEST(MessageCache, NoticesWhatATombstoneTookThatIsGoneItself) {
+  Device a("a"), b("b");
+  put(a, {message("m1", "lab", {}, "x")});
+  put(a, {message("m2", "lab", {"m1"}, "y")});
+  put(a, {message("m3", "lab", {"m2"}, "z")});
+  sync(a, b);
+  MessageCache cache;
+  EXPECT_EQ(cached(cache, b, "lab"), full(b, "lab"));
+  // As retention does it: a whole prefix, the newest first.
+  put(a, {{Kind::message, "m2", "", true}, {Kind::message, "m1", "", true}});
+  sync(a, b);
+  b.agents().stabilise(b.agents().vector());
+  EXPECT_EQ(b.agents().table().find(Kind::message, "m1"), nullptr) << "the tombstone is forgotten";
+  EXPECT_EQ(cached(cache, b, "lab"), full(b, "lab"));
+  EXPECT_EQ((*cache.graph(b.agents(), "lab"))->message("m1"), nullptr) << "a removed parent is shown no more";
+}
+
 struct Story {
   Device a{"a"}, b{"b"};
   MessageCache ofA{4'000}, ofB;
@@ -108,8 +126,12 @@ struct Story {
   void step() {
     Device& at = *rc::gen::arbitrary<bool>() ? a : b;
     const std::string agent = *rc::gen::element<std::string>("lab", "other");
-    switch (*rc::gen::inRange(0, 8)) {
+    switch (*rc::gen::inRange(0, 9)) {
       case 0: sync(a, b); break;
+      case 8:  // what both have is forgotten, if it was taken away
+        sync(a, b);
+        for (Device* device : {&a, &b}) device->agents().stabilise(device->agents().vector());
+        break;
       case 1: at.flush(); break;
       case 2: {
         const std::string id = any();
