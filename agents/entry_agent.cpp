@@ -116,6 +116,17 @@ Turn EntryAgent::planAll(const Entries& entries, json::object sigma) const {
 }
 
 Turn EntryAgent::onResults(const json::object& sigma, const json::array& results) const {
+  const std::set<std::string> unusable = textsOf(sigma, "unusable");
+  return {nullptr, {}, reportOf(results, std::vector<std::string>(unusable.begin(), unusable.end()))};
+}
+
+bool hasFailed(const json::object& result) {
+  const json::value* what = result.if_contains("result");
+  const bool waits = what != nullptr && what->is_object() && what->get_object().contains("waiting");
+  return stringOf(result, "outcome") == "failed" && !waits;
+}
+
+Finish reportOf(const json::array& results, std::span<const std::string> leftAlone) {
   std::string answer;
   const auto say = [&](const std::string& line) { answer += (answer.empty() ? "" : "\n") + line; };
   bool failed = false;
@@ -123,13 +134,12 @@ Turn EntryAgent::onResults(const json::object& sigma, const json::array& results
     const json::object* result = one.if_object();
     if (result == nullptr) continue;
     const json::value* what = result->if_contains("result");
-    failed |= stringOf(*result, "outcome") == "failed";
+    failed |= hasFailed(*result);
     say(std::string(stringOf(*result, "tool")) + " " + std::string(stringOf(*result, "outcome")) +
         (what != nullptr ? ": " + canonicalJson(*what) : ""));
   }
-  for (const std::string& line : textsOf(sigma, "unusable")) say("left alone: " + line), failed = true;
-  if (answer.empty()) answer = "nothing to do";
-  return {nullptr, {}, Finish{std::move(answer), {}, {}, {}, failed}};
+  for (const std::string& line : leftAlone) say("left alone: " + line), failed = true;
+  return {answer.empty() ? "nothing to do" : std::move(answer), {}, {}, {}, failed};
 }
 
 SubscriptionSpec onEntries(std::string_view type) {

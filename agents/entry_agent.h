@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,11 @@ replication::PlanAction action(std::string_view tool, const json::object& argume
 // To the meta-agent of `entity`.
 replication::PlanAction proposal(std::string_view domain, std::string_view entity, std::string_view role,
                                  json::object action);
+// Whether an action's result says that it failed. One that waits for a counselor or a person has not.
+bool hasFailed(const json::object& result);
+// The end of a run: what became of each action, and what was left alone and why. Failed if one of these there is, or if
+// an action failed.
+Finish reportOf(const json::array& results, std::span<const std::string> leftAlone);
 // `text`, with what an id may not contain replaced by '-', and cut to what is left of an id's length.
 std::string idPart(std::string_view text);
 

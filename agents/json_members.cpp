@@ -61,7 +61,8 @@ const json::array* entriesIn(const json::value& observations, std::size_t n) {
 bool moreIn(const json::value& observations, std::size_t n) {
   const json::object* content = contentIn(observations, n);
   const json::value* more = content != nullptr ? content->if_contains("more") : nullptr;
-  return more != nullptr && more->is_bool() && more->get_bool();
+  return (more != nullptr && more->is_bool() && more->get_bool()) ||
+         (content != nullptr && content->contains("tooLarge"));
 }
 
 }  // namespace witan::agents

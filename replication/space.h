@@ -126,8 +126,8 @@ class Space {
   // Grows when a version arrives that is older than one of its writer that was here before, even if that one has been
   // superseded since: whoever walks the writers' versions upwards may have passed its place already.
   std::uint64_t outOfOrder() const { return outOfOrder_; }
-  // Grows when something held goes and nothing newer stands in its place: in a repair, or when one dot had two
-  // contents.
+  // Grows when something held goes and nothing newer stands in its place: in a repair, when one dot had two contents,
+  // or a tombstone that everybody has: whoever has not walked over it would not learn what it removed.
   std::uint64_t losses() const { return losses_; }
   // Somebody walks over what is held now: parts of a commit that come later come out of order.
   void walked() { ++walks_; }

@@ -129,7 +129,7 @@ Turn DisclosureWorker::step(const json::value& sigma, const Input& input) const 
   return seeAdvice(state, list);
 }
 
-// Of a change: the vulnerability that it is about. Otherwise, at night: all that are under way.
+// Of a change: the vulnerability that it is about. Otherwise, at night: all that are under way, page by page.
 Turn DisclosureWorker::onWake(const json::object& wake) const {
   json::object sigma{{"nowMs", integerOf(wake, "nowMs").value_or(0)}};
   std::set<std::string> stems, others;
@@ -154,12 +154,22 @@ Turn DisclosureWorker::seeList(json::object sigma, const json::array& seen) cons
   const json::object* content = seen.empty() ? nullptr : contentOf(seen[0]);
   const json::array* entries = content != nullptr ? arrayOf(*content, "entries") : nullptr;
   if (entries == nullptr) return {nullptr, {}, Finish{"the cases could not be read", {}, {}, {}, true}};
-  std::set<std::string> stems;
+  const std::vector<std::string> before = textsIn(sigma, "todo");
+  std::set<std::string> stems(before.begin(), before.end());
+  std::string last;
   for (const json::value& entry : *entries)
-    if (entry.is_object())
-      if (const std::string stem = split(stringOf(entry.get_object(), "id")).first; !stem.empty()) stems.insert(stem);
-  if (flag(*content, "more"))
-    note(sigma, "cases that the list has no room for: they wait until something of them changes");
+    if (entry.is_object()) {
+      last = stringOf(entry.get_object(), "id");
+      if (const std::string stem = split(last).first; !stem.empty()) stems.insert(stem);
+    }
+  if (const std::int64_t large = integerOf(*content, "tooLarge").value_or(0); large > 0)
+    note(sigma, std::to_string(large) + " cases that are too large for a list");
+  sigma["todo"] = listOf(stems);
+  if (flag(*content, "more")) {
+    if (!last.empty())
+      return {std::move(sigma), {}, Looks{{"journal.list", {{"type", nightly()}, {"after", last}}, 0}}};
+    note(sigma, "the list of cases could not be read to its end");
+  }
   if (stems.empty() && !sigma.contains("unusable"))
     return {nullptr, {}, Finish{"no case is under way", {}, {}, {}, false}};
   // A plan ends at its first failure: another case comes first each night, so that none is behind another for ever.
@@ -290,21 +300,7 @@ Turn DisclosureWorker::act(json::object sigma) const {
 }
 
 Turn DisclosureWorker::onResults(const json::object& sigma, const json::array& results) const {
-  std::string answer;
-  const auto say = [&](const std::string& line) { answer += (answer.empty() ? "" : "\n") + line; };
-  bool failed = false;
-  for (const json::value& one : results) {
-    const json::object* result = one.if_object();
-    if (result == nullptr) continue;
-    const json::value* what = result->if_contains("result");
-    failed |= stringOf(*result, "outcome") == "failed";
-    say(std::string(stringOf(*result, "tool")) + " " + std::string(stringOf(*result, "outcome")) +
-        (what != nullptr ? ": " + canonicalJson(*what) : ""));
-  }
-  if (const json::array* unusable = arrayOf(sigma, "unusable"))
-    for (const json::value& line : *unusable)
-      if (line.is_string()) say("left alone: " + std::string(line.get_string())), failed = true;
-  Finish finish{answer.empty() ? "nothing to do" : answer, {}, {}, {}, failed};
+  Finish finish = reportOf(results, textsIn(sigma, "unusable"));
   const std::int64_t nowMs = integerOf(sigma, "nowMs").value_or(0);
   if (!nightly().empty() && flag(sigma, "underWay")) finish.nextWakeAtMs = (nowMs / kDayMs + 1) * kDayMs;
   return {nullptr, {}, std::move(finish)};

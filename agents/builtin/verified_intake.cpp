@@ -104,7 +104,7 @@ class VerifiedIntake final : public Agent {
                    {},
                    {},
                    {},
-                   stringOf(*result, "outcome") == "failed"}};
+                   hasFailed(*result)}};
   }
 };
 

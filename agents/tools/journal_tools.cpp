@@ -62,15 +62,17 @@ Result<json::value> readEntry(LocalReplica& replica, const json::object& argumen
 }
 
 Result<json::value> listEntries(LocalReplica& replica, const json::object& arguments) {
-  WITAN_DO(checkArguments(arguments, {"type", "day", "prefix", "scope"}));
+  WITAN_DO(checkArguments(arguments, {"type", "day", "prefix", "after", "scope"}));
   WITAN_TRY(type, textOf(arguments, "type"));
   WITAN_TRY(day, textOf(arguments, "day", ""));
   WITAN_TRY(prefix, textOf(arguments, "prefix", ""));
+  WITAN_TRY(after, textOf(arguments, "after", ""));
   WITAN_TRY(space, spaceOf(replica, arguments));
   json::array entries;
   bool more = false;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, tooLarge = 0;
   for (const std::string& id : space != nullptr ? space->keys(Kind::journal, prefix) : std::vector<std::string>{}) {
+    if (id <= after) continue;
     WITAN_TRY(view, journalViewIn(*space, id));
     const JournalBody* shown = shownOf(view);
     if (shown == nullptr || shown->type != type) continue;
@@ -78,7 +80,7 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
     json::value entry = entryJson(id, view);
     const std::size_t size = canonicalJson(entry).size() + 1;
     if (size > kMostListedBytes) {  // alone; the others are listed all the same
-      more = true;
+      ++tooLarge;
       continue;
     }
     bytes += size;
@@ -88,7 +90,9 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
     }
     entries.push_back(std::move(entry));
   }
-  return json::value(json::object{{"entries", std::move(entries)}, {"more", more}});
+  json::object list{{"entries", std::move(entries)}, {"more", more}};
+  if (tooLarge > 0) list["tooLarge"] = tooLarge;
+  return json::value(std::move(list));
 }
 
 Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arguments) {

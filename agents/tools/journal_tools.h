@@ -2,12 +2,15 @@
 // "journal.put" and "journal.remove", which are carried out as sagas (saga/).
 //
 //   journal.read   {"id", "scope"?}                   -> null, or {"id", "type", "payload", "author", "editedAtMs",
-//   "conflict"} journal.list   {"type", "day"?, "prefix"?, "scope"?}  -> {"entries": [as above], "more": bool}; by id
+//                                                      "conflict"}
+//   journal.list   {"type", "day"?, "prefix"?, "after"?, "scope"?}  -> {"entries": [as above], "more": bool,
+//                                                      "tooLarge": number, if any}; by id
 //   journal.put    {"id", "type", "payload", "scope"?}
 //   journal.remove {"id", "scope"?}
 //
-// The scope is "main" unless it is given. `day` ("2026-03-23"): edited on that day, UTC. Pure functions of the
-// replica's state and the arguments; nothing here writes. Not thread-safe, as the replica.
+// The scope is "main" unless it is given. `day` ("2026-03-23"): edited on that day, UTC. `after`: ids that come after
+// this one, of the page before. Pure functions of the replica's state and the arguments; nothing here writes. Not
+// thread-safe, as the replica.
 #pragma once
 
 #include <string>
@@ -25,7 +28,8 @@ inline constexpr std::string_view kMainScope = "main";
 
 // Errors: an unknown argument or a wrong one, with its name. O(bytes read).
 Result<json::value> readEntry(replication::LocalReplica& replica, const json::object& arguments);
-// One that is larger than the list may be is left out, and "more" is true. O(entries of the scope).
+// "more": there are some behind the last, for a list "after" its id. Those that are larger than a
+// list may be are left out and counted, "tooLarge". O(entries of the scope).
 Result<json::value> listEntries(replication::LocalReplica& replica, const json::object& arguments);
 
 // What an action does to one entry.

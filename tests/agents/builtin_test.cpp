@@ -141,6 +141,32 @@ TEST(JournalSummariser, SaysThatThereWereMore) {
       R"({"id":"digest/2026-03-23","payload":{"day":"2026-03-23","lines":["a"],"more":true,"notes":1},"type":"digest"})");
 }
 
+// At night all cases are gone through, however many pages they fill.
+TEST(DisclosurePublisher, ReadsTheListToItsEnd) {
+  const Agent& agent = *findAgent("disclosure-publisher");
+  const auto page = [](const char* ids, const char* more) {
+    json::array entries;
+    for (const char v : std::string_view(ids))
+      entries.push_back(json::object{{"id", std::string("disclosure/p/V-") + v + "/due"}, {"payload", json::object{}}});
+    return canonicalJson(json::array{json::object{
+        {"ok", true},
+        {"content", json::object{{"entries", std::move(entries)}, {"more", std::string_view(more) == "more"}}}}});
+  };
+  const Turn woken = wake(agent, R"({"nowMs":0,"reason":"timer"})");
+  const Turn first = observed(agent, woken, page("ab", "more"));
+  const Looks& next = output<Looks>(first);
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].tool, "journal.list");
+  EXPECT_EQ(canonicalJson(next[0].arguments), R"({"after":"disclosure/p/V-b/due","type":"disclosure.due"})");
+  const Turn second = observed(agent, first, page("c", "no more"));
+  std::string read;
+  for (const Look& look : output<Looks>(second)) read += canonicalJson(look.arguments);
+  for (const char* v : {"V-a/case", "V-b/case", "V-c/case"}) EXPECT_THAT(read, HasSubstr(v));
+  const Turn stuck = observed(agent, woken, page("", "more"));
+  EXPECT_THAT(output<Finish>(stuck).answer, HasSubstr("could not be read to its end"));
+  EXPECT_TRUE(output<Finish>(stuck).failed);
+}
+
 TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
   const Agent& followUp = *findAgent("follow-up");
   const Turn woken = wake(followUp, R"({"nowMs":1000})");
@@ -187,10 +213,10 @@ TEST(DisclosureWorker, SaysThatACaseHasMoreToDoThanARunTakes) {
 
 TEST(DisclosureWorker, SaysThatTheListOfCasesHadNoRoom) {
   const Agent& reports = *findAgent("disclosure-reports");
-  const Turn listed =
-      observed(reports, wake(reports, R"({"nowMs":0})"), R"([{"ok":true,"content":{"entries":[],"more":true}}])");
+  const Turn listed = observed(reports, wake(reports, R"({"nowMs":0})"),
+                               R"([{"ok":true,"content":{"entries":[],"more":false,"tooLarge":2}}])");
   EXPECT_TRUE(output<Finish>(listed).failed);
-  EXPECT_THAT(output<Finish>(listed).answer, HasSubstr("left alone: cases that the list has no room for"));
+  EXPECT_THAT(output<Finish>(listed).answer, HasSubstr("left alone: 2 cases that are too large for a list"));
 }
 
 }  // namespace
