@@ -44,6 +44,8 @@ Status checkBeginning(const Beginning& b, const AgentSpec& spec) {
   for (const ToolInfo& tool : b.tools) WITAN_DO(checkTool(tool));
   if (toJson(b.grant).size() + toJson(b.tools).size() > kMaxGrantBytes)
     return invalid("capabilities and tools of more than " + std::to_string(kMaxGrantBytes) + " bytes");
+  if (b.rules < 1 || b.rules > kRules)
+    return invalid("rules " + std::to_string(b.rules) + " (this build knows 1 to " + std::to_string(kRules) + ")");
   if (b.seed < 0) return invalid("a seed cannot be negative");
   if (b.input.contains("seed")) return invalid("the input has a seed already");
   return checkValue(b.input, "input", {.bytes = kMaxInputBytes, .elements = 50'000});
@@ -123,6 +125,7 @@ void Episode::start() {
                     {"grant", valueOf(beginning_.grant)},
                     {"tools", valueOf(beginning_.tools)},
                     {"input", beginning_.input}};
+  if (beginning_.rules > 1) body["rules"] = beginning_.rules;
   if (beginning_.parent) body["parent"] = beginning_.parent->hex();
   append(EntryKind::begin, std::move(body));
   // As it is recorded, so that a replay tells the agent the very same.
@@ -201,7 +204,8 @@ void Episode::take(const Finish& finish) {
   // What the run has planned elsewhere is carried out, also if the agent sees no need for a plan here.
   if (bound_ && !told_) return carryOut();
   if (finish.failed) return end(WakeStatus::failedTerminal, shortText(finish.answer), finish);
-  end(WakeStatus::completed, {}, finish);
+  Ending ending = endingOf(finish);
+  end(ending.status, std::move(ending.cause), finish);
 }
 
 Status Episode::planned(const PlanBody& plan) {

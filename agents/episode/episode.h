@@ -44,6 +44,11 @@ inline constexpr std::size_t kMaxInputBytes = 256 * 1024;       // of what woke 
 inline constexpr std::size_t kMaxObservationBytes = 64 * 1024;  // of one answer
 inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 
+// The rules by which a transcript follows from what came from outside: it is replayed by those that it was made by.
+//   1   a run that was denied everything ends as completed
+//   2   it ends as failed, and one that was denied something says so
+inline constexpr std::int64_t kRules = 2;
+
 // What the first entry holds.
 struct Beginning {
   RunKey run;
@@ -53,6 +58,7 @@ struct Beginning {
   Grant grant;            // C, Lambda, kappa
   std::vector<ToolInfo> tools;
   std::optional<RunKey> parent;  // of a sub-episode
+  std::int64_t rules = kRules;
 };
 
 // With what the agent declares, and a seed that is the same on every device.
@@ -107,6 +113,8 @@ class Episode {
   std::vector<Effect> takeEffects();
   const replication::PlanBody* wantsPlan() const;
   std::vector<Question> questions() const;
+  // Whether there are questions and nothing else is under way.
+  bool waitsForPeople() const;
   const Ending* ended() const { return ending_ ? &*ending_ : nullptr; }
 
   // --- what happened. Told twice, or after the end, it changes nothing. Errors: notFound, nothing such was announced.
@@ -147,6 +155,7 @@ class Episode {
     Budget cost{0, 0, 0};
     bool allowed = false, asked = false, given = false;
     std::optional<Hash> digest;          // of what a person is asked
+    std::optional<std::string> denial;   // its token
     std::optional<json::object> answer;  // body of the observation or outcome
     std::uint64_t entry = 0;             // that announced it, or that let it pass
   };
@@ -179,6 +188,7 @@ class Episode {
   void announce(Call& call, json::object body);
   void apply(Call& call, const GateVerdict& verdict);
   void deny(Call& call, const std::string& token, const std::string& why);
+  Ending endingOf(const Finish& finish) const;
   void settle(Call& call, json::object answer);
   void denyAfter(const Call& failed);
   GateRequest requestOf(const Call& call) const;
@@ -211,6 +221,12 @@ class Episode {
   replication::PlanBody proposal_;
   std::optional<Bound> bound_;
   std::uint64_t forks_ = 0;
+  struct Tally {
+    std::size_t calls = 0, denied = 0;
+    std::string first;  // denial
+    void count(const Call& call);
+  };
+  Tally seen_;  // of looks
   std::optional<Ending> ending_;
 };
 

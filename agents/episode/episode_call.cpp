@@ -15,6 +15,7 @@ using replication::OperationOutcome;
 namespace {
 
 inline constexpr std::size_t kMaxWhyBytes = 1024;
+inline constexpr std::string_view kAfterFailure = "after_failure";
 
 std::string shortText(std::string_view text) {
   return isUtf8(text) ? std::string(clip(text, kMaxWhyBytes)) : "(text that is not UTF-8)";
@@ -159,6 +160,7 @@ void Episode::apply(Call& call, const GateVerdict& verdict) {
 }
 
 void Episode::deny(Call& call, const std::string& token, const std::string& why) {
+  call.denial = token;
   if (call.operation)
     settle(call,
            {{"outcome", enumName(OperationOutcome::denied)}, {"result", json::object{{"token", token}, {"why", why}}}});
@@ -175,6 +177,32 @@ void Episode::settle(Call& call, json::object answer) {
   for (const char* name : {"span", "tokens", "seconds"}) recorded.erase(name);
   call.answer = std::move(recorded);
   call.asked = call.allowed = false;
+  if (!call.operation) seen_.count(call);
+}
+
+// Denials by whoever: the episode, its gate, a person. What was not tried since something before it failed is none.
+void Episode::Tally::count(const Call& call) {
+  ++calls;
+  if (!call.denial || *call.denial == kAfterFailure) return;
+  ++denied;
+  if (first.empty()) first = call.tool.name + ": " + *call.denial;
+}
+
+// A run that was refused all that it wanted to do, or all that it wanted to know and so did nothing, has not completed,
+// whatever its agent makes of it.
+Ending Episode::endingOf(const Finish& finish) const {
+  using replication::WakeStatus;
+  Tally acted;
+  for (const Call& call : actions_) acted.count(call);
+  const Tally& tally = acted.calls > 0 ? acted : seen_;
+  if (beginning_.rules < 2 || tally.denied == 0) return {WakeStatus::completed, "", finish};
+  const std::string what = std::string(acted.calls > 0 ? "action" : "look") + (tally.calls == 1 ? "" : "s");
+  const std::string which = what + (tally.calls == 1 ? " was" : " were") + " denied (" + tally.first + ")";
+  if (tally.denied < tally.calls)
+    return {WakeStatus::completed, std::to_string(tally.denied) + " of " + std::to_string(tally.calls) + " " + which,
+            finish};
+  return {WakeStatus::failedTerminal,
+          tally.calls == 1 ? "its only " + which : "all its " + std::to_string(tally.calls) + " " + which, finish};
 }
 
 std::vector<Effect> Episode::takeEffects() {
@@ -204,6 +232,13 @@ std::vector<Question> Episode::questions() const {
   for (const Call& call : actions_)
     if (call.asked) out.push_back({call.span, *call.operation, call.tool.name, call.arguments, *call.digest});
   return out;
+}
+
+bool Episode::waitsForPeople() const {
+  if (ending_ || phase_ != Phase::acting) return false;
+  const auto asked = [](const Call& call) { return call.asked; };
+  return std::any_of(actions_.begin(), actions_.end(), asked) &&
+         std::all_of(actions_.begin(), actions_.end(), [&](const Call& c) { return c.answer || asked(c); });
 }
 
 Result<Episode::Call*> Episode::openCall(std::vector<Call>& calls, std::string_view span) {
@@ -267,7 +302,7 @@ void Episode::denyAfter(const Call& failed) {
   const auto place = placeOf(failed);
   for (Call& later : actions_)
     if (!later.answer && placeOf(later) > place && meets(later))
-      deny(later, "after_failure", "an action on the same target failed before it");
+      deny(later, std::string(kAfterFailure), "an action on the same target failed before it");
 }
 
 bool Episode::waitsFor(const OperationId& operation) const {

@@ -75,6 +75,8 @@ Result<Beginning> beginningIn(const Entry& entry, const AgentSpec& spec) {
   WITAN_DO(readMember(entry.body, "seed", out.seed));
   WITAN_DO(readMember(entry.body, "grant", out.grant));
   WITAN_DO(readMember(entry.body, "tools", out.tools));
+  out.rules = 1;
+  if (entry.body.contains("rules")) WITAN_DO(readMember(entry.body, "rules", out.rules));
   if (entry.body.contains("parent")) {
     WITAN_TRY(parent, hashOf(entry.body, "parent"));
     out.parent = RunKey{parent};

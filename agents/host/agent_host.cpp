@@ -71,11 +71,17 @@ Status AgentHost::work(Now now) {
     out_.notices.push_back({"unheard", turn.agentId + " does not hear what was said: " + turn.why});
   for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
   sagas_.tick(now);
-  for (auto at = running_.begin(); at != running_.end();) {
-    Running& run = (at++)->second;  // push() may end it
-    WITAN_DO(push(run, now));
-  }
+  for (const RunKey& key : inOrder()) WITAN_DO(push(running_.find(key)->second, now));  // it may end, and no other
   return okStatus();
+}
+
+std::vector<RunKey> AgentHost::inOrder() const {
+  std::vector<std::pair<std::uint64_t, RunKey>> runs;
+  for (const auto& [key, run] : running_) runs.emplace_back(run.job.sequence, key);
+  std::sort(runs.begin(), runs.end());
+  std::vector<RunKey> keys;
+  for (const auto& [sequence, key] : runs) keys.push_back(key);
+  return keys;
 }
 
 void AgentHost::journalDurable(Now now) { sagas_.journalDurable(now); }
@@ -85,7 +91,8 @@ Status AgentHost::agentsDurable(Now now, HostEffects& out) {
   wakes_.durable();
   sagas_.agentsDurable(now);
   const std::uint64_t durable = agentsDatabase().durable();
-  for (auto& [key, run] : running_) {
+  for (const RunKey& key : inOrder()) {
+    Running& run = running_.find(key)->second;
     if (run.mark <= durable) run.episode.durable(run.written);
     if (run.planMark && *run.planMark <= durable) {
       run.planMark.reset();

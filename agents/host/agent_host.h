@@ -110,6 +110,7 @@ class AgentHost final : saga::SagaEnvironment {
     std::optional<std::uint64_t> planMark;  // likewise of the plan
     std::deque<episode::Effect> actions;    // permitted; carried out one after the other, as the plan has them
     std::optional<OperationId> acting;      // under way
+    bool forgiven = false;                  // this start of it cannot fail any more
     bool overtaken = false;                 // its transcript is there already: see commitEntries()
   };
 
@@ -138,6 +139,7 @@ class AgentHost final : saga::SagaEnvironment {
   Status commitEntries(Running& run, Now now);
   Status commitPlan(Running& run);
   Status bindPlan(Running& run);
+  void forgive(Running& run);
   Status endRun(Running& run, Now now);
   void noteFailure(const std::string& agentId, const std::string& cause, Now now);
   Result<std::vector<replication::Write>> lastWords(const Running& run, Now now, std::optional<std::string>& head);
@@ -149,6 +151,8 @@ class AgentHost final : saga::SagaEnvironment {
   Status look(Running& run, const episode::Effect& effect, HostEffects& out);
   Status act(Running& run, const episode::Effect& effect, Now now);
 
+  // As they arrived, and not by their keys, which derive from the device's id.
+  std::vector<RunKey> inOrder() const;
   Result<replication::Space*> space();
   replication::Database& agentsDatabase() { return replica_.database(replication::DatabaseName::agents); }
 

@@ -85,7 +85,17 @@ Status AgentHost::push(Running& run, Now now) {
   if (!run.overtaken && run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
   if (!run.overtaken) WITAN_DO(commitEntries(run, now));
   if (run.overtaken) return startOver(run, now);
+  // With the question, so that whoever restarts the process while it waits finds it forgiven.
+  if (run.episode.waitsForPeople()) forgive(run);
   return run.episode.ended() != nullptr ? endRun(run, now) : okStatus();
+}
+
+// Work that goes on after a person's answer counts against the starts before this one, so that it is given up too if it
+// takes the process down each time.
+void AgentHost::forgive(Running& run) {
+  if (run.forgiven) return;
+  run.forgiven = true;
+  wakes_.forgive(run.job.key());
 }
 
 // Goes on from what has come back, at its next start. What was begun meanwhile is found by its operation ids.

@@ -6,7 +6,8 @@
 //   a wake is known by its run key only, on every device (F15); one that has ended anywhere is not run again;
 //   among the devices that host the agent and are reachable, one runs it; the others hold it for a grace time and run
 //   it only if no end has come (when the network was cut both may: F3 settles what they did);
-//   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts;
+//   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
+//   (one that came to wait for a person has not failed);
 //   loops end (agents/wake/provenance.h), storms wait outside (agents/wake/wake_queue.h).
 //
 // Everything it changes stands in the pending batch of the agent database. The caller flushes before anything leaves
@@ -37,7 +38,7 @@ struct WakeOptions {
   std::string scope = "main";  // of the agent database: runs, states and hosting stand there
   QueueLimits limits;
   std::size_t running = 8;     // at once, on this device
-  std::uint64_t attempts = 5;  // starts of one run, crashes included
+  std::uint64_t attempts = 5;  // starts of one run that came to nothing
   std::uint64_t hops = 8;      // runs in one chain of cause and effect
   std::int64_t graceMs = 5'000;
   std::int64_t abandonMs = 24 * 3'600'000;  // a run whose device is gone and that nobody took over
@@ -92,6 +93,11 @@ class WakeCenter {
                const StateChange& change = {}, std::vector<replication::Write> also = {});
   // It could not go on for now: again after a while. As ended(failedTerminal) once it was started too often.
   Status postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now);
+
+  // This start of it is no failure, should the process end: the run waits for a person. Nothing if it is not here.
+  void forgive(const RunKey& key) {
+    if (const auto* entry = queue_.find(key); entry != nullptr && entry->job.attempts > 0) queue_.forgive(key);
+  }
 
   const WakeQueue& queue() const { return queue_; }
   // Of a job that waits here, for people: "waits for a", "asleep" and the like; empty: it may run.

@@ -45,7 +45,7 @@ struct WakeJob {
   std::int64_t enqueuedAtMs = 0;   // wall time, for people
   std::int64_t startedAtMs = 0;    // of its first start
   std::uint64_t sequence = 0;      // in the order of arrival
-  std::uint64_t attempts = 0;      // starts so far
+  std::uint64_t attempts = 0;      // starts so far, but for those that were forgiven
   JobState state = JobState::queued;
   WITAN_MEMBERS(WakeJob, runKey, agentId, reason, subject, space, batchHost, batchCounter, change, scheduledAtMs, turn,
                 hops, input, enqueuedAtMs, startedAtMs, sequence, attempts, state)

@@ -85,6 +85,14 @@ void WakeQueue::requeue(const RunKey& key, std::int64_t dueMs) {
   refresh(lane);
 }
 
+void WakeQueue::forgive(const RunKey& key) {
+  WakeJob& job = at(key).job;
+  WITAN_CHECK(job.attempts > 0, "the wake was started");
+  if (job.attempts == 1) return;  // 0 would be a wake that never started
+  --job.attempts;
+  put(job);
+}
+
 bool WakeQueue::remove(const RunKey& key) {
   const auto found = entries_.find(key);
   if (found == entries_.end()) return false;

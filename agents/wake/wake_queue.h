@@ -50,6 +50,9 @@ class WakeQueue {
   const WakeJob& start(const RunKey& key, std::int64_t wallMs);
   // It waits again, until `dueMs`; later wakes of its agent may run before it. Requires: it is here.
   void requeue(const RunKey& key, std::int64_t dueMs);
+  // It has got so far that a start of it which ends with the process would be no failure: this start does not count.
+  // Requires: it is here and was started.
+  void forgive(const RunKey& key);
   // Its run has ended. Whether it was here.
   bool remove(const RunKey& key);
 

@@ -332,13 +332,15 @@ TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
 class AskingGate final : public episode::Gate {
  public:
   episode::GateVerdict judge(const episode::GateRequest& request) const override {
-    if (request.tool->name != "mail.send") return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
+    if (all ? request.tool->kind == episode::ToolKind::look : request.tool->name != "mail.send")
+      return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
     const Hash digest = sha256(canonicalJson(*request.arguments));
     if (request.approved != nullptr && *request.approved == digest)
       return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
     return {episode::GateKind::requireHuman, "", "mail needs a person", std::nullopt, digest};
   }
   std::string epoch() const override { return "asking"; }
+  bool all = false;  // actions, and not mails only
 };
 
 struct Asked {
@@ -380,6 +382,181 @@ TEST(AgentHost, WhatNeedsAPersonWaitsForOne) {
     EXPECT_EQ(mails(), approve ? 1 : 0);
     EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
   }
+}
+
+// Until nothing is left that needs no time.
+void workOn(HostRig& rig) {
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(rig.round().ok());
+}
+
+TEST(AgentHost, WaitingForAPersonIsNoFailureHoweverOftenTheProcessEnds) {
+  const AskingGate gate;
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) {
+    workOn(*rig);
+    ASSERT_TRUE(asked(*rig));
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+  }
+  workOn(*rig);
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::started)));
+  ASSERT_TRUE(answerWith(*rig, ApprovalVerdict::approved).ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+}
+
+// What goes on after the answer and takes the process down each time is given up as any other.
+TEST(AgentHost, WorkThatCrashesAfterAPersonsAnswerIsGivenUp) {
+  const AskingGate gate;
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  workOn(*rig);
+  rig->mute = true;
+  ASSERT_TRUE(answerWith(*rig, ApprovalVerdict::approved).ok());
+  int starts = 0;
+  for (; starts < 20; ++starts) {
+    workOn(*rig);
+    if (rig->runs().begin()->second != WakeStatus::started) break;
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+  }
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::failedTerminal)));
+  EXPECT_EQ(starts, static_cast<int>(rig->options.wake.attempts));
+}
+
+// --- order
+
+// Proposes whatever is entered.
+class Asker final : public EntryAgent {
+ public:
+  explicit Asker(std::string id) {
+    spec_.id = std::move(id);
+    spec_.version = "1";
+    spec_.subscriptions = {onEntries("request")};
+    spec_.capabilities = {{"journal.read"}, {"propose"}};
+  }
+  const AgentSpec& spec() const override { return spec_; }
+
+ protected:
+  bool concerns(const Entry&) const override { return true; }
+  Result<Actions> plan(const Entry&, const Entries&) const override {
+    return Actions{proposal("budget", "team", "Spender", {{"type", "Spend"}})};
+  }
+
+ private:
+  AgentSpec spec_;
+};
+
+// Run keys derive from the id of the device that wrote the entry: they order nothing that others see.
+TEST(AgentHost, RunsGoOnAsTheyArrivedWhateverTheDeviceIsCalled) {
+  const Asker first("a-first"), second("b-second"), third("c-third");
+  for (int i = 0; i < 12; ++i) {
+    HostRig rig("device-" + std::to_string(i), {&first, &second, &third});
+    ASSERT_TRUE(rig.open().ok());
+    ASSERT_TRUE(rig.enter("r1", "request", "{}").ok());
+    ASSERT_TRUE(rig.settle().ok());
+    std::vector<std::string> order;
+    for (const ProposalCall& call : rig.proposals) order.push_back(call.agentId);
+    EXPECT_THAT(order, ::testing::ElementsAre("a-first", "b-second", "c-third")) << i;
+  }
+}
+
+TEST(EntryAgents, WhatWaitsForAPersonHasNotFailed) {
+  const auto told = [](std::string_view results) { return reportOf(parseJson(results)->get_array(), {}); };
+  const Finish waits =
+      told(R"([{"tool":"propose","outcome":"failed","result":{"error":"a counselor decides first","waiting":true}}])");
+  EXPECT_FALSE(waits.failed);
+  EXPECT_THAT(waits.answer, HasSubstr("a counselor decides first"));
+  EXPECT_TRUE(told(R"([{"tool":"propose","outcome":"failed","result":{"outcome":"rejected"}}])").failed);
+  EXPECT_FALSE(told(R"([{"tool":"propose","outcome":"applied"}])").failed);
+}
+
+// --- denials
+
+class Allowing final : public episode::Gate {
+ public:
+  explicit Allowing(std::set<std::string> tools) : tools_(std::move(tools)) {}
+  episode::GateVerdict judge(const episode::GateRequest& request) const override {
+    if (tools_.contains(request.tool->name)) return {episode::GateKind::allow, "", "", std::nullopt, std::nullopt};
+    return {episode::GateKind::deny, "out_of_scope", "", std::nullopt, std::nullopt};
+  }
+  std::string epoch() const override { return "some"; }
+
+ private:
+  const std::set<std::string> tools_;
+};
+
+// How the only run ended.
+WakeRunBody endOf(HostRig& rig) {
+  const std::string key = rig.runs().begin()->first;
+  return wakeRunViewOf(*RunKey::parse(key), *rig.device().agents().versions(Kind::wakeRun, key)).run->body;
+}
+
+// Answers that nothing is wrong, whatever it was told.
+class Blithe final : public Agent {
+ public:
+  const AgentSpec& spec() const override { return kClerk.spec(); }
+  Turn step(const json::value& sigma, const Input& input) const override {
+    if (input.kind != InputKind::observation || input.content.at(0).at("ok").as_bool())
+      return kClerk.step(sigma, input);
+    return {nullptr, {}, Finish{"all is well", {}, {}, {}, false}};
+  }
+};
+
+TEST(AgentHost, ARunThatWasDeniedAllItsActionsHasFailed) {
+  const Allowing gate({"model.ask"});
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
+  EXPECT_EQ(endOf(*rig).cause, "all its 2 actions were denied (journal.put: out_of_scope)");
+  EXPECT_EQ(rig->host().counters().failed, 1u);
+}
+
+TEST(AgentHost, ARunThatWasDeniedSomeActionsSaysSo) {
+  const Allowing gate({"model.ask", "journal.put"});
+  auto rig = clerkOn("a", "mail");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(endOf(*rig).status, WakeStatus::completed);
+  EXPECT_EQ(endOf(*rig).cause, "1 of 2 actions were denied (mail.send: out_of_scope)");
+  EXPECT_EQ(rig->host().counters().failed, 0u);
+}
+
+TEST(AgentHost, ARunThatCouldLookAtNothingHasFailedWhateverItsAgentSays) {
+  static const Blithe kBlithe;
+  const Allowing gate({});
+  HostRig rig("a", {&kBlithe});
+  rig.options.tools = {external("model.ask", episode::ToolKind::look)};
+  rig.gate = &gate;
+  ASSERT_TRUE(rig.open().ok());
+  ASSERT_TRUE(rig.enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig.settle().ok());
+  EXPECT_EQ(endOf(rig).status, WakeStatus::failedTerminal);
+  EXPECT_EQ(endOf(rig).cause, "its only look was denied (model.ask: out_of_scope)");
+}
+
+TEST(AgentHost, ARunWhoseOnlyActionAPersonDeniedHasFailed) {
+  AskingGate gate;
+  gate.all = true;
+  auto rig = clerkOn("a", "yes");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  workOn(*rig);
+  ASSERT_TRUE(answerWith(*rig, ApprovalVerdict::denied).ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
+  EXPECT_EQ(endOf(*rig).cause, "its only action was denied (journal.put: denied_by_person)");
 }
 
 TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
