@@ -407,13 +407,16 @@ Decision Partition::counselorEntry(Instance& instance, std::string_view entity, 
   return decision;
 }
 
-std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::optional<std::string_view> only) {
+std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::optional<std::string_view> only,
+                                                                std::size_t most) {
   std::vector<std::pair<std::string, Decision>> expired;
   if (options_.pendingTtlMicros <= 0) return expired;
   std::vector<std::string> due;
-  for (const auto& [seq, entity] : pendingBySeq_)
+  for (const auto& [seq, entity] : pendingBySeq_) {
+    if (due.size() == most) break;
     if ((!only || *only == entity) && now.micros - find(entity)->pending->at.micros >= options_.pendingTtlMicros)
       due.push_back(entity);
+  }
   for (const std::string& entity : due) {
     Instance& instance = *find(entity);
     EntryView entry;

@@ -119,8 +119,9 @@ class Partition {
   void expect(std::span<const std::string_view> entities) const;
   Decision decide(const CounselorDecision&);
   // Rejects pending proposals whose time is up, as counselor "system". Each made one entry.
-  // With `only`, that entity's alone.
-  std::vector<std::pair<std::string, Decision>> expire(Time now, std::optional<std::string_view> only = std::nullopt);
+  // With `only`, that entity's alone; at most so many, those first that have waited longest.
+  std::vector<std::pair<std::string, Decision>> expire(Time now, std::optional<std::string_view> only = std::nullopt,
+                                                       std::size_t most = ~std::size_t{0});
 
   // Begins an epoch: a batch of its own. Requires: no open batch, a later epoch than the last.
   void beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::string_view reason,

@@ -166,7 +166,9 @@ Answer PartitionHost::answerOf(const Request& request, const kernel::Decision& d
   return answer;
 }
 
-bool PartitionHost::expire(Time wall) { return !ledger_->partition().expire(clock(wall)).empty(); }
+bool PartitionHost::expire(Time wall, std::size_t most) {
+  return !ledger_->partition().expire(clock(wall), std::nullopt, most).empty();
+}
 
 void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
                                store::WriteBatch& out, std::string_view successor) {

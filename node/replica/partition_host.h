@@ -60,8 +60,8 @@ class PartitionHost {
   // ---- the owner's part
   // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed().
   void decide(const Request& request, Time wall, std::string to);
-  // Rejects pending proposals whose time is up. Whether there were any.
-  bool expire(Time wall);
+  // Rejects pending proposals whose time is up, at most so many. Whether there were any.
+  bool expire(Time wall, std::size_t most = ~std::size_t{0});
   // Of an owner whose batches are committed elsewhere (node/replica/etcd_engine.h): takes what is open out for that.
   // Several may be under way. Until settle() was called for each, in order, the copy is ahead of the log: it tells
   // nobody of what is not settled, and must be opened again if a commit fails.

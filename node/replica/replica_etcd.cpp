@@ -12,7 +12,8 @@ constexpr std::size_t kMaxQueue = 4096;                // requests of one partit
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
-constexpr std::int64_t kTakenMs = 250;                 // until a request that is not answered goes into the outbox
+constexpr std::int64_t kExpireAgainMs = 60'000;
+constexpr std::int64_t kTakenMs = 250;  // until a request that is not answered goes into the outbox
 
 std::size_t sizeOf(const Request& request) {
   return request.action.size() + request.text.size() + request.reason.size();
@@ -67,15 +68,26 @@ Result<bool> EtcdOwner::take(const std::string& partition, const Request& reques
   return true;
 }
 
+// There was room when it was taken, but others have come since: then who asks is told so.
+void EtcdOwner::accept(const Request& request, bool wait, std::int64_t nowMs) {
+  const Status kept = replica_.outbox_.accept(request, nowMs, replica_.pending_);
+  if (kept.ok()) {
+    if (wait) replica_.outbox_.tried(*replica_.outbox_.find(request.operationId), nowMs);
+    return;
+  }
+  Answer answer;
+  answer.operationId = request.operationId;
+  answer.asked = fingerprintOf(request);
+  answer.kind = AnswerKind::unavailable;
+  answer.message = kept.error().message + ": this request is not in it, and may be decided all the same";
+  refused_.push_back({"", request.kind, std::move(answer)});
+}
+
 void EtcdOwner::park(std::int64_t nowMs) {
-  const auto accept = [&](const Taken& taken, bool wait) {
-    if (!replica_.outbox_.accept(taken.request, nowMs, replica_.pending_).ok()) return;  // there was room: see take()
-    if (wait) replica_.outbox_.tried(*replica_.outbox_.find(taken.request.operationId), nowMs);
-  };
   if (!lost_.empty())
     std::erase_if(taken_, [&](const auto& entry) {
       const bool lost = lost_.contains(entry.second.partition);
-      if (lost) accept(entry.second, false);
+      if (lost) accept(entry.second.request, false, nowMs);
       return lost;
     });
   lost_.clear();
@@ -83,7 +95,7 @@ void EtcdOwner::park(std::int64_t nowMs) {
     const auto at = taken_.find(until_.front().second);
     if (at == taken_.end() || at->second.untilMs != until_.front().first) continue;
     if (until_.front().first > nowMs) break;
-    accept(at->second, true);
+    accept(at->second.request, true, nowMs);
     taken_.erase(at);
   }
 }
@@ -151,13 +163,22 @@ bool EtcdOwner::rests(const PartitionHost& host, Owned& owned, Now now) {
 void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
   if (!replica_.owns(host)) return turnAway(host.id(), owned);  // a later epoch is known already
   if (!mayCommit(host) || rests(host, owned, now)) return;
-  const bool expired = replica_.config_.pendingTtlMicros > 0 && host.expire(now.wall);
-  if (owned.queue.empty() && !expired) return;
+  if (!expire(host, owned, now) && owned.queue.empty()) return;
   const std::size_t decided = decideSome(host, owned, now);
-  if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided);
+  if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided, now);
   for (std::size_t i = 0; i < decided; ++i) owned.queued.erase(queueKey(owned.queue[i].from, owned.queue[i].request));
   owned.queue.erase(owned.queue.begin(), owned.queue.begin() + static_cast<std::ptrdiff_t>(decided));
   commit(host, owned, now);
+}
+
+// Many may be due at once: one after the other, until the batch is full. The rest follow with the next.
+bool EtcdOwner::expire(PartitionHost& host, Owned& owned, Now now) {
+  if (replica_.config_.pendingTtlMicros <= 0 || now.ms < owned.expireMs) return false;
+  const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
+  const kernel::Partition& partition = host.partition();
+  const auto room = [&] { return owned.expireOne ? !partition.hasOpenBatch() : partition.openBatchBytes() < most; };
+  while (room() && host.expire(now.wall, 1)) continue;
+  return partition.hasOpenBatch();
 }
 
 // Returns how many.
@@ -177,10 +198,13 @@ std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
 }
 
 // The last decision made the batch too large. It was no decision: the copy will be opened again, without it.
-void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
+void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last, Now now) {
   host.dropOpen();
   owned.undo = again_ = true;
-  if (last == 0) return;  // of proposals whose time was up alone: fewer at a time there never are
+  if (last == 0) {  // of those whose time was up; if etcd takes not even one, they wait
+    if (std::exchange(owned.expireOne, true)) owned.expireMs = now.ms + kExpireAgainMs;
+    return;
+  }
   Waiting& waiting = owned.queue[last - 1];
   if (!std::exchange(waiting.alone, true) && last > 1) return;
   Answer answer;

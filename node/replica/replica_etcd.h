@@ -59,7 +59,7 @@ class EtcdOwner final : EtcdCopies {
     std::uint64_t asked = 0;  // its fingerprint
   };
   std::vector<Turned> takeTurned() { return std::exchange(turned_, {}); }
-  // Requests that are refused.
+  // Answers to requests that are not decided: refused, or of this device and there is no room for them.
   std::vector<PartitionHost::Release> takeRefused() { return std::exchange(refused_, {}); }
   // When decide() or park() has something to do without an event.
   std::optional<std::int64_t> nextMs() const;
@@ -72,10 +72,12 @@ class EtcdOwner final : EtcdCopies {
     bool alone = false;  // it shares no batch
   };
   struct Owned {
-    bool granted = false;      // the epoch is to begin
-    bool undo = false;         // the open batch is too large: the copy is to be opened again
-    bool rest = false;         // nothing is decided until the copy has been the log's for a round
-    std::int64_t aheadMs = 0;  // since when it is ahead
+    bool granted = false;       // the epoch is to begin
+    bool undo = false;          // the open batch is too large: the copy is to be opened again
+    bool rest = false;          // nothing is decided until the copy has been the log's for a round
+    std::int64_t aheadMs = 0;   // since when it is ahead
+    bool expireOne = false;     // those whose time is up are too large together
+    std::int64_t expireMs = 0;  // when pending proposals whose time is up are looked for again
     std::vector<Waiting> queue;
     std::set<std::string, std::less<>> queued;  // who asks and operation id
     std::deque<store::WriteBatch> rows;         // of the batches that are being committed
@@ -97,10 +99,12 @@ class EtcdOwner final : EtcdCopies {
   void decideQueue(PartitionHost& host, Owned& owned, Now now);
   void begin(PartitionHost& host, Owned& owned, Now now);
   std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
-  void undo(PartitionHost& host, Owned& owned, std::size_t last);
+  void undo(PartitionHost& host, Owned& owned, std::size_t last, Now now);
   bool mayCommit(const PartitionHost& host) const;
   bool rests(const PartitionHost& host, Owned& owned, Now now);
   void commit(PartitionHost& host, Owned& owned, Now now);
+  bool expire(PartitionHost& host, Owned& owned, Now now);
+  void accept(const Request& request, bool wait, std::int64_t nowMs);
   void turnAway(const std::string& partition, Owned& owned);
   void reopen(const std::string& partition);
   std::string tooLargeWords(std::string_view what, std::size_t bytes) const;

@@ -2,138 +2,14 @@
 #include "node/replica/replica_etcd.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "domains/registry.h"
-#include "node/replica/make_request.h"
-#include "node/replica/replica.h"
-#include "sim/etcd_model.h"
-#include "store/memory_store.h"
+#include "tests/sim/etcd_owner.h"
 
 namespace witan::sim {
 namespace {
 
-using namespace node;
 using kernel::Outcome;
 using ::testing::HasSubstr;
-
-Now at(std::int64_t ms) { return {Time{1'774'252'800'000'000 + ms * 1000}, ms}; }
-
-class Owner {
- public:
-  explicit Owner(EtcdOptions options = {}) : options_(options), module_(*domains::makeDomain("budget")) {
-    start();
-    pass(5'000);
-    EXPECT_TRUE(replica->owns(*replica->host("budget/0")));
-    submit(initRequest(*module_, "e", "begin", json::object{}));
-    pass(1'000);
-    EXPECT_NE(answered("begin"), nullptr);
-  }
-
-  void start() {
-    ReplicaConfig config;
-    config.replication.cluster = "c";
-    config.replication.clusterKey = "key";
-    config.replication.device = "a";
-    config.replication.trustStore = true;
-    config.replication.freshTag = [this] { return ++tags_; };
-    config.domains = {module_.get()};
-    config.partitions = 1;
-    config.etcd = options_;
-    replica.reset();
-    watch_ = {};
-    auto opened = Replica::open({stores_[0], stores_[1], stores_[2]}, std::move(config), at(ms));
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    replica = *std::move(opened);
-    replica->etcdConnected(at(ms));
-  }
-  void losePower() {
-    replica.reset();
-    for (store::MemoryStore& disk : stores_) disk.crash();
-    start();
-  }
-
-  Request spend(const std::string& id, const std::string& agent = "") {
-    Request request = *proposalRequest(*module_, "e", "A", id, json::value{{"type", "SpendA"}, {"n", 1}});
-    request.agent = agent;
-    return request;
-  }
-  void submit(Request request) {
-    const Status accepted = replica->submit(std::move(request), at(ms));
-    EXPECT_TRUE(accepted.ok()) << accepted.error().message;
-  }
-  std::size_t answersTo(const std::string& id) const {
-    return static_cast<std::size_t>(
-        std::count_if(answers.begin(), answers.end(), [&](const Answer& answer) { return answer.operationId == id; }));
-  }
-  // One round, and what it asks of etcd.
-  std::vector<EtcdRequest> drain() {
-    replica->tick(at(ms));
-    Effects effects;
-    EXPECT_TRUE(replica->drain(at(ms), effects).ok());
-    for (Answered& answer : effects.answers) answers.push_back(std::move(answer.answer));
-    for (Notice& notice : effects.notices) notices.push_back(std::move(notice));
-    return std::move(effects.etcd);
-  }
-  // Carries everything to etcd and back, until nothing is said any more.
-  void talk() {
-    for (bool more = true; more;) {
-      const auto requests = drain();
-      more = !requests.empty() || replica->nextTickMs() <= ms;
-      for (const EtcdRequest& request : requests) {
-        if (request.call == EtcdCall::watch) {
-          watch_ = request;
-          continue;
-        }
-        EtcdAnswer answer = etcd.apply(tooLarge(request) ? EtcdRequest{} : request, ms * 1000);
-        answer.id = request.id;
-        if (tooLarge(request)) answer.error = EtcdError::tooLarge;
-        replica->etcdReceived(answer, at(ms));
-      }
-      more = tellWatch() || more;
-    }
-  }
-  void pass(std::int64_t time) {
-    for (const std::int64_t end = ms + time; ms < end; ms += 100) talk();
-  }
-  const Answer* answered(std::string_view id) const {
-    for (const Answer& answer : answers)
-      if (answer.operationId == id) return &answer;
-    return nullptr;
-  }
-
-  EtcdModel etcd;
-  std::size_t serverTakes = ~std::size_t{0};
-  std::int64_t ms = 0;
-  std::unique_ptr<Replica> replica;
-  std::vector<Answer> answers;
-  std::vector<Notice> notices;
-
- private:
-  bool tellWatch() {
-    if (watch_.id == 0 || watch_.from > etcd.revision()) return false;
-    EtcdAnswer answer;
-    answer.id = watch_.id;
-    answer.revision = etcd.revision();
-    answer.changes = *etcd.changes(watch_.keys, watch_.from);
-    watch_.from = etcd.revision() + 1;
-    replica->etcdReceived(answer, at(ms));
-    return true;
-  }
-  bool tooLarge(const EtcdRequest& request) const {
-    std::size_t bytes = 0;
-    for (const EtcdOp& op : request.then) bytes += op.value.size();
-    return bytes > serverTakes;
-  }
-
-  const EtcdOptions options_;
-  EtcdRequest watch_;
-  std::unique_ptr<kernel::DomainModule> module_;
-  std::uint32_t tags_ = 0;
-  store::MemoryStore stores_[3];
-};
 
 TEST(EtcdOwner, WhatIsAskedHereIsDecidedWithoutAPlaceInTheOutbox) {
   Owner owner;
@@ -222,6 +98,59 @@ TEST(EtcdOwner, ARequestLargerThanEtcdTakesIsRefusedAtTheDoor) {
   ASSERT_FALSE(accepted.ok());
   EXPECT_EQ(accepted.error().code, ErrorCode::invalidInput);
   EXPECT_THAT(accepted.error().message, HasSubstr("at most 500"));
+}
+
+// More of them than a batch holds are due at once.
+TEST(EtcdOwner, ProposalsWhoseTimeIsUpExpireInBatchesThatEtcdTakes) {
+  Owner::Setup setup;
+  setup.etcd.maxBatchBytes = 4'000;
+  setup.domains = {"moderation"};
+  setup.pendingTtlMicros = 60'000'000;
+  Owner owner(setup);
+  const auto propose = [&](const std::string& entity, const std::string& id, const std::string& action) {
+    const json::value parsed = *parseJson(action);
+    const std::string role = owner.module().signature().processes[(*owner.module().parseAction(parsed))->process].role;
+    owner.submit(*proposalRequest(owner.module(), entity, role, entity + id, parsed));
+    owner.pass(500);
+  };
+  constexpr int kEntities = 20;
+  for (int i = 0; i < kEntities; ++i) {
+    const std::string entity = "user-" + std::to_string(i);
+    owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
+    propose(entity, "label",
+            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    propose(entity, "notice",
+            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    propose(entity, "ban",
+            R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
+    ASSERT_NE(owner.answered(entity + "ban"), nullptr);
+    ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated) << owner.answered(entity + "ban")->message;
+  }
+  const std::uint64_t batches = owner.host().position().batches;
+  owner.ms += 120'000;  // nothing was asked of it meanwhile
+  for (int round = 0; round < 200 && !owner.host().partition().queue().empty(); ++round) {
+    owner.ms += 100;
+    for (const EtcdRequest& request : owner.drain()) {
+      for (const EtcdOp& op : request.then) EXPECT_LE(op.value.size(), 4'000u);
+      owner.carry(request);
+    }
+  }
+  EXPECT_TRUE(owner.host().partition().queue().empty());
+  EXPECT_GT(owner.host().position().batches, batches + 1);
+}
+
+// There was room when it was taken; then others came.
+TEST(EtcdOwner, WhatFindsNoRoomInTheOutboxIsToldSo) {
+  Owner owner;
+  owner.submit(owner.spend("one"));
+  (void)owner.drain();  // to etcd, which says nothing
+  for (std::size_t i = 0; i < kMaxOutbox; ++i)
+    ASSERT_TRUE(owner.replica->enqueue(owner.spend("other-" + std::to_string(i)), at(owner.ms)).ok());
+  owner.ms += 300;
+  (void)owner.drain();
+  ASSERT_EQ(owner.answersTo("one"), 1u);
+  EXPECT_EQ(owner.answered("one")->kind, AnswerKind::unavailable);
+  EXPECT_THAT(owner.answered("one")->message, HasSubstr("the outbox is full"));
 }
 
 // An operator may have lowered its limit.
