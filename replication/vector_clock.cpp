@@ -7,8 +7,9 @@ namespace witan::replication {
 namespace {
 
 auto lowerBound(auto& entries, std::string_view host) {
-  return std::lower_bound(entries.begin(), entries.end(), host,
-                          [](const VectorClock::Entry& e, std::string_view h) { return e.first < h; });
+  return std::lower_bound(entries.begin(), entries.end(), host, [](const VectorClock::Entry& e, std::string_view h) {
+    return std::string_view(e.first) < h;
+  });
 }
 
 }  // namespace

@@ -125,9 +125,10 @@ std::string World::unreported(const std::string& id) {
     const auto incidents = at->device->replica().data().incidents();
     if (!scanned.ok() || !incidents.ok()) continue;
     for (const auto& [epoch, count] : entries)
-      if (count > 0 && std::none_of(incidents->begin(), incidents->end(), [&](const replication::Incident& incident) {
+      if (count > 0 &&
+          std::none_of(incidents->begin(), incidents->end(), [&, &of = epoch](const replication::Incident& incident) {
             return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
-                   incident.what.find(epoch) != std::string::npos;
+                   incident.what.find(of) != std::string::npos;
           }))
         return at->device->name() + " set aside " + std::to_string(count) + " entries of " + epoch +
                " and reported nothing";

@@ -41,7 +41,7 @@ std::vector<ToolInfo> ToolTable::coveredBy(std::span<const Capability> capabilit
   std::vector<ToolInfo> out;
   for (const auto& [name, tool] : tools_)
     if (std::any_of(capabilities.begin(), capabilities.end(),
-                    [&](const Capability& c) { return coversResource(c.resource, name); }))
+                    [&covered = name](const Capability& c) { return coversResource(c.resource, covered); }))
       out.push_back(tool);
   return out;
 }

@@ -52,9 +52,9 @@ void ledger(const ControlCall& call) {
     std::size_t found = 0;
     for (std::uint64_t n = host->durableBatches(); n > 0 && found < most; --n) {
       std::vector<std::pair<std::int64_t, json::object>> batch;
-      const Status read = visitBatch(*host, n - 1, [&](const StoredEntry& entry) {
+      const Status read = visitBatch(*host, n - 1, [&, &ledger = *host](const StoredEntry& entry) {
         if (entity.empty() || entry.entry.entity == entity)
-          batch.emplace_back(entry.entry.time.micros, entryOf(*host, entry));
+          batch.emplace_back(entry.entry.time.micros, entryOf(ledger, entry));
       });
       if (!read.ok()) return call.refuse(read.error());
       found += batch.size();

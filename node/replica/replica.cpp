@@ -112,7 +112,8 @@ Status Replica::reopenHosts() {
     for (auto& [name, peer] : peers_)
       if (const auto at = peer.following.find(id); at != peer.following.end()) {
         at->second.subscribed = false;
-        std::erase_if(peer.news.positions, [&](const Position& position) { return position.partition == id; });
+        std::erase_if(peer.news.positions,
+                      [&anew = id](const Position& position) { return position.partition == anew; });
       }
     tellAll(*hosts_[id]);
   }

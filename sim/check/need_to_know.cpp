@@ -18,9 +18,9 @@ constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "
 
 std::string checkNeedToKnow(std::string_view tool, const json::object& arguments) {
   for (const auto& [field, value] : arguments) {
-    const bool allowed = std::any_of(kAllowed.begin(), kAllowed.end(), [&](const Allowed& one) {
-      return one.tool == tool && one.field == std::string_view(field);
-    });
+    const bool allowed = std::any_of(
+        kAllowed.begin(), kAllowed.end(),
+        [&, told = std::string_view(field)](const Allowed& one) { return one.tool == tool && one.field == told; });
     if (!allowed) return std::string(tool) + " is told " + std::string(field) + ", which is on no allowlist";
   }
   const std::string text = canonicalJson(arguments);
