@@ -17,6 +17,7 @@ void PeerNetwork::Impl::dial(const std::string& name, Dial dial) {
     address = invalid("a device is dialled at HOST:PORT, not " + dial.info.address);
   if (!address.ok()) {
     dial.info.lastError = address.error().message;
+    dial.info.failures = 1;  // it will never be otherwise
     log.say("warning", "no link to " + name + ": " + dial.info.lastError);
   } else {
     dial.address = *address;

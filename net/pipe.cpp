@@ -28,15 +28,27 @@ struct Pipe::State : std::enable_shared_from_this<Pipe::State> {
   PipeEvents events;
   std::size_t allowed = 0;
   std::deque<std::string> queue;
-  bool waiting = false, writing = false, released = false, over = false;
+  bool waiting = false, writing = false, released = false, over = false, minding = false, left = false;
 
   void watch();
+  void mind();
   void readable(const ErrorCodeOf& error);
   void write();
   void end();
 };
 
+// That the link is gone is heard of while nothing may be read, too.
+void Pipe::State::mind() {
+  if (minding || over) return;
+  minding = true;
+  socket.async_wait(UnixSocket::wait_error, [self = shared_from_this()](const ErrorCodeOf&) {
+    self->left = true;
+    if (!self->over && !self->released && self->allowed == 0) self->end();
+  });
+}
+
 void Pipe::State::watch() {
+  mind();
   if (waiting || over || (allowed == 0 && !released)) return;
   waiting = true;
   socket.async_wait(UnixSocket::wait_read, [self = shared_from_this()](const ErrorCodeOf& error) {
@@ -59,6 +71,7 @@ void Pipe::State::readable(const ErrorCodeOf& waited) {
   allowed = 0;
   const auto came = events.came;  // it may destroy the Pipe, which lets go of the events
   came({buffer.data(), bytes});
+  if (left && !over && !released && allowed == 0) end();
 }
 
 void Pipe::State::write() {

@@ -31,7 +31,7 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
 
   // One `came` of at most so many bytes (kMaxPipeRead at the most) may follow. 0 takes it back. Who allows nothing
-  // holds the link up (its queue fills and its own limits count) and does not hear of its end.
+  // holds the link up (its queue fills and its own limits count); what it had written when it ends is lost then.
   void allow(std::size_t bytes);
   // Kept until the link has taken it: how much is under way is for the caller to limit.
   void deliver(std::string bytes);

@@ -41,12 +41,13 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
 }
 
 Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
-  // A pipe that nobody writes into would be waited for.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  // A pipe that nobody writes into would be waited for. One that was handed over (<(...) of a shell) has a writer.
+  const bool handed = path == "/dev/stdin" || path.string().starts_with("/dev/fd/");
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (handed ? 0 : O_NONBLOCK));
   if (fd < 0 && errno == ENOENT) return std::optional<std::string>();
   if (fd < 0) return osError("cannot read", path);
   struct stat about {};
-  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+  if (::fstat(fd, &about) != 0 || !(S_ISREG(about.st_mode) || (handed && S_ISFIFO(about.st_mode)))) {
     ::close(fd);
     return invalid(path.string() + " is " + kindOf(about.st_mode) + " and no regular file", "give a file");
   }

@@ -31,8 +31,11 @@ Result<int> merge(const MergeArguments& arguments) {
     return invalid("- is given twice (standard input can be read once)", "give it once");
   Refusals refusals(arguments.json);
   SnapshotReader reader([&](const Error& error) { refusals.add(error); });
-  for (const std::string& file : arguments.files) WITAN_DO(reader.readFile(file));
+  Status read = okStatus();
+  for (auto file = arguments.files.begin(); file != arguments.files.end() && read.ok(); ++file)
+    read = reader.readFile(*file);
   refusals.finish();
+  WITAN_DO(read);
   const int exitCode = reader.refused() > 0 ? kExitSomeRefused : kExitOk;
   AgentPicture merged;
   WITAN_TRY(agentId, reader.agentId());

@@ -211,6 +211,9 @@ Result<std::vector<Statement>> LocalReplica::statements() {
     for (const Version& version : versions) {
       if (version.tombstone) continue;
       WITAN_TRY(statement, decodeStatement(version.body));
+      // Nobody speaks for another device. After a new incarnation it may say again what it said under its old name;
+      // a settled equivocation may stand under somebody else's dot: held and passed on, but it does not count.
+      if (deviceOf(statement.writer) != deviceOf(version.dot.host)) continue;
       out.push_back(std::move(statement));
     }
   }
@@ -218,6 +221,9 @@ Result<std::vector<Statement>> LocalReplica::statements() {
 }
 
 Status LocalReplica::addStatement(const Statement& statement) {
+  if (deviceOf(statement.writer) != device())
+    return Error{ErrorCode::unauthorised, writer() + " speaks for " + statement.writer,
+                 "each device speaks for itself"};
   const Write write{Kind::statement, statement.writer + ":" + std::to_string(statement.number),
                     encodeStatement(statement), false};
   WITAN_TRY(dot, commit(DatabaseName::agents, kClusterScope, {&write, 1}));

@@ -18,7 +18,8 @@ mkfifo "$work/back"
 talk() { "$witan" sync pipe --dir "$work/$1" <"$work/back" | "$witan" sync pipe --dir "$work/$2" >"$work/back"; }
 on() { "$witan" "${@:2}" --dir "$work/$1"; }
 
-on laptop device init --device laptop --cluster garden --key-file <(printf '%064d\n' 7) >"$work/log"
+printf '%064d\n' 7 >"$work/key"
+on laptop device init --device laptop --cluster garden --key-file "$work/key" >"$work/log"
 for device in phone tablet; do
   on $device device init --device $device --cluster garden --key-file "$work/laptop/cluster.key" >>"$work/log"
 done

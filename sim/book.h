@@ -83,12 +83,12 @@ class Book {
     closed(request);
   }
 
-  // The device fails with answers in its memory: attempts that its outbox, `waiting(id)`, no longer has.
+  // The device fails with answers in its memory: attempts that its outbox, `waiting(id, asked)`, no longer has.
   template <class Waiting>
   void answersLost(std::uint32_t device, Waiting waiting) {
     std::erase_if(desk(device).open, [&](const auto& open) {
       BookedRequest& request = requests_[open.second];
-      return request.inOutbox && !waiting(open.first.first) && (request.answerLost = true);
+      return request.inOutbox && !waiting(open.first.first, open.first.second) && (request.answerLost = true);
     });
   }
 

@@ -161,7 +161,11 @@ void World::release(std::uint32_t device) {
     digest_.add(answered.answer.operationId);
     digest_.add(answered.answer.seq);
     if (tracing_) trace(device, "ledger", "answer", answerWords(answered.answer));
-    if (request != nullptr) book_.answered(*request, agenda_.now(), std::move(answered.answer));
+    if (request == nullptr) continue;
+    if (answered.answer.kind == node::AnswerKind::unavailable)
+      book_.answerLost(*request);  // no decision: it may come yet
+    else
+      book_.answered(*request, agenda_.now(), std::move(answered.answer));
   }
   for (agents::ToolCall& call : at.held.toolCalls) callTool(device, std::move(call));
   for (const node::Notice& notice : at.held.notices) {
@@ -265,7 +269,11 @@ void World::fail(std::uint32_t device, const Error& why) {
   probe("store failed");
   bool power = false;
   for (std::size_t n = 0; n < kStores; ++n) power = power || at.device->disk(n).struck();
-  book_.answersLost(device, [&](const std::string& id) { return at.device->replica().outbox().all().contains(id); });
+  book_.answersLost(device, [&](const std::string& id, std::uint64_t asked) {
+    const auto& all = at.device->replica().outbox().all();
+    const auto found = all.find(id);
+    return found != all.end() && fingerprintOf(found->second.request) == asked;
+  });
   switchOff(device, false, -1);
   if (power)
     at.device->losePower();

@@ -14,6 +14,8 @@ constexpr std::size_t kAtOnce = 4;         // vulnerabilities of one turn: an ep
 constexpr std::size_t kMostPlanned = 200;  // actions of one run; the others wait for the next night
 // Of one case: it goes into the look's arguments, and these have 64 KiB.
 constexpr std::size_t kMostCaseBytes = 60 * 1024;
+// Of one night: two steps for four of them, and the budget has 400 steps, of which the pages of the list take some.
+constexpr std::size_t kMostANight = 720;
 constexpr std::int64_t kDayMs = 24 * 3'600'000;
 
 // Of "disclosure/P/V/case": "disclosure/P/V/" and "case"; empty: it is none of ours.
@@ -176,8 +178,10 @@ Turn DisclosureWorker::seeList(json::object sigma, const json::array& seen) cons
   std::vector<std::string> order(stems.begin(), stems.end());
   const auto night =
       static_cast<std::size_t>(std::max<std::int64_t>(0, integerOf(sigma, "nowMs").value_or(0)) / kDayMs);
+  const std::size_t stride = order.size() > kMostANight ? kMostANight : 1;
   if (!order.empty())
-    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(night % order.size()), order.end());
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(night * stride % order.size()), order.end());
+  if (order.size() > kMostANight) order.resize(kMostANight);
   sigma["todo"] = listOf(order);
   return readOn(std::move(sigma));
 }

@@ -77,6 +77,9 @@ Result<Beginning> beginningIn(const Entry& entry, const AgentSpec& spec) {
   WITAN_DO(readMember(entry.body, "tools", out.tools));
   out.rules = 1;
   if (entry.body.contains("rules")) WITAN_DO(readMember(entry.body, "rules", out.rules));
+  if (out.rules < 1 || out.rules > kRules)
+    return Error{ErrorCode::conflict, "the run follows rules " + std::to_string(out.rules),
+                 "replay it with the build that made it"};
   if (entry.body.contains("parent")) {
     WITAN_TRY(parent, hashOf(entry.body, "parent"));
     out.parent = RunKey{parent};

@@ -22,15 +22,24 @@ void RelaySearch::relayWent(const std::string& relay) {
   }
 }
 
-void RelaySearch::want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs) {
-  wanted_.try_emplace(device, Wanted{nowMs + delayMs, 0, 0, {}, ""});
+void RelaySearch::want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs, const std::string& last) {
+  const auto at = wanted_.try_emplace(device, Wanted{nowMs + delayMs, 0, 0, {}, ""});
+  if (at.second && !last.empty()) at.first->second.tried.insert(last);
 }
 
 std::optional<RelaySearch::Ask> RelaySearch::next(std::int64_t nowMs) {
   if (nowMs - windowStart_ >= kAskWindowMs) windowStart_ = nowMs, asks_ = 0;
   if (asks_ >= kMostAsks) return std::nullopt;
-  for (auto& [device, wanted] : wanted_) {
-    if (!wanted.asking.empty() || wanted.dueMs > nowMs || !hasRelayFor(device)) continue;
+  while (true) {
+    // Whoever has been due longest, so that nobody waits for ever behind devices that are off.
+    auto first = wanted_.end();
+    for (auto at = wanted_.begin(); at != wanted_.end(); ++at)
+      if (at->second.asking.empty() && at->second.dueMs <= nowMs && hasRelayFor(at->first) &&
+          (first == wanted_.end() || at->second.dueMs < first->second.dueMs))
+        first = at;
+    if (first == wanted_.end()) return std::nullopt;
+    const std::string& device = first->first;
+    Wanted& wanted = first->second;
     if (wanted.afreshMs != 0 && nowMs >= wanted.afreshMs) wanted.tried.clear(), wanted.afreshMs = 0;
     wanted.asking = best(device, wanted);
     if (!wanted.asking.empty()) {
@@ -40,7 +49,6 @@ std::optional<RelaySearch::Ask> RelaySearch::next(std::int64_t nowMs) {
     if (wanted.afreshMs == 0) wanted.afreshMs = nowMs + pauseMs(++wanted.failures);
     wanted.dueMs = wanted.afreshMs;
   }
-  return std::nullopt;
 }
 
 void RelaySearch::failed(const Ask& ask, std::int64_t nowMs) {

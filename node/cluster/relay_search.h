@@ -27,7 +27,7 @@ class RelaySearch {
     std::string relay, device;
   };
   static constexpr std::int64_t kFirstPauseMs = 500, kLongestPauseMs = 30'000;
-  // So few in a while that no relay refuses them for their number (TunnelLimits::opens).
+  // So few in a while that a relay seldom refuses them for their number (TunnelLimits::opens).
   static constexpr std::size_t kMostAsks = 48;
   static constexpr std::int64_t kAskWindowMs = 10'000;
 
@@ -38,7 +38,8 @@ class RelaySearch {
   void relayWent(const std::string& relay);
 
   // From `delayMs` on; one that is wanted already stays as it is.
-  void want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs = 0);
+  // `last`: a relay that has just failed, to be asked after the others; empty: none.
+  void want(const std::string& device, std::int64_t nowMs, std::int64_t delayMs = 0, const std::string& last = "");
   void leave(const std::string& device) { wanted_.erase(device); }
   bool wants(std::string_view device) const { return wanted_.contains(device); }
 

@@ -14,7 +14,8 @@
 #
 # Credit goes from end to end. An end may have 262,144 under way; a TunnelData costs its bytes and 256 more. The other
 # end gives credit back when its own link has taken the bytes, in lumps of 32,768 at the least. The relay counts along:
-# so much is the most that it may ever hold of a tunnel and direction, and whoever sends more loses its link.
+# so much is the most that it may ever hold of a tunnel and direction, and whoever sends more loses its link. (An end
+# that gives credit for what it has not read fills the queue towards itself, until that link's limit ends it.)
 #
 # The C++ side is node/cluster/tunnel_messages.h; members stand there in the same order. Fields are only ever appended.
 

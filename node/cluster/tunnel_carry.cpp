@@ -10,6 +10,8 @@ Status TunnelTable::onOpen(const Key& key, const std::string& target, std::int64
   WITAN_TRY(opening, onOpening(key.first, key.second, nowMs));
   auto [why, reason] = mayOpen(key.first, target);
   if (reason.empty() && opening == Opening::tooOften) why = TunnelWhy::tooMany, reason = "too many in too short a time";
+  if (reason.empty() && offersTooOften(target, nowMs))
+    why = TunnelWhy::tooMany, reason = "too many to that device in too short a time";
   if (!reason.empty()) {
     ++counters_.refused;
     tellClose(key, why, reason, out);
@@ -25,6 +27,13 @@ Status TunnelTable::onOpen(const Key& key, const std::string& target, std::int64
   message.device = key.first;
   tell(target, message, out);
   return okStatus();
+}
+
+// Whoever asks may come again with new links, or be many.
+bool TunnelTable::offersTooOften(const std::string& target, std::int64_t nowMs) {
+  LinkState& link = links_.at(target);
+  if (nowMs - link.offersSince >= limits_.openWindowMs) link.offersSince = nowMs, link.offers = 0;
+  return ++link.offers > limits_.opens;
 }
 
 // An empty reason: it may.

@@ -106,6 +106,8 @@ class TunnelTable {
     std::uint64_t lastOurs = 0, lastTheirs = 0, oddIsTheirs = 0;
     std::int64_t windowStart = 0;
     std::size_t opens = 0;
+    std::int64_t offersSince = 0;
+    std::size_t offers = 0;  // to it, for others: never so many that it takes this device for a flood
   };
   struct End {
     Key key;
@@ -138,6 +140,7 @@ class TunnelTable {
 
   // node/cluster/tunnel_carry.cpp
   Status onOpen(const Key& key, const std::string& target, std::int64_t nowMs, TunnelEffects& out);
+  bool offersTooOften(const std::string& target, std::int64_t nowMs);
   std::pair<TunnelWhy, std::string> mayOpen(const std::string& asker, const std::string& target) const;
   Status passOpened(const Key& key, Leg& leg, TunnelEffects& out);
   Status passData(Leg& leg, const TunnelData& data, TunnelEffects& out);

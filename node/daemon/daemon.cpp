@@ -248,11 +248,13 @@ void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
   if (waiting_.size() >= kMaxWaiting)
     return done(Error{ErrorCode::unavailable, "too many requests wait for their answers", "try again later"});
   const std::string id = request.operationId;
+  if (request.device.empty()) request.device = replica().device();  // as the one who answers sees it
+  const std::uint64_t asked = fingerprintOf(request);
   // Whoever waits so briefly is told that it waits in the outbox: let it be there.
   const bool brief = etcd_ && waitMs < kBriefWaitMs;
   Status submitted = brief ? replica().enqueue(std::move(request), now()) : replica().submit(std::move(request), now());
   if (!submitted.ok()) return done(submitted.error());
-  const auto at = waiting_.emplace(id, Waiting{std::move(done), 0});
+  const auto at = waiting_.emplace(id, Waiting{std::move(done), 0, asked});
   at->second.timer = loop_.after(waitMs, [this, at] {
     const Done late = std::move(at->second.done);
     const std::string operation = at->first;
@@ -269,9 +271,19 @@ void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
 void Daemon::give(const node::Answered& answered) {
   const auto [first, last] = waiting_.equal_range(answered.answer.operationId);
   std::vector<Done> told;
-  for (auto at = first; at != last; ++at) loop_.cancel(at->second.timer), told.push_back(std::move(at->second.done));
-  waiting_.erase(first, last);
-  for (const Done& done : told) done(answered.answer);
+  for (auto at = first; at != last;) {
+    if (at->second.asked != answered.answer.asked) {
+      ++at;
+      continue;
+    }
+    loop_.cancel(at->second.timer);
+    told.push_back(std::move(at->second.done));
+    at = waiting_.erase(at);
+  }
+  // No decision: it may come yet.
+  const bool open = answered.answer.kind == AnswerKind::unavailable;
+  const Error unavailable{ErrorCode::unavailable, answered.answer.message, "ask again under the same operation id"};
+  for (const Done& done : told) open ? done(unavailable) : done(answered.answer);
 }
 
 std::uint64_t Daemon::follow(LedgerFeed::Visit visit) {

@@ -116,6 +116,7 @@ class Daemon {
   struct Waiting {
     Done done;
     net::Loop::TimerId timer = 0;
+    std::uint64_t asked = 0;  // one operation id may name two requests: fingerprintOf() tells them apart
   };
 
   net::Loop& loop_;

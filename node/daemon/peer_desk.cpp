@@ -164,7 +164,7 @@ void PeerDesk::down(net::LinkId id, std::string_view reason) {
     relay_.settled(link.device);
     return dialLater(link.device, 1'000LL << std::min(past.shortLived, 6u));
   }
-  if (!direct && welcome(link.device).ok()) relay_.missing(link.device);  // another way, at once
+  if (!direct && welcome(link.device).ok()) relay_.missing(link.device, 0, link.info.via);  // another way, at once
   if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
 }
 

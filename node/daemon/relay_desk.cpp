@@ -53,8 +53,8 @@ void RelayDesk::frame(std::string device, std::string_view bytes) {
 
 // --- looking for a way
 
-void RelayDesk::missing(const std::string& device, std::int64_t delayMs) {
-  search_.want(device, net::Loop::nowMs(), delayMs);
+void RelayDesk::missing(const std::string& device, std::int64_t delayMs, const std::string& last) {
+  search_.want(device, net::Loop::nowMs(), delayMs, last);
   armSearch();
 }
 
@@ -64,6 +64,7 @@ void RelayDesk::settled(const std::string& device) {
   for (const auto& [id, ask] : asks_)
     if (ask.device == device && !pipes_.contains(id)) unanswered.push_back(id);
   for (const TunnelId id : unanswered) closeTunnel(id, TunnelWhy::closed, "not needed any more");
+  std::erase_if(asks_, [&](const auto& one) { return one.second.device == device; });  // they fail no later ask
   armSearch();
 }
 

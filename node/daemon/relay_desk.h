@@ -45,7 +45,8 @@ class RelayDesk {
   void frame(std::string device, std::string_view bytes);
 
   // It should be linked and is not, and dialling it has led to nothing.
-  void missing(const std::string& device, std::int64_t delayMs = 0);
+  // `last`: the relay of a link that has just ended; empty: none.
+  void missing(const std::string& device, std::int64_t delayMs = 0, const std::string& last = "");
   // It is linked, one way or the other, or should not be.
   void settled(const std::string& device);
 

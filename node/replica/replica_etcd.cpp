@@ -68,6 +68,12 @@ Result<bool> EtcdOwner::take(const std::string& partition, const Request& reques
   return true;
 }
 
+// Under its id another request may have been taken since.
+void EtcdOwner::answered(const Answer& answer) {
+  const auto at = taken_.find(answer.operationId);
+  if (at != taken_.end() && fingerprintOf(at->second.request) == answer.asked) taken_.erase(at);
+}
+
 // There was room when it was taken, but others have come since: then who asks is told so.
 void EtcdOwner::accept(const Request& request, bool wait, std::int64_t nowMs) {
   const Status kept = replica_.outbox_.accept(request, nowMs, replica_.pending_);
@@ -206,7 +212,7 @@ void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last, Now no
     return;
   }
   Waiting& waiting = owned.queue[last - 1];
-  if (!std::exchange(waiting.alone, true) && last > 1) return;
+  if (!std::exchange(waiting.alone, true)) return;  // of others, or of what had expired: once more, by itself
   Answer answer;
   answer.operationId = waiting.request.operationId;
   answer.asked = fingerprintOf(waiting.request);

@@ -45,7 +45,7 @@ class EtcdOwner final : EtcdCopies {
   // Errors: its operation id names another request that was taken.
   Status checkNew(const Request& request) const;
   // What was taken is answered.
-  void answered(const std::string& operationId) { taken_.erase(operationId); }
+  void answered(const Answer& answer);
   // What was taken and is not answered in time goes into the outbox.
   void park(std::int64_t nowMs);
   // Ok: etcd takes it, so far as its size shows.

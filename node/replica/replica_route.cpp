@@ -196,7 +196,7 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     return;
   }
   if (waiting != nullptr) outbox_.settle(release.answer.operationId, pending_);
-  if (etcd_) etcd_->answered(release.answer.operationId);
+  if (etcd_) etcd_->answered(release.answer);
   out.answers.push_back({release.kind, std::move(release.answer)});
 }
 

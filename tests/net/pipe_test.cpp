@@ -118,6 +118,17 @@ TEST_F(PipeTest, WhatIsNotAllowedStaysWithTheSender) {
   EXPECT_EQ(c.frames.front(), frameOf(5, 200'000));
 }
 
+TEST_F(PipeTest, WhoAllowsNothingHearsOfTheEndAllTheSame) {
+  carrier.join(a, c);
+  a.until([&] { return a.up.size() == 1 && c.up.size() == 1; }, "the link");
+  carrier.a.allowed = 0;
+  carrier.a.pipe->allow(0);
+  a.network->send(a.last, frameOf(5, 200'000));
+  a.until([&] { return a.network->queuedBytes(a.last) < 1'600'000; }, "the sockets between are full");
+  a.network->drop(a.last);
+  a.until([&] { return carrier.a.ended; }, "the end");
+}
+
 TEST_F(PipeTest, BytesThatNeverBecomeALinkEnd) {
   PeerNetworkOptions options;
   options.handshakeTimeoutMs = 50;

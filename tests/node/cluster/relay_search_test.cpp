@@ -107,5 +107,27 @@ TEST_F(SearchTest, AWhileToWaitBeforeItBegins) {
   EXPECT_EQ(ask(1'100), "b");
 }
 
+TEST(RelaySearchOrder, TheRelayThatHasJustFailedIsAskedLast) {
+  RelaySearch search("a", 1);
+  for (const char* relay : {"r1", "r2", "r3"}) search.relayCame(relay, 0);
+  search.want("z", 0);
+  const std::string first = search.next(0)->relay;
+  search.leave("z");
+  search.want("z", 0, 0, first);
+  const std::string second = search.next(0)->relay;
+  EXPECT_NE(second, first);
+  search.failed({second, "z"}, 0);
+  EXPECT_NE(search.next(0)->relay, first);
+}
+
+TEST(RelaySearchOrder, WhoHasBeenDueLongestIsNext) {
+  RelaySearch search("a", 1);
+  search.relayCame("r", 0);
+  search.want("y", 10);
+  search.want("z", 5);
+  EXPECT_EQ(search.next(10)->device, "z");
+  EXPECT_EQ(search.next(10)->device, "y");
+}
+
 }  // namespace
 }  // namespace witan::node

@@ -120,7 +120,7 @@ TEST_F(TunnelTest, BytesGoBothWaysInOrderAndBothEndsKnowWithWhom) {
   EXPECT_EQ(only<TunnelOffered>(t.happened["c"]).at(0).other, "a");
   EXPECT_EQ(t.at("b").carrying(), 1u);
   for (const char* bytes : {"one ", "two ", "three"})
-    t.doing("a", [&](TunnelEffects& out) { t.at("a").send(a, bytes, out); });
+    t.doing("a", [&, a = a](TunnelEffects& out) { t.at("a").send(a, bytes, out); });
   t.doing("c", [&, c = c](TunnelEffects& out) { t.at("c").send(c, "back", out); });
   EXPECT_EQ(t.arrivedAt("c"), "one two three");
   EXPECT_EQ(t.arrivedAt("a"), "back");
@@ -292,6 +292,22 @@ TEST(TunnelLimitsTest, OfOpensInAWhileAndWhoGoesOnLosesItsLink) {
     open.device = "x";
     ASSERT_TRUE(again.received("a", tunnelFrame(open), static_cast<std::int64_t>(i) * 100, effects).ok());
   }
+}
+
+// Else one who comes again and again with new links makes the target take the relay for a flood.
+TEST(TunnelLimitsTest, OfOffersToATargetWhoeverAsks) {
+  Tunnels t;
+  t.link("b", "c");
+  for (int links = 0; links < 10; ++links) {
+    t.link("a", "b");
+    for (int n = 0; n < 64; ++n) {
+      const TunnelId id = t.open().first;
+      t.doing("a", [&](TunnelEffects& out) { t.at("a").close(id, TunnelWhy::closed, "again", out); });
+    }
+    t.unlink("a", "b");
+  }
+  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(64));
+  EXPECT_TRUE(t.at("b").isLinked("c"));
 }
 
 TEST(TunnelLimitsTest, OfOffersAtTheTarget) {
