@@ -130,8 +130,8 @@ TEST_F(SecretCommand, NoSecretIsFoundInWhatAgentsAndReceiptsLeave) {
   };
   ASSERT_EQ(runWitan({"device", "init", "--dir", dir().string()}).exitCode, 0);
   ASSERT_EQ(witan({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"}).exitCode, 0);
-  EXPECT_EQ(witan({"agent", "run", "--feed", examples + "clinic-day.jsonl"}).exitCode, 0)
-      << "what is blocked ends a run";
+  EXPECT_EQ(witan({"agent", "run", "--feed", examples + "clinic-day.jsonl"}).exitCode, 3)
+      << "what is blocked ends a run, and one that was denied everything has failed";
   for (const char* what : {"receipt", "approval", "episode", "saga"}) EXPECT_EQ(witan({what, "list"}).exitCode, 0);
   EXPECT_NE(witan({"receipt", "list"}).out.find("udt-lab"), std::string::npos);
   expectNowhere(dir(), kValue);

@@ -162,6 +162,26 @@ TEST(Hostile, NobodySpeaksForAnotherDevice) {
   EXPECT_FALSE(b.replica().addStatement(admit({}, "a@00000001", "b", 1, "b")).ok()) << "nor here";
 }
 
+// One of the two statements ends up under the dot of whoever held it. That it does not count must part nobody.
+TEST(Equivocation, OfStatementsKeepsEverybodyTalking) {
+  Device first("a", 7), second("a", 7), b("b"), c("c");
+  for (Device* life : {&first, &second}) {
+    for (const std::string name : {"a", "b", "c", life == &first ? "x" : "y"}) {
+      const auto known = life->replica().statements();
+      ASSERT_TRUE(known.ok());
+      ASSERT_TRUE(life->replica().addStatement(admit(*known, life->replica().writer(), name, 1, name)).ok());
+    }
+    life->flush();
+  }
+  sync(first, b);
+  sync(second, c);
+  for (int round = 0; round < 3; ++round) sync(b, c);  // no session is closed
+  const auto left = b.replica().statements(), right = c.replica().statements();
+  ASSERT_TRUE(left.ok() && right.ok());
+  EXPECT_EQ(*left, *right);
+  EXPECT_EQ(left->size(), 4u) << "one of the two, and what both say";
+}
+
 // A delta that makes no state of a good base: refused, and the base stands.
 TEST(Hostile, ADeltaThatMakesNoState) {
   Device a("a");

@@ -111,23 +111,6 @@ TEST(Equivocation, IsShownSettledAndLosesNothing) {
       3u);
 }
 
-// One of the two statements ends up under the dot of whoever held it. That it does not count must part nobody.
-TEST(Equivocation, OfStatementsKeepsEverybodyTalking) {
-  Device first("a", 7), second("a", 7), b("b"), c("c");
-  for (Device* life : {&first, &second}) {
-    const std::string name = life == &first ? "x" : "y";
-    ASSERT_TRUE(life->replica().addStatement(admit({}, life->replica().writer(), name, 1, name)).ok());
-    life->flush();
-  }
-  sync(first, b);
-  sync(second, c);
-  for (int round = 0; round < 3; ++round) sync(b, c);  // no session is closed
-  const auto left = b.replica().statements(), right = c.replica().statements();
-  ASSERT_TRUE(left.ok() && right.ok());
-  EXPECT_EQ(*left, *right);
-  EXPECT_EQ(left->size(), 1u);
-}
-
 // A directory is put back and used before any peer was met: as many commits again as were lost, so no counter tells.
 // The digests do; both contents stand.
 TEST(Equivocation, AnOldDirectoryThatWasUsedLosesNothing) {
