@@ -77,7 +77,7 @@ constexpr MutantCase kCases[] = {
      "a request that was taken on ends when its entity is found frozen"},
     {Mutant::noEtcdCompare, "ledger-rules fences no-decision-lost liveness", "etcd", 20,
      "a batch is put into etcd without comparing its owner and its place"},
-    {Mutant::trustUnknown, "no-decision-lost liveness", "etcd", 20,
+    {Mutant::trustUnknown, "fences no-decision-lost liveness", "etcd", 20,
      "a transaction that etcd did not answer counts as done"},
     {Mutant::answerBeforeTxn, "no-decision-lost", "etcd", 20, "proposers are told before etcd has the batch"},
     {Mutant::noPredecessor, "no-decision-lost ledger-rules fences liveness", "etcd-busy", 20,
