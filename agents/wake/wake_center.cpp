@@ -12,6 +12,7 @@
 #include "replication/agent_state_codec.h"
 #include "replication/agent_view.h"
 #include "replication/journal_entity.h"
+#include "replication/plan.h"
 #include "replication/writer.h"
 
 namespace witan::agents {
@@ -285,7 +286,9 @@ Status WakeCenter::sweepEnded() {
     sweptTo_ = at->first;
     if (at->second.job.state == JobState::running) continue;
     WITAN_TRY(ended, hasEnded(*runs, at->first));
-    if (ended && !mutated(Mutant::wakeTwice)) over.push_back(at->first);
+    if (!ended || mutated(Mutant::wakeTwice)) continue;
+    WITAN_TRY(left, leavesWork(at->second.job));
+    if (!left) over.push_back(at->first);
   }
   if (at == queue_.all().end()) sweptTo_.reset();
   for (const RunKey& key : over) queue_.remove(key);
@@ -373,6 +376,19 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
   return turn;
 }
 
+Result<bool> WakeCenter::leavesWork(const WakeJob& job) {
+  if (job.attempts == 0) return false;
+  WITAN_TRY(records, space());
+  const RunKey key = job.key();
+  WITAN_TRY(versions, records->versions(Kind::plan, key.hex()));
+  const replication::PlanView view = replication::planViewOf(key, versions);
+  if (!view.winner || view.losers.empty() || replication::deviceOf(view.winner->dot.host) != replica_.device())
+    return false;
+  return std::any_of(view.winner->operations.begin(), view.winner->operations.end(), [&](const OperationId& one) {
+    return records->table().find(Kind::operation, one.hex()) == nullptr;
+  });
+}
+
 Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
   std::vector<WakeJob> started;
   if (!devicesKnown_) return started;
@@ -401,11 +417,15 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   if (!agents_.contains(entry.job.agentId)) return none;
   WITAN_TRY(runs, space());
   WITAN_TRY(run, runView(*runs, key));
-  if (run.run && replication::isTerminal(run.run->body.status) && !mutated(Mutant::wakeTwice)) {
-    queue_.remove(key);
-    return none;
+  const bool over = run.run && replication::isTerminal(run.run->body.status) && !mutated(Mutant::wakeTwice);
+  if (over) {
+    WITAN_TRY(left, leavesWork(entry.job));
+    if (!left) {
+      queue_.remove(key);
+      return none;
+    }
   }
-  const Turn turn = turnOf(entry, run);
+  const Turn turn = over ? Turn{false, entry.dueMs} : turnOf(entry, run);
   if (turn.never) return none;
   if (turn.atMs > now.ms) {
     keepEarliest(nextTurnMs_, turn.atMs);
@@ -430,6 +450,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   if (job.attempts >= options_.attempts)
     return end(WakeStatus::failedTerminal, "given up after " + std::to_string(job.attempts) + " starts");
   const WakeJob& startedJob = queue_.start(key, wallMs);
+  if (over) return std::optional(startedJob);  // an end is not written over
   WITAN_TRY(write, runWrite(runBody(startedJob, WakeStatus::started, "", 0)));
   WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
   (void)dot;

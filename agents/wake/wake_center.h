@@ -3,7 +3,8 @@
 //   notification batch --match--> job (durable) --due, this device's turn, gates--> started --episode--> ended
 //
 // Seed 003, sections 0.2 to 0.4, 3 and 6.1. What is promised:
-//   a wake is known by its run key only, on every device (F15); one that has ended anywhere is not run again;
+//   a wake is known by its run key only, on every device (F15); one that has ended anywhere is not run again, but for
+//   what is left of a plan that stands and that the device which made it had begun (F3);
 //   among the devices that host the agent and are reachable, one runs it; the others hold it for a grace time and run
 //   it only if no end has come (when the network was cut both may: F3 settles what they did);
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
@@ -139,6 +140,9 @@ class WakeCenter {
   // Whose turn it is: when this device may run the job. The others' grace begins when no earlier wake of the agent is
   // in its way.
   Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;
+  // Of a run that has ended elsewhere: it was begun here, and the plan that stands, which this device made, has
+  // operations of which nothing is known (docs/FINDINGS.md, F3: another device has ended it by a plan that lost).
+  Result<bool> leavesWork(const WakeJob& job);
   // None: it is held back, or has got its end and left the queue.
   Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);
   Status finish(const WakeJob& job, replication::WakeStatus status, std::string_view cause, Now now,

@@ -6,6 +6,7 @@
 #include "agents/registry.h"
 #include "replication/agent_state_codec.h"
 #include "replication/approval.h"
+#include "replication/plan.h"
 #include "tests/agents/host_rig.h"
 
 namespace witan::agents {
@@ -13,6 +14,7 @@ namespace {
 
 using testing::HostRig;
 using namespace replication;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -236,6 +238,52 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
   EXPECT_TRUE(a->host().quiet());
   EXPECT_TRUE(b->host().quiet());
+}
+
+// What is known of the actions of the plan that stands, for each run: their records.
+void expectWholePlans(HostRig& rig) {
+  for (const std::string& key : rig.device().agents().keys(Kind::plan)) {
+    const PlanView view = planViewOf(*RunKey::parse(key), *rig.device().agents().versions(Kind::plan, key));
+    ASSERT_TRUE(view.winner);
+    for (const OperationId& operation : view.winner->operations)
+      EXPECT_THAT(rig.effects(DatabaseName::agents), Contains(Pair(operation.hex(), 1u)));
+  }
+}
+
+// Wherever a dies amid its plan, b ends the run meanwhile, by a plan of its own. Where a's plan stands, all of it is
+// carried out, although the run has long ended when a is back.
+TEST(AgentHost, F3OfThePlanThatStandsNothingIsLeftUndone) {
+  std::size_t died = 0;
+  for (std::uint64_t n = 0;; ++n) {
+    SCOPED_TRACE(n);
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "no");
+    ASSERT_TRUE(a->open().ok());
+    ASSERT_TRUE(b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    a->device().agentStore().crashAt(n, store::Moment::after);
+    if (a->settle().ok()) break;
+    ++died;
+    ASSERT_TRUE(b->settle().ok());
+    a->crash();
+    ASSERT_TRUE(a->open().ok());
+    meet(*a, *b, true);
+    for (int i = 0; i < 80; ++i) {
+      connect(*a, *b);
+      ASSERT_TRUE(a->round().ok());
+      ASSERT_TRUE(b->round().ok());
+      a->ms += 500, b->ms += 500;
+    }
+    expectWholePlans(*a);
+    EXPECT_EQ(a->shown("done/r1"), b->shown("done/r1"));
+    EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+    EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
+    EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
+    EXPECT_TRUE(a->host().quiet());
+    EXPECT_TRUE(b->host().quiet());
+  }
+  EXPECT_GT(died, 6u);
 }
 
 // b and c have both done what a's plan does not want. b and a have long seen to that when c comes back: nobody is at

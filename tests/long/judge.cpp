@@ -1,5 +1,6 @@
 #include "tests/long/judge.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/seams.h"
@@ -187,7 +188,16 @@ void freezeWithoutCause(PartitionStory& story) {
   made.answer.decision = {.outcome = kernel::Outcome::frozen};
   story.operations.push_back(made);
 }
-void anotherOwner(PartitionStory& story) { story.logs.back().epochs.back().owner = "stranger@00000000"; }
+// An epoch that two copies have: the last one may still be known to its owner alone.
+void anotherOwner(PartitionStory& story) {
+  const auto& others = story.logs.front().epochs;
+  auto& epochs = story.logs.back().epochs;
+  const auto shared = std::find_if(epochs.rbegin(), epochs.rend(), [&](const kernel::EpochRecord& epoch) {
+    return std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.number == epoch.number; });
+  });
+  WITAN_CHECK(shared != epochs.rend(), "an epoch in the logs of two nodes");
+  shared->owner = "stranger@00000000";
+}
 
 const Tampering kTamperings[] = {
     {"an entry is missing on one node", {"copies", "acknowledged"}, forgetOnOneNode},
