@@ -60,8 +60,8 @@ Status tell(const std::filesystem::path& dir, bool json) {
            "\n");
     return okStatus();
   }
-  putOut("device       " + device + "  (" + cluster.name + ")\ncluster      " + clusterIdOf(admin) + "\nfingerprint  " +
-         fingerprintOf(key.publicKey()) + "\nstart it     witan up --dir " + dir.string() + "\n");
+  putWords("device       " + device + "  (" + cluster.name + ")\ncluster      " + clusterIdOf(admin) +
+           "\nfingerprint  " + fingerprintOf(key.publicKey()) + "\nstart it     witan up --dir " + dir.string() + "\n");
   return okStatus();
 }
 

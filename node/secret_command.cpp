@@ -13,6 +13,7 @@
 #include "base/quote.h"
 #include "node/cli.h"
 #include "node/durable_file.h"
+#include "node/output.h"
 #include "node/replica_command.h"
 #include "node/secret_input.h"
 
@@ -150,7 +151,7 @@ using Work = Result<std::string> (*)(const SecretArguments&);
 int finish(const SecretArguments& a, Work work) {
   const Result<std::string> answer = work(a);
   if (!answer.ok()) return reportError(answer.error(), a.json);
-  std::fputs(answer->c_str(), stdout);
+  putWords(*answer);
   return kExitOk;
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/quote.h"
+#include "node/output.h"
 #include "node/sim_command.h"
 #include "node/sim_mutant.h"
 #include "node/sim_report.h"
@@ -133,7 +134,7 @@ Result<int> run(const RunArguments& a) {
       if (const auto at = report.result.probes.find(probe); at == report.result.probes.end() || at->second == 0)
         report.missedProbes.push_back(probe);
   WITAN_DO(keepPlans(a, report, planOf));
-  std::fputs((a.json ? reportJson(report) : reportText(report)).c_str(), stdout);
+  putWords(a.json ? reportJson(report) : reportText(report));
   return report.failed() > 0 || !report.missedProbes.empty() ? kExitFailed : kExitOk;
 }
 

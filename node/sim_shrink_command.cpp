@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "node/output.h"
 #include "node/sim_command.h"
 #include "node/sim_failure.h"
 #include "node/sim_mutant.h"
@@ -104,12 +105,11 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
   }
   if (a.out.empty()) {
     std::fputs(text.c_str(), stdout);
-    std::fputs(summary(*shrunk, plan, secondsSince(from)).c_str(), stderr);
+    putErr(summary(*shrunk, plan, secondsSince(from)));
     return kExitOk;
   }
-  std::fputs(summary(*shrunk, plan, secondsSince(from)).c_str(), stdout);
-  std::printf("  %s\n  see it: %s --text\n", failureLine(shrunk->failure).c_str(),
-              simCommandLine(again, "replay", std::nullopt).c_str());
+  putWords(summary(*shrunk, plan, secondsSince(from)) + "  " + failureLine(shrunk->failure) +
+           "\n  see it: " + simCommandLine(again, "replay", std::nullopt) + " --text\n");
   return kExitOk;
 }
 

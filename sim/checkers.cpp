@@ -17,7 +17,9 @@ constexpr CheckerInfo kCheckers[] = {
      "which invariants are violated in it."},
     {"need-to-know", "What agents send outside holds nothing but what the policy lets out."},
     // --- when everything has come to rest
-    {"liveness", "Once faults have ended, everything that is pending is done within settleSeconds."},
+    {"liveness",
+     "Once faults have ended, everything that is pending is done within settleSeconds; and who owns a partition never "
+     "puts off what its own people ask of it."},
     {"convergence", "Devices that share a scope hold the same versions of the same records."},
     {"no-write-lost",
      "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},

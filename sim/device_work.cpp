@@ -94,6 +94,7 @@ void World::work(std::uint32_t device) {
   rememberStanding(at);
   checkFenced(at);
   checkShown(at);
+  checkPutOff(at);
   checkSuccession(at);
   watchRuns(at);
   if (tracing_) tellDecisions(at);

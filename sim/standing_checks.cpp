@@ -1,5 +1,5 @@
 // What a device must hold to from one moment to the next, looked at after each of its steps and starts: checkers
-// "fences", "restart" and "copies".
+// "fences", "restart", "copies" and "liveness".
 #include <algorithm>
 
 #include "base/bytes.h"
@@ -105,6 +105,21 @@ void World::checkShown(Seat& at) {
     return failed("fences", at.device->name() + " goes on deciding for " + shown.partition + " in " +
                                 nameOf(shown.epoch) + ", of which it has " + std::to_string(host->ledger().batches()) +
                                 " batches, although " + peer + " has shown it " + std::to_string(shown.batches));
+  }
+}
+
+// Part of checker "liveness": what a device decides itself it does not put off as if there were no way to the owner.
+void World::checkPutOff(Seat& at) {
+  node::Replica& replica = at.device->replica();
+  const std::int64_t latest = at.device->now(agenda_.now()).ms + node::kLastRetryMs;
+  for (const auto& [id, waiting] : replica.outbox().all()) {
+    if (waiting.dueMs <= latest) continue;
+    const std::string partition = replica.partitionFor(waiting.request.domain, waiting.request.entity);
+    const node::PartitionHost* host = replica.host(partition);
+    if (host != nullptr && replica.owns(*host))
+      return failed("liveness", at.device->name() + " owns " + partition + " and puts off its own request " + id +
+                                    " for " +
+                                    std::to_string((waiting.dueMs - latest) / 1000 + node::kLastRetryMs / 1000) + " s");
   }
 }
 

@@ -221,6 +221,7 @@ class World final : NetworkHooks, EtcdHooks {
   void checkFenced(Seat& at);
   void noteShown(Seat& at, std::uint32_t peer, std::string_view frame);
   void checkShown(Seat& at);
+  void checkPutOff(Seat& at);
   void checkCopies(Seat& at);
   void checkSuccession(Seat& at);
   std::string copiesDiffer(const std::string& id);

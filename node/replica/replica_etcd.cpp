@@ -275,7 +275,9 @@ void EtcdOwner::onCommitted(const std::string& partition) {
   const store::WriteBatch& rows = owned.rows.front();
   for (std::size_t i = 0; i < rows.size(); ++i) replica_.held_.put(rows.op(i).key, rows.op(i).value);
   owned.rows.pop_front();
-  if (host.position().epochs.size() != epochs) replica_.learnFrom(host, epochs);
+  if (host.position().epochs.size() == epochs) return;
+  replica_.learnFrom(host, epochs);
+  replica_.hurry_ = true;  // also if a peer, quicker than etcd's answer, has told of the epoch before
 }
 
 void EtcdOwner::onLost(const std::string& partition, bool discard) {
