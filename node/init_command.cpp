@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/seams.h"
-#include "base/utf8.h"
 #include "net/loop.h"
 #include "node/cli.h"
 #include "node/cluster/join_client.h"
@@ -34,8 +33,7 @@ Status checkNode(const NewNode& node) {
   for (const std::string& address : node.advertise)
     if (dialable({address}).empty())
       return invalid("--advertise: nobody can dial " + inQuotes(address), "give an address of this host and its port");
-  if (node.name.size() > 64 || !isUtf8(node.name)) return invalid("--name: at most 64 bytes of UTF-8");
-  return okStatus();
+  return checkDeviceName(node.name);
 }
 
 // A host that listens on all its addresses has to say which one the others shall dial.

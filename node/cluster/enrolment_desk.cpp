@@ -6,7 +6,6 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/sha256.h"
-#include "base/utf8.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/join_token.h"
 #include "node/durable_file.h"
@@ -17,7 +16,6 @@ namespace {
 
 constexpr std::size_t kStateBytes = 1 << 20;
 constexpr std::size_t kMaxDenied = 1024;
-constexpr std::size_t kMaxNameBytes = 64;
 
 std::string randomHex(Random& random, std::size_t bytes) {
   std::vector<std::uint8_t> drawn(bytes);
@@ -35,8 +33,7 @@ JoinAnswer refused(const Error& why) {
 Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
 
 Status checkJoin(const JoinRequest& request) {
-  if (request.name.size() > kMaxNameBytes || !isUtf8(request.name))
-    return invalid("name: at most " + std::to_string(kMaxNameBytes) + " bytes of UTF-8");
+  WITAN_DO(checkDeviceName(request.name));
   if (request.addresses.size() > kMaxDeviceAddresses) return invalid("too many addresses");
   for (const std::string& address : request.addresses) WITAN_DO(checkAddress(address));
   if (request.tokenId.size() > 64 || request.secret.size() > 64) return invalid("a token that is none");
@@ -160,7 +157,7 @@ std::string EnrolmentDesk::freeName(const std::string& wanted, const std::string
     return std::any_of(book_->current().devices.begin(), book_->current().devices.end(),
                        [&](const RosterDevice& d) { return d.active() && d.name == name; });
   };
-  return taken(base) ? std::string(clip(base, kMaxNameBytes - 9)) + "-" + device.substr(0, 8) : base;
+  return taken(base) ? std::string(clip(base, kMaxNodeNameBytes - 9)) + "-" + device.substr(0, 8) : base;
 }
 
 Status EnrolmentDesk::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,

@@ -7,7 +7,9 @@
 #include "base/identity.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/utf8.h"
 #include "node/cluster/device_key.h"
+#include "node/output.h"
 #include "replication/signed_document.h"
 #include "replication/writer.h"
 
@@ -16,15 +18,15 @@ namespace witan::node {
 namespace {
 
 constexpr std::string_view kDocumentName = "roster";
-constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kShownIdDigits = 8, kIdDigits = 32;
 constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxReasonBytes = 1024;
 
 Status checkDevice(const RosterDevice& device) {
   WITAN_DO(replication::validateDeviceId("device", device.device));
   const std::string who = "device " + device.device + ": ";
-  if (device.name.empty() || device.name.size() > kMaxNameBytes || !isUtf8(device.name))
-    return invalid(who + "a name has 1 to " + std::to_string(kMaxNameBytes) + " bytes of UTF-8");
+  if (device.name.empty() || device.name.size() > kMaxNodeNameBytes || !isUtf8(device.name))
+    return invalid(who + "a name has 1 to " + std::to_string(kMaxNodeNameBytes) + " bytes of UTF-8");
   if (device.keys.empty() || device.keys.size() > kMaxKeys)
     return invalid(who + "has " + std::to_string(device.keys.size()) + " keys (1 to " + std::to_string(kMaxKeys) + ")");
   for (const std::string& hex : device.keys) {
@@ -114,6 +116,17 @@ Status checkAddress(std::string_view address) {
                       std::all_of(port.begin(), port.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
   if (colon == 0 || !digits || address.size() > 255 || std::stoul(std::string(port)) > 65535)
     return invalid(inQuotes(address) + " is no address", "give HOST:PORT, [IPV6]:PORT or NAME:PORT");
+  return okStatus();
+}
+
+Status checkDeviceName(std::string_view name) {
+  if (name.size() > kMaxNodeNameBytes || !isUtf8(name))
+    return invalid("a name has at most " + std::to_string(kMaxNodeNameBytes) + " bytes of UTF-8");
+  if (forTerminal(name) != name || name.find_first_of("\n\t") != std::string_view::npos)
+    return invalid("the name " + inQuotes(name) + " has controls", "give one of letters, digits and signs");
+  const bool hex = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  if (hex && (name.size() == kShownIdDigits || name.size() == kIdDigits))
+    return invalid("the name " + inQuotes(name) + " could be the id of a device", "give another name");
   return okStatus();
 }
 

@@ -22,6 +22,7 @@ namespace witan::node {
 
 inline constexpr std::size_t kMaxRosterDevices = 1024;
 inline constexpr std::size_t kMaxDeviceAddresses = 8;
+inline constexpr std::size_t kMaxNodeNameBytes = 64;
 inline constexpr std::size_t kMaxDeviceRoles = 64;
 
 // The role of a device that keeps copies of the ledgers, and so sees all of the shared state.
@@ -73,6 +74,9 @@ struct Roster {
 Status checkRoster(const Roster& roster);
 Status checkDeviceRoles(std::span<const std::string> roles);
 Status checkAddress(std::string_view address);
+// Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
+// without controls, and does not look like the id of another device. (A roster that has others stays readable.)
+Status checkDeviceName(std::string_view name);
 
 // The document's bytes. Errors: checkRoster.
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);

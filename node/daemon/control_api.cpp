@@ -52,22 +52,62 @@ Result<json::object> bodyOf(const net::HttpRequest& request) {
   return std::move(parsed->get_object());
 }
 
-Status knownParameters(const ControlRoute& route, const net::HttpRequest& request, const json::object& body) {
-  const auto known = [&](std::string_view name) {
-    return std::any_of(route.parameters.begin(), route.parameters.end(),
-                       [&](const auto& parameter) { return parameter.first == name; });
+Status checkForm(const ControlParameter& parameter, const json::value& value) {
+  const auto good = [&] {
+    switch (parameter.form) {
+      case ParameterForm::text: return value.is_string();
+      case ParameterForm::filled: return value.is_string() && !value.get_string().empty();
+      case ParameterForm::number: return value.is_number();
+      case ParameterForm::yes: return value.is_bool();
+      case ParameterForm::list: return value.is_array();
+      case ParameterForm::object: return value.is_object();
+      case ParameterForm::any: return true;
+    }
+    return false;
   };
+  if (good()) return okStatus();
+  const bool empty = value.is_string() && value.get_string().empty();
+  return invalid(std::string(parameter.name) + " is " + (empty ? "empty" : "no " + std::string(wordOf(parameter.form))),
+                 "leave it out, or give " + std::string(parameter.meaning));
+}
+
+Status checkParameters(const ControlRoute& route, const net::HttpRequest& request, const json::object& body) {
   std::string names;
-  for (const auto& [name, meaning] : route.parameters) names += (names.empty() ? "" : ", ") + std::string(name);
+  for (const ControlParameter& one : route.parameters) names += (names.empty() ? "" : ", ") + std::string(one.name);
   const std::string hint = names.empty() ? "it takes none" : "it takes: " + names;
-  for (const auto& [name, value] : request.query)
-    if (!known(name)) return invalid("unknown parameter " + inQuotes(name), hint);
-  for (const auto& member : body)
-    if (!known(member.key())) return invalid("unknown member " + inQuotes(member.key()), hint);
+  const auto find = [&](std::string_view name) {
+    const auto at = std::find_if(route.parameters.begin(), route.parameters.end(),
+                                 [&](const ControlParameter& one) { return one.name == name; });
+    return at == route.parameters.end() ? nullptr : &*at;
+  };
+  const bool get = *route.method == 'G';
+  for (const auto& [name, value] : request.query) {
+    if (!get) return invalid("parameter " + inQuotes(name) + ": what is posted stands in the body", hint);
+    if (find(name) == nullptr) return invalid("unknown parameter " + inQuotes(name), hint);
+  }
+  if (get && !body.empty()) return invalid("a body: what is asked for stands in the query", hint);
+  for (const auto& member : body) {
+    const ControlParameter* known = find(member.key());
+    if (known == nullptr) return invalid("unknown member " + inQuotes(member.key()), hint);
+    WITAN_DO(checkForm(*known, member.value()));
+  }
   return okStatus();
 }
 
 }  // namespace
+
+const char* wordOf(ParameterForm form) {
+  switch (form) {
+    case ParameterForm::text:
+    case ParameterForm::filled: return "string";
+    case ParameterForm::number: return "number";
+    case ParameterForm::yes: return "boolean";
+    case ParameterForm::list: return "array";
+    case ParameterForm::object: return "object";
+    case ParameterForm::any: return "";
+  }
+  return "";
+}
 
 int statusOf(ErrorCode code) {
   switch (code) {
@@ -175,7 +215,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   }
   auto body = bodyOf(request);
   if (!body.ok()) return refuse(body.error(), 400);
-  if (Status parameters = knownParameters(*route, request, *body); !parameters.ok())
+  if (Status parameters = checkParameters(*route, request, *body); !parameters.ok())
     return refuse(parameters.error(), 400);
   if (*route->method == 'P')
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});

@@ -32,17 +32,27 @@ struct ControlCall {
   void answer(const json::value& value, int status = 200) const;
   void answerText(std::string text, std::string type) const;
   void refuse(const Error& error) const;
-  // Of a query parameter or a member of the body: text, or empty.
+  // Of a query parameter or a member of the body: text; empty if it was not given.
   std::string text(const char* name) const;
   Result<std::uint64_t> number(const char* name, std::uint64_t byDefault) const;
 };
 
+// Of a parameter of GET, which stands in the query, or a member of POST's body. A value of another form is refused: one
+// that was passed over would leave its default, and a request without its operation id is decided again.
+enum class ParameterForm { text, filled, number, yes, list, object, any };  // filled: a text that is not empty
+struct ControlParameter {
+  const char* name;
+  const char* meaning;
+  ParameterForm form = ParameterForm::text;
+};
+const char* wordOf(ParameterForm form);  // JSON Schema's; "": any
+
 struct ControlRoute {
   const char* method;
   const char* path;
-  std::optional<ControlRole> role;                              // none: without a token
-  const char* what;                                             // one sentence
-  std::vector<std::pair<const char*, const char*>> parameters;  // name, meaning: query of GET, members of POST
+  std::optional<ControlRole> role;  // none: without a token
+  const char* what;                 // one sentence
+  std::vector<ControlParameter> parameters;
   void (*handle)(const ControlCall&);
 };
 

@@ -3,6 +3,7 @@
 namespace witan::node {
 
 using namespace control;
+using Form = ParameterForm;
 
 const std::vector<ControlRoute>& controlRoutes() {
   constexpr auto observer = ControlRole::observer, operator_ = ControlRole::operator_;
@@ -26,17 +27,19 @@ const std::vector<ControlRoute>& controlRoutes() {
        "/v1/devices/invite",
        admin,
        "A token with which a device may join",
-       {{"roles", "list of roles; none: ledger and *"},
-        {"scopes", "list of scopes; none: all"},
-        {"ttlSeconds", "how long it is good for; 900"},
-        {"uses", "how often; 1"},
-        {"addresses", "where the device shall find this one; default: where it listens"}},
+       {{"roles", "list of roles; none: ledger and *", Form::list},
+        {"scopes", "list of scopes; none: all", Form::list},
+        {"ttlSeconds", "how long it is good for; 900", Form::number},
+        {"uses", "how often; 1", Form::number},
+        {"addresses", "where the device shall find this one; default: where it listens", Form::list}},
        invite},
       {"POST",
        "/v1/devices/approve",
        admin,
        "Makes a pending device a member",
-       {{"device", "its id or name"}, {"roles", "list of roles; none: ledger and *"}, {"scopes", "list; none: all"}},
+       {{"device", "its id or name"},
+        {"roles", "list of roles; none: ledger and *", Form::list},
+        {"scopes", "list; none: all", Form::list}},
        approve},
       {"POST", "/v1/devices/deny", admin, "Turns a pending device away for good", {{"device", "its id or name"}}, deny},
       {"POST",
@@ -49,7 +52,7 @@ const std::vector<ControlRoute>& controlRoutes() {
        "/v1/devices/roles",
        admin,
        "Gives a member other roles",
-       {{"device", "its id or name"}, {"roles", "list of roles"}},
+       {{"device", "its id or name"}, {"roles", "list of roles", Form::list}},
        setRoles},
       {"POST", "/v1/devices/rotate-key", admin, "Gives this device a new key; its id stays", {}, rotateKey},
       {"GET", "/v1/peers", observer, "Links to the other members", {}, peers},
@@ -79,10 +82,10 @@ const std::vector<ControlRoute>& controlRoutes() {
        "Proposes an action; answers when the decision is durable",
        {{"domain", "which"},
         {"entity", "of which"},
-        {"role", "in which role"},
-        {"action", "{\"type\":...}"},
-        {"operationId", "the same again is answered, not done again; default: derived"},
-        {"waitMs", "how long to wait for the answer; 10000"}},
+        {"role", "in which role", Form::filled},
+        {"action", "{\"type\":...}", Form::object},
+        {"operationId", "the same again is answered, not done again; default: derived", Form::filled},
+        {"waitMs", "how long to wait for the answer; 10000", Form::number}},
        propose},
       {"POST",
        "/v1/entities",
@@ -90,9 +93,9 @@ const std::vector<ControlRoute>& controlRoutes() {
        "Begins an entity",
        {{"domain", "which"},
         {"entity", "its id"},
-        {"init", "its first fields; the others take their defaults"},
-        {"operationId", "as for proposals"},
-        {"waitMs", "how long to wait; 10000"}},
+        {"init", "its first fields; the others take their defaults", Form::object},
+        {"operationId", "as for proposals", Form::filled},
+        {"waitMs", "how long to wait; 10000", Form::number}},
        begin},
       {"GET", "/v1/queue", observer, "What waits for a counselor", {{"domain", "of this domain only"}}, queue},
       {"POST",
@@ -105,10 +108,10 @@ const std::vector<ControlRoute>& controlRoutes() {
         {"decision", "commit or reject"},
         {"digest", "of what was shown: the decision is of exactly that"},
         {"base", "candidate or current"},
-        {"edit", "{\"field\":value}"},
+        {"edit", "{\"field\":value}", Form::object},
         {"reason", "for the ledger"},
-        {"operationId", "default: derived from the digest"},
-        {"waitMs", "how long to wait; 10000"}},
+        {"operationId", "default: derived from the digest", Form::filled},
+        {"waitMs", "how long to wait; 10000", Form::number}},
        decide},
       {"GET", "/v1/outbox", observer, "Requests of this device that wait for an answer", {}, outbox},
       {"POST",
@@ -118,7 +121,7 @@ const std::vector<ControlRoute>& controlRoutes() {
        {{"at", "when it happened; default: now"},
         {"id", "of the entry"},
         {"type", "of the entry"},
-        {"payload", "of the entry"},
+        {"payload", "of the entry", Form::any},
         {"agent", "whom it is said to"},
         {"session", "of the talk"},
         {"turn", "of the talk"},
@@ -158,13 +161,13 @@ const std::vector<ControlRoute>& controlRoutes() {
        operator_,
        "Copies the node's data to a new folder of its machine, while it works",
        {{"to", "absolute path of a folder that does not exist yet, or is empty"},
-        {"keys", "true: the secrets too, for an admin"}},
+        {"keys", "true: the secrets too, for an admin", Form::yes}},
        backup},
       {"POST",
        "/v1/command",
        observer,
        "Carries out a command line on the running node; its role depends on the command",
-       {{"argv", "list of words, without the program's name"}},
+       {{"argv", "list of words, without the program's name", Form::list}},
        command},
   };
   return routes;
@@ -178,12 +181,15 @@ json::object openApi() {
     const bool get = *route.method == 'G';
     json::array parameters;
     json::object members;
-    for (const auto& [name, meaning] : route.parameters) {
-      if (get)
+    for (const ControlParameter& one : route.parameters) {
+      if (get) {
         parameters.push_back(
-            {{"name", name}, {"in", "query"}, {"description", meaning}, {"schema", {{"type", "string"}}}});
-      else
-        members[name] = {{"description", meaning}};
+            {{"name", one.name}, {"in", "query"}, {"description", one.meaning}, {"schema", {{"type", "string"}}}});
+        continue;
+      }
+      json::object& member = (members[one.name] = json::object{{"description", one.meaning}}).get_object();
+      if (const char* type = wordOf(one.form); *type != 0) member["type"] = type;
+      if (one.form == Form::filled) member["minLength"] = 1;
     }
     if (get) operation["parameters"] = parameters;
     if (!get)

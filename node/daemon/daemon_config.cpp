@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
 constexpr std::size_t kMaxListItems = 64;
+constexpr std::int64_t kMostPendingTtlSeconds = 100ll * 366 * 24 * 3600;
 
 using Slot = std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*,
                           std::vector<std::string> DaemonConfig::*, bool DaemonConfig::*>;
@@ -171,10 +172,27 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment) {
   return okStatus();
 }
 
+namespace {
+
+// As it is written: no other name is looked up for it.
+bool isLoopback(std::string_view address) {
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  if (host == "localhost" || host == "[::1]") return true;
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+}  // namespace
+
 Status checkConfig(const DaemonConfig& config) {
   for (const auto* list : {&config.listen, &config.advertise, &config.dial})
     for (const std::string& address : *list) WITAN_DO(checkAddress(address));
-  if (!config.control.empty() && !config.control.starts_with("unix:")) WITAN_DO(checkAddress(config.control));
+  if (!config.control.empty() && !config.control.starts_with("unix:")) {
+    WITAN_DO(checkAddress(config.control));
+    if (!isLoopback(config.control))
+      return invalid(
+          "[control] listen is " + inQuotes(config.control) + ": tokens would cross the network in the clear",
+          "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: through ssh");
+  }
   if (!config.metrics.empty()) WITAN_DO(checkAddress(config.metrics));
   WITAN_DO(oneOf("[log] format", config.logFormat, {"text", "json"}));
   WITAN_DO(oneOf("[log] level", config.logLevel, {"debug", "info", "warn", "error"}));
@@ -185,7 +203,9 @@ Status checkConfig(const DaemonConfig& config) {
                    "etcd = [\"http://127.0.0.1:2379\"]");
   if (config.leaseSeconds < 1 || config.leaseSeconds > 3600)
     return invalid("[ledger] lease_seconds is " + std::to_string(config.leaseSeconds), "1 to 3600");
-  if (config.pendingTtlSeconds < 0) return invalid("[ledger] pending_ttl_seconds is negative");
+  if (config.pendingTtlSeconds < 0 || config.pendingTtlSeconds > kMostPendingTtlSeconds)
+    return invalid("[ledger] pending_ttl_seconds is " + std::to_string(config.pendingTtlSeconds),
+                   "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
   return okStatus();
 }
 

@@ -47,6 +47,18 @@ TEST(DaemonConfig, ErrorsNameTheLine) {
   EXPECT_THAT(problemOf("[node]\nlisten = [\"nowhere\"]\n"), HasSubstr("is no address"));
 }
 
+// Tokens do not cross the network in the clear, and no length of time overflows.
+TEST(DaemonConfig, WhatWouldBeUnsafeIsRefused) {
+  for (const char* away : {"0.0.0.0:7601", "192.0.2.2:7601", "[::]:7601", "127.evil.example:7601", "host:7601"})
+    EXPECT_THAT(problemOf("[control]\nlisten = \"" + std::string(away) + "\"\n"), HasSubstr("in the clear")) << away;
+  for (const char* here : {"127.0.0.1:7601", "127.1.2.3:0", "[::1]:7601", "localhost:7601", "unix:/run/witan.sock"})
+    EXPECT_EQ(problemOf("[control]\nlisten = \"" + std::string(here) + "\"\n"), "") << here;
+  for (const char* seconds : {"-1", "18446744073710", "9223372036854775807"})
+    EXPECT_THAT(problemOf("[ledger]\npending_ttl_seconds = " + std::string(seconds) + "\n"),
+                HasSubstr("pending_ttl_seconds is "));
+  EXPECT_EQ(problemOf("[ledger]\npending_ttl_seconds = 3162240000\n"), "");
+}
+
 TEST(DaemonConfig, TheEnvironmentGoesFirst) {
   DaemonConfig config;
   ASSERT_TRUE(readEnvironment(config, [](const char* name) -> const char* {

@@ -103,6 +103,15 @@ TEST(Roster, WhatDoesNotHoldTogetherIsNamed) {
   EXPECT_THAT(problem([](Roster& r) { r.devices.clear(); }), HasSubstr("1 to 1024 devices"));
 }
 
+TEST(Roster, ANameIsOneLineAndNoId) {
+  for (const char* good : {"", "lab", "front desk", "M\xc3\xbcnster", "a1b2c3d4e5f6", "deadbee"})
+    EXPECT_TRUE(checkDeviceName(good).ok()) << good;
+  for (const char* bad :
+       {"a\nb", "a\tb", "a\x1b[31m", "\x7f", "a\xe2\x80\xae", "\xff", "0d66796d", "0123456789abcdef0123456789abcdef"})
+    EXPECT_FALSE(checkDeviceName(bad).ok()) << bad;
+  EXPECT_FALSE(checkDeviceName(std::string(65, 'x')).ok());
+}
+
 TEST(Roster, RolesSayWhatADeviceMay) {
   RosterDevice device = deviceWith(keyOf(2), "lab");
   device.roles = {"udt.LabOrder"};

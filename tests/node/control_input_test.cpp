@@ -1,0 +1,63 @@
+// What the control API is told in another form than it asks for: refused by name, and nothing is decided.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/node/node_process.h"
+
+namespace witan::node {
+namespace {
+
+using testing::Finished;
+using ::testing::HasSubstr;
+using testing::Node;
+using testing::Scratch;
+
+json::object spend(const char* member, const json::value& value) {
+  json::object body{{"domain", "budget"},
+                    {"entity", "team"},
+                    {"role", "A"},
+                    {"action", {{"type", "SpendA"}, {"n", 3}}}};
+  body[member] = value;
+  return body;
+}
+
+// An operation id that was passed over would be another one each time: the same again would be decided again.
+TEST(ControlInput, WhatHasAnotherFormIsRefusedAndNotPassedOver) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  ASSERT_EQ(node.run({"begin", "budget", "team"}).exitCode, 0);
+  const std::size_t before = node.get("/v1/ledger?limit=100").at("entries").as_array().size();
+  const auto refusal = [&](const std::string& path, const json::object& body) {
+    const auto answer = node.post(path, body);
+    return answer.ok() ? "taken: " + canonicalJson(*answer) : answer.error().message;
+  };
+  for (const json::value& none : {json::value(4711), json::value(nullptr), json::value(json::array{"op"})})
+    EXPECT_EQ(refusal("/v1/propose", spend("operationId", none)), "operationId is no string");
+  EXPECT_EQ(refusal("/v1/propose", spend("operationId", "")), "operationId is empty");
+  EXPECT_EQ(refusal("/v1/propose", spend("role", 5)), "role is no string");
+  EXPECT_EQ(refusal("/v1/propose", spend("role", "")), "role is empty");
+  EXPECT_EQ(refusal("/v1/propose", spend("domain", json::array{"budget"})), "domain is no string");
+  EXPECT_EQ(refusal("/v1/propose", spend("action", "SpendA")), "action is no object");
+  EXPECT_EQ(refusal("/v1/propose", spend("waitMs", "1")), "waitMs is no number");
+  EXPECT_THAT(refusal("/v1/propose?entity=nobody", spend("entity", "team")), HasSubstr("stands in the body"));
+  EXPECT_EQ(refusal("/v1/queue/decide", {{"reason", 5}}), "reason is no string");
+  EXPECT_EQ(node.get("/v1/ledger?limit=100").at("entries").as_array().size(), before);
+  EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("approved"));
+  EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("\"duplicate\":true"));
+}
+
+TEST(ControlInput, ANameIsOneLineAndNoId) {
+  Scratch scratch;
+  for (const char* name : {"b\x1b[31mred", "b\nc", "0d66796d", "b\xe2\x80\xae"}) {
+    Node node(scratch, "a");
+    const Finished made = node.run({"init", "--name", name, "--listen", node.address()});
+    EXPECT_NE(made.exitCode, 0) << name;
+    EXPECT_THAT(made.err, HasSubstr("the name"));
+    EXPECT_EQ(made.err.find('\x1b'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace witan::node
