@@ -67,6 +67,9 @@ Status decide(Replica& replica, const json::object& line, Now now) {
   WITAN_TRY(entity, textOf(line, "entity"));
   const PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
   if (host == nullptr) return invalid("this device keeps no ledger of " + inQuotes(domain));
+  if (host->ahead())
+    return Error{ErrorCode::unavailable, "etcd has not confirmed the last decisions of " + host->id() + " yet",
+                 "try again"};
   const auto pending = host->partition().pending(entity);
   if (!pending) return okStatus();
   Request request;

@@ -112,6 +112,20 @@ void receivedSlice(const ControlCall& call, const std::string& domain, const std
                {"state", parseJson(held.state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
 }
 
+void sliceOf(const ControlCall& call, const PartitionHost& host, const std::string& domain, const std::string& entity,
+             const std::string& role, kernel::FieldMask mask) {
+  const kernel::EntityState* state = host.partition().state(entity);
+  if (state == nullptr) return call.refuse({ErrorCode::notFound, "there is no entity " + inQuotes(entity), ""});
+  std::string text;
+  host.module().writeState(text, *state, mask);
+  call.answer({{"domain", domain},
+               {"entity", entity},
+               {"role", role},
+               {"partition", host.id()},
+               {"frozen", host.partition().frozen(entity)},
+               {"state", parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+}
+
 }  // namespace
 
 void slice(const ControlCall& call) {
@@ -130,16 +144,14 @@ void slice(const ControlCall& call) {
   }
   PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
   if (host == nullptr) return receivedSlice(call, domain, entity, role);
-  const kernel::EntityState* state = host->partition().state(entity);
-  if (state == nullptr) return call.refuse({ErrorCode::notFound, "there is no entity " + inQuotes(entity), ""});
-  std::string text;
-  module->writeState(text, *state, mask);
-  call.answer({{"domain", domain},
-               {"entity", entity},
-               {"role", role},
-               {"partition", host->id()},
-               {"frozen", host->partition().frozen(entity)},
-               {"state", parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+  call.daemon.readers().read(
+      {host->id()},
+      [call, domain, entity, role, mask](const PartitionHost& copy) {
+        sliceOf(call, copy, domain, entity, role, mask);
+      },
+      [call](const Status& read) {
+        if (!read.ok()) call.refuse(read.error());
+      });
 }
 
 }  // namespace witan::node::control

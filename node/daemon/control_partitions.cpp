@@ -20,9 +20,10 @@ json::object rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   }
   if (host == nullptr) return row;
   row["here"] = replica.owns(*host);
-  row["entities"] = host->partition().entityCount();
-  row["entries"] = host->partition().size();
-  row["pending"] = host->partition().queue().size();
+  const LedgerReaders::Census census = daemon.readers().censusOf(*host);
+  row["entities"] = census.entities;
+  row["entries"] = census.entries;
+  row["pending"] = census.pending;
   row["behindEpoch"] = claim != nullptr && host->epoch() < claim->epoch();
   return row;
 }

@@ -72,19 +72,22 @@ void ask(const ControlCall& call, Result<Request> request) {
   const std::string operation = request->operationId;
   Tracer* const tracer = call.daemon.tracer();
   const auto span = tracer == nullptr ? nullptr : tracer->asked(callOf(call, *request), call.daemon.now().wall);
-  call.daemon.ask(std::move(*request), static_cast<std::int64_t>(std::min(*wait, kMostWaitMs)),
-                  [call, operation, tracer, span](const Result<Answer>& answer) {
-                    if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
-                    if (answer.ok()) return answerTraced(call, span, answerJson(*answer), 200);
-                    if (answer.error().code != ErrorCode::unavailable || call.daemon.stopping())
-                      return call.refuse(answer.error());
-                    answerTraced(call, span,
-                                 json::object{{"operationId", operation},
-                                              {"outcome", "waiting"},
-                                              {"message", answer.error().message},
-                                              {"hint", answer.error().hint}},
-                                 202);
-                  });
+  const Status taken = call.daemon.ask(std::move(*request), static_cast<std::int64_t>(std::min(*wait, kMostWaitMs)),
+                                       [call, operation, tracer, span](const Result<Answer>& answer) {
+                                         if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
+                                         if (answer.ok()) return answerTraced(call, span, answerJson(*answer), 200);
+                                         if (call.daemon.stopping())
+                                           return call.refuse(answer.error());  // it may wait nowhere
+                                         answerTraced(call, span,
+                                                      json::object{{"operationId", operation},
+                                                                   {"outcome", "waiting"},
+                                                                   {"message", answer.error().message},
+                                                                   {"hint", answer.error().hint}},
+                                                      202);
+                                       });
+  if (taken.ok()) return;
+  if (tracer != nullptr) tracer->answered(span, taken.error(), call.daemon.now().wall);
+  call.refuse(taken.error());
 }
 
 json::object pendingJson(const kernel::DomainModule& module, const kernel::PendingView& p, const std::string& partition,
@@ -115,6 +118,17 @@ json::object pendingJson(const kernel::DomainModule& module, const kernel::Pendi
   return row;
 }
 
+// What waits for a counselor in one partition.
+json::array queueOf(const PartitionHost& host) {
+  json::array list;
+  for (const kernel::PendingView& pending : host.partition().queue()) {
+    std::string state;
+    host.module().writeState(state, *host.partition().state(pending.entity));
+    list.push_back(pendingJson(host.module(), pending, host.id(), state));
+  }
+  return list;
+}
+
 }  // namespace
 
 void propose(const ControlCall& call) {
@@ -137,20 +151,23 @@ void begin(const ControlCall& call) {
 }
 
 void queue(const ControlCall& call) {
-  json::array list;
   const std::string domain = call.text("domain");
   if (call.daemon.replica().hosts().empty())
     return call.refuse(
         {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"});
-  for (const auto& [id, host] : call.daemon.replica().hosts()) {
-    if (!domain.empty() && host->module().signature().domain != domain) continue;
-    for (const kernel::PendingView& pending : host->partition().queue()) {
-      std::string state;
-      host->module().writeState(state, *host->partition().state(pending.entity));
-      list.push_back(pendingJson(host->module(), pending, id, state));
-    }
-  }
-  call.answer({{"queue", std::move(list)}});
+  std::set<std::string> partitions;
+  for (const auto& [id, host] : call.daemon.replica().hosts())
+    if (domain.empty() || host->module().signature().domain == domain) partitions.insert(id);
+  const auto rows = std::make_shared<std::map<std::string, json::array>>();
+  call.daemon.readers().read(
+      std::move(partitions), [rows](const PartitionHost& host) { (*rows)[host.id()] = queueOf(host); },
+      [call, rows](const Status& read) {
+        if (!read.ok()) return call.refuse(read.error());
+        json::array list;
+        for (auto& [id, some] : *rows)
+          list.insert(list.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+        call.answer({{"queue", std::move(list)}});
+      });
 }
 
 void decide(const ControlCall& call) {

@@ -135,9 +135,10 @@ void status(const ControlCall& call) {
   std::size_t owned = 0, entries = 0, entities = 0, pending = 0, connected = 0, others = 0;
   for (const auto& [id, host] : replica.hosts()) {
     owned += replica.owns(*host);
-    entries += host->partition().size();
-    entities += host->partition().entityCount();
-    pending += host->partition().queue().size();
+    const LedgerReaders::Census census = daemon.readers().censusOf(*host);
+    entries += census.entries;
+    entities += census.entities;
+    pending += census.pending;
   }
   for (const PeerStatus& peer : daemon.peers().status()) ++others, connected += peer.connected;
   const RosterDevice* me = daemon.roster().current().find(replica.device());

@@ -194,6 +194,7 @@ Status Daemon::work() {
     for (const auto& [handle, visit] : followers) visit(host, entry);
   }));
   WITAN_DO(sendSlices());
+  readers_->poll();
   armTimer();
   return okStatus();
 }
@@ -243,17 +244,16 @@ void Daemon::fail(const Error& why) {
 
 // --- requests of this device's people
 
-void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
-  if (stopping_) return done(Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"});
+Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
+  if (stopping_) return Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"};
   if (waiting_.size() >= kMaxWaiting)
-    return done(Error{ErrorCode::unavailable, "too many requests wait for their answers", "try again later"});
+    return Error{ErrorCode::unavailable, "too many requests wait for their answers", "try again later"};
   const std::string id = request.operationId;
   if (request.device.empty()) request.device = replica().device();  // as the one who answers sees it
   const std::uint64_t asked = fingerprintOf(request);
   // Whoever waits so briefly is told that it waits in the outbox: let it be there.
   const bool brief = etcd_ && waitMs < kBriefWaitMs;
-  Status submitted = brief ? replica().enqueue(std::move(request), now()) : replica().submit(std::move(request), now());
-  if (!submitted.ok()) return done(submitted.error());
+  WITAN_DO(brief ? replica().enqueue(std::move(request), now()) : replica().submit(std::move(request), now()));
   const auto at = waiting_.emplace(id, Waiting{std::move(done), 0, asked});
   at->second.timer = loop_.after(waitMs, [this, at] {
     const Done late = std::move(at->second.done);
@@ -266,6 +266,7 @@ void Daemon::ask(Request request, std::int64_t waitMs, Done done) {
         "it waits in the outbox and goes on by itself; ask again under the same operation id"});
   });
   touch();
+  return okStatus();
 }
 
 void Daemon::give(const node::Answered& answered) {
@@ -280,10 +281,7 @@ void Daemon::give(const node::Answered& answered) {
     told.push_back(std::move(at->second.done));
     at = waiting_.erase(at);
   }
-  // No decision: it may come yet.
-  const bool open = answered.answer.kind == AnswerKind::unavailable;
-  const Error unavailable{ErrorCode::unavailable, answered.answer.message, "ask again under the same operation id"};
-  for (const Done& done : told) open ? done(unavailable) : done(answered.answer);
+  for (const Done& done : told) done(answered.answer);
 }
 
 std::uint64_t Daemon::follow(LedgerFeed::Visit visit) {

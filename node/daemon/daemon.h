@@ -23,6 +23,7 @@
 #include "node/daemon/daemon_config.h"
 #include "node/daemon/etcd_gateway.h"
 #include "node/daemon/ledger_feed.h"
+#include "node/daemon/ledger_readers.h"
 #include "node/daemon/peer_desk.h"
 #include "node/node_dir.h"
 #include "node/slices/slice_server.h"
@@ -53,8 +54,9 @@ class Daemon {
   Now now() const;
 
   // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
+  // Errors: it is not taken, and `done` is never called.
   using Done = std::function<void(Result<Answer>)>;
-  void ask(Request request, std::int64_t waitMs, Done done);
+  Status ask(Request request, std::int64_t waitMs, Done done);
 
   // A backup of this moment, written beside the work. Errors: conflict if one is being written; of the store.
   Status backUp(BackupOrder order, BackupJob::Done done);
@@ -72,6 +74,7 @@ class Daemon {
   EnrolmentDesk& enrolment() { return *desk_; }
   PeerDesk& peers() { return *peers_; }
   SliceStore& slices() { return *sliceStore_; }
+  LedgerReaders& readers() { return *readers_; }
   // This device in the roster. Null: it was taken out.
   const RosterDevice* me() { return book_.current().find(replica().device()); }
   Log& log() { return log_; }
@@ -130,6 +133,7 @@ class Daemon {
   std::unique_ptr<EnrolmentDesk> desk_;
   std::unique_ptr<PeerDesk> peers_;
   std::unique_ptr<LedgerFeed> feed_;
+  std::unique_ptr<LedgerReaders> readers_;
   std::unique_ptr<SliceServer> sliceServer_;
   std::unique_ptr<SliceStore> sliceStore_;
   std::map<std::uint64_t, LedgerFeed::Visit> followers_;

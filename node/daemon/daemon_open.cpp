@@ -146,6 +146,7 @@ Status Daemon::openDir() {
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   WITAN_DO(foundMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
+  readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
   sliceServer_ = std::make_unique<SliceServer>(replica());
   sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
   applyRights();

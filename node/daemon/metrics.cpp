@@ -60,13 +60,13 @@ void ledgers(Page& page, Daemon& daemon) {
     lost += daemon.replica().ownerState(id) == OwnerState::lost ? 1 : 0;
   const Time now = daemon.now().wall;
   for (const auto& [id, host] : daemon.replica().hosts()) {
-    entries += static_cast<double>(host->partition().size());
-    entities += static_cast<double>(host->partition().entityCount());
+    const LedgerReaders::Census census = daemon.readers().censusOf(*host);
+    entries += static_cast<double>(census.entries);
+    entities += static_cast<double>(census.entities);
+    pending += static_cast<double>(census.pending);
+    if (census.oldestPending)
+      oldest = std::max(oldest, static_cast<double>(now.micros - census.oldestPending->micros) / 1e6);
     owned += daemon.replica().owns(*host) ? 1 : 0;
-    for (const kernel::PendingView& view : host->partition().queue()) {
-      pending += 1;
-      oldest = std::max(oldest, static_cast<double>(now.micros - view.at.micros) / 1e6);
-    }
   }
   page.one("ledger_entries", "gauge", "Entries in the ledgers kept here.", entries);
   page.one("entities", "gauge", "Entities known here.", entities);

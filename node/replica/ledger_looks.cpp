@@ -72,11 +72,27 @@ Result<json::value> nextStep(const Replica& replica, const json::object& argumen
   return json::value(json::object{{"actions", std::move(actions)}, {"due", advice.due}, {"over", advice.over}});
 }
 
+bool isLook(const agents::ToolCall& call) { return call.tool == "slice.read" || call.tool == "disclosure.next"; }
+
+// Of a call that is well formed; what is wrong with another the look itself says.
+std::optional<std::string> partitionLookedAt(const Replica& replica, const agents::ToolCall& call) {
+  if (!isLook(call)) return std::nullopt;
+  if (call.tool == "slice.read") {
+    const auto domain = textOf(call.arguments, "domain"), entity = textOf(call.arguments, "entity");
+    if (!domain.ok() || !entity.ok()) return std::nullopt;
+    return replica.partitionFor(*domain, *entity);
+  }
+  const json::value* about = call.arguments.if_contains("case");
+  if (about == nullptr || !about->is_object()) return std::nullopt;
+  const auto portfolio = textOf(about->get_object(), "portfolio");
+  return portfolio.ok() ? std::optional(replica.partitionFor("disclosure", *portfolio)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const agents::ToolCall& call,
                                                          Now now) {
-  if (call.tool != "slice.read" && call.tool != "disclosure.next") return std::nullopt;
+  if (!isLook(call)) return std::nullopt;
   auto seen = call.tool == "slice.read" ? readSlice(replica, call.arguments) : nextStep(replica, call.arguments, now);
   if (seen.ok()) return agents::episode::Observation{true, *std::move(seen), "", 0, 0};
   return agents::episode::Observation{false, nullptr, seen.error().message, 0, 0};
@@ -98,6 +114,7 @@ void addLedgerLooks(AgentSetup& setup) {
     setup.options.tools.push_back(std::move(tool));
   }
   setup.look = lookAtLedger;
+  setup.partitionOf = partitionLookedAt;
 }
 
 }  // namespace witan::node

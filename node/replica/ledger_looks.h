@@ -5,7 +5,8 @@
 //                                                           (domains/disclosure/advice.h), from its instance's slice:
 //                                                           {"actions": [...], "due": text, "over": bool}
 //
-// Only where the device keeps the ledger. Pure functions of the replica's state and the arguments; main thread.
+// Only where the device keeps the ledger, and only at what is in the log for good: until the copy shows that, a look
+// waits (AgentDesk). Pure functions of the replica's state and the arguments; main thread.
 #pragma once
 
 #include "node/replica/replica_agents.h"

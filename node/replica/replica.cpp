@@ -342,6 +342,7 @@ Status Replica::drain(Now now, Effects& out) {
     WITAN_DO(host->snapshotIfDue(config_.snapshotEvery));
   }
   WITAN_DO(reopenHosts());
+  if (desk_) WITAN_DO(desk_->look(now));
   for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
   if (etcd_) driveEtcd(now, out);
   if (followDirty_) refreshFollowing();

@@ -1,7 +1,9 @@
 #include "node/replica/replica_agents.h"
 
+#include "base/check.h"
 #include "node/replica/make_request.h"
 #include "node/replica/replica.h"
+#include "node/replica/shown.h"
 
 namespace witan::node {
 
@@ -77,6 +79,10 @@ Status AgentDesk::round(Now now, Effects& out) {
   for (const ProposalCall& call : effects.proposals)
     if (Status made = submit(call, now); !made.ok()) host_.failed(call.operation, made.error(), now);
   for (agents::ToolCall& call : effects.calls) {
+    if (mustWait(call)) {
+      looks_.push_back(std::move(call));
+      continue;
+    }
     auto seen = setup_.look && !call.operation ? setup_.look(replica_, call, now) : std::nullopt;
     if (seen)
       WITAN_DO(host_.observed(call.run, call.span, *std::move(seen)));
@@ -85,6 +91,29 @@ Status AgentDesk::round(Now now, Effects& out) {
   }
   for (agents::HostNotice& notice : effects.notices)
     out.notices.push_back({"agent " + notice.kind, "", std::move(notice.what)});
+  return okStatus();
+}
+
+// An agent acts on what it sees, and its transcript stays: nothing that may yet come to nothing.
+bool AgentDesk::mustWait(const agents::ToolCall& call) const {
+  if (!setup_.partitionOf || call.operation) return false;
+  const auto partition = setup_.partitionOf(replica_, call);
+  const auto host = partition ? replica_.hosts().find(*partition) : replica_.hosts().end();
+  return host != replica_.hosts().end() && !shows(*host->second);
+}
+
+Status AgentDesk::look(Now now) {
+  std::vector<agents::ToolCall> waiting;
+  for (agents::ToolCall& call : looks_) {
+    if (mustWait(call)) {
+      waiting.push_back(std::move(call));
+      continue;
+    }
+    auto seen = setup_.look(replica_, call, now);
+    WITAN_CHECK(seen, "it is a look at a ledger");
+    WITAN_DO(host_.observed(call.run, call.span, *std::move(seen)));
+  }
+  looks_ = std::move(waiting);
   return okStatus();
 }
 

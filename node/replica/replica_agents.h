@@ -30,6 +30,8 @@ struct AgentSetup {
   agents::HostOptions options;
   // Answers a look that is none of the host's own; its tool stands in `options.tools`. None: it is a tool outside.
   std::function<std::optional<agents::episode::Observation>(const Replica&, const agents::ToolCall&, Now)> look;
+  // The partition that such a look is at; none: no look at one. It waits until what the copy shows is the log's.
+  std::function<std::optional<std::string>(const Replica&, const agents::ToolCall&)> partitionOf;
 };
 
 class AgentDesk {
@@ -40,6 +42,8 @@ class AgentDesk {
 
   // One round: work, both flushes, effects.
   Status round(Now now, Effects& out);
+  // After the ledgers were flushed: answers the looks at them.
+  Status look(Now now);
   // Whether an answer was for an agent.
   bool take(const Answered& answered, Now now);
   // The entity waits for a counselor; the request stays in the outbox.
@@ -53,6 +57,7 @@ class AgentDesk {
  private:
   const agents::episode::Gate& gateOf(const AgentSetup& setup) const;
   void lookAround(Now now);
+  bool mustWait(const agents::ToolCall& call) const;
   Status submit(const agents::ProposalCall& call, Now now);
 
   Replica& replica_;
@@ -60,6 +65,7 @@ class AgentDesk {
   agents::episode::ClosedGate closed_;
   agents::AgentHost host_;
   LedgerWatch watch_;
+  std::vector<agents::ToolCall> looks_;  // that wait; the host gives them up in time
   std::optional<std::uint64_t> statementsSeen_;
   std::vector<std::string> members_;
   std::set<std::string> live_;

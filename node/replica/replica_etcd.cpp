@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/check.h"
 #include "node/replica/replica.h"
+#include "node/replica/shown.h"
 
 namespace witan::node {
 
@@ -12,7 +14,7 @@ constexpr std::size_t kMaxQueue = 4096;                // requests of one partit
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
-constexpr std::int64_t kExpireAgainMs = 60'000;
+constexpr std::int64_t kLookAgainMs = 1'000;
 constexpr std::int64_t kTakenMs = 250;  // until a request that is not answered goes into the outbox
 
 std::size_t sizeOf(const Request& request) {
@@ -58,10 +60,18 @@ Status EtcdOwner::checkNew(const Request& request) const {
   return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
 }
 
+// What was taken may need its place yet.
+Status EtcdOwner::checkRoom(const Request& request) const {
+  const Outbox& outbox = replica_.outbox_;
+  if (outbox.size() + taken_.size() < kMaxOutbox || outbox.all().contains(request.operationId)) return okStatus();
+  return Error{ErrorCode::unavailable, "the outbox is full (" + std::to_string(kMaxOutbox) + " requests wait)",
+               "try again when their owners are back"};
+}
+
 Result<bool> EtcdOwner::take(const std::string& partition, const Request& request, std::int64_t nowMs) {
   WITAN_DO(checkNew(request));
   if (taken_.contains(request.operationId)) return true;
-  const bool room = replica_.outbox_.size() + taken_.size() < kMaxOutbox;  // it may need a place there yet
+  const bool room = replica_.outbox_.size() + taken_.size() < kMaxOutbox;  // a place there is kept for it
   if (!room || !engine_.reachable() || !offer(partition, request, {}, nowMs)) return false;
   taken_.emplace(request.operationId, Taken{partition, request, nowMs + kTakenMs});
   until_.emplace_back(nowMs + kTakenMs, request.operationId);
@@ -74,19 +84,10 @@ void EtcdOwner::answered(const Answer& answer) {
   if (at != taken_.end() && fingerprintOf(at->second.request) == answer.asked) taken_.erase(at);
 }
 
-// There was room when it was taken, but others have come since: then who asks is told so.
 void EtcdOwner::accept(const Request& request, bool wait, std::int64_t nowMs) {
   const Status kept = replica_.outbox_.accept(request, nowMs, replica_.pending_);
-  if (kept.ok()) {
-    if (wait) replica_.outbox_.tried(*replica_.outbox_.find(request.operationId), nowMs);
-    return;
-  }
-  Answer answer;
-  answer.operationId = request.operationId;
-  answer.asked = fingerprintOf(request);
-  answer.kind = AnswerKind::unavailable;
-  answer.message = kept.error().message + ": this request is not in it, and may be decided all the same";
-  refused_.push_back({"", request.kind, std::move(answer)});
+  WITAN_CHECK(kept.ok(), "a place in the outbox was kept for it, under its id");
+  if (wait) replica_.outbox_.tried(*replica_.outbox_.find(request.operationId), nowMs);
 }
 
 void EtcdOwner::park(std::int64_t nowMs) {
@@ -136,6 +137,7 @@ void EtcdOwner::decide(Now now) {
     } else if (engine_.serves(id)) {
       decideQueue(host, owned, now);
     }
+    owned.shown = owned.shown || shows(host);
   }
 }
 
@@ -154,15 +156,11 @@ bool EtcdOwner::mayCommit(const PartitionHost& host) const {
   return engine_.committing(host.id()) < options_.pipeline && engine_.transactions() < options_.transactions;
 }
 
-// Under load the copy would be ahead without pause. Whoever shows its state (node/slices/slice_server.h) needs a round
-// in which it is the log's, now and then.
-bool EtcdOwner::rests(const PartitionHost& host, Owned& owned, Now now) {
-  if (host.ahead()) {
-    owned.rest = owned.rest || now.ms - owned.aheadMs >= kAheadMs;
-    return owned.rest;
-  }
-  if (!std::exchange(owned.rest, false)) return false;
-  again_ = true;
+// Under load the copy would be ahead without pause, or again at the end of each round. Whoever shows its state
+// (node/slices/slice_server.h, node/daemon/ledger_readers.h) needs a round now and then that ends with the log's.
+bool EtcdOwner::rests(const PartitionHost& host, const Owned& owned, Now now) {
+  if (owned.shown || now.ms - owned.aheadMs < kAheadMs) return false;
+  again_ = again_ || !host.ahead();
   return true;
 }
 
@@ -171,7 +169,7 @@ void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
   if (!mayCommit(host) || rests(host, owned, now)) return;
   if (!expire(host, owned, now) && owned.queue.empty()) return;
   const std::size_t decided = decideSome(host, owned, now);
-  if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided, now);
+  if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided);
   for (std::size_t i = 0; i < decided; ++i) owned.queued.erase(queueKey(owned.queue[i].from, owned.queue[i].request));
   owned.queue.erase(owned.queue.begin(), owned.queue.begin() + static_cast<std::ptrdiff_t>(decided));
   commit(host, owned, now);
@@ -179,12 +177,30 @@ void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
 
 // Many may be due at once: one after the other, until the batch is full. The rest follow with the next.
 bool EtcdOwner::expire(PartitionHost& host, Owned& owned, Now now) {
-  if (replica_.config_.pendingTtlMicros <= 0 || now.ms < owned.expireMs) return false;
+  if (replica_.config_.pendingTtlMicros <= 0) return false;
   const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
   const kernel::Partition& partition = host.partition();
-  const auto room = [&] { return owned.expireOne ? !partition.hasOpenBatch() : partition.openBatchBytes() < most; };
-  while (room() && host.expire(now.wall, 1)) continue;
+  owned.expired = 0;
+  if (owned.expireMost == 1 || !owned.stuck.empty()) {
+    expireOthers(host, owned, most, now);
+  } else {
+    while (partition.openBatchBytes() < most && owned.expired < owned.expireMost && host.expire(now.wall, 1))
+      ++owned.expired;
+  }
   return partition.hasOpenBatch();
+}
+
+// The same one by one, but for those that etcd does not take.
+void EtcdOwner::expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now) {
+  if (now.ms < owned.lookMs) return;
+  kernel::Partition& partition = host.ledger().partition();
+  const Time clock = std::max(now.wall, partition.latest());
+  for (const kernel::PendingView& view : partition.queue()) {
+    if (partition.openBatchBytes() >= most || owned.expired >= owned.expireMost) return;
+    if (owned.stuck.contains(view.seq) || partition.expire(clock, view.entity).empty()) continue;
+    if (owned.expired++ == 0) owned.expiring = view.seq;
+  }
+  if (owned.expired == 0) owned.lookMs = now.ms + kLookAgainMs;
 }
 
 // Returns how many.
@@ -204,13 +220,10 @@ std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
 }
 
 // The last decision made the batch too large. It was no decision: the copy will be opened again, without it.
-void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last, Now now) {
+void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
   host.dropOpen();
   owned.undo = again_ = true;
-  if (last == 0) {  // of those whose time was up; if etcd takes not even one, they wait
-    if (std::exchange(owned.expireOne, true)) owned.expireMs = now.ms + kExpireAgainMs;
-    return;
-  }
+  if (last == 0) return undoExpiry(host, owned);
   Waiting& waiting = owned.queue[last - 1];
   if (!std::exchange(waiting.alone, true)) return;  // of others, or of what had expired: once more, by itself
   Answer answer;
@@ -222,8 +235,22 @@ void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last, Now no
   owned.queue.erase(owned.queue.begin() + static_cast<std::ptrdiff_t>(last - 1));
 }
 
+// Of those whose time was up, it was the last that made the batch too large. One that was alone, and known, etcd never
+// takes: it stays pending, and is passed over.
+void EtcdOwner::undoExpiry(PartitionHost& host, Owned& owned) {
+  const bool known = owned.expireMost == 1 || !owned.stuck.empty();
+  owned.expireMost = std::max<std::size_t>(1, owned.expired - 1);
+  if (owned.expired > 1 || !known) return;
+  owned.expireMost = ~std::size_t{0};
+  owned.stuck.insert(owned.expiring);
+  replica_.notices_.push_back(
+      {"tooLarge", host.id(),
+       tooLargeWords("the expiry of entry " + std::to_string(owned.expiring), host.partition().openBatchBytes())});
+}
+
 void EtcdOwner::commit(PartitionHost& host, Owned& owned, Now now) {
-  if (!host.ahead()) owned.aheadMs = now.ms;
+  if (std::exchange(owned.shown, false)) owned.aheadMs = now.ms;
+  owned.expireMost = ~std::size_t{0};
   PartitionHost::Ahead ahead = host.takeAhead();
   owned.rows.push_back(std::move(ahead.rows));
   engine_.commit(host.id(), ahead.number, std::move(ahead.value), now.ms);

@@ -1,8 +1,9 @@
 // EtcdOwner: what a replica does about its partitions when etcd gives them their owners (node/replica/etcd_engine.h).
 //
 // Requests for partitions that this device owns wait here while enough batches are under way; then all of them, of all
-// partitions, are decided together and share a transaction. What this device's own people ask of such a partition needs
-// no place in the outbox, unless its decision takes long: then, or if the partition is lost, it gets one.
+// partitions, are decided together and share a transaction. What this device's own people ask of such a partition takes
+// no place in the outbox, unless its decision takes long: then, or if the partition is lost, it gets the one that was
+// kept for it.
 //
 // No batch that etcd does not take gets to it: a request that is too large is refused, and so is one whose entry turns
 // out to be; the copy, which had decided it, is opened again.
@@ -46,8 +47,10 @@ class EtcdOwner final : EtcdCopies {
   Status checkNew(const Request& request) const;
   // What was taken is answered.
   void answered(const Answer& answer);
-  // What was taken and is not answered in time goes into the outbox.
+  // What was taken and is not answered in time goes into the outbox, where so many places are kept for it.
   void park(std::int64_t nowMs);
+  // Errors: there is no place in the outbox but those.
+  Status checkRoom(const Request& request) const;
   // Ok: etcd takes it, so far as its size shows.
   Status checkSize(const Request& request) const;
   // After what was committed is written: decides what waits, and begins epochs.
@@ -59,7 +62,7 @@ class EtcdOwner final : EtcdCopies {
     std::uint64_t asked = 0;  // its fingerprint
   };
   std::vector<Turned> takeTurned() { return std::exchange(turned_, {}); }
-  // Answers to requests that are not decided: refused, or of this device and there is no room for them.
+  // Answers to requests that are not decided: refused.
   std::vector<PartitionHost::Release> takeRefused() { return std::exchange(refused_, {}); }
   // When decide() or park() has something to do without an event.
   std::optional<std::int64_t> nextMs() const;
@@ -72,12 +75,15 @@ class EtcdOwner final : EtcdCopies {
     bool alone = false;  // it shares no batch
   };
   struct Owned {
-    bool granted = false;       // the epoch is to begin
-    bool undo = false;          // the open batch is too large: the copy is to be opened again
-    bool rest = false;          // nothing is decided until the copy has been the log's for a round
-    std::int64_t aheadMs = 0;   // since when it is ahead
-    bool expireOne = false;     // those whose time is up are too large together
-    std::int64_t expireMs = 0;  // when pending proposals whose time is up are looked for again
+    bool granted = false;      // the epoch is to begin
+    bool undo = false;         // the open batch is too large: the copy is to be opened again
+    bool shown = true;         // at the end of a round the copy was the log's, and nothing was decided since
+    std::int64_t aheadMs = 0;  // when that was over
+    std::size_t expireMost = ~std::size_t{0};  // with the next batch: one more made it too large
+    std::size_t expired = 0;                   // with the open one
+    std::uint64_t expiring = 0;                // the escalation of the first of those
+    std::set<std::uint64_t> stuck;             // escalations whose expiry etcd does not take
+    std::int64_t lookMs = 0;                   // when there are such: the others are looked through again
     std::vector<Waiting> queue;
     std::set<std::string, std::less<>> queued;  // who asks and operation id
     std::deque<store::WriteBatch> rows;         // of the batches that are being committed
@@ -99,11 +105,13 @@ class EtcdOwner final : EtcdCopies {
   void decideQueue(PartitionHost& host, Owned& owned, Now now);
   void begin(PartitionHost& host, Owned& owned, Now now);
   std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
-  void undo(PartitionHost& host, Owned& owned, std::size_t last, Now now);
+  void undo(PartitionHost& host, Owned& owned, std::size_t last);
   bool mayCommit(const PartitionHost& host) const;
-  bool rests(const PartitionHost& host, Owned& owned, Now now);
+  bool rests(const PartitionHost& host, const Owned& owned, Now now);
   void commit(PartitionHost& host, Owned& owned, Now now);
   bool expire(PartitionHost& host, Owned& owned, Now now);
+  void expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now);
+  void undoExpiry(PartitionHost& host, Owned& owned);
   void accept(const Request& request, bool wait, std::int64_t nowMs);
   void turnAway(const std::string& partition, Owned& owned);
   void reopen(const std::string& partition);

@@ -60,6 +60,7 @@ Status Replica::checkOwn(Request& request) const {
 
 Status Replica::enqueue(Request request, Now now) {
   WITAN_DO(checkOwn(request));
+  if (etcd_) WITAN_DO(etcd_->checkRoom(request));
   return outbox_.accept(request, now.ms, pending_);
 }
 
@@ -76,6 +77,7 @@ Status Replica::submit(Request request, Now now) {
     WITAN_TRY(taken, etcd_->take(mine->id(), request, now.ms));
     if (taken) return okStatus();
   }
+  if (etcd_) WITAN_DO(etcd_->checkRoom(request));
   return outbox_.accept(request, now.ms, pending_);
 }
 

@@ -1,6 +1,7 @@
 #include "node/slices/slice_server.h"
 
 #include "node/daemon/ledger_feed.h"
+#include "node/replica/shown.h"
 
 namespace witan::node {
 
@@ -29,9 +30,6 @@ Status SliceServer::onHave(const std::string& device, const SliceHave& have) {
   for (const SlicePlace& place : have.places) peer.sent[place.partition] = place.batches;
   return okStatus();
 }
-
-// Its state is the log's. Of an owner that commits elsewhere it may be ahead.
-static bool shows(const PartitionHost& host) { return !host.ahead() && !host.partition().hasOpenBatch(); }
 
 std::set<std::string> SliceServer::waiting() const {
   std::set<std::string> devices;

@@ -298,6 +298,37 @@ TEST_F(EtcdCluster, TheLateWritesOfAnOwnerAreRefusedAndCounted) {
   expectNothingLost(load.stop());
 }
 
+// What an owner has decided and etcd has not confirmed may come to nothing: it is shown to nobody.
+TEST_F(EtcdCluster, WhatIsNotConfirmedIsNotShown) {
+  begin(1, true);
+  const Node& owner = nodes_[0];
+  ASSERT_TRUE(until([&] { return owner.owned() > 0; }));
+  ASSERT_TRUE(approved(spend(owner, "sure")));
+  const auto spent = [](const Node& node) {
+    const json::value slice = node.get("/v1/slice?domain=budget&entity=x");
+    return slice.is_object() ? slice.at("state").at("spentA").to_number<int>() : -1;
+  };
+  const auto entries = [&] {
+    const json::value all = owner.get("/v1/partitions?domain=budget");
+    return all.is_object() ? all.at("partitions").as_array().front().at("entries").to_number<int>() : -1;
+  };
+  ASSERT_EQ(spent(owner), 1);
+  proxy_->mute("POST /v3/kv");  // it arrives at etcd, whose answers do not arrive
+  const auto unsure = spend(owner, "unsure", 300);
+  ASSERT_TRUE(unsure.ok());
+  EXPECT_EQ(unsure->at("outcome").as_string(), "waiting");
+  EXPECT_EQ(spent(owner), 1);
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(owner.metric("ledger_entries"), 1);
+  EXPECT_EQ(owner.get("/v1/status").at("entries").to_number<int>(), 1);
+  EXPECT_EQ(owner.get("/v1/ledger?domain=budget").at("entries").as_array().size(), 1u);
+  EXPECT_THAT(owner.run({"queue", "list"}).exitCode, 0);
+  proxy_->heal();
+  ASSERT_TRUE(until([&] { return approved(spend(owner, "unsure")); }));
+  for (const Node& node : nodes_) EXPECT_TRUE(until([&] { return spent(node) == 2; }));
+  expectNothingLost({"sure", "unsure"});
+}
+
 // Two engines would have two owners.
 TEST_F(EtcdCluster, ADeviceWithAnotherEngineIsNotTalkedTo) {
   begin(1);

@@ -125,6 +125,8 @@ class Owner {
     return nullptr;
   }
 
+  store::Store& ledgers() { return stores_[2]; }
+
   EtcdModel etcd;
   std::size_t serverTakes = ~std::size_t{0};
   std::int64_t ms = 0;

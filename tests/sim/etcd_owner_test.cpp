@@ -139,18 +139,78 @@ TEST(EtcdOwner, ProposalsWhoseTimeIsUpExpireInBatchesThatEtcdTakes) {
   EXPECT_GT(owner.host().position().batches, batches + 1);
 }
 
-// There was room when it was taken; then others came.
-TEST(EtcdOwner, WhatFindsNoRoomInTheOutboxIsToldSo) {
+// Others may fill the outbox meanwhile, but for the place of what was taken.
+TEST(EtcdOwner, WhatWasTakenFindsItsPlaceInTheOutbox) {
   Owner owner;
   owner.submit(owner.spend("one"));
   (void)owner.drain();  // to etcd, which says nothing
-  for (std::size_t i = 0; i < kMaxOutbox; ++i)
+  for (std::size_t i = 0; i + 1 < kMaxOutbox; ++i)
     ASSERT_TRUE(owner.replica->enqueue(owner.spend("other-" + std::to_string(i)), at(owner.ms)).ok());
+  for (const Status& late : {owner.replica->enqueue(owner.spend("late"), at(owner.ms)),
+                             owner.replica->submit(owner.spend("later"), at(owner.ms))}) {
+    ASSERT_FALSE(late.ok());
+    EXPECT_EQ(late.error().code, ErrorCode::unavailable);
+    EXPECT_THAT(late.error().message, HasSubstr("the outbox is full"));
+  }
   owner.ms += 300;
   (void)owner.drain();
-  ASSERT_EQ(owner.answersTo("one"), 1u);
-  EXPECT_EQ(owner.answered("one")->kind, AnswerKind::unavailable);
-  EXPECT_THAT(owner.answered("one")->message, HasSubstr("the outbox is full"));
+  EXPECT_EQ(owner.replica->outbox().size(), kMaxOutbox);
+  EXPECT_TRUE(owner.replica->outbox().all().contains("one"));
+  EXPECT_EQ(owner.answersTo("one"), 0u) << "it is on its way";
+}
+
+// One whose expiry etcd does not take any more is passed over, and nobody waits behind it.
+TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
+  Owner::Setup setup;
+  setup.domains = {"moderation"};
+  setup.pendingTtlMicros = 60'000'000;
+  Owner owner(setup);
+  const auto propose = [&](const std::string& entity, const std::string& id, const std::string& action) {
+    const json::value parsed = *parseJson(action);
+    const std::string role = owner.module().signature().processes[(*owner.module().parseAction(parsed))->process].role;
+    owner.submit(*proposalRequest(owner.module(), entity, role, entity + id, parsed));
+    owner.pass(500);
+  };
+  // The first one's proposal, which its expiry repeats, is long.
+  for (const std::string entity : {"first", "second", "third"}) {
+    owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
+    propose(entity, "label",
+            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    propose(entity, "notice",
+            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    const std::string item = entity == "first" ? std::string(4'000, 'i') : "i";
+    propose(
+        entity, "ban",
+        R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":")" + item + R"(","evidence":["L1"]})");
+    ASSERT_NE(owner.answered(entity + "ban"), nullptr);
+    ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated) << owner.answered(entity + "ban")->message;
+  }
+  owner.serverTakes = 2'500;  // its operator has lowered that
+  owner.ms += 120'000;
+  owner.pass(30'000);
+  const auto pending = owner.host().partition().queue();
+  ASSERT_EQ(pending.size(), 1u);
+  EXPECT_EQ(pending[0].entity, "first");
+  EXPECT_TRUE(std::any_of(owner.notices.begin(), owner.notices.end(), [](const Notice& notice) {
+    return notice.kind == "tooLarge" && notice.what.starts_with("the expiry of entry ");
+  }));
+  // Later ones need no batch each.
+  owner.serverTakes = ~std::size_t{0};
+  for (const std::string entity : {"fourth", "fifth"}) {
+    owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
+    propose(entity, "label",
+            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    propose(entity, "notice",
+            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    propose(entity, "ban",
+            R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
+    ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated);
+  }
+  const std::uint64_t batches = owner.host().position().batches;
+  owner.ms += 120'000;
+  owner.pass(30'000);
+  EXPECT_EQ(owner.host().partition().queue().size(), 1u);
+  EXPECT_EQ(owner.host().position().batches, batches + 1) << "both in one";
 }
 
 // An operator may have lowered its limit.

@@ -1,0 +1,85 @@
+#include "node/daemon/ledger_readers.h"
+
+#include "node/replica/shown.h"
+
+namespace witan::node {
+
+namespace {
+constexpr std::int64_t kNoteMs = 1'000;
+}  // namespace
+
+LedgerReaders::~LedgerReaders() {
+  for (const Reader& reader : waiting_) loop_.cancel(reader.timer);
+}
+
+// Whether that was all.
+bool LedgerReaders::show(Reader& reader) {
+  std::erase_if(reader.partitions, [&](const std::string& id) {
+    const PartitionHost* host = replica_.host(id);
+    if (host != nullptr && !shows(*host)) return false;
+    if (host != nullptr) reader.visit(*host);
+    return true;
+  });
+  return reader.partitions.empty();
+}
+
+void LedgerReaders::read(std::set<std::string> partitions, Visit visit, Done done) {
+  Reader reader{std::move(partitions), std::move(visit), std::move(done)};
+  if (show(reader)) return reader.done(okStatus());
+  if (waiting_.size() >= kMaxReaders)
+    return reader.done(Error{ErrorCode::unavailable, "too many wait to read the ledgers", "try again"});
+  const auto at = waiting_.insert(waiting_.end(), std::move(reader));
+  at->timer = loop_.after(kReaderPatienceMs, [this, at] { showStored(at); });
+}
+
+void LedgerReaders::poll() {
+  const std::int64_t nowMs = net::Loop::nowMs();
+  for (const auto& [id, host] : replica_.hosts()) {
+    const auto noted = noted_.find(id);
+    const bool known = noted != noted_.end() && noted->second.census.entries == host->partition().size();
+    if (!known && shows(*host) && (noted == noted_.end() || nowMs - noted->second.ms >= kNoteMs)) note(*host, nowMs);
+  }
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    if (!show(*at)) {
+      ++at;
+      continue;
+    }
+    loop_.cancel(at->timer);
+    at->done(okStatus());
+    at = waiting_.erase(at);
+  }
+}
+
+void LedgerReaders::showStored(std::list<Reader>::iterator at) {
+  const Reader reader = std::move(*at);
+  waiting_.erase(at);
+  for (const std::string& id : reader.partitions) {
+    PartitionHost* host = replica_.host(id);
+    if (host == nullptr) continue;
+    const auto copy = storedCopyOf(*host);
+    if (!copy.ok()) return reader.done(copy.error());
+    reader.visit(**copy);
+  }
+  reader.done(okStatus());
+}
+
+Result<std::unique_ptr<PartitionHost>> LedgerReaders::storedCopyOf(PartitionHost& host) const {
+  return PartitionHost::open(ledgers_, host.module(), {host.id(), host.ledger().format().origin, pendingTtlMicros_});
+}
+
+void LedgerReaders::note(const PartitionHost& host, std::int64_t nowMs) {
+  const kernel::Partition& partition = host.partition();
+  const std::vector<kernel::PendingView> queue = partition.queue();
+  Noted& noted = noted_[host.id()];
+  noted = {{partition.size(), partition.entityCount(), queue.size(), std::nullopt}, nowMs};
+  if (!queue.empty()) noted.census.oldestPending = queue.front().at;
+}
+
+LedgerReaders::Census LedgerReaders::censusOf(const PartitionHost& host) {
+  if (shows(host)) note(host, net::Loop::nowMs());
+  Census census = noted_[host.id()].census;
+  census.entries = shows(host) ? host.partition().size() : host.position().entries;
+  return census;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,186 @@
+// What is seen of an owner's copy that is ahead of what etcd has confirmed (docs/etcd.md, rule 7): nothing that may yet
+// come to nothing, and what is confirmed again and again.
+#include <gmock/gmock.h>
+
+#include "agents/entry_agent.h"
+#include "agents/host/agent_host.h"
+#include "agents/host/local_gate.h"
+#include "node/replica/ledger_looks.h"
+#include "node/replica/shown.h"
+#include "tests/sim/etcd_owner.h"
+
+namespace witan::sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kFinding = R"({"finding.phase":{"F1":"REPRODUCED"},
+  "phase.log":{"F1":[["SUBMITTED","2026-01-01T00:00:00Z"],["TRIAGED","2026-01-01T00:00:00Z"],["REPRODUCED","2026-01-01T00:00:00Z"]]},
+  "repro.log":[{"f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1","at":"2026-01-01T00:00:00Z"},
+               {"f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2","at":"2026-01-01T00:00:00Z"}],
+  "sev.vector":{"F1":"CVSS:3.1/AV:N"},"sev.score":{"F1":9.8},"sev.band":{"F1":"CRITICAL"},
+  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
+  "verdict.by":{"F1":"human.verifier"}})";
+
+// Looks at the finding when it is spoken to, and keeps what it saw.
+class Reader final : public agents::Agent {
+ public:
+  const agents::AgentSpec& spec() const override {
+    static const agents::AgentSpec kSpec{.id = "reader",
+                                         .version = "1",
+                                         .what = "reads",
+                                         .category = "test",
+                                         .subscriptions = {agents::onEntries("nothing")},
+                                         .capabilities = {{"slice.read", 5}}};
+    return kSpec;
+  }
+  agents::Turn step(const json::value& sigma, const agents::Input& input) const override {
+    if (input.kind == agents::InputKind::wake)
+      return {sigma,
+              {},
+              agents::Looks{
+                  {"slice.read",
+                   {{"domain", "verification"}, {"entity", "proj"}, {"role", "SeverityAssessment"}, {"key", "F1"}},
+                   0}}};
+    seen.push_back(canonicalJson(input.content));
+    return {sigma, {}, agents::Finish{"seen", {}, {}, {}, false}};
+  }
+  mutable std::vector<std::string> seen;
+};
+
+TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
+  Reader reader;
+  const agents::LocalGate gate;
+  AgentSetup work;
+  work.agents = {&reader};
+  work.gate = &gate;
+  addLedgerLooks(work);
+  Owner::Setup setup;
+  setup.domains = {"verification"};
+  setup.agents = std::make_shared<const AgentSetup>(std::move(work));
+  Owner owner(setup);
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(kFinding)));
+  owner.pass(1'000);
+  owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
+                                *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
+  const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
+  ASSERT_TRUE(owner.host().ahead());
+  ASSERT_TRUE(owner.replica->agents()->userTurn("reader", "s", "1", "look", at(owner.ms)).ok());
+  for (int round = 0; round < 50; ++round) {
+    owner.ms += 10;
+    (void)owner.drain();
+  }
+  EXPECT_THAT(reader.seen, IsEmpty());
+  // It has been replaced meanwhile: what was decided is thrown away.
+  EtcdRequest end;
+  end.then = {{EtcdAct::remove, {"witan/c/owner/verification/0", ""}, "", 0, 0}};
+  (void)owner.etcd.apply(end, owner.ms * 1000);
+  for (const EtcdRequest& request : underWay) owner.carry(request);
+  for (int round = 0; round < 5; ++round) (void)owner.drain();
+  ASSERT_EQ(reader.seen.size(), 1u);
+  EXPECT_THAT(reader.seen[0], HasSubstr(R"("F1":"REPRODUCED")"));
+}
+
+// One request waits whenever a batch is confirmed: without a pause no round would ever end with the log's state.
+TEST(EtcdShown, UnderLoadItIsTheLogsAtTheEndOfARoundNowAndThen) {
+  EtcdOptions options;
+  options.pipeline = 1;
+  Owner owner(options);
+  int shown = 0;
+  std::vector<EtcdRequest> underWay;
+  for (int round = 0; round < 300; ++round) {
+    owner.ms += 10;
+    owner.submit(owner.spend("op-" + std::to_string(round)));
+    for (const EtcdRequest& request : std::exchange(underWay, {})) owner.carry(request);
+    underWay = owner.drain();
+    shown += shows(owner.host()) ? 1 : 0;
+  }
+  EXPECT_GE(shown, 15);
+  EXPECT_LE(shown, 60) << "it rests no more than it must";
+}
+
+// A partition that waits for its last batches before it is shown holds up no other.
+TEST(EtcdShown, APartitionAtRestHoldsUpNoOther) {
+  Owner::Setup setup;
+  setup.domains = {"budget", "moderation"};
+  Owner owner(setup);
+  owner.submit(owner.spend("one"));
+  const std::vector<EtcdRequest> underWay = owner.drain();
+  const std::uint64_t batches = owner.host(1).position().batches;
+  owner.ms += 150;  // it is ahead for too long
+  owner.submit(owner.spend("two"));
+  (void)owner.drain();
+  EXPECT_EQ(owner.host().partition().size(), 1u) << "it rests";
+  owner.submit(initRequest(owner.module(1), "other", "begin-other", json::object{}));
+  for (const EtcdRequest& request : owner.drain()) owner.carry(request);
+  (void)owner.drain();
+  EXPECT_NE(owner.answered("begin-other"), nullptr);
+  EXPECT_GT(owner.host(1).position().batches, batches);
+  for (const EtcdRequest& request : underWay) owner.carry(request);
+  (void)owner.drain();
+  EXPECT_TRUE(shows(owner.host())) << "a round in which it is the log's";
+  owner.talk();
+  EXPECT_NE(owner.answered("one"), nullptr);
+  EXPECT_NE(owner.answered("two"), nullptr);
+}
+
+// Devices without ledgers follow no log: they learn who owns what from those that do, with etcd too.
+TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
+  Owner::Setup setup;
+  setup.keepsLedgers = [](std::string_view device) { return device != "b"; };
+  Owner owner(setup);
+  store::MemoryStore disks[3];
+  std::uint32_t tags = 100;
+  ReplicaConfig config;
+  config.replication.cluster = "c";
+  config.replication.clusterKey = "key";
+  config.replication.device = "b";
+  config.replication.trustStore = true;
+  config.replication.freshTag = [&tags] { return ++tags; };
+  config.domains = {&owner.module()};
+  config.partitions = 1;
+  config.ledgerReplica = false;
+  auto opened = Replica::open({disks[0], disks[1], disks[2]}, std::move(config), at(owner.ms));
+  ASSERT_TRUE(opened.ok());
+  Replica& other = **opened;
+  const auto frames = [&](const std::string& bytes, const auto& hand) {
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const auto header = replication::readFrameHeader(rest, kMaxAdjudicationFrame);
+      ASSERT_TRUE(header.ok());
+      hand(rest.substr(0, replication::kFrameHeaderBytes + header->length));
+      rest.remove_prefix(replication::kFrameHeaderBytes + header->length);
+    }
+  };
+  const auto talk = [&] {
+    for (int round = 0; round < 30; ++round) {
+      owner.ms += 10;
+      owner.talk();
+      for (const Outgoing& out : std::exchange(owner.sends, {}))
+        frames(out.frames, [&](std::string_view frame) { other.received("a", frame, at(owner.ms)); });
+      Effects effects;
+      ASSERT_TRUE(other.drain(at(owner.ms), effects).ok());
+      for (const Outgoing& out : effects.sends)
+        frames(out.frames, [&](std::string_view frame) { owner.replica->received("b", frame, at(owner.ms)); });
+    }
+  };
+  owner.replica->connected("b", at(owner.ms));
+  other.connected("a", at(owner.ms));
+  talk();
+  const Claim* claim = other.owners().find("budget/0");
+  ASSERT_NE(claim, nullptr);
+  EXPECT_EQ(claim->owner, owner.replica->ownerName());
+  const std::uint64_t first = claim->number;
+  // It loses the partition and gets it again: another epoch, of which the log alone speaks.
+  EtcdRequest end;
+  end.then = {{EtcdAct::remove, {"witan/c/owner/budget/0", ""}, "", 0, 0}};
+  (void)owner.etcd.apply(end, owner.ms * 1000);
+  owner.pass(10'000);
+  talk();
+  claim = other.owners().find("budget/0");
+  ASSERT_NE(claim, nullptr);
+  EXPECT_GT(claim->number, first);
+}
+
+}  // namespace
+}  // namespace witan::sim
