@@ -12,7 +12,7 @@ say() { printf -- '-- %s\n' "$1" >&2; }
 # Debian packages, without recommends. What is there is not asked for again, so a second run needs no network.
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold libboost1.81-dev libboost-json1.81-dev libcapnp-dev
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
-  zlib1g-dev)
+  zlib1g-dev libzstd-dev)
 TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
   nftables)
 

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "node/daemon/etcd_value.h"
 
 namespace witan::node {
 
@@ -34,7 +35,7 @@ void appendOp(std::string& out, const EtcdOp& op) {
       out += "{\"request_put\":{";
       appendBytes(out, "key", op.keys.key);
       out += ',';
-      appendBytes(out, "value", op.value);
+      appendBytes(out, "value", packedForEtcd(op.value));
       if (op.lease != 0) out += ",\"lease\":" + text64(op.lease);
       break;
     case EtcdAct::remove:
@@ -143,11 +144,13 @@ Result<const json::object*> objectIn(const json::object& in, std::string_view na
 Result<EtcdKeyValue> keyValueOf(const json::object& in) {
   EtcdKeyValue out;
   WITAN_TRY(key, bytesIn(in, "key"));
-  WITAN_TRY(value, bytesIn(in, "value"));
+  WITAN_TRY(stored, bytesIn(in, "value"));
+  auto value = unpackedFromEtcd(std::move(stored));
+  if (!value.ok()) return strange("value", value.error().message);
   WITAN_TRY(created, numberIn(in, "create_revision"));
   WITAN_TRY(modified, numberIn(in, "mod_revision"));
   WITAN_TRY(lease, numberIn(in, "lease"));
-  return EtcdKeyValue{std::move(key), std::move(value), created, modified, lease};
+  return EtcdKeyValue{std::move(key), *std::move(value), created, modified, lease};
 }
 
 Status readHeader(const json::object& in, EtcdReply& out) {

@@ -1,5 +1,5 @@
-// What of a partition may be shown (docs/etcd.md, rule 7): what its copy adds up to, if and only if that is what its log
-// says. With the embedded engine that is so between two rounds; with etcd a copy may be ahead for long.
+// What of a partition may be shown (docs/etcd.md, rule 7): what its copy adds up to, if and only if that is what its
+// log says. With the embedded engine that is so between two rounds; with etcd a copy may be ahead for long.
 #pragma once
 
 #include "node/replica/partition_host.h"

@@ -1,0 +1,84 @@
+// Batches packed for etcd (node/daemon/etcd_value.h).
+#include "node/daemon/etcd_value.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/bytes.h"
+#include "base/sha256.h"
+#include "node/daemon/etcd_json.h"
+
+namespace witan::node {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string batchLike(std::size_t records) {
+  std::string text = "WLOG";
+  for (std::size_t i = 0; i < records; ++i) text += "{\"n\":1,\"type\":\"SpendA\"} op-" + std::to_string(i) + std::string(32, '\0');
+  return text;
+}
+
+TEST(EtcdValue, ABatchIsPackedAndComesBack) {
+  const std::string batch = batchLike(100), packed = packedForEtcd(batch);
+  EXPECT_THAT(packed, StartsWith("WZST"));
+  EXPECT_LT(packed.size(), batch.size() / 3);
+  EXPECT_EQ(unpackedFromEtcd(packed).value(), batch);
+  EXPECT_EQ(packedForEtcd(batch), packed) << "the same every time: a transaction may be made again";
+}
+
+// Names, numbers, what older builds wrote, and what does not get smaller.
+TEST(EtcdValue, WhatIsNoBatchOrGainsNothingStandsAsItIs) {
+  std::string noise = "WLOG";
+  for (unsigned i = 0; i < 1'000; ++i) noise += static_cast<char>(sha256(std::to_string(i))[0]);
+  for (const std::string& value : {std::string(), std::string("a@1"), std::string(1'000, 'x'), batchLike(1), noise}) {
+    EXPECT_EQ(packedForEtcd(value), value);
+    EXPECT_EQ(unpackedFromEtcd(value).value(), value);
+  }
+}
+
+TEST(EtcdValue, WhatCannotBeUnpackedIsNamed) {
+  const std::string packed = packedForEtcd(batchLike(100));
+  const auto wrong = [](const std::string& value) { return unpackedFromEtcd(value).error().message; };
+  std::string newer = packed;
+  newer[4] = 2;
+  EXPECT_THAT(wrong(newer), HasSubstr("does not know (version 2)"));
+  EXPECT_THAT(wrong("WZST\1"), HasSubstr("without a version"));
+  EXPECT_THAT(wrong(packed.substr(0, 9)), HasSubstr("does not state its size"));
+  EXPECT_THAT(wrong(packed.substr(0, packed.size() - 1)), HasSubstr("damaged"));
+  // Four GiB of zeros, as a frame that says so.
+  const std::string bomb = packed.substr(0, 8) + std::string("\x28\xb5\x2f\xfd\xe0\0\0\0\0\1\0\0\0\1\0\0", 16);
+  EXPECT_THAT(wrong(bomb), HasSubstr("more than 4194304"));
+}
+
+RC_GTEST_PROP(EtcdValue, AnyBytesAreUnpackedOrRefused, (const std::string& bytes)) {
+  const auto unpacked = unpackedFromEtcd("WZST" + std::string("\1\0\0\0", 4) + bytes);
+  if (unpacked.ok()) RC_ASSERT(unpacked->size() <= kMaxEtcdValueBytes);
+}
+
+// As the gateway carries it: there, and back in a range and in a watch.
+TEST(EtcdValue, ItIsPackedOnTheWireAlone) {
+  const std::string batch = batchLike(100);
+  EtcdRequest request;
+  request.then = {{EtcdAct::put, {"log", ""}, batch, 0, 0}};
+  const std::string packed = toBase64(packedForEtcd(batch));
+  EXPECT_THAT(etcdCallText(request).body, HasSubstr(R"("value":")" + packed + "\""));
+  EtcdRequest range;
+  range.then = {{EtcdAct::range, {"log", ""}, "", 0, 0}};
+  const std::string header = R"({"header":{"cluster_id":"1","revision":"2"},)";
+  for (const std::string& value : {packed, toBase64(batch)}) {  // this build's, and an older one's
+    const std::string kv = R"({"key":"bG9n","create_revision":"2","mod_revision":"2","value":")" + value + "\"}";
+    const auto answer = readEtcdReply(EtcdExpected(range), 200,
+                                      header + R"("succeeded":true,"responses":[{"response_range":{"kvs":[)" + kv + "]}}]}");
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->answer.results[0][0].value, batch);
+    const auto watch = readEtcdWatch(1, R"({"result":)" + header + R"("events":[{"kv":)" + kv + "}]}}");
+    ASSERT_TRUE(watch.ok()) << watch.error().message;
+    EXPECT_EQ(watch->answer.changes[0].at.value, batch);
+  }
+}
+
+}  // namespace
+}  // namespace witan::node
