@@ -123,17 +123,14 @@ Result<AgentFeed> AgentFeed::read(const std::string& path, const std::set<std::s
   return feed;
 }
 
-Status AgentFeed::apply(Replica& replica, const std::string& scope, Now now) {
+Status AgentFeed::apply(Replica& replica, const EmbargoSeal& seal, const std::string& scope, Now now) {
   const Line& line = lines_[next_++];
-  Status done = enter(replica, scope, line, now);
+  Status done = feedLine(replica, seal, scope, line.object, now);
   return done.ok() ? done : Status(inLine(line.number, done.error()));
 }
 
-Status AgentFeed::enter(Replica& replica, const std::string& scope, const Line& line, Now now) {
-  return feedLine(replica, scope, line.object, now);
-}
-
-Status feedLine(Replica& replica, const std::string& scope, const json::object& line, Now now) {
+Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line,
+                Now now) {
   if (line.contains("agent")) {
     WITAN_TRY(agent, textOf(line, "agent"));
     WITAN_DO(checkTurn(line, {agent}));  // whether it works here is the host's to say
@@ -153,7 +150,7 @@ Status feedLine(Replica& replica, const std::string& scope, const json::object& 
   WITAN_TRY(type, textOf(line, "type"));
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   WITAN_TRY(view, journalViewIn(*space, id));
-  const std::string text = canonicalJson(line.at("payload"));
+  WITAN_TRY(text, seal.keepable(type, canonicalJson(line.at("payload"))));
   for (const Sibling& sibling : view.siblings)
     if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return okStatus();
   WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), now.wallMs(), std::nullopt}));

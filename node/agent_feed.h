@@ -16,6 +16,7 @@
 
 #include "base/json.h"
 #include "base/now.h"
+#include "node/replica/embargo_seal.h"
 #include "node/replica/replica.h"
 
 namespace witan::node {
@@ -34,7 +35,7 @@ class AgentFeed {
   // Of the next line.
   Time at() const { return lines_[next_].at; }
   // Applies the next line. Errors: conflict, the entry was edited on several devices at once; a store that fails.
-  Status apply(Replica& replica, const std::string& scope, Now now);
+  Status apply(Replica& replica, const EmbargoSeal& seal, const std::string& scope, Now now);
 
  private:
   struct Line {
@@ -42,13 +43,12 @@ class AgentFeed {
     Time at;
     json::object object;
   };
-  Status enter(Replica& replica, const std::string& scope, const Line& line, Now now);
 
   std::vector<Line> lines_;
   std::size_t next_ = 0;
 };
 
 // One line by itself: an entry of the journal, or something said to an agent of this device.
-Status feedLine(Replica& replica, const std::string& scope, const json::object& line, Now now);
+Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line, Now now);
 
 }  // namespace witan::node

@@ -13,6 +13,7 @@
 #include "node/agents_policy_file.h"
 #include "node/clinic_feed.h"
 #include "node/control_client.h"
+#include "node/embargo_key.h"
 #include "node/node_dir.h"
 #include "node/output.h"
 #include "node/portfolio_feed.h"
@@ -73,8 +74,8 @@ Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>&
 
 class AgentRun {
  public:
-  AgentRun(NodeDir& dir, AgentFeed feed, RunClock& clock, const RunArguments& arguments)
-      : dir_(dir), feed_(std::move(feed)), clock_(clock), arguments_(arguments) {}
+  AgentRun(NodeDir& dir, AgentFeed feed, EmbargoSeal seal, RunClock& clock, const RunArguments& arguments)
+      : dir_(dir), feed_(std::move(feed)), seal_(std::move(seal)), clock_(clock), arguments_(arguments) {}
 
   // Until everything is done (with a feed), or a signal comes.
   Status go(bool untilQuiet) {
@@ -114,7 +115,7 @@ class AgentRun {
   // One line: those of one moment are worked in their order.
   Status enter() {
     clock_.moveTo(feed_.at());
-    Status entered = feed_.apply(dir_.replica(), arguments_.scope, clock_.now());
+    Status entered = feed_.apply(dir_.replica(), seal_, arguments_.scope, clock_.now());
     if (entered.ok() || entered.error().code != ErrorCode::conflict) return entered;
     ++refused_;
     putErr("witan: " + entered.error().message + ": " + entered.error().hint + "\n");
@@ -131,6 +132,7 @@ class AgentRun {
 
   NodeDir& dir_;
   AgentFeed feed_;
+  const EmbargoSeal seal_;
   RunClock& clock_;
   const RunArguments& arguments_;
   Effects effects_;
@@ -174,14 +176,15 @@ Result<int> run(const RunArguments& a) {
   work.agents = std::move(agents);
   work.policy = std::move(policy);
   work.options.wake.scope = a.scope;
-  addLedgerLooks(work);
+  WITAN_TRY(seal, embargoSealOf(path));
+  addLedgerLooks(work, seal);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
   const OwnerTable& owners = dir->replica().owners();
   WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
-  AgentRun run(*dir, std::move(feed), clock, a);
+  AgentRun run(*dir, std::move(feed), std::move(seal), clock, a);
   WITAN_DO(run.go(!a.feed.empty()));
   WITAN_DO(dir->close(clock.now()));
   std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);

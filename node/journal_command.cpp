@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/time.h"
+#include "node/embargo_key.h"
 #include "node/journal_import.h"
 #include "node/journal_writer.h"
 #include "node/line_reader.h"
@@ -115,7 +116,8 @@ Printed written(const JournalArguments& a, const std::optional<Dot>& dot, const 
 
 Result<Printed> put(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock);
+  WITAN_TRY(seal, embargoSealOf(dir.path()));
+  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seal));
   WITAN_TRY(payload, payloadOf(a));
   JournalWrite write{a.id, a.type, std::move(payload), a.author, ChangeOrigin::local, ""};
   WITAN_TRY(before, writer.view(a.id));
@@ -180,7 +182,8 @@ Result<JournalWrite> choice(const JournalArguments& a, const JournalView& view) 
 
 Result<Printed> resolve(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock);
+  WITAN_TRY(seal, embargoSealOf(dir.path()));
+  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seal));
   WITAN_TRY(view, viewOfExisting(writer, a));
   if (a.choose.empty() && !a.text && a.jsonFile.empty())
     return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};

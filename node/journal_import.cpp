@@ -4,6 +4,7 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "node/embargo_key.h"
 #include "node/journal_writer.h"
 #include "node/line_reader.h"
 #include "node/refusals.h"
@@ -46,8 +47,11 @@ Result<JournalWrite> readEntity(const InputLine& line) {
 
 class Import {
  public:
-  Import(ReplicaDir& dir, const ImportArguments& arguments)
-      : dir_(dir), arguments_(arguments), writer_(dir.replica(), arguments.scope, clock_), refusals_(false) {}
+  Import(ReplicaDir& dir, const ImportArguments& arguments, EmbargoSeal seal)
+      : dir_(dir),
+        arguments_(arguments),
+        writer_(dir.replica(), arguments.scope, clock_, std::move(seal)),
+        refusals_(false) {}
 
   Status take(const InputLine& line) {
     if (line.text.find_first_not_of(" \t\r") == std::string_view::npos && !line.overlong) return okStatus();
@@ -111,7 +115,8 @@ class Import {
 }  // namespace
 
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
-  Import import(dir, arguments);
+  WITAN_TRY(seal, embargoSealOf(dir.path()));
+  Import import(dir, arguments, std::move(seal));
   WITAN_DO(forEachLine(arguments.file, kLineMax, [&](const InputLine& line) { return import.take(line); }));
   WITAN_DO(import.settle());
   return import.summary();

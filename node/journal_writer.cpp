@@ -15,14 +15,16 @@ Result<JournalView> JournalWriter::view(const std::string& id) {
   return journalViewIn(*space, id);
 }
 
-JournalEdit JournalWriter::edit(const JournalWrite& write) {
-  return {write.type, write.payload, write.author.empty() ? replica_.device() : write.author,
-          clock_.now().micros / 1000, std::nullopt};
+Result<JournalEdit> JournalWriter::edit(const JournalWrite& write) {
+  WITAN_TRY(payload, seal_.keepable(write.type, write.payload));
+  return JournalEdit{write.type, std::move(payload), write.author.empty() ? replica_.device() : write.author,
+                     clock_.now().micros / 1000, std::nullopt};
 }
 
 Result<std::optional<Dot>> JournalWriter::put(const JournalWrite& write) {
   WITAN_TRY(now, view(write.id));
-  WITAN_TRY(body, journalEdit(now, edit(write)));
+  WITAN_TRY(wanted, edit(write));
+  WITAN_TRY(body, journalEdit(now, wanted));
   if (now.shown) {
     const JournalBody& shown = *now.siblings[*now.shown].body;
     if (shown.type == body.type && shown.payload == body.payload) return std::optional<Dot>();
@@ -33,7 +35,8 @@ Result<std::optional<Dot>> JournalWriter::put(const JournalWrite& write) {
 
 Result<Dot> JournalWriter::resolve(const JournalWrite& write, std::vector<Dot> shown) {
   WITAN_TRY(now, view(write.id));
-  WITAN_TRY(body, journalResolution(now, edit(write), std::move(shown)));
+  WITAN_TRY(wanted, edit(write));
+  WITAN_TRY(body, journalResolution(now, wanted, std::move(shown)));
   return commit(write, body);
 }
 

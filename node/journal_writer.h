@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/seams.h"
+#include "node/replica/embargo_seal.h"
 #include "replication/journal_entity.h"
 #include "replication/local_replica.h"
 
@@ -22,8 +23,9 @@ struct JournalWrite {
 
 class JournalWriter {
  public:
-  JournalWriter(replication::LocalReplica& replica, std::string scope, Clock& clock)
-      : replica_(replica), scope_(std::move(scope)), clock_(clock) {}
+  // `seal`: for what is under embargo.
+  JournalWriter(replication::LocalReplica& replica, std::string scope, Clock& clock, EmbargoSeal seal = {})
+      : replica_(replica), scope_(std::move(scope)), clock_(clock), seal_(std::move(seal)) {}
 
   Result<replication::JournalView> view(const std::string& id);
 
@@ -36,12 +38,13 @@ class JournalWriter {
   Result<replication::Dot> resolve(const JournalWrite& write, std::vector<replication::Dot> shown);
 
  private:
-  replication::JournalEdit edit(const JournalWrite& write);
+  Result<replication::JournalEdit> edit(const JournalWrite& write);
   Result<replication::Dot> commit(const JournalWrite& write, const replication::JournalBody& body);
 
   replication::LocalReplica& replica_;
   const std::string scope_;
   Clock& clock_;
+  const EmbargoSeal seal_;
 };
 
 }  // namespace witan::node

@@ -5,6 +5,7 @@
 #include "base/quote.h"
 #include "node/agent_feed.h"
 #include "node/daemon/control_routes.h"
+#include "node/embargo_key.h"
 #include "node/replica/make_request.h"
 #include "replication/writer.h"
 
@@ -214,7 +215,9 @@ void outbox(const ControlCall& call) {
 void feed(const ControlCall& call) {
   json::object line = call.body;
   if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
-  const Status entered = feedLine(call.daemon.replica(), call.daemon.config().scope, line, call.daemon.now());
+  const auto seal = embargoSealOf(call.daemon.path());
+  if (!seal.ok()) return call.refuse(seal.error());
+  const Status entered = feedLine(call.daemon.replica(), *seal, call.daemon.config().scope, line, call.daemon.now());
   if (!entered.ok()) return call.refuse(entered.error());
   if (Status durable = call.daemon.round(); !durable.ok()) return call.refuse(durable.error());
   call.answer({{"entered", true}});

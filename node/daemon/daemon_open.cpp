@@ -6,6 +6,7 @@
 #include "node/agents_policy_file.h"
 #include "node/cluster/own_keys.h"
 #include "node/daemon/daemon.h"
+#include "node/embargo_key.h"
 #include "node/replica/ledger_looks.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_dir.h"
@@ -58,7 +59,8 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
   setup.policy = std::move(policy);
   setup.options.wake.scope = config_.scope;
-  addLedgerLooks(setup);
+  WITAN_TRY(seal, embargoSealOf(path_));
+  addLedgerLooks(setup, std::move(seal));
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
     setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());

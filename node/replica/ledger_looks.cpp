@@ -55,12 +55,13 @@ bool flag(const json::object& arguments, std::string_view member) {
   return value != nullptr && value->is_bool() && value->get_bool();
 }
 
-Result<json::value> nextStep(const Replica& replica, const json::object& arguments, Now now) {
+Result<json::value> nextStep(const Replica& replica, const EmbargoSeal& seal, const json::object& arguments, Now now) {
   WITAN_TRY(role, textOf(arguments, "role"));
   const json::value* given = arguments.if_contains("case");
   if (given == nullptr) return invalid("it has no \"case\"");
   domains::disclosure::Case about;
-  WITAN_DO(readJson(*given, about, "case"));
+  WITAN_TRY(whole, seal.opened(*given));
+  WITAN_DO(readJson(whole, about, "case"));
   WITAN_TRY(seen, entityAt(replica, "disclosure", about.portfolio));
   WITAN_TRY(advice, adviseOn(*seen.module, *seen.state, role, about,
                              {flag(arguments, "due"), flag(arguments, "opened")}, now.wall));
@@ -90,10 +91,11 @@ std::optional<std::string> partitionLookedAt(const Replica& replica, const agent
 
 }  // namespace
 
-std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const agents::ToolCall& call,
-                                                         Now now) {
+std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const EmbargoSeal& seal,
+                                                         const agents::ToolCall& call, Now now) {
   if (!isLook(call)) return std::nullopt;
-  auto seen = call.tool == "slice.read" ? readSlice(replica, call.arguments) : nextStep(replica, call.arguments, now);
+  auto seen =
+      call.tool == "slice.read" ? readSlice(replica, call.arguments) : nextStep(replica, seal, call.arguments, now);
   if (seen.ok()) return agents::episode::Observation{true, *std::move(seen), "", 0, 0};
   return agents::episode::Observation{false, nullptr, seen.error().message, 0, 0};
 }
@@ -106,14 +108,16 @@ bool needsLedgers(const agents::Agent& agent) {
          });
 }
 
-void addLedgerLooks(AgentSetup& setup) {
+void addLedgerLooks(AgentSetup& setup, EmbargoSeal seal) {
   for (const char* name : {"slice.read", "disclosure.next"}) {
     agents::episode::ToolInfo tool;
     tool.name = name;
     tool.targetArgument = "role";  // an agent sees the slices of the roles that its capabilities name
     setup.options.tools.push_back(std::move(tool));
   }
-  setup.look = lookAtLedger;
+  setup.look = [seal = std::move(seal)](const Replica& replica, const agents::ToolCall& call, Now now) {
+    return lookAtLedger(replica, seal, call, now);
+  };
   setup.partitionOf = partitionLookedAt;
 }
 

@@ -9,17 +9,19 @@
 // waits (AgentDesk). Pure functions of the replica's state and the arguments; main thread.
 #pragma once
 
+#include "node/replica/embargo_seal.h"
 #include "node/replica/replica_agents.h"
 
 namespace witan::node {
 
-// Lets the agents of `setup` take these looks.
-void addLedgerLooks(AgentSetup& setup);
+// Lets the agents of `setup` take these looks. `seal` opens what is under embargo, for the rules only.
+void addLedgerLooks(AgentSetup& setup, EmbargoSeal seal = {});
 
 // Whether it can work only where ledgers are kept.
 bool needsLedgers(const agents::Agent& agent);
 
 // None: the call is of another tool.
-std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const agents::ToolCall& call, Now now);
+std::optional<agents::episode::Observation> lookAtLedger(const Replica& replica, const EmbargoSeal& seal,
+                                                         const agents::ToolCall& call, Now now);
 
 }  // namespace witan::node

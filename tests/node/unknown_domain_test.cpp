@@ -45,7 +45,7 @@ class Clinic {
                             {"type", "udt.patient"},
                             {"payload", json::object{{"patient", "David"},
                                                      {"fields", json::object{{"baselinePositiveOn", "2025-12-01"}}}}}};
-    ASSERT_TRUE(feedLine(replica(), "main", line, now()).ok());
+    ASSERT_TRUE(feedLine(replica(), EmbargoSeal(), "main", line, now()).ok());
   }
   // Until the time given; what is due happens when it is due.
   void workFor(std::int64_t ms) {
