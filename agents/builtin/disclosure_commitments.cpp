@@ -11,7 +11,7 @@ class DisclosureCommitments final : public DisclosureWorker {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "disclosure-commitments",
-        .version = "1",
+        .version = "2",
         .what = "commits to secret reports, and opens the commitments",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.case"), onEntries("disclosure.open"), onEntries("disclosure.due")},

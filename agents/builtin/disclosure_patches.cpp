@@ -11,7 +11,7 @@ class DisclosurePatches final : public DisclosureWorker {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "disclosure-patches",
-        .version = "1",
+        .version = "2",
         .what = "records what is seen of patches, CVE ids, leaks and exploits",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.case"), onEntries("disclosure.open")},

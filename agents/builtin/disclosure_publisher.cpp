@@ -11,7 +11,7 @@ class DisclosurePublisher final : public DisclosureWorker {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "disclosure-publisher",
-        .version = "1",
+        .version = "2",
         .what = "discloses vulnerabilities when their day has come",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.due"), onEntries("disclosure.opened"), onEntries("disclosure.group")},

@@ -12,7 +12,7 @@ class DisclosureReports final : public DisclosureWorker {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "disclosure-reports",
-        .version = "1",
+        .version = "2",
         .what = "takes vulnerabilities in, reports them, and keeps their embargoes",
         .category = "disclosure",
         .subscriptions = {onEntries("disclosure.portfolio"), onEntries("disclosure.case")},

@@ -14,7 +14,7 @@ class UdtBilling final : public EntryAgent {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "udt-billing",
-        .version = "1",
+        .version = "2",
         .what = "submits claims for drug tests",
         .category = "clinic",
         .subscriptions = {onEntries("udt.bill")},

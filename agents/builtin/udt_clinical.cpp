@@ -14,7 +14,7 @@ class UdtClinical final : public EntryAgent {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "udt-clinical",
-        .version = "1",
+        .version = "2",
         .what = "records patients and results of drug tests",
         .category = "clinic",
         .subscriptions = {onEntries("udt.patient"), onEntries("udt.result")},

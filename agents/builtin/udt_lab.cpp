@@ -14,7 +14,7 @@ class UdtLab final : public EntryAgent {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "udt-lab",
-        .version = "1",
+        .version = "2",
         .what = "orders the drug tests that the front desk enters",
         .category = "clinic",
         .subscriptions = {onEntries("udt.order")},

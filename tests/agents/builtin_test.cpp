@@ -179,6 +179,34 @@ TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
   EXPECT_EQ(output<Actions>(planned)[0].targets, std::vector<std::string>{"reminder/t1"});
 }
 
+// A page of each list has more behind it: nothing is reminded of twice, and nothing is missed.
+TEST(FollowUp, ReadsBothListsToTheirEnd) {
+  const Agent& followUp = *findAgent("follow-up");
+  const auto page = [](const std::string& entries, bool more) {
+    return R"({"content":{"entries":[)" + entries + R"(],"more":)" + (more ? "true" : "false") + "}}";
+  };
+  const auto task = [](const char* id, int dueMs) {
+    return R"({"id":")" + std::string(id) + R"(","payload":{"status":"open","dueMs":)" + std::to_string(dueMs) + "}}";
+  };
+  const auto asked = [](const Turn& turn) { return canonicalJson(output<Looks>(turn).at(0).arguments); };
+  Turn turn = wake(followUp, R"({"nowMs":1000})");
+  turn = observed(
+      followUp, turn,
+      "[" + page(task("t1", 1) + "," + task("t2", 2), true) + "," + page(R"({"id":"reminder/a"})", true) + "]");
+  EXPECT_EQ(asked(turn), R"({"after":"reminder/t","type":"reminder"})");
+  turn = observed(followUp, turn, "[" + page(R"({"id":"reminder/t1"},{"id":"reminder/t1x"})", true) + "]");
+  EXPECT_EQ(asked(turn), R"({"after":"reminder/t1x","type":"reminder"})") << "t2 may have one yet";
+  turn = observed(followUp, turn, "[" + page(R"({"id":"reminder/t2"},{"id":"reminder/t3"})", true) + "]");
+  EXPECT_EQ(asked(turn), R"({"after":"t2","type":"task"})") << "all of these were reminded of";
+  turn = observed(followUp, turn, "[" + page(task("t4", 5000), true) + "]");
+  EXPECT_EQ(asked(turn), R"({"after":"t4","type":"task"})") << "none of these is overdue";
+  turn = observed(followUp, turn, "[" + page(task("t5", 3), false) + "]");
+  EXPECT_EQ(asked(turn), R"({"after":"reminder/t","type":"reminder"})");
+  turn = observed(followUp, turn, "[" + page("", false) + "]");
+  ASSERT_EQ(output<Actions>(turn).size(), 1u);
+  EXPECT_EQ(output<Actions>(turn)[0].targets, std::vector<std::string>{"reminder/t5"});
+}
+
 // Of a worker of disclosure that was woken by one case: what it says when it is told this of the case's four entries
 // and, if it asks for advice, that.
 std::string finishOf(std::string_view entries, std::string_view advice = "[]") {
