@@ -59,13 +59,11 @@ Result<Printed> list(ReplicaDir& dir, const WakeArguments& a) {
     for (const agents::KnownRun& run : runs) {
       if (!run.view.run) continue;
       const WakeRunBody& body = run.view.run->body;
-      lines[run.key.hex()] = {run.key.hex(),
-                              body.agentId,
-                              std::string(enumName(body.reason)),
-                              body.subject,
-                              std::string(enumName(body.status)),
-                              body.cause,
-                              body.startedAtMs};
+      lines[run.key.hex()] = {
+          run.key.hex(), body.agentId, std::string(enumName(body.reason)), body.subject,
+          // of another device, which has it and has not begun
+          body.status == WakeStatus::started && !body.cause.empty() ? body.cause : std::string(enumName(body.status)),
+          body.status == WakeStatus::started ? "" : body.cause, body.startedAtMs};
     }
   }
   std::vector<Line> ordered;

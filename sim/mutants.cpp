@@ -90,7 +90,7 @@ constexpr MutantCase kCases[] = {
     {Mutant::lostWake, "runs", "agents", 20, "the wake queue is not durable"},
     {Mutant::ignorePause, "runs", "agents", 10, "an agent that is paused is woken"},
     {Mutant::graceFromArrival, "runs", "agents", 100,
-     "what waits behind an earlier wake is taken over as if nobody had it"},
+     "what waits behind an earlier wake is not claimed, and taken over as if nobody had it"},
     {Mutant::overshare, "need-to-know", "agents", 5, "what the policy does not let out is not taken out of a payload"},
     {Mutant::skipMarkerCheck, "operations", "agents", 20, "an operation whose record is there is carried out again"},
     {Mutant::recordBeforeApply, "operations", "agents", 50,

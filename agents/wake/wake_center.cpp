@@ -27,7 +27,9 @@ using replication::WakeStatus;
 
 namespace {
 
-constexpr std::size_t kSweepAtOnce = 64;
+constexpr std::size_t kSweepAtOnce = 64, kClaimsAtOnce = 64;
+// The cause of a run that was not started yet and waits on the device that says so.
+constexpr std::string_view kQueued = "queued";
 
 // The entities of the batch's own space; what agents keep for themselves are none.
 replication::EntityFetch entitiesOf(LocalReplica& replica, std::string_view spaceId) {
@@ -45,6 +47,11 @@ replication::EntityFetch entitiesOf(LocalReplica& replica, std::string_view spac
 std::string_view scopeOf(std::string_view spaceId) {
   const auto slash = spaceId.find('/');
   return slash == std::string_view::npos ? spaceId : spaceId.substr(slash + 1);
+}
+
+// Said of a wake that waits; a start has a time.
+bool isClaim(const replication::WakeRunBody& body) {
+  return body.status == WakeStatus::started && body.startedAtMs == 0 && body.cause == kQueued;
 }
 
 bool isSelfTimer(const WakeJob& job) { return job.reason == WakeReason::timer && job.subject == kSelfTimer; }
@@ -120,6 +127,9 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
   std::sort(members_.begin(), members_.end());
   members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
   seenChanges_.reset();
+  // Who is the first may be another one now.
+  unclaimed_.clear();
+  for (const auto& [key, entry] : queue_.all()) mayClaim(key, entry.sinceMs);
 }
 
 // --- intake
@@ -206,7 +216,10 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   WITAN_TRY(over, hasEnded(*runs, job.key()));
   if (over && !mutated(Mutant::wakeTwice)) return Enqueued::duplicate;
   job.enqueuedAtMs = std::max<std::int64_t>(0, now.wallMs());
-  return queue_.enqueue(std::move(job), now.ms);
+  const RunKey key = job.key();
+  const Enqueued enqueued = queue_.enqueue(std::move(job), now.ms);
+  if (enqueued == Enqueued::queued) mayClaim(key, now.ms);
+  return enqueued;
 }
 
 Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
@@ -248,6 +261,7 @@ Status WakeCenter::tick(Now now) {
   WITAN_DO(noticeChanges());
   for (auto& [id, agent] : agents_) WITAN_DO(tickTimers(id, agent, now));
   WITAN_DO(sweepEnded());
+  WITAN_DO(claimDue(now));
   return giveUpAbandoned(now);
 }
 
@@ -295,6 +309,42 @@ Status WakeCenter::sweepEnded() {
   return okStatus();
 }
 
+bool WakeCenter::firstOfSeveral(const Registered& agent) const {
+  std::size_t here = 0;
+  std::string_view first;
+  for (const std::string& host : agent.hosts) {
+    if (host != replica_.device() && !live_.contains(host)) continue;
+    if (here++ == 0) first = host;
+  }
+  return here > 1 && first == replica_.device();
+}
+
+void WakeCenter::mayClaim(const RunKey& key, std::int64_t sinceMs) {
+  if (!live_.empty()) unclaimed_.emplace(sinceMs + options_.graceMs / 2, key);
+}
+
+Status WakeCenter::claimDue(Now now) {
+  WITAN_TRY(runs, space());
+  std::vector<replication::Write> claims;
+  for (std::size_t n = 0; n < kClaimsAtOnce && !unclaimed_.empty() && unclaimed_.begin()->first <= now.ms; ++n) {
+    const RunKey key = unclaimed_.begin()->second;
+    unclaimed_.erase(unclaimed_.begin());
+    const WakeQueue::Entry* entry = queue_.find(key);
+    // Of a turn nobody else has heard; what was started is claimed by that.
+    if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason == WakeReason::user) continue;
+    const auto agent = agents_.find(entry->job.agentId);
+    if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated(Mutant::graceFromArrival)) continue;
+    WITAN_TRY(run, runView(*runs, key));
+    if (run.run) continue;
+    WITAN_TRY(write, runWrite(runBody(entry->job, WakeStatus::started, kQueued, 0)));
+    claims.push_back(std::move(write));
+  }
+  if (claims.empty()) return okStatus();
+  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, claims));
+  (void)dot;
+  return okStatus();
+}
+
 Status WakeCenter::giveUpAbandoned(Now now) {
   if (now.ms < nextOrphanScanMs_) return okStatus();
   nextOrphanScanMs_ = now.ms + std::max<std::int64_t>(1, options_.abandonMs / 4);
@@ -328,6 +378,7 @@ Status WakeCenter::giveUpAbandoned(Now now) {
 std::optional<std::int64_t> WakeCenter::nextMs(Now now) const {
   std::optional<std::int64_t> next = queue_.nextDueMs(now.ms);
   if (nextTurnMs_) keepEarliest(next, *nextTurnMs_);
+  if (!unclaimed_.empty()) keepEarliest(next, unclaimed_.begin()->first);
   const std::int64_t wallMs = now.wallMs();
   for (const auto& [id, agent] : agents_) {
     for (const TimerSpec& timer : agent.spec->timers)
@@ -368,7 +419,9 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
   if (before > 0) turn.atMs = std::max(turn.atMs, since + before * options_.graceMs);
   if (run.run) {
     const std::string starter(replication::deviceOf(run.run->dot.host));
-    if (starter != replica_.device()) {
+    // Whoever does not host the agent any more will not start what waits there.
+    const bool over = isClaim(run.run->body) && std::find(hosts.begin(), hosts.end(), starter) == hosts.end();
+    if (starter != replica_.device() && !over) {
       const bool here = live_.contains(starter);
       turn.atMs = std::max(turn.atMs, here ? since + options_.abandonMs : leftAt(starter) + options_.graceMs);
     }

@@ -6,7 +6,9 @@
 //   a wake is known by its run key only, on every device (F15); one that has ended anywhere is not run again, but for
 //   what is left of a plan that stands and that the device which made it had begun (F3);
 //   among the devices that host the agent and are reachable, one runs it; the others hold it for a grace time and run
-//   it only if no end has come (when the network was cut both may: F3 settles what they did);
+//   it only if no end has come (when the network was cut both may: F3 settles what they did); where it waits behind
+//   others for long, its device says before the grace is over that it has it, and the others hold it while that device
+//   can be reached;
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
 //   (one that came to wait for a person has not failed);
 //   loops end (agents/wake/provenance.h), storms wait outside (agents/wake/wake_queue.h).
@@ -137,6 +139,10 @@ class WakeCenter {
   Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
   Status sweepEnded();
   Status giveUpAbandoned(Now now);
+  void mayClaim(const RunKey& key, std::int64_t sinceMs);
+  Status claimDue(Now now);
+  // Whether this device is the first of those that host the agent and can be reached, and not the only one.
+  bool firstOfSeveral(const Registered& agent) const;
   // Whose turn it is: when this device may run the job. The others' grace begins when no earlier wake of the agent is
   // in its way.
   Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;
@@ -167,7 +173,8 @@ class WakeCenter {
   std::map<std::string, Intake> intake_;
   std::optional<std::uint64_t> seenChanges_;
   std::optional<RunKey> sweptTo_;
-  std::map<RunKey, std::int64_t> orphans_;  // started, without a job here: since when
+  std::set<std::pair<std::int64_t, RunKey>> unclaimed_;  // wakes that wait here: when it is to be said that they do
+  std::map<RunKey, std::int64_t> orphans_;               // started, without a job here: since when
   std::int64_t nextOrphanScanMs_ = 0;
   std::vector<Unheard> unheard_;
 };

@@ -154,6 +154,75 @@ TEST(DeviceChoice, AWakeThatTheFirstChoiceLeavesBehindIsTakenOver) {
   EXPECT_THAT(first.statuses(), ElementsAre(WakeStatus::completed));
 }
 
+// What waits behind a long run of its agent, which the other device knows nothing of.
+struct Busy {
+  Busy() {
+    meet(a, b, at(0));
+    a.edit("probe", "lab-result");
+    replication::test::sync(a.device(), b.device());
+    EXPECT_TRUE(a.round(at(1)) && b.round(at(1)));
+    first = a.running().empty() ? &b : &a;
+    second = a.running().empty() ? &a : &b;
+    EXPECT_TRUE(first->endAll(at(2)));
+    EXPECT_TRUE(first->center().userTurn("lab", "s", "1", "a long story", at(2)).ok() && first->round(at(3)));
+    first->edit("e1", "lab-result");
+    replication::test::sync(a.device(), b.device());
+    EXPECT_EQ(first->running().size(), 1u);
+  }
+  bool until(std::int64_t ms) {
+    for (; now < ms; now += 250) {
+      if (!a.round(at(now)) || !b.round(at(now))) return false;
+      replication::test::sync(a.device(), b.device());
+    }
+    return true;
+  }
+  Host a{"a", {&kLab}}, b{"b", {&kLab}};
+  Host *first = nullptr, *second = nullptr;
+  std::int64_t now = 4;
+};
+
+TEST(DeviceChoice, WhatWaitsBehindALongRunIsNotStartedElsewhere) {
+  Busy busy;
+  ASSERT_TRUE(busy.until(10 * WakeOptions{}.graceMs));
+  EXPECT_THAT(busy.second->running(), IsEmpty()) << "its device said that it has it";
+  ASSERT_TRUE(busy.first->endAll(at(busy.now)) && busy.first->settle(at(busy.now)));
+  replication::test::sync(busy.a.device(), busy.b.device());
+  ASSERT_TRUE(busy.until(20 * WakeOptions{}.graceMs));
+  EXPECT_EQ(busy.second->starts(), 0u);
+  EXPECT_EQ(busy.first->starts(), 3u);
+  EXPECT_THAT(checkAtRest(busy.a, {&kLab}), IsEmpty());
+  EXPECT_THAT(checkAtRest(busy.b, {&kLab}), IsEmpty());
+}
+
+TEST(DeviceChoice, WhatAGoneDeviceHadWaitingIsTakenOver) {
+  Busy busy;
+  ASSERT_TRUE(busy.until(4 * WakeOptions{}.graceMs));
+  part(busy.a, busy.b, at(busy.now));
+  ASSERT_TRUE(busy.second->round(at(busy.now + WakeOptions{}.graceMs - 1)));
+  EXPECT_THAT(busy.second->running(), IsEmpty());
+  ASSERT_TRUE(busy.second->round(at(busy.now + WakeOptions{}.graceMs)));
+  ASSERT_EQ(busy.second->running().size(), 1u);
+  EXPECT_EQ(entityOf(busy.second->running()[0]), "e1");
+}
+
+// The one that has it hosts the agent no more: nobody waits for it.
+TEST(DeviceChoice, WhatWaitsOnADeviceThatLostTheAgentIsTakenOver) {
+  Busy busy;
+  for (Host* host : {&busy.a, &busy.b}) {
+    const auto writes = hostingWrites(host->device().agents(), "lab", host->name());
+    ASSERT_TRUE(host->device().replica().commit(DatabaseName::agents, "main", *writes).ok());
+    host->device().flush();
+  }
+  replication::test::sync(busy.a.device(), busy.b.device());
+  ASSERT_TRUE(busy.until(4 * WakeOptions{}.graceMs));
+  EXPECT_THAT(busy.second->running(), IsEmpty());
+  const auto writes = unhostingWrites(busy.first->device().agents(), "lab", busy.first->name());
+  ASSERT_TRUE(busy.first->device().replica().commit(DatabaseName::agents, "main", writes).ok());
+  busy.first->device().flush();
+  ASSERT_TRUE(busy.until(6 * WakeOptions{}.graceMs));
+  ASSERT_EQ(busy.second->running().size(), 1u);
+}
+
 TEST(DeviceChoice, RanksAreEqualEverywhereAndMoveLittle) {
   const std::vector<std::string> three{"a", "b", "c"}, shuffled{"c", "a", "b", "a"};
   std::map<std::string, int> firsts;
