@@ -1,5 +1,6 @@
 #include "node/node_dir.h"
 
+#include "agents/host/agent_host.h"
 #include "domains/registry.h"
 #include "node/replica_dir.h"
 #include "node/replica_store.h"
@@ -57,6 +58,10 @@ Status NodeDir::drain(Now now, Effects& out) {
 Status NodeDir::close(Now now) {
   Effects last;
   WITAN_DO(drain(now, last));
+  if (replica_->agents() != nullptr) {
+    replica_->agents()->stopping();
+    WITAN_DO(replica_->data().flush());
+  }
   return record_.close(replica_->data());
 }
 

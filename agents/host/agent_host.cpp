@@ -84,6 +84,10 @@ std::vector<RunKey> AgentHost::inOrder() const {
   return keys;
 }
 
+void AgentHost::stopping() {
+  for (auto& [key, run] : running_) forgive(run);
+}
+
 void AgentHost::journalDurable(Now now) { sagas_.journalDurable(now); }
 
 Status AgentHost::agentsDurable(Now now, HostEffects& out) {

@@ -73,6 +73,10 @@ class AgentHost final : saga::SagaEnvironment {
   void journalDurable(Now now);
   Status agentsDurable(Now now, HostEffects& out);
 
+  // The process is about to end in an orderly way: what runs has not failed. Durable with the next flush of the agents'
+  // database.
+  void stopping();
+
   // What came of an effect; told twice, or of one that nobody waits for, it changes nothing.
   void answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
   // It could not be done now: again after a while, or a person's business after too many times.

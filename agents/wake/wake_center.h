@@ -10,7 +10,7 @@
 //   others for long, its device says before the grace is over that it has it, and the others hold it while that device
 //   can be reached;
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
-//   (one that came to wait for a person has not failed);
+//   (one that came to wait for a person, or that was stopped in an orderly way, has not failed);
 //   loops end (agents/wake/provenance.h), storms wait outside (agents/wake/wake_queue.h).
 //
 // Everything it changes stands in the pending batch of the agent database. The caller flushes before anything leaves
@@ -97,7 +97,8 @@ class WakeCenter {
   // It could not go on for now: again after a while. As ended(failedTerminal) once it was started too often.
   Status postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now);
 
-  // This start of it is no failure, should the process end: the run waits for a person. Nothing if it is not here.
+  // This start of it is no failure, should the process end: the run waits for a person, or the end is an orderly one.
+  // Nothing if it is not here.
   void forgive(const RunKey& key) {
     if (const auto* entry = queue_.find(key); entry != nullptr && entry->job.attempts > 0) queue_.forgive(key);
   }
@@ -138,11 +139,11 @@ class WakeCenter {
   // Whether it is dealt with: no room otherwise.
   Result<bool> fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs, Now now);
   Status sweepEnded();
-  Status giveUpAbandoned(Now now);
   void mayClaim(const RunKey& key, std::int64_t sinceMs);
   Status claimDue(Now now);
   // Whether this device is the first of those that host the agent and can be reached, and not the only one.
   bool firstOfSeveral(const Registered& agent) const;
+  Status giveUpAbandoned(Now now);
   // Whose turn it is: when this device may run the job. The others' grace begins when no earlier wake of the agent is
   // in its way.
   Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;

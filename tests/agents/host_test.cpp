@@ -477,6 +477,23 @@ TEST(AgentHost, WorkThatCrashesAfterAPersonsAnswerIsGivenUp) {
   EXPECT_EQ(starts, static_cast<int>(rig->options.wake.attempts));
 }
 
+TEST(AgentHost, AnOrderlyStopIsNoFailure) {
+  auto rig = clerkOn("a", "yes");
+  rig->mute = true;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 20; ++i) {
+    workOn(*rig);
+    rig->host().stopping();
+    ASSERT_TRUE(rig->device().replica().flush().ok());
+    rig->crash();
+    ASSERT_TRUE(rig->open().ok());
+  }
+  rig->mute = false;
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_THAT(rig->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+}
+
 // --- order
 
 // Proposes whatever is entered.
