@@ -17,15 +17,20 @@ Result<agents::Policy> readAgentsPolicy(const std::string& path) {
   return policy;
 }
 
-Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const fs::path& dir) {
+Result<std::optional<agents::Monitor>> policyOfDevice(const fs::path& dir) {
   const fs::path file = dir / kAgentsPolicyFile;
   std::error_code ec;
   // Whatever stands there under this name is meant as the policy: what cannot be read must not open everything.
   const fs::file_status status = fs::symlink_status(file, ec);
-  if (status.type() == fs::file_type::not_found) return std::make_shared<agents::DeviceGate>();
+  if (status.type() == fs::file_type::not_found) return std::optional<agents::Monitor>();
   WITAN_TRY(policy, readAgentsPolicy(file.string()));
   WITAN_TRY(monitor, agents::Monitor::compile(std::move(policy)));
-  return std::make_shared<agents::DeviceGate>(std::move(monitor));
+  return std::optional(std::move(monitor));
+}
+
+Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const fs::path& dir) {
+  WITAN_TRY(monitor, policyOfDevice(dir));
+  return monitor ? std::make_shared<agents::DeviceGate>(*std::move(monitor)) : std::make_shared<agents::DeviceGate>();
 }
 
 }  // namespace witan::node

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agents/host/agent_host.h"
 #include "agents/policy/receipts.h"
 #include "base/bytes.h"
 #include "base/json.h"
@@ -11,6 +12,7 @@
 #include "base/seams.h"
 #include "base/time.h"
 #include "node/agents_policy_file.h"
+#include "node/replica/replica.h"
 #include "node/replica_command.h"
 
 namespace witan::node {
@@ -19,8 +21,10 @@ using namespace replication;
 
 namespace {
 
+constexpr std::size_t kMinDigestDigits = 8;
+
 struct ReceiptArguments : ReplicaArguments {
-  std::string key, agent, boundary, provider, model, by;
+  std::string key, agent, boundary, provider, model, by, policy;
 };
 
 std::string line(const PrivacyReceipt& r, bool asJson) {
@@ -97,11 +101,26 @@ Status checkUse(const agents::Policy& policy, const ReceiptArguments& a, const a
                                   "a confirmation would count for nothing"));
 }
 
+// Which policy a receipt names is for the person to know: the one that was read, and the one that is in force.
+Status checkPolicyIs(const agents::Policy& policy, const std::string& wanted) {
+  const std::string digest = toHex(agents::policyDigest(policy));
+  const std::string here = policy.name + " " + std::to_string(policy.version) + " " + digest;
+  if (!wanted.empty() && (wanted.size() < kMinDigestDigits || !digest.starts_with(wanted)))
+    return Error{ErrorCode::conflict, "the policy is another one by now: " + here + ", not " + inQuotes(wanted),
+                 "read it (witan policy check), then confirm it by its digest"};
+  const Replica* node = ambientNode();
+  if (node == nullptr || node->agents() == nullptr || node->agents()->policyEpoch() == here) return okStatus();
+  return Error{ErrorCode::conflict,
+               "the file says " + here + ", and the node works under " + node->agents()->policyEpoch(),
+               "let the node read it again (SIGHUP, systemctl reload), or put the former file back"};
+}
+
 Result<Printed> confirmUse(ReplicaDir& dir, const ReceiptArguments& a) {
   if (a.provider.empty() != a.model.empty()) return invalid("--provider and --model belong together");
   const agents::ModelName named{a.provider, a.model};
   const agents::ModelName* model = a.model.empty() ? nullptr : &named;
   WITAN_TRY(policy, readAgentsPolicy((dir.path() / kAgentsPolicyFile).string()));
+  WITAN_DO(checkPolicyIs(policy, a.policy));
   WITAN_DO(checkUse(policy, a, model));
   const PrivacyReceipt receipt =
       agents::confirm(policy, a.agent, model, a.boundary, a.by, SystemClock().now().micros / 1000);
@@ -139,6 +158,9 @@ void addReceiptCommand(CLI::App& app, int& exitCode) {
   confirming->add_option("--boundary", use->boundary, "Which boundary of the policy")->required();
   confirming->add_option("--provider", use->provider, "Of the model that is asked");
   confirming->add_option("--model", use->model, "The model that is asked");
+  confirming->add_option("--policy", use->policy,
+                         "Digest of the policy that was read (witan policy check), or its first digits, at least 8: "
+                         "refused if another one is there by now");
   confirming->add_option("--by", use->by, "Who confirms")->required();
   verb("list", "All that stand", "witan receipt list", list);
   const auto one = [](const auto& made) {

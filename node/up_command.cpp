@@ -99,7 +99,7 @@ class Up {
     daemon_->stop([this] { loop_.stop(); });
   }
 
-  // What may change without a restart: how much is logged.
+  // What may change without a restart: how much is logged, and what agents may do.
   void reload() {
     manager_.reloading();
     auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
@@ -109,6 +109,7 @@ class Up {
     } else {
       log_.error("node", "the configuration was not taken", {{"why", config.error().message}});
     }
+    (void)daemon_->reloadPolicy();  // said in the log, and by the checks
     manager_.ready("up: " + daemon_->cluster().name);
   }
 

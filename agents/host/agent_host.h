@@ -99,6 +99,8 @@ class AgentHost final : saga::SagaEnvironment {
     std::int64_t atMs = 0;
   };
   const std::optional<Failure>& lastFailure() const { return lastFailure_; }
+  // Names the policy in force.
+  std::string policyEpoch() const { return gate_.epoch(); }
 
   saga::SagaEngine& sagas() { return sagas_; }
   const WakeCenter& wakes() const { return wakes_; }

@@ -28,6 +28,10 @@ class DeviceGate final : public episode::Gate {
   DeviceGate() = default;
   explicit DeviceGate(Monitor monitor) : monitor_(std::move(monitor)) {}
 
+  // This policy from now on, for whatever is judged from now on. What was judged before stands in its transcript, and
+  // what a person was asked under another policy is asked for in vain: an approval names the digest of what was shown,
+  // which the policy is a part of.
+  void use(Monitor monitor) { monitor_ = std::move(monitor); }
   // Where receipts are. Without it there are none.
   void readFrom(replication::Space& records) { records_ = &records; }
 

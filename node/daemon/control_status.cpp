@@ -67,6 +67,15 @@ std::string otherEngines(Daemon& daemon) {
   return words;
 }
 
+// A file that was not taken stops nothing: the policy before it stays in force.
+Check policyCheck(const Daemon& daemon) {
+  const std::string epoch = daemon.policyEpoch();
+  const std::string words = epoch.empty() ? "no agents work here" : "agents work under: " + epoch;
+  if (daemon.policyProblem().empty()) return {"policy", true, words};
+  return {"policy", true, words + "; the file was not taken: " + daemon.policyProblem(),
+          "correct it (witan policy check) and send SIGHUP again"};
+}
+
 // Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
   const bool ledgers = !daemon.replica().hosts().empty();
@@ -81,7 +90,8 @@ std::vector<Check> checksOf(Daemon& daemon) {
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
-          ownersCheck(daemon)};
+          ownersCheck(daemon),
+          policyCheck(daemon)};
 }
 
 // Since the node started; null if no agents work here.

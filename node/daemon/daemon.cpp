@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/seams.h"
+#include "node/agents_policy_file.h"
 #include "node/replica/membership_duties.h"
 #include "node/replica/replica_agents.h"
 
@@ -30,6 +31,27 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
+}
+
+Status Daemon::reloadPolicy() {
+  if (!gate_) return okStatus();
+  auto read = policyOfDevice(path_);
+  Status taken = read.ok() ? okStatus() : Status(read.error());
+  // A file that is gone must not open what it closed.
+  if (taken.ok() && !*read && gate_->policy() != nullptr)
+    taken = Error{ErrorCode::notFound, "there is no " + (path_ / kAgentsPolicyFile).string() + " any more",
+                  "put it back, or restart the node to let agents work without a policy"};
+  policyProblem_ = taken.ok() ? "" : taken.error().message;
+  if (!taken.ok()) {
+    log_.error("agents", "the policy was not taken, the one before stays in force",
+               {{"why", policyProblem_}, {"policy", gate_->epoch()}});
+    return taken;
+  }
+  const std::string before = gate_->epoch();
+  if (*read) gate_->use(**std::move(read));
+  if (gate_->epoch() != before) log_.info("agents", "another policy is in force", {{"policy", gate_->epoch()}});
+  touch();
+  return okStatus();
 }
 
 // The statements by which members tidy up follow the roster, on the device that writes it.

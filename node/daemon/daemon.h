@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/host/device_gate.h"
 #include "net/loop.h"
 #include "node/backup/backup_job.h"
 #include "node/cluster/device_key.h"
@@ -67,6 +68,13 @@ class Daemon {
   const SigningKey& key() const { return key_; }
   // Takes a new key of its own: asks for it, and goes over to it once the roster has it. Errors: it cannot be written.
   Status rotateKey();
+  // Reads the policy of its agents again. In force from now on, or, with an error, the one before. Errors: of the file;
+  // it is gone.
+  Status reloadPolicy();
+  // Why the policy file was not taken when it was last read again; empty: it was.
+  const std::string& policyProblem() const { return policyProblem_; }
+  // Names the policy in force; empty: no agents work here.
+  std::string policyEpoch() const { return gate_ ? gate_->epoch() : std::string(); }
   const std::vector<std::string>& addresses() const { return addresses_; }
   NodeDir& dir() { return *dir_; }
   Replica& replica() { return dir_->replica(); }
@@ -129,6 +137,8 @@ class Daemon {
   const ClusterFile cluster_;
   SigningKey key_;
   RosterBook book_;
+  std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here
+  std::string policyProblem_;
   std::unique_ptr<NodeDir> dir_;
   std::unique_ptr<EnrolmentDesk> desk_;
   std::unique_ptr<PeerDesk> peers_;

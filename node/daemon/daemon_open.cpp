@@ -57,7 +57,7 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   AgentSetup setup;
   WITAN_TRY(policy, gateOfDevice(path_));
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
-  setup.policy = std::move(policy);
+  setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
   WITAN_TRY(seal, embargoSealOf(path_));
   addLedgerLooks(setup, std::move(seal));

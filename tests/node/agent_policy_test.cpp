@@ -256,5 +256,76 @@ TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
   })) << node.log();
 }
 
+// The policy is read again while the node runs: a file with an error changes nothing and is said everywhere, one that
+// is gone opens nothing, one that is right counts for the next call.
+TEST(AgentPolicy, ARunningNodeReadsItAgain) {
+  const Scratch scratch;
+  testing::Node node(scratch, "clinic");
+  ASSERT_EQ(node.init().exitCode, 0);
+  const auto set = [&](const std::string& text) { std::ofstream(node.dir() + "/policy.toml") << text; };
+  const auto check = [&] {
+    for (const json::value& one : node.runJson({"status"}).at("checks").as_array())
+      if (one.at("name") == "policy") return one;
+    return json::value(nullptr);
+  };
+  const auto says = [&](const std::string& words) {
+    return testing::until([&] { return textOf(check(), "what").find(words) != std::string::npos; });
+  };
+  set("name = \"closed\"\nversion = 1\n");
+  ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
+  EXPECT_TRUE(says("agents work under: closed 1 ")) << check();
+
+  set("name = \"closed\"\nversion = \n");
+  node.signal(SIGHUP);
+  EXPECT_TRUE(says("policy.toml:2:")) << check();
+  EXPECT_THAT(textOf(check(), "what"), HasSubstr("agents work under: closed 1 "));
+  EXPECT_THAT(node.log(), HasSubstr("the policy was not taken"));
+  EXPECT_TRUE(node.ready()) << "it serves all the same";
+  const Finished doctor = node.run({"doctor"});
+  EXPECT_THAT(doctor.out, HasSubstr("node.policy")) << doctor.err;
+
+  fs::remove(node.dir() + "/policy.toml");
+  node.signal(SIGHUP);
+  EXPECT_TRUE(says("any more")) << check();
+  EXPECT_THAT(textOf(check(), "what"), HasSubstr("agents work under: closed 1 "));
+
+  set(clinicPolicy());
+  node.signal(SIGHUP);
+  EXPECT_TRUE(says("agents work under: clinic 1 ")) << check();
+  EXPECT_EQ(check().at("todo"), nullptr);
+  ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
+  EXPECT_TRUE(testing::until([&] {
+    return node.run({"episode", "list"}).out.find("udt-lab") != std::string::npos;
+  })) << node.log();
+  EXPECT_THAT(node.run({"episode", "show", node.run({"episode", "list"}).out.substr(0, 12)}).out,
+              HasSubstr("\"policy\":\"clinic 1 "));
+}
+
+// A receipt names the policy that the person has read and the node works under, or is refused.
+TEST(AgentPolicy, AConfirmationIsOfThePolicyThatIsInForce) {
+  const Scratch scratch;
+  testing::Node node(scratch, "clinic");
+  ASSERT_EQ(node.init().exitCode, 0);
+  const std::string policy = with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
+  const auto set = [&](const std::string& text) { std::ofstream(node.dir() + "/policy.toml") << text; };
+  const auto confirm = [&](const std::string& digest) {
+    return node.run(
+        {"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann", "--policy", digest});
+  };
+  const auto digest = [&] { return textOf(*parseJson(node.run({"policy", "check", "--json"}).out), "digest"); };
+  set(policy);
+  ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
+  const std::string first = digest();
+  set(with(policy, "version = 1", "version = 2"));
+  EXPECT_THAT(confirm(first).err, HasSubstr("the policy is another one by now"));
+  EXPECT_THAT(confirm(digest()).err, HasSubstr("and the node works under clinic 1 " + first));
+  EXPECT_EQ(node.run({"receipt", "list"}).out, "nobody has confirmed anything\n");
+  node.signal(SIGHUP);
+  EXPECT_TRUE(testing::until([&] { return confirm(digest().substr(0, 8)).exitCode == 0; })) << node.log();
+  EXPECT_THAT(node.run({"receipt", "list"}).out, HasSubstr("udt-lab  meta-agent  clinic 2  by ann"));
+  EXPECT_EQ(confirm("").exitCode, 0);
+  EXPECT_THAT(confirm("12345").err, HasSubstr("another one"));
+}
+
 }  // namespace
 }  // namespace witan::node

@@ -109,6 +109,31 @@ TEST(DeviceGate, WithAPolicyEveryBuiltinToolIsJudged) {
   EXPECT_TRUE(gate.epoch().starts_with("p 1 "));
 }
 
+// Read again while agents work: it counts from the next call on. What was approved under the one before is not
+// approved.
+TEST(DeviceGate, AnotherPolicyCountsFromTheNextCallOn) {
+  const ToolInfo tool = builtin("propose");
+  std::string text = kPolicy;
+  text.replace(text.find("confirm = true"), 14, "require-human = true");
+  DeviceGate gate(compiled(text));
+  const GateVerdict asked = judge(gate, tool, kProposal);
+  ASSERT_EQ(asked.kind, GateKind::requireHuman);
+  episode::GateRequest request;
+  request.agent = "clerk";
+  request.category = "clinic";
+  request.span = "span";
+  request.tool = &tool;
+  request.arguments = &kProposal;
+  request.approved = &*asked.digest;
+  EXPECT_EQ(gate.judge(request).kind, GateKind::allow);
+  text.replace(text.find("version = 1"), 11, "version = 2");
+  gate.use(compiled(text));
+  EXPECT_TRUE(gate.epoch().starts_with("p 2 "));
+  EXPECT_EQ(gate.judge(request).kind, GateKind::requireHuman) << "the answer was to another question";
+  gate.use(compiled("name = \"closed\"\nversion = 1\n"));
+  EXPECT_EQ(judge(gate, builtin("journal.read"), {{"id", "a"}}).token, "out_of_scope");
+}
+
 // The grant's locales count for tools that stay on the device as well.
 TEST(DeviceGate, ABoundaryWhereTheGrantsDataMayNotGetToIsClosed) {
   std::string text = kPolicy;
