@@ -61,8 +61,8 @@ struct SubscriptionSpec {
 struct LedgerSpec {
   std::string id;
   std::string domain;
-  std::string field;  // a column: "finding.phase"
-  std::string value;  // a text: "VERIFIED"
+  std::string field;  // a column: "finding.phase"; empty: that an entity has begun
+  std::string value;  // a text: "VERIFIED"; empty of what has begun
 };
 
 // Wakes at every multiple of `everyMs` since 1970, wall time; of several that were missed only the last one runs.

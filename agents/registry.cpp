@@ -41,7 +41,7 @@ Status checkSpec(const AgentSpec& spec) {
   }
   for (const LedgerSpec& ledger : spec.ledgers) {
     WITAN_DO(validateId("ledger subscription", ledger.id));
-    if (ledger.domain.empty() || ledger.field.empty() || ledger.value.empty())
+    if (ledger.domain.empty() || ledger.field.empty() != ledger.value.empty())
       return Error{ErrorCode::invalidInput, spec.id + ": " + ledger.id + " names no domain, field or value", ""};
     if (!names.insert(ledger.id).second)
       return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions " + ledger.id, ""};

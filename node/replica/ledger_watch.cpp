@@ -50,10 +50,19 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
   return okStatus();
 }
 
+Status begun(const kernel::LogRecord& record, const agents::LedgerSpec& spec, Facts& facts) {
+  if (record.kind != kernel::RecordKind::genesis) return okStatus();
+  kernel::BasicGenesis<std::string> genesis;
+  WITAN_DO(readMessage(record.payload, genesis, "genesis"));
+  facts.push_back({spec.domain, std::move(genesis.entity), "", "", ""});
+  return okStatus();
+}
+
 Result<Facts> factsIn(PartitionHost& partition, std::uint64_t batch, const agents::LedgerSpec& spec) {
   Facts facts;
   WITAN_TRY(value, partition.ledger().batch(batch));
   WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+              if (spec.field.empty()) return begun(record, spec, facts);
               if (record.kind != kernel::RecordKind::entry) return okStatus();
               WITAN_TRY(entry, kernel::readEntryView(record.payload));
               return factsOf(entry, spec, facts);

@@ -162,8 +162,8 @@ TEST(VerifiedIntake, TheEntryOfTheJournalSaysWhereTo) {
               ElementsAre(R"(approved {"orgs":["org-a.example"],"type":"Intake","v":"proj/F1"})"));
 }
 
-// The portfolio is not there yet: refused for good, said, and not tried again by itself.
-TEST(VerifiedIntake, WithoutAPortfolioItIsSaid) {
+// The portfolio is not there yet: the finding waits, over a restart too, and is taken in when it begins; once.
+TEST(VerifiedIntake, AFindingWaitsForItsPortfolio) {
   Lab lab;
   ASSERT_TRUE(lab.open().ok());
   ASSERT_TRUE(lab.begin(0, "proj", kBody).ok());
@@ -173,7 +173,19 @@ TEST(VerifiedIntake, WithoutAPortfolioItIsSaid) {
                   .ok());
   ASSERT_TRUE(lab.settle().ok());
   EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
-  EXPECT_EQ(lab.replica().agents()->counters().failed, 1u);
+  EXPECT_EQ(lab.replica().agents()->counters().failed, 0u) << "waiting is no failure";
+  lab.crash();
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(1, "another", "{}").ok());
+  ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  ASSERT_TRUE(lab.begin(1, "proj", "{}").ok());
+  ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+  lab.wait(3 * 24 * 3'600'000);
+  ASSERT_TRUE(lab.begin(1, "third", "{}").ok());
+  ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
 }
 
 // Write step `step` of one disk is the last one of this life; whether the story got there.
