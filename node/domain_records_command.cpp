@@ -13,8 +13,10 @@
 #include "domains/disclosure/records/import.h"
 #include "node/cli.h"
 #include "node/durable_file.h"
+#include "node/ledger_rows.h"
 #include "node/line_reader.h"
 #include "node/refusals.h"
+#include "node/replica_dir.h"
 #include "node/store_dir.h"
 
 namespace witan::node {
@@ -44,6 +46,7 @@ struct ExportArguments {
   std::string domain;
   std::string to;
   std::string store;
+  std::string dir;
   std::string entity = "portfolio";
   std::vector<std::string> only;
   Publisher publisher;
@@ -201,10 +204,26 @@ Result<int> importRecords(const ImportArguments& a) {
 Result<int> exportPortfolio(const ExportArguments& a) {
   WITAN_DO(knownDomain(a.domain));
   WITAN_DO(a.publisher.validate());
-  WITAN_TRY(opened, openStoreDir({.dir = a.store, .domain = std::string(kOnlyDomain)}));
-  const kernel::EntityState* entity = opened.ledger->partition().state(a.entity);
+  if (a.store.empty() == a.dir.empty())
+    return invalid("the ledger is given once", "--store of witan run, or --dir of a node or of witan agent run");
+  std::optional<StoreDir> opened;  // what holds the state
+  std::unique_ptr<NodeDir> node;
+  const kernel::EntityState* entity = nullptr;
+  if (!a.dir.empty()) {
+    WITAN_TRY(path, replicaDirPath(a.dir));
+    WITAN_TRY(atRest, openAtRest(path));
+    node = std::move(atRest);
+    Replica& replica = node->replica();
+    if (PartitionHost* host = replica.host(replica.partitionFor(kOnlyDomain, a.entity)))
+      entity = host->partition().state(a.entity);
+  } else {
+    WITAN_TRY(store, openStoreDir({.dir = a.store, .domain = std::string(kOnlyDomain)}));
+    opened = std::move(store);
+    entity = opened->ledger->partition().state(a.entity);
+  }
   if (entity == nullptr)
-    return Error{ErrorCode::notFound, "no portfolio \"" + std::string(clip(a.entity)) + "\" in " + a.store,
+    return Error{ErrorCode::notFound,
+                 "no portfolio \"" + std::string(clip(a.entity)) + "\" in " + (a.dir.empty() ? a.store : a.dir),
                  "name it with --entity"};
   const Exported exported = exportRecords(stateOf(*entity), *parseEnum<ExportFormat>(a.to), a.publisher, a.only);
   for (const json::object& document : exported.documents) {
@@ -244,7 +263,8 @@ CLI::App* exported = domain.add_subcommand(
     "export", "Print what a portfolio has disclosed as CSAF VEX or CVE JSON, one document a line");
 exported->add_option("name", out->domain, "Domain: disclosure")->required();
 exported->add_option("--to", out->to, "Form of the documents")->required()->check(CLI::IsMember({"csaf", "cve"}));
-exported->add_option("--store", out->store, "Folder of the ledger (see witan run --store)")->required();
+exported->add_option("--store", out->store, "Folder of the ledger (see witan run --store)");
+exported->add_option("--dir", out->dir, "Or a data directory that no node has open, as witan agent run makes it");
 exported->add_option("--entity", out->entity, "The portfolio")->capture_default_str();
 exported->add_option("--only", out->only, "These vulnerabilities only");
 exported->add_option("--publisher", out->publisher.name, "Who publishes")->capture_default_str();

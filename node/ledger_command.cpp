@@ -22,6 +22,7 @@ struct LedgerArguments {
   std::string store;
   std::string dir;
   std::string domain;
+  std::string partition;
   bool follow = false;
   std::string entity;
   std::size_t count = 20;
@@ -233,10 +234,13 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
   };
   // Those that also know a node's ledgers.
   const auto alsoLive = [&](CLI::App* command) {
-    command->add_option("--dir", a->dir, "Data directory of a node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
+    command->add_option("--dir", a->dir,
+                        "Data directory of a node, running or not, or of `witan agent run`; default $WITAN_DIR, else "
+                        "$XDG_DATA_HOME/witan");
   };
   const auto liveOf = [](const LedgerArguments& args) {
-    return LiveLedger{args.dir, args.entity, args.domain, args.count, args.follow, args.replay, args.json};
+    return LiveLedger{args.dir, args.entity, args.domain, args.partition, args.count,
+                      args.seq, args.follow, args.replay, args.json};
   };
   CLI::App* tailCommand =
       verb("tail", "The last decisions, oldest first", "witan ledger tail --store DIR --entity David -n 0", tail);
@@ -253,9 +257,18 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
     Status status = tail(*a);
     exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
   });
-  verb("show", "One decision", "witan ledger show 7 --store DIR", show)
-      ->add_option("seq", a->seq, "Its number")
-      ->required();
+  CLI::App* showCommand = verb("show", "One decision", "witan ledger show 7 --store DIR", show);
+  showCommand->add_option("seq", a->seq, "Its number")->required();
+  showCommand->add_option("--partition", a->partition, "In which ledger of a data directory, if several have it");
+  alsoLive(showCommand);
+  showCommand->callback([a, liveOf, &exitCode] {
+    if (a->store.empty()) {
+      exitCode = liveShow(liveOf(*a));
+      return;
+    }
+    Status status = show(*a);
+    exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
+  });
   CLI::App* verifyCommand =
       verb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
            "witan ledger verify --store DIR --replay", [](const LedgerArguments&) { return okStatus(); });

@@ -251,8 +251,8 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
     if (commit) digest->required();
     command->add_option("--reason", a->reason, "Why; kept in the ledger");
     command->add_option("--at", a->at, "Time of the decision; now by default");
-    command->add_option("--operation-id", a->operationId,
-                        "Name of this decision; derived from the proposal by default");
+    command->add_option("--operation-id", a->operationId, "Name of this decision; derived from the proposal by default")
+        ->check([](const std::string& id) { return id.empty() ? std::string("it is empty") : std::string(); });
     return command;
   };
   CLI::App* approve =

@@ -223,8 +223,9 @@ void addPartition(CLI::App& app, int& exitCode) {
 // --- asking
 
 struct AskArguments : LiveArguments {
-  std::string domain, entity, role, action = "{}", operationId, file = "-";
-  std::uint64_t waitMs = 10'000;
+  std::string domain, entity, role, action = "{}", file = "-";
+  std::optional<std::string> operationId;
+  std::int64_t waitMs = 10'000;
   bool exitCode = false;
 };
 
@@ -248,12 +249,15 @@ int exitCodeOf(const std::string& outcome) {
 }
 
 Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
+  if (a.operationId && a.operationId->empty())
+    return invalid("--operation-id is empty", "leave it out, and the operation gets one");
+  if (a.waitMs < 0) return invalid("--wait-ms " + std::to_string(a.waitMs) + " is negative", "0 does not wait");
   auto value = parseJson(a.action);
   if (!value.ok()) return invalid(std::string(begin ? "--init" : "ACTION") + ": " + value.error().message);
   json::object body{{"domain", a.domain}, {"entity", a.entity}, {"waitMs", a.waitMs}};
   body[begin ? "init" : "action"] = *value;
   if (!begin) body["role"] = a.role;
-  if (!a.operationId.empty()) body["operationId"] = a.operationId;
+  if (a.operationId) body["operationId"] = *a.operationId;
   WITAN_TRY(answer, client.post(begin ? "/v1/entities" : "/v1/propose", body));
   const std::string outcome = shown(answer, "outcome");
   (void)print(answer, a.json, outcomeWords);

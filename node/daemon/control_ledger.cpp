@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "node/daemon/control_routes.h"
+#include "node/ledger_rows.h"
 #include "node/verify_hosts.h"
 
 namespace witan::node::control {
@@ -9,28 +10,6 @@ namespace witan::node::control {
 namespace {
 
 constexpr std::uint64_t kMostEntries = 10'000;
-
-std::vector<std::string> invariantsOf(const kernel::DomainModule& module) {
-  std::vector<std::string> ids{std::string(kernel::kKernelIntegrity)};
-  for (const kernel::InvariantInfo& invariant : module.signature().invariants) ids.push_back(invariant.id);
-  return ids;
-}
-
-json::object entryOf(const PartitionHost& host, const StoredEntry& entry) {
-  json::object row{{"partition", host.id()},
-                   {"seq", entry.seq},
-                   {"leafHash", toHex(entry.leaf)},
-                   {"story", entryStory(entry.entry)}};
-  auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())),
-                          {.bytes = 4 * kernel::kRecordTextMax, .depth = 64});
-  row["entry"] = parsed.ok() ? std::move(*parsed) : json::value(nullptr);
-  return row;
-}
-
-bool isOf(const PartitionHost& host, const std::string& domain, const std::string& partition) {
-  return (domain.empty() || host.module().signature().domain == domain) &&
-         (partition.empty() || host.id() == partition);
-}
 
 Error noLedgers() {
   return {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"};
@@ -44,41 +23,20 @@ void ledger(const ControlCall& call) {
   if (replica.hosts().empty()) return call.refuse(noLedgers());
   auto limit = call.number("limit", 20);
   if (!limit.ok()) return call.refuse(limit.error());
-  const std::size_t most = std::min(*limit, kMostEntries);
-  const std::string domain = call.text("domain"), partition = call.text("partition"), entity = call.text("entity");
-  std::vector<std::pair<std::int64_t, json::object>> rows;
-  for (const auto& [id, host] : replica.hosts()) {
-    if (!isOf(*host, domain, partition)) continue;
-    std::size_t found = 0;
-    for (std::uint64_t n = host->durableBatches(); n > 0 && found < most; --n) {
-      std::vector<std::pair<std::int64_t, json::object>> batch;
-      const Status read = visitBatch(*host, n - 1, [&, &ledger = *host](const StoredEntry& entry) {
-        if (entity.empty() || entry.entry.entity == entity)
-          batch.emplace_back(entry.entry.time.micros, entryOf(ledger, entry));
-      });
-      if (!read.ok()) return call.refuse(read.error());
-      found += batch.size();
-      rows.insert(rows.end(), std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.first, a.second.at("seq").as_uint64()) < std::pair(b.first, b.second.at("seq").as_uint64());
-  });
-  json::array list;
-  for (std::size_t i = rows.size() > most ? rows.size() - most : 0; i < rows.size(); ++i)
-    list.push_back(std::move(rows[i].second));
-  call.answer({{"entries", std::move(list)}});
+  auto rows = newestRows(replica, {call.text("domain"), call.text("partition"), call.text("entity")},
+                         std::min(*limit, kMostEntries));
+  if (!rows.ok()) return call.refuse(rows.error());
+  call.answer({{"entries", *std::move(rows)}});
 }
 
 void ledgerStream(const ControlCall& call) {
   if (call.daemon.replica().hosts().empty()) return call.refuse(noLedgers());
   const auto stream = call.reply->stream({});
-  const std::string domain = call.text("domain"), entity = call.text("entity");
-  const std::uint64_t handle =
-      call.daemon.follow([stream, domain, entity](PartitionHost& host, const StoredEntry& entry) {
-        if (!isOf(host, domain, "") || (!entity.empty() && entry.entry.entity != entity)) return;
-        stream->send("entry", canonicalJson(entryOf(host, entry)), host.id() + "/" + std::to_string(entry.seq));
-      });
+  const RowFilter filter{call.text("domain"), "", call.text("entity")};
+  const std::uint64_t handle = call.daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
+    if (!filter.takes(host) || !filter.takes(entry)) return;
+    stream->send("entry", canonicalJson(entryRow(host, entry)), host.id() + "/" + std::to_string(entry.seq));
+  });
   Daemon& daemon = call.daemon;
   stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
 }

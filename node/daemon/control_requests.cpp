@@ -68,6 +68,8 @@ void answerTraced(const ControlCall& call, const std::shared_ptr<const Tracer::A
 
 void ask(const ControlCall& call, Result<Request> request) {
   if (!request.ok()) return call.refuse(request.error());
+  if (call.body.contains("operationId") && call.text("operationId").empty())
+    return call.refuse(invalid("operationId is empty", "leave it out, and the operation gets one"));
   auto wait = call.number("waitMs", kDefaultWaitMs);
   if (!wait.ok()) return call.refuse(wait.error());
   const std::string operation = request->operationId;

@@ -28,7 +28,8 @@ Status Outbox::load(const store::Reader& store) {
     if (status.ok() && key.substr(kRows.size()) != waiting.request.operationId)
       status = corrupt("a request of the outbox stands under another id");
     if (!status.ok()) return false;
-    due_.emplace(waiting.dueMs, waiting.request.operationId);
+    waiting.place = nextPlace_++;
+    due_.insert(dueOf(waiting));
     waiting_.emplace(std::string(key.substr(kRows.size())), std::move(waiting));
     return status.ok();
   }));
@@ -47,8 +48,9 @@ Status Outbox::accept(const Request& request, std::int64_t nowMs, store::WriteBa
     WordWriter words;
     out.put(std::string(kRows) + request.operationId, words.message(request));
   }
-  waiting_.emplace(request.operationId, Waiting{request, nowMs, 0});
-  due_.emplace(nowMs, request.operationId);
+  const Waiting& waiting =
+      waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
+  due_.insert(dueOf(waiting));
   return okStatus();
 }
 
@@ -57,7 +59,7 @@ bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   if (at == waiting_.end()) return false;
   if (mutated(Mutant::neverForget)) return true;
   out.erase(std::string(kRows) + at->first);
-  due_.erase({at->second.dueMs, at->first});
+  due_.erase(dueOf(at->second));
   waiting_.erase(at);
   return true;
 }
@@ -68,9 +70,9 @@ Outbox::Waiting* Outbox::find(std::string_view operationId) {
 }
 
 void Outbox::tryAt(Waiting& waiting, std::int64_t ms) {
-  due_.erase({waiting.dueMs, waiting.request.operationId});
+  due_.erase(dueOf(waiting));
   waiting.dueMs = ms;
-  due_.emplace(ms, waiting.request.operationId);
+  due_.insert(dueOf(waiting));
 }
 
 void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
@@ -85,21 +87,21 @@ void Outbox::hurry(std::int64_t nowMs) {
   due_.clear();
   for (auto& [id, waiting] : waiting_) {
     if (!mutated(Mutant::neverRetry) || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
-    due_.emplace(waiting.dueMs, id);
+    due_.insert(dueOf(waiting));
   }
 }
 
 std::vector<std::string> Outbox::due(std::int64_t nowMs) const {
   std::vector<std::string> ids;
-  for (const auto& [ms, id] : due_) {
-    if (ms > nowMs) break;
-    ids.push_back(id);
+  for (const Due& one : due_) {
+    if (one.ms > nowMs) break;
+    ids.push_back(one.id);
   }
   return ids;
 }
 
 std::optional<std::int64_t> Outbox::dueMs() const {
-  return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
+  return due_.empty() ? std::nullopt : std::optional(due_.begin()->ms);
 }
 
 }  // namespace witan::node

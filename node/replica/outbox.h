@@ -27,6 +27,7 @@ class Outbox {
     Request request;
     std::int64_t dueMs = 0;  // of the next try
     unsigned tries = 0;
+    std::uint64_t place = 0;  // in the order of arrival: of what is due at once, what came first goes first
   };
 
   // Errors: corrupt, naming the row.
@@ -40,7 +41,7 @@ class Outbox {
   Waiting* find(std::string_view operationId);
   // By operation id.
   const std::map<std::string, Waiting, std::less<>>& all() const { return waiting_; }
-  // The operation ids of what is due, by due time.
+  // The operation ids of what is due, by due time, then arrival (after a restart: by operation id).
   std::vector<std::string> due(std::int64_t nowMs) const;
   // Notes a try and when the next is due.
   void tried(Waiting& waiting, std::int64_t nowMs);
@@ -54,8 +55,17 @@ class Outbox {
   std::size_t size() const { return waiting_.size(); }
 
  private:
+  struct Due {
+    std::int64_t ms = 0;
+    std::uint64_t place = 0;
+    std::string id;
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+  static Due dueOf(const Waiting& waiting) { return {waiting.dueMs, waiting.place, waiting.request.operationId}; }
+
   std::map<std::string, Waiting, std::less<>> waiting_;
-  std::set<std::pair<std::int64_t, std::string>> due_;  // the same by due time
+  std::set<Due> due_;  // the same by due time
+  std::uint64_t nextPlace_ = 0;
 };
 
 }  // namespace witan::node

@@ -180,7 +180,6 @@ void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
 
 // A decision is there to stay: whoever waits for it is told.
 void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
-  (void)now;
   if (release.answer.outcome == kernel::Outcome::duplicate) ++counters_.duplicates;
   if (release.answer.kind == AnswerKind::frozen) ++counters_.frozen;
   if (release.boundElsewhere) ++counters_.boundElsewhere;
@@ -197,6 +196,8 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     if (desk_) desk_->frozen(release.answer);
     return;
   }
+  // What waited for the counselor goes on at once, in the order in which it came.
+  if (release.kind == RequestKind::commit || release.kind == RequestKind::reject) outbox_.hurry(now.ms);
   if (waiting != nullptr) outbox_.settle(release.answer.operationId, pending_);
   if (etcd_) etcd_->answered(release.answer);
   out.answers.push_back({release.kind, std::move(release.answer)});

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/seams.h"
 #include "domains/disclosure/disclosure.h"
+#include "node/ledger_reader.h"
 #include "node/node_dir.h"
 #include "tests/node/node_process.h"
 #include "tests/node/program.h"
@@ -40,6 +44,24 @@ std::map<std::string, int> phasesIn(const std::string& dir, const std::string& p
   return phases;
 }
 
+// What was decided of a portfolio, in order.
+std::string decidedIn(const std::string& dir, const std::string& portfolio) {
+  const Time wall = SystemClock().now();
+  const auto opened =
+      NodeDir::open(dir, {{"disclosure", "verification", "udt", "budget", "joint", "moderation"}, 8, nullptr},
+                    {wall, wall.micros / 1000});
+  if (!opened.ok()) return opened.error().message;
+  Replica& replica = (*opened)->replica();
+  std::string all;
+  const Status read =
+      forEachEntry(replica.host(replica.partitionFor("disclosure", portfolio))->rows(), [&](const StoredEntry& e) {
+        all += entryStory(e.entry) + "\n";
+        return true;
+      });
+  EXPECT_TRUE(read.ok());
+  return all;
+}
+
 std::vector<std::string> working(const std::string& dir, const std::string& feed) {
   std::vector<std::string> words{"agent", "run", "--dir", dir, "--feed", feed};
   for (const char* agent :
@@ -62,6 +84,23 @@ TEST(DisclosureAgents, APortfolioRunsToItsEnd) {
   const Finished check = runWitan({"agent", "check", "--dir", dir});
   EXPECT_EQ(check.exitCode, 0) << check.out;
   EXPECT_THAT(check.out, HasSubstr("ok: "));
+
+  // Its ledgers are read by the flag that made them.
+  const Finished verified = runWitan({"ledger", "verify", "--dir", dir, "--replay"});
+  EXPECT_EQ(verified.exitCode, 0) << verified.err;
+  EXPECT_THAT(verified.out, HasSubstr("ok "));
+  const Finished tail = runWitan({"ledger", "tail", "--dir", dir, "-n", "1", "--domain", "disclosure"});
+  EXPECT_THAT(tail.out, HasSubstr("Disclosure proposes ExecuteDisclosure")) << tail.err;
+  const std::string partition = tail.out.substr(0, tail.out.find(' '));
+  const Finished shown = runWitan({"ledger", "show", "1", "--dir", dir, "--partition", partition});
+  EXPECT_THAT(shown.out, HasSubstr("leaf hash ")) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr(partition + "     1  "));
+  EXPECT_THAT(runWitan({"ledger", "show", "99999", "--dir", dir}).err, HasSubstr("no entry 99999"));
+  EXPECT_THAT(runWitan({"ledger", "tail", "--dir", scratch / "nowhere"}).err, HasSubstr("no device lives in"));
+  const Finished exported = runWitan({"domain", "export", "disclosure", "--to", "csaf", "--dir", dir});
+  EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 6) << exported.err;
+  EXPECT_EQ(runWitan({"domain", "export", "disclosure", "--to", "csaf"}).exitCode, 1);
+  EXPECT_EQ(runWitan({"state", "show", "disclosure-reports", "--dir", dir}).exitCode, 0);
 }
 
 // An exploited vulnerability: the lab asks to disclose it at once, and waits for its lead; then work goes on.
@@ -89,6 +128,42 @@ TEST(DisclosureAgents, AHumanIsAskedWhereItEscalates) {
   const Finished answered = runWitan(working(dir, scratch / "answers.jsonl"));
   EXPECT_EQ(answered.exitCode, 0) << answered.err;
   EXPECT_EQ(phasesIn(dir, "p"), (std::map<std::string, int>{{"DISCLOSED", 1}})) << answered.out;
+}
+
+const std::string kBegins =
+    R"({"at":"2026-01-01T09:00:00Z","id":"disclosure/p/portfolio","type":"disclosure.portfolio","payload":{"portfolio":"p"}})"
+    "\n";
+
+// A portfolio that waits for its lead holds up the others in it: they wait too, and that is no failure. What the
+// ledger says does not depend on what the device happens to be called.
+TEST(DisclosureAgents, WaitingForACounselorIsNoFailure) {
+  const Scratch scratch;
+  std::string feed = kBegins;
+  const auto known = [&](const std::string& v, const std::string& day, const std::string& more) {
+    feed += R"({"at":"2026-)" + day + R"(T09:00:00Z","id":"disclosure/p/)" + v +
+            R"(/case","type":"disclosure.case","payload":{"portfolio":"p","orgs":["o"],"maintainer":"m@o","v":")" + v +
+            "\"" + more + "}}\n";
+  };
+  known("V-1", "01-02", "");
+  known("V-1", "01-05", R"(,"acknowledged":true)");
+  known("V-1", "01-20", R"(,"acknowledged":true,"exploited":true)");
+  for (const char* v : {"V-2", "V-3", "V-4"}) known(v, "01-21", R"(,"severity":"HIGH","patch":"IN_DEVELOPMENT")");
+  scratch.write("feed.jsonl", feed);
+  const Finished first = runWitan(working(scratch / "one", scratch / "feed.jsonl"));
+  EXPECT_EQ(first.exitCode, 0) << first.out << first.err;
+  EXPECT_THAT(first.out, Not(HasSubstr("agent failed")));
+  const std::string answers =
+      R"({"at":"2026-01-22T09:00:00Z","counselor":"psirt.lead","domain":"disclosure","entity":"p","decision":"commit",)"
+      R"("edit":{"waivers":{"add":[["EMBARGO_ENFORCEMENT","V-1"],["PATCH_BEFORE_DISCLOSURE","V-1"]]}}})"
+      "\n";
+  scratch.write("feed.jsonl", feed + answers);
+  std::set<std::string> told;
+  for (const char* dir : {"two", "three", "four"}) {
+    const Finished ran = runWitan(working(scratch / dir, scratch / "feed.jsonl"));
+    EXPECT_EQ(ran.exitCode, 0) << ran.out << ran.err;
+    told.insert(ran.out.substr(ran.out.rfind('\n', ran.out.size() - 2) + 1) + decidedIn(scratch / dir, "p"));
+  }
+  EXPECT_EQ(told.size(), 1u) << ::testing::PrintToString(told);
 }
 
 TEST(DisclosureAgents, BadCasesAndCounselorsAreNamed) {

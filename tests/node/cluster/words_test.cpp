@@ -140,6 +140,17 @@ TEST(Words, ExitCodesTellHowAProposalFared) {
   ASSERT_TRUE(begin(node)) << node.log();
   const std::string today = formatTime(SystemClock().now()).substr(0, 10);
   ASSERT_EQ(node.run({"begin", "budget", "team", "--exit-code"}).exitCode, 0);
+  // What is given wrong is named, and nothing is begun or proposed.
+  for (const auto& [option, value, why] : {std::tuple{"--operation-id", "", "--operation-id is empty"},
+                                           std::tuple{"--wait-ms", "-1", "--wait-ms -1 is negative"}})
+    for (const Finished& refused :
+         {node.run({"begin", "budget", "wrong", option, value}),
+          node.run({"propose", "budget", "team", "Spender", R"({"type":"Spend"})", option, value})}) {
+      EXPECT_EQ(refused.exitCode, 1) << refused.out;
+      EXPECT_THAT(refused.err, HasSubstr(why));
+    }
+  const auto refused = node.post("/v1/entities", {{"domain", "budget"}, {"entity", "wrong"}, {"operationId", ""}});
+  EXPECT_THAT(refused.error().message, HasSubstr("operationId is empty"));
   ASSERT_EQ(node.run({"begin", "udt", "David"}).exitCode, 0);
   const auto code = [&](const Node& from, std::vector<std::string> words, bool wanted = true) {
     words.insert(words.begin(), "propose");

@@ -41,6 +41,17 @@ TEST(Outbox, OneIdIsOneRequest) {
   EXPECT_EQ(outbox.find("op-1")->request, spend("op-1", 10));
 }
 
+// Ids are hashes of who asks: what is due at once goes out as it came, whoever that is.
+TEST(Outbox, WhatIsDueAtOnceGoesOutAsItCame) {
+  Outbox outbox;
+  store::WriteBatch rows;
+  for (const char* id : {"op-9", "op-1", "op-5"}) ASSERT_TRUE(outbox.accept(spend(id, 10), 0, rows).ok());
+  EXPECT_THAT(outbox.due(0), ::testing::ElementsAre("op-9", "op-1", "op-5"));
+  for (const char* id : {"op-1", "op-5", "op-9"}) outbox.tried(*outbox.find(id), 0);
+  outbox.hurry(100);
+  EXPECT_THAT(outbox.due(100), ::testing::ElementsAre("op-9", "op-1", "op-5"));
+}
+
 TEST(Outbox, TriesAreSpacedByBackoffUpToAMinute) {
   Outbox outbox;
   store::WriteBatch rows;

@@ -1,0 +1,32 @@
+// Entries of the ledgers of a Replica as rows of JSON, for the control API of a running node and for commands on a data
+// directory that no node has open.
+//
+//   {"partition", "seq", "leafHash", "story", "entry"}
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/json.h"
+#include "node/daemon/ledger_feed.h"
+#include "node/node_dir.h"
+
+namespace witan::node {
+
+struct RowFilter {
+  std::string domain, partition, entity;  // empty: any
+  bool takes(const PartitionHost& host) const;
+  bool takes(const StoredEntry& entry) const { return entity.empty() || entry.entry.entity == entity; }
+};
+
+json::object entryRow(const PartitionHost& host, const StoredEntry& entry);
+
+// The newest `most` of each ledger, then of all of them by time, oldest first. Errors: of reading the ledgers.
+Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, std::size_t most);
+
+// A data directory that no node has open, whether it is of a cluster or `witan agent run` made it, with all domains and
+// without agents. Errors: notFound; conflict, a process has it open; of its files.
+Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);
+
+}  // namespace witan::node
