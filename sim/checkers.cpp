@@ -39,8 +39,8 @@ constexpr CheckerInfo kCheckers[] = {
     {"ledger-rules",
      "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
     {"fences",
-     "No epoch has two owners, nothing of an epoch that was over stands in the log, and who knows that it is over "
-     "neither decides nor takes anything more in it."},
+     "No epoch has two owners, nothing of an epoch that was over stands in the log, a log in etcd never has a gap, and "
+     "who knows that an epoch is over neither decides nor takes anything more in it."},
     {"no-decision-lost", "What somebody was told is decided stands in the log, or was set aside and reported."},
     {"answers", "What clients were told is what stands in the ledger, in an order that fits who asked when."},
     {"linearizability", "One order of all operations, which real time allows, explains every answer."},

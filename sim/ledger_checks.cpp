@@ -3,6 +3,7 @@
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
+#include "sim/check/lost_decisions.h"
 #include "sim/history.h"
 #include "sim/world.h"
 
@@ -89,20 +90,19 @@ Result<PartitionLog> World::logAt(Seat& at, const std::string& id) {
   return readLog(batches);
 }
 
-// Operation ids of the entries that devices took out of their logs and kept.
-std::set<std::string> World::keptAside(const std::string& id) {
-  std::set<std::string> ids;
+// The entries that devices took out of their logs and kept.
+std::vector<LedgerLine> World::keptAside(const std::string& id) {
+  std::vector<LedgerLine> kept;
   for (auto& at : seats_) {
     const Status scanned = at->device->disk(2).scan("x/" + id + "/", {}, [&](std::string_view, std::string_view value) {
       const std::string batch(value);
       auto log = readLog({&batch, 1});
-      if (log.ok())
-        for (const LedgerLine& line : log->lines) ids.insert(line.entry.operationId);
+      if (log.ok()) std::move(log->lines.begin(), log->lines.end(), std::back_inserter(kept));
       return true;
     });
     if (!scanned.ok()) trace(at->device->index(), "check", "what was set aside is unreadable", scanned.error().message);
   }
-  return ids;
+  return kept;
 }
 
 // Entries that were taken out of a log were reported there, so that people can look after them. "" or what was not.
@@ -140,19 +140,17 @@ std::string World::unreported(const std::string& id) {
 // had it is gone.
 std::string World::lostDecision(const std::vector<Operation>& operations, const PartitionLog& log,
                                 const std::string& id) {
-  std::set<std::string_view> there;
-  for (const LedgerLine& line : log.lines) there.insert(line.entry.operationId);
-  std::optional<std::set<std::string>> aside;
-  for (const Operation& operation : operations) {
-    if (!operation.returned || operation.answer.decision.seq == 0 || there.contains(operation.operationId)) continue;
-    if (!aside) aside = keptAside(id);
-    if (aside->contains(operation.operationId)) continue;
-    if (!etcd_ && diskLostSince(book_.losses(), operation)) {
+  std::vector<const Operation*> all;
+  for (const Operation& operation : operations) all.push_back(&operation);
+  std::vector<const Operation*> gone = toldAndGone(all, log.lines);
+  if (!gone.empty()) gone = toldAndGone(gone, keptAside(id));
+  for (const Operation* operation : gone) {
+    if (!etcd_ && diskLostSince(book_.losses(), *operation)) {
       probe("decision lost with its disk");
       continue;
     }
-    return nameOf(operation) + " was told of entry " + std::to_string(operation.answer.decision.seq) + " in " +
-           nameOf(operation.answer.epoch) + "; it is in no log, and nobody reported it as set aside";
+    return nameOf(*operation) + " was told of entry " + std::to_string(operation->answer.decision.seq) + " in " +
+           nameOf(operation->answer.epoch) + "; it is in no log, and nobody reported it as set aside";
   }
   return {};
 }

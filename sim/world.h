@@ -239,7 +239,7 @@ class World final : NetworkHooks, EtcdHooks {
   void checkLedger(const kernel::DomainModule& module, const std::string& id);
   std::string rowsSound(const kernel::DomainModule& module, const std::string& id);
   Result<PartitionLog> logAt(Seat& at, const std::string& id);
-  std::set<std::string> keptAside(const std::string& id);
+  std::vector<LedgerLine> keptAside(const std::string& id);
   std::string unreported(const std::string& id);
   std::string lostDecision(const std::vector<Operation>& operations, const PartitionLog& log, const std::string& id);
 

@@ -64,7 +64,7 @@ class AnswerCheck {
   std::string answers() {
     for (const Operation& operation : operations_) {
       const Entry* entry = entryOf(operation);
-      if (entry != nullptr && isActOf(*entry, operation)) noteAsked(operation, *entry);
+      if (entry != nullptr && isActOf(*entry, operation) && isOfPlan(*entry, operation)) noteAsked(operation, *entry);
       if (!operation.returned) continue;
       if (std::string problem = answer(operation, entryOf(operation, operation.answer.decision.seq)); !problem.empty())
         return problem;

@@ -3,7 +3,8 @@
 //
 // Each check refuses what none of the others would:
 //   every entry has one number, one operation id that no other has (but one turned away for its plan), and an operation
-//   that asked for it; every answer that names an entry names the one that is there, and says of it what it says
+//   that asked for it, under its plan; every answer that names an entry names the one that is there, and says of it
+//   what it says
 //   (`duplicate` too), unless it was declared lost; what was decided before one asked is answered `duplicate`, not
 //   decided or forgotten; who had an answer before another asked has the smaller number; `frozen` is told only while a
 //   proposal may have been pending.

@@ -94,6 +94,10 @@ bool isActOf(const kernel::Entry& entry, const Operation& operation) {
          entry.counselor == operation.counselor && entry.decision == decisionText(operation);
 }
 
+bool isOfPlan(const kernel::Entry& entry, const Operation& operation) {
+  return asView(entry.planDigest) == operation.plan && asView(entry.runKey) == operation.run;
+}
+
 const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine* const> ofItsId) {
   for (const LedgerLine* line : ofItsId)
     if (asView(line->entry.planDigest) == operation.plan) return *line;
@@ -124,8 +128,8 @@ void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
     const LedgerLine& line = lineFor(operation, found->second);
     if (!isActOf(line.entry, operation)) continue;
     // Of one id and two plans this may be the one whose decision was lost: the entry is the other's, and binds its run.
-    const bool itsPlan = asView(line.entry.planDigest) == operation.plan && asView(line.entry.runKey) == operation.run;
-    if (!itsPlan && !(operation.returned && told.outcome == kernel::Outcome::duplicate)) continue;
+    if (!isOfPlan(line.entry, operation) && !(operation.returned && told.outcome == kernel::Outcome::duplicate))
+      continue;
     operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
     entries.add(nameOfLine(line), operations, i,
                 told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);

@@ -70,6 +70,9 @@ std::string nameOf(const Operation& operation);
 // Is the entry of the act that the operation asked for (one id, one act)?
 bool isActOf(const kernel::Entry& entry, const Operation& operation);
 
+// Was the entry asked for in the operation's run, by its plan (neither, if it has none)?
+bool isOfPlan(const kernel::Entry& entry, const Operation& operation);
+
 // Of the entries with the operation's id the one that it asked for: of two, that of its own plan (F3). Requires: any.
 const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine* const> ofItsId);
 

@@ -159,6 +159,15 @@ TEST_F(Answers, AnEntryThatNobodyAskedFor) {
   refuses("asked for by nobody");
 }
 
+// One id, one act, but another plan than anybody's (F3).
+TEST_F(Answers, AnEntryUnderAPlanThatNobodyAskedFor) {
+  kernel::Entry& entry = lineOf(first(Outcome::approved)).entry;
+  const Hash run = sha256("run"), plan = sha256("plan");
+  entry.runKey.assign(run.begin(), run.end());
+  entry.planDigest.assign(plan.begin(), plan.end());
+  refuses("asked for by nobody");
+}
+
 TEST_F(Answers, AnEntityThatNobodyBegan) {
   std::erase_if(history, [](const Operation& operation) { return operation.kind == OperationKind::init; });
   refuses("nobody began its entity");
