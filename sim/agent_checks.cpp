@@ -5,12 +5,32 @@
 #include "agents/wake/wake_checks.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
+#include "sim/check/ledger_facts.h"
 #include "sim/sim_agents.h"
 #include "sim/world.h"
 
 namespace witan::sim {
 
 using namespace replication;
+
+namespace {
+
+// Mails that nobody ever sent, where some device at some time knew of no confirmation.
+std::set<OperationId> perhapsDenied(const std::map<RunKey, PlanView>& plans,
+                                    const std::map<std::string, std::uint64_t>& probes,
+                                    const std::map<std::string, std::uint64_t>& calls) {
+  std::set<OperationId> denied;
+  if (!probes.contains("mails not confirmed")) return denied;
+  for (const auto& [run, view] : plans) {
+    if (!view.winner) continue;
+    for (std::size_t i = 0; i < view.winner->operations.size(); ++i)
+      if (view.winner->body.actions[i].toolName == "sim.mail" && !calls.contains(view.winner->operations[i].hex()))
+        denied.insert(view.winner->operations[i]);
+  }
+  return denied;
+}
+
+}  // namespace
 
 void World::checkAgents() {
   if (plan_.options.cluster.hosts == 0) return;
@@ -28,6 +48,7 @@ void World::checkAgents() {
   if (const std::string wrong = checkRuns(*first); !wrong.empty()) return failed("runs", wrong);
   auto records = agentRecordsOf(first->device->replica().data());
   if (!records.ok()) return failed("store", first->device->name() + ": " + records.error().message);
+  options.denied = perhapsDenied(records->plans, result_.probes, toolCalls_);
   if (const std::string wrong = checkOperations(*records, options); !wrong.empty()) return failed("operations", wrong);
   if (const std::string wrong = checkCompensations(*records, options); !wrong.empty()) return failed("sagas", wrong);
   for (const auto& [run, plans] : records->plans)
@@ -63,7 +84,7 @@ std::string World::checkRuns(Seat& at) {
   auto runs = agents::knownRuns(**space);
   if (!runs.ok()) return runs.error().message;
   std::vector<const agents::AgentSpec*> specs;
-  const auto setup = simAgentSetup();
+  const auto setup = simAgents().setup;
   for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
   auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
   if (!unwoken.ok()) return unwoken.error().message;
@@ -77,6 +98,7 @@ std::string World::checkRuns(Seat& at) {
   for (const BookedTurn& turn : turns_)
     if (turn.durable)
       expected.push_back({"what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard", turn.run});
+  expectFacts(expected);
   if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
   for (const std::string& id : data.spaceIds()) {
     auto batches = agents::batchesOf(*data.findSpace(id));
@@ -84,6 +106,32 @@ std::string World::checkRuns(Seat& at) {
     if (const auto untyped = agents::untypedTokens(*batches); !untyped.empty()) return untyped.front();
   }
   return {};
+}
+
+// What a ledger says wakes who watches it, on the devices that keep it and let agents work.
+void World::expectFacts(std::vector<ExpectedRun>& expected) {
+  const agents::AgentSpec* herald = nullptr;
+  const auto setup = simAgents().setup;
+  for (const agents::Agent* agent : setup->agents)
+    if (!agent->spec().ledgers.empty()) herald = &agent->spec();
+  WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");
+  for (auto& at : seats_) {
+    if (at->retired || at->device->replica().agents() == nullptr || at->device->replica().hosts().empty()) continue;
+    for (const auto& [id, host] : at->device->replica().hosts())
+      for (const agents::LedgerSpec& spec : herald->ledgers) {
+        if (host->module().signature().domain != spec.domain) continue;
+        auto log = logAt(*at, id);
+        if (!log.ok()) return failed("store", at->device->name() + " " + id + ": " + log.error().message);
+        for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
+          auto job = agents::ledgerJob(herald->id, spec.id, fact);
+          WITAN_CHECK(job.ok(), "the herald's ids are ids");
+          probe("fact of a ledger");
+          expected.push_back(
+              {id + " says that " + fact.key + " is " + fact.value + ", and nobody has heard", job->key()});
+        }
+      }
+    return;  // all copies are alike
+  }
 }
 
 // What agents have asked of the meta-agents stands in their plans. When, and whether they heard of it, is nowhere.

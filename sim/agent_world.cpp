@@ -109,6 +109,27 @@ void World::pauseAgent(Seat& at, const Event& event) {
   trace(at.device->index(), "agents", event.m % 2 == 0 ? "paused" : "resumed", agent);
 }
 
+// A person lets the clerk mail, or takes that back.
+void World::confirmMails(Seat& at, bool stands) {
+  const std::int64_t atMs = std::max<std::int64_t>(0, at.device->now(agenda_.now()).wallMs());
+  const PrivacyReceipt receipt = simReceipt(at.device->name(), atMs);
+  auto body = encodeReceipt(receipt);
+  WITAN_CHECK(body.ok(), "the simulator's receipts are receipts");
+  trace(at.device->index(), "agents", stands ? "confirmed" : "withdrawn", "mails of the clerk");
+  write(at, DatabaseName::agents, "main",
+        {{Kind::receipt, receiptKey(receipt), stands ? *std::move(body) : std::string(), !stands}});
+}
+
+void World::watchConfirmation(Seat& at) {
+  static const std::string kKey = receiptKey(simReceipt("somebody", 0));
+  auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
+  auto versions = space.ok() ? (*space)->versions(Kind::receipt, kKey) : Result<std::vector<Version>>(space.error());
+  if (!versions.ok()) return failed("store", at.device->name() + ": " + versions.error().message);
+  const bool stands = isConfirmed(*versions);
+  if (!stands && at.unconfirmedSince < 0) probe("mails not confirmed");
+  at.unconfirmedSince = stands ? -1 : at.unconfirmedSince < 0 ? agenda_.now() : at.unconfirmedSince;
+}
+
 // --- tools
 
 // What a tool outside does: most calls are answered soon, some are refused, some fail, some are answered too late, and
@@ -119,6 +140,11 @@ void World::callTool(std::uint32_t device, ToolCall call) {
   digest_.add(name);
   if (const std::string told = checkNeedToKnow(call.tool, call.arguments); !told.empty())
     return failed("need-to-know", at.device->name() + ": " + told);
+  // Since before the run began nobody on this device could have let it.
+  const auto begun = at.begun.find(call.run);
+  if (call.tool == "sim.mail" && at.unconfirmedSince >= 0 && begun != at.begun.end() &&
+      begun->second > at.unconfirmedSince)
+    return failed("need-to-know", at.device->name() + " lets operation " + name + " mail, and no confirmation stands");
   if (call.operation && at.settledCalls.contains(*call.operation))
     return failed("operations", at.device->name() + " calls " + call.tool + " under operation " + name +
                                     " again, which had been answered for good");
@@ -127,6 +153,7 @@ void World::callTool(std::uint32_t device, ToolCall call) {
       numberOf(std::to_string(plan_.options.seed) + name + std::to_string(times) + at.device->name());
   ToolAnswer answer{device, at.device->life(), std::move(call), ToolSays::done, {}};
   const bool mail = answer.call.operation.has_value();
+  if (mail) probe("mail goes out");
   const std::uint64_t percent = chance % 100;
   const bool poison = mail && numberOf(name) % 20 == 0;  // it never works
   Micros after = static_cast<Micros>(chance >> 8) % (2 * kToolMean);
@@ -204,6 +231,7 @@ void World::watchRuns(Seat& at) {
   const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
   if (host == nullptr) return;
   const std::uint32_t device = at.device->index();
+  watchConfirmation(at);
   for (const OperationId& operation : std::exchange(at.heardCalls, {})) at.settledCalls.insert(operation);
   for (BookedTurn& turn : turns_) turn.durable = turn.durable || turn.device == device;
   const auto& jobs = host->wakes().queue().all();
@@ -211,6 +239,7 @@ void World::watchRuns(Seat& at) {
   for (const auto& [run, entry] : jobs) {
     if (entry.job.state != agents::JobState::running || !runRules_.isNew(device, run)) continue;
     probe("run started");
+    at.begun.try_emplace(run, agenda_.now());
     trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
     auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
     auto state = space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());

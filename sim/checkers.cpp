@@ -15,7 +15,8 @@ constexpr CheckerInfo kCheckers[] = {
     {"copies",
      "A copy of a ledger, decided, followed or read, holds the state of each entity that the others hold, and knows "
      "which invariants are violated in it."},
-    {"need-to-know", "What agents send outside holds nothing but what the policy lets out."},
+    {"need-to-know",
+     "What agents send outside holds nothing but what the policy lets out, where somebody has confirmed that it may."},
     // --- when everything has come to rest
     {"liveness",
      "Once faults have ended, everything that is pending is done within settleSeconds; and who owns a partition never "

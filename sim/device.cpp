@@ -80,12 +80,18 @@ Status SimDevice::start(Micros at) {
     config.etcd->copies = static_cast<std::size_t>(setup_.options.cluster.ledgerReplicas / 2 + 1);
     config.etcd->keepBatches = 8;  // so that peers have to give what etcd no longer has
   }
-  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) config.agents = simAgentSetup();
+  SimAgents agents;
+  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents();
+  config.agents = agents.setup;
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
   WITAN_TRY(opened, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
   replica_ = std::move(opened);
+  if (agents.outside) {
+    WITAN_TRY(records, replica_->data().database(replication::DatabaseName::agents).space("main"));
+    agents.outside->readFrom(*records);
+  }
   flushed_ = ~std::uint64_t{0};
   busyUntil = at;
   tickAt = -1;

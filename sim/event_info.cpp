@@ -22,6 +22,7 @@ constexpr EventInfo kEvents[] = {
     {EventKind::request, "an entry that wakes an agent, often with a proposal for entity n of domain m", "n, m"},
     {EventKind::turn, "something said to an agent of this device", ""},
     {EventKind::agentPause, "agent n is paused everywhere; woken again if m is odd", "n, m"},
+    {EventKind::confirm, "a person confirms that the clerk may mail, or takes that back if n is odd", "n"},
     {EventKind::cut, "nothing passes between device and other", "other, lasts"},
     {EventKind::oneWayCut, "nothing passes from device to other; the way back is open", "other, lasts"},
     {EventKind::split, "the devices whose bit is set in n (or the list devices) are cut off from the rest", "n, lasts"},

@@ -83,15 +83,16 @@ struct WorkOptions {
   std::int64_t removals = 20;
   std::int64_t scopedWrites = 60;  // into a private scope
   std::int64_t proposals = 600;
-  std::int64_t repeats = 60;     // of a proposal that was made before, under its operation id
-  std::int64_t misuses = 30;     // malformed, unknown entity, wrong role, one id for two acts
-  std::int64_t decisions = 120;  // of a counselor, when something is pending
-  std::int64_t requests = 0;     // entries of the journal that wake agents
-  std::int64_t turns = 0;        // what people say to an agent
-  std::int64_t agentPauses = 0;  // of an agent, and as often woken again
+  std::int64_t repeats = 60;       // of a proposal that was made before, under its operation id
+  std::int64_t misuses = 30;       // malformed, unknown entity, wrong role, one id for two acts
+  std::int64_t decisions = 120;    // of a counselor, when something is pending
+  std::int64_t requests = 0;       // entries of the journal that wake agents
+  std::int64_t turns = 0;          // what people say to an agent
+  std::int64_t agentPauses = 0;    // of an agent, and as often woken again
+  std::int64_t confirmations = 0;  // of what agents send outside, and as often taken back
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
-                repeats, misuses, decisions, requests, turns, agentPauses)
+                repeats, misuses, decisions, requests, turns, agentPauses, confirmations)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.

@@ -189,6 +189,7 @@ constexpr Rate<WorkOptions> kWork[] = {
     {EventKind::request, &WorkOptions::requests},
     {EventKind::turn, &WorkOptions::turns},
     {EventKind::agentPause, &WorkOptions::agentPauses},
+    {EventKind::confirm, &WorkOptions::confirmations},
 };
 
 constexpr Rate<FaultOptions> kFaults[] = {

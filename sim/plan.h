@@ -37,6 +37,7 @@ WITAN_ENUM(EventKind,
            request,      // an entry that wakes an agent; about entity n of domain m
            turn,         // something said to an agent of this device
            agentPause,   // agent n is paused; m odd: woken again
+           confirm,      // a person lets the clerk mail; n odd: takes that back
            // --- network; ends after `lasts`
            cut,        // device | other
            oneWayCut,  // device -> other

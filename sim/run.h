@@ -25,7 +25,7 @@ struct TraceLine {
   Micros at = 0;
   Micros lasts = 0;                // 0: a moment
   std::uint32_t device = kNobody;  // whose track; kNobody: the cluster's
-  std::string_view category;       // work, net, disk, clock, ledger, sync, fault, check
+  std::string_view category;       // work, net, disk, clock, ledger, sync, agents, fault, check
   std::string_view what;           // a few words
   std::string_view detail;         // may be empty
   // Not 0: frames on their way. The line that says kSends and the one with the same number belong together.

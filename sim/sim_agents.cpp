@@ -1,7 +1,7 @@
 #include "sim/sim_agents.h"
 
 #include "agents/entry_agent.h"
-#include "agents/episode/policy_gate.h"
+#include "agents/host/device_gate.h"
 #include "agents/host/local_gate.h"
 #include "base/check.h"
 
@@ -108,20 +108,47 @@ class SimSealer final : public Agent {
   }
 };
 
+class SimHerald final : public Agent {
+ public:
+  const AgentSpec& spec() const override {
+    static const AgentSpec kSpec{
+        .id = "sim-herald",
+        .version = "1",
+        .what = "tells what was triaged",
+        .category = "office",
+        .ledgers = {{"triaged", "verification", "finding.phase", "TRIAGED"}},
+        .capabilities = {{"journal.put", 1, {"told/"}, {}}},
+        .locale = {"here"},
+    };
+    return kSpec;
+  }
+  Turn step(const json::value&, const Input& input) const override {
+    if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
+    return {nullptr, {}, Actions{put("told/" + seedIn(input.content), "told", {{"triaged", true}})}};
+  }
+};
+
 // Everything but the tools outside stays on the device.
 class SimGate final : public episode::Gate {
  public:
-  SimGate() : monitor_(compiled()), policy_(monitor_, receipts_, secrets_) {}
   episode::GateVerdict judge(const episode::GateRequest& request) const override {
-    return request.tool->boundary.empty() ? local_.judge(request) : policy_.judge(request);
+    return request.tool->boundary.empty() ? local_.judge(request) : outside.judge(request);
   }
-  std::string epoch() const override { return policy_.epoch(); }
+  std::string epoch() const override { return outside.epoch(); }
+
+  static const Monitor& monitor() {
+    static const Monitor kMonitor = compiled();
+    return kMonitor;
+  }
+
+  DeviceGate outside{monitor()};
 
  private:
   static Monitor compiled() {
     OperationRule ask{"ask", {"about"}, {}};
     OperationRule mail{"mail", {"to", "text"}, {}};
     mail.excess = Excess::redact;
+    mail.confirm = true;
     Policy policy;
     policy.name = "simulated";
     policy.version = 1;
@@ -139,10 +166,6 @@ class SimGate final : public episode::Gate {
   }
 
   LocalGate local_;
-  const Monitor monitor_;
-  ReceiptBook receipts_;
-  SecretNames secrets_;
-  episode::PolicyGate policy_;
 };
 
 episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation) {
@@ -157,13 +180,22 @@ episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* 
 
 }  // namespace
 
-std::shared_ptr<const node::AgentSetup> simAgentSetup() {
+PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs) {
+  return confirm(*SimGate::monitor().policy(), kSimAgents[0], nullptr, "outside", person, atMs);
+}
+
+SimAgents simAgents() {
   static const SimClerk clerk;
   static const SimSealer sealer;
-  static const SimGate gate;
-  auto setup = std::make_shared<node::AgentSetup>();
-  setup->agents = {&clerk, &sealer};
-  setup->gate = &gate;
+  static const SimHerald herald;
+  struct OfDevice {
+    SimGate gate;
+    node::AgentSetup setup;
+  };
+  const auto made = std::make_shared<OfDevice>();
+  node::AgentSetup* const setup = &made->setup;
+  setup->agents = {&clerk, &sealer, &herald};
+  setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
   setup->options.wake.abandonMs = 10 * 60'000;
   setup->options.wake.attempts = 20;  // crashes count
@@ -172,7 +204,7 @@ std::shared_ptr<const node::AgentSetup> simAgentSetup() {
   setup->options.callTimeoutMs = 20'000;
   setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),
                           outside("sim.mail", episode::ToolKind::action, "mail")};
-  return setup;
+  return {{made, setup}, {made, &made->gate.outside}};
 }
 
 }  // namespace witan::sim

@@ -1,8 +1,10 @@
-// The agents that work on simulated devices, what they may call, and the policy over it.
+// The agents that work on simulated devices, what they may call, and the policy over it: a mail goes out only while a
+// person's confirmation of that stands.
 //
 //   sim-clerk    wakes on entries of type "request" and on what people say; asks a model ("sim.ask"), writes an entry
 //                down, proposes what the request says to its meta-agent, and mails about it ("sim.mail")
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
+//   sim-herald   wakes on findings that a ledger of the domain verification says are triaged, and writes that down
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
 // derive from run and answer: one operation writes one entry, once. Immutable, any thread.
@@ -16,11 +18,18 @@
 
 namespace witan::sim {
 
-inline constexpr std::array<std::string_view, 2> kSimAgents{"sim-clerk", "sim-sealer"};
+inline constexpr std::array<std::string_view, 3> kSimAgents{"sim-clerk", "sim-sealer", "sim-herald"};
 // What may not leave the devices: fields of requests begin with it (seed 003, section 10, invariant 7).
 inline constexpr std::string_view kNeedToKnow = "need-to-know-";
 
 // For a device that hosts all of them; short waits, so that ten minutes hold many.
-std::shared_ptr<const node::AgentSetup> simAgentSetup();
+struct SimAgents {
+  std::shared_ptr<const node::AgentSetup> setup;
+  std::shared_ptr<agents::DeviceGate> outside;  // of that setup: is to be told where receipts are
+};
+SimAgents simAgents();
+
+// What a person confirms: that the clerk may mail.
+replication::PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs);
 
 }  // namespace witan::sim

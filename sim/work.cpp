@@ -50,6 +50,7 @@ void World::act(Seat& at, const Event& event) {
     case EventKind::request: return enterRequest(at, event);
     case EventKind::turn: return sayToClerk(at, event);
     case EventKind::agentPause: return pauseAgent(at, event);
+    case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
     case EventKind::journalEdit: return write(at, DatabaseName::journal, "main", recordWrites(at, event));
     case EventKind::batch:
       return write(at, (event.n & 1) != 0 ? DatabaseName::journal : DatabaseName::agents, "main",

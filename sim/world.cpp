@@ -110,6 +110,7 @@ void World::foundCluster() {
     network_.started(i);
     put(i, {});
   }
+  if (plan_.options.cluster.hosts > 0) confirmMails(first, true);
   // Every entity begins; the device that asks owns it or does not.
   for (const auto& module : modules_)
     for (std::int64_t n = 0; n < plan_.options.cluster.entities; ++n) {

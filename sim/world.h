@@ -98,6 +98,8 @@ class World final : NetworkHooks, EtcdHooks {
     std::optional<Strike> strike;
     std::vector<OperationId> heardCalls;  // answered for good in the step that is being made
     std::set<OperationId> settledCalls;   // durably so
+    Micros unconfirmedSince = -1;         // no confirmation of mails stands here; -1: one does
+    std::map<RunKey, Micros> begun;       // runs, when for the first time
   };
 
   // NetworkHooks
@@ -187,6 +189,8 @@ class World final : NetworkHooks, EtcdHooks {
   std::optional<json::value> plausible(const Seat& seat, const Event& event);
   void sayToClerk(Seat& seat, const Event& event);
   void pauseAgent(Seat& seat, const Event& event);
+  void confirmMails(Seat& seat, bool stands);
+  void watchConfirmation(Seat& seat);
   void callTool(std::uint32_t device, agents::ToolCall call);
   void answerTool(std::uint64_t number);
   void hearTool(Seat& seat, const ToolAnswer& answer);
@@ -199,6 +203,7 @@ class World final : NetworkHooks, EtcdHooks {
   void checkAgents();
   std::string openSagas(Seat& seat, std::set<OperationId>& putAside);
   std::string checkRuns(Seat& seat);
+  void expectFacts(std::vector<ExpectedRun>& expected);
   std::vector<BookedRequest> agentRequests(const kernel::DomainModule& module);
   std::optional<BookedRequest> requestOf(const kernel::DomainModule& module, const replication::Plan& plan,
                                          std::size_t n);

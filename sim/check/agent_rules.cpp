@@ -109,7 +109,8 @@ std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& 
     const auto plans = records.plans.find(run);
     if (plans == records.plans.end() || !plans->second.winner) continue;
     for (const OperationId& operation : plans->second.winner->operations)
-      if (!records.agents.contains(operation) && !options.putAside.contains(operation))
+      if (!records.agents.contains(operation) && !options.putAside.contains(operation) &&
+          !options.denied.contains(operation))
         return "run " + run.hex().substr(0, 16) + " is completed, and of " + nameOf(operation) +
                " of its plan nothing is known";
   }

@@ -29,6 +29,7 @@ struct AgentRuleOptions {
   // No disk was lost or went back, so each device has done what it did once, and all records of it are here.
   bool wholeDisks = true;
   std::set<OperationId> putAside;  // by some device, for a person
+  std::set<OperationId> denied;    // those that a gate may have denied: they leave no record
 };
 
 // Checker "operations". Each is one of a plan of its run, or undoes one; no device carried it out twice; what has an

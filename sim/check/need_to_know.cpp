@@ -16,6 +16,21 @@ constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "
 
 }  // namespace
 
+bool isConfirmed(std::span<const replication::Version> versions) {
+  const auto replaced = [&](const replication::Version& version) {
+    return std::any_of(versions.begin(), versions.end(), [&](const replication::Version& other) {
+      return !(other.dot == version.dot) && other.context.covers(version.dot);
+    });
+  };
+  bool confirmed = false;
+  for (const replication::Version& version : versions) {
+    if (replaced(version)) continue;
+    if (version.tombstone) return false;
+    confirmed = true;
+  }
+  return confirmed;
+}
+
 std::string checkNeedToKnow(std::string_view tool, const json::object& arguments) {
   for (const auto& [field, value] : arguments) {
     const bool allowed = std::any_of(

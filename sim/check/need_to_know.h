@@ -3,12 +3,18 @@
 // in it, in whatever field. Written from the policy's intent (sim/sim_agents.h), not from the policy. Any thread.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/json.h"
+#include "replication/version.h"
 
 namespace witan::sim {
+
+// Whether a confirmation stands: somebody's, and of those that nobody replaced none takes it back (seed 003, section
+// 9.2). What it says is not looked at.
+bool isConfirmed(std::span<const replication::Version> versions);
 
 // "" or what is wrong.
 std::string checkNeedToKnow(std::string_view tool, const json::object& arguments);

@@ -126,6 +126,9 @@ TEST(AgentRules, ACompletedRunThatHasNotDoneItsPlanIsSeen) {
   AgentRuleOptions aside;
   aside.putAside = {story.plan.operations[0]};
   EXPECT_EQ(story.operations(aside), "");
+  AgentRuleOptions denied;
+  denied.denied = {story.plan.operations[0]};
+  EXPECT_EQ(story.operations(denied), "");
 }
 
 // F3: of two plans for one run one survives, and only what it wants.
@@ -193,6 +196,23 @@ TEST(AgentsApart, FiresForWhatAnAgentKeepsInTheJournalAndTheOtherWayRound) {
   replication::test::Device device("a");
   device.agents().table().findOrAdd(Kind::journal, "entry");
   EXPECT_THAT(checkApart(device.replica()), HasSubstr("hold what belongs in the journal: entry"));
+}
+
+// Section 9.2: what a person confirmed counts until somebody takes it back, also where both happened apart.
+TEST(NeedToKnow, AConfirmationThatWasTakenBackIsNone) {
+  const auto version = [](const char* host, std::uint64_t counter, const VectorClock& seen, bool tombstone) {
+    Version made{{host, counter}, seen, "", tombstone};
+    made.context.raise(host, counter);
+    return made;
+  };
+  const Version confirmed = version("a", 1, {}, false), withdrawn = version("b", 1, confirmed.context, true);
+  const Version again = version("a", 2, withdrawn.context, false), apart = version("c", 1, {}, true);
+  EXPECT_FALSE(isConfirmed({}));
+  EXPECT_TRUE(isConfirmed(std::array{confirmed}));
+  EXPECT_FALSE(isConfirmed(std::array{withdrawn}));
+  EXPECT_FALSE(isConfirmed(std::array{confirmed, withdrawn}));
+  EXPECT_TRUE(isConfirmed(std::array{confirmed, withdrawn, again}));
+  EXPECT_FALSE(isConfirmed(std::array{confirmed, apart}));
 }
 
 // Invariant 7: "boundary payloads obey NEED_TO_KNOW allowlists".

@@ -29,7 +29,7 @@ Options busy(std::uint64_t seed) {
   o.faults.offlineHours = 1;
   o.faults.clockJumpSeconds = 100;
   o.cluster.hosts = 3;
-  o.work.requests = o.work.turns = o.work.agentPauses = 30;
+  o.work.requests = o.work.turns = o.work.agentPauses = o.work.confirmations = 30;
   return o;
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/check/ledger_facts.h"
+
 namespace witan::sim {
 namespace {
 
@@ -24,6 +26,31 @@ agents::KnownRun runOf(const RunKey& key, WakeStatus status) {
   run.view.run->body.agentId = "clerk";
   run.view.run->body.status = status;
   return run;
+}
+
+// What a ledger says and should wake whoever watches it: what entities began with, what was approved, and what a
+// counselor committed; each key once.
+TEST(LedgerFacts, AreReadFromBeginningsAndWrites) {
+  const agents::LedgerSpec spec{"triaged", "verification", "finding.phase", "TRIAGED"};
+  PartitionLog log;
+  const auto entry = [&](kernel::Tag tag, const char* genesis, const char* writes) {
+    LedgerLine line;
+    line.entry.tag = tag;
+    line.entry.entity = "v-1";
+    line.entry.genesis = genesis;
+    line.entry.writes = writes;
+    log.lines.push_back(line);
+  };
+  entry(kernel::Tag::rejected, R"({"at":"x","state":{"finding.phase":{"F1":"TRIAGED","F2":"SUBMITTED"}}})", "");
+  entry(kernel::Tag::approved, "", R"({"finding.phase":{"F2":"TRIAGED"},"other":{"F3":"TRIAGED"}})");
+  entry(kernel::Tag::cCommitted, "", R"({"finding.phase":{"F1":"TRIAGED","F4":"TRIAGED","F5":7}})");
+  std::vector<std::string> keys;
+  for (const agents::LedgerFact& fact : factsOf(log, spec)) {
+    EXPECT_EQ(fact.entity, "v-1");
+    EXPECT_EQ(fact.value, "TRIAGED");
+    keys.push_back(fact.key);
+  }
+  EXPECT_THAT(keys, ::testing::ElementsAre("F1", "F2", "F4"));
 }
 
 TEST(RunRules, ARunBeginsOnceAndGoesOnAfterACrash) {
