@@ -68,6 +68,7 @@ WITAN_LIST(Mutant, none,
            goOnBehind,           // an owner whose disk went back goes on although others know more of its epoch
            ignoreFork,           // two logs of one epoch are not told apart by their roots
            neverParted,          // a batch is taken although it was written on top of another log
+           shallowChain,         // the digest of a log holds how long its batches are, and not what is in them
            // --- decisions
            noDedupe,          // a repeated operation id is decided again
            noFreeze,          // proposals are decided while one waits for the counselor
@@ -104,7 +105,9 @@ WITAN_LIST(Mutant, none,
            widenFork,         // a sub-episode gets what its parent does not hold
            forgetSpent,       // what is spent does not count
            // --- boundaries
-           overshare,  // what the policy does not let out is not taken out
+           overshare,      // what the policy does not let out is not taken out
+           keepReceipt,    // a confirmation that was taken back counts
+           linkInJournal,  // a link of an agent stands beside its effect, and no device minds
            // --- sagas
            skipMarkerCheck,    // an operation whose record is there is carried out again
            recordBeforeApply,  // recovery records the outcome of an effect without looking for it

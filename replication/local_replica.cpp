@@ -152,7 +152,7 @@ HighWater LocalReplica::closedHighWater() const {
 Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std::span<const Write> writes) {
   for (const Write& write : writes) {
     const KindTraits& traits = traitsOf(write.kind);
-    if (name == DatabaseName::journal ? traits.journal : traits.agents) continue;
+    if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated(Mutant::linkInJournal)) continue;
     return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
   }
   if (name == DatabaseName::agents && scope == kClusterScope)

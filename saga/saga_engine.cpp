@@ -209,6 +209,10 @@ void SagaEngine::applyToJournal(Saga& saga, Now now) {
   if (!commit.ok()) return ended(saga, commit.error(), now);
   if (mutated(Mutant::skipMarkerCheck) && journalHas(replica_, saga.hex))
     commit->writes.pop_back();  // the record stands there already, and never changes
+  if (mutated(Mutant::linkInJournal)) {
+    const LinkBody link{"link-" + saga.hex, saga.row.intent.agentId, "m-1", "m-2", "effect"};
+    commit->writes.insert(commit->writes.begin(), {Kind::link, link.id, encodeRecord(link).value(), false});
+  }
   if (!commit->writes.empty()) {
     auto dot = replica_.commit(DatabaseName::journal, commit->scope, commit->writes);
     if (!dot.ok()) return ended(saga, dot.error(), now);

@@ -4,6 +4,7 @@
 # the linker's line, so it never takes the first ones from there; if it did, it would report every symbol as defined
 # twice. Whoever adds a hook to another file adds that file here (tests/tidy looks).
 set(WITAN_HOOKED_replication
+  replication/body_check.cpp
   replication/local_replica.cpp
   replication/space.cpp
   replication/space_sync.cpp
@@ -13,6 +14,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_node_replica
   node/replica/etcd_engine.cpp
+  node/replica/log_chain.cpp
   node/replica/outbox.cpp
   node/replica/owner_table.cpp
   node/replica/partition_host.cpp
@@ -24,6 +26,7 @@ set(WITAN_HOOKED_agents
   agents/episode/episode.cpp
   agents/episode/episode_call.cpp
   agents/episode/quota.cpp
+  agents/host/device_gate.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)

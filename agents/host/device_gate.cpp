@@ -3,6 +3,7 @@
 #include "agents/episode/policy_gate.h"
 #include "agents/host/builtin_tools.h"
 #include "agents/host/local_gate.h"
+#include "base/mutant.h"
 
 namespace witan::agents {
 
@@ -45,6 +46,8 @@ ReceiptBook DeviceGate::receiptsFor(const GateRequest& request, const ToolInfo& 
       confirm(*monitor_->policy(), request.agent, tool.model.empty() ? nullptr : &model, tool.boundary, "", 0));
   auto versions = records_->versions(replication::Kind::receipt, key);
   if (!versions.ok()) return book;
+  if (mutated(Mutant::keepReceipt) && !versions->empty())
+    (void)book.add(confirm(*monitor_->policy(), request.agent, nullptr, tool.boundary, "somebody", 0));
   if (const auto receipt = replication::receiptIn(key, *versions)) (void)book.add(*receipt);  // checked when read
   return book;
 }
