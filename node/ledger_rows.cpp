@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "base/quote.h"
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "node/cluster/device_key.h"
@@ -29,6 +30,18 @@ Status collect(PartitionHost& host, const RowFilter& filter, std::size_t most, s
       ++found;
     }));
   return okStatus();
+}
+
+// The last batch that begins at or before the entry; batches without entries begin where the next one does.
+Result<std::uint64_t> batchWith(PartitionHost& host, std::uint64_t seq) {
+  std::uint64_t first = 0, end = host.durableBatches();
+  while (end - first > 1) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    WITAN_TRY(value, host.ledger().batch(middle));
+    WITAN_TRY(info, kernel::readLogBatch(value, [](const kernel::LogRecord&) { return okStatus(); }));
+    (info.firstSeq <= seq ? first : end) = middle;
+  }
+  return first;
 }
 
 }  // namespace
@@ -59,6 +72,20 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
   json::array list;
   for (std::size_t i = rows.size() > most ? rows.size() - most : 0; i < rows.size(); ++i)
     list.push_back(std::move(rows[i].second));
+  return list;
+}
+
+Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most) {
+  PartitionHost* host = replica.host(filter.partition);
+  if (host == nullptr)
+    return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(filter.partition),
+                 "see: witan partition list"};
+  json::array list;
+  WITAN_TRY(n, batchWith(*host, after + 1));
+  for (; n < host->durableBatches() && list.size() < most; ++n)
+    WITAN_DO(visitBatch(*host, n, [&](const StoredEntry& entry) {
+      if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry));
+    }));
   return list;
 }
 

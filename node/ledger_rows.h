@@ -24,6 +24,9 @@ json::object entryRow(const PartitionHost& host, const StoredEntry& entry);
 
 // The newest `most` of each ledger, then of all of them by time, oldest first. Errors: of reading the ledgers.
 Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, std::size_t most);
+// Of one ledger, the oldest `most` of those after entry `after`. O(log batches + entries read). Errors: notFound, there
+// is no copy of it here; of reading it.
+Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most);
 
 // A data directory that no node has open, whether it is of a cluster or `witan agent run` made it, with all domains and
 // without agents. Errors: notFound; conflict, a process has it open; of its files.

@@ -1,11 +1,15 @@
 // `witan status`, `witan peers`, `witan partition`, `witan propose`, `witan begin`, `witan feed`, `witan slice`: a
 // running node, seen and used from outside.
+#include <array>
 #include <chrono>
 #include <thread>
 
+#include "base/bytes.h"
+#include "base/seams.h"
 #include "node/cluster/device_names.h"
 #include "node/line_reader.h"
 #include "node/live.h"
+#include "node/refusals.h"
 
 namespace witan::node {
 
@@ -248,6 +252,20 @@ int exitCodeOf(const std::string& outcome) {
   return outcome == "waiting" ? kExitWaiting : kExitOk;
 }
 
+// Drawn here and not by the node, so that it is known whatever becomes of the node.
+std::string drawnId() {
+  std::array<std::uint8_t, 16> drawn;
+  SystemRandom().fill(drawn);
+  return "cli:" + toHex(drawn);
+}
+
+// Without an answer it may have been taken on all the same.
+Error ofUnknownEnd(Error error, const std::string& operation) {
+  if (error.code == ErrorCode::unavailable || error.code == ErrorCode::ioFailed)
+    error.hint += (error.hint.empty() ? "" : "; ") + ("the same again, and no second act: --operation-id " + operation);
+  return error;
+}
+
 Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
   if (a.operationId && a.operationId->empty())
     return invalid("--operation-id is empty", "leave it out, and the operation gets one");
@@ -257,31 +275,33 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
   json::object body{{"domain", a.domain}, {"entity", a.entity}, {"waitMs", a.waitMs}};
   body[begin ? "init" : "action"] = *value;
   if (!begin) body["role"] = a.role;
-  if (a.operationId) body["operationId"] = *a.operationId;
-  WITAN_TRY(answer, client.post(begin ? "/v1/entities" : "/v1/propose", body));
-  const std::string outcome = shown(answer, "outcome");
-  (void)print(answer, a.json, outcomeWords);
+  const std::string operation = a.operationId ? *a.operationId : drawnId();
+  body["operationId"] = operation;
+  const auto answer = client.post(begin ? "/v1/entities" : "/v1/propose", body);
+  if (!answer.ok()) return ofUnknownEnd(answer.error(), operation);
+  const std::string outcome = shown(*answer, "outcome");
+  (void)print(*answer, a.json, outcomeWords);
   return outcome == "refused" ? kExitSomeRefused : a.exitCode ? exitCodeOf(outcome) : kExitOk;
 }
 
-constexpr std::size_t kMostRefusals = 100;  // that are shown
-
 // Line by line; a bad one is reported and the others go in.
 Result<int> feed(const ControlClient& client, const AskArguments& a) {
-  std::size_t entered = 0, refused = 0;
-  std::optional<Error> lost;
-  WITAN_DO(forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
+  std::size_t entered = 0;
+  Refusals refusals(a.json);
+  const Status read = forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
     if (!line.overlong && line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
     auto value = line.overlong ? Result<json::value>(invalid("longer than 1 MiB")) : parseJson(line.text);
     if (value.ok() && !value->is_object()) value = invalid("no object");
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
     if (answer.ok()) return ++entered, okStatus();
-    if (++refused <= kMostRefusals)
-      putErr("witan: line " + std::to_string(line.number) + ": " + answer.error().message + "\n");
-    if (answer.error().code == ErrorCode::unavailable) return answer.error();
-    return okStatus();
-  }));
-  if (refused > kMostRefusals) putErr("witan: ... and " + std::to_string(refused - kMostRefusals) + " more refused\n");
+    Error why = answer.error();
+    why.message = "line " + std::to_string(line.number) + ": " + why.message;
+    refusals.add(why);
+    return why.code == ErrorCode::unavailable ? Status(answer.error()) : okStatus();
+  });
+  refusals.finish();
+  WITAN_DO(read);
+  const std::size_t refused = refusals.count();
   const json::object sum{{"entered", entered}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
     return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") +

@@ -171,7 +171,7 @@ void World::endFault(std::uint64_t number) {
     case EventKind::hostile:
       return hostile(event, number, static_cast<std::uint64_t>((agenda_.now() - event.at) / kBurst));
     case EventKind::engineOutage: return etcd_->outage(event.n, event.seed, false);
-    default: trace(event.device, "fault", "heals", enumName(event.kind)); return blockAll(event, false);
+    default: trace(event.device % founders(), "fault", "heals", enumName(event.kind)); return blockAll(event, false);
   }
 }
 

@@ -17,14 +17,19 @@ Error noLedgers() {
 
 }  // namespace
 
-// The newest `limit` of each partition, then of all of them by time.
+// The newest `limit` of each partition, then of all of them by time; with `after`, the oldest of one partition.
 void ledger(const ControlCall& call) {
   Replica& replica = call.daemon.replica();
   if (replica.hosts().empty()) return call.refuse(noLedgers());
   auto limit = call.number("limit", 20);
   if (!limit.ok()) return call.refuse(limit.error());
-  auto rows = newestRows(replica, {call.text("domain"), call.text("partition"), call.text("entity")},
-                         std::min(*limit, kMostEntries));
+  auto after = call.number("after", 0);
+  if (!after.ok()) return call.refuse(after.error());
+  const RowFilter filter{call.text("domain"), call.text("partition"), call.text("entity")};
+  const std::size_t most = std::min(*limit, kMostEntries);
+  const bool following = call.request.query.contains("after");
+  if (following && filter.partition.empty()) return call.refuse(invalid("after: of which partition?"));
+  auto rows = following ? rowsAfter(replica, filter, *after, most) : newestRows(replica, filter, most);
   if (!rows.ok()) return call.refuse(rows.error());
   call.answer({{"entries", *std::move(rows)}});
 }

@@ -68,8 +68,6 @@ void answerTraced(const ControlCall& call, const std::shared_ptr<const Tracer::A
 
 void ask(const ControlCall& call, Result<Request> request) {
   if (!request.ok()) return call.refuse(request.error());
-  if (call.body.contains("operationId") && call.text("operationId").empty())
-    return call.refuse(invalid("operationId is empty", "leave it out, and the operation gets one"));
   auto wait = call.number("waitMs", kDefaultWaitMs);
   if (!wait.ok()) return call.refuse(wait.error());
   const std::string operation = request->operationId;
@@ -79,8 +77,9 @@ void ask(const ControlCall& call, Result<Request> request) {
                                        [call, operation, tracer, span](const Result<Answer>& answer) {
                                          if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
                                          if (answer.ok()) return answerTraced(call, span, answerJson(*answer), 200);
-                                         if (call.daemon.stopping())
-                                           return call.refuse(answer.error());  // it may wait nowhere
+                                         const auto& kept = call.daemon.replica().outbox().all();
+                                         if (call.daemon.stopping() && !kept.contains(operation))
+                                           return call.refuse(answer.error());
                                          answerTraced(call, span,
                                                       json::object{{"operationId", operation},
                                                                    {"outcome", "waiting"},

@@ -322,11 +322,25 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
 
 // --- the end
 
+// There will be no answer in this life of the process.
+void Daemon::tellThoseWhoWait() {
+  for (auto& [id, waiting] : std::exchange(waiting_, {})) {
+    loop_.cancel(waiting.timer);
+    const bool kept = replica().outbox().all().contains(id);
+    waiting.done(kept ? Error{ErrorCode::unavailable, "no answer to " + id + " yet: the node is stopping",
+                              "it waits in the outbox and goes on when the node is back; ask again under the same "
+                              "operation id"}
+                      : Error{ErrorCode::unavailable, "no answer to " + id + ": the node is stopping",
+                              "whether it was decided is not known here; ask again under the same operation id"});
+  }
+}
+
 void Daemon::stop(std::function<void()> done) {
   if (stopping_) return;
   stopping_ = true;
   log_.info("node", "stopping");
   if (failed_.ok()) (void)round();  // what was accepted is answered
+  tellThoseWhoWait();
   peers_->close();
   if (etcd_) etcd_->release();
   loop_.after(200, [this, done = std::move(done)] {

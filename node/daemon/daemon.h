@@ -102,6 +102,7 @@ class Daemon {
  private:
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
          SigningKey key, RosterBook book);
+  void tellThoseWhoWait();
   Status openDir();
   Status openPeers();
   Status openEtcd();

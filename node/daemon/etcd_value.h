@@ -1,5 +1,5 @@
-// A batch as it stands in etcd: compressed, since each of its bytes passes through etcd's JSON gateway in base64, through
-// its log on every member, and back to every replica. What the hashes are of is the batch itself, as before.
+// A batch as it stands in etcd: compressed, since each of its bytes passes through etcd's JSON gateway in base64,
+// through its log on every member, and back to every replica. What the hashes are of is the batch itself, as before.
 //
 //   "WZST", u16 version 1, u16 zero, a Zstandard frame (RFC 8878) that states the size of its content
 //

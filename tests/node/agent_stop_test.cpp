@@ -8,12 +8,12 @@
 namespace witan::node {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::Node;
+using ::testing::Not;
 using testing::runWitan;
 using testing::Scratch;
 using testing::until;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // More than the five starts after which a run is given up.
 constexpr int kStops = 7;

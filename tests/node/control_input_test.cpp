@@ -13,10 +13,8 @@ using testing::Node;
 using testing::Scratch;
 
 json::object spend(const char* member, const json::value& value) {
-  json::object body{{"domain", "budget"},
-                    {"entity", "team"},
-                    {"role", "A"},
-                    {"action", {{"type", "SpendA"}, {"n", 3}}}};
+  json::object body{
+      {"domain", "budget"}, {"entity", "team"}, {"role", "A"}, {"action", {{"type", "SpendA"}, {"n", 3}}}};
   body[member] = value;
   return body;
 }

@@ -65,6 +65,35 @@ TEST_F(DaemonTest, TwoRequestsUnderOneOperationIdGetEachItsOwnAnswer) {
   EXPECT_EQ(daemon_->waitingAnswers(), 0u);
 }
 
+// Seen with SIGTERM: callers got an empty reply, and the operation was carried out after the restart.
+TEST_F(DaemonTest, WhoWaitsAtAStopIsToldWhereItsRequestIs) {
+  DaemonConfig config;
+  config.engine = "etcd";
+  config.etcd = {"http://127.0.0.1:1"};  // nobody
+  begin(std::move(config));
+  ControlApi api(loop_, *daemon_, ControlTokens::open(dir_).value());
+  const auto address = api.listen("unix:" + scratch_ / "control.sock");
+  ASSERT_TRUE(address.ok()) << address.error().message;
+  net::HttpClient client(loop_, {.address = *address}, {});
+  net::HttpRequest request{.method = "POST", .target = "/v1/propose"};
+  request.headers["authorization"] = "Bearer " + ControlTokens::open(dir_)->of(ControlRole::admin);
+  request.body = R"({"domain":"budget","entity":"x","role":"A","action":{"type":"SpendA","n":1},"operationId":"one"})";
+  std::optional<net::HttpResponse> answer;
+  client.request(std::move(request), [&](const Result<net::HttpResponse>& given) {
+    EXPECT_TRUE(given.ok());
+    answer = given.ok() ? *given : net::HttpResponse{};
+  });
+  ASSERT_TRUE(loop_.runUntil([&] { return daemon_->waitingAnswers() == 1; }, 30'000));
+  bool stopped = false;
+  daemon_->stop([&] { stopped = true; });
+  ASSERT_TRUE(loop_.runUntil([&] { return stopped && answer.has_value(); }, 30'000));
+  EXPECT_EQ(answer->status, 202);
+  EXPECT_THAT(answer->body, HasSubstr("the node is stopping"));
+  EXPECT_THAT(answer->body, HasSubstr("it waits in the outbox"));
+  EXPECT_EQ(daemon_->waitingAnswers(), 0u);
+  api.close();
+}
+
 TEST_F(DaemonTest, WhatIsNotTakenIsUnavailableAndDoesNotWait) {
   DaemonConfig config;
   config.engine = "etcd";

@@ -17,7 +17,8 @@ using ::testing::StartsWith;
 
 std::string batchLike(std::size_t records) {
   std::string text = "WLOG";
-  for (std::size_t i = 0; i < records; ++i) text += "{\"n\":1,\"type\":\"SpendA\"} op-" + std::to_string(i) + std::string(32, '\0');
+  for (std::size_t i = 0; i < records; ++i)
+    text += "{\"n\":1,\"type\":\"SpendA\"} op-" + std::to_string(i) + std::string(32, '\0');
   return text;
 }
 
@@ -70,8 +71,9 @@ TEST(EtcdValue, ItIsPackedOnTheWireAlone) {
   const std::string header = R"({"header":{"cluster_id":"1","revision":"2"},)";
   for (const std::string& value : {packed, toBase64(batch)}) {  // this build's, and an older one's
     const std::string kv = R"({"key":"bG9n","create_revision":"2","mod_revision":"2","value":")" + value + "\"}";
-    const auto answer = readEtcdReply(EtcdExpected(range), 200,
-                                      header + R"("succeeded":true,"responses":[{"response_range":{"kvs":[)" + kv + "]}}]}");
+    const auto answer =
+        readEtcdReply(EtcdExpected(range), 200,
+                      header + R"("succeeded":true,"responses":[{"response_range":{"kvs":[)" + kv + "]}}]}");
     ASSERT_TRUE(answer.ok()) << answer.error().message;
     EXPECT_EQ(answer->answer.results[0][0].value, batch);
     const auto watch = readEtcdWatch(1, R"({"result":)" + header + R"("events":[{"kv":)" + kv + "}]}}");
