@@ -9,6 +9,7 @@
 namespace witan::net {
 namespace {
 
+constexpr std::size_t kProbeFrames = 16;        // 16 KiB: several packets of any size
 constexpr std::size_t kBatchBytes = 64 * 1024;  // small frames are gathered into writes of about this size
 
 std::string shortKey(const PublicKey& key) { return toHex(key).substr(0, 16); }
@@ -39,7 +40,7 @@ void Link::carry(Socket socket, const CarriedLink& carried) {
   info_.address = limitedBy_ = "via " + carried.via;
   info_.dialled = !carried.name.empty();
   info_.name = carried.name;
-  info_.purpose = carried.purpose;
+  info_.purpose = kMemberPurpose;
   expected_ = carried.key;
   deadline_.within(options_->handshakeTimeoutMs);
   spawn(io_, runAccepted(shared_from_this(), std::move(socket)));
@@ -183,6 +184,9 @@ void Link::takeLinkFrame(const CutFrame& frame) {
 void Link::takePong(std::uint64_t stamp) {
   const std::uint64_t took = static_cast<std::uint64_t>(Loop::nowMs()) - stamp;
   if (took <= static_cast<std::uint64_t>(options_->deadAfterMs)) stats_.roundTripMs = static_cast<std::int64_t>(took);
+  if (asked_ == 0 || stamp < static_cast<std::uint64_t>(asked_)) return;
+  ++stats_.pongs;
+  asked_ = 0;
 }
 
 void Link::onUp() {
@@ -202,6 +206,10 @@ bool Link::send(std::string frames) {
   ++stats_.framesOut;
   queue(std::move(frames));
   return true;
+}
+
+void Link::probe() {
+  if (state_ == State::up) queue(paddingFrames(kProbeFrames));
 }
 
 void Link::queue(std::string bytes) {
@@ -264,6 +272,7 @@ void Link::close(std::string reason) {
 
 void Link::end(std::string reason) {
   if (state_ == State::ended) return;
+  wentQuiet_ = state_ == State::up && isQuiet();
   state_ = State::ended;
   deadline_.off();
   connecting_.cancel();
@@ -273,6 +282,17 @@ void Link::end(std::string reason) {
   asio::post(io_, [self = shared_from_this(), why = std::move(reason)] {
     if (self->owner_ != nullptr) self->owner_->onEnd(*self, why);
   });
+}
+
+// Whoever noticed first that nothing passes ends the connection, which the other end may still hear: so what counts is
+// what passed before, and not how it ended. If this process itself stood still, that proves nothing (see beat()).
+bool Link::isQuiet() const {
+  const std::int64_t now = Loop::nowMs(), period = std::min(options_->heartbeatMs, options_->deadAfterMs / 4);
+  if (now > nextBeat_ + std::max<std::int64_t>(1, period)) return false;
+  std::int64_t since = lastIn_;
+  if (queuedBytes_ > 0) since = std::min(since, lastProgress_);
+  if (asked_ != 0) since = std::min(since, asked_);
+  return now - since >= options_->deadAfterMs / 2;
 }
 
 void Link::abandon() {
@@ -295,12 +315,15 @@ void Link::onTime() {
 void Link::beat() {
   const std::int64_t now = Loop::nowMs(), dead = options_->deadAfterMs;
   const std::int64_t period = std::max<std::int64_t>(1, std::min(options_->heartbeatMs, dead / 4));
-  if (nextBeat_ == 0 || now > nextBeat_ + period) lastIn_ = lastProgress_ = now;
+  if (nextBeat_ == 0 || now > nextBeat_ + period) lastIn_ = lastProgress_ = now, asked_ = 0;
   nextBeat_ = now + period;
   if (now - lastIn_ >= dead) return end("no sign of life for " + std::to_string(dead) + " ms");
   if (queuedBytes_ > 0 && now - lastProgress_ >= dead)
     return end("slow: nothing could be written for " + std::to_string(dead) + " ms");
-  if (queuedBytes_ == 0) queue(pingFrame(static_cast<std::uint64_t>(now)));
+  if (queuedBytes_ == 0) {
+    if (asked_ == 0) asked_ = now;
+    queue(pingFrame(static_cast<std::uint64_t>(now)));
+  }
   deadline_.within(period);
 }
 

@@ -50,11 +50,13 @@ class Link : public std::enable_shared_from_this<Link> {
   void close(std::string reason);  // what is queued, the reason, the end
   void end(std::string reason);    // at once
   void abandon();                  // at once, and the owner hears nothing any more
+  void probe();                    // padding, so that the pongs from now on prove more than small packets
   void trust() { cutter_.setMaxFrame(options_->maxFrameBytes); }
 
   State state() const { return state_; }
   bool admitted() const { return welcomed_ && (state_ == State::starting || state_ == State::up); }  // by us
   bool wasUp() const { return wasUp_; }
+  bool wentQuiet() const { return wentQuiet_; }  // up, and for a while before its end it carried nothing
   const LinkInfo& info() const { return info_; }
   const std::string& limitedBy() const { return limitedBy_; }
   std::size_t queuedBytes() const { return queuedBytes_; }
@@ -78,6 +80,7 @@ class Link : public std::enable_shared_from_this<Link> {
   void queue(std::string bytes);
   void fillBatch();
   void lost(const ErrorCodeOf& error);
+  bool isQuiet() const;
   void onTime();
   void beat();
 
@@ -90,7 +93,7 @@ class Link : public std::enable_shared_from_this<Link> {
   std::string limitedBy_;
   std::optional<PublicKey> expected_;
   State state_ = State::starting;
-  bool welcomed_ = false, wasUp_ = false;  // welcomed: by us
+  bool welcomed_ = false, wasUp_ = false, wentQuiet_ = false;  // welcomed: by us
   std::string closeReason_;
 
   Connecting connecting_;
@@ -104,6 +107,7 @@ class Link : public std::enable_shared_from_this<Link> {
   ErrorCodeOf writeError_;
 
   std::int64_t lastIn_ = 0, lastProgress_ = 0, nextBeat_ = 0;  // Loop::nowMs()
+  std::int64_t asked_ = 0;  // when the oldest ping was sent that waits for its pong; 0: none
   Deadline deadline_;
 };
 

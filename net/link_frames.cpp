@@ -35,6 +35,13 @@ std::string goodbyeFrame(std::string_view reason) {
   return frame(LinkFrame::goodbye, message);
 }
 
+std::string paddingFrames(std::size_t count) {
+  const std::string one = frame(LinkFrame::padding, std::string(kMaxLinkMessage, '\0'));
+  std::string out;
+  for (std::size_t i = 0; i < count; ++i) out += one;
+  return out;
+}
+
 std::uint64_t stampOf(std::string_view message) {
   WITAN_CHECK(message.size() == 8, "a stamp has 8 bytes");
   std::uint64_t stamp = 0;

@@ -5,6 +5,9 @@
 //   ping     120    8 bytes that come back in a pong. A sign of life, and a measure of the round trip.
 //   pong     121    the same 8 bytes
 //   goodbye  122    nothing comes after it. UTF-8 text, why; filled up with zeros to whole words.
+//   padding  124    up to 1,024 bytes that mean nothing: does the path carry more than small packets? A pong after it
+//   says
+//                   so. Versions without it pass over it.
 //
 // Pure functions, any thread.
 #pragma once
@@ -21,7 +24,7 @@ namespace witan::net {
 inline constexpr std::uint8_t kLinkVersion = 1;
 inline constexpr std::size_t kMaxLinkMessage = 1024;
 
-enum class LinkFrame : std::uint8_t { ping = 120, pong = 121, goodbye = 122, welcome = 123, last = 127 };
+enum class LinkFrame : std::uint8_t { ping = 120, pong = 121, goodbye = 122, welcome = 123, padding = 124, last = 127 };
 
 inline bool isLinkFrame(std::uint8_t type) {
   return type >= static_cast<std::uint8_t>(LinkFrame::ping) && type <= static_cast<std::uint8_t>(LinkFrame::last);
@@ -31,6 +34,7 @@ std::string welcomeFrame();
 std::string pingFrame(std::uint64_t stamp);
 std::string pongFrame(std::string_view pingMessage);
 std::string goodbyeFrame(std::string_view reason);  // cut to 512 bytes
+std::string paddingFrames(std::size_t count);       // as large as they may be
 
 // Of a message of 8 bytes (ping and pong have no other).
 std::uint64_t stampOf(std::string_view message);

@@ -18,7 +18,7 @@ void PeerNetwork::Impl::dial(const std::string& name, Dial dial) {
   if (!address.ok()) {
     dial.info.lastError = address.error().message;
     dial.info.failures = 1;  // it will never be otherwise
-    log.say("warning", "no link to " + name + ": " + dial.info.lastError);
+    log.say(kDialLog, "no link to " + name + ": " + dial.info.lastError);
   } else {
     dial.address = *address;
   }
@@ -38,12 +38,14 @@ void PeerNetwork::Impl::tryDial(const std::string& name) {
   link->dial(dial.address, name, dial.purpose, dial.key);
 }
 
-// A link that went down soon after it was up counts as a failure: the other end may turn us away only then.
+// A link that went down soon after it was up counts as a failure: the other end may turn us away only then. So does one
+// that carried nothing at its end: the next may do no better.
 void PeerNetwork::Impl::dialEnded(const Link& link, const std::string& reason) {
   const auto found = dials.find(link.info().name);
   if (found == dials.end() || found->second.attempt != link.info().id) return;
   Dial& dial = found->second;
-  const bool lasted = link.wasUp() && Loop::nowMs() - link.stats().upSinceMs >= options->heartbeatMs;
+  const bool lasted =
+      link.wasUp() && !link.wentQuiet() && Loop::nowMs() - link.stats().upSinceMs >= options->heartbeatMs;
   dial.attempt = dial.info.link = 0;
   dial.info.lastError = reason;
   dial.info.failures = lasted ? 1 : dial.info.failures + 1;

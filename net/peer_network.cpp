@@ -22,6 +22,7 @@ std::string nameOf(const Link& link) {
 
 void RateLimitedLog::say(std::string_view level, const std::string& what) {
   if (!log_) return;
+  if (level == kDialLog) return log_(level, what);
   const std::int64_t now = Loop::nowMs();
   if (now - windowStart_ >= kLogWindowMs) {
     if (inWindow_ > kLogLines) log_("warning", std::to_string(inWindow_ - kLogLines) + " more lines were left out");
@@ -91,8 +92,9 @@ void PeerNetwork::Impl::onEnd(Link& link, const std::string& reason) {
   const LinkInfo info = link.info();
   handshakes.erase(info.id);
   all.erase(info.id);
-  if (!link.wasUp()) log.say("warning", "no link " + nameOf(link) + ": " + reason);
+  if (!link.wasUp()) log.say(info.dialled ? kDialLog : "warning", "no link " + nameOf(link) + ": " + reason);
   if (info.dialled) dialEnded(link, reason);
+  if (link.wentQuiet() && events.quiet) events.quiet(info.id);
   if (link.wasUp() && events.down) events.down(info.id, reason);
 }
 
@@ -134,6 +136,10 @@ Result<std::unique_ptr<Pipe>> PeerNetwork::carry(const CarriedLink& link, PipeEv
 
 void PeerNetwork::trust(LinkId link) {
   if (Link* found = impl_->find(link)) found->trust();
+}
+
+void PeerNetwork::probe(LinkId link) {
+  if (Link* found = impl_->find(link)) found->probe();
 }
 
 bool PeerNetwork::send(LinkId link, std::string frames) {

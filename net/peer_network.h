@@ -46,6 +46,7 @@ struct LinkStats {
   std::uint64_t bytesIn = 0, bytesOut = 0;    // frames with their headers, before TLS
   std::uint64_t framesIn = 0, framesOut = 0;  // the transport's own included; framesOut counts calls of send()
   std::int64_t roundTripMs = -1;              // of the latest ping; -1: none came back yet
+  std::uint64_t pongs = 0;                    // that answered a ping
   std::int64_t upSinceMs = 0;                 // Loop::nowMs()
 };
 
@@ -54,7 +55,6 @@ struct CarriedLink {
   std::string via;               // who does; shown as the address, and whom a limit per address is for
   std::string name;              // as of a dial; empty: this end accepts
   std::optional<PublicKey> key;  // whom to expect; else admit() decides
-  std::string purpose{kMemberPurpose};
 };
 
 // An address that is dialled until undial().
@@ -92,12 +92,14 @@ struct PeerEvents {
   // Is this type of frame (byte 4 of its header) expected on a link of this purpose? If not, the link ends before
   // memory is made for more than a frame of the usual buffer. Not set: all are.
   std::function<bool(std::string_view purpose, std::uint8_t type)> knowsFrame;
+  // Next comes its `down`, and for half of deadAfterMs before that nothing has passed in one direction at least.
+  std::function<void(LinkId)> quiet;
   // Each link that was up, once, however it ended: also close() and drop() of this end.
   std::function<void(LinkId, std::string_view reason)> down;
   std::function<void(LinkId)> room;                     // its queue fell below a quarter of the limit
   std::function<void(const std::string& name)> missed;  // a dial has failed; the next follows by itself
-  // "info", "warning": refused handshakes, failed dials, limits. At most 20 in 10 seconds, then one that counts the
-  // rest.
+  // "info", "warning": refused handshakes, limits. At most 20 in 10 seconds, then one that counts the rest. "dial":
+  // failed dials and carried links of this end, which are as many as it makes, and are not counted there.
   std::function<void(std::string_view level, std::string_view what)> log;
 };
 
@@ -124,6 +126,8 @@ class PeerNetwork {
   Result<std::unique_ptr<Pipe>> carry(const CarriedLink& link, PipeEvents events);
 
   void trust(LinkId link);  // frames up to maxFrameBytes from now on
+  // Sends 16 KiB that mean nothing: a path that lets only small packets pass answers no ping from then on.
+  void probe(LinkId link);
 
   // Whole frames. False: no such link, or it is closing, or it was too slow and ends now (its queue was full).
   bool send(LinkId link, std::string frames);

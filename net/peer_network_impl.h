@@ -10,7 +10,10 @@
 
 namespace witan::net {
 
-// At most so many lines in a while, then one that counts the rest.
+// Of failed dials: a device that is off must not use up the lines of a stranger that knocks.
+inline constexpr std::string_view kDialLog = "dial";
+
+// At most so many lines in a while, then one that counts the rest; kDialLog passes.
 class RateLimitedLog {
  public:
   explicit RateLimitedLog(std::function<void(std::string_view, std::string_view)> log) : log_(std::move(log)) {}

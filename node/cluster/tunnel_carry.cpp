@@ -10,10 +10,10 @@ Status TunnelTable::onOpen(const Key& key, const std::string& target, std::int64
   WITAN_TRY(opening, onOpening(key.first, key.second, nowMs));
   auto [why, reason] = mayOpen(key.first, target);
   if (reason.empty() && opening == Opening::tooOften) why = TunnelWhy::tooMany, reason = "too many in too short a time";
-  if (reason.empty() && offersTooOften(target, nowMs))
+  if (reason.empty() && offersTooOften(key.first, target, nowMs))
     why = TunnelWhy::tooMany, reason = "too many to that device in too short a time";
   if (!reason.empty()) {
-    ++counters_.refused;
+    ++(why == TunnelWhy::noLink ? counters_.absent : counters_.refused);
     tellClose(key, why, reason, out);
     return okStatus();
   }
@@ -29,11 +29,15 @@ Status TunnelTable::onOpen(const Key& key, const std::string& target, std::int64
   return okStatus();
 }
 
-// Whoever asks may come again with new links, or be many.
-bool TunnelTable::offersTooOften(const std::string& target, std::int64_t nowMs) {
+// Whoever asks may come again with new links, or be many. What one is refused uses up nothing of the others.
+bool TunnelTable::offersTooOften(const std::string& asker, const std::string& target, std::int64_t nowMs) {
   LinkState& link = links_.at(target);
-  if (nowMs - link.offersSince >= limits_.openWindowMs) link.offersSince = nowMs, link.offers = 0;
-  return ++link.offers > limits_.opens;
+  if (nowMs - link.offersSince >= limits_.openWindowMs)
+    link.offersSince = nowMs, link.offers = 0, link.offersOf.clear();
+  std::size_t& ofAsker = link.offersOf[asker];
+  if (ofAsker >= limits_.offersPerAsker || link.offers >= limits_.opens) return true;
+  ++ofAsker, ++link.offers;
+  return false;
 }
 
 // An empty reason: it may.

@@ -50,11 +50,11 @@ void TunnelTable::unlinked(const std::string& device, std::string_view why, Tunn
   std::vector<TunnelId> ours;
   for (const auto& [id, end] : ends_)
     if (end.key.first == device) ours.push_back(id);
-  for (const TunnelId id : ours) gone(id, TunnelWhy::linkEnded, why, out);
+  for (const TunnelId id : ours) gone(id, TunnelWhy::linkEnded, "the link with it has ended: " + std::string(why), out);
   for (auto at = legs_.lower_bound({device, 0}); at != legs_.end() && at->first.first == device;
        at = legs_.lower_bound({device, 0})) {
     const Key key = at->first, peer = at->second.peer;
-    const std::string reason = "the link of the relay with " + device + " has ended";
+    const std::string reason = "the link of the relay with " + device + " has ended: " + std::string(why);
     tellClose(peer, TunnelWhy::linkEnded, reason, out);
     endCarried(key, reason, out);
   }

@@ -30,6 +30,7 @@ struct TunnelLimits {
   std::size_t ends = 128;      // that end here
   // What one link may open (or offer) in a while: more is refused, and beyond the second number the link ends.
   std::size_t opens = 64, floods = 512;
+  std::size_t offersPerAsker = 16;  // of the offers to one target (`opens`): who asks on leaves room for the others
   std::int64_t openWindowMs = 10'000;
 };
 
@@ -71,6 +72,7 @@ using TunnelEffects = std::vector<TunnelEffect>;
 
 struct TunnelCounters {
   std::uint64_t carried = 0, refused = 0, bytes = 0;  // for others, since the start
+  std::uint64_t absent = 0;  // asked for while there was no link with the device; not in `refused`
 };
 
 class TunnelTable {
@@ -108,6 +110,7 @@ class TunnelTable {
     std::size_t opens = 0;
     std::int64_t offersSince = 0;
     std::size_t offers = 0;  // to it, for others: never so many that it takes this device for a flood
+    std::map<std::string, std::size_t, std::less<>> offersOf;  // by asker, also with new links
   };
   struct End {
     Key key;
@@ -140,7 +143,7 @@ class TunnelTable {
 
   // node/cluster/tunnel_carry.cpp
   Status onOpen(const Key& key, const std::string& target, std::int64_t nowMs, TunnelEffects& out);
-  bool offersTooOften(const std::string& target, std::int64_t nowMs);
+  bool offersTooOften(const std::string& asker, const std::string& target, std::int64_t nowMs);
   std::pair<TunnelWhy, std::string> mayOpen(const std::string& asker, const std::string& target) const;
   Status passOpened(const Key& key, Leg& leg, TunnelEffects& out);
   Status passData(Leg& leg, const TunnelData& data, TunnelEffects& out);

@@ -13,8 +13,10 @@ namespace {
 constexpr std::int64_t kShortLifeMs = 1'000;
 constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
 
-net::PeerNetworkOptions networkOptions() {
+net::PeerNetworkOptions networkOptions(const PeerDesk::Options& wanted) {
   net::PeerNetworkOptions options;
+  options.heartbeatMs = wanted.heartbeatMs;
+  options.deadAfterMs = wanted.deadAfterMs;
   options.maxFrameBytes = kMaxAdjudicationFrame;
   // A follower that catches up has so much under way: 32 batches of an owner, and a window of replication.
   options.maxQueuedBytes = 96 * 1024 * 1024;
@@ -36,10 +38,14 @@ PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook
       log_(log),
       options_(std::move(options)),
       events_(std::move(events)),
-      network_(loop, identity, networkOptions(),
+      network_(loop, identity, networkOptions(options_),
                {.admit = [this](const net::LinkInfo& info) { return admit(info); },
                 .up = [this](const net::LinkInfo& info) { up(info); },
                 .frame = [this](net::LinkId id, std::string_view bytes) { frame(id, bytes); },
+                .quiet =
+                    [this](net::LinkId id) {
+                      if (const auto at = links_.find(id); at != links_.end()) at->second.quiet = true;
+                    },
                 .down = [this](net::LinkId id, std::string_view reason) { down(id, reason); },
                 .room =
                     [this](net::LinkId id) {
@@ -49,8 +55,7 @@ PeerDesk::PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook
                 .missed = [this](const std::string& dial) { seek(dial.substr(0, dial.find('/'))); },
                 .log =
                     [this](std::string_view level, std::string_view what) {
-                      level == "warning" && !what.starts_with("no link to") ? log_.warn("net", what)
-                                                                            : log_.debug("net", what);
+                      level == "warning" ? log_.warn("net", what) : log_.debug("net", what);
                     }}),
       relay_(loop, network_, book, log, {options_.device, options_.carry}, relayHooks()) {}
 
@@ -69,6 +74,12 @@ RelayDesk::Hooks PeerDesk::relayHooks() {
     network_.close(id, why);
   };
   hooks.welcome = [this](const std::string& device) { return welcome(device); };
+  hooks.cutOff = [this](const std::string& device, const std::string& relay, std::string_view why) {
+    const auto at = byDevice_.find(device);
+    if (at == byDevice_.end()) return;
+    Link& link = links_.find(at->second)->second;
+    if (link.info.via == relay) link.cutOff = "through " + relay + ": " + std::string(why);
+  };
   return hooks;
 }
 
@@ -122,24 +133,40 @@ void PeerDesk::up(const net::LinkInfo& info) {
   if (device == nullptr || !device->active()) return network_.close(info.id, "no member any more");
   if (cut_.contains(device->device)) return network_.close(info.id, "an operator has cut this link");
   link.device = device->device;
-  if (const auto old = byDevice_.find(link.device); old != byDevice_.end()) {
-    const net::LinkId id = old->second;
-    if (!keepsNew(links_[id], info, link.device)) return network_.close(info.id, "there is a link already");
-    down(id, "another link took its place");
-    network_.close(id, "another link took its place");
-  }
   const std::string name = link.device;
+  const Link* old = linkOf(name);
+  if (const auto trial = trials_.find(name); trial != trials_.end() && info.via.empty())
+    old = &links_.find(trial->second.link)->second;
+  if (old != nullptr && !keepsNew(*old, info, name)) return network_.close(info.id, "there is a link already");
   network_.trust(info.id);
-  byDevice_[name] = info.id;
   links_[info.id] = std::move(link);
+  info.via.empty() && needsTrial(name) ? tryOut(info, name) : take(info.id);
+}
+
+void PeerDesk::take(net::LinkId id) {
+  const net::LinkInfo info = links_.find(id)->second.info;
+  const std::string name = links_.find(id)->second.device;
+  if (info.via.empty()) {
+    if (onTrial(id)) trials_.erase(name);
+    endTrial(name, "another link took its place");
+  }
+  if (const auto old = byDevice_.find(name); old != byDevice_.end()) {
+    const net::LinkId replaced = old->second;
+    auto trial = trials_.extract(name);  // of two carried links: it is not to take this place meanwhile
+    down(replaced, "another link took its place");
+    network_.close(replaced, "another link took its place");
+    trials_.insert(std::move(trial));
+  }
+  byDevice_[name] = id;
   relay_.settled(name);
   if (info.via.empty()) {
     // The other side found this one: no need to look for it, until the link ends.
     if (!info.dialled) undial(name);
     relay_.linked(name);
   }
+  const RosterDevice* device = book_.current().find(name);
   log_.info("peers", "connected", {{"device", device->name}, {"id", name}, {"address", info.address}});
-  tellRoster(info.id);
+  tellRoster(id);
   events_.connected(name);
 }
 
@@ -149,22 +176,34 @@ void PeerDesk::down(net::LinkId id, std::string_view reason) {
   const Link link = std::move(at->second);
   links_.erase(at);
   if (link.device.empty()) return;
+  const bool direct = link.info.via.empty();
+  if (direct) countQuiet(link);
+  if (const auto trial = trials_.find(link.device); trial != trials_.end() && trial->second.link == id) {
+    trials_.erase(trial);
+    log_.debug("peers", "a link on trial has ended", {{"id", link.device}, {"why", std::string(reason)}});
+    if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
+    return;
+  }
   Past& past = past_[link.device];
   past.shortLived = events_.steadyMs() - link.sinceMs < kShortLifeMs ? past.shortLived + 1 : 0;
-  past.end = std::string(reason);
+  past.end = link.cutOff.empty() || !reason.starts_with("connection lost") ? std::string(reason) : link.cutOff;
   past.atMs = events_.steadyMs();
   if (const auto current = byDevice_.find(link.device); current != byDevice_.end() && current->second == id)
     byDevice_.erase(current);
-  log_.info("peers", "disconnected", {{"id", link.device}, {"why", std::string(reason)}});
-  const bool direct = link.info.via.empty();
-  if (direct) relay_.unlinked(link.device, "the link with it has ended: " + past.end);
+  log_.info("peers", "disconnected", {{"id", link.device}, {"why", past.end}});
+  if (direct) relay_.unlinked(link.device, past.end);
   events_.disconnected(link.device);
   // Two that cannot talk to each other do not try ten times a second.
   if (past.shortLived > 2) {
     relay_.settled(link.device);
     return dialLater(link.device, 1'000LL << std::min(past.shortLived, 6u));
   }
-  if (!direct && welcome(link.device).ok()) relay_.missing(link.device, 0, link.info.via);  // another way, at once
+  // Another way, at once: through another relay, or around a direct path that is a hole.
+  if ((!direct || link.quiet) && welcome(link.device).ok()) relay_.missing(link.device, 0, link.info.via);
+  if (const auto trial = trials_.find(link.device); trial != trials_.end()) {
+    trial->second.aloneMs = events_.steadyMs();
+    return past.quiet == 0 ? take(trial->second.link) : void();  // else it is judged, and a relay comes first
+  }
   if (const RosterDevice* device = book_.current().find(link.device)) dial(*device);
 }
 
@@ -191,7 +230,8 @@ void PeerDesk::dialAll() {
 void PeerDesk::dial(const RosterDevice& device) {
   if (!device.active() || device.device == options_.device || cut_.contains(device.device)) return;
   const Link* link = linkOf(device.device);
-  if ((link != nullptr && link->info.via.empty()) || waiting_.contains(device.device)) return;
+  if ((link != nullptr && link->info.via.empty()) || trials_.contains(device.device)) return;
+  if (waiting_.contains(device.device)) return;
   auto key = publicKeyFromHex(device.keys.back(), "key");
   if (!key.ok()) return;
   for (const std::string& address : device.addresses) {
@@ -229,6 +269,7 @@ void PeerDesk::cut(const std::string& device) {
   cut_.insert(device);
   undial(device);
   relay_.settled(device);
+  endTrial(device, "an operator has cut it");
   if (const auto at = byDevice_.find(device); at != byDevice_.end()) {
     const net::LinkId id = at->second;
     down(id, "an operator has cut it");
@@ -255,6 +296,7 @@ void PeerDesk::send(const std::string& device, std::string frames, bool close) {
 }
 
 void PeerDesk::frame(net::LinkId id, std::string_view bytes) {
+  if (onTrial(id)) take(id);  // the other end has chosen it
   const auto at = links_.find(id);
   if (at == links_.end()) return;
   Link& link = at->second;
@@ -305,15 +347,19 @@ void PeerDesk::applyRoster(std::string_view from) {
   log_.info("roster", "version " + std::to_string(roster.version),
             {{"devices", std::to_string(roster.activeCount())}, {"from", std::string(from.empty() ? "here" : from)}});
   // Who may no more is cut off before anything else happens; whose rights have changed begins again.
-  std::vector<std::pair<net::LinkId, std::string>> ending;
-  for (const auto& [name, id] : byDevice_) {
+  const auto whyEnds = [&](const std::string& name) {
     const RosterDevice* now = roster.find(name);
     const RosterDevice& before = applied_[name];
-    if (now == nullptr || !now->active())
-      ending.emplace_back(id, "this device was revoked");
-    else if (now->keys != before.keys || now->roles != before.roles || now->scopes != before.scopes)
-      ending.emplace_back(id, "its rights have changed");
-  }
+    if (now == nullptr || !now->active()) return "this device was revoked";
+    return now->keys != before.keys || now->roles != before.roles || now->scopes != before.scopes
+               ? "its rights have changed"
+               : "";
+  };
+  std::vector<std::pair<net::LinkId, std::string>> ending;
+  for (const auto& [name, id] : byDevice_)
+    if (const std::string why = whyEnds(name); !why.empty()) ending.emplace_back(id, why);
+  for (const auto& [name, trial] : std::map(trials_))
+    if (const std::string why = whyEnds(name); !why.empty()) endTrial(name, why);
   for (const auto& [name, id] : byDevice_)
     if (name != from) tellRoster(id);  // the revoked one hears it too, as the last thing
   for (const auto& [id, why] : ending) {
@@ -388,6 +434,8 @@ std::vector<PeerStatus> PeerDesk::status() const {
     if (!device.addresses.empty()) status.address = device.addresses.front();
     if (const auto past = past_.find(device.device); past != past_.end())
       status.lastEnd = past->second.end, status.sinceMs = past->second.atMs;
+    if (const std::string why = relay_.noWay(device.device); !why.empty())
+      status.lastEnd += (status.lastEnd.empty() ? "" : "; ") + why;
     if (const auto at = byDevice_.find(device.device); at != byDevice_.end()) {
       const Link& link = links_.find(at->second)->second;
       status.connected = true;

@@ -5,6 +5,10 @@
 //   the roster grows  -> links of devices that may no more are dropped at once, new ones are dialled
 //   a device cannot be dialled  -> the RelayDesk looks for a way through a third one; a direct link takes its place
 //
+// A direct link may come up and carry nothing (small packets pass, large ones do not). So one that would take the place
+// of a carried link, or follows a direct one that went quiet, is on trial first: it has to answer heartbeats after a
+// probe, the longer the more of its kind went quiet. What comes over it ends the trial: the other end has chosen it.
+//
 // Main thread only. Loop, book, desk and log outlive it.
 #pragma once
 
@@ -29,7 +33,7 @@ struct PeerStatus {
   bool connected = false, dialled = false, blocked = false;
   std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0, queuedBytes = 0;
   std::int64_t sinceMs = 0;  // steady, of the link or of its end
-  std::string lastEnd;       // why its last link ended
+  std::string lastEnd;       // why its last link ended, and why there is no way through others
 };
 
 class PeerDesk {
@@ -46,7 +50,8 @@ class PeerDesk {
   struct Options {
     std::string device;  // this one
     std::vector<std::string> dial;
-    bool carry = true;  // links of others
+    bool carry = true;                                       // links of others
+    std::int64_t heartbeatMs = 5'000, deadAfterMs = 20'000;  // net::PeerNetworkOptions
   };
 
   PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
@@ -86,11 +91,18 @@ class PeerDesk {
     net::LinkInfo info;
     std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0;
     std::int64_t sinceMs = 0;
+    bool quiet = false;  // net::PeerEvents::quiet
+    std::string cutOff;  // why its tunnel ended
+  };
+  struct Trial {
+    net::LinkId link = 0;
+    std::int64_t aloneMs = 0;  // since when there has been no other link
   };
   struct Past {
     std::string end;
     std::int64_t atMs = 0;
     unsigned shortLived = 0;  // links in a row that ended as soon as they were there
+    unsigned quiet = 0;       // direct links that went quiet, since one that lasted
   };
 
   RelayDesk::Hooks relayHooks();
@@ -98,6 +110,7 @@ class PeerDesk {
   Status welcome(const std::string& device) const;
   Status admit(const net::LinkInfo& info);
   void up(const net::LinkInfo& info);
+  void take(net::LinkId id);  // it is the link with its device from now on
   void down(net::LinkId id, std::string_view reason);
   void frame(net::LinkId id, std::string_view frame);
   void clusterFrame(Link& link, std::string_view frame);
@@ -106,6 +119,16 @@ class PeerDesk {
   void onRotate(Link& link, std::string_view frame);
   bool keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const;
   void tellRoster(net::LinkId id);
+  // node/daemon/peer_trial.cpp
+  bool needsTrial(const std::string& device) const;
+  void tryOut(const net::LinkInfo& info, const std::string& device);
+  void judge(const std::string& device, net::LinkId id);
+  void judgeLater(const std::string& device, net::LinkId id);
+  bool onTrial(net::LinkId id) const;
+  void endTrial(const std::string& device, std::string_view why);
+  bool hasLasted(const Link& link) const;
+  void countQuiet(const Link& link);
+  std::int64_t trialMs(const std::string& device) const;
   void applyRoster(std::string_view from);
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
@@ -121,6 +144,7 @@ class PeerDesk {
   const Events events_;
   std::map<net::LinkId, Link> links_;
   std::map<std::string, net::LinkId, std::less<>> byDevice_;
+  std::map<std::string, Trial, std::less<>> trials_;  // links that are not in byDevice_ yet
   std::map<std::string, Past, std::less<>> past_;
   std::map<std::string, std::set<std::string>, std::less<>> dialling_;  // names of dials by device
   std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged

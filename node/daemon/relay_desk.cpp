@@ -60,12 +60,38 @@ void RelayDesk::missing(const std::string& device, std::int64_t delayMs, const s
 
 void RelayDesk::settled(const std::string& device) {
   search_.leave(device);
+  refusals_.erase(device);
   std::vector<TunnelId> unanswered;
   for (const auto& [id, ask] : asks_)
     if (ask.device == device && !pipes_.contains(id)) unanswered.push_back(id);
-  for (const TunnelId id : unanswered) closeTunnel(id, TunnelWhy::closed, "not needed any more");
   std::erase_if(asks_, [&](const auto& one) { return one.second.device == device; });  // they fail no later ask
+  for (const TunnelId id : unanswered) closeTunnel(id, TunnelWhy::closed, "not needed any more");
   armSearch();
+}
+
+// That a relay has no link with the device either says least: it takes no other reason's place.
+void RelayDesk::refused(const TunnelGone& gone) {
+  const auto at = refusals_.find(gone.other);
+  if (at != refusals_.end() && gone.why == TunnelWhy::noLink && at->second.why != TunnelWhy::noLink &&
+      at->second.relay != gone.relay)
+    return;
+  const bool news = at == refusals_.end() || at->second.why != gone.why || at->second.reason != gone.reason;
+  refusals_.insert_or_assign(gone.other, Refusal{gone.relay, gone.why, gone.reason});
+  const std::string why = std::string(enumName(gone.why)) + ": " + gone.reason;
+  if (news)
+    log_.info("relay", "no way", {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
+  else
+    log_.debug("relay", "no way", {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
+}
+
+std::string RelayDesk::noWay(std::string_view device) const {
+  const auto at = refusals_.find(device);
+  if (at == refusals_.end()) return "";
+  const RosterDevice* relay = book_.current().find(at->second.relay);
+  const std::string through = "no way through " + (relay != nullptr ? relay->name : at->second.relay) + ": ";
+  if (at->second.why == TunnelWhy::noLink) return through + "it has no direct link with it";
+  if (at->second.why == TunnelWhy::doesNotCarry) return through + "it carries for nobody";
+  return through + at->second.reason;
 }
 
 // From the loop, never from inside a call: what is asked for has effects of its own.
@@ -166,12 +192,13 @@ void RelayDesk::on(TunnelArrived& arrived) {
 void RelayDesk::on(TunnelRoom& room) { allow(room.id); }
 
 void RelayDesk::on(TunnelGone& gone) {
+  const bool stood = pipes_.contains(gone.id);
+  if (stood && gone.why == TunnelWhy::linkEnded) hooks_.cutOff(gone.other, gone.relay, gone.reason);
   pipes_.erase(gone.id);
   const auto ask = asks_.find(gone.id);
   if (ask == asks_.end()) return;
-  log_.debug("relay", "no way",
-             {{"to", gone.other}, {"via", gone.relay}, {"why", std::string(enumName(gone.why)) + ": " + gone.reason}});
-  search_.failed(ask->second, net::Loop::nowMs());
+  if (!stood) refused(gone);
+  search_.failed(ask->second, net::Loop::nowMs(), gone.why == TunnelWhy::noLink);
   asks_.erase(ask);
   armSearch();
 }

@@ -28,6 +28,8 @@ class RelayDesk {
     std::function<void(const std::string& device, std::string_view why)> breakLink;
     // Whether a tunnel from this device is wanted; an error is the reason that it hears.
     std::function<Status(const std::string& device)> welcome;
+    // The tunnel of a link with this device is gone, which will notice that it is cut off; here is why.
+    std::function<void(const std::string& device, const std::string& relay, std::string_view why)> cutOff;
   };
   struct Options {
     std::string device;      // this one
@@ -49,14 +51,23 @@ class RelayDesk {
   void missing(const std::string& device, std::int64_t delayMs = 0, const std::string& last = "");
   // It is linked, one way or the other, or should not be.
   void settled(const std::string& device);
+  // Why there is no way to it through others, for people: "no way through clinic: ..."; empty: nobody has refused one.
+  std::string noWay(std::string_view device) const;
 
   std::size_t carrying() const { return table_.carrying(); }
   std::size_t ends() const { return table_.ends(); }
   const TunnelCounters& counters() const { return table_.counters(); }
 
  private:
+  struct Refusal {
+    std::string relay;
+    TunnelWhy why;
+    std::string reason;
+  };
+
   void armSearch();
   void search();
+  void refused(const TunnelGone& gone);
   void ask(const RelaySearch::Ask& ask);
   void closeTunnel(TunnelId id, TunnelWhy why, std::string_view reason);
   Status openPipe(TunnelId id, const std::string& relay, const std::string& other, bool dials);
@@ -78,6 +89,7 @@ class RelayDesk {
   TunnelTable table_;
   RelaySearch search_;
   std::map<TunnelId, RelaySearch::Ask> asks_;
+  std::map<std::string, Refusal, std::less<>> refusals_;  // the last one, by the device that was wanted
   std::map<TunnelId, std::unique_ptr<net::Pipe>> pipes_;
   net::Loop::TimerId timer_ = 0;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);

@@ -54,6 +54,7 @@ struct Device {
       EXPECT_EQ(up.erase(id), 1u) << "down once, and only what was up";
       downs.push_back({id, std::string(reason)});
     };
+    events.quiet = [this](LinkId) { ++quiets; };
     events.room = [this](LinkId) { ++rooms; };
     events.log = [this](std::string_view, std::string_view what) { logged.emplace_back(what); };
     options.seed = 7;
@@ -92,7 +93,7 @@ struct Device {
   LinkId last = 0;
   std::vector<Down> downs;
   std::vector<std::string> frames, logged;
-  std::size_t frameCount = 0, frameBytes = 0, rooms = 0;
+  std::size_t frameCount = 0, frameBytes = 0, rooms = 0, quiets = 0;
   std::unique_ptr<PeerNetwork> network;
 };
 

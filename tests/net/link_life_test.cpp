@@ -140,6 +140,40 @@ TEST_F(LinkLifeTest, WhenTheNetworkSwallowsEverythingBothEndsNotice) {
   EXPECT_EQ(b->downs[0].reason, "no sign of life for 300 ms");
 }
 
+// As behind a tunnel that drops large packets: it comes up, carries a little, and then nothing.
+TEST_F(LinkLifeTest, ALinkThatWentQuietIsAFailureHoweverLongItWasUp) {
+  make(quick(), quick());
+  proxy = std::make_unique<Proxy>(address);
+  proxy->swallowAfter(9'000);
+  a->onUp = [&](const LinkInfo& info) { a->network->send(info.id, frameOf(1, 3'000)); };
+  a->network->dial("b", proxy->address(), keyOf('b').publicKey());
+  a->until([&] { return a->network->dials()[0].failures >= 3; }, "three failures in a row");
+  EXPECT_GE(a->quiets, 2u) << a->words();
+  EXPECT_TRUE(b->frames.empty());
+}
+
+TEST_F(LinkLifeTest, AProbeGoesOverTheLinkAndIsNotPassedUp) {
+  make(quick(), quick());
+  connectThroughProxy();
+  const LinkId link = a->last;
+  a->network->probe(link);
+  const std::uint64_t before = a->network->stats(link)->pongs;
+  a->until([&] { return a->network->stats(link)->pongs >= before + 2; }, "pongs after a probe");
+  EXPECT_GE(proxy->carriedBytes(), 16'384u);
+  EXPECT_TRUE(b->frames.empty()) << "it is not passed up";
+}
+
+TEST_F(LinkLifeTest, ALinkThatIsClosedOrCutDidNotGoQuiet) {
+  make(quick(), quick());
+  connectThroughProxy();
+  a->network->close(a->last, "enough");
+  bothDown();
+  bothUp();
+  proxy->cut();
+  a->until([&] { return a->downs.size() == 2 && b->downs.size() == 2; }, "both down again");
+  EXPECT_EQ(a->quiets + b->quiets, 0u);
+}
+
 TEST_F(LinkLifeTest, ACutIsNoticedAndTheLinkComesBackWhenItHeals) {
   make(quick(), quick());
   connectThroughProxy();

@@ -1,6 +1,8 @@
 // Who is turned away, when, and whether both ends learn why.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "net/link_frames.h"
 #include "tests/net/device.h"
 #include "tests/net/stranger.h"
@@ -34,6 +36,17 @@ struct LinkRefusalTest : ::testing::Test {
   std::string address;
   std::unique_ptr<Stranger> stranger;
 };
+
+// Devices that are off, which are dialled again and again, use up no line of the log that a stranger is for.
+TEST_F(LinkRefusalTest, IsSaidHoweverManyDialsFail) {
+  for (int n = 0; n < 50; ++n) b.network->dial("off " + std::to_string(n), "127.0.0.1:1", std::nullopt);
+  const auto failed = [&] {
+    return std::count_if(b.logged.begin(), b.logged.end(),
+                         [](const std::string& line) { return line.starts_with("no link to off"); });
+  };
+  b.until([&] { return failed() >= 50; }, "fifty dials that fail");
+  strangerCalls({}, "showed no certificate with an Ed25519 key");
+}
 
 TEST_F(LinkRefusalTest, NoCertificate) {
   strangerCalls({}, "showed no certificate with an Ed25519 key");

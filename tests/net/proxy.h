@@ -68,6 +68,10 @@ class Proxy {
   void swallow() {
     command([](Settings& settings) { settings.swallow = true; });
   }
+  // Of each connection and direction so many bytes arrive, and nothing after them.
+  void swallowAfter(std::size_t bytes) {
+    command([bytes](Settings& settings) { settings.most = bytes; });
+  }
   // Everything arrives this much later.
   void delay(std::int64_t ms) {
     command([ms](Settings& settings) { settings.delayMs = ms; });
@@ -116,7 +120,7 @@ class Proxy {
     bool stop = false, refuse = false, swallow = false, corrupt = false, hold = false;
     std::string mute;
     std::int64_t delayMs = 0;
-    std::size_t bytesPerSecond = 0;
+    std::size_t bytesPerSecond = 0, most = SIZE_MAX;
     std::uint64_t resets = 0;
   };
   struct Piece {
@@ -126,7 +130,7 @@ class Proxy {
   struct Direction {
     int from = -1, to = -1;
     std::deque<Piece> pieces;
-    std::size_t held = 0;
+    std::size_t held = 0, came = 0;
     bool ended = false, passedOn = false;  // the sender closed; and the receiver was told
     Clock::time_point nextWrite{};
   };
@@ -294,8 +298,9 @@ class Proxy {
       pair.broken = true;
     } else if (got == 0) {
       way.ended = true;
-    } else if (!now.swallow) {
-      bytes.resize(static_cast<std::size_t>(got));
+    } else if (!now.swallow && way.came < now.most) {
+      bytes.resize(std::min(static_cast<std::size_t>(got), now.most - way.came));
+      way.came += bytes.size();
       if (&way == &pair.there && pair.request.empty()) pair.request = bytes.substr(0, 256);
       if (now.corrupt) {
         bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);

@@ -10,6 +10,7 @@
 #include "node/cluster/device_key.h"
 #include "node/cluster/tunnel_messages.h"
 #include "tests/net/device.h"
+#include "tests/net/proxy.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {
@@ -58,15 +59,16 @@ struct PeerDeskTest : ::testing::Test {
   net::Loop loop;
   net::test::Device other{loop, 'b'};
   std::vector<std::string> connected;
+  std::size_t received = 0;
   PeerDesk desk{loop,
                 net::test::identityOf('a'),
                 book,
                 enrolment,
                 log,
-                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}},
+                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 20, 500},
                 {.connected = [this](const std::string& device) { connected.push_back(device); },
                  .disconnected = [](const std::string&) {},
-                 .received = [](const std::string&, std::string_view) {},
+                 .received = [this](const std::string&, std::string_view) { ++received; },
                  .room = [](const std::string&) {},
                  .rosterChanged = [] {},
                  .wall = [] { return kNow; },
@@ -98,9 +100,15 @@ struct RelayedTest : PeerDeskTest {
   void say(const T& message) {
     other.network->send(other.last, tunnelFrame(message));
   }
-  void offer(net::test::Device& end, const std::string& as) {
+  void meet() {
     desk.dialAll();
     other.until([&] { return connected.size() == 1 && other.up.size() == 1; }, "a direct link");
+  }
+  void offer(net::test::Device& end, const std::string& as) {
+    meet();
+    bring(end, as);
+  }
+  void bring(net::test::Device& end, const std::string& as) {
     net::PipeEvents events;
     events.came = [this](std::string_view bytes) {
       TunnelData data;
@@ -127,6 +135,22 @@ struct RelayedTest : PeerDeskTest {
     say(message);
   }
 
+  // What the desk asks its peer for from now on is refused.
+  void refuse(TunnelWhy why, const std::string& reason) {
+    other.onFrame = [this, why, reason](net::LinkId, std::string_view frame) {
+      TunnelOpen open;
+      if (static_cast<TunnelFrame>(frame[4]) != TunnelFrame::open || !readTunnelFrame(frame, open).ok()) return;
+      TunnelClose close;
+      close.tunnel = open.tunnel, close.why = why, close.reason = reason;
+      say(close);
+    };
+  }
+  PeerStatus statusOf(char letter) const {
+    for (PeerStatus& peer : desk.status())
+      if (peer.device == deviceOf(letter).device) return std::move(peer);
+    return {};
+  }
+
   const std::uint64_t number = deviceOf('b').device < deviceOf('a').device ? 3 : 2;
   TunnelClose closed;
   std::unique_ptr<net::Pipe> pipe;
@@ -143,6 +167,63 @@ TEST_F(RelayedTest, ALinkThroughAnotherDeviceStandsAndADirectOneTakesItsPlace) {
   c.until([&] { return connected.size() == 3 && c.downs.size() == 1; }, "a direct link, and the end of the other");
   EXPECT_THAT(c.downs.front().reason, HasSubstr("another link took its place"));
   for (const PeerStatus& peer : desk.status()) EXPECT_EQ(peer.via, "");
+}
+
+// A path that lets the handshake pass and little more, as one with a smaller MTU than it says.
+TEST_F(RelayedTest, ADirectPathThatSwallowsIsGoneAroundAndDoesNotComeBack) {
+  net::test::Device c(loop, 'c');
+  net::test::Proxy hole(*desk.listen("127.0.0.1:0"));
+  hole.swallowAfter(9'000);
+  meet();
+  bool asked = false;
+  other.onFrame = [&](net::LinkId, std::string_view frame) {
+    asked = asked || static_cast<TunnelFrame>(frame[4]) == TunnelFrame::open;
+  };
+  c.network->dial("a", hole.address(), std::nullopt);
+  c.until([&] { return statusOf('c').connected; }, "the direct link");
+  desk.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
+  c.until([&] { return asked; }, "that another way is looked for");
+  bring(c, deviceOf('c').device);
+  c.until([&] { return statusOf('c').via == deviceOf('b').device; }, "the way around");
+  const std::size_t links = connected.size();
+  const std::uint64_t calls = hole.accepted();
+  c.until([&] { return hole.accepted() >= calls + 3; }, "more links through the hole");
+  EXPECT_EQ(statusOf('c').via, deviceOf('b').device);
+  EXPECT_EQ(connected.size(), links) << "none of them took its place";
+}
+
+TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {
+  net::test::Device c(loop, 'c');
+  offer(c, deviceOf('c').device);
+  c.until([&] { return connected.size() == 2; }, "the link with c");
+  c.onUp = [&](const net::LinkInfo& info) {
+    if (info.via.empty()) c.network->send(info.id, net::test::frameOf(1, 1));
+  };
+  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  c.until([&] { return received == 1; }, "the frame, over the link that c has chosen");
+  EXPECT_EQ(connected.size(), 3u);
+  EXPECT_EQ(statusOf('c').via, "");
+}
+
+TEST_F(RelayedTest, WhyThereIsNoWayIsShown) {
+  refuse(TunnelWhy::doesNotCarry, "this device carries for nobody ([relay] carry)");
+  meet();
+  other.until([&] { return !statusOf('c').lastEnd.empty(); }, "the reason");
+  EXPECT_EQ(statusOf('c').lastEnd, "no way through b: it carries for nobody");
+  EXPECT_FALSE(statusOf('c').connected);
+}
+
+TEST_F(RelayedTest, ACarriedLinkEndsForTheReasonThatTheRelayGives) {
+  net::test::Device c(loop, 'c');
+  offer(c, deviceOf('c').device);
+  c.until([&] { return connected.size() == 2; }, "the link with c");
+  const std::string reason = "the link of the relay with c has ended: closed by the other end: shutting down";
+  refuse(TunnelWhy::noLink, "");
+  TunnelClose close;
+  close.tunnel = number, close.why = TunnelWhy::linkEnded, close.reason = reason;
+  say(close);
+  c.until([&] { return !statusOf('c').connected; }, "the end");
+  EXPECT_THAT(statusOf('c').lastEnd, HasSubstr(reason));
 }
 
 TEST_F(RelayedTest, WhoIsBroughtIsWhoItIsSaidToBe) {

@@ -120,6 +120,34 @@ TEST(RelaySearchOrder, TheRelayThatHasJustFailedIsAskedLast) {
   EXPECT_NE(search.next(0)->relay, first);
 }
 
+// Else a link that has lost its relay queues behind every device that is off.
+TEST(RelaySearchOrder, WhoWasRefusedLeastIsNext) {
+  RelaySearch search("a", 1);
+  for (const char* relay : {"r1", "r2", "r3"}) search.relayCame(relay, 0);
+  for (const char* off : {"x", "y"}) search.want(off, 0);
+  for (int i = 0; i < 4; ++i) search.failed(*search.next(0), 0, true);
+  search.want("z", 5);
+  EXPECT_EQ(search.next(5)->device, "z");
+}
+
+TEST_F(SearchTest, WhatNobodyHasALinkWithIsAskedForSeldom) {
+  for (const char* relay : {"b", "c"}) search.relayCame(relay, 0);
+  search.want("z", 0);
+  std::int64_t now = 0;
+  for (std::int64_t round = 0; round < 10; ++round) {
+    while (!ask(now).empty()) search.failed(last, now, true);
+    const std::int64_t whole = std::min(RelaySearch::kLongestAbsentPauseMs, RelaySearch::kFirstAbsentPauseMs << round);
+    EXPECT_GE(*search.nextMs() - now, whole / 2);
+    EXPECT_LE(*search.nextMs() - now, whole);
+    now = *search.nextMs();
+  }
+  // One that has a link with it and refuses: it is there.
+  ask(now), search.failed(last, now, true);
+  ask(now), search.failed(last, now, false);
+  EXPECT_EQ(ask(now), "");
+  EXPECT_LE(*search.nextMs() - now, RelaySearch::kLongestPauseMs);
+}
+
 TEST(RelaySearchOrder, WhoHasBeenDueLongestIsNext) {
   RelaySearch search("a", 1);
   search.relayCame("r", 0);

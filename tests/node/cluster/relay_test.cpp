@@ -193,6 +193,9 @@ TEST_F(RelayTest, ADeviceThatIsToldNotToCarryDoesNot) {
   EXPECT_TRUE(until([&] { return between.metric("relay_refused_total") >= 2; })) << asker.node.log();
   EXPECT_TRUE(asker.node.connectedTo(1));
   EXPECT_EQ(wayFrom(asker.node, "owner"), "");
+  const auto why = [&] { return asker.node.run({"peers"}).out; };
+  EXPECT_TRUE(until([&] { return why().find("no way through between: it carries for nobody") != std::string::npos; }))
+      << why();
 }
 
 }  // namespace

@@ -177,7 +177,8 @@ TEST_F(TunnelTest, RefusedWithTheReason) {
   EXPECT_EQ(reasonFor("d"), TunnelWhy::noLink);
   EXPECT_EQ(reasonFor("a"), TunnelWhy::noLink);
   EXPECT_EQ(reasonFor("b"), TunnelWhy::noLink) << "b is no target of its own";
-  EXPECT_EQ(t.at("b").counters().refused, 3u);
+  EXPECT_EQ(t.at("b").counters().absent, 3u);
+  EXPECT_EQ(t.at("b").counters().refused, 0u) << "nothing is wrong with a device that is off";
   t.accepting = false;
   TunnelId id = 0;
   t.doing("a", [&](TunnelEffects& out) { id = t.at("a").ask("b", "c", out); });
@@ -206,7 +207,10 @@ TEST_F(TunnelTest, ALinkThatEndsEndsItsTunnelsAtAllThree) {
     t.unlink(one, other);
     EXPECT_EQ(only<TunnelGone>(t.happened["a"]).back().id, a);
     EXPECT_EQ(only<TunnelGone>(t.happened["c"]).back().id, c);
-    EXPECT_EQ(only<TunnelGone>(t.happened["a"]).back().why, TunnelWhy::linkEnded);
+    for (const char* end : {"a", "c"}) {
+      EXPECT_EQ(only<TunnelGone>(t.happened[end]).back().why, TunnelWhy::linkEnded);
+      EXPECT_THAT(only<TunnelGone>(t.happened[end]).back().reason, HasSubstr("has ended: cut")) << end;
+    }
     for (const auto& [name, table] : t.tables) EXPECT_EQ(table.ends() + table.carrying(), 0u) << name;
     t.link(one, other);
   }
@@ -306,8 +310,31 @@ TEST(TunnelLimitsTest, OfOffersToATargetWhoeverAsks) {
     }
     t.unlink("a", "b");
   }
-  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(64));
+  const TunnelLimits limits;
+  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(limits.offersPerAsker));
   EXPECT_TRUE(t.at("b").isLinked("c"));
+}
+
+TEST(TunnelLimitsTest, OfOffersToATargetEachAskerHasAShare) {
+  Tunnels t;
+  t.link("b", "c");
+  const auto ask = [&](const std::string& asker, int times) {
+    t.tables.try_emplace(asker, asker, true);
+    t.link(asker, "b");
+    for (int n = 0; n < times; ++n) {
+      const TunnelId id = t.open(asker).first;
+      t.doing(asker, [&](TunnelEffects& out) { t.at(asker).close(id, TunnelWhy::closed, "again", out); });
+    }
+  };
+  const TunnelLimits limits;
+  ask("a", 60);
+  ask("d", 1);
+  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(limits.offersPerAsker + 1)) << "the other is not shut out";
+  for (const char* more : {"e", "f", "g", "h", "i"}) ask(more, 60);
+  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(limits.opens)) << "and no more than the target takes";
+  t.now += limits.openWindowMs;
+  ask("a", 1);
+  EXPECT_THAT(only<TunnelOffered>(t.happened["c"]), SizeIs(limits.opens + 1));
 }
 
 TEST(TunnelLimitsTest, OfOffersAtTheTarget) {
