@@ -142,7 +142,9 @@ TEST_F(LinkLifeTest, WhenTheNetworkSwallowsEverythingBothEndsNotice) {
 
 // As behind a tunnel that drops large packets: it comes up, carries a little, and then nothing.
 TEST_F(LinkLifeTest, ALinkThatWentQuietIsAFailureHoweverLongItWasUp) {
-  make(quick(), quick());
+  PeerNetworkOptions options = quick();
+  options.heartbeatMs = 75;
+  make(options, options);
   proxy = std::make_unique<Proxy>(address);
   proxy->swallowAfter(9'000);
   a->onUp = [&](const LinkInfo& info) { a->network->send(info.id, frameOf(1, 3'000)); };

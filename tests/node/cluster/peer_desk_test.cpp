@@ -65,7 +65,7 @@ struct PeerDeskTest : ::testing::Test {
                 book,
                 enrolment,
                 log,
-                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 20, 500},
+                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, 1'000},
                 {.connected = [this](const std::string& device) { connected.push_back(device); },
                  .disconnected = [](const std::string&) {},
                  .received = [this](const std::string&, std::string_view) { ++received; },
@@ -181,6 +181,7 @@ TEST_F(RelayedTest, ADirectPathThatSwallowsIsGoneAroundAndDoesNotComeBack) {
   };
   c.network->dial("a", hole.address(), std::nullopt);
   c.until([&] { return statusOf('c').connected; }, "the direct link");
+  asked = false;
   desk.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
   c.until([&] { return asked; }, "that another way is looked for");
   bring(c, deviceOf('c').device);
