@@ -146,6 +146,8 @@ void relayOf(Page& page, const RelayDesk& relay) {
   page.one("relay_opened_total", "counter", "Tunnels opened between two others.", static_cast<double>(c.carried));
   page.one("relay_refused_total", "counter", "Tunnels asked for that did not come to be.",
            static_cast<double>(c.refused));
+  page.one("relay_absent_total", "counter", "Tunnels asked for to devices without a link.",
+           static_cast<double>(c.absent));
   page.one("relay_carried_bytes_total", "counter", "Bytes carried between others.", static_cast<double>(c.bytes));
 }
 
