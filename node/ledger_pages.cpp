@@ -1,6 +1,7 @@
 #include "node/ledger_pages.h"
 
-#include "base/json_codec.h"
+#include <system_error>
+
 #include "base/time.h"
 
 namespace witan::node {
@@ -34,10 +35,10 @@ Status LedgerPages::fill(Ledger& ledger) {
   const json::value& row = ledger.page[ledger.at];
   WITAN_TRY(micros, microsOf(row));
   ledger.micros = micros;
-  std::uint64_t seq = 0;
   const json::value* number = row.get_object().if_contains("seq");
-  if (number == nullptr) return invalid("an entry without a number");
-  WITAN_DO(readJson(*number, seq, "seq"));
+  std::error_code none;
+  const std::uint64_t seq = number == nullptr ? 0 : number->to_number<std::uint64_t>(none);
+  if (number == nullptr || none) return invalid("an entry without a number");
   if (seq <= ledger.after) return invalid("entries of " + ledger.partition + " that are not in order");
   return okStatus();
 }

@@ -264,7 +264,8 @@ TEST(AgentPolicy, ARunningNodeReadsItAgain) {
   ASSERT_EQ(node.init().exitCode, 0);
   const auto set = [&](const std::string& text) { std::ofstream(node.dir() + "/policy.toml") << text; };
   const auto check = [&] {
-    for (const json::value& one : node.runJson({"status"}).at("checks").as_array())
+    const json::value status = node.runJson({"status"});
+    for (const json::value& one : status.at("checks").as_array())
       if (one.at("name") == "policy") return one;
     return json::value(nullptr);
   };

@@ -11,7 +11,6 @@ namespace {
 using ::testing::HasSubstr;
 using testing::Node;
 using ::testing::Not;
-using testing::runWitan;
 using testing::Scratch;
 using testing::until;
 
@@ -27,14 +26,16 @@ TEST(AgentStop, AnOrderlyStopCountsNoStart) {
   ASSERT_TRUE(testing::enrol(owner, clinic, {}, working)) << clinic.log();
   // Nobody decides about David from here on, so what the laboratory proposes waits.
   owner.stop();
-  const std::string order =
-      R"({"patient":"David","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23",)"
-      R"("rationale":"treatment plan: random monitoring"})";
-  ASSERT_EQ(runWitan({"journal", "put", "udt/David/order/O1", "--type", "udt.order", "--json-payload", "-", "--dir",
-                      clinic.dir()},
-                     order)
-                .exitCode,
-            0);
+  const json::object order{{"patient", "David"},
+                           {"order", "O1"},
+                           {"kind", "DEFINITIVE"},
+                           {"code", "G0480"},
+                           {"method", "LCMS"},
+                           {"dos", "2026-03-23"},
+                           {"rationale", "treatment plan: random monitoring"}};
+  const auto entered =
+      clinic.post("/v1/feed", {{"id", "udt/David/order/O1"}, {"type", "udt.order"}, {"payload", order}});
+  ASSERT_TRUE(entered.ok()) << entered.error().message;
   const auto runs = [&] { return clinic.run({"wake", "list", "--all"}).out; };
   const auto works = [&] {
     const json::value waiting = clinic.get("/v1/outbox"), status = clinic.get("/v1/status");
