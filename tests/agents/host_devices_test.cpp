@@ -1,0 +1,196 @@
+// Agents at work on several devices: cut off from one another, connected, and with disks that are lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "replication/plan.h"
+#include "tests/agents/clerk.h"
+
+namespace witan::agents {
+namespace {
+
+using namespace testing;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+void connect(HostRig& a, HostRig& b) {
+  test::Link link(a.device(), b.device());
+  link.run();
+}
+void meet(HostRig& a, HostRig& b, bool live) {
+  const std::vector<std::string> all{a.device().name(), b.device().name()};
+  a.host().setDevices(all, live ? std::set<std::string>{b.device().name()} : std::set<std::string>{}, a.now());
+  b.host().setDevices(all, live ? std::set<std::string>{a.device().name()} : std::set<std::string>{}, b.now());
+}
+
+// Finding F3. "Two devices can plan the same wake while cut off." One surviving effect set, compensations applied once
+// on each device, equal stores after the heal.
+TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  connect(*a, *b);  // both know of the entry; then the network is cut
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_TRUE(b->settle().ok());
+  ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
+  ASSERT_EQ(b->shown("done/r1"), "\"no\"");
+  meet(*a, *b, true);
+  for (int i = 0; i < 80; ++i) {  // a connection: what one writes the other hears of
+    ASSERT_TRUE(a->round().ok());
+    ASSERT_TRUE(b->round().ok());
+    connect(*a, *b);
+    a->ms += 500, b->ms += 500;
+  }
+  EXPECT_EQ(a->shown("done/r1"), "\"yes\"");  // the plan with the smaller dot
+  EXPECT_EQ(b->shown("done/r1"), "\"yes\"");
+  // yes, no, and the undoing of no: each once.
+  EXPECT_THAT(a->effects(DatabaseName::journal), SizeIs(3));
+  EXPECT_THAT(a->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
+  EXPECT_EQ(a->effects(DatabaseName::journal), b->effects(DatabaseName::journal));
+  EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
+  EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
+  EXPECT_TRUE(a->host().quiet());
+  EXPECT_TRUE(b->host().quiet());
+}
+
+// What is known of the actions of the plan that stands, for each run: their records.
+void expectWholePlans(HostRig& rig) {
+  for (const std::string& key : rig.device().agents().keys(Kind::plan)) {
+    const PlanView view = planViewOf(*RunKey::parse(key), *rig.device().agents().versions(Kind::plan, key));
+    ASSERT_TRUE(view.winner);
+    for (const OperationId& operation : view.winner->operations)
+      EXPECT_THAT(rig.effects(DatabaseName::agents), Contains(Pair(operation.hex(), 1u)));
+  }
+}
+
+// Wherever a dies amid its plan, b ends the run meanwhile, by a plan of its own. Where a's plan stands, all of it is
+// carried out, although the run has long ended when a is back.
+TEST(AgentHost, F3OfThePlanThatStandsNothingIsLeftUndone) {
+  std::size_t died = 0;
+  for (std::uint64_t n = 0;; ++n) {
+    SCOPED_TRACE(n);
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "no");
+    ASSERT_TRUE(a->open().ok());
+    ASSERT_TRUE(b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    a->device().agentStore().crashAt(n, store::Moment::after);
+    if (a->settle().ok()) break;
+    ++died;
+    ASSERT_TRUE(b->settle().ok());
+    a->crash();
+    ASSERT_TRUE(a->open().ok());
+    meet(*a, *b, true);
+    for (int i = 0; i < 80; ++i) {
+      connect(*a, *b);
+      ASSERT_TRUE(a->round().ok());
+      ASSERT_TRUE(b->round().ok());
+      a->ms += 500, b->ms += 500;
+    }
+    expectWholePlans(*a);
+    EXPECT_EQ(a->shown("done/r1"), b->shown("done/r1"));
+    EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+    EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
+    EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
+    EXPECT_TRUE(a->host().quiet());
+    EXPECT_TRUE(b->host().quiet());
+  }
+  EXPECT_GT(died, 6u);
+}
+
+// b and c have both done what a's plan does not want. b and a have long seen to that when c comes back: nobody is at
+// rest before what c did is undone too.
+TEST(AgentHost, F3WhatArrivesLongAfterItWasUndoneIsUndoneToo) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no"), c = clerkOn("c", "no");
+  for (HostRig* one : {a.get(), b.get(), c.get()}) ASSERT_TRUE(one->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  connect(*a, *b), connect(*a, *c);
+  meet(*a, *b, false), meet(*a, *c, false);
+  for (HostRig* one : {a.get(), b.get(), c.get()}) ASSERT_TRUE(one->settle().ok());
+  meet(*a, *b, true);
+  const auto together = [&](const std::vector<HostRig*>& rigs) {
+    for (int i = 0; i < 120; ++i) {
+      for (HostRig* one : rigs) ASSERT_TRUE(one->round().ok());
+      for (HostRig* one : rigs)
+        if (one != rigs.front()) connect(*rigs.front(), *one);
+      for (HostRig* one : rigs) one->ms += 500;
+    }
+  };
+  together({a.get(), b.get()});
+  ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
+  ASSERT_TRUE(a->host().quiet() && b->host().quiet());
+  connect(*a, *c);
+  EXPECT_FALSE(a->host().quiet());
+  together({a.get(), b.get(), c.get()});
+  for (HostRig* one : {a.get(), b.get(), c.get()}) {
+    EXPECT_EQ(one->shown("done/r1"), "\"yes\"");
+    EXPECT_TRUE(one->host().quiet());
+    EXPECT_FALSE((*journalViewIn(one->device().journal(), "done/r1")).inConflict());
+    // yes, no, and two undoings of no.
+    EXPECT_THAT(one->effects(DatabaseName::journal), SizeIs(4));
+  }
+}
+
+// A device loses its disk, begins a run anew, and hears from a peer what it had done before.
+TEST(AgentHost, ATranscriptOfAnEarlierLifeThatComesBackIsGoneOnWith) {
+  auto a = clerkOn("a", "mail"), b = std::make_unique<HostRig>("b", std::vector<const Agent*>{});
+  std::set<OperationId> sent;
+  a->tool = [&](const ToolCall& call) -> Result<saga::Outcome> {
+    sent.insert(*call.operation);
+    return Error{ErrorCode::unavailable, "no mail yet", ""};
+  };
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(a->round().ok());
+  ASSERT_EQ(a->shown("done/r1"), "\"mail\"");
+  connect(*a, *b);
+  a->wipe();
+  a->tool = [&](const ToolCall& call) -> Result<saga::Outcome> {
+    sent.insert(*call.operation);
+    return saga::Outcome{};
+  };
+  ASSERT_TRUE(a->open().ok());
+  // The journal comes first, and the run begins again; then everything else.
+  ASSERT_TRUE(a->enter("r2", "request", "1").ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(a->round().ok());
+  for (int i = 0; i < 30; ++i) {
+    connect(*a, *b);
+    ASSERT_TRUE(a->round().ok());
+    a->ms += 5'000;
+  }
+  ASSERT_TRUE(a->settle().ok());
+  EXPECT_TRUE(a->host().quiet());
+  EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  EXPECT_EQ(a->shown("done/r1"), "\"mail\"");
+  EXPECT_THAT(sent, SizeIs(2));  // one for each request
+}
+
+TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "no");
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  connect(*a, *b);
+  meet(*a, *b, true);
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(a->round().ok());
+    ASSERT_TRUE(b->round().ok());
+    connect(*a, *b);
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(a->settle().ok());
+    ASSERT_TRUE(b->settle().ok());
+    connect(*a, *b);
+  }
+  EXPECT_EQ(a->host().counters().started + b->host().counters().started, 1u);
+  EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+  EXPECT_EQ(a->effects(DatabaseName::journal).size(), 1u);
+}
+
+}  // namespace
+}  // namespace witan::agents
