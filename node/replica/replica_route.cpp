@@ -97,7 +97,10 @@ void Replica::route(Outbox::Waiting& waiting, Now now) {
   const std::string partition = partitionFor(waiting.request.domain, waiting.request.entity);
   PartitionHost* mine = host(partition);
   const bool here = mine != nullptr && owns(*mine);
-  const auto at = peers_.find(ownerDevice(partition));
+  const std::string owner = ownerDevice(partition);
+  // It is this device's, which does not decide yet: etcd's answer is under way, or its log comes back from a peer.
+  if (!here && owner == device()) return outbox_.tryAt(waiting, now.ms + kLastRetryMs);
+  const auto at = peers_.find(owner);
   if (!here && (at == peers_.end() || !mayTalk(at->second))) return outbox_.park(waiting, now.ms);
   if (waiting.tries > 0) ++counters_.retries;
   outbox_.tried(waiting, now.ms);
