@@ -40,7 +40,7 @@ TEST(AgentStop, AnOrderlyStopCountsNoStart) {
   const auto works = [&] {
     const json::value waiting = clinic.get("/v1/outbox"), status = clinic.get("/v1/status");
     return waiting.is_object() && canonicalJson(waiting).find("David") != std::string::npos && status.is_object() &&
-           status.at("agents").at("started") == 1;
+           status.at("agentRuns").at("started") == 1;
   };
   for (int stop = 0; stop < kStops; ++stop) {
     ASSERT_TRUE(until(works)) << stop << "\n" << runs() << clinic.log();
