@@ -78,6 +78,13 @@ class Owner {
     request.agent = agent;
     return request;
   }
+  // Proposes in the role that the action is for, and lets half a second pass.
+  void propose(const std::string& entity, const std::string& id, const std::string& action) {
+    const json::value parsed = *parseJson(action);
+    const std::string role = module().signature().processes[(*module().parseAction(parsed))->process].role;
+    submit(*proposalRequest(module(), entity, role, entity + id, parsed));
+    pass(500);
+  }
   void submit(Request request) {
     const Status accepted = replica->submit(std::move(request), at(ms));
     EXPECT_TRUE(accepted.ok()) << accepted.error().message;

@@ -107,22 +107,16 @@ TEST(EtcdOwner, ProposalsWhoseTimeIsUpExpireInBatchesThatEtcdTakes) {
   setup.domains = {"moderation"};
   setup.pendingTtlMicros = 60'000'000;
   Owner owner(setup);
-  const auto propose = [&](const std::string& entity, const std::string& id, const std::string& action) {
-    const json::value parsed = *parseJson(action);
-    const std::string role = owner.module().signature().processes[(*owner.module().parseAction(parsed))->process].role;
-    owner.submit(*proposalRequest(owner.module(), entity, role, entity + id, parsed));
-    owner.pass(500);
-  };
   constexpr int kEntities = 20;
   for (int i = 0; i < kEntities; ++i) {
     const std::string entity = "user-" + std::to_string(i);
     owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
-    propose(entity, "label",
-            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
-    propose(entity, "notice",
-            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
-    propose(entity, "ban",
-            R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
+    owner.propose(entity, "label",
+                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    owner.propose(entity, "notice",
+                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    owner.propose(entity, "ban",
+                  R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
     ASSERT_NE(owner.answered(entity + "ban"), nullptr);
     ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated) << owner.answered(entity + "ban")->message;
   }
@@ -165,21 +159,15 @@ TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
   setup.domains = {"moderation"};
   setup.pendingTtlMicros = 60'000'000;
   Owner owner(setup);
-  const auto propose = [&](const std::string& entity, const std::string& id, const std::string& action) {
-    const json::value parsed = *parseJson(action);
-    const std::string role = owner.module().signature().processes[(*owner.module().parseAction(parsed))->process].role;
-    owner.submit(*proposalRequest(owner.module(), entity, role, entity + id, parsed));
-    owner.pass(500);
-  };
   // The first one's proposal, which its expiry repeats, is long.
   for (const std::string entity : {"first", "second", "third"}) {
     owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
-    propose(entity, "label",
-            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
-    propose(entity, "notice",
-            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    owner.propose(entity, "label",
+                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    owner.propose(entity, "notice",
+                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
     const std::string item = entity == "first" ? std::string(4'000, 'i') : "i";
-    propose(
+    owner.propose(
         entity, "ban",
         R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":")" + item + R"(","evidence":["L1"]})");
     ASSERT_NE(owner.answered(entity + "ban"), nullptr);
@@ -198,12 +186,12 @@ TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
   owner.serverTakes = ~std::size_t{0};
   for (const std::string entity : {"fourth", "fifth"}) {
     owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
-    propose(entity, "label",
-            R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
-    propose(entity, "notice",
-            R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
-    propose(entity, "ban",
-            R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
+    owner.propose(entity, "label",
+                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+    owner.propose(entity, "notice",
+                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+    owner.propose(entity, "ban",
+                  R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
     ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated);
   }
   const std::uint64_t batches = owner.host().position().batches;
