@@ -77,9 +77,9 @@ void ask(const ControlCall& call, Result<Request> request) {
                                        [call, operation, tracer, span](const Result<Answer>& answer) {
                                          if (tracer != nullptr) tracer->answered(span, answer, call.daemon.now().wall);
                                          if (answer.ok()) return answerTraced(call, span, answerJson(*answer), 200);
-                                         const auto& kept = call.daemon.replica().outbox().all();
-                                         if (call.daemon.stopping() && !kept.contains(operation))
-                                           return call.refuse(answer.error());
+                                         const Error& why = answer.error();
+                                         if (why.code != ErrorCode::unavailable)  // it may wait nowhere
+                                           return call.refuse({ErrorCode::unavailable, why.message, why.hint});
                                          answerTraced(call, span,
                                                       json::object{{"operationId", operation},
                                                                    {"outcome", "waiting"},

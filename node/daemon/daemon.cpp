@@ -326,11 +326,13 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
 void Daemon::tellThoseWhoWait() {
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
     loop_.cancel(waiting.timer);
-    const bool kept = replica().outbox().all().contains(id);
+    const auto at = replica().outbox().all().find(id);
+    // Under its id another request may wait.
+    const bool kept = at != replica().outbox().all().end() && fingerprintOf(at->second.request) == waiting.asked;
     waiting.done(kept ? Error{ErrorCode::unavailable, "no answer to " + id + " yet: the node is stopping",
                               "it waits in the outbox and goes on when the node is back; ask again under the same "
                               "operation id"}
-                      : Error{ErrorCode::unavailable, "no answer to " + id + ": the node is stopping",
+                      : Error{ErrorCode::conflict, "no answer to " + id + ": the node is stopping",
                               "whether it was decided is not known here; ask again under the same operation id"});
   }
 }

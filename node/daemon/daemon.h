@@ -55,7 +55,8 @@ class Daemon {
   Now now() const;
 
   // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
-  // Errors: it is not taken, and `done` is never called.
+  // A node that is stopped meanwhile says that too (unavailable), or, of a request that its outbox does not keep,
+  // conflict. Errors: it is not taken, and `done` is never called.
   using Done = std::function<void(Result<Answer>)>;
   Status ask(Request request, std::int64_t waitMs, Done done);
 
