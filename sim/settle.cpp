@@ -1,4 +1,6 @@
 // The settling phase: faults end, nothing new is asked, and within a stated time everything pending must be done.
+#include <algorithm>
+
 #include "replication/writer.h"
 #include "sim/world.h"
 
@@ -49,26 +51,39 @@ void World::look() {
   agenda_.add(agenda_.now() + kLook, StepKind::look, 0);
 }
 
-// A device whose admission was lost with the power of the one that had admitted it: an operator says it again.
-void World::admitAgain() {
-  using replication::Standing;
+// A device that joined, and that nobody knows: its admission was lost with the power of the one that had admitted it.
+std::vector<std::uint32_t> World::unadmitted() {
+  std::vector<std::uint32_t> out;
   for (std::uint32_t i = founders(); i < seats_.size(); ++i) {
     if (seats_[i]->retired) continue;
-    const std::string& joining = seats_[i]->device->name();
-    Seat* by = nullptr;
     bool known = false;
     for (auto& at : seats_) {
       if (at->device->index() == i || at->retired || !at->device->running() || at->device->paused) continue;
       auto members = at->device->replica().data().membership();
-      if (!members.ok()) return failed("store", at->device->name() + ": " + members.error().message);
-      known = known || members->standing(joining) == Standing::active;
-      if (by == nullptr && members->standing(at->device->name()) == Standing::active) by = at.get();
+      if (!members.ok()) failed("store", at->device->name() + ": " + members.error().message);
+      known = known || !members.ok() || members->standing(seats_[i]->device->name()) == replication::Standing::active;
     }
-    if (known || by == nullptr) continue;
-    const Status admitted = admit(by->device->replica(), joining);
+    if (!known) out.push_back(i);
+  }
+  return out;
+}
+
+// An operator says such admissions again.
+void World::admitAgain() {
+  for (const std::uint32_t joining : unadmitted()) {
+    const auto active = [&](const std::unique_ptr<Seat>& at) {
+      if (at->device->index() == joining || at->retired || !at->device->running() || at->device->paused) return false;
+      auto members = at->device->replica().data().membership();
+      return members.ok() && members->standing(at->device->name()) == replication::Standing::active;
+    };
+    const auto by = std::ranges::find_if(seats_, active);
+    if (by == seats_.end()) continue;
+    node::Replica& replica = (*by)->device->replica();
+    const std::string& name = seats_[joining]->device->name();
+    const Status admitted = admit(replica, name);
     probe(admitted.ok() ? "admitted again" : "not admitted again");
-    trace(by->device->index(), "ledger", "admits again", joining);
-    put(by->device->index(), {});
+    trace((*by)->device->index(), "ledger", "admits again", name);
+    put((*by)->device->index(), {});
     for (std::uint32_t j = 0; j < seats_.size(); ++j) network_.started(j);
   }
 }
@@ -162,6 +177,7 @@ std::string World::unsettled() {
       if (replica.owns(*host) && !host->partition().queue().empty())
         return "an escalation of " + id + " is not decided";
   }
+  for (const std::uint32_t i : unadmitted()) return seats_[i]->device->name() + " is not admitted";
   for (const auto& module : modules_)
     for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n)
       if (std::string what = unsettledPartition(node::partitionId(module->signature().domain, n)); !what.empty())

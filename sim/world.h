@@ -211,6 +211,7 @@ class World final : NetworkHooks, EtcdHooks {
   // settle.cpp
   void beginSettling();
   void look();
+  std::vector<std::uint32_t> unadmitted();
   void admitAgain();
   void seizeOrphans();
   void decideEverything();
