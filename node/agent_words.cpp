@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "node/replica_command.h"
+#include "node/commands/replica_command.h"
 #include "replication/agent_state_json.h"
 
 namespace witan::node {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/json_codec.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/daemon/control_tokens.h"
 #include "node/durable_file.h"
 #include "node/lock_holder.h"

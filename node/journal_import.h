@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "node/replica_command.h"
+#include "node/commands/replica_command.h"
 
 namespace witan::node {
 

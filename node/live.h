@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/control_client.h"
 #include "node/output.h"
 #include "node/replica_dir.h"

@@ -1,4 +1,4 @@
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/process.h"
 
 int main(int argc, char** argv) {

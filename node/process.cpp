@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "node/cli.h"
+#include "node/commands/cli.h"
 
 namespace witan::node {
 

@@ -1,6 +1,6 @@
 #include "node/refusals.h"
 
-#include "node/cli.h"
+#include "node/commands/cli.h"
 
 namespace witan::node {
 

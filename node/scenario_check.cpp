@@ -1,7 +1,7 @@
 // The scenarios that a domain ships with, as checks (node/domain_show.h, checkScenarios).
 #include "kernel/partition.h"
 #include "node/domain_show.h"
-#include "node/event_runner.h"
+#include "node/feeds/event_runner.h"
 
 namespace witan::node {
 

@@ -2,10 +2,10 @@
 // to the one that is open.
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
+#include "node/commands/replica_command.h"
 #include "node/daemon/control_routes.h"
 #include "node/output.h"
-#include "node/replica_command.h"
 
 namespace witan::node::control {
 

@@ -2,7 +2,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "node/daemon/control_routes.h"
-#include "node/ledger_rows.h"
+#include "node/ledgers/ledger_rows.h"
 #include "node/verify_hosts.h"
 
 namespace witan::node::control {

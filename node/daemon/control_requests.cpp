@@ -3,9 +3,9 @@
 #include "base/identity.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "node/agent_feed.h"
 #include "node/daemon/control_routes.h"
 #include "node/embargo_key.h"
+#include "node/feeds/agent_feed.h"
 #include "node/replica/make_request.h"
 #include "replication/writer.h"
 

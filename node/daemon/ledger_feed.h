@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "node/ledger_reader.h"
+#include "node/ledgers/ledger_reader.h"
 #include "node/replica/replica.h"
 
 namespace witan::node {

@@ -25,7 +25,7 @@
 #include "node/daemon/daemon_config.h"
 #include "node/daemon/etcd_gateway.h"
 #include "node/data_format.h"
-#include "node/ledger_live.h"
+#include "node/ledgers/ledger_live.h"
 #include "node/live.h"
 #include "node/lock_holder.h"
 #include "node/replica_identity.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/entry.h"
-#include "node/event_runner.h"
+#include "node/feeds/event_runner.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "node/cli.h"
-#include "node/event_line.h"
+#include "node/commands/cli.h"
+#include "node/feeds/event_line.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 

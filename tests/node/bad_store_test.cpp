@@ -9,7 +9,7 @@
 
 #include "kernel/ledger.h"
 #include "kernel/log_batch.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "store/rocks_store.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

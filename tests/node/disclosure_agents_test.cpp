@@ -9,7 +9,7 @@
 
 #include "base/seams.h"
 #include "domains/disclosure/disclosure.h"
-#include "node/ledger_reader.h"
+#include "node/ledgers/ledger_reader.h"
 #include "node/node_dir.h"
 #include "tests/node/node_process.h"
 #include "tests/node/program.h"

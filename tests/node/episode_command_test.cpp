@@ -4,7 +4,7 @@
 #include "agents/conformance/toy.h"
 #include "agents/episode/episode.h"
 #include "agents/registry.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/replica_dir.h"
 #include "tests/node/replica.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "domains/registry.h"
-#include "node/event_runner.h"
+#include "node/feeds/event_runner.h"
 
 namespace witan::node {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/seams.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/replica_dir.h"
 #include "replication/notification.h"
 #include "replication/records.h"

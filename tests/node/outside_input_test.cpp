@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "kernel/joint/vectors.h"
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "node/output.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

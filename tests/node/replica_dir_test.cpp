@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "node/cli.h"
+#include "node/commands/cli.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

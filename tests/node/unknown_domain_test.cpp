@@ -4,7 +4,7 @@
 
 #include "agents/registry.h"
 #include "base/json.h"
-#include "node/agent_feed.h"
+#include "node/feeds/agent_feed.h"
 #include "node/node_dir.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_dir.h"

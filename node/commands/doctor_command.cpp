@@ -1,0 +1,70 @@
+// `witan doctor` and `witan support-bundle`.
+#include "base/json_codec.h"
+#include "base/seams.h"
+#include "node/commands/operate.h"
+#include "node/doctor/doctor.h"
+#include "node/doctor/support_bundle.h"
+#include "node/live.h"
+
+namespace witan::node {
+
+namespace {
+
+struct DoctorArguments : LiveArguments {
+  std::string to, log;
+  bool quick = false;
+};
+
+std::string words(const std::vector<DoctorCheck>& checks) {
+  std::vector<std::vector<std::string>> rows;
+  for (const DoctorCheck& check : checks)
+    rows.push_back(
+        {std::string(enumName(check.level)), check.name, check.what + (check.todo.empty() ? "" : "; " + check.todo)});
+  return columns(rows);
+}
+
+Result<int> doctor(const DoctorArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  const std::vector<DoctorCheck> checks = examine(dir, !a.quick, SystemClock().now());
+  const CheckLevel level = worst(checks);
+  if (a.json)
+    putOut("{\"checks\":" + toJson(checks) + ",\"level\":\"" + std::string(enumName(level)) + "\"}\n");
+  else
+    putWords(words(checks));
+  return level == CheckLevel::fail ? kExitFailed : kExitOk;
+}
+
+Result<int> bundle(const DoctorArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(names, writeSupportBundle({dir, a.to, a.log, SystemClock().now()}));
+  json::array list;
+  for (const std::string& name : names) list.emplace_back(name);
+  return print(json::object{{"to", a.to}, {"files", std::move(list)}}, a.json, [&](const json::value&) {
+    return "wrote " + a.to + ": " + std::to_string(names.size()) + " files, without keys, tokens and records\n";
+  });
+}
+
+}  // namespace
+
+void addDoctorCommands(CLI::App& app, int& exitCode) {
+  const auto verb = [&](const char* name, const char* what, const char* example,
+                        Result<int> (*work)(const DoctorArguments&)) {
+    const auto a = std::make_shared<DoctorArguments>();
+    CLI::App* command = app.add_subcommand(name, what);
+    addLiveOptions(command, *a, example);
+    command->callback([a, work, &exitCode] {
+      const auto code = work(*a);
+      exitCode = code.ok() ? *code : reportError(code.error(), a->json);
+    });
+    return std::pair(command, a);
+  };
+  const auto [examined, how] = verb("doctor", "Look at everything that tends to go wrong, running or not",
+                                    "witan doctor --dir /var/lib/witan", doctor);
+  examined->add_flag("--quick", how->quick, "Without verifying the ledgers");
+  const auto [bundled, into] = verb("support-bundle", "What a helper elsewhere needs to know, without any secret",
+                                    "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle);
+  bundled->add_option("--to", into->to, "A new file")->required()->type_name("FILE");
+  bundled->add_option("--log", into->log, "A log whose end goes in")->type_name("FILE");
+}
+
+}  // namespace witan::node

@@ -1,0 +1,98 @@
+// `witan state merge`: the antichain and the view of an agent's snapshots, from files. `witan state show`: the
+// snapshots of an agent in this device's store, in the form that merge reads.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "node/agent_reader.h"
+#include "node/agent_words.h"
+#include "node/commands/replica_command.h"
+#include "node/ledgers/snapshot_reader.h"
+#include "node/output.h"
+#include "node/refusals.h"
+#include "replication/agent_state_codec.h"
+#include "replication/agent_state_json.h"
+#include "replication/agent_view.h"
+
+namespace witan::node {
+
+using namespace replication;
+
+namespace {
+
+struct MergeArguments {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+Result<int> merge(const MergeArguments& arguments) {
+  if (std::count(arguments.files.begin(), arguments.files.end(), "-") > 1)
+    return invalid("- is given twice (standard input can be read once)", "give it once");
+  Refusals refusals(arguments.json);
+  SnapshotReader reader([&](const Error& error) { refusals.add(error); });
+  Status read = okStatus();
+  for (auto file = arguments.files.begin(); file != arguments.files.end() && read.ok(); ++file)
+    read = reader.readFile(*file);
+  refusals.finish();
+  WITAN_DO(read);
+  const int exitCode = reader.refused() > 0 ? kExitSomeRefused : kExitOk;
+  AgentPicture merged;
+  WITAN_TRY(agentId, reader.agentId());
+  merged.agentId = agentId;
+  WITAN_TRY(antichain, maximal(std::move(reader).takeVersions()));
+  merged.antichain = std::move(antichain);
+  WITAN_TRY(view, viewOf(merged.antichain, nullptr));
+  WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
+  merged.view = *std::move(view);
+  arguments.json ? putOut(pictureJson(merged) + "\n") : putWords(pictureWords(merged));
+  return exitCode;
+}
+
+void addMerge(CLI::App& state, int& exitCode) {
+  auto arguments = std::make_shared<MergeArguments>();
+  CLI::App* command = state.add_subcommand("merge", "Merge an agent's snapshots: the maximal ones and what they show");
+  command->add_option("FILE", arguments->files, "Files of JSON Lines, one snapshot a line; - for standard input")
+      ->required();
+  command->add_flag("--json", arguments->json, R"(Print {"antichain":[...],"view":{...}})");
+  command->footer("Example: witan state merge laptop.jsonl phone.jsonl --json");
+  command->callback([arguments, &exitCode] {
+    const Result<int> code = merge(*arguments);
+    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+  });
+}
+
+struct ShowArguments : ReplicaArguments {
+  std::string agentId;
+};
+
+Result<Printed> show(ReplicaDir& dir, const ShowArguments& arguments) {
+  WITAN_TRY(agent, readAgent(dir.replica(), arguments.scope, arguments.agentId));
+  Printed answer;
+  for (const Version& version : agent.picture.antichain) {
+    WITAN_TRY(snapshot, toSnapshot(arguments.agentId, version));
+    answer.text += snapshotJson(snapshot) + "\n";
+  }
+  return answer;
+}
+
+void addShow(CLI::App& state, int& exitCode) {
+  const auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* command =
+      addReplicaVerb(state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
+                     "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, show, exitCode);
+  command->add_option("ID", arguments->agentId, "The agent")->required();
+  addScopeOption(command, *arguments);
+}
+
+}  // namespace
+
+void addStateCommand(CLI::App& app, int& exitCode) {
+  CLI::App* state = app.add_subcommand("state", "The replicated state of agents");
+  state->require_subcommand(1);
+  state->footer("Example: witan state merge laptop.jsonl phone.jsonl --json");
+  addMerge(*state, exitCode);
+  addShow(*state, exitCode);
+}
+
+}  // namespace witan::node

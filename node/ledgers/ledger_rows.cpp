@@ -1,0 +1,106 @@
+#include "node/ledgers/ledger_rows.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "base/seams.h"
+#include "domains/registry.h"
+#include "node/cluster/device_key.h"
+#include "node/replica_dir.h"
+
+namespace witan::node {
+
+namespace {
+
+std::vector<std::string> invariantsOf(const kernel::DomainModule& module) {
+  std::vector<std::string> ids{std::string(kernel::kKernelIntegrity)};
+  for (const kernel::InvariantInfo& invariant : module.signature().invariants) ids.push_back(invariant.id);
+  return ids;
+}
+
+using Dated = std::pair<std::int64_t, json::object>;
+
+Status collect(PartitionHost& host, const RowFilter& filter, std::size_t most, std::vector<Dated>& rows) {
+  std::size_t found = 0;
+  for (std::uint64_t n = host.durableBatches(); n > 0 && found < most; --n)
+    WITAN_DO(visitBatch(host, n - 1, [&](const StoredEntry& entry) {
+      if (!filter.takes(entry)) return;
+      rows.emplace_back(entry.entry.time.micros, entryRow(host, entry));
+      ++found;
+    }));
+  return okStatus();
+}
+
+// The last batch that begins at or before the entry; batches without entries begin where the next one does.
+Result<std::uint64_t> batchWith(PartitionHost& host, std::uint64_t seq) {
+  std::uint64_t first = 0, end = host.durableBatches();
+  while (end - first > 1) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    WITAN_TRY(value, host.ledger().batch(middle));
+    WITAN_TRY(info, kernel::readLogBatch(value, [](const kernel::LogRecord&) { return okStatus(); }));
+    (info.firstSeq <= seq ? first : end) = middle;
+  }
+  return first;
+}
+
+}  // namespace
+
+bool RowFilter::takes(const PartitionHost& host) const {
+  return (domain.empty() || host.module().signature().domain == domain) &&
+         (partition.empty() || host.id() == partition);
+}
+
+json::object entryRow(const PartitionHost& host, const StoredEntry& entry) {
+  json::object row{{"partition", host.id()},
+                   {"seq", entry.seq},
+                   {"leafHash", toHex(entry.leaf)},
+                   {"story", entryStory(entry.entry)}};
+  auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())),
+                          {.bytes = 4 * kernel::kRecordTextMax, .depth = 64});
+  row["entry"] = parsed.ok() ? std::move(*parsed) : json::value(nullptr);
+  return row;
+}
+
+Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, std::size_t most) {
+  std::vector<Dated> rows;
+  for (const auto& [id, host] : replica.hosts())
+    if (filter.takes(*host)) WITAN_DO(collect(*host, filter, most, rows));
+  std::stable_sort(rows.begin(), rows.end(), [](const Dated& a, const Dated& b) {
+    return std::pair(a.first, a.second.at("seq").as_uint64()) < std::pair(b.first, b.second.at("seq").as_uint64());
+  });
+  json::array list;
+  for (std::size_t i = rows.size() > most ? rows.size() - most : 0; i < rows.size(); ++i)
+    list.push_back(std::move(rows[i].second));
+  return list;
+}
+
+Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most) {
+  PartitionHost* host = replica.host(filter.partition);
+  if (host == nullptr)
+    return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(filter.partition),
+                 "see: witan partition list"};
+  json::array list;
+  WITAN_TRY(n, batchWith(*host, after + 1));
+  for (; n < host->durableBatches() && list.size() < most; ++n)
+    WITAN_DO(visitBatch(*host, n, [&](const StoredEntry& entry) {
+      if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry));
+    }));
+  return list;
+}
+
+Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
+  if (!ReplicaDir::exists(dir))
+    return Error{ErrorCode::notFound, "no device lives in " + dir.string(), "give the directory with --dir"};
+  NodeSetup setup;
+  for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
+  std::error_code ec;
+  if (std::filesystem::exists(dir / "cluster.json", ec)) {
+    WITAN_TRY(cluster, readClusterFile(dir));
+    setup.partitions = static_cast<std::uint32_t>(cluster.partitions);
+  }
+  const Time wall = SystemClock().now();
+  return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
+}
+
+}  // namespace witan::node
