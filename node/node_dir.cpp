@@ -4,6 +4,7 @@
 #include "domains/registry.h"
 #include "node/replica_dir.h"
 #include "node/replica_store.h"
+#include "store/wal_damage.h"
 
 namespace witan::node {
 
@@ -36,6 +37,9 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(config), now));
   opened->replica_ = std::move(replica);
   opened->record_.opened(opened->replica_->data());
+  for (const char* name : {"journal", "agents", "ledgers"})
+    for (std::string& what : store::keptDamage(dir / name)) opened->damaged_.push_back(std::move(what));
+  for (const std::string& what : opened->damaged_) opened->replica_->data().note({"damagedLog", "", what});
   return opened;
 }
 

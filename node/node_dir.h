@@ -41,6 +41,8 @@ class NodeDir {
   store::Store& ledgers() { return *ledgers_; }
   // The three stores at one moment, after a drain. The object outlives them.
   std::vector<BackupPart> snapshots() const;
+  // What opening found damaged in its stores' logs, now or before (store/wal_damage.h). Also incidents, `damagedLog`.
+  const std::vector<std::string>& damaged() const { return damaged_; }
   Status drain(Now now, Effects& out);
   // A clean end.
   Status close(Now now);
@@ -49,6 +51,7 @@ class NodeDir {
   explicit NodeDir(const std::filesystem::path& dir) : record_(dir) {}
 
   WriterRecord record_;
+  std::vector<std::string> damaged_;
   std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
   std::unique_ptr<store::Store> journal_, agents_, ledgers_;
   std::unique_ptr<Replica> replica_;

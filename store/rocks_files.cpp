@@ -45,16 +45,6 @@ Status syncFolder(const fs::path& dir) {
   return synced ? okStatus() : Status(osError("syncing the folder", dir, error));
 }
 
-// Complete or absent, also after a crash: written beside, then renamed.
-Status writeFormat(const fs::path& dir) {
-  const fs::path temporary = dir / (std::string(kFormatFile) + ".new");
-  WITAN_DO(writeAndSync(temporary, formatLine()));
-  std::error_code error;
-  fs::rename(temporary, dir / kFormatFile, error);
-  if (error) return osError("renaming", temporary, error.value());
-  return syncFolder(dir);
-}
-
 Status checkFormat(const fs::path& dir) {
   const fs::path path = dir / kFormatFile;
   std::ifstream in(path, std::ios::binary);
@@ -91,6 +81,16 @@ std::string traceOfData(const fs::path& dir, std::error_code& error) {
 
 }  // namespace
 
+// Written beside, then renamed.
+Status writeDurably(const fs::path& file, std::string_view content) {
+  const fs::path temporary = file.string() + ".new";
+  WITAN_DO(writeAndSync(temporary, content));
+  std::error_code error;
+  fs::rename(temporary, file, error);
+  if (error) return osError("renaming", temporary, error.value());
+  return syncFolder(file.parent_path());
+}
+
 Status prepareRocksFolder(const fs::path& dir, bool create) {
   std::error_code error;
   const fs::file_status kind = fs::status(dir, error);
@@ -120,7 +120,7 @@ Status prepareRocksFolder(const fs::path& dir, bool create) {
                        " is missing), or it is a RocksDB database of another program",
                    "choose another folder");
   }
-  return hasFormat ? okStatus() : writeFormat(dir);
+  return hasFormat ? okStatus() : writeDurably(dir / kFormatFile, formatLine());
 }
 
 Error rocksError(const rocksdb::Status& status, const std::string& doing, const std::string& where) {

@@ -1,12 +1,13 @@
 // What openRocksStore looks at before RocksDB sees the folder, and RocksDB's errors in our words.
 //
-// For store/rocks_store.cpp only.
+// For store/rocks_store.cpp and store/wal_damage.cpp only.
 #pragma once
 
 #include <rocksdb/status.h>
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -15,6 +16,9 @@ namespace witan::store {
 // Makes the folder (if `create`) and checks that RocksDB may open it: it is a folder, in a layout this program knows,
 // and not the remains of a store that RocksDB would take for an empty folder and start afresh.
 Status prepareRocksFolder(const std::filesystem::path& dir, bool create);
+
+// A small file of the folder. Complete or absent, also after a crash.
+Status writeDurably(const std::filesystem::path& file, std::string_view content);
 
 // `doing` ends where the path follows: "reading from".
 Error rocksError(const rocksdb::Status& status, const std::string& doing, const std::string& where);

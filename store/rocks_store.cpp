@@ -6,13 +6,28 @@
 #include "store/rocks_database.h"
 #include "store/rocks_diary.h"
 #include "store/rocks_files.h"
+#include "store/wal_damage.h"
 #include "store/wal_file_system.h"
 
 namespace witan::store {
 
+namespace {
+
+// Where somebody has the store open, its logs grow, and RocksDB is about to say who.
+Status keepUnlessOpen(const std::filesystem::path& dir, rocksdb::Env& env) {
+  rocksdb::FileLock* lock = nullptr;
+  if (!env.LockFile((dir / "LOCK").string(), &lock).ok()) return okStatus();
+  const Status kept = keepDamagedLog(dir);
+  (void)env.UnlockFile(lock);
+  return kept;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Store>> openRocksStore(const std::filesystem::path& dir, const RocksOptions& options) {
   WITAN_DO(prepareRocksFolder(dir, options.createIfMissing));
   std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(walFileSystem(options.preallocateLog));
+  WITAN_DO(keepUnlessOpen(dir, *env));
   rocksdb::DB* db = nullptr;
   rocksdb::Options opening = rocksOptions(options, env.get());
   opening.info_log = openDiary(dir);

@@ -11,6 +11,7 @@
 #include "node/ledgers/ledger_reader.h"
 #include "node/output.h"
 #include "node/store_dir.h"
+#include "store/wal_damage.h"
 
 namespace witan::node {
 
@@ -120,6 +121,8 @@ Result<bool> verify(const LedgerArguments& a) {
     module = std::move(made);
     options.replay = module.get();
   }
+  for (const std::string& what : store::keptDamage(std::filesystem::path(a.store) / "db"))
+    std::fprintf(stderr, "witan: %s\n", what.c_str());
   WITAN_TRY(report, verifyLedger(*store, options));
   printReport(report, a.json);
   return report.ok();

@@ -19,6 +19,7 @@
 #include "node/process.h"
 #include "node/store_dir.h"
 #include "store/memory_store.h"
+#include "store/wal_damage.h"
 
 namespace witan::node {
 
@@ -200,6 +201,8 @@ Result<int> run(const RunOptions& options) {
               openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
     if (opened.ledger->recovery().cutTornTail)
       std::fputs("witan: the log ended in a torn batch; cut after its last complete record\n", stderr);
+    for (const std::string& what : store::keptDamage(std::filesystem::path(options.store) / "db"))
+      std::fprintf(stderr, "witan: %s\n", what.c_str());
     EventRunner runner(opened.ledger->partition(), options.check, note);
     WITAN_DO(runEvents(input, runner, *opened.ledger, notes));
     if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));

@@ -146,6 +146,7 @@ Status Daemon::openDir() {
       replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
     log_.warn("replica", "this device goes on as a new writer",
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
+  for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
   WITAN_DO(foundMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);

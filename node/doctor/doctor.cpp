@@ -30,6 +30,7 @@
 #include "node/lock_holder.h"
 #include "node/replica_identity.h"
 #include "store/rocks_store.h"
+#include "store/wal_damage.h"
 
 namespace witan::node {
 
@@ -293,6 +294,10 @@ void Examination::stores() {
     }
     const auto store = store::openRocksStore(path, {.createIfMissing = false, .preallocateLog = false});
     store.ok() ? good(name, "opens") : failed(name, store.error());
+    for (const std::string& what : store::keptDamage(path))
+      fail(name, what,
+           "compare with other devices (witan ledger verify), enter again what is missing, then delete the damaged-* "
+           "files");
   }
 }
 

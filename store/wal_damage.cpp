@@ -1,0 +1,167 @@
+#include "store/wal_damage.h"
+
+#include <algorithm>
+#include <boost/crc.hpp>
+#include <fstream>
+#include <system_error>
+
+#include "store/rocks_files.h"
+#include "store/wal_end.h"
+
+namespace witan::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHeaderBytes = 7;  // CRC-32C, masked; length; type
+enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
+
+using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
+
+std::uint32_t fixed32(const char* bytes) {
+  std::uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// RocksDB keeps a CRC rotated, since what is stored may contain CRCs itself.
+std::uint32_t unmasked(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8U;
+  return turned >> 17 | turned << 15;
+}
+
+struct Record {
+  RecordType type;
+  std::size_t bytes;  // with its header
+};
+
+std::optional<Record> recordAt(std::string_view block, std::size_t at) {
+  if (block.size() - at < kHeaderBytes) return std::nullopt;
+  const char* header = block.data() + at;
+  const std::size_t length = static_cast<unsigned char>(header[4]) | static_cast<unsigned char>(header[5]) << 8;
+  const auto type = static_cast<unsigned char>(header[6]);
+  if (type < kFull || type > kLast || length > block.size() - at - kHeaderBytes) return std::nullopt;
+  Crc32c crc;
+  crc.process_bytes(header + 6, 1 + length);
+  if (crc.checksum() != unmasked(fixed32(header))) return std::nullopt;
+  return Record{static_cast<RecordType>(type), kHeaderBytes + length};
+}
+
+// Where a record may stand next that is not at `at`. Of a header the last byte is never zero, so a run of zeroes
+// (padding, or what was laid out ahead of the records) is passed in one step.
+std::size_t nextCandidate(std::string_view block, std::size_t at) {
+  const std::size_t filled = block.find_first_not_of('\0', at);
+  if (filled == std::string_view::npos) return block.size();
+  return std::max(at + 1, filled + 1 - std::min(filled + 1, kHeaderBytes));
+}
+
+// Goes through the logs in their order, block by block.
+class Search {
+ public:
+  void begin(const fs::path& log) { log_ = log, offset_ = 0, open_ = false; }
+
+  void block(std::string_view block) {
+    std::size_t at = 0;
+    while (block.size() - at >= kHeaderBytes) {
+      if (const auto record = recordAt(block, at)) {
+        take(record->type);
+        at += record->bytes;
+        continue;
+      }
+      if (!found_) found_ = {log_, offset_ + at, 0};
+      open_ = false;
+      at = nextCandidate(block, at);  // its length may be what is damaged
+    }
+    offset_ += block.size();
+  }
+
+  std::optional<WalDamage> result() const { return found_ && found_->behind > 0 ? found_ : std::nullopt; }
+
+ private:
+  // A write is one full record, or a first, middles and a last.
+  void take(RecordType type) {
+    const bool ends = type == kFull || (type == kLast && open_);
+    open_ = type == kFirst || (type == kMiddle && open_);
+    if (ends && found_) ++found_->behind;
+  }
+
+  fs::path log_;
+  std::uint64_t offset_ = 0;
+  bool open_ = false;  // a write has begun, and is whole so far
+  std::optional<WalDamage> found_;
+};
+
+bool isNumbered(const fs::path& path) {
+  const std::string stem = path.stem().string();
+  return path.extension() == ".log" && !stem.empty() &&
+         std::ranges::all_of(stem, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Result<std::vector<fs::path>> logsOf(const fs::path& dir) {
+  std::vector<fs::path> logs;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error))
+    if (isNumbered(it->path())) logs.push_back(it->path());
+  if (error) return ioFailed("reading the folder " + dir.string() + " failed (" + error.message() + ")");
+  std::ranges::sort(logs);  // RocksDB's numbers have six digits and, past a million, as many as they need
+  std::ranges::stable_sort(logs, {}, [](const fs::path& log) { return log.native().size(); });
+  return logs;
+}
+
+std::string sentence(const WalDamage& damage, const fs::path& kept) {
+  return damage.log.string() + " is damaged at byte " + std::to_string(damage.at) + ", and " +
+         std::to_string(damage.behind) +
+         " whole writes stand behind that: this device went on without them (a bad disk, or a power loss that wrote "
+         "pages "
+         "out of order). What others have of them comes back. The log is kept as " +
+         kept.string();
+}
+
+}  // namespace
+
+Result<std::optional<WalDamage>> findWalDamage(const fs::path& dir) {
+  WITAN_TRY(logs, logsOf(dir));
+  Search search;
+  std::string block(kWalBlockBytes, '\0');
+  for (const fs::path& log : logs) {
+    search.begin(log);
+    std::ifstream in(log, std::ios::binary);
+    while (in) {
+      in.read(block.data(), static_cast<std::streamsize>(block.size()));
+      search.block(std::string_view(block).substr(0, static_cast<std::size_t>(in.gcount())));
+    }
+    if (in.bad() || !in.eof()) return ioFailed("reading " + log.string() + " failed");
+  }
+  return search.result();
+}
+
+Status keepDamagedLog(const fs::path& dir) {
+  WITAN_TRY(damage, findWalDamage(dir));
+  if (!damage) return okStatus();
+  const fs::path kept = dir / ("damaged-" + damage->log.filename().string());
+  fs::path words = kept;
+  words.replace_extension(".txt");
+  std::error_code error;
+  if (fs::exists(words, error)) return okStatus();
+  fs::copy_file(damage->log, kept, fs::copy_options::overwrite_existing, error);
+  if (error) return ioFailed("keeping a copy of " + damage->log.string() + " failed (" + error.message() + ")");
+  return writeDurably(words, sentence(*damage, kept) + "\n");  // last: it says that the copy is there
+}
+
+std::vector<std::string> keptDamage(const fs::path& dir) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    const fs::path name = it->path().filename();
+    if (name.string().starts_with("damaged-") && name.extension() == ".txt") files.push_back(it->path());
+  }
+  std::ranges::sort(files);
+  std::vector<std::string> sentences;
+  for (const fs::path& file : files) {
+    std::string text;
+    if (std::ifstream in(file); std::getline(in, text)) sentences.push_back(text);
+  }
+  return sentences;
+}
+
+}  // namespace witan::store
