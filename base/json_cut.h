@@ -28,10 +28,6 @@ class JsonCut {
   Result<std::optional<JsonPart>> next();
   // How many parts were given.
   std::size_t count() const { return count_; }
-  // Of a part: where it begins in the text that `offset` counts from.
-  std::size_t placeOf(const JsonPart& part) const {
-    return offset_ + static_cast<std::size_t>(part.text.data() - text_.data());
-  }
 
  private:
   Error wrong(const char* what) const;

@@ -17,11 +17,28 @@ Error osError(const std::string& what, const fs::path& path) {
   return ioFailed(what + " " + path.string() + " (" + std::strerror(errno) + ")");
 }
 
-const char* kindOf(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
+Error irregular(const fs::path& path, mode_t mode) {
+  const char* const kind = S_ISDIR(mode)    ? "a folder"
+                           : S_ISFIFO(mode) ? "a pipe"
+                           : S_ISSOCK(mode) ? "a socket"
+                                            : "a device";
+  return invalid(path.string() + " is " + kind + " and no regular file", "give a file");
+}
+
+// What a shell or a parent handed over: <(...) of bash and zsh, standard input.
+bool isHanded(const fs::path& path) {
+  const std::string name = path.string();
+  return name == "/dev/stdin" || name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/");
+}
+
+// Why a file was not opened; a socket's refusal (ENXIO) says nothing of sockets.
+Error notOpened(const fs::path& path) {
+  const int why = errno;
+  const Error failure = osError("cannot read", path);
+  struct stat about {};
+  if (why == ENXIO && ::stat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode))
+    return irregular(path, about.st_mode);
+  return failure;
 }
 
 }  // namespace
@@ -41,15 +58,15 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
 }
 
 Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
-  // A pipe that nobody writes into would be waited for. One that was handed over (<(...) of a shell) has a writer.
-  const bool handed = path == "/dev/stdin" || path.string().starts_with("/dev/fd/");
+  // A pipe that nobody writes into would be waited for. One that was handed over has a writer.
+  const bool handed = isHanded(path);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (handed ? 0 : O_NONBLOCK));
   if (fd < 0 && errno == ENOENT) return std::optional<std::string>();
-  if (fd < 0) return osError("cannot read", path);
+  if (fd < 0) return notOpened(path);
   struct stat about {};
   if (::fstat(fd, &about) != 0 || !(S_ISREG(about.st_mode) || (handed && S_ISFIFO(about.st_mode)))) {
     ::close(fd);
-    return invalid(path.string() + " is " + kindOf(about.st_mode) + " and no regular file", "give a file");
+    return irregular(path, about.st_mode);
   }
   std::string text;
   char piece[64 * 1024];

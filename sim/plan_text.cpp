@@ -3,7 +3,7 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "sim/plan.h"
+#include "sim/plan_check.h"
 
 namespace witan::sim {
 
@@ -127,6 +127,7 @@ Result<Plan> readPlan(std::string_view text) {
       return at(line, invalid("more than " + std::to_string(kMaxEvents) + " events"));
     auto event = readEvent(*value);
     if (!event) return at(line, event.error());
+    if (const Status held = checkWithinRun(*event, plan.options); !held.ok()) return at(line, held.error());
     plan.events.push_back(*event);
   }
   if (!headed) return invalid("an empty plan", "its first line is {\"plan\":1,\"options\":{...}}");

@@ -3,6 +3,7 @@
 #include "base/quote.h"
 #include "sim/draw.h"
 #include "sim/options_fields.h"
+#include "sim/plan_check.h"
 #include "sim/scenario_reader.h"
 
 namespace witan::sim {
@@ -82,6 +83,11 @@ Result<Options> drawOptions(const Scenario& scenario, std::uint64_t seed) {
   if (Status checked = checkOptions(options); !checked.ok())
     return invalid(scenario.name + ", seed " + std::to_string(seed) + ": " + checked.error().message,
                    checked.error().hint);
+  for (std::size_t i = 0; i < scenario.events.size(); ++i)
+    if (const Status held = checkWithinRun(scenario.events[i], options); !held.ok())
+      return invalid(scenario.name + ", seed " + std::to_string(seed) + ": [[event]] " + std::to_string(i + 1) + ": " +
+                         held.error().message,
+                     held.error().hint);
   return options;
 }
 

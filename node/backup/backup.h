@@ -36,7 +36,8 @@ struct BackupPart {
   std::unique_ptr<store::Snapshot> snapshot;
 };
 
-// Whether a backup may go there: a folder that does not exist or is empty, outside of the data directory.
+// Whether a backup may go there: the absolute path of a folder that does not exist or is empty, outside of the data
+// directory.
 Status checkTarget(const BackupOrder& order);
 
 // Any thread. On an error, what was begun is removed. `goOn` is asked now and then; no gives it up (unavailable).

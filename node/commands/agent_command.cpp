@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/time.h"
 #include "node/agent_reader.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "replication/agent_state_codec.h"
 #include "replication/agent_state_json.h"
@@ -78,11 +79,7 @@ Status apply(const AgentArguments& a, AgentState& state, const std::string& writ
     state.schedule.nextWakeAt = moment;
   }
   if (!a.failures.empty()) {
-    const auto failures = readCounter(a.failures);
-    if (!failures)
-      return invalid(inQuotes(a.failures) + " is no count of failures",
-                     "give a whole number from 0 to " + std::to_string(kMaxStateCounter));
-    state.consecutiveFailureCount = *failures;
+    state.consecutiveFailureCount = readCounter(a.failures).value();  // the option's check has taken it
   }
   return okStatus();
 }
@@ -187,11 +184,22 @@ void addValueOptions(CLI::App* command, AgentArguments& a) {
   command->add_option("--goal", a.goal, "Text of the slot primaryGoal")->each([&a](const std::string&) {
     a.hasGoal = true;
   });
-  command->add_option("--slot", a.slots, "NAME=JSON; may be repeated")->type_name("NAME=JSON")->allow_extra_args(false);
-  command->add_option("--lifecycle", a.lifecycle, "created, active, dormant or destroyed");
-  command->add_option("--sleep-until", a.sleepUntil, "Milliseconds since 1970, or RFC 3339");
-  command->add_option("--next-wake", a.nextWake, "The same, or none");
-  command->add_option("--failures", a.failures, "Failures in a row")->type_name("COUNT");
+  command->add_option("--slot", a.slots, "NAME=JSON; may be repeated")
+      ->type_name("NAME=JSON")
+      ->allow_extra_args(false)
+      ->check(readBy([](const std::string& slot) {
+        AgentState scratch;
+        return writeSlot(scratch, slot, "");
+      }));
+  command->add_option("--lifecycle", a.lifecycle, "created, active, dormant or destroyed")
+      ->check(readBy(parseLifecycle));
+  command->add_option("--sleep-until", a.sleepUntil, "Milliseconds since 1970, or RFC 3339")->check(readBy(readMoment));
+  command->add_option("--next-wake", a.nextWake, "The same, or none")->check([](const std::string& text) {
+    return text == "none" ? std::string() : readBy(readMoment)(text);
+  });
+  command->add_option("--failures", a.failures, "Failures in a row")
+      ->type_name("COUNT")
+      ->check(wholeNumber(0, kMaxStateCounter));
 }
 
 }  // namespace

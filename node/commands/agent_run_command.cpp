@@ -10,6 +10,7 @@
 #include "domains/registry.h"
 #include "node/agent_check.h"
 #include "node/agents_policy_file.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/control_client.h"
 #include "node/embargo_key.h"
@@ -221,9 +222,13 @@ void addFeed(CLI::App& noun, int& exitCode) {
   command->add_option("--domain", *domain, "udt: a clinic; disclosure: a lab that discloses what it finds")
       ->check(CLI::IsMember({"udt", "disclosure"}))
       ->capture_default_str();
-  command->add_option("--entities", options->entities, "Patients, or vulnerabilities")->capture_default_str();
-  command->add_option("--days", options->days, "Days")->capture_default_str();
-  command->add_option("--seed", options->seed, "Another one gives another clinic or lab")->capture_default_str();
+  command->add_option("--entities", options->entities, "Patients, or vulnerabilities")
+      ->capture_default_str()
+      ->check(wholeNumber(1, 10'000));
+  command->add_option("--days", options->days, "Days")->capture_default_str()->check(wholeNumber(1, 3'660));
+  command->add_option("--seed", options->seed, "Another one gives another clinic or lab")
+      ->capture_default_str()
+      ->check(wholeNumber());
   command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
   command->callback([options, domain, &exitCode] {
     const auto feed = *domain == "udt" ? clinicFeed(*options) : portfolioFeed(*options);

@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "node/agents_policy_file.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/line_reader.h"
 #include "node/output.h"
@@ -80,9 +81,7 @@ Result<Printed> projected(const Monitor& monitor, const PolicyArguments& a) {
 }
 
 Result<Printed> check(const PolicyArguments& a) {
-  const bool some = !a.payload.empty() || !a.boundary.empty() || !a.operation.empty();
-  if (some && (a.payload.empty() || a.boundary.empty() || a.operation.empty()))
-    return invalid("--payload, --boundary and --operation belong together");
+  const bool some = !a.payload.empty();
   std::string file = a.file;
   if (file.empty()) {
     WITAN_TRY(dir, replicaDirPath(a.dir));
@@ -116,6 +115,11 @@ void addPolicyCommand(CLI::App& app, int& exitCode) {
       "Example: witan policy check docs/examples/agents-policy.toml --payload visit.json --boundary cloud-llm "
       "--operation summarise");
   command->callback([arguments, &exitCode] {
+    const PolicyArguments& a = *arguments;
+    if (a.payload.empty() != a.boundary.empty() || a.payload.empty() != a.operation.empty()) {
+      exitCode = reportUsage(invalid("--payload, --boundary and --operation belong together"), a.json);
+      return;
+    }
     const Result<Printed> answer = check(*arguments);
     if (answer.ok()) arguments->json ? putOut(answer->text) : putWords(answer->text);
     exitCode = answer.ok() ? answer->exitCode : reportError(answer.error(), arguments->json);

@@ -4,7 +4,9 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/quote.h"
 #include "base/seams.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "replication/approval.h"
 
@@ -60,17 +62,22 @@ Result<Printed> list(ReplicaDir& dir, const ApprovalArguments& a) {
   return answer;
 }
 
+// 64 hex digits, as of an operation.
+Result<OperationId> digestOf(const std::string& text) {
+  if (auto digest = OperationId::parse(text); digest.ok()) return digest;
+  return invalid(inQuotes(text) + " is no digest", "take it from: witan approval list");
+}
+
 Result<Printed> answer(ReplicaDir& dir, const ApprovalArguments& a, ApprovalVerdict verdict) {
   WITAN_TRY(space, spaceOf(dir, a));
   const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
   WITAN_TRY(id, chosenByPrefix(a.operation, ids, "operation id", "see: witan approval list"));
   auto operation = OperationId::parse(id);
   if (!operation.ok()) return operation.error();
-  auto digest = OperationId::parse(a.digest);  // 64 hex digits, too
-  if (!digest.ok()) return invalid("--digest is no digest", "take it from: witan approval list");
+  WITAN_TRY(digest, digestOf(a.digest));
   WITAN_TRY(versions, space->versions(Kind::approval, id));
   const std::string by = a.by.empty() ? dir.replica().device() : a.by;
-  WITAN_TRY(body, answerTo(approvalViewOf(*operation, versions), digest->value, verdict, by, a.reason,
+  WITAN_TRY(body, answerTo(approvalViewOf(*operation, versions), digest.value, verdict, by, a.reason,
                            SystemClock().now().micros / 1000));
   WITAN_TRY(bytes, encodeRecord(body));
   const Write write{Kind::approval, operation->hex(), std::move(bytes), false};
@@ -88,7 +95,7 @@ void addAnswer(CLI::App& noun, const char* name, const char* what, ApprovalVerdi
   addScopeOption(command, *arguments);
   command->add_option("OPERATION", arguments->operation, "Which effect: its operation id, or the first digits of it")
       ->required();
-  command->add_option("--digest", arguments->digest, "Of what was shown")->required();
+  command->add_option("--digest", arguments->digest, "Of what was shown")->required()->check(readBy(digestOf));
   command->add_option("--by", arguments->by, "Who answers; default the device");
   command->add_option("--reason", arguments->reason, "Kept with the answer");
 }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "node/commands/id_command.h"
 #include "node/commands/operate.h"
+#include "node/commands/option_checks.h"
 #include "node/output.h"
 
 namespace witan::node {
@@ -26,6 +27,11 @@ int reportError(const Error& error, bool json) {
     putErr("witan: " + error.message + (error.hint.empty() ? "" : ": ") + error.hint + "\n");
   }
   return error.code == ErrorCode::unavailable ? kExitUnreachable : kExitFailed;
+}
+
+int reportUsage(const Error& error, bool json) {
+  (void)reportError(error, json);
+  return kExitUsage;
 }
 
 namespace {
@@ -85,8 +91,7 @@ int runCommandLine(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-    reportError(invalid(e.what(), "see " + commandOf(app) + " --help"), json);
-    return kExitUsage;
+    return reportUsage(invalid(e.what(), "see " + commandOf(app) + " --help"), json);
   }
   return exitCode;
 }

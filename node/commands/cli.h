@@ -27,7 +27,7 @@ int runCommandLine(int argc, char** argv);
 // The words of the process's own, without the program's name.
 const std::vector<std::string>& commandLine();
 
-// Prints an error in the agreed form and returns kExitFailed (kExitUsage for invalid input of the caller's).
+// Prints an error in the agreed form; kExitFailed, or kExitUnreachable. Wrong usage: node/commands/option_checks.h.
 int reportError(const Error& error, bool json);
 
 // init, join

@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "domains/registry.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/domain_show.h"
 #include "node/feeds/event_generator.h"
 #include "node/line_reader.h"
@@ -173,16 +174,16 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
   l->add_option(
       "--against", a->ontologyFile,
       "Compare fields, processes, roles and invariants with this ontology instead (Turtle); exit 1 if they differ");
-  l->add_option("--seed", a->skew.seed, "Seed of the search")->capture_default_str();
-  l->add_option("--steps", a->skew.steps, "States to visit")->capture_default_str()->check(CLI::Range(1, 10'000'000));
+  l->add_option("--seed", a->skew.seed, "Seed of the search")->capture_default_str()->check(wholeNumber());
+  l->add_option("--steps", a->skew.steps, "States to visit")->capture_default_str()->check(wholeNumber(1, 10'000'000));
   CLI::App* t = verb("test",
                      "Run the shipped scenarios and property checks on random histories, or a file's scenarios; "
                      "exit 1 if one fails",
                      "witan domain test udt --histories 500", true, test);
   t->add_option("--histories", a->histories.histories, "Random histories")
       ->capture_default_str()
-      ->check(CLI::Range(0, 10'000'000));
-  t->add_option("--seed", a->histories.seed, "Seed of the histories")->capture_default_str();
+      ->check(wholeNumber(0, 10'000'000));
+  t->add_option("--seed", a->histories.seed, "Seed of the histories")->capture_default_str()->check(wholeNumber());
   t->get_option("name")->description("Domain, or FILE.jsonl of event lines with expectations");
   t->add_option("--domain", a->domain, "Domain of a FILE of scenarios; without it the file's name says");
   CLI::App* f = verb("fingerprint",
@@ -190,19 +191,21 @@ void addDomainCommand(CLI::App& app, int& exitCode) {
                      "traces through naive services and the kernel",
                      "witan domain fingerprint udt --json", false, fingerprint);
   f->add_option("name,--domain", a->domain, "One domain (default: all)");
-  f->add_option("--seed", a->fingerprint.seed, "Seed of search and traces")->capture_default_str();
+  f->add_option("--seed", a->fingerprint.seed, "Seed of search and traces")
+      ->capture_default_str()
+      ->check(wholeNumber());
   f->add_option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10'000'000));
+      ->check(wholeNumber(1, 10'000'000));
   f->add_option("--traces", a->fingerprint.traces, "Traces for both architectures")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(wholeNumber(1, 1'000'000));
   CLI::App* g =
       verb("generate", "Print a plausible workload as events (JSON Lines), counselors' answers included",
            "witan domain generate udt --entities 200 --days 30 | witan run --domain udt --events -", true, generate);
-  g->add_option("--entities", a->generate.entities, "How many")->capture_default_str()->check(CLI::Range(1, 10'000));
-  g->add_option("--days", a->generate.days, "How long")->capture_default_str()->check(CLI::Range(1, 3'660));
-  g->add_option("--seed", a->generate.seed, "Seed of the workload")->capture_default_str();
+  g->add_option("--entities", a->generate.entities, "How many")->capture_default_str()->check(wholeNumber(1, 10'000));
+  g->add_option("--days", a->generate.days, "How long")->capture_default_str()->check(wholeNumber(1, 3'660));
+  g->add_option("--seed", a->generate.seed, "Seed of the workload")->capture_default_str()->check(wholeNumber());
   addDomainRecordCommands(*domain, exitCode);
 }
 

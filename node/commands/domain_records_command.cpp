@@ -12,6 +12,7 @@
 #include "domains/disclosure/records/export.h"
 #include "domains/disclosure/records/import.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/durable_file.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/line_reader.h"
@@ -247,16 +248,19 @@ void addDomainRecordCommands(CLI::App& domain, int& exitCode) {
       ->required();
   import->add_option("--from", in->from, "Form of the records")->required()->check(CLI::IsMember({"osv", "cve"}));
   import->add_option("--entity", in->entity, "The portfolio they go into")->capture_default_str();
-  import->add_option("--at", in->at, "Time of the import, for undated records (default: now)");
-  import->add_flag("--no-init", in->noInit, "The portfolio exists already: no init line");
-  import->add_flag("--json", in->json, "Refused records as JSON on stderr (the events are JSON Lines anyway)");
-  import->footer(
-      "Example: witan domain import disclosure --from osv docs/examples/osv | witan run --domain disclosure --events "
-      "-");
+  import->add_option("--at", in->at, "Time of the import, for undated records (default: now)")
+      ->check(readBy([](const std::string& text) { return parseTime(text);
+}));
+import->add_flag("--no-init", in->noInit, "The portfolio exists already: no init line");
+import->add_flag("--json", in->json, "Refused records as JSON on stderr (the events are JSON Lines anyway)");
+import->footer(
+    "Example: witan domain import disclosure --from osv docs/examples/osv | witan run --domain disclosure --events "
+    "-");
   import->callback([in, &exitCode] {
     auto code = importRecords(*in);
   exitCode = code ? *code : reportError(code.error(), in->json);
-});
+  }  // namespace witan::node
+);
 
 auto out = std::make_shared<ExportArguments>();
 CLI::App* exported = domain.add_subcommand(

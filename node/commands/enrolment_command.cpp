@@ -2,6 +2,9 @@
 #include <charconv>
 
 #include "base/quote.h"
+#include "node/cluster/enrolment_desk.h"
+#include "node/cluster/roster.h"
+#include "node/commands/option_checks.h"
 #include "node/live.h"
 
 namespace witan::node {
@@ -20,14 +23,23 @@ json::array listOf(const std::vector<std::string>& items) {
   return list;
 }
 
+constexpr std::int64_t kMostSeconds = kMaxInviteTtlMicros / 1'000'000;
+
 // 90s, 15m, 2h, 1d.
 Result<std::int64_t> secondsOf(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const std::int64_t seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 0;
-  if (failure == std::errc{} && seconds > 0 && number > 0 && number <= 365 * 86'400 / seconds) return number * seconds;
-  return invalid("--ttl: " + inQuotes(text) + " is no duration", "as 90s, 15m, 2h, 1d");
+  if (failure == std::errc{} && seconds > 0 && number > 0 && number <= kMostSeconds / seconds) return number * seconds;
+  return invalid(inQuotes(text) + " is no duration of a second to 30 days", "as 90s, 15m, 2h, 1d");
+}
+
+// With --json they are in the answer.
+void putWarnings(const json::value& answer, bool json) {
+  if (json) return;
+  for (const json::value& warning : rowsOf(answer, "warnings"))
+    putErr("witan: warning: " + std::string(warning.as_string()) + "\n");
 }
 
 Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
@@ -37,6 +49,7 @@ Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
   if (!a.scopes.empty()) body["scopes"] = listOf(a.scopes);
   if (!a.addresses.empty()) body["addresses"] = listOf(a.addresses);
   WITAN_TRY(answer, client.post("/v1/devices/invite", body));
+  putWarnings(answer, a.json);
   if (!a.json)
     putErr("good until " + shown(answer, "expires") + ", " + shown(answer, "uses") +
            " use(s); on the new device: witan join TOKEN\n");
@@ -79,7 +92,10 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
     command
         ->add_option("--role", a.roles,
                      "ledger, * (every role), or DOMAIN.ROLE; may be repeated; default: ledger and *")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(readBy([](const std::string& role) {
+          return checkDeviceRoles({&role, 1});
+        }));
   };
   const auto scopes = [](CLI::App* command, EnrolArguments& a) {
     command
@@ -90,11 +106,16 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
   const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",
                                         "witan device invite --role udt.LabOrder --ttl 15m", invite);
   lists(inviting, *invited), scopes(inviting, *invited);
-  inviting->add_option("--ttl", invited->ttl, "How long it is good for: 15m, 2h, 1d")->capture_default_str();
-  inviting->add_option("--uses", invited->uses, "How many devices may use it")->capture_default_str();
+  inviting->add_option("--ttl", invited->ttl, "How long it is good for: 15m, 2h, 1d")
+      ->capture_default_str()
+      ->check(readBy(secondsOf));
+  inviting->add_option("--uses", invited->uses, "How many devices may use it")
+      ->capture_default_str()
+      ->check(wholeNumber(1, kMaxRosterDevices));
   inviting
       ->add_option("--address", invited->addresses, "Where the device shall find this one; default: where it listens")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(readBy(checkAddress));
   verb("pending", "Devices that wait to be approved", "witan device pending",
        [](const ControlClient& client, const EnrolArguments& a) -> Result<int> {
          WITAN_TRY(answer, client.get("/v1/devices/pending"));
@@ -123,6 +144,7 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
           if (!args.scopes.empty()) body["scopes"] = listOf(args.scopes);
           if (!args.reason.empty()) body["reason"] = args.reason;
           WITAN_TRY(answer, client.post(std::string("/v1/devices/") + name, body));
+          putWarnings(answer, args.json);
           return print(answer, args.json, [&](const json::value& done) {
             return std::string(name) + " " + args.device +
                    (done.get_object().contains("version") ? ": roster " + shown(done, "version") : "") + "\n";

@@ -13,6 +13,7 @@
 #include "node/cluster/roster_book.h"
 #include "node/cluster/typed.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/output.h"
 #include "node/replica_dir.h"
 
@@ -27,13 +28,10 @@ struct InitArguments {
   bool json = false;
 };
 
-Status checkNode(const NewNode& node) {
-  for (const auto* list : {&node.listen, &node.advertise})
-    for (const std::string& address : *list) WITAN_DO(checkAddress(address));
-  for (const std::string& address : node.advertise)
-    if (dialable({address}).empty())
-      return invalid("--advertise: nobody can dial " + inQuotes(address), "give an address of this host and its port");
-  return checkDeviceName(node.name);
+Status checkAdvertised(const std::string& address) {
+  WITAN_DO(checkAddress(address));
+  if (!dialable({address}).empty()) return okStatus();
+  return invalid("nobody can dial " + inQuotes(address), "give an address of this host and its port");
 }
 
 // A host that listens on all its addresses has to say which one the others shall dial.
@@ -65,7 +63,6 @@ Status tell(const std::filesystem::path& dir, bool json) {
 
 Status init(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
-  WITAN_DO(checkNode(a.node));
   WITAN_DO(beginCluster(dir, a.node, {SystemClock().now(), net::Loop::nowMs()}));
   warnOfHiddenAddress(a.node);
   return tell(dir, a.json);
@@ -92,7 +89,6 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   if (a.address.empty() || a.fingerprint.empty())
     return invalid("an invitation is missing",
                    "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...'");
-  WITAN_DO(checkAddress(a.address));
   WITAN_TRY(fingerprint, parseFingerprint(a.fingerprint));
   attempt.addresses = {a.address};
   attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
@@ -105,7 +101,6 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
 
 Status join(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
-  WITAN_DO(checkNode(a.node));
   WITAN_TRY(attempt, attemptOf(a));
   if (nodeExists(dir)) {
     WITAN_DO(enterCluster(dir, a.node, {}));  // says why not
@@ -138,14 +133,17 @@ void addInitCommands(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand(name, what);
     command->add_option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
         ->type_name("DIR");
-    command->add_option("--name", a->node.name, "What people call this device; default: the host's name");
+    command->add_option("--name", a->node.name, "What people call this device; default: the host's name")
+        ->check(readBy(checkDeviceName));
     command->add_option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(readBy(checkAddress));
     command
         ->add_option(
             "--advertise", a->node.advertise,
             "HOST:PORT that others shall dial, if it is another one: behind address translation, or with 0.0.0.0")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(readBy(checkAdvertised));
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
     command->callback([a, work, &exitCode] {
@@ -157,14 +155,18 @@ void addInitCommands(CLI::App& app, int& exitCode) {
   const auto [initCommand, made] = verb("init", "Begin a cluster: this device is its first",
                                         "witan init --name front-desk --listen 192.168.1.10:7600", init);
   initCommand->add_option("--partitions", made->node.partitions, "Of each domain; fixed for the cluster's life")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(1, kMaxClusterPartitions));
   const auto [joinCommand, joined] = verb("join", "Join a cluster with an invitation, or ask to be approved",
                                           "witan join witan1.eyJhZGRy... --name lab", join);
   joinCommand->add_option("TOKEN", joined->token, "What `witan device invite` printed");
-  joinCommand->add_option("--address", joined->address, "Without a token: where a device of the cluster listens");
-  joinCommand->add_option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint");
+  joinCommand->add_option("--address", joined->address, "Without a token: where a device of the cluster listens")
+      ->check(readBy(checkAddress));
+  joinCommand->add_option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint")
+      ->check(readBy(parseFingerprint));
   joinCommand->add_option("--wait", joined->waitSeconds, "Without a token: seconds to wait to be approved")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(0, kMostWaitSeconds));
 }
 
 }  // namespace witan::node

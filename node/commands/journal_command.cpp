@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/time.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/embargo_key.h"
 #include "node/journal_import.h"
@@ -166,8 +167,6 @@ Result<JournalWrite> choice(const JournalArguments& a, const JournalView& view) 
     write.payload = std::move(payload);
     return write;
   }
-  if (a.text || !a.jsonFile.empty())
-    return invalid("--choose and a new content exclude each other", "give one of them");
   WITAN_TRY(chosen, parseDot(a.choose));
   for (const Sibling& sibling : view.siblings) {
     if (sibling.dot != chosen) continue;
@@ -202,8 +201,9 @@ Result<Printed> resolve(ReplicaDir& dir, const JournalArguments& a) {
 
 void addContentOptions(CLI::App* command, JournalArguments& a) {
   command->add_option("--type", a.type, "The entity's type; default: as it was");
-  command->add_option("--text", a.text, "Content that is a text");
-  command->add_option("--json-payload", a.jsonFile, "File with any JSON as content; - for standard input");
+  CLI::Option* text = command->add_option("--text", a.text, "Content that is a text");
+  command->add_option("--json-payload", a.jsonFile, "File with any JSON as content; - for standard input")
+      ->excludes(text);
   command->add_option("--author", a.author, "Who writes; default: the device");
 }
 
@@ -232,10 +232,14 @@ void addJournalCommand(CLI::App& app, int& exitCode) {
            "witan journal resolve plot-4 --seen a@00000001:7 --seen b@00000002:3 --choose a@00000001:7",
            Missing::refuse, resolve);
   addContentOptions(resolveCommand, *settled);
-  resolveCommand->add_option("--choose", settled->choose, "The version to settle on")->type_name("VERSION");
+  resolveCommand->add_option("--choose", settled->choose, "The version to settle on")
+      ->type_name("VERSION")
+      ->excludes("--text", "--json-payload")
+      ->check(readBy(parseDot));
   resolveCommand->add_option("--seen", settled->seen, "The versions that were seen; refused if there are others now")
       ->type_name("VERSION")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(readBy(parseDot));
   const auto imported = std::make_shared<ImportArguments>();
   CLI::App* importCommand =
       addReplicaVerb(*journal, "import", "Entities from JSON Lines; a bad line is reported and the others go in",

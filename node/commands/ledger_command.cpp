@@ -7,6 +7,7 @@
 #include "domains/registry.h"
 #include "kernel/ledger_verify.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/ledgers/ledger_live.h"
 #include "node/ledgers/ledger_reader.h"
 #include "node/output.h"
@@ -230,7 +231,11 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
     command->callback([a, run, &exitCode] {
-      Status status = a->store.empty() ? Status(invalid("--store is missing", "the directory of a ledger")) : run(*a);
+      if (a->store.empty()) {
+        exitCode = reportUsage(invalid("--store is missing", "the directory of a ledger"), a->json);
+        return;
+      }
+      Status status = run(*a);
       exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
     });
     return command;
@@ -247,7 +252,7 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
   };
   CLI::App* tailCommand =
       verb("tail", "The last decisions, oldest first", "witan ledger tail --store DIR --entity David -n 0", tail);
-  tailCommand->add_option("-n,--count", a->count, "How many; 0 for all")->capture_default_str();
+  tailCommand->add_option("-n,--count", a->count, "How many; 0 for all")->capture_default_str()->check(wholeNumber());
   tailCommand->add_option("--entity", a->entity, "Of this entity only");
   tailCommand->add_option("--domain", a->domain, "Of this domain only; of a node");
   tailCommand->add_flag("-f,--follow", a->follow, "Go on as entries come; of a running node");
@@ -261,7 +266,7 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
     exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
   });
   CLI::App* showCommand = verb("show", "One decision", "witan ledger show 7 --store DIR", show);
-  showCommand->add_option("seq", a->seq, "Its number")->required();
+  showCommand->add_option("seq", a->seq, "Its number")->required()->check(wholeNumber(1));
   showCommand->add_option("--partition", a->partition, "In which ledger of a data directory, if several have it");
   alsoLive(showCommand);
   showCommand->callback([a, liveOf, &exitCode] {
@@ -287,15 +292,15 @@ void addLedgerCommand(CLI::App& app, int& exitCode) {
   });
   CLI::App* exportCommand = verb("export", "Entries as JSON Lines (docs/ledger-format.md)",
                                  "witan ledger export --store DIR > ledger.jsonl", exportEntries);
-  exportCommand->add_option("--from", a->from, "First number")->capture_default_str()->check(CLI::PositiveNumber);
-  exportCommand->add_option("--to", a->to, "Last number; 0 for the end")->capture_default_str();
+  exportCommand->add_option("--from", a->from, "First number")->capture_default_str()->check(wholeNumber(1));
+  exportCommand->add_option("--to", a->to, "Last number; 0 for the end")->capture_default_str()->check(wholeNumber());
   verb("checkpoint", "The signed checkpoint (C2SP tlog-checkpoint)", "witan ledger checkpoint --store DIR", checkpoint);
   CLI::App* proofCommand =
       verb("proof", "Proof that an entry is in the ledger, or that an earlier ledger is a prefix of it",
            "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
-  proofCommand->add_option("seq", a->seq, "Number of the entry")->check(CLI::PositiveNumber);
+  proofCommand->add_option("seq", a->seq, "Number of the entry")->check(wholeNumber(1));
   proofCommand->add_option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")
-      ->check(CLI::PositiveNumber);
+      ->check(wholeNumber(1));
   proofCommand->require_option(2, 0);
 }
 

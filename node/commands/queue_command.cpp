@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/feeds/event_runner.h"
 #include "node/ledgers/queue_live.h"
 #include "node/output.h"
@@ -123,25 +124,18 @@ Result<CounselorDecision> decisionOf(const QueueArguments& a, const PendingView&
   d.reason = a.reason;
   d.escalation = a.seq;
   if (!a.digest.empty()) {
-    auto digest = hashFromHex(a.digest);
-    if (!digest)
-      return invalid("--digest: " + digest.error().message, "copy it from: witan queue show " + std::to_string(a.seq));
-    d.pendingDigest = *digest;
+    WITAN_TRY(digest, hashFromHex(a.digest));
+    d.pendingDigest = digest;
   }
   d.at = SystemClock().now();
   if (!a.at.empty()) {
-    auto at = parseTime(a.at);
-    if (!at) return invalid("--at: " + at.error().message);
-    d.at = *at;
+    WITAN_TRY(at, parseTime(a.at));
+    d.at = at;
   }
   if (!commit) return d;
-  auto base = parseEnum<CommitBase>(a.base);
-  if (!base) return invalid("--base: expected candidate or current");
-  d.base = *base;
-  auto parsed = parseJson(a.edit);
-  if (!parsed) return invalid("--edit: " + parsed.error().message);
-  if (!parsed->is_object()) return invalid("--edit: expected a JSON object of field to value");
-  edit = std::move(parsed->get_object());
+  d.base = parseEnum<CommitBase>(a.base).value();  // the option's check has taken it
+  WITAN_TRY(parsed, parseJson(a.edit));
+  edit = std::move(parsed.as_object());
   d.edit = &edit;
   return d;
 }
@@ -221,8 +215,11 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
             onLiveNode(LiveArguments{a->dir, a->json}, [&](const ControlClient& client) { return live(client, *a); });
         return;
       }
-      Status status = numberOf(*a);
-      if (status.ok()) status = run(*a);
+      if (const Status number = numberOf(*a); !number.ok()) {
+        exitCode = reportUsage(number.error(), a->json);
+        return;
+      }
+      const Status status = run(*a);
       exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
     });
     return command;
@@ -239,7 +236,7 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
     CLI::App* command = verb(
         name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); },
         [commit](const ControlClient& client, const QueueArguments& args) -> Result<int> {
-          if (args.dryRun) return invalid("--dry-run works on a directory", "give --store");
+          if (args.dryRun) return reportUsage(invalid("--dry-run works on a directory", "give --store"), args.json);
           return liveDecide(client, args.which,
                             {args.counselor, args.digest, args.base, args.edit, args.reason, args.operationId}, commit,
                             args.json);
@@ -247,12 +244,14 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
     command->add_option("WHICH", a->which, kWhich)->required();
     command->add_option("--counselor", a->counselor, "Who decides")->required();
     auto* digest =
-        command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that");
+        command->add_option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that")
+            ->check(readBy([](const std::string& text) { return hashFromHex(text); }));
     if (commit) digest->required();
     command->add_option("--reason", a->reason, "Why; kept in the ledger");
-    command->add_option("--at", a->at, "Time of the decision; now by default");
+    command->add_option("--at", a->at, "Time of the decision; now by default")
+        ->check(readBy([](const std::string& text) { return parseTime(text); }));
     command->add_option("--operation-id", a->operationId, "Name of this decision; derived from the proposal by default")
-        ->check([](const std::string& id) { return id.empty() ? std::string("it is empty") : std::string(); });
+        ->check(notEmpty());
     return command;
   };
   CLI::App* approve =
@@ -260,9 +259,12 @@ void addQueueCommand(CLI::App& app, int& exitCode) {
                    "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
                    "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
                    true);
-  approve->add_option("--base", a->base, "candidate (made again now) or current")->capture_default_str();
+  approve->add_option("--base", a->base, "candidate (made again now) or current")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"candidate", "current"}));
   approve->add_option("--edit", a->edit, "JSON object of field to value, {\"key\":value} or {\"add\":[...]}")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(jsonText(true));
   approve->add_flag("--dry-run", a->dryRun, "Show what it would write and violate; change nothing");
   decisionVerb("reject", "Refuse the proposal; the entity thaws unchanged",
                "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'", false);

@@ -116,7 +116,6 @@ Status checkPolicyIs(const agents::Policy& policy, const std::string& wanted) {
 }
 
 Result<Printed> confirmUse(ReplicaDir& dir, const ReceiptArguments& a) {
-  if (a.provider.empty() != a.model.empty()) return invalid("--provider and --model belong together");
   const agents::ModelName named{a.provider, a.model};
   const agents::ModelName* model = a.model.empty() ? nullptr : &named;
   WITAN_TRY(policy, readAgentsPolicy((dir.path() / kAgentsPolicyFile).string()));
@@ -156,8 +155,8 @@ void addReceiptCommand(CLI::App& app, int& exitCode) {
            confirmUse);
   confirming->add_option("--agent", use->agent, "Which agent")->required();
   confirming->add_option("--boundary", use->boundary, "Which boundary of the policy")->required();
-  confirming->add_option("--provider", use->provider, "Of the model that is asked");
-  confirming->add_option("--model", use->model, "The model that is asked");
+  CLI::Option* provider = confirming->add_option("--provider", use->provider, "Of the model that is asked");
+  provider->needs(confirming->add_option("--model", use->model, "The model that is asked")->needs(provider));
   confirming->add_option("--policy", use->policy,
                          "Digest of the policy that was read (witan policy check), or its first digits, at least 8: "
                          "refused if another one is there by now");

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/quote.h"
 #include "domains/registry.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/feeds/event_runner.h"
 #include "node/output.h"
 #include "node/policy_file.h"
@@ -169,15 +171,18 @@ void printSummary(const RunOptions& options, const EventTally& tally, const kern
   putErr(text + "\n");
 }
 
+Result<std::int64_t> pendingTtlOf(const std::string& text) {
+  const auto micros = parseDurationMicros(text);
+  if (micros.ok() && *micros > 0) return *micros;
+  return invalid(inQuotes(text) + " is no positive ISO 8601 duration", "for example P7D or PT36H");
+}
+
 Result<int> run(const RunOptions& options) {
   ignoreBrokenPipes();
   kernel::PartitionOptions partitionOptions;
   if (!options.pendingTtl.empty()) {
-    auto ttl = parseDurationMicros(options.pendingTtl);
-    if (!ttl || *ttl <= 0)
-      return invalid("--pending-ttl " + options.pendingTtl + " is no positive ISO 8601 duration",
-                     "for example P7D or PT36H");
-    partitionOptions.pendingTtlMicros = *ttl;
+    WITAN_TRY(ttl, pendingTtlOf(options.pendingTtl));
+    partitionOptions.pendingTtlMicros = ttl;
   }
   std::optional<json::object> policy;
   if (!options.policyFile.empty()) {
@@ -229,8 +234,10 @@ void addRunCommand(CLI::App& app, int& exitCode) {
   command->add_option("--policy", options->policyFile, "TOML or JSON file with the domain's policy");
   command->add_option("--counselor", options->counselors,
                       "Authorised counselor, instead of the domain's own; may be repeated");
-  command->add_option("--pending-ttl", options->pendingTtl,
-                      "Reject proposals that wait longer for a counselor (ISO 8601, e.g. P7D)");
+  command
+      ->add_option("--pending-ttl", options->pendingTtl,
+                   "Reject proposals that wait longer for a counselor (ISO 8601, e.g. P7D)")
+      ->check(readBy(pendingTtlOf));
   command->add_flag("--json", options->json, "Errors as JSON too (answers always are)");
   command->footer("Example: witan run --domain budget --events - --store /tmp/ledger < events.jsonl");
   command->callback([options, &exitCode] {

@@ -7,6 +7,7 @@
 
 #include "node/agent_reader.h"
 #include "node/agent_words.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/ledgers/snapshot_reader.h"
 #include "node/output.h"
@@ -28,7 +29,7 @@ struct MergeArguments {
 
 Result<int> merge(const MergeArguments& arguments) {
   if (std::count(arguments.files.begin(), arguments.files.end(), "-") > 1)
-    return invalid("- is given twice (standard input can be read once)", "give it once");
+    return reportUsage(invalid("- is given twice (standard input can be read once)", "give it once"), arguments.json);
   Refusals refusals(arguments.json);
   SnapshotReader reader([&](const Error& error) { refusals.add(error); });
   Status read = okStatus();

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "node/cluster/device_names.h"
+#include "node/commands/option_checks.h"
 #include "node/line_reader.h"
 #include "node/live.h"
 #include "node/refusals.h"
@@ -64,8 +65,6 @@ bool reached(const json::value& status, const std::string& wait) {
 }
 
 Result<int> waitFor(const StatusArguments& a) {
-  if (a.wait != "ready" && a.wait != "connected" && a.wait != "quiet")
-    return invalid("--wait: expected ready, connected or quiet");
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.timeoutSeconds);
   std::string last = "it does not answer";
   while (true) {
@@ -87,10 +86,13 @@ void addStatus(CLI::App& app, int& exitCode) {
   const auto a = std::make_shared<StatusArguments>();
   CLI::App* command = app.add_subcommand("status", "How the node is");
   addLiveOptions(command, *a, "witan status --wait connected --timeout 30");
-  command->add_option("--wait", a->wait,
-                      "Return when it is ready, connected (to all members) or quiet (nothing under way)");
+  command
+      ->add_option("--wait", a->wait,
+                   "Return when it is ready, connected (to all members) or quiet (nothing under way)")
+      ->check(CLI::IsMember({"ready", "connected", "quiet"}));
   command->add_option("--timeout", a->timeoutSeconds, "Seconds to wait; after that, exit code 4")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(wholeNumber(0, kMostWaitSeconds));
   command->callback([a, &exitCode] {
     if (!a->wait.empty()) {
       const auto code = waitFor(*a);
@@ -229,7 +231,7 @@ void addPartition(CLI::App& app, int& exitCode) {
 struct AskArguments : LiveArguments {
   std::string domain, entity, role, action = "{}", file = "-";
   std::optional<std::string> operationId;
-  std::int64_t waitMs = 10'000;
+  std::uint64_t waitMs = 10'000;
   bool exitCode = false;
 };
 
@@ -243,6 +245,7 @@ std::string outcomeWords(const json::value& answer) {
 }
 
 // Of propose and begin with --exit-code, beyond those of all commands (node/commands/cli.h).
+constexpr std::uint64_t kMostWaitMs = 120'000;  // as the node has it
 constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
 
 // With --exit-code. Asked again, an operation has the outcome that was recorded.
@@ -267,13 +270,9 @@ Error ofUnknownEnd(Error error, const std::string& operation) {
 }
 
 Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
-  if (a.operationId && a.operationId->empty())
-    return invalid("--operation-id is empty", "leave it out, and the operation gets one");
-  if (a.waitMs < 0) return invalid("--wait-ms " + std::to_string(a.waitMs) + " is negative", "0 does not wait");
-  auto value = parseJson(a.action);
-  if (!value.ok()) return invalid(std::string(begin ? "--init" : "ACTION") + ": " + value.error().message);
+  WITAN_TRY(value, parseJson(a.action));
   json::object body{{"domain", a.domain}, {"entity", a.entity}, {"waitMs", a.waitMs}};
-  body[begin ? "init" : "action"] = *value;
+  body[begin ? "init" : "action"] = value;
   if (!begin) body["role"] = a.role;
   const std::string operation = a.operationId ? *a.operationId : drawnId();
   body["operationId"] = operation;
@@ -312,8 +311,11 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
 
 void addAsking(CLI::App& app, int& exitCode) {
   const auto common = [](CLI::App* command, AskArguments& a) {
-    command->add_option("--operation-id", a.operationId, "The same again is answered, not done again");
-    command->add_option("--wait-ms", a.waitMs, "How long to wait for the answer")->capture_default_str();
+    command->add_option("--operation-id", a.operationId, "The same again is answered, not done again")
+        ->check(notEmpty());
+    command->add_option("--wait-ms", a.waitMs, "How long to wait for the answer; at most two minutes")
+        ->capture_default_str()
+        ->check(wholeNumber(0, kMostWaitMs));
     command->add_flag("--exit-code", a.exitCode,
                       "Exit with 5 if it was rejected, 6 if a counselor is asked first, 7 if there is no answer yet");
   };
@@ -325,7 +327,7 @@ void addAsking(CLI::App& app, int& exitCode) {
   propose->add_option("DOMAIN", proposed->domain, "Which")->required();
   propose->add_option("ENTITY", proposed->entity, "Of which")->required();
   propose->add_option("ROLE", proposed->role, "In which role")->required();
-  propose->add_option("ACTION", proposed->action, "{\"type\":...}")->required();
+  propose->add_option("ACTION", proposed->action, "{\"type\":...}")->required()->check(jsonText());
   common(propose, *proposed);
   const auto begun = std::make_shared<AskArguments>();
   CLI::App* begin = addLiveVerb(
@@ -333,7 +335,9 @@ void addAsking(CLI::App& app, int& exitCode) {
       [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); }, exitCode);
   begin->add_option("DOMAIN", begun->domain, "Which")->required();
   begin->add_option("ENTITY", begun->entity, "Its id")->required();
-  begin->add_option("--init", begun->action, "Its first fields; the others take their defaults")->capture_default_str();
+  begin->add_option("--init", begun->action, "Its first fields; the others take their defaults")
+      ->capture_default_str()
+      ->check(jsonText());
   common(begin, *begun);
   const auto fed = std::make_shared<AskArguments>();
   addLiveVerb(

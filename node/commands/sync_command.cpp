@@ -1,6 +1,7 @@
 // `witan sync status|pipe|demo`.
 #include <cstdio>
 
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/sync/sync_demo.h"
 #include "node/sync/sync_pipe.h"
@@ -25,7 +26,9 @@ int demo(const DemoArguments& arguments) {
 void addDemo(CLI::App& sync, int& exitCode) {
   const auto arguments = std::make_shared<DemoArguments>();
   CLI::App* command = sync.add_subcommand("demo", "Three replicas in one process: a cut, edits on all sides, the heal");
-  command->add_option("--seed", arguments->seed, "What is edited, and where the line drops")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "What is edited, and where the line drops")
+      ->capture_default_str()
+      ->check(wholeNumber());
   command->add_flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sync demo --seed 7");
   command->callback([arguments, &exitCode] { exitCode = demo(*arguments); });

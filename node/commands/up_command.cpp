@@ -7,6 +7,7 @@
 
 #include "base/seams.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/control_client.h"
 #include "node/daemon/control_api.h"
 #include "node/daemon/service_manager.h"
@@ -32,12 +33,17 @@ struct UpArguments {
 
 Result<DaemonConfig> configOf(const UpArguments& a, const std::filesystem::path& dir) {
   WITAN_TRY(config, loadConfig(dir, [](const char* name) { return std::getenv(name); }));
-  if (!a.listen.empty()) config.listen = a.listen;
-  if (!a.dial.empty()) config.dial = a.dial;
-  if (!a.agents.empty()) config.agents = a.agents;
-  if (!a.control.empty()) config.control = a.control;
-  if (!a.logFormat.empty()) config.logFormat = a.logFormat;
-  if (!a.logLevel.empty()) config.logLevel = a.logLevel;
+  const auto take = [&config = config](const auto& given, auto& into, const char* key, const char* option) {
+    if (given.empty()) return;
+    into = given;
+    config.places[key] = {option};
+  };
+  take(a.listen, config.listen, "[node] listen", "--listen");
+  take(a.dial, config.dial, "[peers] dial", "--dial");
+  take(a.agents, config.agents, "[agents] run", "--agent");
+  take(a.control, config.control, "[control] listen", "--control");
+  take(a.logFormat, config.logFormat, "[log] format", "--log-format");
+  take(a.logLevel, config.logLevel, "[log] level", "--log-level");
   WITAN_DO(checkConfig(config));
   return config;
 }
@@ -150,14 +156,16 @@ void addUpCommand(CLI::App& app, int& exitCode) {
   command->add_option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
       ->type_name("DIR");
   const auto list = [&](const char* name, std::vector<std::string>& into, const char* what) {
-    command->add_option(name, into, what)->allow_extra_args(false);
+    return command->add_option(name, into, what)->allow_extra_args(false);
   };
-  list("--listen", a->listen, "Address for other devices; may be repeated");
-  list("--dial", a->dial, "Address of another device, besides those of the roster; may be repeated");
+  list("--listen", a->listen, "Address for other devices; may be repeated")->check(readBy(checkAddress));
+  list("--dial", a->dial, "Address of another device, besides those of the roster; may be repeated")
+      ->check(readBy(checkAddress));
   list("--agent", a->agents, "Built-in agent that works here, or all; may be repeated");
   command->add_option("--control", a->control, "127.0.0.1:PORT or unix:/path; default: control.sock in the directory");
-  command->add_option("--log-format", a->logFormat, "text or json");
-  command->add_option("--log-level", a->logLevel, "debug, info, warn or error");
+  command->add_option("--log-format", a->logFormat, "text or json")->check(CLI::IsMember({"text", "json"}));
+  command->add_option("--log-level", a->logLevel, "debug, info, warn or error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   command->add_flag("--print-config", a->printConfig, "Print every key with its value, as witan.toml; start nothing");
   command->add_flag("--json", a->json, "Errors as JSON");
   command->footer("Example: witan up --dir /var/lib/witan --agent all");

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/conformance/conformance.h"
 
 namespace witan::node {
@@ -73,23 +74,19 @@ class Report {
   std::size_t rows_ = 0, failed_ = 0;
 };
 
-int usage(const Error& error, bool json) {
-  reportError(error, json);
-  return kExitUsage;
-}
-
 int conformance(const ConformanceArguments& arguments) {
   for (const Suite& suite : kSuites) {
     if (arguments.suite != suite.name) continue;
     Report report(arguments.json);
     suite.run(arguments.options, [&](const ConformanceRow& row) { report.add(row); });
     if (report.rows() == 0)
-      return usage(invalid("nothing in " + arguments.suite + " begins with " + inQuotes(arguments.options.only),
-                           "witan conformance " + arguments.suite + " shows the ids"),
-                   arguments.json);
+      return reportUsage(invalid("nothing in " + arguments.suite + " begins with " + inQuotes(arguments.options.only),
+                                 "witan conformance " + arguments.suite + " shows the ids"),
+                         arguments.json);
     return report.finish();
   }
-  return usage(invalid("there is no suite " + inQuotes(arguments.suite), "there are: " + suiteNames()), arguments.json);
+  return reportUsage(invalid("there is no suite " + inQuotes(arguments.suite), "there are: " + suiteNames()),
+                     arguments.json);
 }
 
 }  // namespace

@@ -13,11 +13,8 @@ namespace {
 constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
 
 net::HttpResponse errorResponse(const Error& error, int status) {
-  net::HttpResponse response;
-  response.status = status;
-  response.body = canonicalJson(json::object{
-                      {"error", {{"code", toString(error.code)}, {"message", error.message}, {"hint", error.hint}}}}) +
-                  "\n";
+  net::HttpResponse response = jsonResponse(
+      {{"error", {{"code", toString(error.code)}, {"message", error.message}, {"hint", error.hint}}}}, status);
   if (status == 401) response.headers["www-authenticate"] = "Bearer";
   return response;
 }
@@ -122,14 +119,18 @@ int statusOf(ErrorCode code) {
   return 500;
 }
 
-// --- calls
-
-void ControlCall::answer(const json::value& value, int status) const {
+net::HttpResponse jsonResponse(const json::value& value, int status) {
   net::HttpResponse response;
   response.status = status;
   response.body = canonicalJson(value) + "\n";
-  reply->answer(std::move(response));
+  return response;
 }
+
+// --- calls
+
+void ControlCall::answer(const json::value& value) const { reply->answer(jsonResponse(value)); }
+
+void ControlCall::put(const Result<json::value>& made) const { made.ok() ? answer(*made) : refuse(made.error()); }
 
 void ControlCall::answerText(std::string text, std::string type) const {
   net::HttpResponse response;
@@ -163,6 +164,17 @@ Result<std::uint64_t> ControlCall::number(const char* name, std::uint64_t byDefa
   if (failure != std::errc{} || end != given.data() + given.size())
     return invalid(std::string(name) + ": " + inQuotes(given) + " is no whole number");
   return number;
+}
+
+Result<const kernel::DomainModule*> ControlCall::module() const {
+  const std::string domain = text("domain");
+  if (const kernel::DomainModule* known = daemon.replica().moduleOf(domain); known != nullptr) return known;
+  return Error{ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"};
+}
+
+Status ControlCall::needsLedgers() const {
+  if (!daemon.replica().hosts().empty()) return okStatus();
+  return Error{ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"};
 }
 
 // --- serving

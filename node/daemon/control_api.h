@@ -29,12 +29,18 @@ struct ControlCall {
   ControlRole role;
   std::shared_ptr<net::HttpReply> reply;
 
-  void answer(const json::value& value, int status = 200) const;
+  void answer(const json::value& value) const;
+  // What was made, or why it was not.
+  void put(const Result<json::value>& made) const;
   void answerText(std::string text, std::string type) const;
   void refuse(const Error& error) const;
   // Of a query parameter or a member of the body: text; empty if it was not given.
   std::string text(const char* name) const;
   Result<std::uint64_t> number(const char* name, std::uint64_t byDefault) const;
+  // Of the parameter "domain". Errors: notFound.
+  Result<const kernel::DomainModule*> module() const;
+  // Errors: unavailable, on a device that keeps no ledgers.
+  Status needsLedgers() const;
 };
 
 // Of a parameter of GET, which stands in the query, or a member of POST's body. A value of another form is refused: one
@@ -62,6 +68,8 @@ const std::vector<ControlRoute>& controlRoutes();
 json::object openApi();
 
 int statusOf(ErrorCode code);
+// All JSON that leaves this API: canonical, one line.
+net::HttpResponse jsonResponse(const json::value& value, int status = 200);
 
 class ControlApi {
  public:

@@ -7,9 +7,7 @@ namespace {
 
 Result<BackupOrder> orderOf(const ControlCall& call) {
   BackupOrder order{call.daemon.path(), call.text("to"), false, call.daemon.now().wall};
-  if (!order.to.is_absolute()) return invalid("to: expected the absolute path of a new folder");
   const json::value* keys = call.body.if_contains("keys");
-  if (keys != nullptr && !keys->is_bool()) return invalid("keys: expected true or false");
   order.keys = keys != nullptr && keys->get_bool();
   if (order.keys && !includes(call.role, ControlRole::admin))
     return Error{ErrorCode::unauthorised,

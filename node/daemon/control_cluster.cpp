@@ -3,6 +3,7 @@
 #include "base/seams.h"
 #include "node/cluster/typed.h"
 #include "node/daemon/control_routes.h"
+#include "node/daemon/role_warnings.h"
 
 namespace witan::node::control {
 
@@ -16,12 +17,23 @@ Result<std::vector<std::string>> listOf(const ControlCall& call, const char* nam
 
 json::value asJson(const auto& value) { return parseJson(toJson(value)).value(); }
 
+json::array warningsOf(const ControlCall& call, const std::vector<std::string>& roles) {
+  json::array list;
+  for (std::string& warning : roleWarnings(roles, [&](std::string_view domain) {
+         const kernel::DomainModule* module = call.daemon.replica().moduleOf(domain);
+         return module == nullptr ? nullptr : &module->signature();
+       }))
+    list.emplace_back(std::move(warning));
+  return list;
+}
+
 // The roster has changed here: tell everybody, then answer.
-void published(const ControlCall& call, const Status& done) {
-  if (!done.ok()) return call.refuse(done.error());
+Result<json::value> published(const ControlCall& call, const Status& done, const std::vector<std::string>& roles = {}) {
+  if (!done.ok()) return done.error();
   call.daemon.peers().rosterPublished();
   call.daemon.touch();
-  call.answer({{"version", call.daemon.roster().current().version}});
+  return json::value(
+      json::object{{"version", call.daemon.roster().current().version}, {"warnings", warningsOf(call, roles)}});
 }
 
 Result<std::string> deviceOf(const ControlCall& call) {
@@ -60,60 +72,67 @@ void pendingDevices(const ControlCall& call) {
 }
 
 void invite(const ControlCall& call) {
-  InviteOptions options;
-  const auto made = [&]() -> Result<std::string> {
+  call.put([&]() -> Result<json::value> {
+    InviteOptions options;
     WITAN_TRY(roles, listOf(call, "roles"));
     WITAN_TRY(scopes, listOf(call, "scopes"));
     WITAN_TRY(addresses, listOf(call, "addresses"));
     for (const std::string& address : addresses) WITAN_DO(checkAddress(address));
     WITAN_TRY(seconds, call.number("ttlSeconds", 900));
     WITAN_TRY(uses, call.number("uses", 1));
-    options.roles = std::move(roles);
+    options.roles = roles;
     options.scopes = std::move(scopes);
     options.ttlMicros = static_cast<std::int64_t>(std::min<std::uint64_t>(seconds, 1u << 30)) * 1'000'000;
     options.uses = uses;
     if (addresses.empty()) addresses = dialable(call.daemon.addresses());
     SystemRandom random;
-    return call.daemon.enrolment().invite(options, addresses, call.daemon.key().publicKey(), call.daemon.now().wall,
-                                          random);
-  }();
-  if (!made.ok()) return call.refuse(made.error());
-  const Invite& invite = call.daemon.enrolment().invites().back();
-  call.daemon.log().info("enrolment", "invited", {{"invitation", invite.id}, {"expires", formatTime(invite.expires)}});
-  call.answer({{"token", *made}, {"expires", formatTime(invite.expires)}, {"uses", invite.usesLeft}});
+    WITAN_TRY(token, call.daemon.enrolment().invite(options, addresses, call.daemon.key().publicKey(),
+                                                    call.daemon.now().wall, random));
+    const Invite& made = call.daemon.enrolment().invites().back();
+    const std::string expires = formatTime(made.expires);
+    call.daemon.log().info("enrolment", "invited", {{"invitation", made.id}, {"expires", expires}});
+    return json::value(json::object{
+        {"token", token}, {"expires", expires}, {"uses", made.usesLeft}, {"warnings", warningsOf(call, roles)}});
+  }());
 }
 
 void approve(const ControlCall& call) {
-  auto roles = listOf(call, "roles");
-  auto scopes = listOf(call, "scopes");
-  if (!roles.ok()) return call.refuse(roles.error());
-  if (!scopes.ok()) return call.refuse(scopes.error());
-  published(call, call.daemon.enrolment().approve(call.text("device"), *roles, *scopes, call.daemon.now().wall));
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(roles, listOf(call, "roles"));
+    WITAN_TRY(scopes, listOf(call, "scopes"));
+    const Status done = call.daemon.enrolment().approve(call.text("device"), roles, scopes, call.daemon.now().wall);
+    return published(call, done, roles);
+  }());
 }
 
 void deny(const ControlCall& call) {
-  const Status done = call.daemon.enrolment().deny(call.text("device"));
-  done.ok() ? call.answer({{"denied", call.text("device")}}) : call.refuse(done.error());
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(call.daemon.enrolment().deny(call.text("device")));
+    return json::value(json::object{{"denied", call.text("device")}});
+  }());
 }
 
 void revoke(const ControlCall& call) {
-  auto device = deviceOf(call);  // the admin's device does not shut itself out
-  if (!device.ok()) return call.refuse(device.error());
-  published(call, call.daemon.enrolment().revoke(*device, call.text("reason")));
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(device, deviceOf(call));  // the admin's device does not shut itself out
+    return published(call, call.daemon.enrolment().revoke(device, call.text("reason")));
+  }());
 }
 
 void setRoles(const ControlCall& call) {
-  auto roles = listOf(call, "roles");
-  if (!roles.ok()) return call.refuse(roles.error());
-  published(call, call.daemon.enrolment().setRoles(call.text("device"), *roles));
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(roles, listOf(call, "roles"));
+    return published(call, call.daemon.enrolment().setRoles(call.text("device"), roles), roles);
+  }());
 }
 
 void rotateKey(const ControlCall& call) {
-  const Status done = call.daemon.rotateKey();
-  if (!done.ok()) return call.refuse(done.error());
-  call.daemon.touch();
-  call.answer(
-      {{"device", call.daemon.replica().device()}, {"pending", hasKey(call.daemon.path(), KeyName::nextDevice)}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(call.daemon.rotateKey());
+    call.daemon.touch();
+    return json::value(json::object{{"device", call.daemon.replica().device()},
+                                    {"pending", hasKey(call.daemon.path(), KeyName::nextDevice)}});
+  }());
 }
 
 void peers(const ControlCall& call) {
@@ -136,19 +155,21 @@ void peers(const ControlCall& call) {
 }
 
 void cutPeer(const ControlCall& call) {
-  auto device = deviceOf(call);
-  if (!device.ok()) return call.refuse(device.error());
-  call.daemon.peers().cut(*device);
-  call.daemon.log().warn("peers", "an operator cut the link", {{"id", *device}});
-  call.answer({{"cut", *device}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(device, deviceOf(call));
+    call.daemon.peers().cut(device);
+    call.daemon.log().warn("peers", "an operator cut the link", {{"id", device}});
+    return json::value(json::object{{"cut", device}});
+  }());
 }
 
 void healPeer(const ControlCall& call) {
-  auto device = deviceOf(call);
-  if (!device.ok()) return call.refuse(device.error());
-  call.daemon.peers().heal(*device);
-  call.daemon.log().info("peers", "an operator healed the link", {{"id", *device}});
-  call.answer({{"healed", *device}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(device, deviceOf(call));
+    call.daemon.peers().heal(device);
+    call.daemon.log().info("peers", "an operator healed the link", {{"id", device}});
+    return json::value(json::object{{"healed", device}});
+  }());
 }
 
 }  // namespace witan::node::control

@@ -11,31 +11,26 @@ namespace {
 
 constexpr std::uint64_t kMostEntries = 10'000;
 
-Error noLedgers() {
-  return {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"};
-}
-
 }  // namespace
 
 // The newest `limit` of each partition, then of all of them by time; with `after`, the oldest of one partition.
 void ledger(const ControlCall& call) {
-  Replica& replica = call.daemon.replica();
-  if (replica.hosts().empty()) return call.refuse(noLedgers());
-  auto limit = call.number("limit", 20);
-  if (!limit.ok()) return call.refuse(limit.error());
-  auto after = call.number("after", 0);
-  if (!after.ok()) return call.refuse(after.error());
-  const RowFilter filter{call.text("domain"), call.text("partition"), call.text("entity")};
-  const std::size_t most = std::min(*limit, kMostEntries);
-  const bool following = call.request.query.contains("after");
-  if (following && filter.partition.empty()) return call.refuse(invalid("after: of which partition?"));
-  auto rows = following ? rowsAfter(replica, filter, *after, most) : newestRows(replica, filter, most);
-  if (!rows.ok()) return call.refuse(rows.error());
-  call.answer({{"entries", *std::move(rows)}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(call.needsLedgers());
+    WITAN_TRY(limit, call.number("limit", 20));
+    WITAN_TRY(after, call.number("after", 0));
+    Replica& replica = call.daemon.replica();
+    const RowFilter filter{call.text("domain"), call.text("partition"), call.text("entity")};
+    const std::size_t most = std::min(limit, kMostEntries);
+    const bool following = call.request.query.contains("after");
+    if (following && filter.partition.empty()) return invalid("after: of which partition?");
+    WITAN_TRY(rows, following ? rowsAfter(replica, filter, after, most) : newestRows(replica, filter, most));
+    return json::value(json::object{{"entries", std::move(rows)}});
+  }());
 }
 
 void ledgerStream(const ControlCall& call) {
-  if (call.daemon.replica().hosts().empty()) return call.refuse(noLedgers());
+  if (const Status kept = call.needsLedgers(); !kept.ok()) return call.refuse(kept.error());
   const auto stream = call.reply->stream({});
   const RowFilter filter{call.text("domain"), "", call.text("entity")};
   const std::uint64_t handle = call.daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
@@ -47,9 +42,10 @@ void ledgerStream(const ControlCall& call) {
 }
 
 void ledgerVerify(const ControlCall& call) {
-  if (call.daemon.replica().hosts().empty()) return call.refuse(noLedgers());
-  auto report = verifyHosts(call.daemon.replica(), call.text("replay") == "true");
-  report.ok() ? call.answer(*report) : call.refuse(report.error());
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(call.needsLedgers());
+    return verifyHosts(call.daemon.replica(), call.text("replay") == "true");
+  }());
 }
 
 namespace {
@@ -94,12 +90,11 @@ void sliceOf(const ControlCall& call, const PartitionHost& host, const std::stri
 void slice(const ControlCall& call) {
   Replica& replica = call.daemon.replica();
   const std::string domain = call.text("domain"), entity = call.text("entity"), role = call.text("role");
-  const kernel::DomainModule* module = replica.moduleOf(domain);
-  if (module == nullptr)
-    return call.refuse({ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"});
+  const auto module = call.module();
+  if (!module.ok()) return call.refuse(module.error());
   kernel::FieldMask mask = ~kernel::FieldMask{0};
   if (!role.empty()) {
-    const auto& roles = module->signature().roles;
+    const auto& roles = (*module)->signature().roles;
     const auto at = std::find_if(roles.begin(), roles.end(), [&](const auto& info) { return info.name == role; });
     if (at == roles.end())
       return call.refuse({ErrorCode::notFound, "the domain " + domain + " has no role " + inQuotes(role), ""});

@@ -43,11 +43,6 @@ Status checkPartition(const ControlCall& call) {
                domain + " has " + domain + "/0 to " + domain + "/" + std::to_string(count - 1)};
 }
 
-Status ownedHere(const ControlCall& call, const Status& done) {
-  if (!done.ok()) return done;
-  return call.daemon.round();
-}
-
 }  // namespace
 
 void partitions(const ControlCall& call) {
@@ -65,24 +60,27 @@ void partitions(const ControlCall& call) {
 }
 
 void movePartition(const ControlCall& call) {
-  if (Status known = checkPartition(call); !known.ok()) return call.refuse(known.error());
-  auto device = call.daemon.roster().current().lookUp(call.text("device"));
-  if (!device.ok()) return call.refuse(device.error());
-  const Status done = ownedHere(call, call.daemon.replica().move(call.text("partition"), (*device)->device,
-                                                                 call.text("reason"), call.daemon.now()));
-  if (!done.ok()) return call.refuse(done.error());
-  call.daemon.log().warn("partitions", "handed over",
-                         {{"partition", call.text("partition")}, {"to", (*device)->device}});
-  call.answer({{"partition", call.text("partition")}, {"to", (*device)->device}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(checkPartition(call));
+    const std::string partition = call.text("partition");
+    WITAN_TRY(known, call.daemon.roster().current().lookUp(call.text("device")));
+    const std::string device = known->device;
+    WITAN_DO(call.daemon.replica().move(partition, device, call.text("reason"), call.daemon.now()));
+    WITAN_DO(call.daemon.round());
+    call.daemon.log().warn("partitions", "handed over", {{"partition", partition}, {"to", device}});
+    return json::value(json::object{{"partition", partition}, {"to", device}});
+  }());
 }
 
 void seizePartition(const ControlCall& call) {
-  if (Status known = checkPartition(call); !known.ok()) return call.refuse(known.error());
-  const Status done =
-      ownedHere(call, call.daemon.replica().seize(call.text("partition"), call.text("reason"), call.daemon.now()));
-  if (!done.ok()) return call.refuse(done.error());
-  call.daemon.log().warn("partitions", "seized", {{"partition", call.text("partition")}});
-  call.answer({{"partition", call.text("partition")}, {"owner", call.daemon.replica().device()}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_DO(checkPartition(call));
+    const std::string partition = call.text("partition");
+    WITAN_DO(call.daemon.replica().seize(partition, call.text("reason"), call.daemon.now()));
+    WITAN_DO(call.daemon.round());
+    call.daemon.log().warn("partitions", "seized", {{"partition", partition}});
+    return json::value(json::object{{"partition", partition}, {"owner", call.daemon.replica().device()}});
+  }());
 }
 
 }  // namespace witan::node::control

@@ -16,14 +16,6 @@ namespace {
 constexpr std::uint64_t kDefaultWaitMs = 10'000;
 constexpr std::uint64_t kMostWaitMs = 120'000;
 
-Result<const kernel::DomainModule*> moduleOf(const ControlCall& call) {
-  const std::string domain = call.text("domain");
-  const kernel::DomainModule* module = call.daemon.replica().moduleOf(domain);
-  if (module == nullptr)
-    return Error{ErrorCode::notFound, "there is no domain " + inQuotes(domain), "see: witan domain list"};
-  return module;
-}
-
 // Unless the caller names it: of the content and the moment, so that two equal proposals are two.
 std::string operationIdOf(const ControlCall& call) {
   if (const std::string given = call.text("operationId"); !given.empty()) return given;
@@ -59,9 +51,7 @@ TracedCall callOf(const ControlCall& call, const Request& request) {
 // The caller learns in which trace its request is.
 void answerTraced(const ControlCall& call, const std::shared_ptr<const Tracer::Asked>& span, const json::value& value,
                   int status) {
-  net::HttpResponse response;
-  response.status = status;
-  response.body = canonicalJson(value) + "\n";
+  net::HttpResponse response = jsonResponse(value, status);
   if (span) response.headers["traceparent"] = formatTraceparent({span->route.traceId, span->server, true});
   call.reply->answer(std::move(response));
 }
@@ -135,7 +125,7 @@ json::array queueOf(const PartitionHost& host) {
 
 void propose(const ControlCall& call) {
   ask(call, [&]() -> Result<Request> {
-    WITAN_TRY(module, moduleOf(call));
+    WITAN_TRY(module, call.module());
     const json::value* action = call.body.if_contains("action");
     if (action == nullptr) return invalid("action: there is none");
     return proposalRequest(*module, call.text("entity"), call.text("role"), operationIdOf(call), *action);
@@ -144,7 +134,7 @@ void propose(const ControlCall& call) {
 
 void begin(const ControlCall& call) {
   ask(call, [&]() -> Result<Request> {
-    WITAN_TRY(module, moduleOf(call));
+    WITAN_TRY(module, call.module());
     const json::value* fields = call.body.if_contains("init");
     if (fields != nullptr && !fields->is_object()) return invalid("init: expected an object of field to value");
     return initRequest(*module, call.text("entity"), operationIdOf(call),
@@ -154,9 +144,7 @@ void begin(const ControlCall& call) {
 
 void queue(const ControlCall& call) {
   const std::string domain = call.text("domain");
-  if (call.daemon.replica().hosts().empty())
-    return call.refuse(
-        {ErrorCode::unavailable, "this device keeps no ledgers", "ask one that does: witan device roster"});
+  if (const Status kept = call.needsLedgers(); !kept.ok()) return call.refuse(kept.error());
   std::set<std::string> partitions;
   for (const auto& [id, host] : call.daemon.replica().hosts())
     if (domain.empty() || host->module().signature().domain == domain) partitions.insert(id);
@@ -174,7 +162,7 @@ void queue(const ControlCall& call) {
 
 void decide(const ControlCall& call) {
   ask(call, [&]() -> Result<Request> {
-    WITAN_TRY(module, moduleOf(call));
+    WITAN_TRY(module, call.module());
     Request request;
     const std::string decision = call.text("decision");
     if (decision != "commit" && decision != "reject") return invalid("decision: expected commit or reject");
@@ -214,14 +202,14 @@ void outbox(const ControlCall& call) {
 }
 
 void feed(const ControlCall& call) {
-  json::object line = call.body;
-  if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
-  const auto seal = embargoSealOf(call.daemon.path());
-  if (!seal.ok()) return call.refuse(seal.error());
-  const Status entered = feedLine(call.daemon.replica(), *seal, call.daemon.config().scope, line, call.daemon.now());
-  if (!entered.ok()) return call.refuse(entered.error());
-  if (Status durable = call.daemon.round(); !durable.ok()) return call.refuse(durable.error());
-  call.answer({{"entered", true}});
+  call.put([&]() -> Result<json::value> {
+    json::object line = call.body;
+    if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
+    WITAN_TRY(seal, embargoSealOf(call.daemon.path()));
+    WITAN_DO(feedLine(call.daemon.replica(), seal, call.daemon.config().scope, line, call.daemon.now()));
+    WITAN_DO(call.daemon.round());
+    return json::value(json::object{{"entered", true}});
+  }());
 }
 
 }  // namespace witan::node::control

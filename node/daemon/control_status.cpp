@@ -186,19 +186,22 @@ void status(const ControlCall& call) {
 }
 
 void incidents(const ControlCall& call) {
-  auto incidents = call.daemon.replica().data().incidents();
-  if (!incidents.ok()) return call.refuse(incidents.error());
-  json::array list;
-  for (const replication::Incident& incident : *incidents) list.push_back(parseJson(toJson(incident)).value());
-  call.answer({{"incidents", std::move(list)}});
+  call.put([&]() -> Result<json::value> {
+    WITAN_TRY(incidents, call.daemon.replica().data().incidents());
+    json::array list;
+    for (const replication::Incident& incident : incidents) list.push_back(parseJson(toJson(incident)).value());
+    return json::value(json::object{{"incidents", std::move(list)}});
+  }());
 }
 
 void logLevel(const ControlCall& call) {
-  const std::string level = call.text("level");
-  if (level != "debug" && level != "info" && level != "warn" && level != "error")
-    return call.refuse(invalid("level: expected debug, info, warn or error"));
-  call.daemon.log().setLevel(logLevelOf(level));
-  call.answer({{"level", level}});
+  call.put([&]() -> Result<json::value> {
+    const std::string level = call.text("level");
+    if (level != "debug" && level != "info" && level != "warn" && level != "error")
+      return invalid("level: expected debug, info, warn or error");
+    call.daemon.log().setLevel(logLevelOf(level));
+    return json::value(json::object{{"level", level}});
+  }());
 }
 
 }  // namespace witan::node::control

@@ -71,8 +71,15 @@ Error atLine(const std::string& file, const toml::source_region& where, const st
   return invalid(file + ":" + std::to_string(where.begin.line) + ": " + what, std::move(hint));
 }
 
+std::string nameOf(const Key& key) { return "[" + std::string(key.section) + "] " + std::string(key.name); }
+
+std::string lineOf(const std::string& file, const toml::node& node) {
+  return file + ":" + std::to_string(node.source().begin.line);
+}
+
 Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, const std::string& file) {
-  const std::string name = "[" + std::string(key.section) + "] " + std::string(key.name);
+  const std::string name = nameOf(key);
+  std::vector<std::string> places{lineOf(file, node)};
   if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
     if (!node.is_string()) return atLine(file, node.source(), name + " must be text");
     config.** text = node.value<std::string>().value();
@@ -84,15 +91,19 @@ Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, con
     config.** yes = node.value<bool>().value();
   } else {
     const toml::array* list = node.as_array();
-    if (list == nullptr || list->size() > kMaxListItems)
-      return atLine(file, node.source(), name + " must be a list of texts");
+    if (list == nullptr) return atLine(file, node.source(), name + " must be a list of texts");
+    if (list->size() > kMaxListItems)
+      return atLine(file, node.source(), name + " has more than " + std::to_string(kMaxListItems) + " items");
     std::vector<std::string> items;
     for (const toml::node& item : *list) {
       if (!item.is_string()) return atLine(file, item.source(), name + " must be a list of texts");
+      if (items.empty()) places.clear();
+      places.push_back(lineOf(file, item));
       items.push_back(item.value<std::string>().value());
     }
     config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot) = std::move(items);
   }
+  config.places[name] = std::move(places);
   return okStatus();
 }
 
@@ -112,16 +123,37 @@ std::string variableOf(const Key& key) {
   return name;
 }
 
-Status oneOf(std::string_view what, const std::string& value, std::initializer_list<const char*> words) {
+Status oneOf(const DaemonConfig& config, std::string_view key, const std::string& value,
+             std::initializer_list<const char*> words) {
   std::string known;
   for (const char* word : words) {
     if (value == word) return okStatus();
     known += (known.empty() ? "" : ", ") + std::string(word);
   }
-  return invalid(std::string(what) + " is " + inQuotes(value), "it must be one of " + known);
+  return config.located(key, invalid(std::string(key) + " is " + inQuotes(value), "it must be one of " + known));
+}
+
+Status checkAddresses(const DaemonConfig& config, const std::string& key, const std::vector<std::string>& addresses) {
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    if (const Status good = checkAddress(addresses[i]); !good.ok())
+      return config.located(key, invalid(key + ": " + good.error().message, good.error().hint), i);
+  return okStatus();
+}
+
+Status inRange(const DaemonConfig& config, const std::string& key, std::int64_t value, std::int64_t least,
+               std::int64_t most, const std::string& hint) {
+  if (value >= least && value <= most) return okStatus();
+  return config.located(key, invalid(key + " is " + std::to_string(value), hint));
 }
 
 }  // namespace
+
+Error DaemonConfig::located(std::string_view key, Error error, std::size_t item) const {
+  const auto at = places.find(key);
+  if (at == places.end() || at->second.empty()) return error;
+  error.message = at->second[std::min(item, at->second.size() - 1)] + ": " + error.message;
+  return error;
+}
 
 Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name) {
   WITAN_DO(checkTomlKeys(text, name));
@@ -155,6 +187,7 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment) {
     const char* value = environment(variable.c_str());
     if (value == nullptr) continue;
     const std::string_view text = value;
+    into.places[nameOf(key)] = {"$" + variable};
     if (auto words = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
       into.** words = text;
     } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
@@ -184,29 +217,29 @@ bool isLoopback(std::string_view address) {
 }  // namespace
 
 Status checkConfig(const DaemonConfig& config) {
-  for (const auto* list : {&config.listen, &config.advertise, &config.dial})
-    for (const std::string& address : *list) WITAN_DO(checkAddress(address));
+  WITAN_DO(checkAddresses(config, "[node] listen", config.listen));
+  WITAN_DO(checkAddresses(config, "[node] advertise", config.advertise));
+  WITAN_DO(checkAddresses(config, "[peers] dial", config.dial));
   if (!config.control.empty() && !config.control.starts_with("unix:")) {
-    WITAN_DO(checkAddress(config.control));
+    WITAN_DO(checkAddresses(config, "[control] listen", {config.control}));
     if (!isLoopback(config.control))
-      return invalid(
-          "[control] listen is " + inQuotes(config.control) + ": tokens would cross the network in the clear",
-          "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: through ssh");
+      return config.located("[control] listen", invalid("[control] listen is " + inQuotes(config.control) +
+                                                            ": tokens would cross the network in the clear",
+                                                        "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: "
+                                                        "through ssh"));
   }
-  if (!config.metrics.empty()) WITAN_DO(checkAddress(config.metrics));
-  WITAN_DO(oneOf("[log] format", config.logFormat, {"text", "json"}));
-  WITAN_DO(oneOf("[log] level", config.logLevel, {"debug", "info", "warn", "error"}));
-  WITAN_DO(oneOf("[ledger] engine", config.engine, {"embedded", "etcd"}));
-  WITAN_DO(validateId("[agents] scope", config.scope));
+  if (!config.metrics.empty()) WITAN_DO(checkAddresses(config, "[metrics] listen", {config.metrics}));
+  WITAN_DO(oneOf(config, "[log] format", config.logFormat, {"text", "json"}));
+  WITAN_DO(oneOf(config, "[log] level", config.logLevel, {"debug", "info", "warn", "error"}));
+  WITAN_DO(oneOf(config, "[ledger] engine", config.engine, {"embedded", "etcd"}));
+  if (const Status good = validateId("[agents] scope", config.scope); !good.ok())
+    return config.located("[agents] scope", good.error());
   if (config.engine == "etcd" && config.etcd.empty())
-    return invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
-                   "etcd = [\"http://127.0.0.1:2379\"]");
-  if (config.leaseSeconds < 1 || config.leaseSeconds > 3600)
-    return invalid("[ledger] lease_seconds is " + std::to_string(config.leaseSeconds), "1 to 3600");
-  if (config.pendingTtlSeconds < 0 || config.pendingTtlSeconds > kMostPendingTtlSeconds)
-    return invalid("[ledger] pending_ttl_seconds is " + std::to_string(config.pendingTtlSeconds),
-                   "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
-  return okStatus();
+    return config.located("[ledger] engine", invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
+                                                     "etcd = [\"http://127.0.0.1:2379\"]"));
+  WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
+  return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,
+                 "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
 }
 
 Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment) {
@@ -217,6 +250,12 @@ Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environm
   WITAN_DO(readEnvironment(config, environment));
   WITAN_DO(checkConfig(config));
   return config;
+}
+
+Error noSuchAgent(const DaemonConfig& config, std::size_t i) {
+  return config.located(
+      "[agents] run", invalid("[agents] run: there is no agent " + config.agents[i], "see: witan agent list --builtin"),
+      i);
 }
 
 std::string configText(const DaemonConfig& config) {

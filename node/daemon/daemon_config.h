@@ -1,5 +1,6 @@
 // What a daemon is told: DIR/witan.toml, each key overridable by the environment (WITAN_NODE_LISTEN for [node] listen),
-// and that by the command line. Unknown keys, wrong types and impossible values are errors that name the line.
+// and that by the command line. Unknown keys, wrong types and impossible values are errors that name the line, or the
+// variable or option.
 //
 // Values. docs/OPERATIONS.md has the table of keys.
 #pragma once
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,13 @@ struct DaemonConfig {
   std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
+
+  // Where values came from that are no defaults, by "[section] key": "witan.toml:7", "$WITAN_LOG_LEVEL", "--log-level".
+  // Of a list in the file: one place an item.
+  std::map<std::string, std::vector<std::string>, std::less<>> places;
+
+  // An error of the value of `key`, as in places, with its place before it. `item`: of a list.
+  Error located(std::string_view key, Error error, std::size_t item = 0) const;
 };
 
 using Environment = std::function<const char*(const char* name)>;
@@ -50,6 +59,9 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment);
 // Both, of a data directory; a file that is not there is fine. Then checks the whole.
 Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment);
 Status checkConfig(const DaemonConfig& config);
+
+// Of [agents] run, item `i`.
+Error noSuchAgent(const DaemonConfig& config, std::size_t i);
 
 // All keys with their values, as TOML with one comment a key.
 std::string configText(const DaemonConfig& config);

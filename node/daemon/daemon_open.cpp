@@ -65,9 +65,9 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (all) {
     setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());
   } else {
-    for (const std::string& id : config_.agents) {
-      const agents::Agent* agent = agents::findAgent(id);
-      if (agent == nullptr) return invalid("[agents] run: there is no agent " + id, "see: witan agent list --builtin");
+    for (std::size_t i = 0; i < config_.agents.size(); ++i) {
+      const agents::Agent* agent = agents::findAgent(config_.agents[i]);
+      if (agent == nullptr) return noSuchAgent(config_, i);
       setup.agents.push_back(agent);
     }
   }
@@ -211,8 +211,9 @@ Status Daemon::start() {
   }
   if (!config_.advertise.empty()) addresses_ = config_.advertise;
   if (!config_.otlp.empty()) {
-    WITAN_TRY(tracer, Tracer::open(loop_, log_, config_.otlp, {replica().device(), cluster_.name}));
-    tracer_ = std::move(tracer);
+    auto tracer = Tracer::open(loop_, log_, config_.otlp, {replica().device(), cluster_.name});
+    if (!tracer.ok()) return config_.located("[trace] otlp", tracer.error());
+    tracer_ = *std::move(tracer);
     follow([this](PartitionHost& host, const StoredEntry& entry) {
       tracer_->entry(host.id(), entry.entry, replica().owns(host), now().wall);
     });

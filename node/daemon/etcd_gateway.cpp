@@ -41,19 +41,22 @@ net::HttpClientOptions clientOptions(std::int64_t answerMs, std::size_t connecti
 
 Result<std::vector<net::HttpEndpoint>> etcdEndpoints(const DaemonConfig& config) {
   std::vector<net::HttpEndpoint> endpoints;
-  for (const std::string& url : config.etcd) {
+  for (std::size_t i = 0; i < config.etcd.size(); ++i) {
+    const std::string& url = config.etcd[i];
+    const auto wrong = [&](const std::string& why, std::string hint) {
+      return config.located("[ledger] etcd", invalid("[ledger] etcd: " + inQuotes(url) + why, std::move(hint)), i);
+    };
     net::HttpEndpoint endpoint;
     std::string_view rest = url;
     endpoint.tls = rest.starts_with("https://");
     if (!endpoint.tls && !rest.starts_with("http://"))
-      return invalid("[ledger] etcd: " + inQuotes(url) + " begins with neither http:// nor https://");
+      return wrong(" begins with neither http:// nor https://", "http://127.0.0.1:2379");
     rest.remove_prefix(endpoint.tls ? 8 : 7);
     if (rest.ends_with("/")) rest.remove_suffix(1);
     auto address = net::parseAddress(rest);
     if (!address.ok() || address->host.empty())
-      return invalid("[ledger] etcd: " + inQuotes(url) + ": " +
-                         (address.ok() ? "a Unix socket is not spoken to" : address.error().message),
-                     "http://127.0.0.1:2379");
+      return wrong(": " + (address.ok() ? "a Unix socket is not spoken to" : address.error().message),
+                   "http://127.0.0.1:2379");
     endpoint.address = net::toText(*address);
     if (endpoint.tls) {
       endpoint.caFile = config.etcdCa;

@@ -197,9 +197,9 @@ void Examination::config() {
   auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
-  for (const std::string& id : config_.agents)
-    if (id != "all" && agents::findAgent(id) == nullptr)
-      return fail("config", "[agents] run: there is no agent " + id, "see: witan agent list --builtin");
+  for (std::size_t i = 0; i < config_.agents.size(); ++i)
+    if (config_.agents[i] != "all" && agents::findAgent(config_.agents[i]) == nullptr)
+      return failed("config", noSuchAgent(config_, i));
   if (config_.engine == "etcd")
     if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());
   good("config", (dir_ / "witan.toml").string());

@@ -1,6 +1,7 @@
 #include "node/ledgers/ledger_live.h"
 
 #include "base/seams.h"
+#include "node/commands/option_checks.h"
 #include "node/ledgers/ledger_pages.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/verify_hosts.h"
@@ -110,8 +111,10 @@ Status showAll(Source& source, bool asJson) {
 
 Result<int> showSome(const LiveLedger& a) {
   if (a.count > kMostNewest)
-    return invalid("-n " + std::to_string(a.count) + ": the newest " + std::to_string(kMostNewest) + " at most",
-                   "0 for all");
+    return reportUsage(
+        invalid("-n " + std::to_string(a.count) + ": the newest " + std::to_string(kMostNewest) + " at most",
+                "0 for all"),
+        a.json);
   WITAN_TRY(source, Source::open(a));
   if (a.count == 0) {
     WITAN_DO(showAll(source, a.json));

@@ -65,15 +65,14 @@ Result<int> livePending(const ControlClient& client, const std::string& which, b
 Result<int> liveDecide(const ControlClient& client, const std::string& which, const LiveDecision& d, bool commit,
                        bool json) {
   WITAN_TRY(pending, find(client, which));
-  auto edit = parseJson(d.edit);
-  if (!edit.ok()) return invalid("--edit: " + edit.error().message);
+  WITAN_TRY(edit, parseJson(d.edit));
   json::object body{{"domain", shown(pending, "domain")},
                     {"entity", shown(pending, "entity")},
                     {"counselor", d.counselor},
                     {"decision", commit ? "commit" : "reject"},
                     {"digest", d.digest.empty() ? shown(pending, "digest") : d.digest},
                     {"reason", d.reason}};
-  if (commit) body["base"] = d.base, body["edit"] = *edit;
+  if (commit) body["base"] = d.base, body["edit"] = edit;
   if (!d.operationId.empty()) body["operationId"] = d.operationId;
   WITAN_TRY(answer, client.post("/v1/queue/decide", body));
   if (shown(answer, "outcome") == "refused")

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "node/commands/option_checks.h"
 #include "node/simulator/sim_command.h"
 #include "node/simulator/sim_mutant.h"
 #include "node/simulator/sim_source.h"
@@ -148,9 +149,9 @@ void addSimExplore(CLI::App& sim, int& exitCode) {
   CLI::App* command = sim.add_subcommand("explore", "Look at every interleaving of a small configuration");
   command->add_option("CONFIGURATION", arguments->names, "Which; --list names them. Default: all, one after the other");
   command->add_option("--depth", arguments->bounds.depth, "Steps from the start, at most")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}));
+      ->check(wholeNumber(1, 1'000'000));
   command->add_option("--states", arguments->bounds.states, "States, at most (default 3,000,000)")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}));
+      ->check(wholeNumber(1, 100'000'000));
   command->add_option("--mutant", arguments->mutant, "Explore this broken variant (witan sim mutants --list)");
   command->add_flag("--list", arguments->list, "Name the configurations");
   command->add_flag("--json", arguments->json, "JSON output: an array");

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/quote.h"
+#include "node/commands/option_checks.h"
 #include "node/simulator/sim_command.h"
 #include "node/simulator/sim_mutant.h"
 #include "sim/active_mutant.h"
@@ -81,7 +82,7 @@ Result<std::vector<sim::MutantCase>> chosen(const MutantsArguments& arguments) {
 
 int mutants(const MutantsArguments& arguments) {
   const auto cases = chosen(arguments);
-  if (!cases.ok()) return reportError(cases.error(), arguments.json), kExitUsage;
+  if (!cases.ok()) return reportUsage(cases.error(), arguments.json);
   if (arguments.list) return list(*cases, arguments.json);
   if (!sim::mutantsCompiledIn())
     return reportError(becomeMutant(std::string(enumName(cases->front().mutant))).error(), arguments.json);
@@ -112,8 +113,9 @@ void addSimMutants(CLI::App& sim, int& exitCode) {
       "mutants", "Does the simulator notice deliberately broken variants, and after how many seeds?");
   command->add_option("--only", arguments->only, "These variants alone; may be repeated")->allow_extra_args(false);
   command->add_option("--scenario", arguments->scenario, "A built-in scenario instead of each one's own");
-  command->add_option("--budget", arguments->budget, "So many seeds instead of each one's own budget");
-  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a core")->check(CLI::Range(1, 256));
+  command->add_option("--budget", arguments->budget, "So many seeds instead of each one's own budget")
+      ->check(wholeNumber(1, 1'000'000));
+  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a core")->check(wholeNumber(1, 256));
   command->add_flag("--list", arguments->list, "Which there are, and where they must be noticed");
   command->add_flag("--json", arguments->json, "JSON output");
   command->footer(

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/quote.h"
+#include "node/commands/option_checks.h"
 #include "node/output.h"
 #include "node/simulator/sim_command.h"
 #include "node/simulator/sim_mutant.h"
@@ -89,7 +90,6 @@ Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& p
 
 Result<int> run(const RunArguments& a) {
   WITAN_DO(becomeMutant(a.source.mutant));
-  if (a.jobs < 1 || a.jobs > 256) return invalid("--jobs " + std::to_string(a.jobs) + " (it must be 1 to 256)");
   const auto limit = sim::parseDuration(a.limit);
   if (!limit.ok()) return invalid("--limit: " + limit.error().message, limit.error().hint);
   SimReport report;
@@ -145,7 +145,8 @@ void addSimRun(CLI::App& sim, int& exitCode) {
   CLI::App* command = sim.add_subcommand("run", "Run a scenario for many seeds, and check everything");
   addSourceOptions(*command, arguments->source);
   command->add_option("--seeds", arguments->seeds, "A range of seeds, both included; default 1..20")->type_name("A..B");
-  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a processor")->check(wholeNumber);
+  command->add_option("--jobs", arguments->jobs, "Worker processes; default: one a processor")
+      ->check(wholeNumber(1, 256));
   command->add_option("--limit", arguments->limit, "A seed that takes longer than this has failed; 0s: no limit")
       ->capture_default_str();
   command->add_option("--keep", arguments->keep, "Write the plans of failed seeds into this folder")->type_name("DIR");

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/json.h"
+#include "node/commands/option_checks.h"
 #include "node/output.h"
 #include "node/simulator/sim_command.h"
 #include "node/simulator/sim_failure.h"
@@ -121,7 +122,9 @@ void addSimShrink(CLI::App& sim, int& exitCode) {
   addSourceOptions(*command, arguments->source);
   command->add_option("--out", arguments->out, "Write the plan into this file; default: print it")->type_name("FILE");
   command->add_option("--budget", arguments->budget, "Stop after so long with what was reached")->capture_default_str();
-  command->add_option("--runs", arguments->runs, "Stop after so many runs")->check(wholeNumber)->capture_default_str();
+  command->add_option("--runs", arguments->runs, "Stop after so many runs")
+      ->check(wholeNumber(1))
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim shrink split-brain --seed 7 --out smallest.plan");
   command->callback([arguments, &exitCode] {

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/quote.h"
+#include "node/commands/option_checks.h"
 #include "node/line_reader.h"
 #include "sim/duration.h"
 
@@ -92,7 +93,7 @@ std::string shellWord(const std::string& word) {
 
 void addSourceOptions(CLI::App& command, SimSource& source) {
   command.add_option("SCENARIO", source.scenario, "A built-in scenario (witan sim list), or a TOML file's path");
-  command.add_option("--seed", source.seed, "Everything that chance decides follows from it")->check(wholeNumber);
+  command.add_option("--seed", source.seed, "Everything that chance decides follows from it")->check(wholeNumber());
   command.add_option("--plan", source.planFile, "A plan that was kept, instead of SCENARIO and seed")
       ->type_name("FILE");
   command.add_option("--time", source.time, "How long work and faults go on, as in 90s, 2h or 30d; at most ten years");
@@ -100,11 +101,6 @@ void addSourceOptions(CLI::App& command, SimSource& source) {
       ->type_name("TABLE.OPTION=VALUE")
       ->allow_extra_args(false);
   command.add_option("--mutant", source.mutant, "Run a deliberately broken variant (witan sim mutants names them)");
-}
-
-std::string wholeNumber(const std::string& text) {
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : inQuotes(text) + " is no whole number";
 }
 
 Result<Scenario> loadScenario(const SimSource& source) {
@@ -179,8 +175,8 @@ std::string simCommandLine(const SimSource& source, std::string_view verb, std::
 }
 
 int reportSimError(const Error& error, bool json) {
-  const int code = reportError(error, json);
-  return error.code == ErrorCode::invalidInput || error.code == ErrorCode::notFound ? kExitUsage : code;
+  const bool usage = error.code == ErrorCode::invalidInput || error.code == ErrorCode::notFound;
+  return usage ? reportUsage(error, json) : reportError(error, json);
 }
 
 }  // namespace witan::node

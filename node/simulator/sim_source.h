@@ -25,9 +25,6 @@ struct SimSource {
 // SCENARIO, --seed, --plan, --time, --set and --mutant.
 void addSourceOptions(CLI::App& command, SimSource& source);
 
-// For the check of an option: "" or what is wrong with the text (the library takes -1 for a very large number).
-std::string wholeNumber(const std::string& text);
-
 // The scenario with --time and --set on top. Errors name the file and line, or the option.
 Result<sim::Scenario> loadScenario(const SimSource& source);
 Result<sim::Plan> loadPlan(const std::string& file);

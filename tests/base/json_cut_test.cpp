@@ -55,7 +55,6 @@ TEST(JsonCut, CountsWhatAParserWouldMake) {
   const auto object = *cut.next();
   EXPECT_GE(object->values, 5u);
   EXPECT_LE(object->values, 7u) << "commas within strings are none";
-  EXPECT_EQ(cut.placeOf(*object), 9u);
   EXPECT_GE(jsonValuesAtMost("[0,0,0]"), 4u);
   EXPECT_LE(jsonValuesAtMost("\",,,,,,\""), 2u);
 }

@@ -43,19 +43,21 @@ TEST(AgentCommand, BadInputIsNamed) {
   Garden garden;
   const Replica laptop = garden.join("laptop");
   laptop.ok({"agent", "create", "agent-1"});
-  const auto error = [&](std::vector<std::string> words) {
+  const auto error = [&](std::vector<std::string> words, int exitCode = kExitFailed) {
     const Finished done = laptop.run(std::move(words));
-    EXPECT_EQ(done.exitCode, kExitFailed);
+    EXPECT_EQ(done.exitCode, exitCode);
     return done.err;
+  };
+  const auto usage = [&](const std::string& option, const std::string& value) {
+    return error({"agent", "set", "agent-1", option, value}, kExitUsage);
   };
   EXPECT_THAT(error({"agent", "create", "no spaces"}), HasSubstr("agent"));
   EXPECT_THAT(error({"agent", "show", "nobody"}), HasSubstr("witan agent list"));
-  EXPECT_THAT(error({"agent", "set", "agent-1", "--lifecycle", "asleep"}), HasSubstr("asleep"));
-  EXPECT_THAT(error({"agent", "set", "agent-1", "--slot", "mood={}"}), HasSubstr("primaryGoal, activeTaskId"));
-  EXPECT_THAT(error({"agent", "set", "agent-1", "--slot", "extension={"}), HasSubstr("extension"));
-  EXPECT_THAT(error({"agent", "set", "agent-1", "--slot", "extension=" + std::string(40, '[') + std::string(40, ']')}),
-              HasSubstr("extension"));
-  EXPECT_THAT(error({"agent", "set", "agent-1", "--next-wake", "soon"}), HasSubstr("milliseconds"));
+  EXPECT_THAT(usage("--lifecycle", "asleep"), HasSubstr("asleep"));
+  EXPECT_THAT(usage("--slot", "mood={}"), HasSubstr("primaryGoal, activeTaskId"));
+  EXPECT_THAT(usage("--slot", "extension={"), HasSubstr("extension"));
+  EXPECT_THAT(usage("--slot", "extension=" + std::string(40, '[') + std::string(40, ']')), HasSubstr("extension"));
+  EXPECT_THAT(usage("--next-wake", "soon"), HasSubstr("milliseconds"));
   EXPECT_THAT(error({"agent", "set", "agent-1"}), HasSubstr("nothing to set"));
   EXPECT_EQ(laptop.run({"agent", "create"}).exitCode, kExitUsage);
   laptop.ok({"agent", "set", "agent-1", "--lifecycle", "destroyed"});

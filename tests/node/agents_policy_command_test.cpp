@@ -76,7 +76,7 @@ TEST(PolicyCommand, RefusesWhatItCantJudge) {
             std::string::npos);
   EXPECT_NE(checkPayload("{\"text\":1,\"text\":2}", "journal", "append").err.find("standard input"), std::string::npos);
   const Finished half = runWitan({"policy", "check", kExample, "--boundary", "journal"});
-  EXPECT_EQ(half.exitCode, 1);
+  EXPECT_EQ(half.exitCode, 2);
   EXPECT_NE(half.err.find("belong together"), std::string::npos);
 }
 

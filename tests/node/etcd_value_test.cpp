@@ -82,5 +82,23 @@ TEST(EtcdValue, ItIsPackedOnTheWireAlone) {
   }
 }
 
+// Of a newer build, on the wire: named with what helps, and nothing of it is passed on.
+TEST(EtcdValue, ANewerPackingIsRefusedInAnswersAndInTheWatch) {
+  std::string newer = packedForEtcd(batchLike(100));
+  newer[4] = 2;
+  EtcdRequest range;
+  range.then = {{EtcdAct::range, {"log", ""}, "", 0, 0}};
+  const std::string header = R"({"header":{"cluster_id":"1","revision":"2"},)";
+  const std::string kv =
+      R"({"key":"bG9n","create_revision":"2","mod_revision":"2","value":")" + toBase64(newer) + "\"}";
+  const auto answer = readEtcdReply(
+      EtcdExpected(range), 200, header + R"("succeeded":true,"responses":[{"response_range":{"kvs":[)" + kv + "]}}]}");
+  ASSERT_FALSE(answer.ok());
+  EXPECT_THAT(answer.error().message, HasSubstr("packed as this build does not know (version 2)"));
+  const auto watch = readEtcdWatch(1, R"({"result":)" + header + R"("events":[{"kv":)" + kv + "}]}}");
+  ASSERT_FALSE(watch.ok());
+  EXPECT_THAT(watch.error().message, HasSubstr("packed as this build does not know (version 2)"));
+}
+
 }  // namespace
 }  // namespace witan::node

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -84,6 +87,34 @@ TEST(OutsideFiles, ADeviceIsRefused) {
   for (const FileCommand& command : kFileCommands)
     EXPECT_THAT(runOn(command, "/dev/zero").err, HasSubstr("/dev/zero is a device and no regular file"))
         << command.name;
+}
+
+TEST(OutsideFiles, ASocketIsRefusedAndCalledOne) {
+  const Scratch scratch;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = scratch / "socket";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const FileCommand& command : kFileCommands)
+    EXPECT_THAT(runOn(command, path).err, HasSubstr("socket is a socket and no regular file")) << command.name;
+  ::close(fd);
+}
+
+// What a shell makes of <(...), and a key that comes through a pipe.
+TEST(OutsideFiles, APipeThatWasHandedOverIsRead) {
+  const auto vectors = kernel::joint::shippedVectors();
+  for (const std::string handed : {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}) {
+    const Finished run = runWitan({"coordinate", "run", handed, "--json"}, vectors.front().text);
+    EXPECT_EQ(run.exitCode, 0) << run.err;
+    const Scratch scratch;
+    const Finished made =
+        runWitan({"device", "init", "--cluster", "c", "--key-file", handed, "--dir", scratch / "device"},
+                 std::string(64, 'a') + "\n");
+    EXPECT_EQ(made.exitCode, 0) << made.err;
+  }
 }
 
 TEST(OutsideFiles, AFolderIsRefusedAndAMissingFileNamed) {

@@ -39,6 +39,104 @@ TEST(Usage, AShareThatIsNoneIsAUsageError) {
   EXPECT_THAT(run.err, HasSubstr("--max-excess: \"3/2\" is no share (write it as N/M, for example 2/3)"));
 }
 
+// Whatever command and option: said before anything is opened or asked, with exit code 2 and the help to look at.
+TEST(Usage, WhatIsGivenInAnotherFormIsAUsageError) {
+  const std::string digest(64, 'a');
+  const std::pair<std::vector<std::string>, const char*> lines[] = {
+      {{"status", "--wait", "soon"}, "--wait: soon not in {ready,connected,quiet}"},
+      {{"begin", "budget", "e", "--init", "{"}, "--init: "},
+      {{"propose", "budget", "e", "A", "SpendA"}, "ACTION: "},
+      {{"propose", "budget", "e", "A", "{}", "--operation-id", ""}, "--operation-id: it is empty"},
+      {{"run", "--domain", "budget", "--events", "-", "--pending-ttl", "P0D"},
+       "--pending-ttl: \"P0D\" is no positive ISO 8601 duration (for example P7D or PT36H)"},
+      {{"init", "--listen", "nowhere"}, "--listen: \"nowhere\" is no address (give HOST:PORT"},
+      {{"init", "--advertise", "0.0.0.0:1"}, "--advertise: nobody can dial \"0.0.0.0:1\""},
+      {{"init", "--name", "a\nb"}, "--name: the name"},
+      {{"join", "--address", "nowhere"}, "--address: \"nowhere\" is no address"},
+      {{"up", "--dial", "nowhere"}, "--dial: \"nowhere\" is no address"},
+      {{"up", "--log-level", "loud"}, "--log-level: loud not in {debug,info,warn,error}"},
+      {{"device", "invite", "--ttl", "soon"}, "--ttl: \"soon\" is no duration"},
+      {{"device", "invite", "--role", "udt"}, "--role: \"udt\" is no role of a device"},
+      {{"device", "invite", "--address", "nowhere"}, "--address: \"nowhere\" is no address"},
+      {{"queue", "approve", "7", "--counselor", "c", "--digest", "abc"}, "--digest: "},
+      {{"queue", "approve", "7", "--counselor", "c", "--digest", digest.c_str(), "--edit", "[]"},
+       "--edit: expected a JSON object"},
+      {{"queue", "approve", "7", "--counselor", "c", "--digest", digest.c_str(), "--base", "none"},
+       "--base: none not in"},
+      {{"queue", "reject", "7", "--counselor", "c", "--at", "noon"}, "--at: "},
+      {{"queue", "show", "x", "--store", "/nowhere"}, "x is no number of an entry"},
+      {{"ledger", "export"}, "--store is missing"},
+      {{"ledger", "tail", "-n", "10001"}, "-n 10001: the newest 10000 at most"},
+      {{"approval", "approve", "a", "--digest", "b"}, "--digest: \"b\" is no digest"},
+      {{"receipt", "confirm", "--agent", "a", "--boundary", "b", "--by", "c", "--model", "m"},
+       "--model requires --provider"},
+      {{"policy", "check", "--boundary", "b"}, "belong together"},
+      {{"agent", "set", "a", "--lifecycle", "asleep"}, "--lifecycle: "},
+      {{"agent", "set", "a", "--sleep-until", "noon"}, "--sleep-until: \"noon\" is no moment"},
+      {{"agent", "set", "a", "--slot", "mood={}"}, "--slot: \"mood={}\" sets no slot"},
+      {{"journal", "resolve", "a", "--choose", "x"}, "--choose: "},
+      {{"journal", "put", "a", "--text", "x", "--json-payload", "-"}, " excludes --"},
+      {{"state", "merge", "-", "-"}, "- is given twice"},
+      {{"domain", "import", "disclosure", "x", "--from", "osv", "--at", "noon"}, "--at: "},
+      {{"sim", "run", "calm", "--time", "soon"}, "--time: "},
+      {{"conformance", "luck"}, "there is no suite \"luck\""},
+  };
+  for (const auto& [words, why] : lines) {
+    const Finished run = runWitan(words);
+    EXPECT_EQ(run.exitCode, kExitUsage) << words[0] << " " << words[1] << ": " << why << "\n" << run.err;
+    EXPECT_THAT(run.err, HasSubstr(why));
+    EXPECT_EQ(run.out, "");
+  }
+}
+
+// CLI11 alone would take -1 for the largest number there is, 010 for eight, and a length that overflows a clock.
+TEST(Usage, NumbersHaveTheirRange) {
+  struct Numeric {
+    std::vector<std::string> words;
+    const char* least;  // one below it
+    const char* most;   // one above it
+  };
+  const char* const kHuge = "18446744073709551616";
+  const Numeric options[] = {
+      {{"status", "--wait", "ready", "--timeout"}, "-1", "2592001"},
+      {{"propose", "budget", "e", "A", "{}", "--wait-ms"}, "-1", "120001"},
+      {{"begin", "budget", "e", "--wait-ms"}, "-1", "120001"},
+      {{"init", "--partitions"}, "0", "257"},
+      {{"join", "--address", "127.0.0.1:1", "--wait"}, "-1", "2592001"},
+      {{"device", "invite", "--uses"}, "0", "1025"},
+      {{"device", "invite", "--ttl"}, "0s", "31d"},
+      {{"ledger", "tail", "-n"}, "-1", kHuge},
+      {{"ledger", "show"}, "0", kHuge},
+      {{"ledger", "export", "--from"}, "0", kHuge},
+      {{"ledger", "export", "--to"}, "-1", kHuge},
+      {{"ledger", "proof"}, "0", kHuge},
+      {{"ledger", "proof", "--consistency-from"}, "0", kHuge},
+      {{"agent", "set", "a", "--failures"}, "-1", kHuge},
+      {{"agent", "feed", "--entities"}, "0", "10001"},
+      {{"agent", "feed", "--days"}, "0", "3661"},
+      {{"agent", "feed", "--seed"}, "-1", kHuge},
+      {{"domain", "generate", "budget", "--entities"}, "0", "10001"},
+      {{"domain", "generate", "budget", "--seed"}, "-1", kHuge},
+      {{"domain", "lint", "budget", "--steps"}, "0", "10000001"},
+      {{"sync", "demo", "--seed"}, "-1", kHuge},
+      {{"sim", "run", "calm", "--seed"}, "-1", kHuge},
+      {{"sim", "run", "calm", "--jobs"}, "0", "257"},
+      {{"sim", "shrink", "calm", "--seed", "1", "--runs"}, "0", kHuge},
+      {{"sim", "explore", "--depth"}, "0", "1000001"},
+      {{"sim", "explore", "--states"}, "0", "100000001"},
+      {{"sim", "mutants", "--budget"}, "0", "1000001"},
+      {{"sim", "mutants", "--jobs"}, "0", "257"},
+  };
+  for (const Numeric& option : options)
+    for (const char* given : {option.least, option.most, "nan", "1e3", "0x10", "010", ""}) {
+      std::vector<std::string> words = option.words;
+      words.emplace_back(given);
+      const Finished run = runWitan(words);
+      EXPECT_EQ(run.exitCode, kExitUsage) << ::testing::PrintToString(words) << run.err;
+      EXPECT_THAT(run.err, HasSubstr("\"" + std::string(given) + "\" is no "));
+    }
+}
+
 TEST(Usage, FingerprintTakesTheDomainInBothWays) {
   const std::vector<std::string> few{"--steps", "50", "--traces", "5", "--json"};
   const auto with = [&](std::vector<std::string> words) {

@@ -202,6 +202,30 @@ TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
 }
 
 // An operator may have lowered its limit.
+// As a build that knows no packed batches meets one, or this one a form that nobody has thought of yet: it says which
+// partition, decides nothing there, and takes nothing of it for a batch.
+TEST(EtcdOwner, ABatchOfAFormThatIsNotKnownIsNotMisread) {
+  Owner owner;
+  const std::uint64_t before = owner.host().position().batches;
+  const std::size_t incidents = owner.replica->data().incidents()->size();
+  EtcdRequest other;  // another owner's, after which this device is to recover the log
+  char key[40];
+  std::snprintf(key, sizeof key, "witan/c/log/budget/0/%016llx", static_cast<unsigned long long>(before));
+  other.then = {{EtcdAct::put, {key, ""}, std::string("WZST\1\0\0\0packed", 14), 0, 0},
+                {EtcdAct::remove, {"witan/c/owner/budget/0", ""}, "", 0, 0}};
+  ASSERT_TRUE(owner.etcd.apply(other, owner.ms * 1000).succeeded);
+  owner.pass(30'000);
+  EXPECT_FALSE(owner.replica->owns(owner.host()));
+  EXPECT_EQ(owner.host().position().batches, before);
+  const auto told = *owner.replica->data().incidents();
+  ASSERT_GT(told.size(), incidents);
+  EXPECT_EQ(told.back().kind, "badEntries");
+  EXPECT_THAT(told.back().what, HasSubstr("budget/0: "));
+  owner.submit(owner.spend("meanwhile"));
+  owner.pass(5'000);
+  EXPECT_EQ(owner.answered("meanwhile"), nullptr);
+}
+
 TEST(EtcdOwner, ALimitThatEtcdHasIsLearned) {
   Owner owner;
   owner.serverTakes = 1'200;

@@ -7,6 +7,7 @@
 #include "agents/host/local_gate.h"
 #include "node/replica/ledger_looks.h"
 #include "node/replica/shown.h"
+#include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 
 namespace witan::sim {
@@ -14,14 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr const char* kFinding = R"({"finding.phase":{"F1":"REPRODUCED"},
-  "phase.log":{"F1":[["SUBMITTED","2026-01-01T00:00:00Z"],["TRIAGED","2026-01-01T00:00:00Z"],["REPRODUCED","2026-01-01T00:00:00Z"]]},
-  "repro.log":[{"f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1","at":"2026-01-01T00:00:00Z"},
-               {"f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2","at":"2026-01-01T00:00:00Z"}],
-  "sev.vector":{"F1":"CVSS:3.1/AV:N"},"sev.score":{"F1":9.8},"sev.band":{"F1":"CRITICAL"},
-  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
-  "verdict.by":{"F1":"human.verifier"}})";
 
 // Looks at the finding when it is spoken to, and keeps what it saw.
 class Reader final : public agents::Agent {
@@ -60,7 +53,7 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   setup.domains = {"verification"};
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   Owner owner(setup);
-  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(kFinding)));
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::testing::kReproducedFinding)));
   owner.pass(1'000);
   owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
                                 *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));

@@ -241,6 +241,8 @@ TEST(PlanText, ErrorsNameTheLineAndTheMember) {
       {head + "{\"at\":1,\"kind\":\"crash\",\"colour\":1}", "line 2: unknown member \"colour\""},
       {head + "[1]", "line 2: the event"},
       {head + "{\"at\":1,", "line 2: "},
+      {head + "{\"at\":600000001,\"kind\":\"crash\"}",
+       "line 2: at: crash at 10m0.000001s comes after the end of the run, at 10m"},
   };
   for (const auto& [text, message] : bad) {
     const auto plan = readPlan(text);

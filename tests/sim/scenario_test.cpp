@@ -205,6 +205,12 @@ TEST(Refused, WithFileAndLine) {
   const auto drawn = drawOptions(*parsed("[cluster]\ndevices = [40, 50]"), 1);
   ASSERT_FALSE(drawn.ok());
   EXPECT_THAT(drawn.error().message, HasSubstr("cluster.devices is"));
+  const auto late = drawPlan(*parsed("[time]\nseconds = \"1m\"\n[[event]]\nat = \"1m\"\nkind = \"crash\"\n"
+                                     "[[event]]\nat = \"61s\"\nkind = \"pause\""),
+                             7);
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.error().message,
+              HasSubstr("seed 7: [[event]] 2: at: pause at 1m1s comes after the end of the run, at 1m"));
 }
 
 }  // namespace

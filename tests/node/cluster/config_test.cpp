@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "node/daemon/control_api.h"
 #include "node/daemon/daemon_config.h"
+#include "node/daemon/etcd_gateway.h"
 #include "node/daemon/log.h"
 #include "tests/node/scratch.h"
 
@@ -12,6 +13,7 @@ namespace witan::node {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string problemOf(std::string_view toml) {
   DaemonConfig config;
@@ -45,6 +47,43 @@ TEST(DaemonConfig, ErrorsNameTheLine) {
   EXPECT_THAT(problemOf("[log]\nlevel = \"loud\"\n"), HasSubstr("[log] level is \"loud\""));
   EXPECT_THAT(problemOf("[ledger]\nengine = \"etcd\"\n"), HasSubstr("names no endpoint"));
   EXPECT_THAT(problemOf("[node]\nlisten = [\"nowhere\"]\n"), HasSubstr("is no address"));
+}
+
+// Also values of the right type that can not be: with the line, and of a list with that of the item.
+TEST(DaemonConfig, ValuesThatCannotBeAreNamedWithTheirPlace) {
+  EXPECT_EQ(problemOf("[log]\n\nlevel = \"loud\"\n"), "witan.toml:3: [log] level is \"loud\"");
+  EXPECT_EQ(problemOf("[log]\nformat = \"xml\"\n"), "witan.toml:2: [log] format is \"xml\"");
+  EXPECT_EQ(problemOf("[node]\nlisten = [\n  \"127.0.0.1:1\",\n  \"nowhere\",\n]\n"),
+            "witan.toml:4: [node] listen: \"nowhere\" is no address");
+  EXPECT_EQ(problemOf("[peers]\ndial = [\"a:1\", \"b\"]\n"), "witan.toml:2: [peers] dial: \"b\" is no address");
+  EXPECT_EQ(problemOf("[control]\nlisten = \"x\"\n"), "witan.toml:2: [control] listen: \"x\" is no address");
+  EXPECT_THAT(problemOf("[control]\nlisten = \"192.0.2.1:1\"\n"), StartsWith("witan.toml:2: [control] listen is "));
+  EXPECT_EQ(problemOf("[metrics]\nlisten = \"x\"\n"), "witan.toml:2: [metrics] listen: \"x\" is no address");
+  EXPECT_THAT(problemOf("[agents]\nscope = \"\"\n"), StartsWith("witan.toml:2: [agents] scope"));
+  EXPECT_EQ(problemOf("[ledger]\nlease_seconds = 0\n"), "witan.toml:2: [ledger] lease_seconds is 0");
+  EXPECT_EQ(problemOf("[ledger]\npending_ttl_seconds = -1\n"), "witan.toml:2: [ledger] pending_ttl_seconds is -1");
+  EXPECT_THAT(problemOf("[ledger]\nengine = \"etcd\"\n"), StartsWith("witan.toml:2: [ledger] engine is etcd"));
+  DaemonConfig config;
+  ASSERT_TRUE(
+      readConfig(config, "[ledger]\netcd = [\"http://a:1\",\n\"ftp://b\"]\n[agents]\nrun = [\"nobody\"]", "w").ok());
+  EXPECT_THAT(etcdEndpoints(config).error().message, StartsWith("w:3: [ledger] etcd: \"ftp://b\" begins with"));
+  EXPECT_EQ(noSuchAgent(config, 0).message, "w:5: [agents] run: there is no agent nobody");
+}
+
+// The last word counts, and is named.
+TEST(DaemonConfig, AValueOfTheEnvironmentIsNotBlamedOnTheFile) {
+  DaemonConfig config;
+  ASSERT_TRUE(readConfig(config, "[log]\nlevel = \"info\"\n", "witan.toml").ok());
+  ASSERT_TRUE(readEnvironment(config, [](const char* name) -> const char* {
+                return std::string_view(name) == "WITAN_LOG_LEVEL" ? "loud" : nullptr;
+              }).ok());
+  EXPECT_EQ(checkConfig(config).error().message, "$WITAN_LOG_LEVEL: [log] level is \"loud\"");
+}
+
+TEST(DaemonConfig, AListHasALimit) {
+  std::string list;
+  for (int i = 0; i < 65; ++i) list += "\"127.0.0.1:1\",";
+  EXPECT_EQ(problemOf("[peers]\ndial = [" + list + "]\n"), "witan.toml:2: [peers] dial has more than 64 items");
 }
 
 // Tokens do not cross the network in the clear, and no length of time overflows.

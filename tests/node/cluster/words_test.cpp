@@ -67,7 +67,7 @@ TEST(Join, AMalformedFingerprintIsRefusedWithThePlace) {
   const Scratch scratch;
   const Node node(scratch, "node");
   const Finished done = node.run({"join", "--address", "127.0.0.1:1", "--fingerprint", "12 zz"});
-  EXPECT_EQ(done.exitCode, 1);
+  EXPECT_EQ(done.exitCode, 2);
   EXPECT_THAT(done.err, HasSubstr("character 4 is \"z\""));
 }
 
@@ -83,7 +83,7 @@ TEST(Words, AnAddressThatNobodyCanDialIsNotAdvertised) {
   ASSERT_TRUE(hidden.up()) << hidden.log();
   EXPECT_THAT(hidden.invite(), HasSubstr("no address that others can dial"));
   const std::string behind = "0.0.0.0" + open.address().substr(open.address().rfind(':'));
-  EXPECT_EQ(open.run({"init", "--listen", behind, "--advertise", "0.0.0.0:1"}).exitCode, 1);
+  EXPECT_EQ(open.run({"init", "--listen", behind, "--advertise", "0.0.0.0:1"}).exitCode, 2);
   const Finished told = open.run({"init", "--name", "open", "--listen", behind, "--advertise", open.address()});
   EXPECT_EQ(told.exitCode, 0) << told.err;
   EXPECT_THAT(told.err, Not(HasSubstr("cannot dial")));
@@ -141,12 +141,12 @@ TEST(Words, ExitCodesTellHowAProposalFared) {
   const std::string today = formatTime(SystemClock().now()).substr(0, 10);
   ASSERT_EQ(node.run({"begin", "budget", "team", "--exit-code"}).exitCode, 0);
   // What is given wrong is named, and nothing is begun or proposed.
-  for (const auto& [option, value, why] : {std::tuple{"--operation-id", "", "--operation-id is empty"},
-                                           std::tuple{"--wait-ms", "-1", "--wait-ms -1 is negative"}})
+  for (const auto& [option, value, why] : {std::tuple{"--operation-id", "", "--operation-id: it is empty"},
+                                           std::tuple{"--wait-ms", "-1", "--wait-ms: \"-1\" is no whole number"}})
     for (const Finished& refused :
          {node.run({"begin", "budget", "wrong", option, value}),
           node.run({"propose", "budget", "team", "Spender", R"({"type":"Spend"})", option, value})}) {
-      EXPECT_EQ(refused.exitCode, 1) << refused.out;
+      EXPECT_EQ(refused.exitCode, 2) << refused.out;
       EXPECT_THAT(refused.err, HasSubstr(why));
     }
   const auto refused = node.post("/v1/entities", {{"domain", "budget"}, {"entity", "wrong"}, {"operationId", ""}});

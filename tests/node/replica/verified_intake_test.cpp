@@ -12,20 +12,13 @@
 #include "node/replica/replica.h"
 #include "replication/journal_write.h"
 #include "store/memory_store.h"
+#include "tests/reproduced_finding.h"
 
 namespace witan::node {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr const char* kBody = R"({"finding.phase":{"F1":"REPRODUCED"},
-  "phase.log":{"F1":[["SUBMITTED","2026-01-01T00:00:00Z"],["TRIAGED","2026-01-01T00:00:00Z"],["REPRODUCED","2026-01-01T00:00:00Z"]]},
-  "repro.log":[{"f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1","at":"2026-01-01T00:00:00Z"},
-               {"f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2","at":"2026-01-01T00:00:00Z"}],
-  "sev.vector":{"F1":"CVSS:3.1/AV:N"},"sev.score":{"F1":9.8},"sev.band":{"F1":"CRITICAL"},
-  "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
-  "verdict.by":{"F1":"human.verifier"}})";
 
 // A device alone, whose disks fail when they are told to.
 class Lab {
@@ -87,7 +80,7 @@ class Lab {
   }
   // The beginnings of both entities and the verdict; any of them may have been made in an earlier life.
   Status ask() {
-    WITAN_DO(begin(0, "proj", kBody));
+    WITAN_DO(begin(0, "proj", witan::testing::kReproducedFinding));
     WITAN_DO(begin(1, "proj", "{}"));
     WITAN_DO(settle());
     WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict",
@@ -166,7 +159,7 @@ TEST(VerifiedIntake, TheEntryOfTheJournalSaysWhereTo) {
 TEST(VerifiedIntake, AFindingWaitsForItsPortfolio) {
   Lab lab;
   ASSERT_TRUE(lab.open().ok());
-  ASSERT_TRUE(lab.begin(0, "proj", kBody).ok());
+  ASSERT_TRUE(lab.begin(0, "proj", witan::testing::kReproducedFinding).ok());
   ASSERT_TRUE(lab.settle().ok());
   ASSERT_TRUE(lab.propose(0, "proj", "SeverityAssessment", "verdict",
                           R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")

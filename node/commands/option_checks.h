@@ -1,0 +1,44 @@
+// Forms of what is given on the command line, as checks for CLI11's options: called while the line is parsed, before
+// any command begins. What a check refuses is wrong usage, which node/commands/cli.cpp answers in one place, with exit
+// code 2. CLI11's own reading of numbers is not enough: it takes -1 for the largest number there is, and 010 for eight.
+//
+// All but reportUsage are pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "base/result.h"
+
+namespace witan::node {
+
+// "": it is good; else what is wrong with it.
+using OptionCheck = std::function<std::string(const std::string&)>;
+
+// 30 days: nobody waits longer at a prompt, and no clock overflows.
+inline constexpr std::uint64_t kMostWaitSeconds = 30 * 86'400;
+
+// Decimal digits alone.
+OptionCheck wholeNumber(std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+OptionCheck notEmpty();
+// A JSON text; `object`: of an object.
+OptionCheck jsonText(bool object = false);
+
+// Whatever `read` takes: it makes a Result of a text.
+template <class Read>
+OptionCheck readBy(Read read) {
+  return [read](const std::string& text) {
+    const auto value = read(text);
+    if (value.ok()) return std::string();
+    const Error& why = value.error();
+    return why.message + (why.hint.empty() ? "" : " (" + why.hint + ")");
+  };
+}
+
+// As reportError, of a command line that is wrong whatever there is on disk or at the other end: kExitUsage. What the
+// parser and the checks refuse comes here by itself; commands call it for what only they see.
+int reportUsage(const Error& error, bool json);
+
+}  // namespace witan::node
