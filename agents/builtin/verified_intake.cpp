@@ -7,9 +7,16 @@
 //
 // Finding F of entity E becomes vulnerability "E/F". The entry "disclosure/intake/E" of type "disclosure.intake" says
 // where to: {"portfolio", "orgs": {component: [organisations]}}; without it, or for a component that it does not name,
-// the portfolio is called as the entity, and the organisation as the component. A finding whose portfolio has not begun
-// is kept in the agent's slot "extension" and taken in when it begins.
+// the portfolio is called as the entity, and the organisation as the component.
+//
+// A finding whose portfolio has not begun, or that cannot be seen for now, waits as an entry of its own,
+// "disclosure/waiting/{digest}" of type "disclosure.waiting": {"entity", "finding"}, so that devices that are cut off
+// from each other forget none. A pass goes through all of them when a portfolio begins and every day, kOfARun a run;
+// the slot "extension" says how far it has come and when the next run is due: {"after", "dueMs"}. A pass only goes
+// forward, so it ends, whatever still waits behind it.
 #include "agents/entry_agent.h"
+#include "base/bytes.h"
+#include "base/sha256.h"
 
 namespace witan::agents {
 
@@ -27,44 +34,79 @@ const json::object* objectIn(const json::object& object, std::string_view member
   return value != nullptr ? value->if_object() : nullptr;
 }
 
+std::string_view stringIn(const json::value& value, std::string_view member) {
+  const json::object* object = value.if_object();
+  return object != nullptr ? stringOf(*object, member) : std::string_view();
+}
+
 // The finding's own cell of a column of the slice.
 std::string cellOf(const json::object& slice, std::string_view column, std::string_view key) {
   const json::object* cells = objectIn(slice, column);
   return cells != nullptr ? std::string(stringOf(*cells, key)) : std::string();
 }
 
-constexpr std::size_t kAtOnce = 8;         // findings of one run: two looks each, and an episode takes 16 a turn
-constexpr std::size_t kMostWaiting = 300;  // a slot takes that many ids; of more it is said that they were left alone
-constexpr std::int64_t kDayMs = 24 * 3'600'000;
+constexpr std::size_t kAtOnce = 8;   // findings of one turn: two looks each, and an episode takes 16 a turn
+constexpr std::size_t kOfARun = 32;  // findings that wait: two turns for eight, two actions each
+constexpr std::int64_t kSoonMs = 1'000, kDayMs = 24 * 3'600'000;
+constexpr std::string_view kWaiting = "disclosure/waiting/", kWaitingType = "disclosure.waiting";
 
-// A finding on its way, as it stands in sigma and, while its portfolio has not begun, in the agent's slot: entity and
-// key.
+std::string waitingId(const json::value& name) { return std::string(kWaiting) + toHex(sha256(canonicalJson(name))); }
+
+// A finding on its way, as it stands in sigma.
 struct Finding {
   std::string entity, key;
-  json::value kept() const { return json::array{entity, key}; }
+  bool waits = false;  // an entry says so
+  bool torn = false;   // which devices edited at once: only a person may touch it
+  json::value kept() const { return json::array{entity, key, waits, torn}; }
   std::string v() const { return entity + "/" + key; }
+  std::string id() const { return waitingId(json::array{entity, key}); }
 };
+
+// Version 2 kept pairs in its slot.
+std::optional<Finding> findingOf(const json::value& kept) {
+  const json::array* parts = kept.if_array();
+  if (parts == nullptr || parts->size() < 2 || !parts->at(0).is_string() || !parts->at(1).is_string())
+    return std::nullopt;
+  const auto flag = [&](std::size_t n) {
+    return n < parts->size() && parts->at(n).is_bool() && parts->at(n).get_bool();
+  };
+  return Finding{std::string(parts->at(0).get_string()), std::string(parts->at(1).get_string()), flag(2), flag(3)};
+}
 
 std::vector<Finding> findingsIn(const json::object& object, std::string_view member) {
   std::vector<Finding> out;
   if (const json::array* list = arrayOf(object, member))
-    for (const json::value& one : *list)
-      if (const json::array* pair = one.if_array();
-          pair != nullptr && pair->size() == 2 && pair->at(0).is_string() && pair->at(1).is_string())
-        out.push_back({std::string(pair->at(0).get_string()), std::string(pair->at(1).get_string())});
+    for (const json::value& kept : *list)
+      if (auto one = findingOf(kept)) out.push_back(*std::move(one));
   return out;
 }
 
-json::array listOf(const std::vector<Finding>& findings) {
+json::array listOf(std::span<const Finding> findings) {
   json::array list;
   for (const Finding& one : findings) list.push_back(one.kept());
   return list;
 }
 
-void note(json::object& sigma, const std::string& line) {
-  json::value& list = sigma["unusable"];
+template <class One>
+void add(json::object& sigma, std::string_view member, const One& one) {
+  json::value& list = sigma[member];
   if (!list.is_array()) list = json::array{};
-  list.get_array().emplace_back(line);
+  list.get_array().emplace_back(one);
+}
+
+// Left alone for good, which fails the run.
+void note(json::object& sigma, const std::string& line) { add(sigma, "unusable", line); }
+
+// It goes on waiting, or begins to.
+void wait(json::object& sigma, const Finding& one, const std::string& why) {
+  add(sigma, "waiting", one.kept());
+  add(sigma, "said", one.v() + " waits: " + why);
+}
+
+json::object& slotOf(json::object& sigma) {
+  json::value& slot = sigma["slot"];
+  if (!slot.is_object()) slot = json::object{};
+  return slot.get_object();
 }
 
 class VerifiedIntake final : public Agent {
@@ -72,13 +114,16 @@ class VerifiedIntake final : public Agent {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "verified-intake",
-        .version = "2",
+        .version = "3",
         .what = "hands verified findings over to disclosure",
         .category = "disclosure",
         .ledgers = {{"verified", "verification", "finding.phase", "VERIFIED"}, {"begun", "disclosure", "", ""}},
-        .capabilities = {{"slice.read", 2 * kAtOnce, {"Triage", "ReporterCoordination"}, {}},
-                         {"journal.read", kAtOnce, {"disclosure/intake/"}, {}},
-                         {"propose", kAtOnce}},
+        .capabilities = {{"slice.read", 2 * kOfARun, {"Triage", "ReporterCoordination"}, {}},
+                         {"journal.read", kOfARun, {"disclosure/intake/"}, {}},
+                         {"journal.list", 1},
+                         {"journal.put", kOfARun, {std::string(kWaiting)}, {}},
+                         {"journal.remove", kOfARun, {std::string(kWaiting)}, {}},
+                         {"propose", kOfARun}},
     };
     return kSpec;
   }
@@ -91,123 +136,230 @@ class VerifiedIntake final : public Agent {
       return {nullptr, {}, Finish{"it was told nothing that it can use", {}, {}, {}, true}};
     const json::array& seen = input.content.get_array();
     if (input.kind == InputKind::results) return finished(state, seen);
+    if (stringOf(state, "stage") == "list") return onList(state, input.content);
     return stringOf(state, "stage") == "findings" ? onFindings(state, seen) : onPortfolios(state, seen);
   }
 
  private:
-  // A finding that was verified; or, when a portfolio has begun or a day has passed, those that wait for theirs.
+  // A finding that was verified; or, when a portfolio has begun or the time has come, those that wait.
   static Turn onWake(const json::object& wake) {
+    const json::object none;
     const json::object* slots = objectIn(wake, "slots");
-    const json::object* slot = slots != nullptr ? objectIn(*slots, "extension") : nullptr;
-    std::vector<Finding> todo, later = slot != nullptr ? findingsIn(*slot, "waiting") : std::vector<Finding>();
-    json::object sigma{{"nowMs", integerOf(wake, "nowMs").value_or(0)}, {"before", listOf(later)}};
+    const json::object* kept = slots != nullptr ? objectIn(*slots, "extension") : nullptr;
+    const json::object& before = kept != nullptr ? *kept : none;
+    json::object sigma{{"nowMs", integerOf(wake, "nowMs").value_or(0)}, {"before", before}, {"slot", before}};
     const json::object* fact = objectIn(wake, "ledger");
     const std::string key(fact != nullptr ? stringOf(*fact, "key") : std::string_view());
     if (!key.empty()) {
-      todo.push_back({std::string(stringOf(*fact, "entity")), key});
-    } else {
-      const auto end = later.begin() + static_cast<std::ptrdiff_t>(std::min(kAtOnce, later.size()));
-      todo.assign(later.begin(), end);
-      later.erase(later.begin(), end);
-      if (!later.empty()) sigma["goOn"] = true;
+      const std::array fresh{Finding{std::string(stringOf(*fact, "entity")), key}};
+      sigma["todo"] = listOf(fresh);
+      return lookOn(std::move(sigma));
     }
-    sigma["later"] = listOf(later);
-    if (todo.empty()) return finished(std::move(sigma), {});
+    sigma["pass"] = true;
+    json::object& slot = slotOf(sigma);
+    // What has begun may be the portfolio of any of them.
+    if (fact != nullptr) slot.erase("after");
+    if (!slot.contains("after")) slot.erase("dueMs");
+    std::vector<Finding> older = findingsIn(slot, "waiting");
+    if (!older.empty()) {  // kept by version 2: they get their entries
+      const std::span<const Finding> all(older), now = all.first(std::min(kOfARun, all.size()));
+      slot["waiting"] = listOf(all.subspan(now.size()));
+      sigma["todo"] = listOf(now);
+      return lookOn(std::move(sigma));
+    }
+    slot.erase("waiting");
+    json::object arguments{{"type", kWaitingType}, {"prefix", kWaiting}};
+    if (const auto after = stringOf(slot, "after"); !after.empty()) arguments["after"] = after;
+    sigma["stage"] = "list";
+    return {std::move(sigma), {}, Looks{{"journal.list", std::move(arguments), 0}}};
+  }
+
+  static Turn onList(json::object sigma, const json::value& seen) {
+    const json::array* entries = entriesIn(seen, 0);
+    if (entries == nullptr) {
+      note(sigma, "what waits cannot be read");
+      slotOf(sigma).erase("after");
+      sigma["left"] = true;
+      return finished(std::move(sigma), {});
+    }
+    std::vector<Finding> todo;
+    std::string last;
+    std::size_t read = 0;
+    for (const json::value& entry : *entries) {
+      if (read++ == kOfARun) break;
+      const json::object none, *object = entry.if_object();
+      if (object == nullptr) object = &none;
+      last = stringOf(*object, "id");
+      const json::object* payload = objectIn(*object, "payload");
+      if (payload == nullptr) payload = &none;
+      const json::value* torn = object->if_contains("conflict");
+      todo.push_back({std::string(stringOf(*payload, "entity")), std::string(stringOf(*payload, "finding")), true,
+                      torn != nullptr && torn->is_bool() && torn->get_bool()});
+      if (todo.back().id() == last) continue;
+      note(sigma, last + " names no finding");
+      todo.pop_back();
+    }
+    const bool more = moreIn(seen, 0) || (!entries->empty() && last != stringIn(entries->back(), "id"));
+    if (more && !last.empty())
+      slotOf(sigma)["after"] = last;
+    else
+      slotOf(sigma).erase("after");
+    sigma["todo"] = listOf(todo);
+    return lookOn(std::move(sigma));
+  }
+
+  // The next of those that are to be looked at.
+  static Turn lookOn(json::object sigma) {
+    const std::vector<Finding> todo = findingsIn(sigma, "todo");
+    if (todo.empty()) return act(std::move(sigma));
+    const std::span<const Finding> all(todo), now = all.first(std::min(kAtOnce, all.size()));
     Looks looks;
-    for (const Finding& one : todo) {
+    for (const Finding& one : now) {
       looks.push_back({"slice.read",
                        {{"domain", "verification"}, {"entity", one.entity}, {"role", "Triage"}, {"key", one.key}},
                        0});
       looks.push_back({"journal.read", {{"id", "disclosure/intake/" + idPart(one.entity)}}, 0});
     }
-    sigma["todo"] = listOf(todo);
+    sigma["now"] = listOf(now);
+    sigma["todo"] = listOf(all.subspan(now.size()));
     sigma["stage"] = "findings";
     return {std::move(sigma), {}, std::move(looks)};
   }
 
   // Where each of them goes; then whether that has begun.
   static Turn onFindings(json::object sigma, const json::array& seen) {
-    const std::vector<Finding> todo = findingsIn(sigma, "todo");
+    const std::vector<Finding> now = findingsIn(sigma, "now");
     std::vector<Finding> usable;
     Looks looks;
-    json::array intakes;
-    for (std::size_t i = 0; i < todo.size(); ++i) {
-      const Finding& one = todo[i];
+    json::array routes;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const Finding& one = now[i];
       const json::object* slice = contentOf(seen, 2 * i);
-      const std::string component = slice != nullptr ? cellOf(*slice, "triage.component", one.key) : "";
-      if (component.empty()) {
-        note(sigma,
-             "finding " + one.key + " of " + one.entity + (slice == nullptr ? " cannot be seen" : " has no component"));
+      if (slice == nullptr) {  // a copy that lags, a policy: another day it may be there
+        wait(sigma, one, "it cannot be seen");
         continue;
       }
-      std::string portfolio = one.entity;
-      json::array orgs{component};
-      if (const json::object* entry = contentOf(seen, 2 * i + 1))
-        if (const json::object* route = objectIn(*entry, "payload")) {
-          if (const auto named = stringOf(*route, "portfolio"); !named.empty()) portfolio = named;
-          const json::object* byComponent = objectIn(*route, "orgs");
-          if (const json::array* listed = byComponent != nullptr ? arrayOf(*byComponent, component) : nullptr)
-            orgs = *listed;
-        }
-      looks.push_back(
-          {"slice.read",
-           {{"domain", "disclosure"}, {"entity", portfolio}, {"role", "ReporterCoordination"}, {"key", one.v()}},
-           0});
-      intakes.push_back(json::object{{"portfolio", portfolio}, {"orgs", std::move(orgs)}});
+      const std::string component = cellOf(*slice, "triage.component", one.key);
+      if (component.empty()) {
+        note(sigma, "finding " + one.key + " of " + one.entity + " has no component");
+        if (one.waits) add(sigma, "over", one.kept());
+        continue;
+      }
+      json::object route = routeOf(one, component, contentOf(seen, 2 * i + 1));
+      looks.push_back({"slice.read",
+                       {{"domain", "disclosure"},
+                        {"entity", stringOf(route, "portfolio")},
+                        {"role", "ReporterCoordination"},
+                        {"key", one.v()}},
+                       0});
+      routes.push_back(std::move(route));
       usable.push_back(one);
     }
-    if (looks.empty()) return finished(std::move(sigma), {});
-    sigma["todo"] = listOf(usable);
-    sigma["intakes"] = std::move(intakes);
+    if (looks.empty()) return lookOn(std::move(sigma));
+    sigma["now"] = listOf(usable);
+    sigma["routes"] = std::move(routes);
     sigma["stage"] = "portfolios";
     return {std::move(sigma), {}, std::move(looks)};
   }
 
+  static json::object routeOf(const Finding& one, const std::string& component, const json::object* entry) {
+    json::object route{{"portfolio", one.entity}, {"orgs", json::array{component}}};
+    const json::object* named = entry != nullptr ? objectIn(*entry, "payload") : nullptr;
+    if (named == nullptr) return route;
+    if (const auto portfolio = stringOf(*named, "portfolio"); !portfolio.empty()) route["portfolio"] = portfolio;
+    const json::object* byComponent = objectIn(*named, "orgs");
+    if (const json::array* listed = byComponent != nullptr ? arrayOf(*byComponent, component) : nullptr)
+      route["orgs"] = *listed;
+    return route;
+  }
+
   static Turn onPortfolios(json::object sigma, const json::array& seen) {
-    const std::vector<Finding> todo = findingsIn(sigma, "todo");
-    const json::array none, *known = arrayOf(sigma, "intakes");
-    const json::array intakes = known != nullptr ? *known : none;
-    std::vector<Finding> later = findingsIn(sigma, "later");
-    Actions actions;
-    for (std::size_t i = 0; i < todo.size() && i < intakes.size(); ++i) {
-      const json::object* intake = intakes[i].if_object();
-      if (intake == nullptr) continue;
-      const std::string portfolio(stringOf(*intake, "portfolio"));
-      if (contentOf(seen, i) != nullptr) {
-        const json::array* orgs = arrayOf(*intake, "orgs");
-        actions.push_back(
-            proposal("disclosure", portfolio, "ReporterCoordination",
-                     {{"type", "Intake"}, {"v", todo[i].v()}, {"orgs", orgs != nullptr ? *orgs : json::array{}}}));
-      } else if (later.size() < kMostWaiting) {
-        later.push_back(todo[i]);
+    const std::vector<Finding> now = findingsIn(sigma, "now");
+    const json::array none, *known = arrayOf(sigma, "routes");
+    const json::array routes = known != nullptr ? *known : none;
+    for (std::size_t i = 0; i < now.size() && i < routes.size(); ++i) {
+      const json::object* route = routes[i].if_object();
+      if (route == nullptr) continue;
+      const json::object* portfolio = contentOf(seen, i);
+      if (portfolio == nullptr) {
+        wait(sigma, now[i], "portfolio " + std::string(stringOf(*route, "portfolio")) + " has not begun");
+      } else if (now[i].waits && !portfolio->empty()) {  // by a person, or in an earlier run
+        add(sigma, "over", now[i].kept());
+        add(sigma, "said",
+            now[i].v() + " was taken in already" + (now[i].torn ? ": settle the entry that says it waits" : ""));
       } else {
-        note(sigma, todo[i].v() + ": portfolio " + portfolio + " has not begun, and too many findings wait already");
+        add(sigma, "intakes", json::array{now[i].kept(), *route});
       }
     }
-    sigma["later"] = listOf(later);
-    for (const char* member : {"todo", "intakes", "stage"}) sigma.erase(member);
+    return lookOn(std::move(sigma));
+  }
+
+  static Turn act(json::object sigma) {
+    Actions actions;
+    const auto remove = [&](const Finding& one, std::vector<std::string> targets) {
+      targets.push_back(one.id());
+      actions.push_back(action("journal.remove", {{"id", one.id()}}, std::move(targets)));
+    };
+    for (const Finding& one : findingsIn(sigma, "waiting"))
+      if (!one.waits)
+        actions.push_back(action("journal.put",
+                                 {{"id", one.id()},
+                                  {"type", kWaitingType},
+                                  {"payload", json::object{{"entity", one.entity}, {"finding", one.key}}}},
+                                 {one.id()}));
+    for (const Finding& one : findingsIn(sigma, "over"))
+      if (!one.torn) remove(one, {});
+    const json::array none, *intakes = arrayOf(sigma, "intakes");
+    for (const json::value& intake : intakes != nullptr ? *intakes : none) {
+      const json::array* pair = intake.if_array();
+      const auto finding = pair != nullptr && pair->size() == 2 ? findingOf(pair->at(0)) : std::nullopt;
+      if (!finding || !pair->at(1).is_object()) continue;
+      const Finding& one = *finding;
+      const json::object& route = pair->at(1).get_object();
+      const std::string portfolio(stringOf(route, "portfolio"));
+      // Where an intake is refused, those behind it in the same portfolio are not tried, and go on waiting: their
+      // entries stay, since these have the portfolio's mark among their targets. Its own goes: it was decided.
+      const std::string mark = waitingId(json::value(portfolio));
+      if (one.waits && !one.torn) remove(one, {mark});
+      actions.push_back(proposal("disclosure", portfolio, "ReporterCoordination",
+                                 {{"type", "Intake"}, {"v", one.v()}, {"orgs", route.at("orgs")}}));
+      actions.back().targets.push_back(mark);
+    }
+    if (sigma.contains("waiting")) sigma["left"] = true;
+    for (const char* member : {"todo", "now", "routes", "intakes", "waiting", "over", "stage"}) sigma.erase(member);
     if (actions.empty()) return finished(std::move(sigma), {});
     return {std::move(sigma), {}, std::move(actions)};
   }
 
-  // What waits is kept in the slot: the portfolio's beginning wakes the agent, and so does every day, since another
-  // device may have taken that wake before it knew of the finding.
   static Turn finished(json::object sigma, const json::array& results) {
     std::vector<std::string> unusable;
     if (const json::array* list = arrayOf(sigma, "unusable"))
       for (const json::value& line : *list)
         if (line.is_string()) unusable.emplace_back(line.get_string());
     Finish finish = reportOf(results, unusable);
-    const std::vector<Finding> later = findingsIn(sigma, "later");
-    for (const Finding& one : later)
-      if (finish.answer.size() < 4'000) finish.answer += "\n" + one.v() + " waits for its portfolio to begin";
-    const json::array waiting = listOf(later);
-    const json::array none, *before = arrayOf(sigma, "before");
-    if (waiting != (before != nullptr ? *before : none))
-      finish.slots = {{replication::SlotName::extension, json::object{{"waiting", waiting}}}};
-    const std::int64_t nowMs = integerOf(sigma, "nowMs").value_or(0);
-    if (!later.empty()) finish.nextWakeAtMs = sigma.contains("goOn") ? nowMs + 1'000 : nowMs + kDayMs;
+    if (const json::array* said = arrayOf(sigma, "said"))
+      for (const json::value& line : *said)
+        if (line.is_string() && finish.answer.size() < 4'000) finish.answer += "\n" + std::string(line.get_string());
+    bool left = sigma.contains("left");
+    for (const json::value& result : results) {  // of the plan that stands, which may be another device's
+      if (stringIn(result, "outcome") == "denied") finish.failed = left = true;  // or not tried
+      if (stringIn(result, "tool") == "journal.put") left = true;
+    }
+    schedule(sigma, left, finish);
     return {nullptr, {}, std::move(finish)};
+  }
+
+  // A run that takes in what was just verified leaves the time of the pass as it is: else whoever verifies every day
+  // would put it off for ever.
+  static void schedule(json::object& sigma, bool left, Finish& finish) {
+    json::object& slot = slotOf(sigma);
+    const std::int64_t nowMs = integerOf(sigma, "nowMs").value_or(0), due = integerOf(slot, "dueMs").value_or(0);
+    const bool pass = sigma.contains("pass"), goesOn = slot.contains("after") || slot.contains("waiting");
+    if (pass ? goesOn || left || due > 0 : (goesOn || left) && due <= nowMs) {
+      finish.nextWakeAtMs = nowMs + (goesOn ? kSoonMs : kDayMs);
+      slot["dueMs"] = *finish.nextWakeAtMs;
+    }
+    if (slot != sigma["before"]) finish.slots = {{replication::SlotName::extension, slot}};
   }
 };
 

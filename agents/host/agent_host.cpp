@@ -26,14 +26,18 @@ Status AgentHost::load(std::span<const Agent* const> agents, Now now) {
   for (episode::ToolInfo& tool : builtinTools()) WITAN_DO(tools_.add(std::move(tool)));
   for (const episode::ToolInfo& tool : options_.tools) WITAN_DO(tools_.add(tool));
   WITAN_TRY(records, space());
+  std::set<std::string, std::less<>> here;
   for (const Agent* agent : agents) {
     const AgentSpec& spec = agent->spec();
     WITAN_DO(checkSpec(spec));
     agents_.emplace(spec.id, agent);
+    here.insert(spec.id);
     WITAN_DO(wakes_.add(spec));
     WITAN_TRY(writes, hostingWrites(*records, spec.id, replica_.device()));
     if (!writes.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
   }
+  WITAN_TRY(gone, unhostingAllBut(*records, replica_.device(), here));
+  if (!gone.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, gone));
   WITAN_DO(wakes_.load(now));
   WITAN_DO(sagas_.load(now));
   WITAN_DO(sagas_.rows().visitDone([&](saga::SagaRow&& row) { noteUndone(row); }));
@@ -172,7 +176,12 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
   return next;
 }
 
-bool AgentHost::quiet() const { return running_.empty() && wakes_.queue().size() == 0 && onlyPeopleLeft(); }
+bool AgentHost::quiet() const {
+  const auto& waiting = wakes_.queue().all();
+  return running_.empty() && onlyPeopleLeft() && std::none_of(waiting.begin(), waiting.end(), [&](const auto& entry) {
+           return agents_.contains(entry.second.job.agentId);
+         });
+}
 
 bool AgentHost::onlyPeopleLeft() const {
   if (again_ || !contested_.empty() || !sagas_.quiet() || sagas_.open() != waiting_.size() || wakes_.backlog() > 0 ||
@@ -183,8 +192,9 @@ bool AgentHost::onlyPeopleLeft() const {
     if (run.acting || !run.actions.empty() || run.episode.questions().empty()) return false;
     asking.insert(run.job.agentId);
   }
-  return std::all_of(wakes_.queue().all().begin(), wakes_.queue().all().end(),
-                     [&](const auto& entry) { return asking.contains(entry.second.job.agentId); });
+  return std::all_of(wakes_.queue().all().begin(), wakes_.queue().all().end(), [&](const auto& entry) {
+    return asking.contains(entry.second.job.agentId) || !agents_.contains(entry.second.job.agentId);
+  });
 }
 
 }  // namespace witan::agents

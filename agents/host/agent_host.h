@@ -87,7 +87,7 @@ class AgentHost final : saga::SagaEnvironment {
 
   // When work() has something to do, by the steady clock; none: only if something comes.
   std::optional<std::int64_t> nextMs(Now now) const;
-  // No wake waits, nothing runs, no saga is under way but those that wait for a person.
+  // No wake of an agent here waits, nothing runs, no saga is under way but those that wait for a person.
   bool quiet() const;
   // How many these are.
   std::size_t waitingForPeople() const { return waiting_.size(); }

@@ -124,8 +124,10 @@ Status AgentHost::noticeContested(Now now) {
       again_ = true;
     }
     // Every device that may carry out the agent's work may undo it; the first does, the others find that it was done.
-    const std::vector<std::string> hosts =
-        rankedHosts(view.winner->body.agentId, hostsAmong(*records, view.winner->body.agentId, members_));
+    const std::string& agentId = view.winner->body.agentId;
+    const std::vector<std::string> named = hostsAmong(*records, agentId, members_);
+    // No device was started with it of late: then whoever can.
+    const std::vector<std::string> hosts = rankedHosts(agentId, named.empty() ? members_ : named);
     std::int64_t rank = 0;
     for (const std::string& host : hosts) {
       if (host == replica_.device()) break;

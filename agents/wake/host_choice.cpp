@@ -12,9 +12,11 @@ using replication::Kind;
 
 namespace {
 
+constexpr std::string_view kLinks = "hosts/";
+
 // The ids together may be longer than a key.
 std::string linkKeys(std::string_view agentId, std::string_view device) {
-  return "hosts/" + toHex(sha256("v1|hosts|" + std::string(agentId) + "|" + std::string(device))) + "/";
+  return std::string(kLinks) + toHex(sha256("v1|hosts|" + std::string(agentId) + "|" + std::string(device))) + "/";
 }
 
 enum class Slot { unused, live, takenBack };
@@ -31,6 +33,13 @@ bool hosts(replication::Space& space, std::string_view agentId, std::string_view
   const std::string keys = linkKeys(agentId, device);
   for (int n = 0; n < kHostingKeys; ++n)
     if (slotAt(space, keys + std::to_string(n)) == Slot::live) return true;
+  return false;
+}
+
+bool mayComeBack(replication::Space& space, std::string_view agentId, std::string_view device) {
+  const std::string keys = linkKeys(agentId, device);
+  for (int n = 0; n < kHostingKeys; ++n)
+    if (slotAt(space, keys + std::to_string(n)) == Slot::unused) return true;
   return false;
 }
 
@@ -72,6 +81,26 @@ std::vector<replication::Write> unhostingWrites(replication::Space& space, std::
   for (int n = 0; n < kHostingKeys; ++n) {
     const std::string key = keys + std::to_string(n);
     if (slotAt(space, key) == Slot::live) out.push_back({Kind::link, key, {}, true});
+  }
+  return out;
+}
+
+Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& space, std::string_view device,
+                                                        const std::set<std::string, std::less<>>& kept) {
+  std::set<std::string> gone;
+  for (const std::string& key : space.keys(Kind::link, kLinks)) {
+    WITAN_TRY(versions, space.versions(Kind::link, key));
+    for (const replication::Version& version : versions) {
+      if (version.tombstone) continue;
+      auto link = replication::decodeRecord<replication::LinkBody>(version.body);
+      if (link.ok() && link->to == device && link->relation == kHostsRelation && !kept.contains(link->agentId))
+        gone.insert(std::move(link->agentId));
+    }
+  }
+  std::vector<replication::Write> out;
+  for (const std::string& agentId : gone) {
+    if (!mayComeBack(space, agentId, device)) continue;
+    for (replication::Write& write : unhostingWrites(space, agentId, device)) out.push_back(std::move(write));
   }
   return out;
 }

@@ -31,6 +31,11 @@ Result<std::vector<replication::Write>> hostingWrites(replication::Space& space,
 std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
                                                 std::string_view device);
 
+// What takes back all that the device hosts but `kept`: it was started without them, and others would wait for it. An
+// agent of whose keys none is left to give it again stays the device's. O(hosting links).
+Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& space, std::string_view device,
+                                                        const std::set<std::string, std::less<>>& kept);
+
 // Those of `devices` that host the agent by record. O(devices).
 std::vector<std::string> hostsAmong(replication::Space& space, std::string_view agentId,
                                     std::span<const std::string> devices);

@@ -330,8 +330,9 @@ Status WakeCenter::claimDue(Now now) {
     const RunKey key = unclaimed_.begin()->second;
     unclaimed_.erase(unclaimed_.begin());
     const WakeQueue::Entry* entry = queue_.find(key);
-    // Of a turn nobody else has heard; what was started is claimed by that.
-    if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason == WakeReason::user) continue;
+    // Of a turn nobody else has heard; a timer's wake gives way to the next one, without an end; what was started is
+    // claimed by that.
+    if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason != WakeReason::subscription) continue;
     const auto agent = agents_.find(entry->job.agentId);
     if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated(Mutant::graceFromArrival)) continue;
     WITAN_TRY(run, runView(*runs, key));
@@ -355,6 +356,9 @@ Status WakeCenter::giveUpAbandoned(Now now) {
     if (!run.view.run || replication::isTerminal(run.view.run->body.status) || queue_.find(run.key)) continue;
     const std::string starter(replication::deviceOf(run.view.run->dot.host));
     if (starter != replica_.device() && live_.contains(starter)) continue;
+    // It was not begun, and waits in the queue of its device until that is back.
+    const bool member = std::binary_search(members_.begin(), members_.end(), starter);
+    if (isClaim(run.view.run->body) && starter != replica_.device() && member) continue;
     const auto before = orphans_.find(run.key);
     const std::int64_t since = before == orphans_.end() ? now.ms : before->second;
     // One of those that see each other says so.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "agents/registry.h"
+#include "agents/wake/host_choice.h"
 #include "domains/registry.h"
 #include "node/agents_policy_file.h"
 #include "node/cluster/own_keys.h"
@@ -27,6 +28,17 @@ std::vector<std::string> allDomains() {
   std::vector<std::string> names;
   for (const std::string_view name : domains::domainNames()) names.emplace_back(name);
   return names;
+}
+
+// Of a device that no agent works on: the others would wait for those that did.
+Status hostNone(Replica& replica, const std::string& scope) {
+  replication::Space* records = replica.data().database(replication::DatabaseName::agents).find(scope);
+  if (replica.agents() != nullptr || records == nullptr) return okStatus();
+  WITAN_TRY(gone, agents::unhostingAllBut(*records, replica.device(), {}));
+  if (gone.empty()) return okStatus();
+  WITAN_TRY(dot, replica.commit(replication::DatabaseName::agents, scope, gone));
+  (void)dot;
+  return okStatus();
 }
 
 }  // namespace
@@ -147,6 +159,7 @@ Status Daemon::openDir() {
     log_.warn("replica", "this device goes on as a new writer",
               {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
   for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
+  WITAN_DO(hostNone(replica(), config_.scope));
   WITAN_DO(foundMissing());
   feed_ = std::make_unique<LedgerFeed>(replica());
   readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agents/registry.h"
+#include "agents/wake/host_choice.h"
 #include "replication/plan.h"
 #include "tests/agents/clerk.h"
 
@@ -100,6 +102,108 @@ TEST(AgentHost, F3OfThePlanThatStandsNothingIsLeftUndone) {
     EXPECT_TRUE(b->host().quiet());
   }
   EXPECT_GT(died, 6u);
+}
+
+// The same where a is started without its agent in between: what is left waits for a start that has it.
+TEST(AgentHost, F3WhatIsLeftOfAPlanWaitsForItsAgent) {
+  std::size_t died = 0;
+  for (std::uint64_t n = 0;; ++n) {
+    SCOPED_TRACE(n);
+    auto a = clerkOn("a", "mail"), b = clerkOn("b", "no");
+    ASSERT_TRUE(a->open().ok() && b->open().ok());
+    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+    connect(*a, *b);
+    meet(*a, *b, false);
+    a->device().agentStore().crashAt(n, store::Moment::after);
+    if (a->settle().ok()) break;
+    ++died;
+    ASSERT_TRUE(b->settle().ok());
+    const auto together = [&](int rounds) {
+      meet(*a, *b, true);
+      for (int i = 0; i < rounds; ++i) {
+        connect(*a, *b);
+        ASSERT_TRUE(a->round().ok() && b->round().ok());
+        a->ms += 500, b->ms += 500;
+      }
+    };
+    a->crash();
+    a->agents.clear();
+    ASSERT_TRUE(a->open().ok());
+    together(40);
+    EXPECT_TRUE(a->host().quiet()) << "nothing that this start could do";
+    a->crash();
+    a->agents = {&kClerk};
+    ASSERT_TRUE(a->open().ok());
+    together(80);
+    expectWholePlans(*a);
+    EXPECT_EQ(a->shown("done/r1"), b->shown("done/r1"));
+    EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
+    EXPECT_TRUE(a->host().quiet() && b->host().quiet());
+  }
+  EXPECT_GT(died, 6u);
+}
+
+// Who is started without an agent says so: the others wait for it no longer.
+TEST(AgentHost, WhatADeviceRunsNoMoreItHostsNoMore) {
+  auto a = clerkOn("a", "yes");
+  const std::vector<std::string> devices{"a"};
+  const auto hosts = [&] { return hostsAmong(a->device().agents(), "clerk", devices); };
+  ASSERT_TRUE(a->open().ok());
+  EXPECT_EQ(hosts(), devices);
+  a->agents.clear();
+  ASSERT_TRUE(a->open().ok());
+  EXPECT_TRUE(hosts().empty());
+  // However often: a device can always be started, and hosts what it runs.
+  for (int n = 0; n < 3 * kHostingKeys; ++n) {
+    a->agents = {&kClerk};
+    ASSERT_TRUE(a->open().ok()) << n;
+    EXPECT_EQ(hosts(), devices) << n;
+    a->agents.clear();
+    ASSERT_TRUE(a->open().ok()) << n;
+  }
+}
+
+const json::value kNotThere = nullptr;
+
+// Cut off from each other, two devices hear of a finding each, and neither has its portfolio.
+TEST(AgentHost, FindingsThatWaitOnSeveralDevicesAreAllTakenIn) {
+  bool begun = false;
+  const auto make = [&](const char* name) {
+    auto rig = std::make_unique<HostRig>(name, std::vector<const Agent*>{findAgent("verified-intake")});
+    rig->options.tools = {external("slice.read", episode::ToolKind::look)};
+    rig->options.tools[0].targetArgument = "role";
+    rig->looker = [&](const ToolCall& call) {
+      const std::string key(call.arguments.at("key").as_string());
+      if (call.arguments.at("domain") == "verification")
+        return episode::Observation{true, json::object{{"triage.component", {{key, "parser"}}}}, "", 0, 0};
+      return begun ? episode::Observation{true, json::object{}, "", 0, 0}
+                   : episode::Observation{false, kNotThere, "there is no disclosure", 0, 0};
+    };
+    return rig;
+  };
+  auto a = make("a"), b = make("b");
+  ASSERT_TRUE(a->open().ok() && b->open().ok());
+  connect(*a, *b);
+  meet(*a, *b, false);
+  const auto tell = [&](HostRig& rig, const char* subscription, const LedgerFact& fact) {
+    EXPECT_TRUE(rig.host().ledgerFact("verified-intake", subscription, fact, rig.now()).value());
+  };
+  tell(*a, "verified", {"verification", "proj", "finding.phase", "F1", "VERIFIED"});
+  tell(*b, "verified", {"verification", "proj", "finding.phase", "F2", "VERIFIED"});
+  ASSERT_TRUE(a->settle().ok() && b->settle().ok());
+  ASSERT_TRUE(a->proposals.empty() && b->proposals.empty());
+  begun = true;
+  meet(*a, *b, true);
+  for (HostRig* rig : {a.get(), b.get()}) tell(*rig, "begun", {"disclosure", "proj", "", "", ""});
+  for (int i = 0; i < 40; ++i) {
+    connect(*a, *b);
+    ASSERT_TRUE(a->round().ok() && b->round().ok());
+    a->ms += 500, b->ms += 500;
+  }
+  std::vector<std::string> taken;
+  for (HostRig* rig : {a.get(), b.get()})
+    for (const ProposalCall& call : rig->proposals) taken.emplace_back(call.body.at("v").as_string());
+  EXPECT_THAT(taken, ::testing::UnorderedElementsAre("proj/F1", "proj/F2"));
 }
 
 // b and c have both done what a's plan does not want. b and a have long seen to that when c comes back: nobody is at

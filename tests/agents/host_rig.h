@@ -22,12 +22,13 @@ using namespace replication;
 
 class HostRig {
  public:
-  explicit HostRig(std::string name, std::vector<const Agent*> agents)
-      : device_(std::move(name)), agents_(std::move(agents)) {
+  explicit HostRig(std::string name, std::vector<const Agent*> with)
+      : agents(std::move(with)), device_(std::move(name)) {
     options.wake.graceMs = 1'000;
     options.saga.maxAttempts = 3;
   }
 
+  std::vector<const Agent*> agents;  // of the next start
   // Answers of tools; the default applies everything.
   std::function<Result<saga::Outcome>(const ToolCall&)> tool = [](const ToolCall&) { return saga::Outcome{}; };
   std::function<episode::Observation(const ToolCall&)> looker;
@@ -46,7 +47,7 @@ class HostRig {
 
   Status open() {
     host_ = std::make_unique<AgentHost>(device_.replica(), gate != nullptr ? *gate : local_, options);
-    return host_->load(agents_, now());
+    return host_->load(agents, now());
   }
   // The power goes; disks come back with what `keep` of the un-synced batches survived.
   void crash(std::size_t keep = 0) {
@@ -140,7 +141,6 @@ class HostRig {
   }
 
   test::Device device_;
-  std::vector<const Agent*> agents_;
   LocalGate local_;
   std::unique_ptr<AgentHost> host_;
 };

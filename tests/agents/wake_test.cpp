@@ -3,6 +3,7 @@
 
 #include "agents/wake/host_choice.h"
 #include "agents/wake/timers.h"
+#include "replication/writer.h"
 #include "tests/agents/wake_world.h"
 
 namespace witan::agents::test {
@@ -223,6 +224,31 @@ TEST(DeviceChoice, WhatWaitsOnADeviceThatLostTheAgentIsTakenOver) {
   ASSERT_EQ(busy.second->running().size(), 1u);
 }
 
+// The device that has it is off for days. One that has no such agent does not end what was never begun.
+TEST(DeviceChoice, WhatADeviceThatIsOffHasWaitingIsNotGivenUp) {
+  Busy busy;
+  ASSERT_TRUE(busy.until(4 * WakeOptions{}.graceMs));
+  WakeOptions options;
+  options.abandonMs = 1000;
+  Host c("c", {}, options);
+  replication::test::sync(busy.first->device(), c.device());
+  const auto waiting = [&] {
+    for (const WakeJob& job : busy.first->running()) EXPECT_EQ(job.reason, WakeReason::user);
+    std::vector<WakeStatus> found;
+    for (const KnownRun& run : c.runs())
+      if (busy.first->center().queue().find(run.key) != nullptr && run.view.run->body.startedAtMs == 0)
+        found.push_back(run.view.run->body.status);
+    return found;
+  };
+  c.sees({"a", "b", "c"}, {}, at(0));
+  ASSERT_TRUE(c.round(at(10)) && c.round(at(100'000)));
+  EXPECT_THAT(waiting(), ElementsAre(WakeStatus::started));
+  // It will not come back.
+  c.sees({"c"}, {}, at(100'001));
+  ASSERT_TRUE(c.round(at(200'000)) && c.round(at(300'000)));
+  EXPECT_THAT(waiting(), ElementsAre(WakeStatus::failedTerminal));
+}
+
 TEST(DeviceChoice, RanksAreEqualEverywhereAndMoveLittle) {
   const std::vector<std::string> three{"a", "b", "c"}, shuffled{"c", "a", "b", "a"};
   std::map<std::string, int> firsts;
@@ -394,6 +420,27 @@ TEST(Timers, OfTheMissedOnlyTheLastRuns) {
   a.crash(at(0, kWall + 7 * 86'400'000));
   ASSERT_TRUE(a.round(at(1, kWall + 7 * 86'400'000)));
   EXPECT_THAT(scheduled(a), ElementsAre(kWall + 7 * 86'400'000));
+}
+
+// Behind a long run its wakes give way to each other: none of them leaves a record that says that it waits.
+TEST(Timers, WhatWasSupersededLeavesNoRunWithoutEnd) {
+  const AgentSpec spec = timed(20'000);
+  Host a("a", {&spec}), b("b", {&spec});
+  meet(a, b, at(0));
+  ASSERT_TRUE(a.round(at(1)) && b.round(at(1)));
+  Host& first = a.running().empty() ? b : a;
+  ASSERT_TRUE(first.endAll(at(2)));
+  ASSERT_TRUE(first.center().userTurn("timed", "s", "1", "a long story", at(2)).ok());
+  for (std::int64_t ms = 3; ms < 100'000; ms += 250) {
+    ASSERT_TRUE(a.round(at(ms)) && b.round(at(ms)));
+    replication::test::sync(a.device(), b.device());
+  }
+  ASSERT_EQ(first.running().size(), 1u);
+  for (const KnownRun& run : first.runs()) {
+    if (replication::isTerminal(run.view.run->body.status)) continue;
+    Host& starter = replication::deviceOf(run.view.run->dot.host) == "a" ? a : b;
+    EXPECT_NE(starter.center().queue().find(run.key), nullptr) << run.view.run->body.cause;
+  }
 }
 
 TEST(Timers, AClockThatJumpsRunsNothingTwiceAndSilencesNothing) {

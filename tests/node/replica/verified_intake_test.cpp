@@ -29,11 +29,17 @@ class Lab {
     setup->agents = {agents::findAgent("verified-intake")};
     setup->gate = &gate_;
     addLedgerLooks(*setup);
+    setup->look = [this, look = setup->look](const Replica& replica, const agents::ToolCall& call, Now when) {
+      if (blind && call.arguments.at("domain") == "verification")
+        return std::optional(agents::episode::Observation{false, nullptr, "the tool did not answer in time", 0, 0});
+      return look(replica, call, when);
+    };
     setup_ = setup;
   }
 
   std::array<store::MemoryStore, 3> disks;  // journal, agents, ledgers
   std::vector<Answered> answers;
+  bool blind = false;  // looks at verification fail
 
   Status open() {
     ReplicaConfig config;
@@ -88,6 +94,24 @@ class Lab {
     return settle();
   }
 
+  // Findings "F{from}" to "F{to}" of "proj" are verified; nothing is done about that yet.
+  Status verify(int from, int to) {
+    for (int n = from; n <= to; ++n) {
+      const std::string f = "F" + std::to_string(n);
+      WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict-" + f,
+                       canonicalJson(json::object{{"type", "ProposeVerdict"}, {"f", f}, {"outcome", "VERIFIED"}})));
+    }
+    return okStatus();
+  }
+  // Time passes, a second at a time.
+  Status live(int seconds) {
+    for (int n = 0; n < seconds; ++n) {
+      wait(1'000);
+      WITAN_DO(settle());
+    }
+    return okStatus();
+  }
+
   Replica& replica() { return *replica_; }
   Now now() const { return {Time{ms_ * 1000}, ms_}; }
   void wait(std::int64_t ms) { ms_ += ms; }
@@ -117,6 +141,25 @@ class Lab {
   std::uint32_t nextTag_ = 1;
   std::int64_t ms_ = 1'774'252'800'000;
 };
+
+// kBody with findings "F1" to "F{n}" alike.
+std::string bodyOf(int findings) {
+  json::object body = parseJson(kBody)->get_object();
+  for (auto& [field, cells] : body)
+    for (int n = 2; n <= findings; ++n) {
+      const std::string f = "F" + std::to_string(n);
+      if (cells.is_object()) {
+        cells.get_object()[f] = json::value(cells.get_object().at("F1"));
+        continue;
+      }
+      for (std::size_t i = 0; i < 2; ++i) {
+        json::object row = cells.get_array().at(i).get_object();
+        row["f"] = f;
+        cells.get_array().push_back(std::move(row));
+      }
+    }
+  return canonicalJson(body);
+}
 
 const std::string kIntake = R"(approved {"orgs":["parser"],"type":"Intake","v":"proj/F1"})";
 
@@ -178,6 +221,56 @@ TEST(VerifiedIntake, AFindingWaitsForItsPortfolio) {
   lab.wait(3 * 24 * 3'600'000);
   ASSERT_TRUE(lab.begin(1, "third", "{}").ok());
   ASSERT_TRUE(lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+}
+
+// More of them than a run takes: a pass goes through all, once, and comes again the next day. What is verified in
+// between puts off nothing.
+TEST(VerifiedIntake, ManyFindingsWaitWithoutKeepingTheDeviceBusy) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(0, "proj", bodyOf(41)).ok() && lab.settle().ok());
+  ASSERT_TRUE(lab.verify(1, 40).ok() && lab.settle().ok());
+  const auto started = [&] { return lab.replica().agents()->counters().started; };
+  EXPECT_EQ(started(), 40u);
+  ASSERT_TRUE(lab.begin(1, "another", "{}").ok() && lab.live(60).ok());
+  EXPECT_EQ(started(), 42u) << "a run for 32 of them, one for the others";
+  lab.wait(24 * 3'600'000);
+  ASSERT_TRUE(lab.live(60).ok());
+  EXPECT_EQ(started(), 44u);
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  ASSERT_TRUE(lab.begin(1, "proj", "{}").ok() && lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ::testing::SizeIs(32));
+  ASSERT_TRUE(lab.verify(41, 41).ok() && lab.settle().ok());
+  EXPECT_THAT(lab.decided("disclosure"), ::testing::SizeIs(33));
+  ASSERT_TRUE(lab.live(5).ok());
+  EXPECT_THAT(lab.decided("disclosure"), ::testing::SizeIs(41));
+  EXPECT_EQ(lab.replica().agents()->counters().failed, 0u);
+  // Nothing waits, nothing wakes it.
+  const auto before = started();
+  lab.wait(3 * 24 * 3'600'000);
+  ASSERT_TRUE(lab.live(5).ok());
+  EXPECT_LE(started(), before + 1);
+  const auto entries = lab.replica().data().database(replication::DatabaseName::journal).find("main");
+  ASSERT_NE(entries, nullptr);
+  for (const std::string& id : entries->keys(replication::Kind::journal, "disclosure/waiting/"))
+    EXPECT_FALSE(replication::journalViewIn(*entries, id)->shown) << id;
+}
+
+// A look that times out, or that a policy does not allow for now, is no verdict.
+TEST(VerifiedIntake, AFindingThatCannotBeSeenForNowIsTakenInLater) {
+  Lab lab;
+  lab.blind = true;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.ask().ok());
+  ASSERT_TRUE(lab.live(10).ok());
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  lab.wait(24 * 3'600'000);
+  ASSERT_TRUE(lab.live(2).ok());
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty()) << "nor is a second one";
+  lab.blind = false;
+  lab.wait(24 * 3'600'000);
+  ASSERT_TRUE(lab.live(2).ok());
   EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
 }
 
