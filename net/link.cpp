@@ -9,8 +9,9 @@
 namespace witan::net {
 namespace {
 
-constexpr std::size_t kProbeFrames = 16;        // 16 KiB: several packets of any size
-constexpr std::size_t kBatchBytes = 64 * 1024;  // small frames are gathered into writes of about this size
+constexpr std::size_t kProbeFrames = 16;          // 16 KiB: several packets of any size
+constexpr std::size_t kBatchBytes = 64 * 1024;    // small frames are gathered into writes of about this size
+constexpr std::uint64_t kPongBehind = 64 * 1024;  // so much came since a ping: its pong waits behind more of that
 
 std::string shortKey(const PublicKey& key) { return toHex(key).substr(0, 16); }
 
@@ -285,13 +286,14 @@ void Link::end(std::string reason) {
 }
 
 // Whoever noticed first that nothing passes ends the connection, which the other end may still hear: so what counts is
-// what passed before, and not how it ended. If this process itself stood still, that proves nothing (see beat()).
+// what passed before, and not how it ended. If this process itself stood still, that proves nothing (see beat()). Nor
+// does a pong that waits behind the other end's own data. If that has heard nothing meanwhile, it counts it.
 bool Link::isQuiet() const {
   const std::int64_t now = Loop::nowMs(), period = std::min(options_->heartbeatMs, options_->deadAfterMs / 4);
   if (now > nextBeat_ + std::max<std::int64_t>(1, period)) return false;
   std::int64_t since = lastIn_;
   if (queuedBytes_ > 0) since = std::min(since, lastProgress_);
-  if (asked_ != 0) since = std::min(since, asked_);
+  if (asked_ != 0 && stats_.bytesIn - bytesAtAsk_ < kPongBehind) since = std::min(since, asked_);
   return now - since >= options_->deadAfterMs / 2;
 }
 
@@ -321,7 +323,7 @@ void Link::beat() {
   if (queuedBytes_ > 0 && now - lastProgress_ >= dead)
     return end("slow: nothing could be written for " + std::to_string(dead) + " ms");
   if (queuedBytes_ == 0) {
-    if (asked_ == 0) asked_ = now;
+    if (asked_ == 0) asked_ = now, bytesAtAsk_ = stats_.bytesIn;
     queue(pingFrame(static_cast<std::uint64_t>(now)));
   }
   deadline_.within(period);

@@ -107,7 +107,8 @@ class Link : public std::enable_shared_from_this<Link> {
   ErrorCodeOf writeError_;
 
   std::int64_t lastIn_ = 0, lastProgress_ = 0, nextBeat_ = 0;  // Loop::nowMs()
-  std::int64_t asked_ = 0;  // when the oldest ping was sent that waits for its pong; 0: none
+  std::int64_t asked_ = 0;        // when the oldest ping was sent that waits for its pong; 0: none
+  std::uint64_t bytesAtAsk_ = 0;  // that had come by then
   Deadline deadline_;
 };
 

@@ -162,7 +162,9 @@ Status AgentHost::observed(const RunKey& run, std::string_view span, episode::Ob
   const auto at = running_.find(run);
   if (at == running_.end()) return okStatus();
   again_ = true;
-  return at->second.episode.observed(span, std::move(observation));
+  const Status heard = at->second.episode.observed(span, std::move(observation));
+  // The run was started over meanwhile, and does not ask for that, or not yet.
+  return !heard.ok() && heard.error().code == ErrorCode::notFound ? okStatus() : heard;
 }
 
 std::optional<std::int64_t> AgentHost::nextMs(Now now) const {

@@ -66,6 +66,8 @@ void RelaySearch::failed(const Ask& ask, std::int64_t nowMs, bool absent) {
   at->second.dueMs = nowMs;
   ++at->second.refusals;
   at->second.present = at->second.present || !absent;
+  // It is there after all: no pause for one that is off.
+  if (!absent && at->second.afreshMs != 0) at->second.afreshMs = std::min(at->second.afreshMs, nowMs + kLongestPauseMs);
 }
 
 std::optional<std::int64_t> RelaySearch::nextMs() const {

@@ -141,12 +141,16 @@ Result<const json::object*> objectIn(const json::object& in, std::string_view na
   return &at->get_object();
 }
 
-Result<EtcdKeyValue> keyValueOf(const json::object& in) {
-  EtcdKeyValue out;
+// `room`: for the values of this reply; each takes its part.
+Result<EtcdKeyValue> keyValueOf(const json::object& in, std::size_t& room) {
   WITAN_TRY(key, bytesIn(in, "key"));
   WITAN_TRY(stored, bytesIn(in, "value"));
   auto value = unpackedFromEtcd(std::move(stored));
   if (!value.ok()) return strange("value", value.error().message);
+  if (value->size() > room)
+    return strange("value", "with it the unpacked values of one answer are more than " +
+                                std::to_string(kMaxEtcdUnpackedBytes) + " bytes");
+  room -= value->size();
   WITAN_TRY(created, numberIn(in, "create_revision"));
   WITAN_TRY(modified, numberIn(in, "mod_revision"));
   WITAN_TRY(lease, numberIn(in, "lease"));
@@ -163,7 +167,7 @@ Status readHeader(const json::object& in, EtcdReply& out) {
   return okStatus();
 }
 
-Status readResult(const json::value& from, EtcdAct act, std::vector<EtcdKeyValue>& out) {
+Status readResult(const json::value& from, EtcdAct act, std::size_t& room, std::vector<EtcdKeyValue>& out) {
   if (!from.is_object()) return strange("responses", "holds what is no object");
   const char* name = act == EtcdAct::put      ? "response_put"
                      : act == EtcdAct::remove ? "response_delete_range"
@@ -175,7 +179,7 @@ Status readResult(const json::value& from, EtcdAct act, std::vector<EtcdKeyValue
   if (kvs == nullptr) return okStatus();
   for (const json::value& kv : *kvs) {
     if (!kv.is_object()) return strange("kvs", "holds what is no object");
-    WITAN_TRY(read, keyValueOf(kv.get_object()));
+    WITAN_TRY(read, keyValueOf(kv.get_object(), room));
     out.push_back(std::move(read));
   }
   return okStatus();
@@ -190,7 +194,9 @@ Status readTxn(const json::object& in, const EtcdExpected& expected, EtcdReply& 
   if ((responses == nullptr ? 0 : responses->size()) != acts.size())
     return strange("responses", "not as many as there were operations");
   out.answer.results.resize(acts.size());
-  for (std::size_t i = 0; i < acts.size(); ++i) WITAN_DO(readResult((*responses)[i], acts[i], out.answer.results[i]));
+  std::size_t room = kMaxEtcdUnpackedBytes;
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    WITAN_DO(readResult((*responses)[i], acts[i], room, out.answer.results[i]));
   return okStatus();
 }
 
@@ -258,11 +264,11 @@ Result<EtcdReply> refusal(const EtcdExpected& expected, int status, std::string_
   return Error{code, refusalWords(status, body), ""};
 }
 
-Result<EtcdChange> changeOf(const json::value& from) {
+Result<EtcdChange> changeOf(const json::value& from, std::size_t& room) {
   if (!from.is_object()) return strange("events", "holds what is no object");
   WITAN_TRY(kv, objectIn(from.get_object(), "kv"));
   if (kv == nullptr) return strange("events", "one without a key");
-  WITAN_TRY(at, keyValueOf(*kv));
+  WITAN_TRY(at, keyValueOf(*kv, room));
   const json::value* type = memberOf(from.get_object(), "type");
   const bool removed = type != nullptr && type->is_string() && type->get_string() == "DELETE";
   return EtcdChange{removed, std::move(at)};
@@ -331,8 +337,9 @@ Result<EtcdReply> readEtcdWatch(std::uint64_t id, std::string_view line) {
   if (canceled) reply.answer.error = EtcdError::compacted;
   WITAN_TRY(events, listIn(*in, "events"));
   if (events == nullptr) return reply;
+  std::size_t room = kMaxEtcdUnpackedBytes;
   for (const json::value& event : *events) {
-    WITAN_TRY(change, changeOf(event));
+    WITAN_TRY(change, changeOf(event, room));
     reply.answer.changes.push_back(std::move(change));
   }
   return reply;

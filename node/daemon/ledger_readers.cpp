@@ -39,28 +39,40 @@ void LedgerReaders::poll() {
     const bool known = noted != noted_.end() && noted->second.census.entries == host->partition().size();
     if (!known && shows(*host) && (noted == noted_.end() || nowMs - noted->second.ms >= kNoteMs)) note(*host, nowMs);
   }
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    if (!show(*at)) {
-      ++at;
-      continue;
-    }
-    loop_.cancel(at->timer);
-    at->done(okStatus());
-    at = waiting_.erase(at);
-  }
+  for (Reader& reader : waiting_) (void)show(reader);
+  tellServed();
 }
 
+// Its patience is at an end. Opening a copy folds the whole log, on the thread of the loop: all others that wait for
+// one of these partitions see the same.
 void LedgerReaders::showStored(std::list<Reader>::iterator at) {
-  const Reader reader = std::move(*at);
-  waiting_.erase(at);
-  for (const std::string& id : reader.partitions) {
+  for (const std::string& id : std::set(at->partitions)) {
     PartitionHost* host = replica_.host(id);
-    if (host == nullptr) continue;
-    const auto copy = storedCopyOf(*host);
-    if (!copy.ok()) return reader.done(copy.error());
-    reader.visit(**copy);
+    Result<std::unique_ptr<PartitionHost>> copy = std::unique_ptr<PartitionHost>();
+    if (host != nullptr) copy = storedCopyOf(*host);
+    if (!copy.ok()) {
+      const Reader reader = std::move(*at);
+      waiting_.erase(at);
+      reader.done(copy.error());
+      break;
+    }
+    for (Reader& reader : waiting_)
+      if (reader.partitions.erase(id) > 0 && *copy != nullptr) reader.visit(**copy);
   }
-  reader.done(okStatus());
+  tellServed();
+}
+
+// Those that have seen all. What they are told may bring new ones.
+void LedgerReaders::tellServed() {
+  std::list<Reader> served;
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    const auto one = at++;
+    if (one->partitions.empty()) served.splice(served.end(), waiting_, one);
+  }
+  for (const Reader& reader : served) {
+    loop_.cancel(reader.timer);
+    reader.done(okStatus());
+  }
 }
 
 Result<std::unique_ptr<PartitionHost>> LedgerReaders::storedCopyOf(PartitionHost& host) const {

@@ -3,7 +3,8 @@
 //
 // While a copy has more than that, its readers wait for the end of a round at which it has not: at once with the
 // embedded engine; with etcd for as long as batches are under way, and an owner under load pauses for that every
-// 100 ms. If that takes more than a second, because etcd is away, they see another copy, opened from the store.
+// 100 ms. If that takes one of them more than a second, because etcd is away, it sees another copy, opened from the
+// store, and so do all that wait for the same partition by then.
 //
 // Belongs to a Daemon, on its loop's thread. Loop, replica and store outlive it.
 #pragma once
@@ -59,6 +60,7 @@ class LedgerReaders {
   };
   bool show(Reader& reader);
   void showStored(std::list<Reader>::iterator at);
+  void tellServed();
   Result<std::unique_ptr<PartitionHost>> storedCopyOf(PartitionHost& host) const;
   void note(const PartitionHost& host, std::int64_t nowMs);
 

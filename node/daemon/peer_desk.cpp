@@ -135,8 +135,11 @@ void PeerDesk::up(const net::LinkInfo& info) {
   link.device = device->device;
   const std::string name = link.device;
   const Link* old = linkOf(name);
-  if (const auto trial = trials_.find(name); trial != trials_.end() && info.via.empty())
+  if (const auto trial = trials_.find(name); trial != trials_.end() && info.via.empty()) {
     old = &links_.find(trial->second.link)->second;
+    // Another of its addresses: two in turns would end each other's trials for ever.
+    if (old->info.dialled == info.dialled) return network_.close(info.id, "another link is on trial");
+  }
   if (old != nullptr && !keepsNew(*old, info, name)) return network_.close(info.id, "there is a link already");
   network_.trust(info.id);
   links_[info.id] = std::move(link);

@@ -80,7 +80,7 @@ Status AgentDesk::round(Now now, Effects& out) {
     if (Status made = submit(call, now); !made.ok()) host_.failed(call.operation, made.error(), now);
   for (agents::ToolCall& call : effects.calls) {
     if (mustWait(call)) {
-      looks_.push_back(std::move(call));
+      looks_.push_back({std::move(call), now.ms});
       continue;
     }
     auto seen = setup_.look && !call.operation ? setup_.look(replica_, call, now) : std::nullopt;
@@ -103,15 +103,16 @@ bool AgentDesk::mustWait(const agents::ToolCall& call) const {
 }
 
 Status AgentDesk::look(Now now) {
-  std::vector<agents::ToolCall> waiting;
-  for (agents::ToolCall& call : looks_) {
-    if (mustWait(call)) {
-      waiting.push_back(std::move(call));
+  std::vector<Look> waiting;
+  for (Look& look : looks_) {
+    if (now.ms - look.sinceMs >= setup_.options.callTimeoutMs) continue;  // round() has told the run so
+    if (mustWait(look.call)) {
+      waiting.push_back(std::move(look));
       continue;
     }
-    auto seen = setup_.look(replica_, call, now);
+    auto seen = setup_.look(replica_, look.call, now);
     WITAN_CHECK(seen, "it is a look at a ledger");
-    WITAN_DO(host_.observed(call.run, call.span, *std::move(seen)));
+    WITAN_DO(host_.observed(look.call.run, look.call.span, *std::move(seen)));
   }
   looks_ = std::move(waiting);
   return okStatus();

@@ -65,7 +65,11 @@ class AgentDesk {
   agents::episode::ClosedGate closed_;
   agents::AgentHost host_;
   LedgerWatch watch_;
-  std::vector<agents::ToolCall> looks_;  // that wait; the host gives them up in time
+  struct Look {
+    agents::ToolCall call;
+    std::int64_t sinceMs = 0;
+  };
+  std::vector<Look> looks_;  // that wait, until the host gives them up
   std::optional<std::uint64_t> statementsSeen_;
   std::vector<std::string> members_;
   std::set<std::string> live_;

@@ -7,6 +7,23 @@
 
 namespace witan::node {
 
+namespace {
+
+// What waited for the counselor goes on at once, in the order in which it came. Other decisions of counselors do not:
+// two that wait would hurry each other without end.
+void hurryFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
+  if (decided.kind != RequestKind::commit && decided.kind != RequestKind::reject) return;
+  for (const auto& [id, waiting] : outbox.all()) {
+    const bool counsel = waiting.request.kind == RequestKind::commit || waiting.request.kind == RequestKind::reject;
+    if (counsel || waiting.dueMs <= nowMs || waiting.request.entity != decided.entity ||
+        waiting.request.domain != decided.domain)
+      continue;
+    if (!mutated(Mutant::neverRetry) || waiting.tries == 0) outbox.tryAt(*outbox.find(id), nowMs);
+  }
+}
+
+}  // namespace
+
 bool Replica::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
   if (mutated(Mutant::decideUnowned)) return mine.number > 0;
@@ -75,6 +92,7 @@ Status Replica::submit(Request request, Now now) {
       return okStatus();
     }
     WITAN_TRY(taken, etcd_->take(mine->id(), request, now.ms));
+    if (taken) hurryFrozen(outbox_, request, now.ms);
     if (taken) return okStatus();
   }
   if (etcd_) WITAN_DO(etcd_->checkRoom(request));
@@ -82,9 +100,14 @@ Status Replica::submit(Request request, Now now) {
 }
 
 bool Replica::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
-  if (etcd_) return etcd_->offer(host.id(), request, from, now.ms);
+  if (etcd_) {
+    const bool taken = etcd_->offer(host.id(), request, from, now.ms);
+    if (taken) hurryFrozen(outbox_, request, now.ms);  // to be decided after it
+    return taken;
+  }
   ++counters_.decided;
   host.decide(request, now.wall, from);
+  if (!host.partition().frozen(request.entity)) hurryFrozen(outbox_, request, now.ms);
   return true;
 }
 
@@ -177,12 +200,14 @@ void Replica::onAnswer(Peer& peer, Answer answer, Now now) {
     return;
   }
   const RequestKind kind = waiting->request.kind;
+  hurryFrozen(outbox_, waiting->request, now.ms);
   outbox_.settle(answer.operationId, pending_);
   answers_.push_back({kind, std::move(answer)});
 }
 
 // A decision is there to stay: whoever waits for it is told.
 void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
+  (void)now;
   if (release.answer.outcome == kernel::Outcome::duplicate) ++counters_.duplicates;
   if (release.answer.kind == AnswerKind::frozen) ++counters_.frozen;
   if (release.boundElsewhere) ++counters_.boundElsewhere;
@@ -199,8 +224,6 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
     if (desk_) desk_->frozen(release.answer);
     return;
   }
-  // What waited for the counselor goes on at once, in the order in which it came.
-  if (release.kind == RequestKind::commit || release.kind == RequestKind::reject) outbox_.hurry(now.ms);
   if (waiting != nullptr) outbox_.settle(release.answer.operationId, pending_);
   if (etcd_) etcd_->answered(release.answer);
   out.answers.push_back({release.kind, std::move(release.answer)});

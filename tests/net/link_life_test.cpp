@@ -176,6 +176,24 @@ TEST_F(LinkLifeTest, ALinkThatIsClosedOrCutDidNotGoQuiet) {
   EXPECT_EQ(a->quiets + b->quiets, 0u);
 }
 
+// A pong queues behind what the other end sends anyway.
+TEST_F(LinkLifeTest, ALinkFullOfTheOtherEndsDataIsNotQuiet) {
+  PeerNetworkOptions options = quick();
+  options.heartbeatMs = 75;
+  make({}, options);
+  proxy = std::make_unique<Proxy>(address);
+  proxy->throttle(1'000'000);  // what it says takes a second, and half of deadAfterMs is 150 ms
+  StrangerSettings settings{identityOf('s')};
+  settings.say = welcomeFrame();
+  for (int i = 0; i < 100; ++i) settings.say += frameOf(1, 1'250);
+  const Stranger stranger(loop, proxy->address(), settings);
+  b->until([&] { return b->frames.size() >= 60; }, "most of it, and no pong");
+  EXPECT_EQ(b->network->stats(b->last)->pongs, 0u);
+  proxy->cut();
+  b->until([&] { return !b->downs.empty(); }, "its end");
+  EXPECT_EQ(b->quiets, 0u) << b->words();
+}
+
 TEST_F(LinkLifeTest, ACutIsNoticedAndTheLinkComesBackWhenItHeals) {
   make(quick(), quick());
   connectThroughProxy();

@@ -59,6 +59,37 @@ RC_GTEST_PROP(EtcdValue, AnyBytesAreUnpackedOrRefused, (const std::string& bytes
   if (unpacked.ok()) RC_ASSERT(unpacked->size() <= kMaxEtcdValueBytes);
 }
 
+// Many small frames that state 4 MiB each: a reply of 64 MiB could hold terabytes.
+TEST(EtcdValue, AllValuesOfAReplyHaveALimitTogether) {
+  const std::string large = packedForEtcd("WLOG" + std::string(kMaxEtcdValueBytes - 4, '\0'));
+  ASSERT_LT(large.size(), 4'096u);
+  const std::string kv =
+      R"({"key":"bG9n","create_revision":"2","mod_revision":"2","value":")" + toBase64(large) + "\"}";
+  const auto times = [](const std::string& one, std::size_t n) {
+    std::string all;
+    for (std::size_t i = 0; i < n; ++i) all += (i == 0 ? "" : ",") + one;
+    return all;
+  };
+  const std::string header = R"({"header":{"cluster_id":"1","revision":"2"},)";
+  EtcdRequest range;
+  range.then = {{EtcdAct::range, {"log", ""}, "", 0, 0}, {EtcdAct::range, {"log", ""}, "", 0, 0}};
+  const auto read = [&](std::size_t first, std::size_t second) {
+    return readEtcdReply(EtcdExpected(range), 200,
+                         header + R"("succeeded":true,"responses":[{"response_range":{"kvs":[)" + times(kv, first) +
+                             R"(]}},{"response_range":{"kvs":[)" + times(kv, second) + "]}}]}");
+  };
+  const auto watch = [&](std::size_t n) {
+    return readEtcdWatch(1, R"({"result":)" + header + R"("events":[)" + times(R"({"kv":)" + kv + "}", n) + "]}}");
+  };
+  EXPECT_TRUE(read(1, 8).ok()) << "what is read at a time";
+  const std::size_t most = kMaxEtcdUnpackedBytes / kMaxEtcdValueBytes;
+  EXPECT_TRUE(read(1, most - 1).ok());
+  EXPECT_THAT(read(1, most).error().message,
+              HasSubstr("value: with it the unpacked values of one answer are more than"));
+  EXPECT_TRUE(watch(most).ok());
+  EXPECT_THAT(watch(most + 1).error().message, HasSubstr("more than 134217728 bytes"));
+}
+
 // As the gateway carries it: there, and back in a range and in a watch.
 TEST(EtcdValue, ItIsPackedOnTheWireAlone) {
   const std::string batch = batchLike(100);

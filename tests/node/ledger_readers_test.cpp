@@ -80,6 +80,22 @@ TEST_F(LedgerReadersTest, WhileEtcdIsAwayTheStoreIsShown) {
   EXPECT_THAT(seen_, HasSubstr(R"("spentA":1)"));
 }
 
+// Each copy is the whole log folded, on the thread of the loop.
+TEST_F(LedgerReadersTest, AllThatWaitAreShownOneCopyOfTheStore) {
+  goAhead();
+  std::string told;
+  for (int i = 0; i < 3; ++i)
+    readers_.read(
+        {"budget/0"}, [&](const PartitionHost&) { told += 'v'; },
+        [&](const Status& status) {
+          told += status.ok() ? 'd' : 'x';
+          if (told.size() == 4) read();  // one who comes then waits for a time of its own
+        });
+  ASSERT_TRUE(loop_.runUntil([&] { return done_.has_value(); }, 30'000));
+  EXPECT_EQ(told, "vvvddd");
+  EXPECT_THAT(seen_, HasSubstr(R"("spentA":0)"));
+}
+
 TEST_F(LedgerReadersTest, CountsAreOfWhatIsConfirmed) {
   readers_.poll();
   goAhead();

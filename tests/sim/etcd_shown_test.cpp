@@ -75,6 +75,45 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   EXPECT_THAT(reader.seen[0], HasSubstr(R"("F1":"REPRODUCED")"));
 }
 
+// The look that waited is nobody's any more, and what comes for nobody is no error of a store.
+TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
+  Reader reader;
+  const agents::LocalGate gate;
+  AgentSetup work;
+  work.agents = {&reader};
+  work.gate = &gate;
+  work.options.callTimeoutMs = 1'000;
+  addLedgerLooks(work);
+  int looks = 0;
+  work.look = [&looks, look = work.look](const Replica& replica, const agents::ToolCall& call, Now now) {
+    ++looks;
+    return look(replica, call, now);
+  };
+  Owner::Setup setup;
+  setup.domains = {"verification"};
+  setup.agents = std::make_shared<const AgentSetup>(std::move(work));
+  Owner owner(setup);
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(kFinding)));
+  owner.pass(1'000);
+  owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
+                                *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
+  const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
+  ASSERT_TRUE(owner.host().ahead());
+  agents::AgentHost& host = *owner.replica->agents();
+  const auto run = host.userTurn("reader", "s", "1", "look", at(owner.ms));
+  ASSERT_TRUE(run.ok());
+  for (int round = 0; round < 50; ++round) owner.ms += 10, (void)owner.drain();
+  ASSERT_THAT(reader.seen, IsEmpty());
+  EXPECT_TRUE(host.observed(*run, "what it never asked for", {}).ok()) << "as of a run that was started over";
+  for (int round = 0; round < 100; ++round) owner.ms += 10, (void)owner.drain();
+  ASSERT_EQ(reader.seen.size(), 1u);
+  EXPECT_THAT(reader.seen[0], HasSubstr("did not answer in time"));
+  for (const EtcdRequest& request : underWay) owner.carry(request);
+  owner.pass(5'000);
+  ASSERT_FALSE(owner.host().ahead());
+  EXPECT_EQ(looks, 0);
+}
+
 // One request waits whenever a batch is confirmed: without a pause no round would ever end with the log's state.
 TEST(EtcdShown, UnderLoadItIsTheLogsAtTheEndOfARoundNowAndThen) {
   EtcdOptions options;

@@ -193,6 +193,30 @@ TEST_F(RelayedTest, ADirectPathThatSwallowsIsGoneAroundAndDoesNotComeBack) {
   EXPECT_EQ(connected.size(), links) << "none of them took its place";
 }
 
+// Another link in the same direction would begin the trial again, and the next dial of the first one again.
+TEST_F(RelayedTest, TwoAddressesDoNotEndEachOthersTrialsForEver) {
+  net::PeerNetworkOptions often;
+  often.backoffMostMs = 400;  // a trial takes two seconds
+  net::test::Device c(loop, 'c', often);
+  const std::string address = *desk.listen("127.0.0.1:0");
+  net::test::Proxy hole(address);
+  hole.swallowAfter(9'000);
+  meet();
+  bool asked = false;
+  c.network->dial("hole", hole.address(), std::nullopt);
+  c.until([&] { return statusOf('c').connected; }, "the direct link");
+  other.onFrame = [&](net::LinkId, std::string_view frame) {
+    asked = asked || static_cast<TunnelFrame>(frame[4]) == TunnelFrame::open;
+  };
+  desk.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
+  c.until([&] { return asked; }, "that another way is looked for");
+  c.network->undial("hole");
+  bring(c, deviceOf('c').device);
+  c.until([&] { return statusOf('c').via == deviceOf('b').device; }, "the way around");
+  for (const char* name : {"one", "another"}) c.network->dial(name, address, std::nullopt);
+  c.until([&] { return statusOf('c').connected && statusOf('c').via.empty(); }, "a direct link after its trial");
+}
+
 TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {
   net::test::Device c(loop, 'c');
   offer(c, deviceOf('c').device);

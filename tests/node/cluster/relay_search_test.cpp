@@ -148,6 +148,22 @@ TEST_F(SearchTest, WhatNobodyHasALinkWithIsAskedForSeldom) {
   EXPECT_LE(*search.nextMs() - now, RelaySearch::kLongestPauseMs);
 }
 
+TEST_F(SearchTest, OneThatIsThereAfterAllIsAskedForAgainSoon) {
+  search.relayCame("b", 0);
+  search.want("z", 0);
+  std::int64_t now = 0;
+  for (int round = 0; round < 10; ++round) {
+    while (!ask(now).empty()) search.failed(last, now, true);
+    if (round < 9) now = *search.nextMs();
+  }
+  ASSERT_GT(*search.nextMs() - now, 2 * RelaySearch::kLongestPauseMs) << "nobody had a link with it";
+  search.relayCame("c", now);
+  ASSERT_EQ(ask(now), "c");
+  search.failed(last, now, false);
+  EXPECT_EQ(ask(now), "");
+  EXPECT_LE(*search.nextMs() - now, RelaySearch::kLongestPauseMs);
+}
+
 TEST(RelaySearchOrder, WhoHasBeenDueLongestIsNext) {
   RelaySearch search("a", 1);
   search.relayCame("r", 0);
