@@ -46,7 +46,7 @@ TEST(ControlInput, WhatHasAnotherFormIsRefusedAndNotPassedOver) {
   EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("\"duplicate\":true"));
 }
 
-// What stands before a NUL would be another folder, and a relative path one below the node's.
+// What stands before a NUL is another folder, and a relative path one below the node's.
 TEST(ControlInput, ABackupGoesToAnAbsolutePathWithoutNul) {
   Scratch scratch;
   Node node(scratch, "a", "\n");
