@@ -78,7 +78,7 @@ Result<BackupManifest> write(const BackupOrder& order, const std::vector<BackupP
 
 Status checkTarget(const BackupOrder& order) {
   if (!order.to.is_absolute()) return invalid("to: expected the absolute path of a new folder");
-  // The operating system would take what stands before it, which is another folder.
+  // The operating system takes what stands before it, RocksDB all of it: two folders, and a store that looks damaged.
   if (order.to.native().find('\0') != std::string::npos) return invalid("to: a path has no NUL byte");
   std::error_code ec;
   const fs::path dir = fs::weakly_canonical(order.dir, ec), to = fs::weakly_canonical(order.to, ec);

@@ -46,27 +46,25 @@ TEST(ControlInput, WhatHasAnotherFormIsRefusedAndNotPassedOver) {
   EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("\"duplicate\":true"));
 }
 
-// What stands before a NUL would be another folder, and a relative path one below the node's.
+// What stands before a NUL is another folder, and a relative path one below the node's.
 TEST(ControlInput, ABackupGoesToAnAbsolutePathWithoutNul) {
   Scratch scratch;
   Node node(scratch, "a", "\n");
   ASSERT_EQ(node.init(1).exitCode, 0);
   ASSERT_TRUE(node.up()) << node.log();
-  const auto refusal = [&](const json::value& to) {
-    const auto answer = node.post("/v1/backup", {{"to", to}});
+  const auto refusal = [&](const json::object& order) {
+    const auto answer = node.post("/v1/backup", order);
     if (answer.ok()) return "taken: " + canonicalJson(*answer);
-    EXPECT_EQ(answer.error().code, ErrorCode::invalidInput) << to;
+    EXPECT_EQ(answer.error().code, ErrorCode::invalidInput) << answer.error().message;
     return answer.error().message;
   };
   const std::string before = scratch / "before";
-  EXPECT_EQ(refusal(before + std::string("\0after", 6)), "to: a path has no NUL byte");
+  EXPECT_EQ(refusal({{"to", before + std::string("\0after", 6)}}), "to: a path has no NUL byte");
   EXPECT_FALSE(std::filesystem::exists(before));
-  EXPECT_EQ(refusal("somewhere"), "to: expected the absolute path of a new folder");
-  EXPECT_EQ(refusal(""), "to: expected the absolute path of a new folder");
-  EXPECT_EQ(refusal(7), "to is no string");
-  const auto missing = node.post("/v1/backup", {});
-  ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().message, "to: expected the absolute path of a new folder");
+  EXPECT_EQ(refusal({{"to", "somewhere"}}), "to: expected the absolute path of a new folder");
+  EXPECT_EQ(refusal({{"to", ""}}), "to: expected the absolute path of a new folder");
+  EXPECT_EQ(refusal({{"to", 7}}), "to is no string");
+  EXPECT_EQ(refusal({}), "to: expected the absolute path of a new folder");
 }
 
 TEST(ControlInput, ANameIsOneLineAndNoId) {

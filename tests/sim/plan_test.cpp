@@ -242,7 +242,7 @@ TEST(PlanText, ErrorsNameTheLineAndTheMember) {
       {head + "[1]", "line 2: the event"},
       {head + "{\"at\":1,", "line 2: "},
       {head + "{\"at\":600000001,\"kind\":\"crash\"}",
-       "line 2: at: crash at 10m0.000001s comes after the end of the run, at 10m"},
+       "line 2: at: crash at 10m1us comes after the end of the run, at 10m"},
   };
   for (const auto& [text, message] : bad) {
     const auto plan = readPlan(text);
