@@ -92,6 +92,9 @@ WITAN_LIST(Mutant, none,
            answerBeforeTxn,  // proposers are told before etcd has the batch
            noPredecessor,    // a batch is put without comparing that the one before it is there
            passOver,         // a batch that was refused behind another counts as done
+           forgetAhead,      // what is under way cannot be read until it is in the log
+           letGoEarly,       // etcd lets go of a batch as soon as one device has it on its disk
+           trimTooFar,       // etcd lets go of all but the newest batches, whoever has them
            // --- wakes
            dropRunLog,        // the end of a run is not recorded
            wakeTwice,         // a run that has ended runs again
@@ -99,6 +102,7 @@ WITAN_LIST(Mutant, none,
            lostWake,          // the wake queue is not durable
            ignorePause,       // an agent that is paused is woken
            graceFromArrival,  // what waits behind an earlier wake is taken over as if nobody had it
+           onlyApproved,      // what a counselor commits wakes nobody who watches the ledger
            // --- episodes
            replanOnRetry,     // a run that has a plan goes by the agent's new one
            effectBeforePlan,  // effects are permitted before the plan and their announcements are durable
@@ -108,6 +112,7 @@ WITAN_LIST(Mutant, none,
            overshare,      // what the policy does not let out is not taken out
            keepReceipt,    // a confirmation that was taken back counts
            linkInJournal,  // a link of an agent stands beside its effect, and no device minds
+           denyConfirmed,  // what a person confirmed is denied all the same
            // --- sagas
            skipMarkerCheck,    // an operation whose record is there is carried out again
            recordBeforeApply,  // recovery records the outcome of an effect without looking for it

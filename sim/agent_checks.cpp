@@ -1,4 +1,6 @@
 // The work of agents when everything has come to rest: checkers "agents-apart", "runs", "operations" and "sagas".
+#include <algorithm>
+
 #include "agents/agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/builtin_tools.h"
@@ -12,25 +14,6 @@
 namespace witan::sim {
 
 using namespace replication;
-
-namespace {
-
-// Mails that nobody ever sent, where some device at some time knew of no confirmation.
-std::set<OperationId> perhapsDenied(const std::map<RunKey, PlanView>& plans,
-                                    const std::map<std::string, std::uint64_t>& probes,
-                                    const std::map<std::string, std::uint64_t>& calls) {
-  std::set<OperationId> denied;
-  if (!probes.contains("mails not confirmed")) return denied;
-  for (const auto& [run, view] : plans) {
-    if (!view.winner) continue;
-    for (std::size_t i = 0; i < view.winner->operations.size(); ++i)
-      if (view.winner->body.actions[i].toolName == "sim.mail" && !calls.contains(view.winner->operations[i].hex()))
-        denied.insert(view.winner->operations[i]);
-  }
-  return denied;
-}
-
-}  // namespace
 
 void World::checkAgents() {
   if (plan_.options.cluster.hosts == 0) return;
@@ -48,7 +31,10 @@ void World::checkAgents() {
   if (const std::string wrong = checkRuns(*first); !wrong.empty()) return failed("runs", wrong);
   auto records = agentRecordsOf(first->device->replica().data());
   if (!records.ok()) return failed("store", first->device->name() + ": " + records.error().message);
-  options.denied = perhapsDenied(records->plans, result_.probes, toolCalls_);
+  std::map<RunKey, Micros> begun;
+  for (auto& at : seats_)
+    for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
+  options.denied = perhapsDenied(*records, "sim.mail", begun, unconfirmedAt_, toolCalls_);
   if (const std::string wrong = checkOperations(*records, options); !wrong.empty()) return failed("operations", wrong);
   if (const std::string wrong = checkCompensations(*records, options); !wrong.empty()) return failed("sagas", wrong);
   for (const auto& [run, plans] : records->plans)

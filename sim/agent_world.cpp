@@ -121,11 +121,13 @@ void World::confirmMails(Seat& at, bool stands) {
 }
 
 void World::watchConfirmation(Seat& at) {
+  if (at.device->replica().agents() == nullptr) return;
   static const std::string kKey = receiptKey(simReceipt("somebody", 0));
   auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
   auto versions = space.ok() ? (*space)->versions(Kind::receipt, kKey) : Result<std::vector<Version>>(space.error());
   if (!versions.ok()) return failed("store", at.device->name() + ": " + versions.error().message);
   const bool stands = isConfirmed(*versions);
+  if (!stands || at.unconfirmedSince >= 0) unconfirmedAt_ = agenda_.now();
   if (!stands && at.unconfirmedSince < 0) probe("mails not confirmed");
   at.unconfirmedSince = stands ? -1 : at.unconfirmedSince < 0 ? agenda_.now() : at.unconfirmedSince;
 }
@@ -187,6 +189,7 @@ void World::answerTool(std::uint64_t number) {
 void World::hearTool(Seat& at, const ToolAnswer& answer) {
   agents::AgentHost* host = at.device->replica().agents();
   if (host == nullptr || answer.life != at.device->life()) return;
+  watchConfirmation(at);  // that may be taken back, and given again, in one step
   const Now now = at.device->now(agenda_.now());
   const bool done = answer.says == ToolSays::done;
   if (!answer.call.operation) {

@@ -42,7 +42,9 @@ constexpr CheckerInfo kCheckers[] = {
     {"fences",
      "No epoch has two owners, nothing of an epoch that was over stands in the log, a log in etcd never has a gap, and "
      "who knows that an epoch is over neither decides nor takes anything more in it."},
-    {"no-decision-lost", "What somebody was told is decided stands in the log, or was set aside and reported."},
+    {"no-decision-lost",
+     "What somebody was told is decided stands in the log, or was set aside and reported; etcd lets go of nothing that "
+     "too few disks hold."},
     {"answers", "What clients were told is what stands in the ledger, in an order that fits who asked when."},
     {"linearizability", "One order of all operations, which real time allows, explains every answer."},
     // --- about the run itself

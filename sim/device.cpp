@@ -77,7 +77,7 @@ Status SimDevice::start(Micros at) {
   config.followWindow = static_cast<std::size_t>(setup_.options.cluster.followWindow);
   if (setup_.options.cluster.engine == Engine::etcd) {
     config.etcd = node::EtcdOptions{};
-    config.etcd->copies = static_cast<std::size_t>(setup_.options.cluster.ledgerReplicas / 2 + 1);
+    config.etcd->copies = setup_.etcdCopies();
     config.etcd->keepBatches = 8;  // so that peers have to give what etcd no longer has
   }
   SimAgents agents;

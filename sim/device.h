@@ -28,6 +28,8 @@ struct ClusterSetup {
   std::vector<const kernel::DomainModule*> domains;
   // Whether a device may have a scope of the cluster.
   bool mayHave(std::string_view device, std::string_view scope) const;
+  // Disks that must hold a batch before etcd forgets it.
+  std::size_t etcdCopies() const { return static_cast<std::size_t>(options.cluster.ledgerReplicas / 2 + 1); }
   static std::string deviceName(std::uint32_t index);
   static std::uint32_t deviceIndex(std::string_view name);
   static std::string scopeName(std::uint64_t n);

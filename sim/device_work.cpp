@@ -86,6 +86,7 @@ void World::work(std::uint32_t device) {
     if (!at.device->running() || at.device->life() != life) return;
   }
   strikeSaga(at);
+  watchConfirmation(at);  // as its agents find it
   Micros cost = 0;
   at.held.clear();
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);

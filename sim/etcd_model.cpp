@@ -138,4 +138,18 @@ std::string gapBefore(const EtcdModel& etcd, std::string_view key) {
   return "etcd has batch " + std::to_string(batch) + " of " + partition + ", and the one before it is not there";
 }
 
+std::string letsGoTooEarly(const EtcdOp& op, std::size_t copies,
+                           const std::function<std::vector<std::uint64_t>(const std::string& partition)>& held) {
+  constexpr std::string_view kTrim = "/trim/";
+  const std::size_t trim = op.keys.key.find(kTrim);
+  if (op.act != EtcdAct::put || trim == std::string::npos) return {};
+  const std::string partition = op.keys.key.substr(trim + kTrim.size());
+  const std::uint64_t until = numberOf(op.value, 10);
+  const std::vector<std::uint64_t> disks = held(partition);
+  const auto enough = std::count_if(disks.begin(), disks.end(), [&](std::uint64_t has) { return has >= until; });
+  if (static_cast<std::size_t>(enough) >= copies) return {};
+  return "etcd lets go of the batches of " + partition + " below " + std::to_string(until) + ", which " +
+         std::to_string(enough) + " of the disks hold, and " + std::to_string(copies) + " must";
+}
+
 }  // namespace witan::sim

@@ -5,6 +5,7 @@
 // Time comes from outside. A lease never runs out early. Deterministic, not thread-safe.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,5 +51,10 @@ class EtcdModel {
 // Whether the key is that of a batch of a log (node/replica/etcd_engine.h) and the one before it is neither there nor
 // trimmed: what is missing, in words; else "".
 std::string gapBefore(const EtcdModel& etcd, std::string_view key);
+
+// Whether it says of a log that etcd lets go of batches which fewer than `copies` of the disks hold: `held` says how
+// many batches of a partition each disk has. What is wrong, in words; else "".
+std::string letsGoTooEarly(const node::EtcdOp& op, std::size_t copies,
+                           const std::function<std::vector<std::uint64_t>(const std::string& partition)>& held);
 
 }  // namespace witan::sim

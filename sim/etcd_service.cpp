@@ -18,11 +18,17 @@ constexpr Micros kStall = 10 * kSecond;        // until a cut connection dies
 constexpr Micros kCompactEvery = 5 * kSecond;  // far more often than anybody would
 constexpr Micros kWatchLag = 500'000;          // now and then
 
+std::size_t bytesIn(const EtcdRequest& request) {
+  std::size_t bytes = 0;
+  for (const EtcdOp& op : request.then) bytes += op.value.size();
+  return bytes;
+}
+
 }  // namespace
 
 EtcdService::EtcdService(const NetworkOptions& options, std::uint64_t seed, std::uint32_t devices, Agenda& agenda,
-                         EtcdHooks& hooks)
-    : options_(options), random_(seed ^ 0x65746364u), agenda_(agenda), hooks_(hooks), links_(devices) {
+                         EtcdHooks& hooks, std::size_t takes)
+    : options_(options), random_(seed ^ 0x65746364u), agenda_(agenda), hooks_(hooks), takes_(takes), links_(devices) {
   put({}, agenda_.now() + 1'000);
 }
 
@@ -97,6 +103,12 @@ void EtcdService::atServer(Parcel& parcel) {
     link.watched = parcel.request.keys;
     link.watchFrom = parcel.request.from;
     return tellWatchers();
+  }
+  if (takes_ != 0 && bytesIn(parcel.request) > takes_) {
+    EtcdAnswer no;
+    no.id = parcel.request.id;
+    no.error = EtcdError::tooLarge;
+    return answer(parcel.device, parcel.session, std::move(no));
   }
   if (!leader_) {
     EtcdAnswer no;

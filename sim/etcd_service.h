@@ -5,6 +5,7 @@
 //                     one, and of what it was about to do some is done and some is not: nobody is told
 //   a majority gone   nothing happens until enough are back; leases wait as well
 //   a link cut        what is sent waits; it comes late, or never, if the connection dies first
+//   too large         what a transaction writes is more than etcd takes: refused at the door
 //   a connection      ends with its device, its member, or when nothing has come through for a while; what was under
 //                     way to etcd may still be done, what was under way back is lost
 //
@@ -39,8 +40,9 @@ class EtcdService {
  public:
   static constexpr std::uint32_t kMembers = 3;
 
+  // `takes`: bytes of a transaction; 0: whatever comes.
   EtcdService(const NetworkOptions& options, std::uint64_t seed, std::uint32_t devices, Agenda& agenda,
-              EtcdHooks& hooks);
+              EtcdHooks& hooks, std::size_t takes = 0);
 
   void send(std::uint32_t device, node::EtcdRequest request, Micros when);
   void stopped(std::uint32_t device);
@@ -93,6 +95,7 @@ class EtcdService {
   SeededRandom random_;
   Agenda& agenda_;
   EtcdHooks& hooks_;
+  const std::size_t takes_;
   EtcdModel model_;
   std::vector<Link> links_;
   std::map<std::uint64_t, Parcel> parcels_;

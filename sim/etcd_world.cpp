@@ -1,4 +1,6 @@
 // Etcd in the world: what it says to devices, what they say to it, and which faults cut them off from it.
+#include <algorithm>
+
 #include "sim/world.h"
 
 namespace witan::sim {
@@ -7,7 +9,8 @@ void World::startEtcd() {
   const auto replicas =
       static_cast<std::uint32_t>(std::min(plan_.options.cluster.ledgerReplicas, plan_.options.cluster.devices));
   EtcdHooks& hooks = *this;
-  etcd_ = std::make_unique<EtcdService>(plan_.options.network, plan_.options.seed, replicas, agenda_, hooks);
+  etcd_ = std::make_unique<EtcdService>(plan_.options.network, plan_.options.seed, replicas, agenda_, hooks,
+                                        static_cast<std::size_t>(plan_.options.cluster.etcdRequestBytes));
 }
 
 bool World::etcdReachable(std::uint32_t device) const { return reachable(device); }
@@ -41,11 +44,39 @@ void World::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
 }
 
 // Part of checker "fences": a log in etcd has no gap at any moment. Behind one stands what no next owner knows of, and
-// who becomes that begins in it.
+// who becomes that begins in it. And of checker "no-decision-lost": of what etcd lets go enough disks have a copy.
 void World::onEtcdApplied(const node::EtcdRequest& request) {
-  for (const node::EtcdOp& op : request.then)
-    if (op.act == node::EtcdAct::put)
-      if (const std::string gap = gapBefore(etcd_->model(), op.keys.key); !gap.empty()) return failed("fences", gap);
+  for (const node::EtcdOp& op : request.then) {
+    if (op.act != node::EtcdAct::put) continue;
+    if (const std::string gap = gapBefore(etcd_->model(), op.keys.key); !gap.empty()) return failed("fences", gap);
+    const std::string early = letsGoTooEarly(op, setup_.etcdCopies(), [&](const std::string& partition) {
+      probe("etcd lets go of batches");
+      return batchesOnDisks(partition);
+    });
+    if (!early.empty()) return failed("no-decision-lost", early);
+  }
+}
+
+// Of each ledger replica. One whose disk was lost or went back may have said what was true until then.
+std::vector<std::uint64_t> World::batchesOnDisks(const std::string& partition) {
+  std::vector<std::uint64_t> held;
+  for (auto& at : seats_) {
+    const std::uint32_t device = at->device->index();
+    std::uint64_t batches = 0;
+    if (std::any_of(book_.losses().begin(), book_.losses().end(),
+                    [&](const BookedLoss& loss) { return loss.device == device; })) {
+      batches = ~std::uint64_t{0};
+    } else if (const node::PartitionHost* host =
+                   at->device->running() ? at->device->replica().host(partition) : nullptr) {
+      batches = host->durableBatches();
+    } else {
+      const Status scanned = at->device->disk(2).scan(
+          "p/" + partition + "/l", {}, [&](std::string_view, std::string_view) { return ++batches, true; });
+      if (!scanned.ok()) trace(device, "check", "a log is unreadable", scanned.error().message);
+    }
+    held.push_back(batches);
+  }
+  return held;
 }
 
 void World::onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) {

@@ -14,6 +14,7 @@ set(WITAN_HOOKED_kernel
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_node_replica
   node/replica/etcd_engine.cpp
+  node/replica/ledger_watch.cpp
   node/replica/log_chain.cpp
   node/replica/outbox.cpp
   node/replica/owner_table.cpp

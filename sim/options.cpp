@@ -32,6 +32,7 @@ constexpr Bounds kBounds[] = {
     {"cluster", "scopes", 0, 16},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
+    {"cluster", "etcdRequestBytes", 0, 1 << 30},
     {"time", "seconds", 1, kTenYears},
     {"time", "settleSeconds", 1, kTenYears},
     {"time", "skewMs", 0, kTenYears * 1'000},

@@ -35,9 +35,10 @@ struct ClusterOptions {
   // Limits of the product that small ones exercise: bytes of a segment of sync, batches under way to a follower.
   std::int64_t segmentBytes = 256 * 1024;
   std::int64_t followWindow = 32;
+  std::int64_t etcdRequestBytes = 0;  // the most that etcd takes in one transaction; 0: whatever comes
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(ClusterOptions, devices, ledgerReplicas, agents, hosts, entities, partitions, pendingTtlSeconds, scopes,
-                domains, engine, store, segmentBytes, followWindow)
+                domains, engine, store, segmentBytes, followWindow, etcdRequestBytes)
 };
 
 struct TimeOptions {

@@ -114,9 +114,10 @@ class SimHerald final : public Agent {
     static const AgentSpec kSpec{
         .id = "sim-herald",
         .version = "1",
-        .what = "tells what was triaged",
+        .what = "tells what became of findings",
         .category = "office",
-        .ledgers = {{"triaged", "verification", "finding.phase", "TRIAGED"}},
+        .ledgers = {{"triaged", "verification", "finding.phase", "TRIAGED"},
+                    {"verified", "verification", "finding.phase", "VERIFIED"}},
         .capabilities = {{"journal.put", 1, {"told/"}, {}}},
         .locale = {"here"},
     };
@@ -124,7 +125,7 @@ class SimHerald final : public Agent {
   }
   Turn step(const json::value&, const Input& input) const override {
     if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
-    return {nullptr, {}, Actions{put("told/" + seedIn(input.content), "told", {{"triaged", true}})}};
+    return {nullptr, {}, Actions{put("told/" + seedIn(input.content), "told", {{"told", true}})}};
   }
 };
 

@@ -4,7 +4,8 @@
 //   sim-clerk    wakes on entries of type "request" and on what people say; asks a model ("sim.ask"), writes an entry
 //                down, proposes what the request says to its meta-agent, and mails about it ("sim.mail")
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
-//   sim-herald   wakes on findings that a ledger of the domain verification says are triaged, and writes that down
+//   sim-herald   wakes on findings that a ledger of the domain verification says are triaged or verified, and writes
+//   that down
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
 // derive from run and answer: one operation writes one entry, once. Immutable, any thread.

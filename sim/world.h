@@ -122,6 +122,7 @@ class World final : NetworkHooks, EtcdHooks {
   void sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> requests);
   bool blockEtcd(const Event& event, bool block);
   void addEtcdProbes(const node::EtcdCounters& counters);
+  std::vector<std::uint64_t> batchesOnDisks(const std::string& partition);
 
   // world.cpp: the run
   std::unique_ptr<Confinement> makeConfinement() const;
@@ -272,6 +273,7 @@ class World final : NetworkHooks, EtcdHooks {
   std::vector<BookedTurn> turns_;
   RunRules runRules_;
   std::map<std::string, std::uint64_t> toolCalls_;
+  Micros unconfirmedAt_ = -1;  // the last moment at which a device with agents knew of no confirmation of mails
   std::vector<ToolAnswer> toolAnswers_;
   std::unique_ptr<Confinement> confinement_;
   RollingDigest digest_;

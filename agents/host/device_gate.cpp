@@ -40,7 +40,8 @@ GateVerdict DeviceGate::judge(const GateRequest& asked) const {
 ReceiptBook DeviceGate::receiptsFor(const GateRequest& request, const ToolInfo& tool) const {
   ReceiptBook book;
   const OperationRule* rule = monitor_->rule(tool.boundary, tool.operation);
-  if (records_ == nullptr || rule == nullptr || (!rule->inference && !rule->confirm)) return book;
+  const bool confirmable = rule != nullptr && rule->confirm && !mutated(Mutant::denyConfirmed);
+  if (records_ == nullptr || rule == nullptr || (!rule->inference && !confirmable)) return book;
   const ModelName model{tool.provider, tool.model};
   const std::string key = replication::receiptKey(
       confirm(*monitor_->policy(), request.agent, tool.model.empty() ? nullptr : &model, tool.boundary, "", 0));

@@ -626,7 +626,9 @@ void EtcdEngine::trim(const std::string& id, Partition& partition, std::int64_t 
   const std::uint64_t mine = copies_.durableBatches(id);
   if (held.size() < options_.copies || mine <= options_.keepBatches) return;
   std::sort(held.rbegin(), held.rend());
-  const std::uint64_t until = std::min(held[options_.copies - 1], mine - options_.keepBatches);
+  const std::uint64_t enough = held[mutated(Mutant::letGoEarly) ? 0 : options_.copies - 1];
+  const std::uint64_t keep = mine - options_.keepBatches;
+  const std::uint64_t until = mutated(Mutant::trimTooFar) ? std::max(enough, keep) : std::min(enough, keep);
   if (until < partition.trimmed + kTrimAtOnce) return;
   EtcdRequest request;
   request.compares = {{ownerKey(id), partition.token}};

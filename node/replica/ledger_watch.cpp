@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_codec.h"
+#include "base/mutant.h"
 #include "kernel/log_batch.h"
 #include "node/replica/replica.h"
 
@@ -43,7 +44,8 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
     const json::value* state = genesis.is_object() ? genesis.get_object().if_contains("state") : nullptr;
     if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, spec, facts);
   }
-  const bool commit = entry.tag == kernel::Tag::approved || entry.tag == kernel::Tag::cCommitted;
+  const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated(Mutant::onlyApproved);
+  const bool commit = entry.tag == kernel::Tag::approved || counselors;
   if (!commit || entry.writes.find(spec.field) == std::string_view::npos) return okStatus();
   WITAN_TRY(writes, parsed(entry.writes));
   if (writes.is_object()) collect(writes.get_object(), entry.entity, spec, facts);

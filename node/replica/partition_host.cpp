@@ -277,7 +277,8 @@ void PartitionHost::dropOpen() {
 }
 
 void PartitionHost::answered(std::vector<Release>& out, bool all) {
-  seen_.forgetBefore(kernel::batchKey(told_ ? told_->batches : ledger_->batches()));
+  const bool keeps = told_ && !mutated(Mutant::forgetAhead);
+  seen_.forgetBefore(kernel::batchKey(keeps ? told_->batches : ledger_->batches()));
   const std::size_t n = all || !ahead() ? waiting_.size() : std::min(settled_, waiting_.size());
   for (std::size_t i = 0; i < n; ++i) out.push_back(std::move(waiting_[i]));
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n));

@@ -164,6 +164,21 @@ Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
   return records;
 }
 
+std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_view tool,
+                                    const std::map<RunKey, std::int64_t>& begun, std::int64_t unconfirmedAt,
+                                    const std::map<std::string, std::uint64_t>& calls) {
+  std::set<OperationId> denied;
+  for (const auto& [run, view] : records.plans) {
+    const auto began = begun.find(run);
+    if (!view.winner || (began != begun.end() && began->second > unconfirmedAt)) continue;
+    for (std::size_t i = 0; i < view.winner->operations.size(); ++i) {
+      const OperationId& operation = view.winner->operations[i];
+      if (view.winner->body.actions[i].toolName == tool && !calls.contains(operation.hex())) denied.insert(operation);
+    }
+  }
+  return denied;
+}
+
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const auto& [views, where] :
        {std::pair(&records.journal, "the journal"), std::pair(&records.agents, "the agents")})

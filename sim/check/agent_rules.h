@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replication/journal_entity.h"
@@ -31,6 +32,13 @@ struct AgentRuleOptions {
   std::set<OperationId> putAside;  // by some device, for a person
   std::set<OperationId> denied;    // those that a gate may have denied: they leave no record
 };
+
+// Operations that call a tool, and were never heard of outside, of runs that may have been judged while a gate knew of
+// no confirmation: those that began before `unconfirmedAt`, the last moment at which some device knew of none (-1:
+// never), and those of which no beginning was seen.
+std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_view tool,
+                                    const std::map<RunKey, std::int64_t>& begun, std::int64_t unconfirmedAt,
+                                    const std::map<std::string, std::uint64_t>& calls);
 
 // Checker "operations". Each is one of a plan of its run, or undoes one; no device carried it out twice; what has an
 // effect has an outcome and the other way round; a run that is completed has done what its plan says. Of what the

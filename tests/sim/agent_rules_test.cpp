@@ -181,6 +181,30 @@ TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   EXPECT_THAT(checkCompensations(story.records), HasSubstr("was undone by two operations"));
 }
 
+// A gate leaves no record of what it denies. It may have, while nobody had confirmed; later it may not.
+TEST(AgentRules, ADenialWithoutAReasonIsSeen) {
+  Story story;
+  const OperationId mail = story.plan.operations[0];
+  story.view.winner->body.actions[0].toolName = "sim.mail";
+  story.records.agents.clear();
+  story.records.journal.clear();
+  story.records.entries.clear();
+  story.records.plans[story.run] = story.view;
+  const auto judged = [&](std::map<RunKey, std::int64_t> begun, std::int64_t unconfirmedAt,
+                          std::map<std::string, std::uint64_t> calls) {
+    AgentRuleOptions options;
+    options.denied = perhapsDenied(story.records, "sim.mail", begun, unconfirmedAt, calls);
+    return checkOperations(story.records, options);
+  };
+  EXPECT_EQ(judged({{story.run, 5}}, 5, {}), "");
+  EXPECT_EQ(judged({}, -1, {}), "") << "nobody saw it begin";
+  EXPECT_THAT(judged({{story.run, 6}}, 5, {}), HasSubstr("nothing is known"));
+  EXPECT_THAT(judged({{story.run, 0}}, -1, {}), HasSubstr("nothing is known"));
+  EXPECT_THAT(judged({{story.run, 5}}, 5, {{mail.hex(), 1}}), HasSubstr("nothing is known")) << "it was not denied";
+  story.records.plans[story.run].winner->body.actions[0].toolName = "propose";
+  EXPECT_THAT(judged({{story.run, 5}}, 5, {}), HasSubstr("nothing is known")) << "no tool that wants to be confirmed";
+}
+
 // Section 10, invariants 1 and 2: "agent internals are persisted only in agent.sqlite", "links only in agent domain".
 TEST(AgentsApart, FiresForWhatAnAgentKeepsInTheJournalAndTheOtherWayRound) {
   for (const Kind kind : {Kind::message, Kind::link, Kind::plan, Kind::agentState}) {

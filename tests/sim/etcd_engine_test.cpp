@@ -393,6 +393,7 @@ TEST(EtcdEngine, ABatchThatEtcdDoesNotTakeGoesAndThePartitionStays) {
   EXPECT_FALSE(a.serves()) << "what was sent behind it may come to etcd yet: this token is not used again";
   pass({&a}, etcd, 7'000, 20'000);
   ASSERT_TRUE(a.serves()) << "under another token";
+  EXPECT_FALSE(etcd.apply(requests["3"], 20'500'000).succeeded) << "what it was decided on is not there";
   a.commit("smaller", 21'000);
   a.talk(21'000);
   EXPECT_FALSE(etcd.apply(requests["3"], 21'000'000).succeeded) << "it was decided on top of what was discarded";

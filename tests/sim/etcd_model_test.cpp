@@ -119,10 +119,29 @@ TEST(EtcdModel, AGapInALogIsSeen) {
   EXPECT_EQ(gapBefore(etcd, n9), "") << "those before it were let go of";
 }
 
+TEST(EtcdModel, WhatTooFewDisksHoldIsNotLetGoOf) {
+  std::string asked;
+  const auto wrong = [&](const EtcdOp& op, std::vector<std::uint64_t> disks) {
+    return letsGoTooEarly(op, 2, [&](const std::string& partition) {
+      asked = partition;
+      return disks;
+    });
+  };
+  const EtcdOp trim = put("witan/c/trim/budget/0", "9");
+  EXPECT_EQ(wrong(trim, {9, 4, 12}), "");
+  EXPECT_EQ(asked, "budget/0");
+  EXPECT_EQ(wrong(trim, {8, 4, 12}),
+            "etcd lets go of the batches of budget/0 below 9, which 1 of the disks hold, and 2 must");
+  EXPECT_NE(wrong(trim, {}), "");
+  EXPECT_EQ(wrong(put("witan/c/held/budget/0/device-3", "9"), {}), "");
+}
+
 // A client of one device, and a clock.
 class Etcd final : EtcdHooks {
  public:
-  explicit Etcd(std::uint64_t seed) : service_({}, seed, 2, agenda_, *this) { runFor(3 * kSecond); }
+  explicit Etcd(std::uint64_t seed, std::size_t takes = 0) : service_({}, seed, 2, agenda_, *this, takes) {
+    runFor(3 * kSecond);
+  }
 
   std::uint64_t ask(EtcdRequest request) {
     request.id = ++asked_;
@@ -209,6 +228,16 @@ TEST(EtcdService, AnOutcomeMayStayUnknown) {
   }
   EXPECT_GT(done, 0);
   EXPECT_GT(notDone, 0);
+}
+
+TEST(EtcdService, WhatIsTooLargeIsRefusedAndNotDone) {
+  Etcd etcd(3, 4);
+  const std::uint64_t fits = etcd.ask(txn({}, {put("a", "12"), put("b", "34")}));
+  const std::uint64_t large = etcd.ask(txn({}, {put("c", "12"), put("d", "345")}));
+  etcd.runFor(kSecond);
+  EXPECT_TRUE(etcd.answerTo(fits)->succeeded);
+  EXPECT_EQ(etcd.answerTo(large)->error, EtcdError::tooLarge);
+  EXPECT_TRUE(etcd.service().model().range({"c", ""}).empty());
 }
 
 // What a cut link holds back may come very late.
