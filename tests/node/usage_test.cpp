@@ -128,7 +128,7 @@ TEST(Usage, NumbersHaveTheirRange) {
       {{"sim", "mutants", "--jobs"}, "0", "257"},
   };
   for (const Numeric& option : options)
-    for (const char* given : {option.least, option.most, "nan", "1e3", "0x10", "010", ""}) {
+    for (const char* given : {option.least, option.most, "nan", "010"}) {
       std::vector<std::string> words = option.words;
       words.emplace_back(given);
       const Finished run = runWitan(words);
