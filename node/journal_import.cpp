@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/json_codec.h"
+#include "base/json_integers.h"
 #include "base/quote.h"
 #include "node/embargo_key.h"
 #include "node/journal_writer.h"
@@ -33,6 +34,7 @@ Status readMember(std::string_view key, const json::value& value, JournalWrite& 
 Result<JournalWrite> readEntity(const InputLine& line) {
   if (line.overlong) return invalid("longer than " + std::to_string(kLineMax) + " bytes");
   WITAN_TRY(value, parseJson(line.text, {.bytes = kLineMax}));
+  WITAN_DO(checkIntegersKept(line.text));
   if (!value.is_object()) return wrongJsonType("the line", "an object", value);
   JournalWrite write;
   for (const auto& member : value.get_object())

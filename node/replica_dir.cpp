@@ -58,6 +58,21 @@ Result<std::string> readKey(const fs::path& path) {
   return *key;
 }
 
+// A store that is gone would be made anew, and its counters given away a second time; what the record says of it is
+// believed no more then, so that this device goes on as a new writer.
+Status checkStoresThere(const fs::path& dir, const HighWater& record) {
+  for (const char* name : {"journal", "agents"}) {
+    const std::string prefix = std::string(name) + "/";
+    const auto lease = record.spaces.lower_bound(prefix);
+    if (lease == record.spaces.end() || !lease->first.starts_with(prefix)) continue;
+    const fs::path path = dir / name;
+    std::error_code ec;
+    if (!fs::exists(path / "CURRENT", ec))  // RocksDB's, there before anything is leased
+      return corrupt("the store " + path.string() + " is gone: the high-water record beside it knows of it");
+  }
+  return okStatus();
+}
+
 Status makeFolder(const fs::path& dir) {
   std::error_code ec;
   fs::create_directories(dir, ec);
@@ -158,6 +173,8 @@ Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& rec
   options.device = identity.device;
   options.freshTag = randomTag;
   WITAN_TRY(highWater, record.read());
+  if (highWater && highWater->ok())
+    if (const Status there = checkStoresThere(dir, **highWater); !there.ok()) highWater.emplace(there.error());
   options.highWater = std::move(highWater);
   return options;
 }

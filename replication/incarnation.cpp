@@ -53,6 +53,8 @@ bool leaseCovers(const Lease& lease, std::uint64_t counter) { return counter > l
 Lease closedLease(std::uint64_t counter) { return {counter, counter}; }
 
 IncarnationDecision decideIncarnation(const StoreIncarnation& store, const std::optional<Result<HighWater>>& record) {
+  // A record that is not believed is a record all the same: this store stands in the place of another.
+  if (!store.writer && record && !record->ok()) return {IncarnationCause::damagedRecord, record->error().message};
   if (!store.writer) return {IncarnationCause::freshStore, "the store has no writer yet"};
   if (!record) {
     return {IncarnationCause::noRecord,

@@ -105,7 +105,7 @@ Status LocalReplica::start() {
       WITAN_DO(journal_->become(writer_));
       WITAN_DO(agents_->become(writer_));
     } else {
-      const bool fresh = !stored;
+      const bool fresh = decision_.cause == IncarnationCause::freshStore;
       WITAN_DO(reincarnate(fresh ? "" : decision_.why));
       // Old contents of unknown age: what peers have outlived must go before it spreads again.
       if (!fresh)

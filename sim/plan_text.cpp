@@ -53,7 +53,7 @@ Result<Event> readEvent(const json::value& value) {
 }
 
 Result<Options> readHeader(const json::value& value) {
-  if (!value.is_object() || !value.get_object().contains("plan"))
+  if (!value.is_object() || !value.get_object().contains("plan") || !value.get_object().contains("options"))
     return invalid("a plan begins with a line {\"plan\":1,\"options\":{...}}");
   Options options;
   for (const auto& item : value.get_object()) {

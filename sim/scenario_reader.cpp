@@ -31,6 +31,7 @@ class Reader {
     out_.title.clear();
     out_.about.clear();
     for (const auto& [key, node] : root) WITAN_DO(top(key, node));
+    WITAN_DO(checkDevices(root));
     return std::move(out_);
   }
 
@@ -46,14 +47,16 @@ class Reader {
     if (name == "title") return text(key, node, out_.title);
     if (name == "about") return text(key, node, out_.about);
     if (name == "event") return events(key, node);
-    if (node.as_table() == nullptr) return wrong(key.source(), "unknown key " + inQuotes(name), kTop);
-    if (name == "expect") return expect(*node.as_table());
-    bool known = false;
+    bool known = name == "expect";
     forEachMember<Options>([&](auto section, auto) {
       known = known || (section.name == name && Reflected<typename decltype(section)::Type>);
     });
-    if (!known) return wrong(key.source(), "unknown table " + inQuotes(name), kTop);
-    return table(std::string(name), *node.as_table());
+    const toml::table* const members = node.as_table();
+    if (!known)
+      return wrong(key.source(), (members == nullptr ? "unknown key " : "unknown table ") + inQuotes(name), kTop);
+    if (members == nullptr)
+      return wrong(key.source(), std::string(name) + ": expected a table", "[" + std::string(name) + "]");
+    return name == "expect" ? expect(*members) : table(std::string(name), *members);
   }
 
   Status text(const toml::key& key, const toml::node& node, std::string& into) const {
@@ -165,7 +168,71 @@ class Reader {
       if (!table.contains(needed)) return wrong(table.source(), "an [[event]] without \"" + std::string(needed) + "\"");
     Event event;
     for (const auto& [key, node] : table) WITAN_DO(readMember(key, node, event));
+    WITAN_DO(checkEffect(table, event));
     return event;
+  }
+
+  // What would change nothing was meant otherwise.
+  Status checkEffect(const toml::table& table, const Event& event) const {
+    const std::string kind(enumName(event.kind));
+    if (endsByLength(event.kind) && event.lasts == 0)
+      return wrong(table.source(), kind + " that lasts no time changes nothing", "give it lasts = \"1m\"");
+    if (isOfTwo(event.kind) && event.device == event.other)
+      return wrong(table.source(), kind + " is between two devices, and both are " + std::to_string(event.device),
+                   "give device and other, numbers from 0");
+    return okStatus();
+  }
+  static bool endsByLength(EventKind kind) {
+    switch (kind) {
+      case EventKind::cut:
+      case EventKind::oneWayCut:
+      case EventKind::split:
+      case EventKind::isolate:
+      case EventKind::flap:
+      case EventKind::clog:
+      case EventKind::offline:
+      case EventKind::fullDisk:
+      case EventKind::slowDisk:
+      case EventKind::toolOutage:
+      case EventKind::engineOutage: return true;
+      default: return false;
+    }
+  }
+  static bool isOfTwo(EventKind kind) {
+    switch (kind) {
+      case EventKind::cut:
+      case EventKind::oneWayCut:
+      case EventKind::flap:
+      case EventKind::clog:
+      case EventKind::hostile: return true;
+      default: return false;
+    }
+  }
+
+  // Of this file's events: a run counts devices modulo those that there are, so a plan fits smaller clusters; here a
+  // number that no seed has is a slip.
+  Status checkDevices(const toml::table& root) const {
+    const toml::array* list = root["event"].as_array();
+    if (list == nullptr) return okStatus();
+    const std::int64_t most = mostDevices();
+    for (const toml::node& item : *list)
+      for (const char* name : {"device", "other"}) {
+        const toml::node* number = item.as_table()->get(name);
+        if (number != nullptr && number->as_integer()->get() >= most)
+          return wrong(number->source(),
+                       std::string(name) + ": there is no device " + std::to_string(number->as_integer()->get()) +
+                           " among " + std::to_string(most) + " devices",
+                       "numbers begin at 0; [cluster] devices says how many there are");
+      }
+    return okStatus();
+  }
+  std::int64_t mostDevices() const {
+    const auto draw = out_.draws.find("cluster.devices");
+    if (draw == out_.draws.end()) return Options{}.cluster.devices;
+    std::int64_t most = draw->second.high;
+    for (const OptionValue& choice : draw->second.choices)
+      if (const auto* number = std::get_if<std::int64_t>(&choice)) most = std::max(most, *number);
+    return most;
   }
 
   Status readMember(const toml::key& key, const toml::node& node, Event& event) const {
@@ -180,7 +247,11 @@ class Reader {
     if (name == "kind") {
       const auto* word = node.as_string();
       const auto kind = word == nullptr ? std::nullopt : parseEnum<EventKind>(word->get());
-      if (!kind) return wrong(key.source(), "kind: not a kind of event", "witan sim list names them");
+      if (!kind)
+        return wrong(key.source(),
+                     word == nullptr ? std::string("kind: expected a text")
+                                     : "kind: not a kind of event: " + inQuotes(word->get()),
+                     kinds());
       event.kind = *kind;
       return okStatus();
     }
@@ -209,6 +280,13 @@ class Reader {
       event.n |= std::uint64_t{1} << number->get();
     }
     return okStatus();
+  }
+
+  static std::string kinds() {
+    std::string all;
+    for (const std::string_view name : enumNames<EventKind>())
+      all += (all.empty() ? "known: " : ", ") + std::string(name);
+    return all;
   }
 
   std::string known(const std::string& table) const {

@@ -13,7 +13,10 @@ void World::rememberStanding(Seat& at) {
   if (etcd_) return;  // etcd names the owners
   for (const auto& [id, claim] : at.device->replica().owners().all()) {
     kernel::Epoch& known = at.claims[id];
-    if (known < claim.epoch()) known = claim.epoch();
+    if (!(known < claim.epoch())) continue;
+    if (tracing_ && known.number > 0 && claim.owner != at.device->replica().ownerName())
+      trace(at.device->index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
+    known = claim.epoch();
   }
 }
 

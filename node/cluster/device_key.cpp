@@ -69,10 +69,12 @@ Result<SigningKey> createKey(const fs::path& dir, KeyName name) {
 Result<SigningKey> readKey(const fs::path& dir, KeyName name) {
   const fs::path path = pathOf(dir, name);
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  std::error_code ec;
   if (!text)
     return Error{ErrorCode::notFound, "there is no " + path.string(),
-                 name == KeyName::admin ? "do this on the device where the cluster was begun"
-                                        : "make a node with: witan init, or witan join TOKEN"};
+                 name == KeyName::admin                 ? "do this on the device where the cluster was begun"
+                 : fs::exists(dir / "cluster.json", ec) ? "restore it from a backup with keys"
+                                                        : "make a node with: witan init, or witan join TOKEN"};
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     return Error{ErrorCode::unauthorised, "others may read " + path.string(), "chmod 600 " + path.string()};

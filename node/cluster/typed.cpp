@@ -16,7 +16,7 @@ constexpr std::size_t kGroup = 4;
 Result<std::string> parseFingerprint(std::string_view text) {
   const auto wrong = [](const std::string& why) {
     return invalid("fingerprint: " + why + "; expected " + std::to_string(kFingerprintDigits) + " hex digits",
-                   "copy all of what witan init or join printed on that device");
+                   "copy all of what witan status shows on that device");
   };
   std::string out;
   std::size_t digits = 0;

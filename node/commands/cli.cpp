@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/json.h"
+#include "base/quote.h"
 #include "node/commands/id_command.h"
 #include "node/commands/operate.h"
 #include "node/commands/option_checks.h"
@@ -42,6 +43,17 @@ std::vector<std::string> given;  // of the process
 std::string commandOf(const CLI::App& app) {
   const auto below = app.get_subcommands();
   return app.get_name() + (below.empty() ? "" : " " + commandOf(*below.front()));
+}
+
+// The library asks for a command before it looks at the words that it did not take.
+std::string problemOf(const CLI::App& app, const CLI::ParseError& e) {
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  const std::vector<std::string> rest = at->remaining();
+  const bool needsCommand =
+      at->get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr;
+  if (!needsCommand || rest.empty() || rest.front().starts_with("-")) return e.what();
+  return "unknown command " + inQuotes(rest.front());
 }
 
 }  // namespace
@@ -91,7 +103,7 @@ int runCommandLine(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
-    return reportUsage(invalid(e.what(), "see " + commandOf(app) + " --help"), json);
+    return reportUsage(invalid(problemOf(app, e), "see " + commandOf(app) + " --help"), json);
   }
   return exitCode;
 }

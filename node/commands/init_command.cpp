@@ -88,13 +88,15 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   }
   if (a.address.empty() || a.fingerprint.empty())
     return invalid("an invitation is missing",
-                   "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...'");
+                   "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as witan status "
+                   "shows it on that device)");
   WITAN_TRY(fingerprint, parseFingerprint(a.fingerprint));
   attempt.addresses = {a.address};
   attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
     if (fingerprintOf(there) == wanted) return okStatus();
-    return Error{ErrorCode::unauthorised, "the device there has the fingerprint " + fingerprintOf(there),
-                 "it is not the one that was expected"};
+    return Error{ErrorCode::unauthorised,
+                 "the device there has the fingerprint " + fingerprintOf(there) + ", which is not the one given",
+                 "compare it with what witan status shows on that device; a wrong one may be somebody in between"};
   };
   return attempt;
 }

@@ -1,5 +1,6 @@
 // `witan journal put|get|list|resolve|import` on a data directory.
 #include "base/json.h"
+#include "base/json_integers.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "node/commands/option_checks.h"
@@ -52,7 +53,9 @@ Result<std::string> payloadOf(const JournalArguments& a) {
   if (a.text.has_value() == !a.jsonFile.empty())
     return invalid("the content is given once", "give --text TEXT or --json-payload FILE (- for standard input)");
   if (a.text) return "{\"text\":" + inJson(*a.text) + "}";
-  return readInput(a.jsonFile, kMaxRecordBytes);
+  WITAN_TRY(text, readInput(a.jsonFile, kMaxRecordBytes));
+  if (parseJson(text, {.bytes = kMaxRecordBytes}).ok()) WITAN_DO(checkIntegersKept(text));  // else said when it is put
+  return text;
 }
 
 std::string bodyJson(const JournalBody& body) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/bytes.h"
+#include "base/json_integers.h"
 #include "base/seams.h"
 #include "node/cluster/device_names.h"
 #include "node/commands/option_checks.h"
@@ -36,6 +37,7 @@ std::string statusWords(const json::value& s) {
   std::vector<std::vector<std::string>> rows{
       {"node", shown(s, "name") + "  (" + shown(s, "device") + ")"},
       {"cluster", shown(s, "cluster") + ", roster " + shown(s, "rosterVersion")},
+      {"fingerprint", shown(s, "fingerprint")},
       {"roles", shown(s, "roles")},
       {"up", shown(s, "uptimeSeconds") + " s, version " + shown(s, "version") + ", writer " + shown(s, "writer")},
       {"peers", shown(peers, "connected") + " of " + shown(peers, "known") + " connected"},
@@ -291,6 +293,7 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
     if (!line.overlong && line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
     auto value = line.overlong ? Result<json::value>(invalid("longer than 1 MiB")) : parseJson(line.text);
     if (value.ok() && !value->is_object()) value = invalid("no object");
+    if (const Status kept = value.ok() ? checkIntegersKept(line.text) : okStatus(); !kept.ok()) value = kept.error();
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
     if (answer.ok()) return ++entered, okStatus();
     Error why = answer.error();

@@ -65,7 +65,14 @@ Status checkForm(const ControlParameter& parameter, const json::value& value) {
   if (good()) return okStatus();
   const bool empty = value.is_string() && value.get_string().empty();
   return invalid(std::string(parameter.name) + " is " + (empty ? "empty" : "no " + std::string(wordOf(parameter.form))),
-                 "leave it out, or give " + std::string(parameter.meaning));
+                 (parameter.needed ? "give " : "leave it out, or give ") + std::string(parameter.meaning));
+}
+
+Status checkNeeded(const ControlRoute& route, const net::HttpRequest& request, const json::object& body) {
+  for (const ControlParameter& one : route.parameters)
+    if (one.needed && !body.contains(one.name) && !request.query.contains(one.name))
+      return invalid(std::string(one.name) + ": there is none", "give " + std::string(one.meaning));
+  return okStatus();
 }
 
 Status checkParameters(const ControlRoute& route, const net::HttpRequest& request, const json::object& body) {
@@ -88,7 +95,7 @@ Status checkParameters(const ControlRoute& route, const net::HttpRequest& reques
     if (known == nullptr) return invalid("unknown member " + inQuotes(member.key()), hint);
     WITAN_DO(checkForm(*known, member.value()));
   }
-  return okStatus();
+  return checkNeeded(route, request, body);
 }
 
 }  // namespace

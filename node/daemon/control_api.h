@@ -50,6 +50,7 @@ struct ControlParameter {
   const char* name;
   const char* meaning;
   ParameterForm form = ParameterForm::text;
+  bool needed = false;  // refused without it
 };
 const char* wordOf(ParameterForm form);  // JSON Schema's; "": any
 

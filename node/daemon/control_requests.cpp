@@ -2,6 +2,7 @@
 #include "base/bytes.h"
 #include "base/identity.h"
 #include "base/json_codec.h"
+#include "base/json_integers.h"
 #include "base/quote.h"
 #include "node/daemon/control_routes.h"
 #include "node/embargo_key.h"
@@ -203,6 +204,7 @@ void outbox(const ControlCall& call) {
 
 void feed(const ControlCall& call) {
   call.put([&]() -> Result<json::value> {
+    WITAN_DO(checkIntegersKept(call.request.body));
     json::object line = call.body;
     if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
     WITAN_TRY(seal, embargoSealOf(call.daemon.path()));

@@ -165,6 +165,7 @@ void status(const ControlCall& call) {
   call.answer({{"version", WITAN_VERSION},
                {"device", replica.device()},
                {"name", me == nullptr ? daemon.cluster().name : me->name},
+               {"fingerprint", fingerprintOf(daemon.key().publicKey())},
                {"cluster", daemon.roster().current().cluster},
                {"rosterVersion", daemon.roster().current().version},
                {"writer", replica.data().writer()},

@@ -46,6 +46,15 @@ std::string beginHere(const fs::path& dir) {
   return "begin a cluster: witan init --dir " + dir.string() + "; or join one: witan join TOKEN --dir " + dir.string();
 }
 
+// What to do about an address that was not given.
+const char* portTodo(int why) {
+  switch (why) {
+    case EADDRNOTAVAIL: return "it is no address of this machine: correct witan.toml";
+    case EACCES: return "it may not be taken by this user: a port from 1024 on, or CAP_NET_BIND_SERVICE";
+    default: return "another program may use it: ss -ltnp";
+  }
+}
+
 class Examination {
  public:
   Examination(fs::path dir, Time now) : dir_(std::move(dir)), now_(now) {}
@@ -86,6 +95,7 @@ class Examination {
   const Time now_;
   DaemonConfig config_;
   bool networked_ = false;
+  bool keepsLedgers_ = false;
   std::optional<ControlClient> client_;
   std::vector<DoctorCheck> checks_;
 };
@@ -180,15 +190,16 @@ void Examination::roster() {
   if (!book.ok()) return failed("roster", book.error());
   enrolment(*book, cluster->partitions);
   const auto key = readKey(dir_, KeyName::device);
-  if (!key.ok()) return failed("device.key", key.error());
+  if (!key.ok()) return hasKey(dir_, KeyName::device) ? failed("device.key", key.error()) : void();  // said before
   if (const Status own = checkOwnKeys(dir_, *book); !own.ok()) return failed("keys", own.error());
-  good("keys", "they are those of this device and of its cluster");
+  good("keys", "they are those of this device and of its cluster; its fingerprint: " + fingerprintOf(key->publicKey()));
   const RosterDevice* me = book->current().byKey(key->publicKey());
   const std::string version = "version " + std::to_string(book->current().version);
   if (me == nullptr)
     return fail("roster", version + " does not know this device's key", "witan join, with an invitation");
   if (!me->active())
     return fail("roster", version + ": this device was revoked (" + me->reason + ")", "ask the cluster's admin");
+  keepsLedgers_ = me->keepsLedgers();
   good("roster", version + ", signed by the cluster's admin, " + std::to_string(book->current().activeCount()) +
                      " active devices");
 }
@@ -279,11 +290,17 @@ void Examination::newestEntry() {
 // --- of a directory at rest
 
 void Examination::stores() {
+  std::error_code none;
+  if (std::none_of(std::begin(kBackupStores), std::end(kBackupStores),
+                   [&](const char* name) { return fs::exists(dir_ / name, none); }) &&
+      !fs::exists(dir_ / "writer", none))
+    return good("stores", "none yet: the first start makes them");
   for (const char* name : kBackupStores) {
     std::error_code ec;
     const fs::path path = dir_ / name;
     if (!fs::exists(path, ec)) {
-      if (std::string_view(name) != "ledgers") fail(name, "there is no " + path.string(), "restore it from a backup");
+      if (std::string_view(name) != "ledgers" || keepsLedgers_)
+        fail(name, "there is no " + path.string(), "restore it from a backup");
       continue;
     }
     const pid_t holder = lockHolder(path / "LOCK");
@@ -319,11 +336,10 @@ void Examination::ports() {
     const int yes = 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     const bool free = ::bind(fd, found->ai_addr, found->ai_addrlen) == 0;
-    const std::string why = std::strerror(errno);
+    const int why = errno;
     ::close(fd);
     ::freeaddrinfo(found);
-    free ? good("address", text + " is free")
-         : fail("address", text + ": " + why, "another program may use it: ss -ltnp");
+    free ? good("address", text + " is free") : fail("address", text + ": " + std::strerror(why), portTodo(why));
   }
 }
 

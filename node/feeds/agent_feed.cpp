@@ -8,6 +8,7 @@
 #include "agents/json_members.h"
 #include "base/bytes.h"
 #include "base/identity.h"
+#include "base/json_integers.h"
 #include "base/quote.h"
 #include "node/line_reader.h"
 #include "replication/journal_write.h"
@@ -86,11 +87,17 @@ Status decide(Replica& replica, const json::object& line, Now now) {
   return replica.enqueue(std::move(request), now);
 }
 
+Result<Time> timeOf(const json::object& line) {
+  WITAN_TRY(at, textOf(line, "at"));
+  auto time = parseTime(at);
+  if (!time.ok()) return Error{time.error().code, "at: " + time.error().message, time.error().hint};
+  if (time->micros < 0) return invalid("at: " + at + " is before 1970");
+  return *time;
+}
+
 // The time of a line that has the form of one.
 Result<Time> checkLine(const json::object& line, const std::set<std::string>& agents) {
-  WITAN_TRY(at, textOf(line, "at"));
-  WITAN_TRY(time, parseTime(at));
-  if (time.micros < 0) return invalid(at + " is before 1970");
+  WITAN_TRY(time, timeOf(line));
   WITAN_DO(line.contains("agent")       ? checkTurn(line, agents)
            : line.contains("counselor") ? checkDecision(line)
                                         : checkEntry(line));
@@ -113,6 +120,7 @@ Result<AgentFeed> AgentFeed::read(const std::string& path, const std::set<std::s
     auto parsed = parseJson(input.text, {.bytes = kLineBytes, .depth = kMaxFeedDepth});
     if (!parsed.ok()) return inLine(input.number, parsed.error());
     if (!parsed->is_object()) return inLine(input.number, invalid("no object"));
+    if (const Status kept = checkIntegersKept(input.text); !kept.ok()) return inLine(input.number, kept.error());
     auto time = checkLine(parsed->get_object(), agents);
     if (!time.ok()) return inLine(input.number, time.error());
     if (!feed.lines_.empty() && *time < feed.lines_.back().at)
@@ -131,9 +139,10 @@ Status AgentFeed::apply(Replica& replica, const EmbargoSeal& seal, const std::st
 
 Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line,
                 Now now) {
+  // Whether the agent works here is the host's to say.
+  WITAN_TRY(at, checkLine(line, {std::string(agents::stringOf(line, "agent"))}));
   if (line.contains("agent")) {
     WITAN_TRY(agent, textOf(line, "agent"));
-    WITAN_DO(checkTurn(line, {agent}));  // whether it works here is the host's to say
     WITAN_TRY(session, textOf(line, "session"));
     WITAN_TRY(turn, textOf(line, "turn"));
     WITAN_TRY(text, textOf(line, "text"));
@@ -141,11 +150,7 @@ Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& sc
     auto run = replica.agents()->userTurn(agent, session, turn, text, now);
     return run.ok() ? okStatus() : Status(run.error());
   }
-  if (line.contains("counselor")) {
-    WITAN_DO(checkDecision(line));
-    return decide(replica, line, now);
-  }
-  WITAN_DO(checkEntry(line));
+  if (line.contains("counselor")) return decide(replica, line, now);
   WITAN_TRY(id, textOf(line, "id"));
   WITAN_TRY(type, textOf(line, "type"));
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
@@ -153,7 +158,7 @@ Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& sc
   WITAN_TRY(text, seal.keepable(type, canonicalJson(line.at("payload"))));
   for (const Sibling& sibling : view.siblings)
     if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return okStatus();
-  WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), now.wallMs(), std::nullopt}));
+  WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), at.micros / 1000, std::nullopt}));
   const std::array change{JournalChange{id, std::move(body), "", ChangeOrigin::local}};
   WITAN_TRY(writes, journalWrites(*space, change));
   auto dot = replica.commit(DatabaseName::journal, scope, writes);

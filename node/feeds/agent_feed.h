@@ -48,7 +48,8 @@ class AgentFeed {
   std::size_t next_ = 0;
 };
 
-// One line by itself: an entry of the journal, or something said to an agent of this device.
+// One line by itself, its form checked first; an entry of the journal bears the line's time. Errors: as of read() and
+// apply(), without a line's number.
 Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line, Now now);
 
 }  // namespace witan::node

@@ -99,8 +99,8 @@ std::string failures(const SimReport& report) {
     if (!seed.failure) continue;
     if (told == 0) {
       out += "\nseed " + std::to_string(seed.seed) + " failed\n";
-      if (report.options) out += optionsText(*report.options);
       out += failureText(*seed.failure, report.source, seed.seed);
+      if (report.options) out += optionsText(*report.options);
     } else if (told <= kInBrief) {
       out += (told == 1 ? "\nalso\n" : "") + std::string("  seed ") + std::to_string(seed.seed) + ": " +
              failureLine(*seed.failure) + "\n";

@@ -92,6 +92,8 @@ Result<int> run(const RunArguments& a) {
   WITAN_DO(becomeMutant(a.source.mutant));
   const auto limit = sim::parseDuration(a.limit);
   if (!limit.ok()) return invalid("--limit: " + limit.error().message, limit.error().hint);
+  if (*limit % 1'000'000 != 0)
+    return invalid("--limit " + a.limit + " is no whole number of seconds", "as in 30s or 10m; 0s: no limit");
   SimReport report;
   report.source = a.source;
   PlanOf planOf;

@@ -27,12 +27,19 @@ constexpr sim::Micros kTenYears = 10LL * 366 * 86'400 * 1'000'000;
 
 bool isFile(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
 
+// Of readInput, with a hint that fits what is asked for.
+Result<std::string> fileText(const std::string& path, std::size_t most, const char* hint) {
+  auto text = readInput(path, most);
+  if (text.ok() || text.error().code != ErrorCode::ioFailed) return text;
+  return Error{text.error().code, text.error().message, hint};
+}
+
 // What a scenario extends: a built-in one, or a file beside it.
 Result<std::string> scenarioText(std::string_view name, std::string_view from) {
   if (!isFile(name)) return sim::builtinScenarioText(name);
   std::filesystem::path path(name);
   if (path.is_relative() && isFile(from)) path = std::filesystem::path(from).parent_path() / path;
-  return readInput(path.string(), kMaxScenarioBytes);
+  return fileText(path.string(), kMaxScenarioBytes, "give a TOML file, or a name: witan sim list");
 }
 
 // A number, true, false, a list and a text in quotes stand as they are; everything else is a text.
@@ -113,7 +120,7 @@ Result<Scenario> loadScenario(const SimSource& source) {
 }
 
 Result<sim::Plan> loadPlan(const std::string& file) {
-  WITAN_TRY(text, readInput(file, kMaxPlanBytes));
+  WITAN_TRY(text, fileText(file, kMaxPlanBytes, "give the file of a plan, or - for standard input"));
   std::size_t number = 1;
   for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/bytes.h"
+#include "base/sha256.h"
 #include "node/commands/cli.h"
 #include "tests/node/replica.h"
 
@@ -152,6 +154,36 @@ TEST(Incarnation, AStoreBehindItsRecordIsNoticedAtOnce) {
   const Finished noticed = laptop.run({"sync", "status"});
   EXPECT_THAT(noticed.err, HasSubstr("went back in time"));
   EXPECT_THAT(noticed.out, HasSubstr("RESTORED"));
+}
+
+// A store that is gone is made anew, and what was in it would be given away a second time: also after a crash, when the
+// lease begins at nothing.
+TEST(Incarnation, AStoreThatIsGoneIsSaid) {
+  for (const char* store : {"journal", "agents"})
+    for (const bool crashed : {false, true}) {
+      Garden garden;
+      const Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+      note(laptop, "a", "1");
+      meet(laptop, phone);
+      const std::string first = laptop.writer();
+      if (crashed) {
+        std::string lines = "witan highwater 1\nwriter " + first + "\n";
+        for (const char* space : {"agents/cluster", "agents/main", "journal/main"})
+          lines += "lease " + std::string(space) + " 0 4096\n";
+        std::ofstream(laptop.dir() + "/writer") << lines << "sha256 " << toHex(sha256(lines)) << "\n";
+      }
+      fs::remove_all(laptop.dir() + "/" + store);
+      const Finished noticed = laptop.run({"sync", "status"});
+      EXPECT_THAT(noticed.err, HasSubstr("/" + std::string(store) + " is gone")) << store << crashed;
+      EXPECT_THAT(laptop.incidents(), Contains("newIncarnation")) << store << crashed;
+      const std::string second = laptop.writer();
+      EXPECT_NE(second, first);
+      note(laptop, "b", "2");
+      meet(laptop, phone);
+      EXPECT_EQ(laptop.writer(), second);
+      EXPECT_THAT(phone.ok({"journal", "get", "b"}), HasSubstr("2"));
+      EXPECT_THAT(laptop.ok({"journal", "get", "a"}), HasSubstr("1"));
+    }
 }
 
 // The whole directory restored, its record too: only a peer can know.

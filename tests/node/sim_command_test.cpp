@@ -93,6 +93,7 @@ TEST(SimRun, AFailureIsToldWithEverythingThatRepeatsIt) {
        {std::string("liveness"), std::string("cluster.devices = 3  (5)"), std::string("faults.crashes 0"),
         "witan sim replay " + again, "witan sim shrink " + again, std::string("failures by checker")})
     EXPECT_NE(done.out.find(words), std::string::npos) << words << "\n" << done.out;
+  EXPECT_LT(done.out.find("witan sim replay"), done.out.find("cluster.devices = 3")) << "the cause comes first";
   const Finished machine = sim(impossible({"run", "calm", "--seeds", "5..6", "--json"}));
   EXPECT_EQ(machine.exitCode, 1);
   const json::object report = jsonOf(machine.out);
@@ -175,8 +176,11 @@ TEST(SimUsage, WrongInputNamesItsPlace) {
   expectUsage(sim({"run", path}), {"bad.toml:1"});
   write(path, std::string((1 << 20) + 1, '#'));
   expectUsage(sim({"run", path}), {"bad.toml", "1048576"});
-  write(path, "{\"plan\":1}\n{\"at\":1}\n");
+  write(path, "{\"plan\":1,\"options\":{}}\n{\"at\":1}\n");
   expectUsage(sim({"replay", "--plan", path}), {"bad.toml", "line 2", "kind"});
+  write(path, "{\"plan\":1}\n{\"at\":1,\"kind\":\"crash\"}\n");
+  expectUsage(sim({"replay", "--plan", path}), {"bad.toml", "line 1", "options"});
+  expectUsage(sim({"run", "calm", "--limit", "1ms"}), {"--limit 1ms", "whole number of seconds"});
   write(path, "");
   expectUsage(sim({"run", "--plan", path}), {"empty plan"});
   expectUsage(sim({"run", "calm", "--plan", path}), {"--plan"});
@@ -190,6 +194,8 @@ TEST(SimUsage, FilesThatAreNotThere) {
   const Finished plan = sim({"replay", "--plan", "/nowhere/x.plan"});
   EXPECT_EQ(plan.exitCode, 1);
   EXPECT_NE(plan.err.find("/nowhere/x.plan"), std::string::npos);
+  EXPECT_NE(plan.err.find("or - for standard input"), std::string::npos) << plan.err;
+  EXPECT_NE(sim({"run", "/nowhere/x.toml"}).err.find("witan sim list"), std::string::npos);
   const Finished scenario = sim({"run", "/nowhere/x.toml", "--json"});
   EXPECT_EQ(scenario.exitCode, 1);
   EXPECT_NE(jsonOf(scenario.err).at("error").as_object().at("message").as_string().find("/nowhere/x.toml"),
@@ -239,6 +245,12 @@ TEST(SimReplay, TheTextIsTheSameEveryTime) {
       ++told;
     }
   EXPECT_GT(told, 0u);
+}
+
+TEST(SimReplay, TheTextSaysWhenADeviceHearsOfALaterEpoch) {
+  const Finished done = sim({"replay", "handovers", "--seed", "1", "--time", "10m", "--text", "--only", "ledger"});
+  EXPECT_EQ(done.exitCode, 0) << done.err;
+  EXPECT_NE(done.out.find("ledger hears"), std::string::npos) << done.out.substr(0, 4000);
 }
 
 TEST(SimReplay, AFailureEndsWithWhatLedToIt) {

@@ -41,7 +41,8 @@ class Clinic {
     dir_.reset();
   }
   void enterPatient() {
-    const json::object line{{"id", "p"},
+    const json::object line{{"at", formatTime(now().wall)},
+                            {"id", "p"},
                             {"type", "udt.patient"},
                             {"payload", json::object{{"patient", "David"},
                                                      {"fields", json::object{{"baselinePositiveOn", "2025-12-01"}}}}}};

@@ -12,6 +12,7 @@ namespace {
 using ::testing::EndsWith;
 using testing::Finished;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::runWitan;
 using testing::Scratch;
 
@@ -31,6 +32,13 @@ TEST(Usage, TheHelpThatIsNamedIsThatOfTheCommand) {
     EXPECT_THAT(run.err, EndsWith(hint));
   }
   EXPECT_THAT(runWitan({"coordinate", "run", "--json"}).err, HasSubstr(R"("hint":"see witan coordinate run --help")"));
+}
+
+TEST(Usage, ACommandThatThereIsNotIsNamed) {
+  EXPECT_THAT(runWitan({"nosuch"}).err, HasSubstr("unknown command \"nosuch\""));
+  EXPECT_THAT(runWitan({"sim", "nosuch", "--json"}).err, HasSubstr("unknown command \\\"nosuch\\\""));
+  EXPECT_THAT(runWitan({"sim"}).err, HasSubstr("subcommand is required"));
+  EXPECT_THAT(runWitan({"sim", "--nosuch"}).err, Not(HasSubstr("unknown command")));
 }
 
 TEST(Usage, AShareThatIsNoneIsAUsageError) {

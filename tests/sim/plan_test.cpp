@@ -229,6 +229,7 @@ TEST(PlanText, ErrorsNameTheLineAndTheMember) {
   const std::pair<std::string, std::string> bad[] = {
       {"", "an empty plan"},
       {"{\"at\":1,\"kind\":\"crash\"}", "line 1: a plan begins with"},
+      {"{\"plan\":1}", "line 1: a plan begins with"},
       {"{\"plan\":2,\"options\":{}}", "line 1: plan: a form of number 2"},
       {"{\"plan\":1,\"options\":{\"cluster\":{\"devices\":99}}}", "cluster.devices is 99"},
       {"{\"plan\":1,\"options\":{\"cluster\":{\"cats\":9}}}", "cats"},

@@ -186,7 +186,16 @@ TEST(Refused, WithFileAndLine) {
       {"[expect]\nprobes = [1]", "probes: expected a list of texts"},
       {"[[event]]\nkind = \"crash\"", "without \"at\""},
       {"[[event]]\nat = 5\nkind = \"crash\"", "mine.toml:2: at: expected a length of time in quotes"},
-      {"[[event]]\nat = \"5s\"\nkind = \"meteor\"", "mine.toml:3: kind: not a kind"},
+      {"[[event]]\nat = \"5s\"\nkind = \"meteor\"", "mine.toml:3: kind: not a kind of event: \"meteor\""},
+      {"[[event]]\nat = \"5s\"\nkind = 7", "mine.toml:3: kind: expected a text"},
+      {"\ncluster = 3", "mine.toml:2: cluster: expected a table"},
+      {"\n[[event]]\nat = \"5s\"\nkind = \"isolate\"", "mine.toml:2: isolate that lasts no time changes nothing"},
+      {"[[event]]\nat = \"5s\"\nkind = \"cut\"\nlasts = \"9s\"\ndevice = 1\nother = 1",
+       "mine.toml:1: cut is between two devices, and both are 1"},
+      {"[[event]]\nat = \"5s\"\nkind = \"crash\"\ndevice = 5",
+       "mine.toml:4: device: there is no device 5 among 5 devices"},
+      {"[[event]]\nat = \"5s\"\nkind = \"retire\"\nother = 9\n[cluster]\ndevices = [3, 9]",
+       "mine.toml:4: other: there is no device 9 among 9 devices"},
       {"[[event]]\nat = \"5s\"\nkind = \"crash\"\nwho = 1", "mine.toml:4: unknown key \"who\""},
       {"[[event]]\nat = \"5s\"\nkind = \"crash\"\nwho = -1", "mine.toml:4: \"who\""},
       {"[event]\nat = \"5s\"", "expected tables of the form [[event]]"},
@@ -200,6 +209,8 @@ TEST(Refused, WithFileAndLine) {
     ASSERT_FALSE(scenario.ok()) << text;
     EXPECT_THAT(scenario.error().message, HasSubstr(message)) << text;
   }
+  EXPECT_THAT(parsed("[[event]]\nat = \"5s\"\nkind = \"isolated\"").error().hint, HasSubstr(", isolate, "));
+  EXPECT_TRUE(parsed("[[event]]\nat = \"5s\"\nkind = \"crash\"\ndevice = 8\n[cluster]\ndevices = [3, 9]").ok());
   EXPECT_THAT(parsed("extends = \"other\"", "extends = \"other\"").error().message, HasSubstr("more than 8"));
   EXPECT_THAT(parsed("extends = \"other\"", "\n\nx = 1").error().message, HasSubstr("other:3: unknown key"));
   const auto drawn = drawOptions(*parsed("[cluster]\ndevices = [40, 50]"), 1);

@@ -128,6 +128,34 @@ TEST_F(Doctor, NamesTheProcessThatHoldsAStoreAndThePortThatIsTaken) {
   EXPECT_NE(what.find(node.address()), std::string::npos) << what;
 }
 
+TEST_F(Doctor, MissesTheLedgersOfADeviceThatKeepsThem) {
+  fs::remove_all(node.dir() + "/ledgers");
+  std::string what;
+  EXPECT_EQ(level("ledgers", &what), CheckLevel::fail);
+  EXPECT_NE(what.find("restore it from a backup"), std::string::npos) << what;
+  // Before its first start a device has none of the three.
+  for (const char* name : {"journal", "agents", "writer"}) fs::remove_all(node.dir() + "/" + name);
+  EXPECT_EQ(level("stores"), CheckLevel::ok);
+}
+
+TEST_F(Doctor, SaysOnceWhatToDoAboutAKeyThatIsGone) {
+  fs::remove(node.dir() + "/device.key");
+  const Finished refused = node.run({"up"});
+  EXPECT_NE(refused.err.find("restore it from a backup with keys"), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.err.find("witan init"), std::string::npos) << refused.err;
+  int said = 0;
+  for (const DoctorCheck& check : examine(node.dir(), true, kNow)) said += check.name == "device.key";
+  EXPECT_EQ(said, 1);
+}
+
+TEST_F(Doctor, TellsAnAddressThatIsNotThisMachinesFromOneThatIsTaken) {
+  scratch.write("one/witan.toml", "[node]\nlisten = [\"192.0.2.1:7600\"]\n");
+  std::string what;
+  EXPECT_EQ(level("address", &what), CheckLevel::fail);
+  EXPECT_NE(what.find("no address of this machine"), std::string::npos) << what;
+  EXPECT_EQ(what.find("another program"), std::string::npos) << what;
+}
+
 std::string unpacked(const std::string& file) {
   gzFile in = gzopen(file.c_str(), "rb");
   std::string out, piece(65536, '\0');
