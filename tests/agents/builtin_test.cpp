@@ -167,6 +167,33 @@ TEST(DisclosurePublisher, ReadsTheListToItsEnd) {
   EXPECT_TRUE(output<Finish>(stuck).failed);
 }
 
+// Version 2 kept what waits in its slot: each gets an entry, some a run.
+TEST(VerifiedIntake, WhatAnOlderVersionKeptGetsEntries) {
+  const Agent& agent = *findAgent("verified-intake");
+  json::array kept;
+  for (int n = 0; n < 40; ++n) kept.push_back(json::array{"proj", "F" + std::to_string(n)});
+  const json::object slots{{"extension", {{"waiting", kept}}}};
+  Turn turn = agent.step(nullptr, {InputKind::wake, json::object{{"nowMs", 5'000}, {"slots", slots}}});
+  std::size_t seen = 0;
+  while (std::holds_alternative<Looks>(turn.output)) {
+    json::array answers;
+    for (const Look& look : std::get<Looks>(turn.output)) {
+      seen += look.tool == "slice.read";
+      answers.push_back(json::object{{"tool", look.tool}, {"ok", false}, {"error", "not now"}});
+    }
+    turn = agent.step(turn.sigma, {InputKind::observation, std::move(answers)});
+  }
+  EXPECT_EQ(seen, 32u);
+  const Actions& actions = output<Actions>(turn);
+  ASSERT_EQ(actions.size(), 32u);
+  for (const replication::PlanAction& action : actions) EXPECT_EQ(action.toolName, "journal.put");
+  const Turn done = agent.step(turn.sigma, {InputKind::results, json::array{}});
+  const Finish& finish = output<Finish>(done);
+  ASSERT_EQ(finish.slots.size(), 1u);
+  EXPECT_EQ(finish.slots[0].value.at("waiting").as_array().size(), 8u);
+  EXPECT_EQ(finish.nextWakeAtMs, 6'000);
+}
+
 TEST(FollowUp, RemindsOnceOfWhatIsOverdue) {
   const Agent& followUp = *findAgent("follow-up");
   const Turn woken = wake(followUp, R"({"nowMs":1000})");

@@ -93,7 +93,7 @@ TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
   setup.domains = {"verification"};
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   Owner owner(setup);
-  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(kFinding)));
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::testing::kReproducedFinding)));
   owner.pass(1'000);
   owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
                                 *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));

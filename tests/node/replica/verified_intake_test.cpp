@@ -142,9 +142,9 @@ class Lab {
   std::int64_t ms_ = 1'774'252'800'000;
 };
 
-// kBody with findings "F1" to "F{n}" alike.
+// witan::testing::kReproducedFinding with findings "F1" to "F{n}" alike.
 std::string bodyOf(int findings) {
-  json::object body = parseJson(kBody)->get_object();
+  json::object body = parseJson(witan::testing::kReproducedFinding)->get_object();
   for (auto& [field, cells] : body)
     for (int n = 2; n <= findings; ++n) {
       const std::string f = "F" + std::to_string(n);
