@@ -217,7 +217,7 @@ TEST(BadOptions, AreUsageErrorsOrNameTheCause) {
   expectError(runWitan({"run", "--domain", "none", "--events", "-", "--store", scratch / "s"}), "no domain \"none\"");
   EXPECT_FALSE(fs::exists(scratch / "s"));
   for (const char* ttl : {"", "7", "P", "-P1D", "PT0S", "P1Y", "P99999999999999999999D"})
-    if (*ttl != '\0') expectError(runWitan(budget("-", {"--pending-ttl", ttl})), "--pending-ttl");
+    if (*ttl != '\0') expectError(runWitan(budget("-", {"--pending-ttl", ttl})), "--pending-ttl", kExitUsage);
   expectError(runWitan(budget("-", {"--counselor", "\xff"})), "counselor");
   expectError(runWitan(budget("-", {"--counselor", std::string(300, 'c')})), "counselor");
   const Finished json = runWitan({"run", "--domain", "none", "--events", "-", "--json"});

@@ -62,9 +62,9 @@ TEST(ControlInput, ABackupGoesToAnAbsolutePathWithoutNul) {
   EXPECT_EQ(refusal({{"to", before + std::string("\0after", 6)}}), "to: a path has no NUL byte");
   EXPECT_FALSE(std::filesystem::exists(before));
   EXPECT_EQ(refusal({{"to", "somewhere"}}), "to: expected the absolute path of a new folder");
-  EXPECT_EQ(refusal({{"to", ""}}), "to: expected the absolute path of a new folder");
+  EXPECT_EQ(refusal({{"to", ""}}), "to is empty");
   EXPECT_EQ(refusal({{"to", 7}}), "to is no string");
-  EXPECT_EQ(refusal({}), "to: expected the absolute path of a new folder");
+  EXPECT_EQ(refusal({}), "to: there is none");
 }
 
 TEST(ControlInput, ANameIsOneLineAndNoId) {
