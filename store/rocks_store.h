@@ -1,9 +1,9 @@
 // The durable store: RocksDB in a folder, one column family, one process at a time.
 //
 // Recovery is point-in-time: the write-ahead log is read up to its first damaged record. After a power loss that is
-// exactly S4. The price: damage in the middle of a log (a bad disk) drops what follows it. Such a log is kept aside first
-// (store/wal_damage.h), and keptDamage() says so.
-// Besides RocksDB's files the folder holds WITAN_FORMAT, the version of this layout; files of others are left alone.
+// exactly S4. The price: damage in the middle of a log (a bad disk) drops what follows it. Such a log is kept aside
+// first (store/wal_damage.h), and keptDamage() says so. Besides RocksDB's files the folder holds WITAN_FORMAT, the
+// version of this layout; files of others are left alone.
 #pragma once
 
 #include <cstddef>
