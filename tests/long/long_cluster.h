@@ -32,15 +32,18 @@ class LongCluster {
   }
 
   // Whether all run and are connected. Then each owns something, at least with the embedded engine.
-  bool start() {
-    if (etcd_ && !etcd_->ready()) return false;
+  // What did not come up, with the words of who should have; empty: all is there.
+  std::string start() {
+    if (etcd_ && !etcd_->ready()) return "etcd has no majority that answers";
     const std::vector<std::string> hidden{"--advertise", kHidden};
-    if (nodes_[0].init(kPartitions, hidden).exitCode != 0 || !nodes_[0].up()) return false;
-    for (std::size_t i = 1; i < kNodes; ++i) {
-      const std::string token = nodes_[0].invite({"--address", nodes_[0].address()});
-      if (nodes_[i].join(token, hidden).exitCode != 0 || !nodes_[i].up()) return false;
+    for (std::size_t i = 0; i < kNodes; ++i) {
+      const auto made = i == 0 ? nodes_[0].init(kPartitions, hidden)
+                               : nodes_[i].join(nodes_[0].invite({"--address", nodes_[0].address()}), hidden);
+      if (made.exitCode != 0) return nodes_[i].name() + " is not enrolled: " + made.err;
+      if (!nodes_[i].up()) return nodes_[i].name() + " does not start: " + nodes_[i].log();
     }
-    return allConnected() && (etcd_ || spread());
+    if (!allConnected()) return "not everybody is connected";
+    return etcd_ || spread() ? "" : "the partitions are not spread";
   }
   bool allConnected() const {
     return until([&] {

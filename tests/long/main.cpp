@@ -36,8 +36,8 @@ class Run {
     const auto began = std::chrono::steady_clock::now();
     const auto end = began + seconds(static_cast<std::int64_t>(order_.minutes * 60)) - kEnd;
     LongCluster cluster(etcd_);
-    if (!cluster.start()) {
-      wrong("the cluster did not start");
+    if (const std::string why = cluster.start(); !why.empty()) {
+      wrong("the cluster did not start: " + why);
       return keepWhatHelps(cluster);
     }
     Trouble trouble(cluster, order_.seed * 2 + (etcd_ ? 1 : 0));

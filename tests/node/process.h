@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <functional>
@@ -34,18 +35,24 @@ inline bool until(const std::function<bool()>& so, std::chrono::seconds patience
   return true;
 }
 
-// A port of 127.0.0.1 that nobody has just now.
+// A port of 127.0.0.1 that nobody has just now, and that no outgoing connection of another test gets before it is used:
+// those come from 32768 on.
 inline std::uint16_t freePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  WITAN_CHECK(fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 &&
-                  getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0,
-              "a port");
-  close(fd);
-  return ntohs(at.sin_port);
+  static std::atomic<unsigned> drawn{static_cast<unsigned>(getpid()) * 131};
+  for (int tries = 0; tries < 1'000; ++tries) {
+    const auto port = static_cast<std::uint16_t>(10'000 + drawn++ % 22'000);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    WITAN_CHECK(fd >= 0, "a socket");
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const bool free = bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+    close(fd);
+    if (free) return port;
+  }
+  WITAN_CHECK(false, "a port");
+  return 0;
 }
 
 inline std::string freeAddress() { return "127.0.0.1:" + std::to_string(freePort()); }
