@@ -174,7 +174,11 @@ Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& rec
   options.freshTag = randomTag;
   WITAN_TRY(highWater, record.read());
   if (highWater && highWater->ok())
-    if (const Status there = checkStoresThere(dir, **highWater); !there.ok()) highWater.emplace(there.error());
+    if (const Status there = checkStoresThere(dir, **highWater); !there.ok()) {
+      // Durably, before the stores are made: a start that fails after that must not take them for the old ones.
+      WITAN_DO(record.discard(there.error().message));
+      highWater.emplace(there.error());
+    }
   options.highWater = std::move(highWater);
   return options;
 }

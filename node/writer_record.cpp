@@ -17,6 +17,11 @@ Result<std::optional<Result<HighWater>>> WriterRecord::read() {
   return std::optional<Result<HighWater>>(std::move(parsed));
 }
 
+Status WriterRecord::discard(std::string_view why) {
+  record_ = {};
+  return replaceFile(file_, "discarded: " + std::string(why) + "\n", 0644);
+}
+
 void WriterRecord::opened(const LocalReplica& replica) {
   // A new writer has nothing in the stores yet, whatever they hold of the one before.
   if (!replica.incarnation().newIncarnation()) durable_ = replica.highWater();

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "replication/local_replica.h"
 
@@ -23,6 +24,8 @@ class WriterRecord {
 
   // None: there is no such file. What cannot be understood is a value too. Errors: of reading.
   Result<std::optional<Result<replication::HighWater>>> read();
+  // Not to be believed any more, durably: what it speaks of is gone. Whoever reads it next finds it damaged.
+  Status discard(std::string_view why);
   void opened(const replication::LocalReplica& replica);
   Status lease(const replication::LocalReplica& replica);
   void flushed(const replication::LocalReplica& replica);

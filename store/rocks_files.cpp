@@ -81,6 +81,15 @@ std::string traceOfData(const fs::path& dir, std::error_code& error) {
 
 }  // namespace
 
+Status syncFile(const fs::path& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return osError("opening", file, errno);
+  const bool synced = fsync(fd) == 0;
+  const int error = errno;
+  close(fd);
+  return synced ? okStatus() : Status(osError("syncing", file, error));
+}
+
 // Written beside, then renamed.
 Status writeDurably(const fs::path& file, std::string_view content) {
   const fs::path temporary = file.string() + ".new";

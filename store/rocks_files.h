@@ -20,6 +20,8 @@ Status prepareRocksFolder(const std::filesystem::path& dir, bool create);
 // A small file of the folder. Complete or absent, also after a crash.
 Status writeDurably(const std::filesystem::path& file, std::string_view content);
 
+Status syncFile(const std::filesystem::path& file);
+
 // `doing` ends where the path follows: "reading from".
 Error rocksError(const rocksdb::Status& status, const std::string& doing, const std::string& where);
 

@@ -58,19 +58,24 @@ std::size_t nextCandidate(std::string_view block, std::size_t at) {
 // Goes through the logs in their order, block by block.
 class Search {
  public:
-  void begin(const fs::path& log) { log_ = log, offset_ = 0, open_ = false; }
+  void begin(const fs::path& log) { log_ = log, offset_ = 0, open_ = false, zeroes_.reset(); }
 
   void block(std::string_view block) {
     std::size_t at = 0;
     while (block.size() - at >= kHeaderBytes) {
       if (const auto record = recordAt(block, at)) {
+        if (zeroes_) damagedAt(*zeroes_);
         take(record->type);
         at += record->bytes;
         continue;
       }
-      if (!found_) found_ = {log_, offset_ + at, 0};
       open_ = false;
-      at = nextCandidate(block, at);  // its length may be what is damaged
+      const std::size_t next = nextCandidate(block, at);  // its length may be what is damaged
+      if (next < block.size())
+        damagedAt(zeroes_.value_or(offset_ + at));
+      else if (!zeroes_)
+        zeroes_ = offset_ + at;
+      at = next;
     }
     offset_ += block.size();
   }
@@ -78,6 +83,9 @@ class Search {
   std::optional<WalDamage> result() const { return found_ && found_->behind > 0 ? found_ : std::nullopt; }
 
  private:
+  void damagedAt(std::uint64_t offset) {
+    if (!found_) found_ = {log_, offset, 0};
+  }
   // A write is one full record, or a first, middles and a last.
   void take(RecordType type) {
     const bool ends = type == kFull || (type == kLast && open_);
@@ -88,6 +96,8 @@ class Search {
   fs::path log_;
   std::uint64_t offset_ = 0;
   bool open_ = false;  // a write has begun, and is whole so far
+  // Where zeroes begin: the end of a log that was laid out ahead of its records, if nothing of this log follows.
+  std::optional<std::uint64_t> zeroes_;
   std::optional<WalDamage> found_;
 };
 
@@ -108,13 +118,13 @@ Result<std::vector<fs::path>> logsOf(const fs::path& dir) {
   return logs;
 }
 
-std::string sentence(const WalDamage& damage, const fs::path& kept) {
+std::string sentence(const WalDamage& damage, const fs::path& kept, const Status& copied) {
   return damage.log.string() + " is damaged at byte " + std::to_string(damage.at) + ", and " +
          std::to_string(damage.behind) +
          " whole writes stand behind that: this device went on without them (a bad disk, or a power loss that wrote "
          "pages "
-         "out of order). What others have of them comes back. The log is kept as " +
-         kept.string();
+         "out of order). What others have of them comes back. The log " +
+         (copied.ok() ? "is kept as " + kept.string() : "could not be kept (" + copied.error().message + ")");
 }
 
 }  // namespace
@@ -144,8 +154,10 @@ Status keepDamagedLog(const fs::path& dir) {
   std::error_code error;
   if (fs::exists(words, error)) return okStatus();
   fs::copy_file(damage->log, kept, fs::copy_options::overwrite_existing, error);
-  if (error) return ioFailed("keeping a copy of " + damage->log.string() + " failed (" + error.message() + ")");
-  return writeDurably(words, sentence(*damage, kept) + "\n");  // last: it says that the copy is there
+  const Status copied = error ? Status(ioFailed(error.message())) : syncFile(kept);
+  // Last: it says whether the copy is there. A disk that is too full for it does not keep the store from opening.
+  const Status said = writeDurably(words, sentence(*damage, kept, copied) + "\n");
+  return copied.ok() ? said : okStatus();
 }
 
 std::vector<std::string> keptDamage(const fs::path& dir) {

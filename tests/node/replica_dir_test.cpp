@@ -8,6 +8,8 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "node/commands/cli.h"
+#include "node/replica_dir.h"
+#include "node/writer_record.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {
@@ -187,6 +189,25 @@ TEST(Incarnation, AStoreThatIsGoneIsSaid) {
 }
 
 // The whole directory restored, its record too: only a peer can know.
+// A start that fails after it has made the store again (its port is taken, say) leaves what looks like a store.
+TEST(Incarnation, AStoreThatIsGoneStaysSoThroughAStartThatFails) {
+  Garden garden;
+  const Replica laptop = garden.join("laptop");
+  note(laptop, "a", "1");
+  const std::string lines = "witan highwater 1\nwriter " + laptop.writer() + "\nlease journal/main 0 4096\n";
+  std::ofstream(laptop.dir() + "/writer") << lines << "sha256 " << toHex(sha256(lines)) << "\n";
+  fs::remove_all(laptop.dir() + "/journal");
+  for (int start = 0; start < 2; ++start) {
+    WriterRecord record(laptop.dir());
+    const auto options = readReplicaOptions(laptop.dir(), record);
+    ASSERT_TRUE(options.ok()) << options.error().message;
+    ASSERT_TRUE(options->highWater.has_value());
+    EXPECT_FALSE(options->highWater->ok()) << "start " << start;
+    fs::create_directories(laptop.dir() + "/journal");
+    std::ofstream(laptop.dir() + "/journal/CURRENT") << "MANIFEST-000001\n";
+  }
+}
+
 TEST(Incarnation, ARestoredDirectoryIsNoticedByTheNextPeer) {
   Garden garden;
   const Replica laptop = garden.join("laptop"), phone = garden.join("phone");

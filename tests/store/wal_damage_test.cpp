@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -60,6 +61,25 @@ TEST(WalDamage, AWholeLogHasNone) {
     Killed killed(preallocate, 3000);  // several blocks
     EXPECT_FALSE(findWalDamage(killed.dir()).value().has_value());
   }
+}
+
+// A kill while a memory table is written out: the old log still ends in the zeroes that were laid out for it.
+TEST(WalDamage, TheNextLogStandsBehindNoDamage) {
+  Killed killed(true);
+  for (const auto& entry : fs::directory_iterator(killed.dir()))
+    if (entry.path().extension() == ".log") fs::copy(entry.path(), killed.dir() / "900000.log");
+  EXPECT_FALSE(findWalDamage(killed.dir()).value().has_value());
+  killed.turn(killed.end() / 2);
+  EXPECT_TRUE(findWalDamage(killed.dir()).value().has_value());
+}
+
+// Pages that did not reach the disk, with later ones that did.
+TEST(WalDamage, AHoleIsDamage) {
+  Killed killed(true, 3000);
+  std::string bytes = killed.bytes();
+  std::fill_n(bytes.begin() + 40'000, 40'000, '\0');
+  killed.leave(bytes);
+  ASSERT_TRUE(findWalDamage(killed.dir()).value().has_value());
 }
 
 TEST(WalDamage, ATornEndIsNone) {
