@@ -122,8 +122,7 @@ std::string sentence(const WalDamage& damage, const fs::path& kept, const Status
   return damage.log.string() + " is damaged at byte " + std::to_string(damage.at) + ", and " +
          std::to_string(damage.behind) +
          " whole writes stand behind that: this device went on without them (a bad disk, or a power loss that wrote "
-         "pages "
-         "out of order). What others have of them comes back. The log " +
+         "pages out of order). What others have of them comes back. The log " +
          (copied.ok() ? "is kept as " + kept.string() : "could not be kept (" + copied.error().message + ")");
 }
 
@@ -155,9 +154,8 @@ Status keepDamagedLog(const fs::path& dir) {
   if (fs::exists(words, error)) return okStatus();
   fs::copy_file(damage->log, kept, fs::copy_options::overwrite_existing, error);
   const Status copied = error ? Status(ioFailed(error.message())) : syncFile(kept);
-  // Last: it says whether the copy is there. A disk that is too full for it does not keep the store from opening.
-  const Status said = writeDurably(words, sentence(*damage, kept, copied) + "\n");
-  return copied.ok() ? said : okStatus();
+  // Last: it says whether the copy is there. Without a copy the store opens; without these words nobody would be told.
+  return writeDurably(words, sentence(*damage, kept, copied) + "\n");
 }
 
 std::vector<std::string> keptDamage(const fs::path& dir) {

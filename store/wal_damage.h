@@ -26,7 +26,8 @@ struct WalDamage {
 // Reads all logs of the folder, which no process has open. O(their bytes); a damaged block is searched byte by byte.
 Result<std::optional<WalDamage>> findWalDamage(const std::filesystem::path& dir);
 
-// Copies such a log aside, durably. None: nothing to do, or that very log has been kept before.
+// Copies such a log aside, durably; nothing to do if there is none, or that very log has been kept before. Errors: of
+// reading, and of writing the sentence, which also says if the copy could not be made.
 Status keepDamagedLog(const std::filesystem::path& dir);
 
 // The sentences of what was kept, by the names of their files. For operators; they go when somebody deletes the files.
