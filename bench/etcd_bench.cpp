@@ -63,7 +63,7 @@ class Node {
     events.received = [this](const EtcdAnswer& answer) { replica().etcdReceived(answer, nowIs()), touch(); };
     gateway_ = std::make_unique<EtcdGateway>(loop, log_, options, std::move(events));
     gateway_->start();
-    tickAgain();
+    touch();
   }
 
   Replica& replica() { return dir_->replica(); }
@@ -83,6 +83,7 @@ class Node {
       if (onAnswer) rounds.push_back(1e3 * watch.seconds());
       for (const Answered& answered : effects.answers)
         if (onAnswer) onAnswer(answered.answer);
+      wakeUp();
     });
   }
   bool ownsAll() {
@@ -102,13 +103,19 @@ class Node {
   }
 
  private:
-  void tickAgain() {
-    loop_.after(20, [this] { touch(), tickAgain(); });
+  // As Daemon::armTimer.
+  void wakeUp() {
+    if (timer_ != 0) loop_.cancel(timer_);
+    timer_ = loop_.after(std::clamp<std::int64_t>(replica().nextTickMs() - net::Loop::nowMs(), 1, 20), [this] {
+      timer_ = 0;
+      touch();
+    });
   }
   net::Loop& loop_;
   Log log_;
   std::unique_ptr<NodeDir> dir_;
   std::unique_ptr<EtcdGateway> gateway_;
+  net::Loop::TimerId timer_ = 0;
   bool due_ = false;
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t kTickMs = 10'000;
 constexpr std::int64_t kTellMs = 60'000;
-constexpr std::int64_t kSyncMs = 10;  // batches that etcd holds are synced no more often
+constexpr std::int64_t kSyncMs = 10;      // batches that etcd holds are synced no more often
+constexpr std::int64_t kBusySyncMs = 40;  // and no less
 constexpr std::int64_t kStabiliseMs = 60'000;
 constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
 
@@ -284,14 +285,16 @@ Status Replica::flushLedgers() {
 }
 
 // What etcd holds is lost with no disk of this device, so nobody waits for its sync but those who are told of the copy.
-// Whether everything written is durable.
+// Whether everything written is durable. A round that has answers to give, or requests to decide, leaves the sync to the
+// next: etcd is at work then.
 Result<bool> Replica::flushHeld(Now now) {
+  const std::int64_t most = held_.empty() && !etcd_->hasWork() ? kSyncMs : kBusySyncMs;
   if (!held_.empty()) {
     WITAN_DO(stores_.ledgers.write(held_));
     held_.clear();
     unsynced_ = true;
   }
-  const bool due = unsynced_ && (!pending_.empty() || now.ms - syncedMs_ >= kSyncMs);
+  const bool due = unsynced_ && (!pending_.empty() || now.ms - syncedMs_ >= most);
   const bool alone = pending_.empty();
   WITAN_DO(flushLedgers());
   if (!due) return !unsynced_;

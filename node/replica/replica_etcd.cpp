@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
+constexpr std::size_t kShares = 2;                     // of what waits and is under way; each in a transaction
+constexpr std::size_t kLeastShare = 32;                // fewer are not worth one of their own
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kLookAgainMs = 1'000;
 constexpr std::int64_t kTakenMs = 250;  // until a request that is not answered goes into the outbox
@@ -126,6 +128,7 @@ void EtcdOwner::turnAway(const std::string& partition, Owned& owned) {
 void EtcdOwner::decide(Now now) {
   const bool outOfReach = now.ms - engine_.lastHeardMs() > kEtcdSilenceMs;
   again_ = false;
+  share_ = share();
   for (auto& [id, owned] : owned_) {
     if (outOfReach) turnAway(id, owned);
     if (replica_.reopen_.contains(id)) continue;
@@ -139,6 +142,18 @@ void EtcdOwner::decide(Now now) {
     }
     owned.shown = owned.shown || shows(host);
   }
+  again_ = again_ || (share_ == 0 && hasWork());
+}
+
+// If everything that waits went with one transaction, all who propose would wait for its answer, propose, and wait
+// again: etcd and this device would work in turns.
+std::size_t EtcdOwner::share() const {
+  std::size_t all = 0;
+  for (const auto& [id, owned] : owned_) {
+    all += owned.queue.size();
+    for (const Under& under : owned.under) all += under.requests;
+  }
+  return std::max(kLeastShare, (all + kShares - 1) / kShares);
 }
 
 void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
@@ -146,7 +161,7 @@ void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
   const std::uint64_t last = host.epoch().number;
   host.openEpoch({last + 1, replica_.ownerName()},
                  last == 0 ? kernel::EpochCause::founding : kernel::EpochCause::succession, now.wall, "by etcd");
-  commit(host, owned, now);
+  commit(host, owned, 0, now);
 }
 
 // A few transactions at a time, so that what comes meanwhile is decided, and sent, together. A snapshot needs a copy
@@ -167,12 +182,13 @@ bool EtcdOwner::rests(const PartitionHost& host, const Owned& owned, Now now) {
 void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
   if (!replica_.owns(host)) return turnAway(host.id(), owned);  // a later epoch is known already
   if (!mayCommit(host) || rests(host, owned, now)) return;
-  if (!expire(host, owned, now) && owned.queue.empty()) return;
+  if (!expire(host, owned, now) && (owned.queue.empty() || share_ == 0)) return;
   const std::size_t decided = decideSome(host, owned, now);
+  share_ -= decided;
   if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided);
   for (std::size_t i = 0; i < decided; ++i) owned.queued.erase(queueKey(owned.queue[i].from, owned.queue[i].request));
   owned.queue.erase(owned.queue.begin(), owned.queue.begin() + static_cast<std::ptrdiff_t>(decided));
-  commit(host, owned, now);
+  commit(host, owned, decided, now);
 }
 
 // Many may be due at once: one after the other, until the batch is full. The rest follow with the next.
@@ -207,7 +223,7 @@ void EtcdOwner::expireOthers(PartitionHost& host, Owned& owned, std::size_t most
 std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
   const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
   std::size_t decided = 0;
-  while (decided < owned.queue.size() && host.partition().openBatchBytes() < most) {
+  while (decided < std::min(share_, owned.queue.size()) && host.partition().openBatchBytes() < most) {
     const Waiting& waiting = owned.queue[decided];
     const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, limit_ / 2);
     if (alone && host.partition().hasOpenBatch()) break;
@@ -248,17 +264,22 @@ void EtcdOwner::undoExpiry(PartitionHost& host, Owned& owned) {
        tooLargeWords("the expiry of entry " + std::to_string(owned.expiring), host.partition().openBatchBytes())});
 }
 
-void EtcdOwner::commit(PartitionHost& host, Owned& owned, Now now) {
+void EtcdOwner::commit(PartitionHost& host, Owned& owned, std::size_t requests, Now now) {
   if (std::exchange(owned.shown, false)) owned.aheadMs = now.ms;
   owned.expireMost = ~std::size_t{0};
   PartitionHost::Ahead ahead = host.takeAhead();
-  owned.rows.push_back(std::move(ahead.rows));
+  owned.under.push_back({std::move(ahead.rows), requests});
   engine_.commit(host.id(), ahead.number, std::move(ahead.value), now.ms);
 }
 
 void EtcdOwner::reopen(const std::string& partition) {
   replica_.reopen_[partition] = std::nullopt;
   again_ = true;
+}
+
+bool EtcdOwner::hasWork() const {
+  if (engine_.transactions() >= options_.transactions) return false;
+  return std::any_of(owned_.begin(), owned_.end(), [](const auto& entry) { return !entry.second.queue.empty(); });
 }
 
 bool EtcdOwner::quiet() const {
@@ -299,9 +320,9 @@ void EtcdOwner::onCommitted(const std::string& partition) {
   Owned& owned = owned_[partition];
   const std::size_t epochs = host.position().epochs.size();
   host.settle();
-  const store::WriteBatch& rows = owned.rows.front();
+  const store::WriteBatch& rows = owned.under.front().rows;
   for (std::size_t i = 0; i < rows.size(); ++i) replica_.held_.put(rows.op(i).key, rows.op(i).value);
-  owned.rows.pop_front();
+  owned.under.pop_front();
   if (host.position().epochs.size() == epochs) return;
   replica_.learnFrom(host, epochs);
   replica_.hurry_ = true;  // also if a peer, quicker than etcd's answer, has told of the epoch before
@@ -310,7 +331,7 @@ void EtcdOwner::onCommitted(const std::string& partition) {
 void EtcdOwner::onLost(const std::string& partition, bool discard) {
   Owned& owned = owned_[partition];
   owned.granted = false;
-  owned.rows.clear();
+  owned.under.clear();
   turnAway(partition, owned);
   const bool undo = std::exchange(owned.undo, false);
   if (discard || undo) reopen(partition);
@@ -323,7 +344,7 @@ void EtcdOwner::onTooLarge(const std::string& partition, std::size_t bytes) {
   replica_.notices_.push_back(
       {"tooLarge", partition, "etcd does not take a batch of " + std::to_string(bytes) + " bytes"});
   Owned& owned = owned_[partition];
-  owned.rows.clear();
+  owned.under.clear();
   owned.undo = false;
   turnAway(partition, owned);
   reopen(partition);

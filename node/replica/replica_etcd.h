@@ -1,7 +1,8 @@
 // EtcdOwner: what a replica does about its partitions when etcd gives them their owners (node/replica/etcd_engine.h).
 //
-// Requests for partitions that this device owns wait here while enough batches are under way; then all of them, of all
-// partitions, are decided together and share a transaction. What this device's own people ask of such a partition takes
+// Requests for partitions that this device owns wait here while enough batches are under way; then they are decided
+// together, of all partitions, and share a transaction: all of them, or under load a share of what waits and is under
+// way, so that the next share is decided, and travels, while etcd works at this one. What this device's own people ask of such a partition takes
 // no place in the outbox, unless its decision takes long: then, or if the partition is lost, it gets the one that was
 // kept for it.
 //
@@ -67,12 +68,18 @@ class EtcdOwner final : EtcdCopies {
   // When decide() or park() has something to do without an event.
   std::optional<std::int64_t> nextMs() const;
   bool quiet() const;
+  // Requests wait, and the next decide() takes some.
+  bool hasWork() const;
 
  private:
   struct Waiting {
     Request request;
     std::string from;
     bool alone = false;  // it shares no batch
+  };
+  struct Under {
+    store::WriteBatch rows;
+    std::size_t requests = 0;
   };
   struct Owned {
     bool granted = false;      // the epoch is to begin
@@ -86,7 +93,7 @@ class EtcdOwner final : EtcdCopies {
     std::int64_t lookMs = 0;                   // when there are such: the others are looked through again
     std::vector<Waiting> queue;
     std::set<std::string, std::less<>> queued;  // who asks and operation id
-    std::deque<store::WriteBatch> rows;         // of the batches that are being committed
+    std::deque<Under> under;                    // the batches that are being committed
   };
   // A request of this device that is not in its outbox.
   struct Taken {
@@ -102,13 +109,14 @@ class EtcdOwner final : EtcdCopies {
   void onCommitted(const std::string& partition) override;
   void onLost(const std::string& partition, bool discard) override;
   void onTooLarge(const std::string& partition, std::size_t bytes) override;
+  std::size_t share() const;
   void decideQueue(PartitionHost& host, Owned& owned, Now now);
   void begin(PartitionHost& host, Owned& owned, Now now);
   std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
   void undo(PartitionHost& host, Owned& owned, std::size_t last);
   bool mayCommit(const PartitionHost& host) const;
   bool rests(const PartitionHost& host, const Owned& owned, Now now);
-  void commit(PartitionHost& host, Owned& owned, Now now);
+  void commit(PartitionHost& host, Owned& owned, std::size_t requests, Now now);
   bool expire(PartitionHost& host, Owned& owned, Now now);
   void expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now);
   void undoExpiry(PartitionHost& host, Owned& owned);
@@ -127,7 +135,8 @@ class EtcdOwner final : EtcdCopies {
   std::set<std::string, std::less<>> lost_;                 // partitions of which taken_ has nothing to expect
   std::vector<Turned> turned_;
   std::vector<PartitionHost::Release> refused_;
-  bool again_ = false;  // a copy is to be opened again
+  std::size_t share_ = 0;  // requests that this round may decide yet
+  bool again_ = false;     // a copy is to be opened again, or a share waits for the next round
 };
 
 }  // namespace witan::node
