@@ -1,7 +1,8 @@
 // Book: what clients and agents did and were told, kept by the world for the checkers.
 //
 // Times are simulated. A write counts as durable from the moment in which its device's disk has it; a request as
-// accepted likewise. What a device could lose without breaking a promise (its disk was lost, or went back) is marked.
+// accepted likewise. What a device could lose without breaking a promise (its disk was lost, or went back; it stopped
+// before a request was accepted) is marked.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct BookedRequest {
   node::Request request;
   node::Answer answer;
   bool plain = false;       // a proposal as agents make them: nothing in it to be refused
-  bool inOutbox = false;    // its device does not decide about it
+  bool inOutbox = false;    // its device did not decide about it at once
+  bool outlasts = false;    // a freeze of its entity
   bool accepted = false;    // durably
   bool answerLost = false;  // the answer was there, and died with the device before the client had it
   bool mayBeLost = false;
@@ -92,12 +94,18 @@ class Book {
     });
   }
 
-  // A device's disk has everything that it wrote up to now, or its memory is gone.
-  void madeDurable(std::uint32_t device) {
+  // A device's disk has everything that it wrote up to now, and of the requests those that `saved`.
+  template <class Saved>
+  void madeDurable(std::uint32_t device, Saved saved) {
     for (auto& [writes, n] : desk(device).fresh) (*writes)[n].durable = true;
-    for (const std::size_t n : desk(device).unsaved) requests_[n].accepted = true;
-    forgot(device);
+    desk(device).fresh.clear();
+    std::erase_if(desk(device).unsaved, [&](std::size_t n) {
+      BookedRequest& request = requests_[n];
+      request.accepted = request.accepted || saved(request.request);
+      return request.accepted || request.returned || request.answerLost;
+    });
   }
+  // Its memory is gone.
   void forgot(std::uint32_t device) {
     desk(device).fresh.clear();
     desk(device).unsaved.clear();
@@ -106,8 +114,8 @@ class Book {
   void stopped(std::uint32_t device) {
     forgot(device);
     std::erase_if(desk(device).open, [&](const auto& open) {
-      const BookedRequest& request = requests_[open.second];
-      return !request.inOutbox || !request.accepted;
+      BookedRequest& request = requests_[open.second];
+      return (!request.inOutbox || !request.accepted) && (request.mayBeLost = true);
     });
   }
   void diskLost(std::uint32_t device, Micros since, Micros now) {

@@ -91,7 +91,11 @@ void World::work(std::uint32_t device) {
   at.held.clear();
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);
   if (!drained.ok()) return fail(device, drained.error());
-  book_.madeDurable(device);
+  book_.madeDurable(device, [&](const node::Request& request) {
+    const auto& all = at.device->replica().outbox().all();
+    const auto found = all.find(request.operationId);
+    return found != all.end() && found->second.saved && found->second.request == request;
+  });
   rememberStanding(at);
   checkFenced(at);
   checkShown(at);

@@ -149,17 +149,17 @@ void World::checkLedgers() {
     }
 }
 
-// Checker "no-request-lost": whatever a device had taken on for good was answered.
+// Checker "no-request-lost": whatever a device had taken on, for good or while it ran, was answered.
 void World::checkRequests() {
   for (const BookedRequest& request : book_.requests()) {
-    if (request.inOutbox && request.returned && request.answer.kind == node::AnswerKind::frozen)
+    if (request.outlasts && request.returned && request.answer.kind == node::AnswerKind::frozen)
       return failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
                                            request.request.operationId +
                                            ", and was done with it when it heard that a proposal is pending");
-    if (request.inOutbox && request.accepted && !request.returned && !request.answerLost && !request.mayBeLost)
+    if (request.inOutbox && !request.returned && !request.answerLost && !request.mayBeLost)
       return failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
-                                           request.request.operationId +
-                                           " durably, nothing waits any more, and it was never answered");
+                                           request.request.operationId + (request.accepted ? " durably" : "") +
+                                           ", nothing waits any more, and it was never answered");
   }
 }
 

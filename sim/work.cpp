@@ -216,7 +216,10 @@ void World::submit(Seat& at, node::Request request, bool plain) {
   booked.device = at.device->index();
   booked.invoked = agenda_.now();
   booked.request = std::move(request);
-  booked.inOutbox = at.device->replica().outbox().all().contains(booked.request.operationId);
+  const auto& waiting = at.device->replica().outbox().all();
+  const auto taken = waiting.find(booked.request.operationId);
+  booked.inOutbox = taken != waiting.end();
+  booked.outlasts = booked.inOutbox && !taken->second.tellsFreeze;
   booked.plain = plain;
   book_.asked(std::move(booked));
 }

@@ -274,8 +274,7 @@ Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
   if (request.device.empty()) request.device = replica().device();  // as the one who answers sees it
   const std::uint64_t asked = fingerprintOf(request);
   // Whoever waits so briefly is told that it waits in the outbox: let it be there.
-  const bool brief = etcd_ && waitMs < kBriefWaitMs;
-  WITAN_DO(brief ? replica().enqueue(std::move(request), now()) : replica().submit(std::move(request), now()));
+  WITAN_DO(replica().submit(std::move(request), waitMs < kBriefWaitMs ? Keep::now : Keep::ifLate, now()));
   const auto at = waiting_.emplace(id, Waiting{std::move(done), 0, asked});
   at->second.timer = loop_.after(waitMs, [this, at] {
     const Done late = std::move(at->second.done);
@@ -341,6 +340,7 @@ void Daemon::stop(std::function<void()> done) {
   if (stopping_) return;
   stopping_ = true;
   log_.info("node", "stopping");
+  replica().keepRequests();
   if (failed_.ok()) (void)round();  // what was accepted is answered
   tellThoseWhoWait();
   peers_->close();

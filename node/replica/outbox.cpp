@@ -29,6 +29,7 @@ Status Outbox::load(const store::Reader& store) {
       status = corrupt("a request of the outbox stands under another id");
     if (!status.ok()) return false;
     waiting.place = nextPlace_++;
+    waiting.saved = true;
     due_.insert(dueOf(waiting));
     waiting_.emplace(std::string(key.substr(kRows.size())), std::move(waiting));
     return status.ok();
@@ -36,29 +37,46 @@ Status Outbox::load(const store::Reader& store) {
   return status;
 }
 
-Status Outbox::accept(const Request& request, std::int64_t nowMs, store::WriteBatch& out) {
+void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
+  if (std::exchange(waiting.saved, true) || mutated(Mutant::forgetOutbox)) return;
+  WordWriter words;
+  out.put(std::string(kRows) + waiting.request.operationId, words.message(waiting.request));
+}
+
+Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs,
+                                        store::WriteBatch& out) {
   if (Waiting* known = find(request.operationId)) {
-    if (known->request == request) return okStatus();
+    if (known->request == request && keep == Keep::now) save(*known, out);
+    if (known->request == request) return known;
     return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
   }
   if (waiting_.size() >= kMaxOutbox)
     return Error{ErrorCode::unavailable, "the outbox is full (" + std::to_string(kMaxOutbox) + " requests wait)",
                  "try again when their owners are back"};
-  if (!mutated(Mutant::forgetOutbox)) {
-    WordWriter words;
-    out.put(std::string(kRows) + request.operationId, words.message(request));
-  }
-  const Waiting& waiting =
-      waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
+  Waiting& waiting = waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
   due_.insert(dueOf(waiting));
-  return okStatus();
+  if (keep == Keep::now)
+    save(waiting, out);
+  else
+    late_.emplace_back(nowMs + kUnsavedMs, request.operationId);
+  return &waiting;
+}
+
+// (An id that was answered and came again meanwhile is saved early: no harm.)
+void Outbox::saveLate(std::int64_t nowMs, store::WriteBatch& out) {
+  for (; !late_.empty(); late_.pop_front()) {
+    Waiting* waiting = find(late_.front().second);
+    if (waiting == nullptr || waiting->saved) continue;
+    if (late_.front().first > nowMs) return;
+    save(*waiting, out);
+  }
 }
 
 bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   const auto at = waiting_.find(operationId);
   if (at == waiting_.end()) return false;
   if (mutated(Mutant::neverForget)) return true;
-  out.erase(std::string(kRows) + at->first);
+  if (at->second.saved) out.erase(std::string(kRows) + at->first);
   due_.erase(dueOf(at->second));
   waiting_.erase(at);
   return true;
@@ -101,7 +119,9 @@ std::vector<std::string> Outbox::due(std::int64_t nowMs) const {
 }
 
 std::optional<std::int64_t> Outbox::dueMs() const {
-  return due_.empty() ? std::nullopt : std::optional(due_.begin()->ms);
+  if (due_.empty()) return std::nullopt;
+  const std::int64_t due = due_.begin()->ms;
+  return late_.empty() ? due : std::min(due, late_.front().first);
 }
 
 }  // namespace witan::node

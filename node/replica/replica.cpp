@@ -324,7 +324,7 @@ Status Replica::drain(Now now, Effects& out) {
   drained_ = now;
   if (desk_) WITAN_DO(desk_->round(now, out));
   if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
-  if (etcd_) etcd_->park(now.ms);
+  outbox_.saveLate(now.ms, pending_);
   routeDue(now);
   for (auto& [id, host] : hosts_)
     if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);

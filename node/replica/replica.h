@@ -150,12 +150,16 @@ class Replica {
   // ---- agents and people of this device
   Result<replication::Dot> commit(replication::DatabaseName database, std::string_view scope,
                                   std::span<const replication::Write> writes);
-  // Hands a request to the owner of its entity, wherever that is, and keeps at it until it is answered. Ok: accepted;
-  // after the next drain() it is so durably. Errors: malformed, unknown domain, the outbox is full.
-  Status submit(Request request, Now now);
-  // The same, always by way of the outbox: the request also outlasts a freeze of its entity, however long a counselor
-  // takes.
+  // Hands a request to the owner of its entity, wherever that is, and keeps at it until it is answered. Ok: accepted,
+  // and unless it is answered, durably so: after the next drain(), or as Keep says. Errors: malformed, unknown domain,
+  // the outbox is full.
+  Status submit(Request request, Keep keep, Now now);
+  Status submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
+  // The same, always by way of the outbox and at once durable: the request also outlasts a freeze of its entity, however
+  // long a counselor takes.
   Status enqueue(Request request, Now now);
+  // This device stops: what it has accepted is durable after the next drain().
+  void keepRequests() { outbox_.saveAll(pending_); }
 
   // ---- operators
   // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life

@@ -17,7 +17,6 @@ constexpr std::size_t kShares = 2;                     // of what waits and is u
 constexpr std::size_t kLeastShare = 32;                // fewer are not worth one of their own
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kLookAgainMs = 1'000;
-constexpr std::int64_t kTakenMs = 250;  // until a request that is not answered goes into the outbox
 
 std::size_t sizeOf(const Request& request) {
   return request.action.size() + request.text.size() + request.reason.size();
@@ -56,71 +55,18 @@ bool EtcdOwner::offer(const std::string& partition, const Request& request, cons
   return true;
 }
 
-Status EtcdOwner::checkNew(const Request& request) const {
-  const auto known = taken_.find(request.operationId);
-  if (known == taken_.end() || known->second.request == request) return okStatus();
-  return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
-}
-
-// What was taken may need its place yet.
-Status EtcdOwner::checkRoom(const Request& request) const {
-  const Outbox& outbox = replica_.outbox_;
-  if (outbox.size() + taken_.size() < kMaxOutbox || outbox.all().contains(request.operationId)) return okStatus();
-  return Error{ErrorCode::unavailable, "the outbox is full (" + std::to_string(kMaxOutbox) + " requests wait)",
-               "try again when their owners are back"};
-}
-
-Result<bool> EtcdOwner::take(const std::string& partition, const Request& request, std::int64_t nowMs) {
-  WITAN_DO(checkNew(request));
-  if (taken_.contains(request.operationId)) return true;
-  const bool room = replica_.outbox_.size() + taken_.size() < kMaxOutbox;  // a place there is kept for it
-  if (!room || !engine_.reachable() || !offer(partition, request, {}, nowMs)) return false;
-  taken_.emplace(request.operationId, Taken{partition, request, nowMs + kTakenMs});
-  until_.emplace_back(nowMs + kTakenMs, request.operationId);
-  return true;
-}
-
-// Under its id another request may have been taken since.
-void EtcdOwner::answered(const Answer& answer) {
-  const auto at = taken_.find(answer.operationId);
-  if (at != taken_.end() && fingerprintOf(at->second.request) == answer.asked) taken_.erase(at);
-}
-
-void EtcdOwner::accept(const Request& request, bool wait, std::int64_t nowMs) {
-  const Status kept = replica_.outbox_.accept(request, nowMs, replica_.pending_);
-  WITAN_CHECK(kept.ok(), "a place in the outbox was kept for it, under its id");
-  if (wait) replica_.outbox_.tried(*replica_.outbox_.find(request.operationId), nowMs);
-}
-
-void EtcdOwner::park(std::int64_t nowMs) {
-  if (!lost_.empty())
-    std::erase_if(taken_, [&](const auto& entry) {
-      const bool lost = lost_.contains(entry.second.partition);
-      if (lost) accept(entry.second.request, false, nowMs);
-      return lost;
-    });
-  lost_.clear();
-  for (; !until_.empty(); until_.pop_front()) {
-    const auto at = taken_.find(until_.front().second);
-    if (at == taken_.end() || at->second.untilMs != until_.front().first) continue;
-    if (until_.front().first > nowMs) break;
-    accept(at->second.request, true, nowMs);
-    taken_.erase(at);
-  }
-}
-
 std::optional<std::int64_t> EtcdOwner::nextMs() const {
-  if (again_ || !lost_.empty()) return 0;
-  return until_.empty() ? std::nullopt : std::optional(until_.front().first);
+  return again_ || replica_.hurry_ ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
-void EtcdOwner::turnAway(const std::string& partition, Owned& owned) {
+void EtcdOwner::turnAway(Owned& owned) {
   for (Waiting& waiting : owned.queue)
     if (!waiting.from.empty())
       turned_.push_back({waiting.from, waiting.request.operationId, fingerprintOf(waiting.request)});
-  owned.queue.clear();  // this device's own are, or come, into its outbox
+    else
+      replica_.hurry_ = true;  // it is in the outbox
+  owned.queue.clear();
   owned.queued.clear();
-  if (!taken_.empty()) lost_.insert(partition);
 }
 
 // --- decisions
@@ -130,7 +76,7 @@ void EtcdOwner::decide(Now now) {
   again_ = false;
   share_ = share();
   for (auto& [id, owned] : owned_) {
-    if (outOfReach) turnAway(id, owned);
+    if (outOfReach) turnAway(owned);
     if (replica_.reopen_.contains(id)) continue;
     PartitionHost& host = *replica_.host(id);
     if (owned.undo) {
@@ -180,7 +126,7 @@ bool EtcdOwner::rests(const PartitionHost& host, const Owned& owned, Now now) {
 }
 
 void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
-  if (!replica_.owns(host)) return turnAway(host.id(), owned);  // a later epoch is known already
+  if (!replica_.owns(host)) return turnAway(owned);  // a later epoch is known already
   if (!mayCommit(host) || rests(host, owned, now)) return;
   if (!expire(host, owned, now) && (owned.queue.empty() || share_ == 0)) return;
   const std::size_t decided = decideSome(host, owned, now);
@@ -283,7 +229,7 @@ bool EtcdOwner::hasWork() const {
 }
 
 bool EtcdOwner::quiet() const {
-  if (!engine_.quiet() || !taken_.empty()) return false;
+  if (!engine_.quiet()) return false;
   return std::all_of(owned_.begin(), owned_.end(), [](const auto& entry) {
     const Owned& owned = entry.second;
     return owned.queue.empty() && !owned.granted && !owned.undo;
@@ -332,7 +278,7 @@ void EtcdOwner::onLost(const std::string& partition, bool discard) {
   Owned& owned = owned_[partition];
   owned.granted = false;
   owned.under.clear();
-  turnAway(partition, owned);
+  turnAway(owned);
   const bool undo = std::exchange(owned.undo, false);
   if (discard || undo) reopen(partition);
   replica_.hurry_ = replica_.followDirty_ = true;
@@ -346,7 +292,7 @@ void EtcdOwner::onTooLarge(const std::string& partition, std::size_t bytes) {
   Owned& owned = owned_[partition];
   owned.under.clear();
   owned.undo = false;
-  turnAway(partition, owned);
+  turnAway(owned);
   reopen(partition);
   replica_.hurry_ = true;
 }

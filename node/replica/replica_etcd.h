@@ -2,9 +2,8 @@
 //
 // Requests for partitions that this device owns wait here while enough batches are under way; then they are decided
 // together, of all partitions, and share a transaction: all of them, or under load a share of what waits and is under
-// way, so that the next share is decided, and travels, while etcd works at this one. What this device's own people ask of such a partition takes
-// no place in the outbox, unless its decision takes long: then, or if the partition is lost, it gets the one that was
-// kept for it.
+// way, so that the next share is decided, and travels, while etcd works at this one. What this device's own people ask
+// comes by way of the outbox, which keeps it until it is answered.
 //
 // No batch that etcd does not take gets to it: a request that is too large is refused, and so is one whose entry turns
 // out to be; the copy, which had decided it, is opened again.
@@ -41,17 +40,6 @@ class EtcdOwner final : EtcdCopies {
   // A request for a partition that this device owns; from a device, or empty: of this one. False: not now (etcd has
   // been out of reach for too long, or too many wait).
   bool offer(const std::string& partition, const Request& request, const std::string& from, std::int64_t nowMs);
-  // The same of this device's people, without a place in the outbox. False: it needs one. Errors: its operation id
-  // names another request that waits.
-  Result<bool> take(const std::string& partition, const Request& request, std::int64_t nowMs);
-  // Errors: its operation id names another request that was taken.
-  Status checkNew(const Request& request) const;
-  // What was taken is answered.
-  void answered(const Answer& answer);
-  // What was taken and is not answered in time goes into the outbox, where so many places are kept for it.
-  void park(std::int64_t nowMs);
-  // Errors: there is no place in the outbox but those.
-  Status checkRoom(const Request& request) const;
   // Ok: etcd takes it, so far as its size shows.
   Status checkSize(const Request& request) const;
   // After what was committed is written: decides what waits, and begins epochs.
@@ -65,7 +53,7 @@ class EtcdOwner final : EtcdCopies {
   std::vector<Turned> takeTurned() { return std::exchange(turned_, {}); }
   // Answers to requests that are not decided: refused.
   std::vector<PartitionHost::Release> takeRefused() { return std::exchange(refused_, {}); }
-  // When decide() or park() has something to do without an event.
+  // When decide() has something to do without an event.
   std::optional<std::int64_t> nextMs() const;
   bool quiet() const;
   // Requests wait, and the next decide() takes some.
@@ -95,13 +83,6 @@ class EtcdOwner final : EtcdCopies {
     std::set<std::string, std::less<>> queued;  // who asks and operation id
     std::deque<Under> under;                    // the batches that are being committed
   };
-  // A request of this device that is not in its outbox.
-  struct Taken {
-    std::string partition;
-    Request request;
-    std::int64_t untilMs = 0;
-  };
-
   std::uint64_t batches(const std::string& partition) const override;
   std::uint64_t durableBatches(const std::string& partition) const override;
   bool follow(const std::string& partition, const std::string& value) override;
@@ -120,8 +101,7 @@ class EtcdOwner final : EtcdCopies {
   bool expire(PartitionHost& host, Owned& owned, Now now);
   void expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now);
   void undoExpiry(PartitionHost& host, Owned& owned);
-  void accept(const Request& request, bool wait, std::int64_t nowMs);
-  void turnAway(const std::string& partition, Owned& owned);
+  void turnAway(Owned& owned);
   void reopen(const std::string& partition);
   std::string tooLargeWords(std::string_view what, std::size_t bytes) const;
 
@@ -130,9 +110,6 @@ class EtcdOwner final : EtcdCopies {
   const EtcdOptions options_;
   std::size_t limit_;  // bytes of a batch
   std::map<std::string, Owned, std::less<>> owned_;
-  std::map<std::string, Taken, std::less<>> taken_;
-  std::deque<std::pair<std::int64_t, std::string>> until_;  // of taken_, by time
-  std::set<std::string, std::less<>> lost_;                 // partitions of which taken_ has nothing to expect
   std::vector<Turned> turned_;
   std::vector<PartitionHost::Release> refused_;
   std::size_t share_ = 0;  // requests that this round may decide yet

@@ -68,35 +68,29 @@ Status Replica::checkOwn(Request& request) const {
   WITAN_DO(checkRequest(request));
   if (request.device != device()) return invalid("device: a request of another device (" + request.device + ")");
   if (moduleOf(request.domain) == nullptr) return invalid("domain: this cluster has no domain " + request.domain);
-  if (etcd_) {
-    WITAN_DO(etcd_->checkSize(request));
-    WITAN_DO(etcd_->checkNew(request));
-  }
+  if (etcd_) WITAN_DO(etcd_->checkSize(request));
   return config_.mayAsk ? config_.mayAsk(device(), request) : okStatus();
 }
 
 Status Replica::enqueue(Request request, Now now) {
   WITAN_DO(checkOwn(request));
-  if (etcd_) WITAN_DO(etcd_->checkRoom(request));
-  return outbox_.accept(request, now.ms, pending_);
+  WITAN_TRY(waiting, outbox_.accept(request, Keep::now, now.ms, pending_));
+  waiting->tellsFreeze = false;
+  return okStatus();
 }
 
-Status Replica::submit(Request request, Now now) {
+Status Replica::submit(Request request, Keep keep, Now now) {
   WITAN_DO(checkOwn(request));
   PartitionHost* mine = host(partitionFor(request.domain, request.entity));
-  // What is decided here needs no outbox: before it is durable, nothing was accepted.
-  // (With etcd it does if that takes long: see EtcdOwner.)
-  if (mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr) {
-    if (!etcd_) {
-      (void)decideHere(*mine, request, "", now);
-      return okStatus();
-    }
-    WITAN_TRY(taken, etcd_->take(mine->id(), request, now.ms));
-    if (taken) hurryFrozen(outbox_, request, now.ms);
-    if (taken) return okStatus();
+  const bool here = mine != nullptr && owns(*mine) && outbox_.find(request.operationId) == nullptr;
+  // What is decided with this round needs no outbox: before it is durable, nothing was accepted.
+  if (here && !etcd_) {
+    (void)decideHere(*mine, request, "", now);
+    return okStatus();
   }
-  if (etcd_) WITAN_DO(etcd_->checkRoom(request));
-  return outbox_.accept(request, now.ms, pending_);
+  WITAN_TRY(waiting, outbox_.accept(request, keep, now.ms, pending_));
+  if (here) waiting->tellsFreeze = keep == Keep::ifLate;
+  return okStatus();
 }
 
 bool Replica::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
@@ -219,13 +213,12 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
   const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
   // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
   if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
-  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen &&
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->tellsFreeze &&
       !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
     if (desk_) desk_->frozen(release.answer);
     return;
   }
   if (waiting != nullptr) outbox_.settle(release.answer.operationId, pending_);
-  if (etcd_) etcd_->answered(release.answer);
   out.answers.push_back({release.kind, std::move(release.answer)});
 }
 

@@ -11,11 +11,12 @@ namespace {
 using kernel::Outcome;
 using ::testing::HasSubstr;
 
-TEST(EtcdOwner, WhatIsAskedHereIsDecidedWithoutAPlaceInTheOutbox) {
+TEST(EtcdOwner, WhatIsAskedHereIsDecidedWithoutARowInTheOutbox) {
   Owner owner;
   owner.submit(owner.spend("one"));
-  EXPECT_EQ(owner.replica->outbox().size(), 0u);
+  EXPECT_FALSE(owner.replica->outbox().all().at("one").saved);
   owner.talk();
+  EXPECT_EQ(owner.replica->outbox().size(), 0u);
   ASSERT_NE(owner.answered("one"), nullptr);
   EXPECT_EQ(owner.answered("one")->outcome, Outcome::approved);
 }
@@ -24,10 +25,10 @@ TEST(EtcdOwner, WhatEtcdDoesNotAnswerSoonIsTakenOnDurably) {
   Owner owner;
   owner.submit(owner.spend("one"));
   (void)owner.drain();  // to etcd, which says nothing
-  EXPECT_EQ(owner.replica->outbox().size(), 0u);
+  EXPECT_FALSE(owner.replica->outbox().all().at("one").saved);
   owner.ms += 300;
   (void)owner.drain();
-  EXPECT_EQ(owner.replica->outbox().size(), 1u);
+  EXPECT_TRUE(owner.replica->outbox().all().at("one").saved);
   owner.losePower();
   EXPECT_EQ(owner.replica->outbox().size(), 1u);
   owner.pass(20'000);
@@ -149,7 +150,7 @@ TEST(EtcdOwner, WhatWasTakenFindsItsPlaceInTheOutbox) {
   owner.ms += 300;
   (void)owner.drain();
   EXPECT_EQ(owner.replica->outbox().size(), kMaxOutbox);
-  EXPECT_TRUE(owner.replica->outbox().all().contains("one"));
+  EXPECT_TRUE(owner.replica->outbox().all().at("one").saved);
   EXPECT_EQ(owner.answersTo("one"), 0u) << "it is on its way";
 }
 

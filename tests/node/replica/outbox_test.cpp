@@ -16,8 +16,8 @@ TEST(Outbox, SurvivesARestart) {
   store::MemoryStore store;
   Outbox outbox;
   store::WriteBatch rows;
-  ASSERT_TRUE(outbox.accept(spend("op-1", 10), 0, rows).ok());
-  ASSERT_TRUE(outbox.accept(spend("op-2", 20), 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("op-2", 20), Keep::now, 0, rows).ok());
   EXPECT_TRUE(outbox.settle("op-1", rows));
   ASSERT_TRUE(store.writeSynced(rows).ok());
   Outbox again;
@@ -28,14 +28,37 @@ TEST(Outbox, SurvivesARestart) {
   EXPECT_EQ(again.find("op-2")->tries, 0u);
 }
 
+TEST(Outbox, WhatMayBeLateHasItsRowOnlyOnceItIs) {
+  Outbox outbox;
+  store::WriteBatch rows;
+  ASSERT_TRUE(outbox.accept(spend("soon", 10), Keep::ifLate, 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("late", 10), Keep::ifLate, 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("later", 10), Keep::ifLate, 100, rows).ok());
+  EXPECT_TRUE(outbox.settle("soon", rows));
+  outbox.saveLate(kUnsavedMs - 1, rows);
+  EXPECT_TRUE(rows.empty()) << "neither written nor erased";
+  for (const char* id : {"late", "later"}) outbox.tried(*outbox.find(id), 0);
+  EXPECT_EQ(outbox.dueMs(), kUnsavedMs);
+  outbox.saveLate(kUnsavedMs, rows);
+  EXPECT_EQ(rows.size(), 1u);
+  EXPECT_TRUE(outbox.find("late")->saved);
+  EXPECT_EQ(outbox.dueMs(), kUnsavedMs + 100);
+  ASSERT_TRUE(outbox.accept(spend("later", 10), Keep::now, 100, rows).ok());  // somebody wants to be sure
+  EXPECT_EQ(rows.size(), 2u);
+  outbox.saveAll(rows);
+  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_TRUE(outbox.settle("late", rows));
+  EXPECT_EQ(rows.size(), 3u) << "its row goes";
+}
+
 TEST(Outbox, OneIdIsOneRequest) {
   Outbox outbox;
   store::WriteBatch rows;
-  ASSERT_TRUE(outbox.accept(spend("op-1", 10), 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
   const std::size_t written = rows.size();
-  EXPECT_TRUE(outbox.accept(spend("op-1", 10), 5, rows).ok());
+  EXPECT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 5, rows).ok());
   EXPECT_EQ(rows.size(), written);
-  const Status other = outbox.accept(spend("op-1", 11), 5, rows);
+  const auto other = outbox.accept(spend("op-1", 11), Keep::now, 5, rows);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, ErrorCode::conflict);
   EXPECT_EQ(outbox.find("op-1")->request, spend("op-1", 10));
@@ -45,7 +68,7 @@ TEST(Outbox, OneIdIsOneRequest) {
 TEST(Outbox, WhatIsDueAtOnceGoesOutAsItCame) {
   Outbox outbox;
   store::WriteBatch rows;
-  for (const char* id : {"op-9", "op-1", "op-5"}) ASSERT_TRUE(outbox.accept(spend(id, 10), 0, rows).ok());
+  for (const char* id : {"op-9", "op-1", "op-5"}) ASSERT_TRUE(outbox.accept(spend(id, 10), Keep::now, 0, rows).ok());
   EXPECT_THAT(outbox.due(0), ::testing::ElementsAre("op-9", "op-1", "op-5"));
   for (const char* id : {"op-1", "op-5", "op-9"}) outbox.tried(*outbox.find(id), 0);
   outbox.hurry(100);
@@ -55,7 +78,7 @@ TEST(Outbox, WhatIsDueAtOnceGoesOutAsItCame) {
 TEST(Outbox, TriesAreSpacedByBackoffUpToAMinute) {
   Outbox outbox;
   store::WriteBatch rows;
-  ASSERT_TRUE(outbox.accept(spend("op-1", 10), 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
   EXPECT_EQ(outbox.dueMs(), 0);
   Outbox::Waiting& waiting = *outbox.find("op-1");
   for (unsigned n = 0; n < 12; ++n) {
@@ -65,7 +88,7 @@ TEST(Outbox, TriesAreSpacedByBackoffUpToAMinute) {
     EXPECT_LT(pause, whole) << n;
   }
   Outbox twin;  // nothing is drawn: the same tries are due at the same times
-  ASSERT_TRUE(twin.accept(spend("op-1", 10), 0, rows).ok());
+  ASSERT_TRUE(twin.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
   for (unsigned n = 0; n < 12; ++n) twin.tried(*twin.find("op-1"), 1'000'000);
   EXPECT_EQ(twin.dueMs(), outbox.dueMs());
 }
@@ -76,7 +99,7 @@ TEST(Outbox, DevicesThatLostTheOwnerTogetherComeBackApart) {
   std::set<std::int64_t> times;
   for (int n = 0; n < 50; ++n) {
     const std::string id = "op-" + std::to_string(n);
-    ASSERT_TRUE(outbox.accept(spend(id, 10), 0, rows).ok());
+    ASSERT_TRUE(outbox.accept(spend(id, 10), Keep::now, 0, rows).ok());
     outbox.tried(*outbox.find(id), 0);
     times.insert(outbox.find(id)->dueMs);
   }
@@ -86,7 +109,7 @@ TEST(Outbox, DevicesThatLostTheOwnerTogetherComeBackApart) {
 TEST(Outbox, HurryMakesEverythingDue) {
   Outbox outbox;
   store::WriteBatch rows;
-  ASSERT_TRUE(outbox.accept(spend("op-1", 10), 0, rows).ok());
+  ASSERT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
   outbox.tried(*outbox.find("op-1"), 100);
   EXPECT_GT(*outbox.dueMs(), 100);
   outbox.hurry(200);
@@ -98,13 +121,13 @@ TEST(Outbox, HurryMakesEverythingDue) {
 TEST(Outbox, IsBounded) {
   Outbox outbox;
   store::WriteBatch rows;
-  for (std::size_t n = 0; n < kMaxOutbox; ++n) ASSERT_TRUE(outbox.accept(beginning(std::to_string(n)), 0, rows).ok());
-  const Status full = outbox.accept(beginning("more"), 0, rows);
+  for (std::size_t n = 0; n < kMaxOutbox; ++n) ASSERT_TRUE(outbox.accept(beginning(std::to_string(n)), Keep::now, 0, rows).ok());
+  const auto full = outbox.accept(beginning("more"), Keep::now, 0, rows);
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.error().code, ErrorCode::unavailable);
   EXPECT_THAT(full.error().message, HasSubstr("full"));
   EXPECT_TRUE(outbox.settle("init-0", rows));
-  EXPECT_TRUE(outbox.accept(beginning("more"), 0, rows).ok());
+  EXPECT_TRUE(outbox.accept(beginning("more"), Keep::now, 0, rows).ok());
 }
 
 TEST(Outbox, NothingWaitsForWhatWasNeverAsked) {

@@ -42,6 +42,58 @@ TEST(Owners, ARequestFindsItsOwnerAndTheAnswerItsProposer) {
   expectOneLog({&cable.a(), &cable.b()});
 }
 
+// An owner that answers at once costs the proposer no disk; one that does not finds the request again after a crash.
+TEST(Owners, WhatIsAnsweredSoonIsNeverWrittenAndTheRestIsKept) {
+  Cable cable(2);
+  cable.found();
+  const auto rows = [&] {
+    std::vector<std::string> ids;
+    EXPECT_TRUE(cable.b().stores[2].scan("o/", {}, [&](std::string_view key, std::string_view) {
+      ids.emplace_back(key.substr(2));
+      return true;
+    }).ok());
+    return ids;
+  };
+  cable.lose = [](const Cable::Frame& frame) {
+    return frame.from == "b" && typeOf(frame.bytes) == AdjudicationFrame::request;
+  };
+  submit(cable.b(), spend("soon", 10));
+  submit(cable.b(), spend("never", 10));
+  ASSERT_TRUE(cable.b().drain().ok());
+  EXPECT_THAT(rows(), IsEmpty());
+  cable.losePower(cable.b());
+  EXPECT_EQ(cable.b().replica().outbox().size(), 0u) << "nobody was told that they wait";
+  cable.connect(cable.a(), cable.b());
+  cable.lose = {};
+  submit(cable.b(), spend("soon", 10));
+  cable.run();
+  ASSERT_NE(cable.b().answered("soon"), nullptr);
+  EXPECT_THAT(rows(), IsEmpty());
+  cable.cut(cable.a(), cable.b());
+  submit(cable.b(), spend("late", 20));
+  ASSERT_TRUE(cable.b().drain().ok());
+  EXPECT_LE(cable.b().replica().nextTickMs(), cable.b().ms + kUnsavedMs);
+  cable.b().passTime(kUnsavedMs);
+  ASSERT_TRUE(cable.b().drain().ok());
+  EXPECT_THAT(rows(), ElementsAre("late"));
+  cable.b().losePower();
+  cable.connect(cable.a(), cable.b());
+  cable.run();
+  ASSERT_NE(cable.b().answered("late"), nullptr);
+  EXPECT_THAT(rows(), IsEmpty());
+}
+
+TEST(Owners, WhoStopsKeepsWhatItHasTakenOn) {
+  Cable cable(2);
+  cable.found();
+  cable.cut(cable.a(), cable.b());
+  submit(cable.b(), spend("one", 10));
+  cable.b().replica().keepRequests();
+  ASSERT_TRUE(cable.b().drain().ok());
+  cable.b().losePower();
+  EXPECT_TRUE(cable.b().replica().outbox().all().contains("one"));
+}
+
 TEST(Owners, AHandoverLosesNothingAndTheOldOwnerRedirects) {
   Cable cable(3);
   cable.found();
