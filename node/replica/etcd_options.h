@@ -13,8 +13,8 @@ struct EtcdOptions {
   std::int64_t answerMs = 2'000;   // without an answer for so long, a request is made again
   std::size_t copies = 2;          // disks that must hold a batch before etcd forgets it
   std::uint64_t keepBatches = 64;  // that etcd holds in any case
-  std::size_t pipeline = 4;        // batches under way for a partition
-  std::size_t transactions = 4;    // that carry batches, under way at a time
+  std::size_t pipeline = 2;        // batches under way for a partition, and shares of the work
+  std::size_t transactions = 2;    // that carry batches, under way at a time
   // Etcd's --max-request-bytes by default, less what a transaction has around a batch.
   std::size_t maxBatchBytes = 1536 * 1024 - 4096;
 };

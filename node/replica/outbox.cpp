@@ -43,8 +43,7 @@ void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
   out.put(std::string(kRows) + waiting.request.operationId, words.message(waiting.request));
 }
 
-Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs,
-                                        store::WriteBatch& out) {
+Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs, store::WriteBatch& out) {
   if (Waiting* known = find(request.operationId)) {
     if (known->request == request && keep == Keep::now) save(*known, out);
     if (known->request == request) return known;

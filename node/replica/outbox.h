@@ -37,8 +37,8 @@ class Outbox {
     Request request;
     std::int64_t dueMs = 0;  // of the next try
     unsigned tries = 0;
-    std::uint64_t place = 0;  // in the order of arrival: of what is due at once, what came first goes first
-    bool saved = false;       // it has its row
+    std::uint64_t place = 0;   // in the order of arrival: of what is due at once, what came first goes first
+    bool saved = false;        // it has its row
     bool tellsFreeze = false;  // who asked is told if its entity is frozen; else it outlasts that
   };
 
@@ -81,7 +81,7 @@ class Outbox {
   static Due dueOf(const Waiting& waiting) { return {waiting.dueMs, waiting.place, waiting.request.operationId}; }
 
   std::map<std::string, Waiting, std::less<>> waiting_;
-  std::set<Due> due_;  // the same by due time
+  std::set<Due> due_;                                      // the same by due time
   std::deque<std::pair<std::int64_t, std::string>> late_;  // of what had no row, when it gets one
   std::uint64_t nextPlace_ = 0;
 };

@@ -285,8 +285,8 @@ Status Replica::flushLedgers() {
 }
 
 // What etcd holds is lost with no disk of this device, so nobody waits for its sync but those who are told of the copy.
-// Whether everything written is durable. A round that has answers to give, or requests to decide, leaves the sync to the
-// next: etcd is at work then.
+// Whether everything written is durable. A round that has answers to give, or requests to decide, leaves the sync to
+// the next: etcd is at work then.
 Result<bool> Replica::flushHeld(Now now) {
   const std::int64_t most = held_.empty() && !etcd_->hasWork() ? kSyncMs : kBusySyncMs;
   if (!held_.empty()) {

@@ -155,8 +155,8 @@ class Replica {
   // the outbox is full.
   Status submit(Request request, Keep keep, Now now);
   Status submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
-  // The same, always by way of the outbox and at once durable: the request also outlasts a freeze of its entity, however
-  // long a counselor takes.
+  // The same, always by way of the outbox and at once durable: the request also outlasts a freeze of its entity,
+  // however long a counselor takes.
   Status enqueue(Request request, Now now);
   // This device stops: what it has accepted is durable after the next drain().
   void keepRequests() { outbox_.saveAll(pending_); }

@@ -13,8 +13,7 @@ namespace {
 constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
-constexpr std::size_t kShares = 2;                     // of what waits and is under way; each in a transaction
-constexpr std::size_t kLeastShare = 32;                // fewer are not worth one of their own
+constexpr std::size_t kLeastShare = 32;                // requests; fewer are not worth a transaction of their own
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kLookAgainMs = 1'000;
 
@@ -74,7 +73,7 @@ void EtcdOwner::turnAway(Owned& owned) {
 void EtcdOwner::decide(Now now) {
   const bool outOfReach = now.ms - engine_.lastHeardMs() > kEtcdSilenceMs;
   again_ = false;
-  share_ = share();
+  share();
   for (auto& [id, owned] : owned_) {
     if (outOfReach) turnAway(owned);
     if (replica_.reopen_.contains(id)) continue;
@@ -92,14 +91,15 @@ void EtcdOwner::decide(Now now) {
 }
 
 // If everything that waits went with one transaction, all who propose would wait for its answer, propose, and wait
-// again: etcd and this device would work in turns.
-std::size_t EtcdOwner::share() const {
-  std::size_t all = 0;
+// again: etcd and this device would work in turns. And a few that were sent as they came would go round by themselves.
+void EtcdOwner::share() {
+  std::size_t waiting = 0, sent = 0;
   for (const auto& [id, owned] : owned_) {
-    all += owned.queue.size();
-    for (const Under& under : owned.under) all += under.requests;
+    waiting += owned.queue.size();
+    for (const Under& under : owned.under) sent += under.requests;
   }
-  return std::max(kLeastShare, (all + kShares - 1) / kShares);
+  few_ = waiting < sent && waiting + sent > kLeastShare;
+  share_ = std::max(kLeastShare, (waiting + sent + options_.pipeline - 1) / options_.pipeline);
 }
 
 void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
@@ -113,7 +113,7 @@ void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
 // A few transactions at a time, so that what comes meanwhile is decided, and sent, together. A snapshot needs a copy
 // that is not ahead.
 bool EtcdOwner::mayCommit(const PartitionHost& host) const {
-  if (host.ahead() && host.snapshotDue(replica_.config_.snapshotEvery)) return false;
+  if (few_ || (host.ahead() && host.snapshotDue(replica_.config_.snapshotEvery))) return false;
   return engine_.committing(host.id()) < options_.pipeline && engine_.transactions() < options_.transactions;
 }
 
@@ -130,7 +130,7 @@ void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
   if (!mayCommit(host) || rests(host, owned, now)) return;
   if (!expire(host, owned, now) && (owned.queue.empty() || share_ == 0)) return;
   const std::size_t decided = decideSome(host, owned, now);
-  share_ -= decided;
+  share_ -= std::min(share_, decided);
   if (host.partition().openBatchBytes() > limit_) return undo(host, owned, decided);
   for (std::size_t i = 0; i < decided; ++i) owned.queued.erase(queueKey(owned.queue[i].from, owned.queue[i].request));
   owned.queue.erase(owned.queue.begin(), owned.queue.begin() + static_cast<std::ptrdiff_t>(decided));
@@ -168,8 +168,10 @@ void EtcdOwner::expireOthers(PartitionHost& host, Owned& owned, std::size_t most
 // Returns how many.
 std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
   const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
+  // Whole queues, if they are not much more than the share: what is left over would go round by itself.
+  const std::size_t upTo = share_ == 0 || 2 * owned.queue.size() > 3 * share_ ? share_ : owned.queue.size();
   std::size_t decided = 0;
-  while (decided < std::min(share_, owned.queue.size()) && host.partition().openBatchBytes() < most) {
+  while (decided < std::min(upTo, owned.queue.size()) && host.partition().openBatchBytes() < most) {
     const Waiting& waiting = owned.queue[decided];
     const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, limit_ / 2);
     if (alone && host.partition().hasOpenBatch()) break;
@@ -224,8 +226,9 @@ void EtcdOwner::reopen(const std::string& partition) {
 }
 
 bool EtcdOwner::hasWork() const {
-  if (engine_.transactions() >= options_.transactions) return false;
-  return std::any_of(owned_.begin(), owned_.end(), [](const auto& entry) { return !entry.second.queue.empty(); });
+  return std::any_of(owned_.begin(), owned_.end(), [&](const auto& entry) {
+    return !entry.second.queue.empty() && mayCommit(*replica_.hosts_.find(entry.first)->second);
+  });
 }
 
 bool EtcdOwner::quiet() const {

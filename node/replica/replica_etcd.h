@@ -90,7 +90,7 @@ class EtcdOwner final : EtcdCopies {
   void onCommitted(const std::string& partition) override;
   void onLost(const std::string& partition, bool discard) override;
   void onTooLarge(const std::string& partition, std::size_t bytes) override;
-  std::size_t share() const;
+  void share();
   void decideQueue(PartitionHost& host, Owned& owned, Now now);
   void begin(PartitionHost& host, Owned& owned, Now now);
   std::size_t decideSome(PartitionHost& host, Owned& owned, Now now);
@@ -113,6 +113,7 @@ class EtcdOwner final : EtcdCopies {
   std::vector<Turned> turned_;
   std::vector<PartitionHost::Release> refused_;
   std::size_t share_ = 0;  // requests that this round may decide yet
+  bool few_ = false;       // what waits is to wait for more, or for an answer
   bool again_ = false;     // a copy is to be opened again, or a share waits for the next round
 };
 

@@ -121,7 +121,8 @@ TEST(Outbox, HurryMakesEverythingDue) {
 TEST(Outbox, IsBounded) {
   Outbox outbox;
   store::WriteBatch rows;
-  for (std::size_t n = 0; n < kMaxOutbox; ++n) ASSERT_TRUE(outbox.accept(beginning(std::to_string(n)), Keep::now, 0, rows).ok());
+  for (std::size_t n = 0; n < kMaxOutbox; ++n)
+    ASSERT_TRUE(outbox.accept(beginning(std::to_string(n)), Keep::now, 0, rows).ok());
   const auto full = outbox.accept(beginning("more"), Keep::now, 0, rows);
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.error().code, ErrorCode::unavailable);

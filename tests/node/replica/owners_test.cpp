@@ -48,10 +48,14 @@ TEST(Owners, WhatIsAnsweredSoonIsNeverWrittenAndTheRestIsKept) {
   cable.found();
   const auto rows = [&] {
     std::vector<std::string> ids;
-    EXPECT_TRUE(cable.b().stores[2].scan("o/", {}, [&](std::string_view key, std::string_view) {
-      ids.emplace_back(key.substr(2));
-      return true;
-    }).ok());
+    EXPECT_TRUE(cable.b()
+                    .stores[2]
+                    .scan("o/", {},
+                          [&](std::string_view key, std::string_view) {
+                            ids.emplace_back(key.substr(2));
+                            return true;
+                          })
+                    .ok());
     return ids;
   };
   cable.lose = [](const Cable::Frame& frame) {
