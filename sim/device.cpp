@@ -79,6 +79,8 @@ Status SimDevice::start(Micros at) {
     config.etcd = node::EtcdOptions{};
     config.etcd->copies = setup_.etcdCopies();
     config.etcd->keepBatches = 8;  // so that peers have to give what etcd no longer has
+    config.etcd->pipeline = config.etcd->transactions = 2 + setup_.options.seed % 3;
+    config.etcd->leastShare = 1 + setup_.options.seed % 2 * 31;  // few have thirty at a time
   }
   SimAgents agents;
   if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents();

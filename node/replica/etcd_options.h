@@ -15,6 +15,7 @@ struct EtcdOptions {
   std::uint64_t keepBatches = 64;  // that etcd holds in any case
   std::size_t pipeline = 2;        // batches under way for a partition, and shares of the work
   std::size_t transactions = 2;    // that carry batches, under way at a time
+  std::size_t leastShare = 32;     // requests; fewer are not worth a transaction of their own
   // Etcd's --max-request-bytes by default, less what a transaction has around a batch.
   std::size_t maxBatchBytes = 1536 * 1024 - 4096;
 };

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kMaxQueue = 4096;                // requests of one partition that wait for their turn
 constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with larger ones, and everybody waits longer
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
-constexpr std::size_t kLeastShare = 32;                // requests; fewer are not worth a transaction of their own
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kLookAgainMs = 1'000;
 
@@ -98,8 +97,8 @@ void EtcdOwner::share() {
     waiting += owned.queue.size();
     for (const Under& under : owned.under) sent += under.requests;
   }
-  few_ = waiting < sent && waiting + sent > kLeastShare;
-  share_ = std::max(kLeastShare, (waiting + sent + options_.pipeline - 1) / options_.pipeline);
+  few_ = waiting < sent && waiting + sent > options_.leastShare;
+  share_ = std::max(options_.leastShare, (waiting + sent + options_.pipeline - 1) / options_.pipeline);
 }
 
 void EtcdOwner::begin(PartitionHost& host, Owned& owned, Now now) {
