@@ -95,7 +95,9 @@ enum class InputKind { wake, observation, results };
 //                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
 //                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
-//   results      [{"operation", "tool", "outcome": "applied|denied|failed", "result"}], in the order of the plan
+//   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the order of
+//   the
+//                plan
 struct Input {
   InputKind kind = InputKind::wake;
   json::value content;

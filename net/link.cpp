@@ -273,7 +273,7 @@ void Link::close(std::string reason) {
 
 void Link::end(std::string reason) {
   if (state_ == State::ended) return;
-  wentQuiet_ = state_ == State::up && isQuiet();
+  wentQuiet_ = isQuiet();
   state_ = State::ended;
   deadline_.off();
   connecting_.cancel();
@@ -289,6 +289,7 @@ void Link::end(std::string reason) {
 // what passed before, and not how it ended. If this process itself stood still, that proves nothing (see beat()). Nor
 // does a pong that waits behind the other end's own data. If that has heard nothing meanwhile, it counts it.
 bool Link::isQuiet() const {
+  if (state_ != State::up) return false;
   const std::int64_t now = Loop::nowMs(), period = std::min(options_->heartbeatMs, options_->deadAfterMs / 4);
   if (now > nextBeat_ + std::max<std::int64_t>(1, period)) return false;
   std::int64_t since = lastIn_;

@@ -57,6 +57,7 @@ class Link : public std::enable_shared_from_this<Link> {
   bool admitted() const { return welcomed_ && (state_ == State::starting || state_ == State::up); }  // by us
   bool wasUp() const { return wasUp_; }
   bool wentQuiet() const { return wentQuiet_; }  // up, and for a while before its end it carried nothing
+  bool isQuiet() const;                          // it would have gone quiet, if it ended now
   const LinkInfo& info() const { return info_; }
   const std::string& limitedBy() const { return limitedBy_; }
   std::size_t queuedBytes() const { return queuedBytes_; }
@@ -80,7 +81,6 @@ class Link : public std::enable_shared_from_this<Link> {
   void queue(std::string bytes);
   void fillBatch();
   void lost(const ErrorCodeOf& error);
-  bool isQuiet() const;
   void onTime();
   void beat();
 

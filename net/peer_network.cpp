@@ -184,4 +184,9 @@ std::optional<LinkStats> PeerNetwork::stats(LinkId link) const {
   return found == nullptr ? std::nullopt : std::optional(found->stats());
 }
 
+bool PeerNetwork::quiet(LinkId link) const {
+  const Link* found = impl_->find(link);
+  return found != nullptr && found->isQuiet();
+}
+
 }  // namespace witan::net

@@ -144,6 +144,8 @@ class PeerNetwork {
   std::vector<LinkInfo> links() const;  // that are up, by id
   std::vector<DialInfo> dials() const;  // by name
   std::optional<LinkStats> stats(LinkId link) const;
+  // Whether it is up, and PeerEvents::quiet would come if it ended now.
+  bool quiet(LinkId link) const;
 
   struct Impl;
 

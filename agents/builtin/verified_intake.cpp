@@ -14,6 +14,13 @@
 // from each other forget none. A pass goes through all of them when a portfolio begins and every day, kOfARun a run;
 // the slot "extension" says how far it has come and when the next run is due: {"after", "dueMs"}. A pass only goes
 // forward, so it ends, whatever still waits behind it.
+//
+// A run plans once, and what has become of an intake is known after that. So the slot also says what the next run, a
+// second later ("tidy"), does about the entries: those of findings whose intake was decided go ("over": one that the
+// portfolio refuses is not proposed every day), and those whose intake was denied, by a policy, a budget, a person or
+// for want of one, get an entry ("put") if they have none yet. They are tried again by the next pass.
+#include <algorithm>
+
 #include "agents/entry_agent.h"
 #include "base/bytes.h"
 #include "base/sha256.h"
@@ -45,12 +52,11 @@ std::string cellOf(const json::object& slice, std::string_view column, std::stri
   return cells != nullptr ? std::string(stringOf(*cells, key)) : std::string();
 }
 
-constexpr std::size_t kAtOnce = 8;   // findings of one turn: two looks each, and an episode takes 16 a turn
-constexpr std::size_t kOfARun = 32;  // findings that wait: two turns for eight, two actions each
+constexpr std::size_t kAtOnce = 8;      // findings of one turn: two looks each, and an episode takes 16 a turn
+constexpr std::size_t kOfARun = 32;     // findings that wait: two turns for eight
+constexpr std::size_t kMostKept = 128;  // of a list in the slot
 constexpr std::int64_t kSoonMs = 1'000, kDayMs = 24 * 3'600'000;
 constexpr std::string_view kWaiting = "disclosure/waiting/", kWaitingType = "disclosure.waiting";
-
-std::string waitingId(const json::value& name) { return std::string(kWaiting) + toHex(sha256(canonicalJson(name))); }
 
 // A finding on its way, as it stands in sigma.
 struct Finding {
@@ -59,7 +65,7 @@ struct Finding {
   bool torn = false;   // which devices edited at once: only a person may touch it
   json::value kept() const { return json::array{entity, key, waits, torn}; }
   std::string v() const { return entity + "/" + key; }
-  std::string id() const { return waitingId(json::array{entity, key}); }
+  std::string id() const { return std::string(kWaiting) + toHex(sha256(canonicalJson(json::array{entity, key}))); }
 };
 
 // Version 2 kept pairs in its slot.
@@ -79,6 +85,10 @@ std::vector<Finding> findingsIn(const json::object& object, std::string_view mem
     for (const json::value& kept : *list)
       if (auto one = findingOf(kept)) out.push_back(*std::move(one));
   return out;
+}
+
+bool contains(std::span<const Finding> findings, std::string_view id) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& one) { return one.id() == id; });
 }
 
 json::array listOf(std::span<const Finding> findings) {
@@ -114,15 +124,15 @@ class VerifiedIntake final : public Agent {
   const AgentSpec& spec() const override {
     static const AgentSpec kSpec{
         .id = "verified-intake",
-        .version = "3",
+        .version = "4",
         .what = "hands verified findings over to disclosure",
         .category = "disclosure",
         .ledgers = {{"verified", "verification", "finding.phase", "VERIFIED"}, {"begun", "disclosure", "", ""}},
         .capabilities = {{"slice.read", 2 * kOfARun, {"Triage", "ReporterCoordination"}, {}},
                          {"journal.read", kOfARun, {"disclosure/intake/"}, {}},
                          {"journal.list", 1},
-                         {"journal.put", kOfARun, {std::string(kWaiting)}, {}},
-                         {"journal.remove", kOfARun, {std::string(kWaiting)}, {}},
+                         {"journal.put", 2 * kOfARun, {std::string(kWaiting)}, {}},
+                         {"journal.remove", 2 * kOfARun, {std::string(kWaiting)}, {}},
                          {"propose", kOfARun}},
     };
     return kSpec;
@@ -155,7 +165,9 @@ class VerifiedIntake final : public Agent {
       sigma["todo"] = listOf(fresh);
       return lookOn(std::move(sigma));
     }
-    sigma["pass"] = true;
+    const bool tidies = fact == nullptr && before.contains("tidy");
+    sigma[tidies ? "tidies" : "pass"] = true;
+    if (tidies) return act(std::move(sigma));
     json::object& slot = slotOf(sigma);
     // What has begun may be the portfolio of any of them.
     if (fact != nullptr) slot.erase("after");
@@ -182,6 +194,7 @@ class VerifiedIntake final : public Agent {
       sigma["left"] = true;
       return finished(std::move(sigma), {});
     }
+    const std::vector<Finding> decided = findingsIn(slotOf(sigma), "over");
     std::vector<Finding> todo;
     std::string last;
     std::size_t read = 0;
@@ -195,9 +208,9 @@ class VerifiedIntake final : public Agent {
       const json::value* torn = object->if_contains("conflict");
       todo.push_back({std::string(stringOf(*payload, "entity")), std::string(stringOf(*payload, "finding")), true,
                       torn != nullptr && torn->is_bool() && torn->get_bool()});
-      if (todo.back().id() == last) continue;
-      note(sigma, last + " names no finding");
-      todo.pop_back();
+      const bool named = todo.back().id() == last;
+      if (!named) note(sigma, last + " names no finding");
+      if (!named || contains(decided, last)) todo.pop_back();
     }
     const bool more = moreIn(seen, 0) || (!entries->empty() && last != stringIn(entries->back(), "id"));
     if (more && !last.empty())
@@ -296,39 +309,50 @@ class VerifiedIntake final : public Agent {
 
   static Turn act(json::object sigma) {
     Actions actions;
-    const auto remove = [&](const Finding& one, std::vector<std::string> targets) {
-      targets.push_back(one.id());
-      actions.push_back(action("journal.remove", {{"id", one.id()}}, std::move(targets)));
+    const auto put = [&](const Finding& one) {
+      actions.push_back(action("journal.put",
+                               {{"id", one.id()},
+                                {"type", kWaitingType},
+                                {"payload", json::object{{"entity", one.entity}, {"finding", one.key}}}},
+                               {one.id()}));
+    };
+    const auto remove = [&](const Finding& one) {
+      actions.push_back(action("journal.remove", {{"id", one.id()}}, {one.id()}));
     };
     for (const Finding& one : findingsIn(sigma, "waiting"))
-      if (!one.waits)
-        actions.push_back(action("journal.put",
-                                 {{"id", one.id()},
-                                  {"type", kWaitingType},
-                                  {"payload", json::object{{"entity", one.entity}, {"finding", one.key}}}},
-                                 {one.id()}));
+      if (!one.waits) put(one);
     for (const Finding& one : findingsIn(sigma, "over"))
-      if (!one.torn) remove(one, {});
+      if (!one.torn) remove(one);
+    if (sigma.contains("pass") || sigma.contains("tidies")) {
+      for (const Finding& one : firstOf(slotOf(sigma), "put")) put(one);
+      for (const Finding& one : firstOf(slotOf(sigma), "over")) remove(one);
+    }
     const json::array none, *intakes = arrayOf(sigma, "intakes");
     for (const json::value& intake : intakes != nullptr ? *intakes : none) {
-      const json::array* pair = intake.if_array();
-      const auto finding = pair != nullptr && pair->size() == 2 ? findingOf(pair->at(0)) : std::nullopt;
-      if (!finding || !pair->at(1).is_object()) continue;
-      const Finding& one = *finding;
-      const json::object& route = pair->at(1).get_object();
-      const std::string portfolio(stringOf(route, "portfolio"));
-      // Where an intake is refused, those behind it in the same portfolio are not tried, and go on waiting: their
-      // entries stay, since these have the portfolio's mark among their targets. Its own goes: it was decided.
-      const std::string mark = waitingId(json::value(portfolio));
-      if (one.waits && !one.torn) remove(one, {mark});
-      actions.push_back(proposal("disclosure", portfolio, "ReporterCoordination",
-                                 {{"type", "Intake"}, {"v", one.v()}, {"orgs", route.at("orgs")}}));
-      actions.back().targets.push_back(mark);
+      const auto finding = taken(intake);
+      if (!finding) continue;
+      // Where an intake is refused, those behind it in the same portfolio are not tried, and go on waiting.
+      const json::object& route = intake.at(1).get_object();
+      actions.push_back(proposal("disclosure", std::string(stringOf(route, "portfolio")), "ReporterCoordination",
+                                 {{"type", "Intake"}, {"v", finding->v()}, {"orgs", route.at("orgs")}}));
     }
     if (sigma.contains("waiting")) sigma["left"] = true;
-    for (const char* member : {"todo", "now", "routes", "intakes", "waiting", "over", "stage"}) sigma.erase(member);
+    for (const char* member : {"todo", "now", "routes", "waiting", "over", "stage"}) sigma.erase(member);
     if (actions.empty()) return finished(std::move(sigma), {});
     return {std::move(sigma), {}, std::move(actions)};
+  }
+
+  // Of a list in the slot, what a run sees to.
+  static std::vector<Finding> firstOf(const json::object& slot, std::string_view member) {
+    std::vector<Finding> findings = findingsIn(slot, member);
+    if (findings.size() > kOfARun) findings.resize(kOfARun);
+    return findings;
+  }
+
+  // The finding of a pair of finding and route.
+  static std::optional<Finding> taken(const json::value& intake) {
+    const json::array* pair = intake.if_array();
+    return pair != nullptr && pair->size() == 2 && pair->at(1).is_object() ? findingOf(pair->at(0)) : std::nullopt;
   }
 
   static Turn finished(json::object sigma, const json::array& results) {
@@ -337,28 +361,80 @@ class VerifiedIntake final : public Agent {
       for (const json::value& line : *list)
         if (line.is_string()) unusable.emplace_back(line.get_string());
     Finish finish = reportOf(results, unusable);
-    if (const json::array* said = arrayOf(sigma, "said"))
-      for (const json::value& line : *said)
-        if (line.is_string() && finish.answer.size() < 4'000) finish.answer += "\n" + std::string(line.get_string());
     bool left = sigma.contains("left");
     for (const json::value& result : results) {  // of the plan that stands, which may be another device's
       if (stringIn(result, "outcome") == "denied") finish.failed = left = true;  // or not tried
       if (stringIn(result, "tool") == "journal.put") left = true;
     }
+    left = settle(sigma, results) || left;
+    if (const json::array* said = arrayOf(sigma, "said"))
+      for (const json::value& line : *said)
+        if (line.is_string() && finish.answer.size() < 4'000) finish.answer += "\n" + std::string(line.get_string());
     schedule(sigma, left, finish);
     return {nullptr, {}, std::move(finish)};
   }
 
-  // A run that takes in what was just verified leaves the time of the pass as it is: else whoever verifies every day
-  // would put it off for ever.
+  // What became of each: which entries are to go and which to come. True: some are.
+  static bool settle(json::object& sigma, const json::array& results) {
+    std::vector<Finding> over = findingsIn(slotOf(sigma), "over"), put = findingsIn(slotOf(sigma), "put");
+    const auto known = over.size() + put.size();
+    for (const json::value& result : results) {
+      const std::string_view outcome = stringIn(result, "outcome"), tool = stringIn(result, "tool");
+      const json::object* asked = result.is_object() ? objectIn(result.get_object(), "arguments") : nullptr;
+      const std::string id(asked != nullptr ? stringOf(*asked, "id") : std::string_view());
+      const auto is = [&](const Finding& one) { return one.id() == id; };
+      if (tool == "journal.remove" && outcome != "denied") std::erase_if(over, is);
+      if (tool == "journal.put" && outcome == "applied") std::erase_if(put, is);
+    }
+    const auto left = over.size() + put.size();
+    const json::array none, *intakes = arrayOf(sigma, "intakes");
+    for (const json::value& intake : intakes != nullptr ? *intakes : none) {
+      const auto finding = taken(intake);
+      const json::value* result = finding ? resultOf(results, *finding) : nullptr;
+      if (result == nullptr || finding->torn) continue;
+      const bool denied = stringIn(*result, "outcome") == "denied";
+      if (denied) add(sigma, "said", finding->v() + " waits: its intake was not made");
+      if (denied != finding->waits) (denied ? put : over).push_back(*finding);
+    }
+    const auto all = over.size() + put.size();
+    json::object& slot = slotOf(sigma);
+    for (const auto& [member, list] : {std::pair{"over", &over}, std::pair{"put", &put}}) {
+      if (list->size() > kMostKept) list->erase(list->begin(), list->end() - static_cast<std::ptrdiff_t>(kMostKept));
+      slot.erase(member);
+      if (!list->empty()) slot[member] = listOf(*list);
+    }
+    // Whoever gets nowhere, since a policy denies that too, comes back with the next pass.
+    if (all > left || (left > 0 && left < known))
+      slot["tidy"] = true;
+    else if (sigma.contains("pass") || sigma.contains("tidies"))
+      slot.erase("tidy");
+    return all > 0;
+  }
+
+  static const json::value* resultOf(const json::array& results, const Finding& finding) {
+    for (const json::value& result : results) {
+      const json::object* arguments = result.is_object() ? objectIn(result.get_object(), "arguments") : nullptr;
+      const json::object* intake = arguments != nullptr ? objectIn(*arguments, "action") : nullptr;
+      if (intake != nullptr && stringIn(result, "tool") == "propose" && stringOf(*intake, "v") == finding.v())
+        return &result;
+    }
+    return nullptr;
+  }
+
+  // A run that takes in what was just verified, or tidies up, leaves the time of the pass as it is: else whoever
+  // verifies every day would put it off for ever.
   static void schedule(json::object& sigma, bool left, Finish& finish) {
     json::object& slot = slotOf(sigma);
     const std::int64_t nowMs = integerOf(sigma, "nowMs").value_or(0), due = integerOf(slot, "dueMs").value_or(0);
     const bool pass = sigma.contains("pass"), goesOn = slot.contains("after") || slot.contains("waiting");
-    if (pass ? goesOn || left || due > 0 : (goesOn || left) && due <= nowMs) {
-      finish.nextWakeAtMs = nowMs + (goesOn ? kSoonMs : kDayMs);
+    const bool overdue = due > 0 && due <= nowMs && sigma.contains("tidies");
+    if (pass ? goesOn || left || due > 0 : (goesOn || left || overdue) && due <= nowMs) {
+      finish.nextWakeAtMs = nowMs + (goesOn || overdue ? kSoonMs : kDayMs);
       slot["dueMs"] = *finish.nextWakeAtMs;
+    } else if (sigma.contains("tidies") && due > 0) {
+      finish.nextWakeAtMs = due;
     }
+    if (slot.contains("tidy")) finish.nextWakeAtMs = nowMs + kSoonMs;
     if (slot != sigma["before"]) finish.slots = {{replication::SlotName::extension, slot}};
   }
 };

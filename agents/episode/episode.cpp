@@ -279,6 +279,7 @@ void Episode::tellResults() {
         json::object one = *call.answer;
         one["operation"] = operation.hex();
         one["tool"] = call.tool.name;
+        if (beginning_.rules > 2) one["arguments"] = call.planned;
         content.push_back(std::move(one));
       }
   told_ = true;

@@ -47,7 +47,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 // The rules by which a transcript follows from what came from outside: it is replayed by those that it was made by.
 //   1   a run that was denied everything ends as completed
 //   2   it ends as failed, and one that was denied something says so
-inline constexpr std::int64_t kRules = 2;
+//   3   results name what was asked, as observations do: the plan that stands may be another device's
+inline constexpr std::int64_t kRules = 3;
 
 // What the first entry holds.
 struct Beginning {

@@ -134,6 +134,7 @@ void PeerDesk::up(const net::LinkInfo& info) {
   if (cut_.contains(device->device)) return network_.close(info.id, "an operator has cut this link");
   link.device = device->device;
   const std::string name = link.device;
+  if (info.via.empty()) endQuietTrial(name);
   const Link* old = linkOf(name);
   if (const auto trial = trials_.find(name); trial != trials_.end() && info.via.empty()) {
     old = &links_.find(trial->second.link)->second;

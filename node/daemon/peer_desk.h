@@ -126,6 +126,7 @@ class PeerDesk {
   void judgeLater(const std::string& device, net::LinkId id);
   bool onTrial(net::LinkId id) const;
   void endTrial(const std::string& device, std::string_view why);
+  void endQuietTrial(const std::string& device);
   bool hasLasted(const Link& link) const;
   void countQuiet(const Link& link);
   std::int64_t trialMs(const std::string& device) const;

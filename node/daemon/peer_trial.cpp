@@ -63,6 +63,16 @@ void PeerDesk::endTrial(const std::string& device, std::string_view why) {
   network_.close(id, why);
 }
 
+// Its other end may have lost its power, and be back before that is noticed: it holds up no other link.
+void PeerDesk::endQuietTrial(const std::string& device) {
+  const auto trial = trials_.find(device);
+  if (trial == trials_.end() || !network_.quiet(trial->second.link)) return;
+  Link& link = links_.find(trial->second.link)->second;
+  link.quiet = true;
+  countQuiet(link);
+  endTrial(device, "it went quiet, and there is another link");
+}
+
 // Lasting is judged by what it had to prove: a path that broke once after days begins with a short trial again.
 bool PeerDesk::hasLasted(const Link& link) const {
   return events_.steadyMs() - link.sinceMs >= trialMs(link.device) + kLongLifeMs;

@@ -92,13 +92,16 @@ Time PartitionHost::clock(Time wall) const {
   return mutated(Mutant::clockGoesBack) ? wall : std::max(wall, partition().latest());
 }
 
-void PartitionHost::decide(const Request& request, Time wall, std::string to) {
-  const kernel::Decision decision = decisionOn(request, clock(wall));
+void PartitionHost::decide(const Request& request, Time wall, std::string to, std::string_view stuck) {
+  const kernel::Decision decision = decisionOn(request, clock(wall), stuck);
   waiting_.push_back({std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere});
 }
 
-kernel::Decision PartitionHost::decisionOn(const Request& request, Time at) {
-  ledger_->partition().expire(at, request.entity);
+kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std::string_view stuck) {
+  if (stuck.empty())
+    ledger_->partition().expire(at, request.entity);
+  else if (request.kind != RequestKind::init && !partition().knows(request.operationId))
+    return refused(std::string(stuck));
   switch (request.kind) {
     case RequestKind::propose: return propose(request, at);
     case RequestKind::init: {

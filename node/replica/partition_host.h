@@ -58,8 +58,10 @@ class PartitionHost {
   Claim claimOf(std::size_t epochIndex) const;
 
   // ---- the owner's part
-  // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed().
-  void decide(const Request& request, Time wall, std::string to);
+  // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed(). `stuck`: why the
+  // expiry of what is pending on the entity cannot be recorded, if so. What was done already is answered then too;
+  // everything else is refused with that.
+  void decide(const Request& request, Time wall, std::string to, std::string_view stuck = {});
   // Rejects pending proposals whose time is up, at most so many. Whether there were any.
   bool expire(Time wall, std::size_t most = ~std::size_t{0});
   // Of an owner whose batches are committed elsewhere (node/replica/etcd_engine.h): takes what is open out for that.
@@ -120,7 +122,7 @@ class PartitionHost {
 
  private:
   PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options);
-  kernel::Decision decisionOn(const Request& request, Time at);
+  kernel::Decision decisionOn(const Request& request, Time at, std::string_view stuck);
   kernel::Decision propose(const Request& request, Time at);
   kernel::Decision counselor(const Request& request, Time at);
   Answer answerOf(const Request& request, const kernel::Decision& decision) const;

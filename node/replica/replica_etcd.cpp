@@ -15,6 +15,7 @@ constexpr std::size_t kEtcdBatchBytes = 256 * 1024;    // etcd is no faster with
 constexpr std::size_t kLargeRequestBytes = 64 * 1024;  // shares no batch with others before it
 constexpr std::int64_t kAheadMs = 100;                 // so long a copy is ahead of the log without pause
 constexpr std::int64_t kLookAgainMs = 1'000;
+constexpr std::int64_t kTryLargerMs = 10 * 60'000;
 
 std::size_t sizeOf(const Request& request) {
   return request.action.size() + request.text.size() + request.reason.size();
@@ -27,13 +28,17 @@ EtcdOwner::EtcdOwner(Replica& replica, EtcdOptions options, const std::string& c
     : replica_(replica),
       engine_(options, cluster, replica.ownerName_, replica.device(), partitions, *this),
       options_(options),
-      limit_(options.maxBatchBytes) {}
+      limit_(options.maxBatchBytes),
+      usual_(limit_) {}
 
 // --- requests
 
 std::string EtcdOwner::tooLargeWords(std::string_view what, std::size_t bytes) const {
+  const bool learned = limit_ < options_.maxBatchBytes;
   return std::string(what) + " takes " + std::to_string(bytes) + " bytes; etcd takes a batch of at most " +
-         std::to_string(limit_) + " (its --max-request-bytes)";
+         std::to_string(limit_) +
+         (learned ? " (its --max-request-bytes); raise that: larger ones are tried again every 10 minutes"
+                  : " (by default, and no more is made use of)");
 }
 
 Status EtcdOwner::checkSize(const Request& request) const {
@@ -72,6 +77,7 @@ void EtcdOwner::turnAway(Owned& owned) {
 void EtcdOwner::decide(Now now) {
   const bool outOfReach = now.ms - engine_.lastHeardMs() > kEtcdSilenceMs;
   again_ = false;
+  tryLarger(now.ms);
   share();
   for (auto& [id, owned] : owned_) {
     if (outOfReach) turnAway(owned);
@@ -139,7 +145,7 @@ void EtcdOwner::decideQueue(PartitionHost& host, Owned& owned, Now now) {
 // Many may be due at once: one after the other, until the batch is full. The rest follow with the next.
 bool EtcdOwner::expire(PartitionHost& host, Owned& owned, Now now) {
   if (replica_.config_.pendingTtlMicros <= 0) return false;
-  const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
+  const std::size_t most = std::min(kEtcdBatchBytes, usual_ / 2);
   const kernel::Partition& partition = host.partition();
   owned.expired = 0;
   if (owned.expireMost == 1 || !owned.stuck.empty()) {
@@ -166,15 +172,15 @@ void EtcdOwner::expireOthers(PartitionHost& host, Owned& owned, std::size_t most
 
 // Returns how many.
 std::size_t EtcdOwner::decideSome(PartitionHost& host, Owned& owned, Now now) {
-  const std::size_t most = std::min(kEtcdBatchBytes, limit_ / 2);
+  const std::size_t most = std::min(kEtcdBatchBytes, usual_ / 2);
   // Whole queues, if they are not much more than the share: what is left over would go round by itself.
   const std::size_t upTo = share_ == 0 || 2 * owned.queue.size() > 3 * share_ ? share_ : owned.queue.size();
   std::size_t decided = 0;
   while (decided < std::min(upTo, owned.queue.size()) && host.partition().openBatchBytes() < most) {
     const Waiting& waiting = owned.queue[decided];
-    const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, limit_ / 2);
+    const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, usual_ / 2);
     if (alone && host.partition().hasOpenBatch()) break;
-    host.decide(waiting.request, now.wall, waiting.from);
+    host.decide(waiting.request, now.wall, waiting.from, stuckWords(host, owned, waiting.request.entity));
     ++replica_.counters_.decided;
     ++decided;
     if (alone) break;
@@ -188,6 +194,7 @@ void EtcdOwner::undo(PartitionHost& host, Owned& owned, std::size_t last) {
   owned.undo = again_ = true;
   if (last == 0) return undoExpiry(host, owned);
   Waiting& waiting = owned.queue[last - 1];
+  owned.lookMs = 0;                                 // what expired with it is to be known
   if (!std::exchange(waiting.alone, true)) return;  // of others, or of what had expired: once more, by itself
   Answer answer;
   answer.operationId = waiting.request.operationId;
@@ -205,10 +212,28 @@ void EtcdOwner::undoExpiry(PartitionHost& host, Owned& owned) {
   owned.expireMost = std::max<std::size_t>(1, owned.expired - 1);
   if (owned.expired > 1 || !known) return;
   owned.expireMost = ~std::size_t{0};
-  owned.stuck.insert(owned.expiring);
+  const std::size_t bytes = owned.stuck[owned.expiring] = host.partition().openBatchBytes();
   replica_.notices_.push_back(
-      {"tooLarge", host.id(),
-       tooLargeWords("the expiry of entry " + std::to_string(owned.expiring), host.partition().openBatchBytes())});
+      {"tooLarge", host.id(), tooLargeWords("the expiry of entry " + std::to_string(owned.expiring), bytes)});
+}
+
+// Empty: nothing stands in the way. Its time is up, so no counselor may decide it any more, and the entity stays frozen
+// until its expiry is recorded. To try that with each request would open the copy again each time.
+std::string EtcdOwner::stuckWords(const PartitionHost& host, const Owned& owned, const std::string& entity) const {
+  if (owned.stuck.empty()) return {};
+  const auto pending = host.partition().pending(entity);
+  const auto stuck = pending ? owned.stuck.find(pending->seq) : owned.stuck.end();
+  if (stuck == owned.stuck.end()) return {};
+  return tooLargeWords("\"" + entity + "\" is frozen: the expiry of entry " + std::to_string(pending->seq),
+                       stuck->second);
+}
+
+// The price, if it still takes no more: each partition with something so large opens its copy again. Batches of several
+// requests stay as they are until etcd has taken a larger one.
+void EtcdOwner::tryLarger(std::int64_t nowMs) {
+  if (limit_ == options_.maxBatchBytes || nowMs < againMs_) return;
+  limit_ = options_.maxBatchBytes;
+  for (auto& [id, owned] : owned_) owned.stuck.clear();
 }
 
 void EtcdOwner::commit(PartitionHost& host, Owned& owned, std::size_t requests, Now now) {
@@ -270,6 +295,7 @@ void EtcdOwner::onCommitted(const std::string& partition) {
   host.settle();
   const store::WriteBatch& rows = owned.under.front().rows;
   for (std::size_t i = 0; i < rows.size(); ++i) replica_.held_.put(rows.op(i).key, rows.op(i).value);
+  if (!rows.empty()) usual_ = std::max(usual_, std::min(limit_, rows.op(0).value.size()));
   owned.under.pop_front();
   if (host.position().epochs.size() == epochs) return;
   replica_.learnFrom(host, epochs);
@@ -279,6 +305,7 @@ void EtcdOwner::onCommitted(const std::string& partition) {
 void EtcdOwner::onLost(const std::string& partition, bool discard) {
   Owned& owned = owned_[partition];
   owned.granted = false;
+  owned.stuck.clear();  // another owner may have recorded them
   owned.under.clear();
   turnAway(owned);
   const bool undo = std::exchange(owned.undo, false);
@@ -288,7 +315,8 @@ void EtcdOwner::onLost(const std::string& partition, bool discard) {
 
 // Its requests are asked again, and those with too large an entry are refused then.
 void EtcdOwner::onTooLarge(const std::string& partition, std::size_t bytes) {
-  limit_ = std::max<std::size_t>(1, std::min(limit_, bytes - 1));
+  limit_ = usual_ = std::max<std::size_t>(1, std::min(usual_, bytes - 1));
+  againMs_ = engine_.lastHeardMs() + kTryLargerMs;
   replica_.notices_.push_back(
       {"tooLarge", partition, "etcd does not take a batch of " + std::to_string(bytes) + " bytes"});
   Owned& owned = owned_[partition];

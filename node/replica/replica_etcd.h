@@ -6,7 +6,8 @@
 // comes by way of the outbox, which keeps it until it is answered.
 //
 // No batch that etcd does not take gets to it: a request that is too large is refused, and so is one whose entry turns
-// out to be; the copy, which had decided it, is opened again.
+// out to be; the copy, which had decided it, is opened again. What etcd takes is learned from what it refuses, for a
+// while: its operator may raise it.
 //
 // Belongs to one Replica, which it refers to and which drives it.
 #pragma once
@@ -74,11 +75,11 @@ class EtcdOwner final : EtcdCopies {
     bool undo = false;         // the open batch is too large: the copy is to be opened again
     bool shown = true;         // at the end of a round the copy was the log's, and nothing was decided since
     std::int64_t aheadMs = 0;  // when that was over
-    std::size_t expireMost = ~std::size_t{0};  // with the next batch: one more made it too large
-    std::size_t expired = 0;                   // with the open one
-    std::uint64_t expiring = 0;                // the escalation of the first of those
-    std::set<std::uint64_t> stuck;             // escalations whose expiry etcd does not take
-    std::int64_t lookMs = 0;                   // when there are such: the others are looked through again
+    std::size_t expireMost = ~std::size_t{0};    // with the next batch: one more made it too large
+    std::size_t expired = 0;                     // with the open one
+    std::uint64_t expiring = 0;                  // the escalation of the first of those
+    std::map<std::uint64_t, std::size_t> stuck;  // escalations whose expiry etcd does not take, and its bytes
+    std::int64_t lookMs = 0;                     // when there are such: the others are looked through again
     std::vector<Waiting> queue;
     std::set<std::string, std::less<>> queued;  // who asks and operation id
     std::deque<Under> under;                    // the batches that are being committed
@@ -102,13 +103,17 @@ class EtcdOwner final : EtcdCopies {
   void expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now);
   void undoExpiry(PartitionHost& host, Owned& owned);
   void turnAway(Owned& owned);
+  std::string stuckWords(const PartitionHost& host, const Owned& owned, const std::string& entity) const;
+  void tryLarger(std::int64_t nowMs);
   void reopen(const std::string& partition);
   std::string tooLargeWords(std::string_view what, std::size_t bytes) const;
 
   Replica& replica_;
   EtcdEngine engine_;
   const EtcdOptions options_;
-  std::size_t limit_;  // bytes of a batch
+  std::size_t limit_;         // bytes of a batch; what is larger is refused
+  std::size_t usual_;         // batches of several requests are made for so many
+  std::int64_t againMs_ = 0;  // when larger ones are tried again, if etcd has refused one
   std::map<std::string, Owned, std::less<>> owned_;
   std::vector<Turned> turned_;
   std::vector<PartitionHost::Release> refused_;

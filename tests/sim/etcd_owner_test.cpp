@@ -154,26 +154,33 @@ TEST(EtcdOwner, WhatWasTakenFindsItsPlaceInTheOutbox) {
   EXPECT_EQ(owner.answersTo("one"), 0u) << "it is on its way";
 }
 
-// One whose expiry etcd does not take any more is passed over, and nobody waits behind it.
-TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
+Owner::Setup expiring() {
   Owner::Setup setup;
   setup.domains = {"moderation"};
   setup.pendingTtlMicros = 60'000'000;
-  Owner owner(setup);
-  // The first one's proposal, which its expiry repeats, is long.
-  for (const std::string entity : {"first", "second", "third"}) {
-    owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
-    owner.propose(entity, "label",
-                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
-    owner.propose(entity, "notice",
-                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
-    const std::string item = entity == "first" ? std::string(4'000, 'i') : "i";
-    owner.propose(
-        entity, "ban",
-        R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":")" + item + R"(","evidence":["L1"]})");
-    ASSERT_NE(owner.answered(entity + "ban"), nullptr);
-    ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated) << owner.answered(entity + "ban")->message;
-  }
+  return setup;
+}
+
+// A proposal that waits for a counselor; its expiry repeats the item.
+std::string banOf(const std::string& item) {
+  return R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":")" + item + R"(","evidence":["L1"]})";
+}
+void escalate(Owner& owner, const std::string& entity, const std::string& item) {
+  owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
+  owner.propose(entity, "label",
+                R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
+  owner.propose(entity, "notice",
+                R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
+  owner.propose(entity, "ban", banOf(item));
+  ASSERT_NE(owner.answered(entity + "ban"), nullptr);
+  ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated) << owner.answered(entity + "ban")->message;
+}
+
+// One whose expiry etcd does not take any more is passed over, and nobody waits behind it.
+TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
+  Owner owner(expiring());
+  escalate(owner, "first", std::string(4'000, 'i'));
+  for (const char* entity : {"second", "third"}) escalate(owner, entity, "i");
   owner.serverTakes = 2'500;  // its operator has lowered that
   owner.ms += 120'000;
   owner.pass(30'000);
@@ -185,21 +192,87 @@ TEST(EtcdOwner, AnExpiryThatIsTooLargeHoldsUpNoOther) {
   }));
   // Later ones need no batch each.
   owner.serverTakes = ~std::size_t{0};
-  for (const std::string entity : {"fourth", "fifth"}) {
-    owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
-    owner.propose(entity, "label",
-                  R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
-    owner.propose(entity, "notice",
-                  R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})");
-    owner.propose(entity, "ban",
-                  R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})");
-    ASSERT_EQ(owner.answered(entity + "ban")->outcome, Outcome::escalated);
-  }
+  for (const char* entity : {"fourth", "fifth"}) escalate(owner, entity, "i");
   const std::uint64_t batches = owner.host().position().batches;
   owner.ms += 120'000;
   owner.pass(30'000);
   EXPECT_EQ(owner.host().partition().queue().size(), 1u);
   EXPECT_EQ(owner.host().position().batches, batches + 1) << "both in one";
+}
+
+// Neither a counselor, whose time is up, nor anybody else can go past it.
+TEST(EtcdOwner, WhoAsksBehindAnExpiryThatIsTooLargeIsToldSo) {
+  Owner owner(expiring());
+  escalate(owner, "first", std::string(4'000, 'i'));
+  const kernel::PendingView pending = *owner.host().partition().pending("first");
+  owner.serverTakes = 2'500;
+  owner.ms += 120'000;
+  owner.pass(30'000);
+  const std::uint64_t refused = owner.replica->counters().etcd.tooLarge;
+  Request answer;
+  answer.kind = RequestKind::commit;
+  answer.domain = "moderation";
+  answer.entity = "first";
+  answer.operationId = "answer";
+  answer.counselor = owner.module().signature().counselors.front();
+  answer.escalation = pending.seq;
+  answer.pendingDigest = pending.digest;
+  owner.submit(answer);
+  owner.pass(500);
+  owner.propose("first", "more", banOf("j"));
+  for (const char* id : {"answer", "firstmore"}) {
+    ASSERT_NE(owner.answered(id), nullptr) << id;
+    EXPECT_EQ(owner.answered(id)->outcome, Outcome::refused);
+    EXPECT_THAT(owner.answered(id)->message,
+                HasSubstr("\"first\" is frozen: the expiry of entry " + std::to_string(pending.seq) + " takes "));
+    EXPECT_THAT(owner.answered(id)->message, HasSubstr("(its --max-request-bytes); raise that"));
+  }
+  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused);
+  // What was done before is answered as it was.
+  owner.propose("first", "ban", banOf(std::string(4'000, 'i')));
+  EXPECT_EQ(owner.answers.back().operationId, "firstban");
+  EXPECT_EQ(owner.answers.back().outcome, Outcome::duplicate);
+  EXPECT_EQ(owner.answers.back().recorded, Outcome::escalated);
+  EXPECT_TRUE(owner.host().partition().frozen("first"));
+}
+
+TEST(EtcdOwner, AnExpiryThatWasTooLargeIsTriedAgainNowAndThen) {
+  Owner owner(expiring());
+  escalate(owner, "first", std::string(4'000, 'i'));
+  owner.serverTakes = 2'500;
+  owner.ms += 120'000;
+  owner.pass(30'000);
+  const std::uint64_t refused = owner.replica->counters().etcd.tooLarge;
+  owner.pass(25 * 60'000);
+  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused + 2) << "every ten minutes";
+  EXPECT_TRUE(owner.host().partition().frozen("first"));
+  owner.serverTakes = ~std::size_t{0};
+  owner.pass(11 * 60'000);
+  EXPECT_FALSE(owner.host().partition().frozen("first"));
+  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused + 2);
+}
+
+TEST(EtcdOwner, ALimitThatEtcdHasNoMoreIsForgotten) {
+  Owner owner(expiring());
+  escalate(owner, "first", "i");
+  escalate(owner, "second", "i");
+  owner.ms += 120'000;
+  owner.pass(1'000);
+  owner.serverTakes = 2'500;
+  const std::string large = banOf(std::string(4'000, 'i'));
+  owner.propose("first", "large", large);
+  owner.pass(70'000);
+  ASSERT_NE(owner.answered("firstlarge"), nullptr);
+  EXPECT_EQ(owner.answered("firstlarge")->outcome, Outcome::refused);
+  EXPECT_THAT(owner.answered("firstlarge")->message, HasSubstr("raise that: larger ones are tried again"));
+  owner.serverTakes = ~std::size_t{0};
+  owner.pass(11 * 60'000);
+  owner.propose("first", "again", large);
+  ASSERT_NE(owner.answered("firstagain"), nullptr);
+  EXPECT_EQ(owner.answered("firstagain")->outcome, Outcome::escalated) << owner.answered("firstagain")->message;
+  owner.propose("second", "too", large);
+  ASSERT_NE(owner.answered("secondtoo"), nullptr);
+  EXPECT_EQ(owner.answered("secondtoo")->outcome, Outcome::escalated);
 }
 
 // An operator may have lowered its limit.

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr Time kNow{1'700'000'000'000'000};
 
@@ -28,6 +29,7 @@ RosterDevice deviceOf(char letter) {
 }
 
 struct PeerDeskTest : ::testing::Test {
+  explicit PeerDeskTest(std::int64_t itsDeadAfterMs = 1'000) : deadAfterMs(itsDeadAfterMs) {}
   static RosterBook bookIn(const std::string& dir, const SigningKey& admin) {
     std::filesystem::create_directories(dir);
     Roster roster{clusterIdOf(admin.publicKey()), 1, {deviceOf('a'), deviceOf('b'), deviceOf('c')}};
@@ -51,11 +53,13 @@ struct PeerDeskTest : ::testing::Test {
     return other.downs.empty() ? "" : other.downs.front().reason;
   }
 
+  const std::int64_t deadAfterMs;
   const testing::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   RosterBook book = bookIn(scratch / "desk", admin);
   EnrolmentDesk enrolment = *EnrolmentDesk::open(scratch / "desk", book, std::string(32, 's'), 1, admin);
-  Log log{LogLevel::error, false, [] { return kNow; }, [](std::string_view) {}};
+  std::string logged;
+  Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { logged += line; }};
   net::Loop loop;
   net::test::Device other{loop, 'b'};
   std::vector<std::string> connected;
@@ -65,7 +69,7 @@ struct PeerDeskTest : ::testing::Test {
                 book,
                 enrolment,
                 log,
-                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, 1'000},
+                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, deadAfterMs},
                 {.connected = [this](const std::string& device) { connected.push_back(device); },
                  .disconnected = [](const std::string&) {},
                  .received = [this](const std::string&, std::string_view) { ++received; },
@@ -96,6 +100,7 @@ TEST_F(PeerDeskTest, OtherwiseItStands) {
 
 // The other device as a relay: it offers a link with c, and carries the bytes of `end`, who may be c or not.
 struct RelayedTest : PeerDeskTest {
+  using PeerDeskTest::PeerDeskTest;
   template <class T>
   void say(const T& message) {
     other.network->send(other.last, tunnelFrame(message));
@@ -215,6 +220,36 @@ TEST_F(RelayedTest, TwoAddressesDoNotEndEachOthersTrialsForEver) {
   c.until([&] { return statusOf('c').via == deviceOf('b').device; }, "the way around");
   for (const char* name : {"one", "another"}) c.network->dial(name, address, std::nullopt);
   c.until([&] { return statusOf('c').connected && statusOf('c').via.empty(); }, "a direct link after its trial");
+}
+
+struct SlowlyNoticed : RelayedTest {
+  SlowlyNoticed() : RelayedTest(6'000) {}
+};
+
+// The other end of a trial is gone without a word, and back before its end is noticed.
+TEST_F(SlowlyNoticed, ATrialThatWentQuietHoldsUpNoOther) {
+  net::PeerNetworkOptions often;
+  often.backoffMostMs = 200;
+  net::test::Device c(loop, 'c', often);
+  const std::string address = *desk.listen("127.0.0.1:0");
+  net::test::Proxy cable(address);
+  offer(c, deviceOf('c').device);
+  c.until([&] { return connected.size() == 2; }, "the link with c");
+  net::LinkId lost = 0;
+  c.onUp = [&](const net::LinkInfo& info) { lost = info.id; };
+  c.network->dial("before", cable.address(), std::nullopt);
+  const auto probed = [&] {
+    const auto stats = c.network->stats(lost);
+    return stats && stats->bytesIn > 9'000;
+  };
+  c.until(probed, "the padding that says that it is on trial");
+  cable.swallow();
+  c.network->undial("before");
+  c.network->drop(lost);
+  ASSERT_EQ(statusOf('c').via, deviceOf('b').device) << "it has not passed";
+  c.network->dial("after", address, std::nullopt);
+  c.until([&] { return statusOf('c').connected && statusOf('c').via.empty(); }, "a direct link after its trial");
+  EXPECT_THAT(logged, Not(HasSubstr("a link on trial has ended"))) << "before the end of the first was noticed";
 }
 
 TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "agents/host/local_gate.h"
 #include "agents/registry.h"
 #include "domains/registry.h"
@@ -20,6 +22,17 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// A policy that denies proposals while it is told to.
+class Policy final : public agents::episode::Gate {
+ public:
+  bool denies = false;
+  agents::episode::GateVerdict judge(const agents::episode::GateRequest& request) const override {
+    if (denies && request.tool->name == "propose") return {};
+    return agents::LocalGate().judge(request);
+  }
+  std::string epoch() const override { return denies ? "denies" : "allows"; }
+};
+
 // A device alone, whose disks fail when they are told to.
 class Lab {
  public:
@@ -27,11 +40,13 @@ class Lab {
     for (const char* name : {"verification", "disclosure"}) modules_.push_back(domains::makeDomain(name).value());
     auto setup = std::make_shared<AgentSetup>();
     setup->agents = {agents::findAgent("verified-intake")};
-    setup->gate = &gate_;
+    setup->gate = &policy;
     addLedgerLooks(*setup);
     setup->look = [this, look = setup->look](const Replica& replica, const agents::ToolCall& call, Now when) {
       if (blind && call.arguments.at("domain") == "verification")
         return std::optional(agents::episode::Observation{false, nullptr, "the tool did not answer in time", 0, 0});
+      if (stale && call.arguments.at("domain") == "disclosure")
+        return std::optional(agents::episode::Observation{true, json::object{}, "", 0, 0});
       return look(replica, call, when);
     };
     setup_ = setup;
@@ -40,6 +55,8 @@ class Lab {
   std::array<store::MemoryStore, 3> disks;  // journal, agents, ledgers
   std::vector<Answered> answers;
   bool blind = false;  // looks at verification fail
+  bool stale = false;  // those at disclosure show portfolios as they began
+  Policy policy;
 
   Status open() {
     ReplicaConfig config;
@@ -103,6 +120,19 @@ class Lab {
     }
     return okStatus();
   }
+  // Somebody enters where the findings of "proj" go.
+  Status route(const std::string& payload) {
+    replication::Space& journal = **replica_->data().database(replication::DatabaseName::journal).space("main");
+    WITAN_TRY(view, replication::journalViewIn(journal, "disclosure/intake/proj"));
+    WITAN_TRY(body,
+              replication::journalEdit(view, {"disclosure.intake", payload, "ann", now().wallMs(), std::nullopt}));
+    const std::array change{
+        replication::JournalChange{"disclosure/intake/proj", std::move(body), "", ChangeOrigin::local}};
+    WITAN_TRY(writes, replication::journalWrites(journal, change));
+    WITAN_TRY(dot, replica_->commit(replication::DatabaseName::journal, "main", writes));
+    (void)dot;
+    return okStatus();
+  }
   // Time passes, a second at a time.
   Status live(int seconds) {
     for (int n = 0; n < seconds; ++n) {
@@ -110,6 +140,20 @@ class Lab {
       WITAN_DO(settle());
     }
     return okStatus();
+  }
+
+  // Findings that wait, by their entries.
+  std::vector<std::string> waiting() {
+    std::vector<std::string> findings;
+    auto* entries = replica_->data().database(replication::DatabaseName::journal).find("main");
+    if (entries == nullptr) return findings;
+    for (const std::string& id : entries->keys(replication::Kind::journal, "disclosure/waiting/")) {
+      const auto view = replication::journalViewIn(*entries, id).value();
+      if (view.shown)
+        findings.emplace_back(parseJson(view.siblings[*view.shown].body->payload)->at("finding").as_string());
+    }
+    std::sort(findings.begin(), findings.end());
+    return findings;
   }
 
   Replica& replica() { return *replica_; }
@@ -135,12 +179,13 @@ class Lab {
 
  private:
   std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
-  const agents::LocalGate gate_;
   std::shared_ptr<const AgentSetup> setup_;
   std::unique_ptr<Replica> replica_;
   std::uint32_t nextTag_ = 1;
   std::int64_t ms_ = 1'774'252'800'000;
 };
+
+constexpr std::int64_t kDayMs = 24 * 3'600'000;
 
 // witan::testing::kReproducedFinding with findings "F1" to "F{n}" alike.
 std::string bodyOf(int findings) {
@@ -182,17 +227,7 @@ TEST(VerifiedIntake, TheEntryOfTheJournalSaysWhereTo) {
   Lab lab;
   ASSERT_TRUE(lab.open().ok());
   ASSERT_TRUE(lab.begin(1, "alpha", "{}").ok());
-  replication::Space& journal = **lab.replica().data().database(replication::DatabaseName::journal).space("main");
-  const auto view = replication::journalViewIn(journal, "disclosure/intake/proj").value();
-  auto body = replication::journalEdit(
-      view,
-      {"disclosure.intake", R"({"orgs":{"parser":["org-a.example"]},"portfolio":"alpha"})", "ann", 1, std::nullopt});
-  const std::array change{
-      replication::JournalChange{"disclosure/intake/proj", *std::move(body), "", ChangeOrigin::local}};
-  ASSERT_TRUE(
-      lab.replica()
-          .commit(replication::DatabaseName::journal, "main", replication::journalWrites(journal, change).value())
-          .ok());
+  ASSERT_TRUE(lab.route(R"({"orgs":{"parser":["org-a.example"]},"portfolio":"alpha"})").ok());
   ASSERT_TRUE(lab.ask().ok());
   EXPECT_THAT(lab.decided("disclosure"),
               ElementsAre(R"(approved {"orgs":["org-a.example"],"type":"Intake","v":"proj/F1"})"));
@@ -251,10 +286,7 @@ TEST(VerifiedIntake, ManyFindingsWaitWithoutKeepingTheDeviceBusy) {
   lab.wait(3 * 24 * 3'600'000);
   ASSERT_TRUE(lab.live(5).ok());
   EXPECT_LE(started(), before + 1);
-  const auto entries = lab.replica().data().database(replication::DatabaseName::journal).find("main");
-  ASSERT_NE(entries, nullptr);
-  for (const std::string& id : entries->keys(replication::Kind::journal, "disclosure/waiting/"))
-    EXPECT_FALSE(replication::journalViewIn(*entries, id)->shown) << id;
+  EXPECT_THAT(lab.waiting(), IsEmpty());
 }
 
 // A look that times out, or that a policy does not allow for now, is no verdict.
@@ -272,6 +304,76 @@ TEST(VerifiedIntake, AFindingThatCannotBeSeenForNowIsTakenInLater) {
   lab.wait(24 * 3'600'000);
   ASSERT_TRUE(lab.live(2).ok());
   EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+}
+
+// Denied at first sight, again the next day, and then allowed.
+TEST(VerifiedIntake, AFindingWhoseIntakeIsDeniedWaits) {
+  Lab lab;
+  lab.policy.denies = true;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.ask().ok() && lab.live(5).ok());
+  EXPECT_THAT(lab.waiting(), ElementsAre("F1"));
+  lab.crash();
+  ASSERT_TRUE(lab.open().ok());
+  lab.wait(kDayMs);
+  ASSERT_TRUE(lab.live(60).ok());
+  EXPECT_THAT(lab.waiting(), ElementsAre("F1"));
+  EXPECT_EQ(lab.replica().agents()->counters().started, 1u) << "once a day";
+  EXPECT_EQ(lab.replica().agents()->counters().failed, 1u) << "and that is said";
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  lab.policy.denies = false;
+  lab.wait(kDayMs);
+  ASSERT_TRUE(lab.live(5).ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+  EXPECT_THAT(lab.waiting(), IsEmpty());
+  lab.wait(3 * kDayMs);
+  ASSERT_TRUE(lab.live(5).ok());
+  EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
+}
+
+// The same of one that has waited for its portfolio already.
+TEST(VerifiedIntake, AFindingThatWaitsGoesOnWaitingWhenItsIntakeIsDenied) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(0, "proj", bodyOf(2)).ok() && lab.settle().ok());
+  ASSERT_TRUE(lab.verify(1, 2).ok() && lab.settle().ok());
+  lab.policy.denies = true;
+  ASSERT_TRUE(lab.begin(1, "proj", "{}").ok() && lab.live(5).ok());
+  EXPECT_THAT(lab.decided("disclosure"), IsEmpty());
+  EXPECT_THAT(lab.waiting(), ElementsAre("F1", "F2"));
+  lab.policy.denies = false;
+  lab.wait(kDayMs);
+  ASSERT_TRUE(lab.live(5).ok());
+  EXPECT_THAT(lab.decided("disclosure"), ::testing::SizeIs(2));
+  EXPECT_THAT(lab.waiting(), IsEmpty());
+}
+
+// One that the portfolio refuses, here since it has it already, is not proposed every day; one behind it is tried the
+// next.
+TEST(VerifiedIntake, AnIntakeThatIsRefusedIsNotProposedAgain) {
+  Lab lab;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(0, "proj", bodyOf(2)).ok() && lab.settle().ok());
+  ASSERT_TRUE(lab.verify(1, 2).ok() && lab.settle().ok());
+  lab.stale = true;
+  ASSERT_TRUE(lab.begin(1, "proj", "{}").ok());
+  for (const std::string f : {"F1", "F2"})
+    ASSERT_TRUE(lab.propose(1, "proj", "ReporterCoordination", "by-hand-" + f,
+                            R"({"type":"Intake","v":"proj/)" + f + R"(","orgs":["parser"]})")
+                    .ok());
+  ASSERT_TRUE(lab.live(5).ok());
+  const auto refused = [&] {
+    const auto lines = lab.decided("disclosure");
+    return std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.starts_with("rejected "); });
+  };
+  EXPECT_EQ(refused(), 1);
+  EXPECT_THAT(lab.waiting(), ::testing::SizeIs(1));
+  for (int day = 0; day < 4; ++day) {
+    lab.wait(kDayMs);
+    ASSERT_TRUE(lab.live(5).ok());
+  }
+  EXPECT_EQ(refused(), 2);
+  EXPECT_THAT(lab.waiting(), IsEmpty());
 }
 
 // Write step `step` of one disk is the last one of this life; whether the story got there.
