@@ -146,8 +146,11 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
           WITAN_TRY(answer, client.post(std::string("/v1/devices/") + name, body));
           putWarnings(answer, args.json);
           return print(answer, args.json, [&](const json::value& done) {
-            return std::string(name) + " " + args.device +
-                   (done.get_object().contains("version") ? ": roster " + shown(done, "version") : "") + "\n";
+            const auto also = [&](const char* member, const char* words) {
+              return done.get_object().contains(member) ? words + shown(done, member) : "";
+            };
+            return std::string(name) + " " + args.device + also("version", ": roster ") +
+                   also("device", "\nid           ") + also("fingerprint", "\nfingerprint  ") + "\n";
           });
         });
     command->add_option("DEVICE", a->device, "Its name or id")->required();

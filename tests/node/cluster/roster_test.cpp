@@ -239,6 +239,23 @@ TEST_F(Enrolment, WithoutATokenAPersonDecides) {
   EXPECT_THAT(ask({"", "", "other", {}, {}}, keyOf(4)).reason, HasSubstr("denied"));
 }
 
+// A stranger that calls itself as the device that a person expects, and comes first, is not approved in its place.
+TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
+  for (const unsigned char seed : {3, 4})
+    ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
+  const PublicKey wanted = keyOf(4).publicKey();
+  const auto approved = desk_.approve("phone", {}, {}, kNow);
+  ASSERT_FALSE(approved.ok());
+  EXPECT_EQ(approved.error().code, ErrorCode::conflict);
+  EXPECT_THAT(approved.error().message, HasSubstr(deviceIdOf(wanted) + " (fingerprint " + fingerprintOf(wanted)));
+  EXPECT_THAT(approved.error().message, HasSubstr(deviceIdOf(keyOf(3).publicKey())));
+  EXPECT_THAT(approved.error().hint, HasSubstr("use the id"));
+  EXPECT_EQ(desk_.deny("phone").error().code, ErrorCode::conflict);
+  EXPECT_EQ(desk_.pending().size(), 2u);
+  EXPECT_EQ(desk_.approve(deviceIdOf(wanted), {}, {}, kNow)->device, deviceIdOf(wanted));
+  EXPECT_EQ(desk_.deny("phone")->device, deviceIdOf(keyOf(3).publicKey()));
+}
+
 TEST_F(Enrolment, StrangersCannotFillTheList) {
   for (unsigned char seed = 10; seed < 10 + kMaxPending; ++seed)
     EXPECT_EQ(ask({"", "", "n", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
