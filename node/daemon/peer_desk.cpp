@@ -343,7 +343,22 @@ void PeerDesk::onRoster(Link& link, std::string_view bytes) {
     log_.warn("roster", adopted.error().message, {{"from", link.device}});
     return network_.close(link.info.id, "a roster that does not count: " + adopted.error().message);
   }
-  if (*adopted) applyRoster(link.device);
+  if (!*adopted) return;
+  applyRoster(link.device);
+  if (book_.kept().ok() || keepsLater_) return;
+  log_.error("roster", "counts, but could not be written; it is tried again", {{"why", book_.kept().error().message}});
+  keepRosterLater();
+}
+
+void PeerDesk::keepRosterLater() {
+  keepsLater_ = true;
+  loop_.after(options_.heartbeatMs, [this, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    if (!book_.kept().ok() && !book_.keep().ok()) return keepRosterLater();
+    keepsLater_ = false;
+    log_.info("roster", "is written now");
+    events_.rosterChanged();  // what waited for it
+  });
 }
 
 void PeerDesk::rosterPublished() { applyRoster(""); }

@@ -135,6 +135,7 @@ class PeerDesk {
   void countQuiet(const Link& link);
   std::int64_t trialMs(const std::string& device) const;
   void applyRoster(std::string_view from);
+  void keepRosterLater();
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
   void undial(const std::string& device);
@@ -155,6 +156,7 @@ class PeerDesk {
   std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
   std::set<std::string, std::less<>> cut_, waiting_;                    // waiting_: to be dialled after a while
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  bool keepsLater_ = false;  // the roster is to be written again
   std::uint64_t refused_ = 0;
   net::PeerNetwork network_;
   RelayDesk relay_;

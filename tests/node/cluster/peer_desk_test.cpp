@@ -98,6 +98,34 @@ TEST_F(PeerDeskTest, OtherwiseItStands) {
   EXPECT_TRUE(other.downs.empty());
 }
 
+// The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
+TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
+  const auto file = std::filesystem::path(scratch / "desk") / "roster";
+  net::test::Device c(loop, 'c');
+  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  desk.dialAll();
+  other.until([&] { return connected.size() == 2 && other.up.size() == 1; }, "the links with b and c");
+  Roster next = book.current();
+  next.version = 7;
+  next.find(deviceOf('c').device)->state = DeviceState::revoked;
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  RosterMessage message;
+  const std::string document = *signRoster(next, admin);
+  message.document.assign(document.begin(), document.end());
+  other.network->send(other.last, clusterFrame(message));
+  c.until([&] { return !c.downs.empty(); }, "the end of the revoked device's link");
+  EXPECT_THAT(c.downs.front().reason, HasSubstr("revoked"));
+  c.until([&] { return c.loggedWith("this device was revoked"); }, "that it is not let in again");
+  EXPECT_TRUE(desk.connected(deviceOf('b').device)) << "who brought it stays";
+  EXPECT_THAT(other.downs, IsEmpty());
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("could not be written")));
+  EXPECT_FALSE(book.kept().ok());
+  std::filesystem::remove(file);
+  other.until([&] { return book.kept().ok(); }, "that it is written again");
+  EXPECT_EQ(RosterBook::open(scratch / "desk", admin.publicKey())->current().version, 7u);
+}
+
 // Whoever has made itself a key.
 struct StrangersTest : PeerDeskTest {
   using PeerDeskTest::PeerDeskTest;

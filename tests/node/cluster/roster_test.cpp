@@ -287,6 +287,26 @@ TEST_F(Enrolment, WhereTheAdminsKeyIsNotNobodyIsAdmitted) {
   EXPECT_FALSE(EnrolmentDesk::open(dir(), book_, "", 8, keyOf(9)).ok());
 }
 
+// A folder in the file's place: nothing can be renamed to there, whoever tries.
+TEST_F(Enrolment, ARosterThatCannotBeWrittenCountsAndIsWrittenLater) {
+  Roster next = book_.current();
+  next.version = 5;
+  std::filesystem::remove(dir() / "roster");
+  std::filesystem::create_directory(dir() / "roster");
+  const auto adopted = book_.adopt(*signRoster(next, admin_));
+  ASSERT_TRUE(adopted.ok()) << adopted.error().message;
+  EXPECT_TRUE(*adopted);
+  EXPECT_EQ(book_.current().version, 5u);
+  EXPECT_FALSE(book_.kept().ok());
+  EXPECT_FALSE(book_.keep().ok());
+  EXPECT_FALSE(book_.publish(next, admin_).ok()) << "the admin's own word is durable before it counts";
+  EXPECT_EQ(book_.current().version, 5u);
+  std::filesystem::remove(dir() / "roster");
+  EXPECT_TRUE(book_.keep().ok());
+  EXPECT_TRUE(book_.kept().ok());
+  EXPECT_EQ(RosterBook::open(dir(), admin_.publicKey())->current().version, 5u);
+}
+
 TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
   Roster next = book_.current();
   next.version = 5;
