@@ -166,8 +166,9 @@ void PeerDesk::take(net::LinkId id) {
   byDevice_[name] = id;
   relay_.settled(name);
   if (info.via.empty()) {
-    // The other side found this one: no need to look for it, until the link ends.
-    if (!info.dialled) undial(name);
+    // The other side found this one: no need to look for it, until the link ends. Nor at its other addresses: their
+    // links and this one would take each other's place for ever.
+    undial(name, info.dialled ? info.name : "");
     relay_.linked(name);
   }
   const RosterDevice* device = book_.current().find(name);
@@ -266,9 +267,14 @@ const PeerDesk::Link* PeerDesk::linkOf(std::string_view device) const {
   return at == byDevice_.end() ? nullptr : &links_.find(at->second)->second;
 }
 
-void PeerDesk::undial(const std::string& device) {
-  for (const std::string& name : dialling_[device]) network_.undial(name);
-  dialling_.erase(device);
+void PeerDesk::undial(const std::string& device, const std::string& except) {
+  const auto at = dialling_.find(device);
+  if (at == dialling_.end()) return;
+  std::erase_if(at->second, [&](const std::string& name) {
+    if (name != except) network_.undial(name);
+    return name != except;
+  });
+  if (at->second.empty()) dialling_.erase(at);
 }
 
 void PeerDesk::cut(const std::string& device) {

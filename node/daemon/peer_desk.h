@@ -138,7 +138,7 @@ class PeerDesk {
   void keepRosterLater();
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
-  void undial(const std::string& device);
+  void undial(const std::string& device, const std::string& except = "");
   void seek(const std::string& device);
   const Link* linkOf(std::string_view device) const;  // null: none
 

@@ -98,6 +98,27 @@ TEST_F(PeerDeskTest, OtherwiseItStands) {
   EXPECT_TRUE(other.downs.empty());
 }
 
+// Both work, and of two links in one direction the newer counts: each would replace the other for ever.
+TEST_F(PeerDeskTest, ALinkStaysWhereADeviceHasTwoAddresses) {
+  Roster next = book.current();
+  next.find(deviceOf('b').device)->addresses = {*other.network->listen("127.0.0.1:0"),
+                                                *other.network->listen("127.0.0.1:0")};
+  ASSERT_TRUE(book.publish(next, admin).ok());
+  const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
+    const auto stats = other.network->stats(other.last);
+    return stats && stats->framesIn >= frames;
+  };
+  desk.rosterPublished();
+  other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
+  const std::size_t links = connected.size();
+  other.until([&] { return lasts(12); }, "that it goes on");
+  EXPECT_EQ(connected.size(), links);
+  EXPECT_LE(links, 3u);
+  // When it ends, every address is dialled again.
+  other.network->drop(other.last);
+  other.until([&] { return connected.size() > links; }, "another link");
+}
+
 // The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
 TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
   const auto file = std::filesystem::path(scratch / "desk") / "roster";
