@@ -31,6 +31,9 @@ JoinAnswer refused(const Error& why) {
   return answer;
 }
 
+// "10.0.0.7:41520", "[::1]:7600": without the port, which is another one each time.
+std::string_view hostOf(std::string_view address) { return address.substr(0, address.rfind(':')); }
+
 std::string fingerprintOfHex(const std::string& key) {
   const auto read = publicKeyFromHex(key, "key");
   return read.ok() ? fingerprintOf(*read) : "of no key";
@@ -149,8 +152,13 @@ JoinAnswer EnrolmentDesk::onJoin(const JoinRequest& request, const PublicKey& ke
 
 Status EnrolmentDesk::enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
   const std::string device = deviceIdOf(key);
+  std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.since.micros + kPendingMicros < now.micros; });
   for (const PendingDevice& p : state_.pending)
     if (p.device == device) return okStatus();
+  const auto ofAddress = std::count_if(state_.pending.begin(), state_.pending.end(),
+                                       [&](const PendingDevice& p) { return hostOf(p.from) == hostOf(from); });
+  if (static_cast<std::size_t>(ofAddress) >= kMaxPendingOfAddress)
+    return Error{ErrorCode::unavailable, "too many devices of this address wait to be approved", ""};
   if (state_.pending.size() >= kMaxPending)
     return Error{ErrorCode::unavailable, "too many devices wait to be approved", ""};
   state_.pending.push_back({device, toHex(key), request.name, request.addresses, std::string(clip(from, 128)), now});

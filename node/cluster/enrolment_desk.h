@@ -28,6 +28,8 @@ namespace witan::node {
 
 inline constexpr std::size_t kMaxInvites = 256;
 inline constexpr std::size_t kMaxPending = 64;
+inline constexpr std::size_t kMaxPendingOfAddress = 8;
+inline constexpr std::int64_t kPendingMicros = 24LL * 3600 * 1'000'000;  // a device that still waits asks again
 inline constexpr std::int64_t kMaxInviteTtlMicros = 30LL * 24 * 3600 * 1'000'000;
 
 struct Invite {

@@ -256,10 +256,23 @@ TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
   EXPECT_EQ(desk_.deny("phone")->device, deviceIdOf(keyOf(3).publicKey()));
 }
 
+// Keys cost nothing, so places are counted by address, and do not last.
 TEST_F(Enrolment, StrangersCannotFillTheList) {
-  for (unsigned char seed = 10; seed < 10 + kMaxPending; ++seed)
-    EXPECT_EQ(ask({"", "", "n", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
-  EXPECT_THAT(ask({"", "", "n", {}, {}}, keyOf(200)).reason, HasSubstr("too many devices"));
+  const JoinRequest request{"", "", "n", {}, {}};
+  const auto from = [&](int host, int seed, Time at = kNow) {
+    const std::string address = "10.0.0." + std::to_string(host) + ":" + std::to_string(40'000 + seed);
+    return desk_.onJoin(request, keyOf(static_cast<unsigned char>(seed)).publicKey(), address, at);
+  };
+  int seed = 10;
+  for (; seed < 18; ++seed) EXPECT_EQ(from(1, seed).verdict, JoinVerdict::pending);
+  EXPECT_THAT(from(1, seed).reason, HasSubstr("too many devices of this address"));
+  EXPECT_EQ(from(1, 10).verdict, JoinVerdict::pending) << "it waits already";
+  EXPECT_EQ(from(2, seed++).verdict, JoinVerdict::pending) << "another address";
+  for (int n = 9; n < static_cast<int>(kMaxPending); ++n) EXPECT_EQ(from(n, seed++).verdict, JoinVerdict::pending);
+  EXPECT_THAT(from(200, seed).reason, HasSubstr("too many devices wait"));
+  const Time later{kNow.micros + kPendingMicros + 1};
+  EXPECT_EQ(from(1, seed, later).verdict, JoinVerdict::pending);
+  EXPECT_EQ(desk_.pending().size(), 1u) << "who waited for a day is forgotten";
 }
 
 TEST_F(Enrolment, ARevokedDeviceStaysOutWhateverItHolds) {
