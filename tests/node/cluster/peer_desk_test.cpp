@@ -137,6 +137,7 @@ TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
   message.document.assign(document.begin(), document.end());
   other.network->send(other.last, clusterFrame(message));
   c.until([&] { return !c.downs.empty(); }, "the end of the revoked device's link");
+  ASSERT_FALSE(c.downs.empty());
   EXPECT_THAT(c.downs.front().reason, HasSubstr("revoked"));
   c.until([&] { return c.loggedWith("this device was revoked"); }, "that it is not let in again");
   EXPECT_TRUE(desk.connected(deviceOf('b').device)) << "who brought it stays";
