@@ -21,15 +21,18 @@ std::string nameOf(const Link& link) {
 }  // namespace
 
 void RateLimitedLog::say(std::string_view level, const std::string& what) {
-  if (!log_) return;
-  if (level == kDialLog) return log_(level, what);
+  if (log_ && (level == kDialLog || takes())) log_(level, what);
+}
+
+bool RateLimitedLog::takes() {
+  if (!log_) return false;
   const std::int64_t now = Loop::nowMs();
   if (now - windowStart_ >= kLogWindowMs) {
     if (inWindow_ > kLogLines) log_("warning", std::to_string(inWindow_ - kLogLines) + " more lines were left out");
     windowStart_ = now;
     inWindow_ = 0;
   }
-  if (++inWindow_ <= kLogLines) log_(level, what);
+  return ++inWindow_ <= kLogLines;
 }
 
 PeerNetwork::Impl::Impl(Loop& loop, const TlsIdentity& identity, PeerNetworkOptions settings, PeerEvents callbacks)
@@ -165,6 +168,8 @@ void PeerNetwork::close(std::string_view reason) { impl_->closeAll(reason); }
 void PeerNetwork::setIdentity(const TlsIdentity& identity) {
   impl_->context = deviceContext(identity, impl_->options->purposes);
 }
+
+bool PeerNetwork::mayLog() { return impl_->log.takes(); }
 
 std::vector<LinkInfo> PeerNetwork::links() const {
   std::vector<LinkInfo> infos;

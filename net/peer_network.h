@@ -141,6 +141,9 @@ class PeerNetwork {
   // For handshakes from now on; links that are up stay.
   void setIdentity(const TlsIdentity& identity);
 
+  // Whether the owner may log one more line that a stranger causes: they count with those of PeerEvents::log.
+  bool mayLog();
+
   std::vector<LinkInfo> links() const;  // that are up, by id
   std::vector<DialInfo> dials() const;  // by name
   std::optional<LinkStats> stats(LinkId link) const;

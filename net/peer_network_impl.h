@@ -18,6 +18,7 @@ class RateLimitedLog {
  public:
   explicit RateLimitedLog(std::function<void(std::string_view, std::string_view)> log) : log_(std::move(log)) {}
   void say(std::string_view level, const std::string& what);
+  bool takes();  // one more line, which is counted
   void mute() { log_ = nullptr; }
 
  private:

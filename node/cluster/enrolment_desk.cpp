@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kStateBytes = 1 << 20;
 constexpr std::size_t kMaxDenied = 1024;
+constexpr std::size_t kMostNamed = 8;  // of devices that one name fits
 
 std::string randomHex(Random& random, std::size_t bytes) {
   std::vector<std::uint8_t> drawn(bytes);
@@ -28,6 +29,14 @@ JoinAnswer refused(const Error& why) {
   answer.verdict = JoinVerdict::refused;
   answer.reason = why.message;
   return answer;
+}
+
+// "10.0.0.7:41520", "[::1]:7600": without the port, which is another one each time.
+std::string_view hostOf(std::string_view address) { return address.substr(0, address.rfind(':')); }
+
+std::string fingerprintOfHex(const std::string& key) {
+  const auto read = publicKeyFromHex(key, "key");
+  return read.ok() ? fingerprintOf(*read) : "of no key";
 }
 
 Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
@@ -143,8 +152,13 @@ JoinAnswer EnrolmentDesk::onJoin(const JoinRequest& request, const PublicKey& ke
 
 Status EnrolmentDesk::enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
   const std::string device = deviceIdOf(key);
+  std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.since.micros + kPendingMicros < now.micros; });
   for (const PendingDevice& p : state_.pending)
     if (p.device == device) return okStatus();
+  const auto ofAddress = std::count_if(state_.pending.begin(), state_.pending.end(),
+                                       [&](const PendingDevice& p) { return hostOf(p.from) == hostOf(from); });
+  if (static_cast<std::size_t>(ofAddress) >= kMaxPendingOfAddress)
+    return Error{ErrorCode::unavailable, "too many devices of this address wait to be approved", ""};
   if (state_.pending.size() >= kMaxPending)
     return Error{ErrorCode::unavailable, "too many devices wait to be approved", ""};
   state_.pending.push_back({device, toHex(key), request.name, request.addresses, std::string(clip(from, 128)), now});
@@ -191,33 +205,50 @@ JoinAnswer EnrolmentDesk::admitted(const PublicKey& key) const {
 
 // --- what people decide
 
-Status EnrolmentDesk::approve(std::string_view device, std::span<const std::string> roles,
-                              std::span<const std::string> scopes, Time now) {
-  WITAN_DO(mayChange());
-  WITAN_DO(checkDeviceRoles(roles));
-  const auto at = std::find_if(state_.pending.begin(), state_.pending.end(), [&](const PendingDevice& p) {
-    return p.device == device || p.name == device || (device.size() >= 8 && p.device.starts_with(device));
-  });
-  if (at == state_.pending.end())
+Result<PendingDevice> EnrolmentDesk::waiting(std::string_view device) const {
+  std::vector<PendingDevice> found;
+  for (const PendingDevice& p : state_.pending) {
+    if (p.device == device) return p;
+    if (p.name == device || (device.size() >= 8 && p.device.starts_with(device))) found.push_back(p);
+  }
+  if (found.empty())
     return Error{ErrorCode::notFound, inQuotes(device) + " does not wait to be approved", "see: witan device pending"};
-  std::vector<std::string> granted(roles.begin(), roles.end());
-  if (granted.empty()) granted = {std::string(kLedgerRole), std::string(kAnyRole)};
-  WITAN_TRY(key, publicKeyFromHex(at->key, "key"));
-  WITAN_DO(admit(key, at->name, at->addresses, granted, scopes, now));
-  state_.pending.erase(at);
-  return save();
+  if (found.size() == 1) return found.front();
+  std::string who;
+  for (const PendingDevice& p : std::span(found).first(std::min(found.size(), kMostNamed)))
+    who += (who.empty() ? ": " : ", ") + p.device + " (fingerprint " + fingerprintOfHex(p.key) + ")";
+  if (found.size() > kMostNamed) who += ", and more";
+  return Error{ErrorCode::conflict,
+               std::to_string(found.size()) + " devices that wait are called " + inQuotes(device) + who,
+               "compare the fingerprints and use the id"};
 }
 
-Status EnrolmentDesk::deny(std::string_view device) {
+void EnrolmentDesk::forget(const PendingDevice& pending) {
+  std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.device == pending.device; });
+}
+
+Result<PendingDevice> EnrolmentDesk::approve(std::string_view device, std::span<const std::string> roles,
+                                             std::span<const std::string> scopes, Time now) {
   WITAN_DO(mayChange());
-  const auto at = std::find_if(state_.pending.begin(), state_.pending.end(),
-                               [&](const PendingDevice& p) { return p.device == device || p.name == device; });
-  if (at == state_.pending.end())
-    return Error{ErrorCode::notFound, inQuotes(device) + " does not wait to be approved", "see: witan device pending"};
+  WITAN_DO(checkDeviceRoles(roles));
+  WITAN_TRY(one, waiting(device));
+  std::vector<std::string> granted(roles.begin(), roles.end());
+  if (granted.empty()) granted = {std::string(kLedgerRole), std::string(kAnyRole)};
+  WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
+  WITAN_DO(admit(key, one.name, one.addresses, granted, scopes, now));
+  forget(one);
+  WITAN_DO(save());
+  return one;
+}
+
+Result<PendingDevice> EnrolmentDesk::deny(std::string_view device) {
+  WITAN_DO(mayChange());
+  WITAN_TRY(one, waiting(device));
   if (state_.denied.size() >= kMaxDenied) state_.denied.erase(state_.denied.begin());
-  state_.denied.push_back(at->device);
-  state_.pending.erase(at);
-  return save();
+  state_.denied.push_back(one.device);
+  forget(one);
+  WITAN_DO(save());
+  return one;
 }
 
 Result<RosterDevice*> EnrolmentDesk::activeIn(Roster& roster, std::string_view idOrName) const {

@@ -28,6 +28,8 @@ namespace witan::node {
 
 inline constexpr std::size_t kMaxInvites = 256;
 inline constexpr std::size_t kMaxPending = 64;
+inline constexpr std::size_t kMaxPendingOfAddress = 8;
+inline constexpr std::int64_t kPendingMicros = 24LL * 3600 * 1'000'000;  // a device that still waits asks again
 inline constexpr std::int64_t kMaxInviteTtlMicros = 30LL * 24 * 3600 * 1'000'000;
 
 struct Invite {
@@ -73,9 +75,11 @@ class EnrolmentDesk {
   // `key`: of the stream that brought the request. `from`: its address, for people.
   JoinAnswer onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now);
 
-  Status approve(std::string_view device, std::span<const std::string> roles, std::span<const std::string> scopes,
-                 Time now);
-  Status deny(std::string_view device);
+  // By id, the beginning of one, or name; returns who it was. Errors: conflict if several fit, since names are the
+  // strangers' choice.
+  Result<PendingDevice> approve(std::string_view device, std::span<const std::string> roles,
+                                std::span<const std::string> scopes, Time now);
+  Result<PendingDevice> deny(std::string_view device);
   Status revoke(std::string_view idOrName, std::string_view reason);
   Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
   // A member asks for another key, over a stream authenticated by its present one.
@@ -93,6 +97,8 @@ class EnrolmentDesk {
                 std::optional<SigningKey> admin);
   Status save() const;
   Status mayChange() const;
+  Result<PendingDevice> waiting(std::string_view device) const;
+  void forget(const PendingDevice& pending);
   Result<Invite*> inviteFor(const JoinRequest& request, Time now);
   Status admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
                std::span<const std::string> roles, std::span<const std::string> scopes, Time now);

@@ -27,29 +27,32 @@ Result<RosterBook> RosterBook::open(const std::filesystem::path& dir, const Publ
 Result<RosterBook> RosterBook::create(const std::filesystem::path& dir, const PublicKey& admin, std::string document) {
   RosterBook book(dir / kRosterFile, admin);
   WITAN_TRY(roster, readRoster(document, admin));
-  WITAN_DO(book.keep(std::move(roster), std::move(document)));
+  book.roster_ = std::move(roster);
+  book.document_ = std::move(document);
+  WITAN_DO(book.keep());
   return book;
 }
 
-Status RosterBook::keep(Roster roster, std::string document) {
-  WITAN_DO(replaceFile(file_, document, 0644));
-  roster_ = std::move(roster);
-  document_ = std::move(document);
-  return okStatus();
-}
+const Status& RosterBook::keep() { return kept_ = replaceFile(file_, document_, 0644); }
 
 Result<bool> RosterBook::adopt(std::string_view document) {
   if (document == document_) return false;
   WITAN_TRY(roster, readRoster(document, admin_));
   if (roster.version < roster_.version || (roster.version == roster_.version && document_ < document)) return false;
-  WITAN_DO(keep(std::move(roster), std::string(document)));
+  roster_ = std::move(roster);
+  document_ = std::string(document);
+  (void)keep();
   return true;
 }
 
 Status RosterBook::publish(Roster next, const SigningKey& admin) {
   next.version = roster_.version + 1;
   WITAN_TRY(document, signRoster(next, admin));
-  return keep(std::move(next), std::move(document));
+  WITAN_DO(replaceFile(file_, document, 0644));  // first: a version that was given away is never given again
+  roster_ = std::move(next);
+  document_ = std::move(document);
+  kept_ = okStatus();
+  return okStatus();
 }
 
 }  // namespace witan::node

@@ -1,6 +1,8 @@
 // RosterBook: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels.
 //
-// One per data directory and process. What adopt() and publish() return is durable.
+// One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
+// where the disk is full: a revocation that was heard is not forgotten because it cannot be written. kept() says
+// whether it is durable, keep() tries again.
 #pragma once
 
 #include <filesystem>
@@ -24,17 +26,20 @@ class RosterBook {
   // Takes a document in if it is newer. Of two documents of one version, the admin's mistake, the one with the smaller
   // bytes counts everywhere. Returns whether the current one changed. Errors: not a roster of this cluster's admin.
   Result<bool> adopt(std::string_view document);
+  // ok: the current one is on disk. Else why it could not be written.
+  const Status& kept() const { return kept_; }
+  const Status& keep();
   // The next version, by the admin. `next.version` is set here. Errors: checkRoster.
   Status publish(Roster next, const SigningKey& admin);
 
  private:
   RosterBook(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
-  Status keep(Roster roster, std::string document);
 
   std::filesystem::path file_;
   PublicKey admin_;
   Roster roster_;
   std::string document_;
+  Status kept_ = okStatus();
 };
 
 }  // namespace witan::node

@@ -88,10 +88,9 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
     const auto a = std::make_shared<EnrolArguments>();
     return std::pair(addLiveVerb(device, name, what, example, a, work, exitCode), a);
   };
-  const auto lists = [](CLI::App* command, EnrolArguments& a) {
-    command
-        ->add_option("--role", a.roles,
-                     "ledger, * (every role), or DOMAIN.ROLE; may be repeated; default: ledger and *")
+  const auto lists = [](CLI::App* command, EnrolArguments& a, const char* unless = "; default: ledger and *") {
+    return command
+        ->add_option("--role", a.roles, std::string("ledger, * (every role), or DOMAIN.ROLE; may be repeated") + unless)
         ->allow_extra_args(false)
         ->check(readBy([](const std::string& role) {
           return checkDeviceRoles({&role, 1});
@@ -146,8 +145,11 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
           WITAN_TRY(answer, client.post(std::string("/v1/devices/") + name, body));
           putWarnings(answer, args.json);
           return print(answer, args.json, [&](const json::value& done) {
-            return std::string(name) + " " + args.device +
-                   (done.get_object().contains("version") ? ": roster " + shown(done, "version") : "") + "\n";
+            const auto also = [&](const char* member, const char* words) {
+              return done.get_object().contains(member) ? words + shown(done, member) : "";
+            };
+            return std::string(name) + " " + args.device + also("version", ": roster ") +
+                   also("device", "\nid           ") + also("fingerprint", "\nfingerprint  ") + "\n";
           });
         });
     command->add_option("DEVICE", a->device, "Its name or id")->required();
@@ -160,8 +162,8 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
       one("revoke", "Take a member out, at once and everywhere", "witan device revoke phone --reason stolen");
   revoking->add_option("--reason", revoked->reason, "For the roster");
   const auto [changing, changed] =
-      one("roles", "Give a member other roles", "witan device roles lab --role udt.LabOrder");
-  lists(changing, *changed);
+      one("roles", "Give a member these roles instead of those it has", "witan device roles lab --role udt.LabOrder");
+  lists(changing, *changed, "")->required();
 }
 
 }  // namespace witan::node

@@ -36,6 +36,12 @@ Result<json::value> published(const ControlCall& call, const Status& done, const
       json::object{{"version", call.daemon.roster().current().version}, {"warnings", warningsOf(call, roles)}});
 }
 
+// Which of those that wait it was: a name is whatever a stranger calls itself.
+void addWho(json::object& answer, const PendingDevice& device) {
+  answer["device"] = device.device;
+  if (auto key = publicKeyFromHex(device.key, "key"); key.ok()) answer["fingerprint"] = fingerprintOf(*key);
+}
+
 Result<std::string> deviceOf(const ControlCall& call) {
   WITAN_TRY(device, call.daemon.roster().current().lookUp(call.text("device")));
   if (device->device == call.daemon.replica().device()) return invalid("that is this device");
@@ -100,15 +106,19 @@ void approve(const ControlCall& call) {
   call.put([&]() -> Result<json::value> {
     WITAN_TRY(roles, listOf(call, "roles"));
     WITAN_TRY(scopes, listOf(call, "scopes"));
-    const Status done = call.daemon.enrolment().approve(call.text("device"), roles, scopes, call.daemon.now().wall);
-    return published(call, done, roles);
+    WITAN_TRY(one, call.daemon.enrolment().approve(call.text("device"), roles, scopes, call.daemon.now().wall));
+    WITAN_TRY(answer, published(call, okStatus(), roles));
+    addWho(answer.get_object(), one);
+    return answer;
   }());
 }
 
 void deny(const ControlCall& call) {
   call.put([&]() -> Result<json::value> {
-    WITAN_DO(call.daemon.enrolment().deny(call.text("device")));
-    return json::value(json::object{{"denied", call.text("device")}});
+    WITAN_TRY(one, call.daemon.enrolment().deny(call.text("device")));
+    json::object answer{{"denied", call.text("device")}};
+    addWho(answer, one);
+    return json::value(std::move(answer));
   }());
 }
 

@@ -76,6 +76,15 @@ Check policyCheck(const Daemon& daemon) {
           "correct it (witan policy check) and send SIGHUP again"};
 }
 
+// It counts; but a start would find an older one, with those that were revoked since.
+Check rosterCheck(Daemon& daemon) {
+  const Status& kept = daemon.roster().kept();
+  const std::string version = "version " + std::to_string(daemon.roster().current().version);
+  if (kept.ok()) return {"roster", true, version};
+  return {"roster", false, version + " is not on disk: " + kept.error().message,
+          "free space; it is written again by itself"};
+}
+
 // Without etcd nothing is decided anywhere, and two engines have two owners: those are failures.
 std::vector<Check> checksOf(Daemon& daemon) {
   const bool ledgers = !daemon.replica().hosts().empty();
@@ -87,6 +96,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
            me == nullptr  ? "this device is not in the roster"
            : me->active() ? "ok"
                           : "this device was revoked: " + me->reason},
+          rosterCheck(daemon),
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},

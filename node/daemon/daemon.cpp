@@ -102,7 +102,8 @@ Status Daemon::rotateKey() {
 
 // Said to everybody: who holds the admin's key takes it. Said again whenever somebody connects.
 void Daemon::askForNextKey(const std::string& device) {
-  if (!hasKey(path_, KeyName::nextDevice)) return;
+  // A start compares the key with the roster on disk.
+  if (!hasKey(path_, KeyName::nextDevice) || !book_.kept().ok()) return;
   auto next = node::readKey(path_, KeyName::nextDevice);
   if (next.ok()) peers_->send(device, clusterFrame(rotationOf(replica().device(), *next)), false);
 }

@@ -11,7 +11,9 @@ namespace witan::node {
 namespace {
 
 constexpr std::int64_t kShortLifeMs = 1'000;
-constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
+constexpr std::size_t kMaxStrangers = 16;  // links of devices that would like to join
+constexpr unsigned kMaxJoinRequests = 4;   // on one of them: a device that waits to be approved comes again
+constexpr std::int64_t kGraceMs = 1'000;   // for the next dial, or for the other end's, before a relay is asked
 
 net::PeerNetworkOptions networkOptions(const PeerDesk::Options& wanted) {
   net::PeerNetworkOptions options;
@@ -97,7 +99,8 @@ Status PeerDesk::welcome(const std::string& device) const {
 Status PeerDesk::admit(const net::LinkInfo& info) {
   const auto refuse = [&](std::string why) -> Status {
     ++refused_;
-    log_.warn("net", "refused a link", {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", why}});
+    if (network_.mayLog())
+      log_.warn("net", "refused a link", {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", why}});
     return Error{ErrorCode::unauthorised, std::move(why), ""};
   };
   if (info.purpose == net::kJoinPurpose && !info.via.empty()) return refuse("only members have links through others");
@@ -126,7 +129,7 @@ void PeerDesk::up(const net::LinkInfo& info) {
   link.sinceMs = events_.steadyMs();
   if (info.purpose == net::kJoinPurpose) {
     links_[info.id] = std::move(link);
-    return;
+    return hearOut(info.id);
   }
   const RosterDevice* device = book_.current().byKey(info.key);
   // The roster, or an operator, may have spoken since admit(): a link that is coming up is in no list that they see.
@@ -164,8 +167,9 @@ void PeerDesk::take(net::LinkId id) {
   byDevice_[name] = id;
   relay_.settled(name);
   if (info.via.empty()) {
-    // The other side found this one: no need to look for it, until the link ends.
-    if (!info.dialled) undial(name);
+    // The other side found this one: no need to look for it, until the link ends. Nor at its other addresses: their
+    // links and this one would take each other's place for ever.
+    undial(name, info.dialled ? info.name : "");
     relay_.linked(name);
   }
   const RosterDevice* device = book_.current().find(name);
@@ -264,9 +268,14 @@ const PeerDesk::Link* PeerDesk::linkOf(std::string_view device) const {
   return at == byDevice_.end() ? nullptr : &links_.find(at->second)->second;
 }
 
-void PeerDesk::undial(const std::string& device) {
-  for (const std::string& name : dialling_[device]) network_.undial(name);
-  dialling_.erase(device);
+void PeerDesk::undial(const std::string& device, const std::string& except) {
+  const auto at = dialling_.find(device);
+  if (at == dialling_.end()) return;
+  std::erase_if(at->second, [&](const std::string& name) {
+    if (name != except) network_.undial(name);
+    return name != except;
+  });
+  if (at->second.empty()) dialling_.erase(at);
 }
 
 void PeerDesk::cut(const std::string& device) {
@@ -341,7 +350,22 @@ void PeerDesk::onRoster(Link& link, std::string_view bytes) {
     log_.warn("roster", adopted.error().message, {{"from", link.device}});
     return network_.close(link.info.id, "a roster that does not count: " + adopted.error().message);
   }
-  if (*adopted) applyRoster(link.device);
+  if (!*adopted) return;
+  applyRoster(link.device);
+  if (book_.kept().ok() || keepsLater_) return;
+  log_.error("roster", "counts, but could not be written; it is tried again", {{"why", book_.kept().error().message}});
+  keepRosterLater();
+}
+
+void PeerDesk::keepRosterLater() {
+  keepsLater_ = true;
+  loop_.after(options_.heartbeatMs, [this, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    if (!book_.kept().ok() && !book_.keep().ok()) return keepRosterLater();
+    keepsLater_ = false;
+    log_.info("roster", "is written now");
+    events_.rosterChanged();  // what waited for it
+  });
 }
 
 void PeerDesk::rosterPublished() { applyRoster(""); }
@@ -382,16 +406,35 @@ void PeerDesk::applyRoster(std::string_view from) {
 
 // --- enrolment
 
+// Links without a device take no place from members. The oldest goes: it has had the most time to ask, and strangers
+// that only stay keep nobody from joining.
+void PeerDesk::hearOut(net::LinkId stranger) {
+  std::vector<net::LinkId> strangers;
+  for (const auto& [id, link] : links_)
+    if (link.device.empty()) strangers.push_back(id);
+  if (strangers.size() > kMaxStrangers) turnAway(strangers.front(), "too many devices would like to join");
+  loop_.after(options_.joinMs, [this, stranger, alive = std::weak_ptr<int>(alive_)] {
+    if (!alive.expired()) turnAway(stranger, "the time for joining is over: ask again");
+  });
+}
+
+void PeerDesk::turnAway(net::LinkId stranger, std::string_view why) {
+  if (links_.erase(stranger) > 0) network_.close(stranger, why);
+}
+
 void PeerDesk::onJoin(Link& link, std::string_view bytes) {
   JoinRequest request;
+  if (++link.requests > kMaxJoinRequests) return turnAway(link.info.id, "too many requests to join");
   if (Status read = readClusterFrame(bytes, request); !read.ok())
     return network_.close(link.info.id, read.error().message);
   const std::uint64_t before = book_.current().version;
   const JoinAnswer answer = desk_.onJoin(request, link.info.key, link.info.address, events_.wall());
   const std::string device = deviceIdOf(link.info.key);
-  if (answer.verdict == JoinVerdict::refused)
+  // What changed is always told. The rest a stranger may bring about as often as it likes.
+  const bool told = book_.current().version != before || network_.mayLog();
+  if (told && answer.verdict == JoinVerdict::refused)
     log_.warn("enrolment", "refused", {{"device", device}, {"from", link.info.address}, {"why", answer.reason}});
-  else
+  else if (told)
     log_.info("enrolment", std::string(enumName(answer.verdict)),
               {{"device", device}, {"name", request.name}, {"from", link.info.address}});
   const net::LinkId id = link.info.id;

@@ -3,6 +3,7 @@
 //
 //   a link comes up   -> Events::connected(device);  each frame of replication and adjudication -> Events::received
 //   the roster grows  -> links of devices that may no more are dropped at once, new ones are dialled
+//   a stranger would like to join  -> its link has ten seconds and a few requests; of more than 16 the oldest ends
 //   a device cannot be dialled  -> the RelayDesk looks for a way through a third one; a direct link takes its place
 //
 // A direct link may come up and carry nothing (small packets pass, large ones do not). So one that would take the place
@@ -52,6 +53,7 @@ class PeerDesk {
     std::vector<std::string> dial;
     bool carry = true;                                       // links of others
     std::int64_t heartbeatMs = 5'000, deadAfterMs = 20'000;  // net::PeerNetworkOptions
+    std::int64_t joinMs = 10'000;                            // a link of a device that would like to join
   };
 
   PeerDesk(net::Loop& loop, const net::TlsIdentity& identity, RosterBook& book, EnrolmentDesk& desk, Log& log,
@@ -91,8 +93,9 @@ class PeerDesk {
     net::LinkInfo info;
     std::uint64_t framesIn = 0, bytesIn = 0, bytesOut = 0;
     std::int64_t sinceMs = 0;
-    bool quiet = false;  // net::PeerEvents::quiet
-    std::string cutOff;  // why its tunnel ended
+    unsigned requests = 0;  // to join
+    bool quiet = false;     // net::PeerEvents::quiet
+    std::string cutOff;     // why its tunnel ended
   };
   struct Trial {
     net::LinkId link = 0;
@@ -117,6 +120,8 @@ class PeerDesk {
   void onRoster(Link& link, std::string_view frame);
   void onJoin(Link& link, std::string_view frame);
   void onRotate(Link& link, std::string_view frame);
+  void hearOut(net::LinkId stranger);
+  void turnAway(net::LinkId stranger, std::string_view why);
   bool keepsNew(const Link& old, const net::LinkInfo& info, const std::string& device) const;
   void tellRoster(net::LinkId id);
   // node/daemon/peer_trial.cpp
@@ -131,9 +136,10 @@ class PeerDesk {
   void countQuiet(const Link& link);
   std::int64_t trialMs(const std::string& device) const;
   void applyRoster(std::string_view from);
+  void keepRosterLater();
   void dial(const RosterDevice& device);
   void dialLater(const std::string& device, std::int64_t ms);
-  void undial(const std::string& device);
+  void undial(const std::string& device, const std::string& except = "");
   void seek(const std::string& device);
   const Link* linkOf(std::string_view device) const;  // null: none
 
@@ -151,6 +157,7 @@ class PeerDesk {
   std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
   std::set<std::string, std::less<>> cut_, waiting_;                    // waiting_: to be dialled after a while
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  bool keepsLater_ = false;  // the roster is to be written again
   std::uint64_t refused_ = 0;
   net::PeerNetwork network_;
   RelayDesk relay_;

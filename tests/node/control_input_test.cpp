@@ -46,6 +46,22 @@ TEST(ControlInput, WhatHasAnotherFormIsRefusedAndNotPassedOver) {
   EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("\"duplicate\":true"));
 }
 
+// Each level costs stack: what a body may have is what it needs, and a few.
+TEST(ControlInput, ADeepBodyIsRefused) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const auto refusal = [&](int depth) {
+    json::value payload = 1;
+    for (int n = 0; n < depth; ++n) payload = json::array{std::move(payload)};
+    const auto answer = node.post("/v1/feed", {{"id", "n"}, {"type", "note"}, {"payload", payload}});
+    return answer.ok() ? "taken" : answer.error().message;
+  };
+  EXPECT_THAT(refusal(32), HasSubstr("deep"));
+  EXPECT_EQ(refusal(8), "taken");
+}
+
 // What stands before a NUL is another folder, and a relative path one below the node's.
 TEST(ControlInput, ABackupGoesToAnAbsolutePathWithoutNul) {
   Scratch scratch;

@@ -63,6 +63,22 @@ TEST_F(ControlNeeded, TheHintOfWhatIsNeededDoesNotSayToLeaveItOut) {
   EXPECT_EQ(needed("/v1/feed"), "false[]");
 }
 
+// Without a list it would lose every right in silence.
+TEST_F(ControlNeeded, WhoGetsOtherRolesIsToldWhich) {
+  const json::value before = node.get("/v1/devices");
+  const std::string self(before.at("devices").at(0).at("device").as_string());
+  EXPECT_EQ(refusal("/v1/devices/roles", {{"device", self}}), "invalidInput roles: there is none");
+  const Finished bare = node.run({"device", "roles", self});
+  EXPECT_EQ(bare.exitCode, 2);
+  EXPECT_THAT(bare.err, HasSubstr("--role is required"));
+  EXPECT_EQ(node.get("/v1/devices"), before);
+  const json::value body =
+      node.get("/v1/openapi.json").at("paths").at("/v1/devices/roles").at("post").at("requestBody");
+  EXPECT_EQ(canonicalJson(body.at("content").at("application/json").at("schema").at("required")),
+            R"(["device","roles"])");
+  EXPECT_EQ(node.run({"device", "roles", self, "--role", "ledger", "--role", "*"}).exitCode, 0);
+}
+
 TEST_F(ControlNeeded, AFedEntryBearsTheTimeThatItsLineSays) {
   for (const char* at : {"yesterday", "2026-02-30T00:00:00Z", "2026-01-01T00:00:60Z", "1969-12-31T23:59:59Z", ""})
     EXPECT_THAT(refusal("/v1/feed", entry("never", at)), HasSubstr("invalidInput ")) << at;

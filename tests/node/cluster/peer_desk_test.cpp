@@ -29,7 +29,9 @@ RosterDevice deviceOf(char letter) {
 }
 
 struct PeerDeskTest : ::testing::Test {
-  explicit PeerDeskTest(std::int64_t itsDeadAfterMs = 1'000) : deadAfterMs(itsDeadAfterMs) {}
+  explicit PeerDeskTest(std::int64_t itsDeadAfterMs = 1'000, std::int64_t itsJoinMs = 60'000)
+      : deadAfterMs(itsDeadAfterMs), joinMs(itsJoinMs) {}
+
   static RosterBook bookIn(const std::string& dir, const SigningKey& admin) {
     std::filesystem::create_directories(dir);
     Roster roster{clusterIdOf(admin.publicKey()), 1, {deviceOf('a'), deviceOf('b'), deviceOf('c')}};
@@ -53,13 +55,13 @@ struct PeerDeskTest : ::testing::Test {
     return other.downs.empty() ? "" : other.downs.front().reason;
   }
 
-  const std::int64_t deadAfterMs;
+  const std::int64_t deadAfterMs, joinMs;
   const testing::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   RosterBook book = bookIn(scratch / "desk", admin);
   EnrolmentDesk enrolment = *EnrolmentDesk::open(scratch / "desk", book, std::string(32, 's'), 1, admin);
-  std::string logged;
-  Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { logged += line; }};
+  std::vector<std::string> lines;
+  Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { lines.emplace_back(line); }};
   net::Loop loop;
   net::test::Device other{loop, 'b'};
   std::vector<std::string> connected;
@@ -69,7 +71,7 @@ struct PeerDeskTest : ::testing::Test {
                 book,
                 enrolment,
                 log,
-                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, deadAfterMs},
+                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, deadAfterMs, joinMs},
                 {.connected = [this](const std::string& device) { connected.push_back(device); },
                  .disconnected = [](const std::string&) {},
                  .received = [this](const std::string&, std::string_view) { ++received; },
@@ -96,6 +98,145 @@ TEST_F(PeerDeskTest, OtherwiseItStands) {
   other.until([&] { return !connected.empty(); }, "a link");
   EXPECT_EQ(connected.front(), deviceOf('b').device);
   EXPECT_TRUE(other.downs.empty());
+}
+
+// Both work, and of two links in one direction the newer counts: each would replace the other for ever.
+TEST_F(PeerDeskTest, ALinkStaysWhereADeviceHasTwoAddresses) {
+  Roster next = book.current();
+  next.find(deviceOf('b').device)->addresses = {*other.network->listen("127.0.0.1:0"),
+                                                *other.network->listen("127.0.0.1:0")};
+  ASSERT_TRUE(book.publish(next, admin).ok());
+  const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
+    if (other.up.size() != 1) return false;
+    const auto stats = other.network->stats(other.up.begin()->first);
+    return stats && stats->framesIn >= frames;
+  };
+  desk.rosterPublished();
+  other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
+  const std::size_t links = connected.size();
+  other.until([&] { return lasts(12); }, "that it goes on");
+  EXPECT_EQ(connected.size(), links);
+  EXPECT_LE(links, 3u);
+  // When it ends, every address is dialled again.
+  other.network->drop(other.up.begin()->first);
+  other.until([&] { return connected.size() > links; }, "another link");
+}
+
+// The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
+TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
+  const auto file = std::filesystem::path(scratch / "desk") / "roster";
+  net::test::Device c(loop, 'c');
+  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  desk.dialAll();
+  other.until([&] { return connected.size() == 2 && other.up.size() == 1; }, "the links with b and c");
+  Roster next = book.current();
+  next.version = 7;
+  next.find(deviceOf('c').device)->state = DeviceState::revoked;
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  RosterMessage message;
+  const std::string document = *signRoster(next, admin);
+  message.document.assign(document.begin(), document.end());
+  other.network->send(other.last, clusterFrame(message));
+  c.until([&] { return !c.downs.empty(); }, "the end of the revoked device's link");
+  ASSERT_FALSE(c.downs.empty());
+  EXPECT_THAT(c.downs.front().reason, HasSubstr("revoked"));
+  c.until([&] { return c.loggedWith("this device was revoked"); }, "that it is not let in again");
+  EXPECT_TRUE(desk.connected(deviceOf('b').device)) << "who brought it stays";
+  EXPECT_THAT(other.downs, IsEmpty());
+  EXPECT_THAT(lines, ::testing::Contains(HasSubstr("could not be written")));
+  EXPECT_FALSE(book.kept().ok());
+  std::filesystem::remove(file);
+  other.until([&] { return book.kept().ok(); }, "that it is written again");
+  EXPECT_EQ(RosterBook::open(scratch / "desk", admin.publicKey())->current().version, 7u);
+}
+
+// Whoever has made itself a key.
+struct StrangersTest : PeerDeskTest {
+  using PeerDeskTest::PeerDeskTest;
+  static net::PeerNetworkOptions impatient() {
+    net::PeerNetworkOptions options;
+    options.backoffMostMs = 20;
+    return options;
+  }
+  void call(int times) {
+    for (int n = 0; n < times; ++n)
+      stranger.network->dial(std::to_string(n), address, std::nullopt, std::string(net::kJoinPurpose));
+  }
+  // On each link, as soon as it is up.
+  void askEachTime(int times, const JoinRequest& request) {
+    stranger.onUp = [this, times, frame = clusterFrame(request)](const net::LinkInfo& info) {
+      for (int n = 0; n < times; ++n) stranger.network->send(info.id, frame);
+    };
+  }
+  auto ended(const std::string& why) const {
+    return std::count_if(stranger.downs.begin(), stranger.downs.end(),
+                         [&](const auto& down) { return down.reason.find(why) != std::string::npos; });
+  }
+
+  const std::string address = *desk.listen("127.0.0.1:0");
+  net::test::Device stranger{loop, 's', impatient()};
+};
+
+TEST_F(StrangersTest, HaveABoundedShareOfTheLinksAndMembersGetIn) {
+  call(40);
+  stranger.until([&] { return ended("too many devices would like to join") >= 100; }, "that the oldest links give way");
+  other.network->dial("a", address, std::nullopt);
+  other.until([&] { return !connected.empty(); }, "a member's link");
+  EXPECT_EQ(connected.front(), deviceOf('b').device);
+}
+
+// The one that asks at once is answered, however many others only stay.
+TEST_F(StrangersTest, WhoAsksIsHeardAmongThem) {
+  call(40);
+  stranger.until([&] { return ended("too many devices would like to join") >= 40; }, "that the oldest links give way");
+  net::test::Device joining(loop, 'j');
+  joining.onUp = [&](const net::LinkInfo& info) {
+    joining.network->send(info.id, clusterFrame(JoinRequest{"", "", "new", {}, {}}));
+  };
+  joining.network->dial("a", address, std::nullopt, std::string(net::kJoinPurpose));
+  joining.until([&] { return !joining.frames.empty(); }, "an answer");
+  ASSERT_EQ(enrolment.pending().size(), 1u);
+  EXPECT_EQ(enrolment.pending().front().name, "new");
+}
+
+TEST_F(StrangersTest, MayAskAFewTimesOnALink) {
+  askEachTime(10, {"", "", "new", {}, {}});
+  call(1);
+  stranger.until([&] { return ended("too many requests to join") >= 1; }, "the end");
+  EXPECT_EQ(stranger.frameCount % 4, 0u);
+  EXPECT_GE(stranger.frameCount, 4u);
+}
+
+TEST_F(StrangersTest, DoNotFillTheLog) {
+  askEachTime(5, {"0011", "2233", "new", {}, {}});
+  call(8);
+  stranger.until([&] { return stranger.frameCount >= 400; }, "many refusals");
+  const auto said = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("no such invitation") != std::string::npos;
+  });
+  EXPECT_GE(said, 1);
+  EXPECT_LE(said, 60) << "20 in 10 seconds";
+}
+
+TEST_F(StrangersTest, DoNotFillTheLogWithRefusedLinksEither) {
+  net::test::Device revoked(loop, 'r', impatient());
+  for (int n = 0; n < 8; ++n) revoked.network->dial(std::to_string(n), address, std::nullopt);
+  revoked.until([&] { return desk.refusedLinks() >= 200; }, "many refusals");
+  const auto said = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("refused a link") != std::string::npos;
+  });
+  EXPECT_GE(said, 1);
+  EXPECT_LE(said, 60) << "20 in 10 seconds";
+}
+
+struct HurriedStrangersTest : StrangersTest {
+  HurriedStrangersTest() : StrangersTest(1'000, 200) {}
+};
+
+TEST_F(HurriedStrangersTest, StayOnlyAsLongAsItTakesToAsk) {
+  call(1);
+  stranger.until([&] { return ended("the time for joining is over") >= 1; }, "the end");
 }
 
 // The other device as a relay: it offers a link with c, and carries the bytes of `end`, who may be c or not.
@@ -249,7 +390,7 @@ TEST_F(SlowlyNoticed, ATrialThatWentQuietHoldsUpNoOther) {
   ASSERT_EQ(statusOf('c').via, deviceOf('b').device) << "it has not passed";
   c.network->dial("after", address, std::nullopt);
   c.until([&] { return statusOf('c').connected && statusOf('c').via.empty(); }, "a direct link after its trial");
-  EXPECT_THAT(logged, Not(HasSubstr("a link on trial has ended"))) << "before the end of the first was noticed";
+  EXPECT_THAT(lines, Not(::testing::Contains(HasSubstr("a link on trial has ended")))) << "before the end of the first was noticed";
 }
 
 TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {

@@ -239,10 +239,40 @@ TEST_F(Enrolment, WithoutATokenAPersonDecides) {
   EXPECT_THAT(ask({"", "", "other", {}, {}}, keyOf(4)).reason, HasSubstr("denied"));
 }
 
+// A stranger that calls itself as the device that a person expects, and comes first, is not approved in its place.
+TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
+  for (const unsigned char seed : {3, 4})
+    ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
+  const PublicKey wanted = keyOf(4).publicKey();
+  const auto approved = desk_.approve("phone", {}, {}, kNow);
+  ASSERT_FALSE(approved.ok());
+  EXPECT_EQ(approved.error().code, ErrorCode::conflict);
+  EXPECT_THAT(approved.error().message, HasSubstr(deviceIdOf(wanted) + " (fingerprint " + fingerprintOf(wanted)));
+  EXPECT_THAT(approved.error().message, HasSubstr(deviceIdOf(keyOf(3).publicKey())));
+  EXPECT_THAT(approved.error().hint, HasSubstr("use the id"));
+  EXPECT_EQ(desk_.deny("phone").error().code, ErrorCode::conflict);
+  EXPECT_EQ(desk_.pending().size(), 2u);
+  EXPECT_EQ(desk_.approve(deviceIdOf(wanted), {}, {}, kNow)->device, deviceIdOf(wanted));
+  EXPECT_EQ(desk_.deny("phone")->device, deviceIdOf(keyOf(3).publicKey()));
+}
+
+// Keys cost nothing, so places are counted by address, and do not last.
 TEST_F(Enrolment, StrangersCannotFillTheList) {
-  for (unsigned char seed = 10; seed < 10 + kMaxPending; ++seed)
-    EXPECT_EQ(ask({"", "", "n", {}, {}}, keyOf(seed)).verdict, JoinVerdict::pending);
-  EXPECT_THAT(ask({"", "", "n", {}, {}}, keyOf(200)).reason, HasSubstr("too many devices"));
+  const JoinRequest request{"", "", "n", {}, {}};
+  const auto from = [&](int host, int seed, Time at = kNow) {
+    const std::string address = "10.0.0." + std::to_string(host) + ":" + std::to_string(40'000 + seed);
+    return desk_.onJoin(request, keyOf(static_cast<unsigned char>(seed)).publicKey(), address, at);
+  };
+  int seed = 10;
+  for (; seed < 18; ++seed) EXPECT_EQ(from(1, seed).verdict, JoinVerdict::pending);
+  EXPECT_THAT(from(1, seed).reason, HasSubstr("too many devices of this address"));
+  EXPECT_EQ(from(1, 10).verdict, JoinVerdict::pending) << "it waits already";
+  EXPECT_EQ(from(2, seed++).verdict, JoinVerdict::pending) << "another address";
+  for (int n = 9; n < static_cast<int>(kMaxPending); ++n) EXPECT_EQ(from(n, seed++).verdict, JoinVerdict::pending);
+  EXPECT_THAT(from(200, seed).reason, HasSubstr("too many devices wait"));
+  const Time later{kNow.micros + kPendingMicros + 1};
+  EXPECT_EQ(from(1, seed, later).verdict, JoinVerdict::pending);
+  EXPECT_EQ(desk_.pending().size(), 1u) << "who waited for a day is forgotten";
 }
 
 TEST_F(Enrolment, ARevokedDeviceStaysOutWhateverItHolds) {
@@ -268,6 +298,26 @@ TEST_F(Enrolment, WhereTheAdminsKeyIsNotNobodyIsAdmitted) {
   desk_ = open(std::nullopt);
   EXPECT_THAT(ask(request, keyOf(3)).reason, HasSubstr("does not hold the admin's key"));
   EXPECT_FALSE(EnrolmentDesk::open(dir(), book_, "", 8, keyOf(9)).ok());
+}
+
+// A folder in the file's place: nothing can be renamed to there, whoever tries.
+TEST_F(Enrolment, ARosterThatCannotBeWrittenCountsAndIsWrittenLater) {
+  Roster next = book_.current();
+  next.version = 5;
+  std::filesystem::remove(dir() / "roster");
+  std::filesystem::create_directory(dir() / "roster");
+  const auto adopted = book_.adopt(*signRoster(next, admin_));
+  ASSERT_TRUE(adopted.ok()) << adopted.error().message;
+  EXPECT_TRUE(*adopted);
+  EXPECT_EQ(book_.current().version, 5u);
+  EXPECT_FALSE(book_.kept().ok());
+  EXPECT_FALSE(book_.keep().ok());
+  EXPECT_FALSE(book_.publish(next, admin_).ok()) << "the admin's own word is durable before it counts";
+  EXPECT_EQ(book_.current().version, 5u);
+  std::filesystem::remove(dir() / "roster");
+  EXPECT_TRUE(book_.keep().ok());
+  EXPECT_TRUE(book_.kept().ok());
+  EXPECT_EQ(RosterBook::open(dir(), admin_.publicKey())->current().version, 5u);
 }
 
 TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
