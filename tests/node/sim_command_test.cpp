@@ -114,10 +114,10 @@ TEST(SimRun, StopsAtAFailureIfAsked) {
 TEST(SimRun, ExpectedProbesThatWereNotReachedAreNamedAndFail) {
   const Scratch dir;
   const std::string path = dir / "mine.toml";
-  write(path, "extends = \"calm\"\n[time]\nseconds = \"2s\"\n[expect]\nprobes = [\"pigs fly\", \"batchesSent\"]\n");
+  write(path, "extends = \"calm\"\n[time]\nseconds = \"2s\"\n[expect]\nprobes = [\"forks\", \"batchesSent\"]\n");
   const Finished done = sim({"run", path, "--seeds", "1..20", "--json"});
   EXPECT_EQ(done.exitCode, 1);
-  EXPECT_EQ(json::serialize(jsonOf(done.out).at("missedProbes")), "[\"pigs fly\"]");
+  EXPECT_EQ(json::serialize(jsonOf(done.out).at("missedProbes")), "[\"forks\"]");
   // Too few seeds prove nothing.
   const Finished few = sim({"run", path, "--seeds", "1..19", "--json"});
   EXPECT_EQ(few.exitCode, 0);
