@@ -57,17 +57,24 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
   return ok ? okStatus() : Status(osError("cannot sync the folder of", path));
 }
 
-Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
+Result<std::optional<int>> openToRead(const fs::path& path) {
   // A pipe that nobody writes into would be waited for. One that was handed over has a writer.
   const bool handed = isHanded(path);
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (handed ? 0 : O_NONBLOCK));
-  if (fd < 0 && errno == ENOENT) return std::optional<std::string>();
+  if (fd < 0 && errno == ENOENT) return std::optional<int>();
   if (fd < 0) return notOpened(path);
   struct stat about {};
   if (::fstat(fd, &about) != 0 || !(S_ISREG(about.st_mode) || (handed && S_ISFIFO(about.st_mode)))) {
     ::close(fd);
     return irregular(path, about.st_mode);
   }
+  return std::optional(fd);
+}
+
+Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size_t limit) {
+  WITAN_TRY(opened, openToRead(path));
+  if (!opened) return std::optional<std::string>();
+  const int fd = *opened;
   std::string text;
   char piece[64 * 1024];
   ssize_t got = 0;

@@ -19,8 +19,12 @@ namespace witan::node {
 // it is the new one. Errors: ioFailed, with path and cause.
 Status replaceFile(const std::filesystem::path& path, std::string_view text, mode_t mode);
 
-// All of a file, also of one that somebody names: none if there is no such file. Errors: ioFailed; invalid if it is no
-// regular file (a pipe would be waited for, a device may have no end) or longer than `limit` bytes. Memory: the file's.
+// A file that somebody names, open to be read; the caller closes it. None if there is no such file. What a shell or a
+// parent handed over (<(...), /dev/stdin) may be a pipe. Errors: ioFailed; invalid if it is no regular file: a pipe
+// without a writer would be waited for, a device may have no end.
+Result<std::optional<int>> openToRead(const std::filesystem::path& path);
+
+// All of such a file. Errors: as above; invalid if it is longer than `limit` bytes. Memory: the file's.
 Result<std::optional<std::string>> readSmallFile(const std::filesystem::path& path, std::size_t limit);
 
 // Without the line ends at the end.

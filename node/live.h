@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "node/commands/cli.h"
 #include "node/control_client.h"
@@ -47,6 +49,22 @@ CLI::App* addLiveVerb(CLI::App& noun, const char* name, const char* what, const 
     exitCode = onLiveNode(*arguments, [&](const ControlClient& client) { return work(client, *arguments); });
   });
   return command;
+}
+
+// A verb for a directory, whether or not a node runs on it; its work returns an exit code. Options of its own are for
+// the caller to add.
+template <class Arguments>
+std::pair<CLI::App*, std::shared_ptr<Arguments>> addDirVerb(CLI::App& noun, const char* name, const char* what,
+                                                            const char* example, Result<int> (*work)(const Arguments&),
+                                                            int& exitCode) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = noun.add_subcommand(name, what);
+  addLiveOptions(command, *arguments, example);
+  command->callback([arguments, work, &exitCode] {
+    const auto code = work(*arguments);
+    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+  });
+  return {command, arguments};
 }
 
 // Members of an answer, as people read them: text as it is, everything else as JSON; missing: "-".

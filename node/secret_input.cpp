@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/quote.h"
+#include "node/durable_file.h"
 
 namespace witan::node {
 
@@ -84,17 +85,23 @@ Result<Secret> ask(const Input& terminal, const std::string& prompt) {
   return terminal.read("what was typed", true);
 }
 
+// `what`: how messages call it.
+Result<int> opened(const std::string& path, const std::string& what) {
+  WITAN_TRY(fd, openToRead(path));
+  if (!fd) return ioFailed("cannot open " + what + " " + path + " (" + std::strerror(ENOENT) + ")");
+  return *fd;
+}
+
 Result<Secret> fromFile(const std::string& path, const std::string& what, bool oneLine) {
-  const Input file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd() < 0) return ioFailed("cannot open " + what + " " + path + " (" + std::strerror(errno) + ")");
-  return file.read(what + " " + path, oneLine);
+  WITAN_TRY(fd, opened(path, what));
+  return Input(fd).read(what + " " + path, oneLine);
 }
 
 }  // namespace
 
 Result<agents::StoreKey> readKeyFile(const std::string& path) {
-  const Input file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd() < 0) return ioFailed("cannot open the key file " + path + " (" + std::strerror(errno) + ")");
+  WITAN_TRY(fd, opened(path, "the key file"));
+  const Input file(fd);
   std::string content(2 * kCipherKeyBytes + 3, '\0');  // hex digits, a line end, and one byte too many
   std::size_t size = 0;
   ssize_t got = 0;

@@ -10,7 +10,7 @@
 
 namespace witan::node {
 
-// Errors: cannot be read, not a key; none quotes the content.
+// Errors: cannot be read, no regular file (node/durable_file.h), not a key; none quotes the content.
 Result<agents::StoreKey> readKeyFile(const std::string& path);
 
 // The first line of the file that $WITAN_PASSPHRASE_FILE names, else from the terminal, twice if `fresh`. Errors:

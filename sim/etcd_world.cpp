@@ -57,26 +57,34 @@ void World::onEtcdApplied(const node::EtcdRequest& request) {
   }
 }
 
-// Of each ledger replica. One whose disk was lost or went back may have said what was true until then.
+std::uint64_t World::batchesOnDisk(Seat& at, const std::string& partition) {
+  if (at.device->running())
+    if (const node::PartitionHost* host = at.device->replica().host(partition)) return host->durableBatches();
+  std::uint64_t batches = 0;
+  const Status scanned = at.device->disk(2).scan("p/" + partition + "/l", {},
+                                                 [&](std::string_view, std::string_view) { return ++batches, true; });
+  if (!scanned.ok()) trace(at.device->index(), "check", "a log is unreadable", scanned.error().message);
+  return batches;
+}
+
+// Of each device. One whose disk was lost or went back may have said what was true until then.
 std::vector<std::uint64_t> World::batchesOnDisks(const std::string& partition) {
   std::vector<std::uint64_t> held;
   for (auto& at : seats_) {
-    const std::uint32_t device = at->device->index();
-    std::uint64_t batches = 0;
-    if (std::any_of(book_.losses().begin(), book_.losses().end(),
-                    [&](const BookedLoss& loss) { return loss.device == device; })) {
-      batches = ~std::uint64_t{0};
-    } else if (const node::PartitionHost* host =
-                   at->device->running() ? at->device->replica().host(partition) : nullptr) {
-      batches = host->durableBatches();
-    } else {
-      const Status scanned = at->device->disk(2).scan(
-          "p/" + partition + "/l", {}, [&](std::string_view, std::string_view) { return ++batches, true; });
-      if (!scanned.ok()) trace(device, "check", "a log is unreadable", scanned.error().message);
-    }
-    held.push_back(batches);
+    const auto before = at->batchesLost.find(partition);
+    held.push_back(std::max(batchesOnDisk(*at, partition), before == at->batchesLost.end() ? 0 : before->second));
   }
   return held;
+}
+
+// The disk is about to be another.
+void World::rememberBatches(Seat& at) {
+  for (const auto& module : modules_)
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(plan_.options.cluster.partitions); ++n) {
+      const std::string id = node::partitionId(module->signature().domain, n);
+      std::uint64_t& lost = at.batchesLost[id];
+      lost = std::max(lost, batchesOnDisk(at, id));
+    }
 }
 
 void World::onEtcd(std::uint32_t device, std::string_view what, std::string_view detail) {

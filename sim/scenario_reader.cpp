@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/nearest.h"
 #include "base/quote.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "sim/duration.h"
 #include "sim/options_fields.h"
+#include "sim/probes.h"
 
 namespace witan::sim {
 
@@ -18,6 +21,8 @@ namespace {
 constexpr std::size_t kMaxText = 1 << 20;
 constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxList = 1'000;
+constexpr std::size_t kNear = 5;          // names that a message shows
+constexpr std::size_t kLongestName = 64;  // that is compared with others
 
 Result<Scenario> parse(std::string_view text, const std::string& name, const ScenarioSource& source, int depth);
 
@@ -143,11 +148,20 @@ class Reader {
         return wrong(key.source(), "unknown key " + inQuotes(key.str()), "known in [expect]: probes");
       out_.expectedProbes.clear();
       if (node.as_array() == nullptr) return wrong(key.source(), "probes: expected a list of texts");
-      for (const toml::node& item : *node.as_array()) {
-        if (item.as_string() == nullptr) return wrong(item.source(), "probes: expected a list of texts");
-        out_.expectedProbes.push_back(item.as_string()->get());
-      }
+      for (const toml::node& item : *node.as_array()) WITAN_DO(expectProbe(item));
     }
+    return okStatus();
+  }
+
+  // One that no run can reach would fail them all.
+  Status expectProbe(const toml::node& item) {
+    if (item.as_string() == nullptr) return wrong(item.source(), "probes: expected a list of texts");
+    const std::string& name = item.as_string()->get();
+    const std::vector<std::string>& known = probeNames();
+    if (!std::binary_search(known.begin(), known.end(), name))
+      return wrong(item.source(), "expect.probes: no probe is called " + inQuotes(name),
+                   "near it: " + joined(nearest(name.substr(0, kLongestName), known, kNear)));
+    out_.expectedProbes.push_back(name);
     return okStatus();
   }
 

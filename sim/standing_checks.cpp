@@ -35,6 +35,7 @@ void World::checkRestart(Seat& at) {
 
 // A disk is not what it was: it need not remember.
 void World::diskLost(Seat& at, Micros since) {
+  if (etcd_) rememberBatches(at);
   book_.diskLost(at.device->index(), since, agenda_.now());
   at.spokenAs.clear();
   at.claims.clear();

@@ -91,8 +91,9 @@ class World final : NetworkHooks, EtcdHooks {
     std::string spokenAs;                                      // its name as an owner that others have heard
     std::map<std::string, kernel::Epoch, std::less<>> claims;  // of which it has heard durably
     std::uint64_t epochsBegun = 0;
-    std::vector<node::Request> recent;                       // its last requests
-    std::map<std::string, std::uint64_t, std::less<>> told;  // by partition: entries of which the trace speaks
+    std::map<std::string, std::uint64_t, std::less<>> batchesLost;  // by partition: most that a lost disk of it had
+    std::vector<node::Request> recent;                              // its last requests
+    std::map<std::string, std::uint64_t, std::less<>> told;         // by partition: entries of which the trace speaks
     // --- its agents
     std::uint64_t toolsDown = 0;
     std::optional<Strike> strike;
@@ -122,7 +123,9 @@ class World final : NetworkHooks, EtcdHooks {
   void sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> requests);
   bool blockEtcd(const Event& event, bool block);
   void addEtcdProbes(const node::EtcdCounters& counters);
+  std::uint64_t batchesOnDisk(Seat& seat, const std::string& partition);
   std::vector<std::uint64_t> batchesOnDisks(const std::string& partition);
+  void rememberBatches(Seat& seat);
 
   // world.cpp: the run
   std::unique_ptr<Confinement> makeConfinement() const;

@@ -6,6 +6,7 @@
 
 #include "agents/policy/allowlist.h"
 #include "base/identity.h"
+#include "base/nearest.h"
 #include "base/quote.h"
 
 namespace witan::agents {
@@ -13,22 +14,6 @@ namespace witan::agents {
 namespace {
 
 std::string at(const std::string& list, std::size_t i) { return list + "[" + std::to_string(i) + "]"; }
-
-// Levenshtein's distance of short words. O(a * b).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 // The first problem wins; the rest is not looked at.
 class Checker {
@@ -157,7 +142,7 @@ std::string didYouMean(std::string_view given, const std::vector<std::string>& k
   for (const std::string& word : known) {
     all += (all.empty() ? "known: " : ", ") + word;
     if (word.size() > 64 || given.size() > 64) continue;
-    if (const std::size_t d = distance(given, word); d < best) {
+    if (const std::size_t d = editDistance(given, word); d < best) {
       best = d;
       nearest = &word;
     }

@@ -93,7 +93,6 @@ Result<Printed> commit(ReplicaDir& dir, const AgentArguments& a, const AgentStat
 }
 
 Result<Printed> create(ReplicaDir& dir, const AgentArguments& a) {
-  WITAN_DO(validateId("agent", a.id));
   if (const auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
     return Error{ErrorCode::conflict, "agent " + a.id + " exists", "change it with: witan agent set " + a.id};
   AgentState state;
@@ -114,7 +113,6 @@ Result<Printed> set(ReplicaDir& dir, const AgentArguments& a) {
 
 // pause, resume, destroy: a lifecycle by its own word. A built-in agent that never worked here gets its state with it.
 Result<Printed> become(ReplicaDir& dir, const AgentArguments& a, Lifecycle lifecycle, const char* what) {
-  WITAN_DO(validateId("agent", a.id));
   AgentState state;
   if (auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
     state = there->picture.view.state;
@@ -216,24 +214,24 @@ void addAgentCommand(CLI::App& app, int& exitCode) {
   };
   const auto [createCommand, created] =
       verb("create", "Make an agent", "witan agent create agent-1 --goal \"keep the garden\"", Missing::create, create);
-  createCommand->add_option("ID", created->id, "The agent")->required();
+  createCommand->add_option("ID", created->id, "The agent")->required()->check(idText("agent"));
   addValueOptions(createCommand, *created);
   verb("list", "All agents", "witan agent list", Missing::refuse, list);
   const auto [showCommand, shown] =
       verb("show", "An agent as every replica sees it", "witan agent show agent-1 --history", Missing::refuse, show);
-  showCommand->add_option("ID", shown->id, "The agent")->required();
+  showCommand->add_option("ID", shown->id, "The agent")->required()->check(idText("agent"));
   showCommand->add_flag("--history", shown->history, "Also each of the versions that stand side by side");
   const auto [setCommand, given] =
       verb("set", "Change an agent's state, on top of what this device sees",
            "witan agent set agent-1 --lifecycle active --slot 'openLoopIds=[\"t1\"]'", Missing::refuse, set);
-  setCommand->add_option("ID", given->id, "The agent")->required();
+  setCommand->add_option("ID", given->id, "The agent")->required()->check(idText("agent"));
   addValueOptions(setCommand, *given);
   const auto lifecycle = [&](const char* name, const char* what, Lifecycle to, const char* done) {
     const std::string example = std::string("witan agent ") + name + " udt-lab";
     const auto [command, arguments] =
         verb(name, what, example.c_str(), Missing::create,
              [to, done](ReplicaDir& dir, const AgentArguments& a) { return become(dir, a, to, done); });
-    command->add_option("ID", arguments->id, "The agent")->required();
+    command->add_option("ID", arguments->id, "The agent")->required()->check(idText("agent"));
   };
   lifecycle("pause", "Let nothing wake an agent; wakes meanwhile are skipped, on every device", Lifecycle::dormant,
             "paused");

@@ -94,7 +94,8 @@ void addAnswer(CLI::App& noun, const char* name, const char* what, ApprovalVerdi
       [verdict](ReplicaDir& dir, const ApprovalArguments& a) { return answer(dir, a, verdict); }, exitCode);
   addScopeOption(command, *arguments);
   command->add_option("OPERATION", arguments->operation, "Which effect: its operation id, or the first digits of it")
-      ->required();
+      ->required()
+      ->check(firstDigits("operation id", "witan approval list"));
   command->add_option("--digest", arguments->digest, "Of what was shown")->required()->check(readBy(digestOf));
   command->add_option("--by", arguments->by, "Who answers; default the device");
   command->add_option("--reason", arguments->reason, "Kept with the answer");

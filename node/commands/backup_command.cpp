@@ -96,23 +96,13 @@ Result<int> restore(const BackupArguments& a) {
 }  // namespace
 
 void addBackupCommands(CLI::App& app, int& exitCode) {
-  const auto verb = [&](const char* name, const char* what, const char* example,
-                        Result<int> (*work)(const BackupArguments&)) {
-    const auto a = std::make_shared<BackupArguments>();
-    CLI::App* command = app.add_subcommand(name, what);
-    addLiveOptions(command, *a, example);
-    command->callback([a, work, &exitCode] {
-      const auto code = work(*a);
-      exitCode = code.ok() ? *code : reportError(code.error(), a->json);
-    });
-    return std::pair(command, a);
-  };
-  const auto [backup, saved] = verb("backup", "Copy a device's data, running or not, to a new folder",
-                                    "witan backup --to /mnt/backups/2026-11-22 --with-keys", backUp);
+  const auto [backup, saved] = addDirVerb(app, "backup", "Copy a device's data, running or not, to a new folder",
+                                          "witan backup --to /mnt/backups/2026-11-22 --with-keys", backUp, exitCode);
   backup->add_option("--to", saved->to, "A folder that does not exist yet, or is empty")->required()->type_name("DIR");
   backup->add_flag("--with-keys", saved->keys, "The device's and the cluster's secrets too");
-  const auto [command, read] = verb("restore", "Bring a backup back; the device goes on as a new writer",
-                                    "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore);
+  const auto [command, read] =
+      addDirVerb(app, "restore", "Bring a backup back; the device goes on as a new writer",
+                 "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore, exitCode);
   command->add_option("--from", read->from, "What witan backup wrote")->required()->type_name("DIR");
   command->add_flag("--force", read->force, "Even if there is a device: what is there is set aside");
   command->add_flag("--check", read->check, "Only compare the backup with its manifest");

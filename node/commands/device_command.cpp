@@ -2,6 +2,7 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "node/cluster/new_node.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/replica/membership_duties.h"
 #include "replication/writer.h"
@@ -119,11 +120,15 @@ Status add(LocalReplica& replica, std::string_view device, std::string_view name
       replication::admit(known, replica.writer(), device, members.nextAdmission(device), name.empty() ? device : name));
 }
 
+Status checkDevice(const std::string& device) { return validateDeviceId("device", device); }
+
+Status checkName(const std::string& name) {
+  if (name.size() <= kMaxDeviceNameBytes && isUtf8(name)) return okStatus();
+  return invalid("the name is no UTF-8 of at most " + std::to_string(kMaxDeviceNameBytes) + " bytes");
+}
+
 Result<Printed> admitDevice(ReplicaDir& dir, const DeviceArguments& a) {
   LocalReplica& replica = dir.replica();
-  WITAN_DO(validateDeviceId("device", a.device));
-  if (a.name.size() > kMaxDeviceNameBytes || !isUtf8(a.name))
-    return invalid("the name is no UTF-8 of at most " + std::to_string(kMaxDeviceNameBytes) + " bytes");
   WITAN_TRY(members, replica.membership());
   const Standing standing = members.standing(a.device);
   if (standing == Standing::active) return Error{ErrorCode::conflict, a.device + " is a member already", ""};
@@ -177,8 +182,10 @@ void addDeviceCommand(CLI::App& app, int& exitCode) {
   const auto [initCommand, made] =
       verb("init", "Records without a network: the first replica, or one more (nodes: witan init, witan join)",
            "witan device init --device laptop", whoAmI);
-  initCommand->add_option("--device", made->device, "Its id; default: the host's name and random digits");
-  initCommand->add_option("--cluster", made->cluster, "The cluster to join; default: a new one");
+  initCommand->add_option("--device", made->device, "Its id; default: the host's name and random digits")
+      ->check(readBy(checkDevice));
+  initCommand->add_option("--cluster", made->cluster, "The cluster to join; default: a new one")
+      ->check(idText("cluster"));
   initCommand->add_option("--key-file", made->keyFile, "A copy of another device's cluster.key")->type_name("FILE");
   initCommand->callback([arguments = made, &exitCode] { exitCode = init(*arguments); });
   verb(
@@ -189,8 +196,8 @@ void addDeviceCommand(CLI::App& app, int& exitCode) {
       verb("admit",
            "Without a network: make a device a member; from the first one on, only members sync (nodes: device invite)",
            "witan device admit phone", admitDevice);
-  admitCommand->add_option("DEVICE", admitted->device, "The device")->required();
-  admitCommand->add_option("--name", admitted->name, "What people call it");
+  admitCommand->add_option("DEVICE", admitted->device, "The device")->required()->check(readBy(checkDevice));
+  admitCommand->add_option("--name", admitted->name, "What people call it")->check(readBy(checkName));
   const auto [retireCommand, retired] =
       verb("retire",
            "Without a network: state that a device is gone; done when all others have acknowledged how much of it they "

@@ -47,22 +47,12 @@ Result<int> bundle(const DoctorArguments& a) {
 }  // namespace
 
 void addDoctorCommands(CLI::App& app, int& exitCode) {
-  const auto verb = [&](const char* name, const char* what, const char* example,
-                        Result<int> (*work)(const DoctorArguments&)) {
-    const auto a = std::make_shared<DoctorArguments>();
-    CLI::App* command = app.add_subcommand(name, what);
-    addLiveOptions(command, *a, example);
-    command->callback([a, work, &exitCode] {
-      const auto code = work(*a);
-      exitCode = code.ok() ? *code : reportError(code.error(), a->json);
-    });
-    return std::pair(command, a);
-  };
-  const auto [examined, how] = verb("doctor", "Look at everything that tends to go wrong, running or not",
-                                    "witan doctor --dir /var/lib/witan", doctor);
+  const auto [examined, how] = addDirVerb(app, "doctor", "Look at everything that tends to go wrong, running or not",
+                                          "witan doctor --dir /var/lib/witan", doctor, exitCode);
   examined->add_flag("--quick", how->quick, "Without verifying the ledgers");
-  const auto [bundled, into] = verb("support-bundle", "What a helper elsewhere needs to know, without any secret",
-                                    "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle);
+  const auto [bundled, into] =
+      addDirVerb(app, "support-bundle", "What a helper elsewhere needs to know, without any secret",
+                 "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle, exitCode);
   bundled->add_option("--to", into->to, "A new file")->required()->type_name("FILE");
   bundled->add_option("--log", into->log, "A log whose end goes in")->type_name("FILE");
 }

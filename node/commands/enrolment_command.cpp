@@ -100,7 +100,8 @@ void addEnrolmentCommands(CLI::App& device, int& exitCode) {
     command
         ->add_option("--scope", a.scopes,
                      "Journals that it may have; may be repeated; default: all with ledger or *, else none")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(idText("the scope"));
   };
   const auto [inviting, invited] = verb("invite", "Print a token with which a new device may join",
                                         "witan device invite --role udt.LabOrder --ttl 15m", invite);

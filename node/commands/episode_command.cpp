@@ -6,6 +6,7 @@
 #include "agents/registry.h"
 #include "base/quote.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 
 namespace witan::node {
@@ -36,10 +37,6 @@ std::string textAt(const json::object& body, std::string_view name) {
 
 // Of which device: the one that was named, or the only one that there is.
 Result<TranscriptKey> chosen(Space& space, const EpisodeArguments& a) {
-  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (a.run.empty() || a.run.size() > 64 || !std::all_of(a.run.begin(), a.run.end(), isDigit))
-    return invalid(inQuotes(a.run) + " is no run key (64 hexadecimal digits, or the first of them)",
-                   "see: witan episode list");
   std::vector<TranscriptKey> found;
   for (TranscriptKey& key : agents::episode::listTranscripts(space))
     if (key.run.hex().starts_with(a.run) && (a.device.empty() || key.device == a.device))
@@ -173,7 +170,8 @@ void addEpisodeCommand(CLI::App& app, int& exitCode) {
     command
         ->add_option("RUNKEY", arguments->run,
                      "The run, 64 hexadecimal digits, or as many of the first as tell it apart")
-        ->required();
+        ->required()
+        ->check(firstDigits("run key", "witan episode list"));
     command->add_option("--device", arguments->device, "Whose transcript, if several devices ran it");
   };
   verb("list", "All transcripts that this device holds", "witan episode list", list);

@@ -61,7 +61,7 @@ Status tell(const std::filesystem::path& dir, bool json) {
   return okStatus();
 }
 
-Status init(const InitArguments& a) {
+Status begin(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_DO(beginCluster(dir, a.node, {SystemClock().now(), net::Loop::nowMs()}));
   warnOfHiddenAddress(a.node);
@@ -86,10 +86,6 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
     };
     return attempt;
   }
-  if (a.address.empty() || a.fingerprint.empty())
-    return invalid("an invitation is missing",
-                   "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as witan status "
-                   "shows it on that device)");
   WITAN_TRY(fingerprint, parseFingerprint(a.fingerprint));
   attempt.addresses = {a.address};
   attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
@@ -101,7 +97,7 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   return attempt;
 }
 
-Status join(const InitArguments& a) {
+Status enter(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(attempt, attemptOf(a));
   if (nodeExists(dir)) {
@@ -127,6 +123,19 @@ Status join(const InitArguments& a) {
   }
 }
 
+int exitOf(const Status& done, bool json) { return done.ok() ? kExitOk : reportError(done.error(), json); }
+
+int init(const InitArguments& a) { return exitOf(begin(a), a.json); }
+
+int join(const InitArguments& a) {
+  if (a.token.empty() && (a.address.empty() || a.fingerprint.empty()))
+    return reportUsage(invalid("an invitation is missing",
+                               "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as "
+                               "witan status shows it on that device)"),
+                       a.json);
+  return exitOf(enter(a), a.json);
+}
+
 }  // namespace
 
 void addInitCommands(CLI::App& app, int& exitCode) {
@@ -148,10 +157,7 @@ void addInitCommands(CLI::App& app, int& exitCode) {
         ->check(readBy(checkAdvertised));
     command->add_flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
-    command->callback([a, work, &exitCode] {
-      const Status done = work(*a);
-      exitCode = done.ok() ? kExitOk : reportError(done.error(), a->json);
-    });
+    command->callback([a, work, &exitCode] { exitCode = work(*a); });
     return std::pair(command, a);
   };
   const auto [initCommand, made] = verb("init", "Begin a cluster: this device is its first",
@@ -161,7 +167,7 @@ void addInitCommands(CLI::App& app, int& exitCode) {
       ->check(wholeNumber(1, kMaxClusterPartitions));
   const auto [joinCommand, joined] = verb("join", "Join a cluster with an invitation, or ask to be approved",
                                           "witan join witan1.eyJhZGRy... --name lab", join);
-  joinCommand->add_option("TOKEN", joined->token, "What `witan device invite` printed");
+  joinCommand->add_option("TOKEN", joined->token, "What `witan device invite` printed")->check(readBy(readToken));
   joinCommand->add_option("--address", joined->address, "Without a token: where a device of the cluster listens")
       ->check(readBy(checkAddress));
   joinCommand->add_option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint")

@@ -220,7 +220,7 @@ void addJournalCommand(CLI::App& app, int& exitCode) {
                         bool takesId = true) {
     const auto arguments = std::make_shared<JournalArguments>();
     CLI::App* command = addReplicaVerb(*journal, name, what, example, arguments, missing, work, exitCode);
-    if (takesId) command->add_option("ID", arguments->id, "The entity")->required();
+    if (takesId) command->add_option("ID", arguments->id, "The entity")->required()->check(idText("journal entity"));
     addScopeOption(command, *arguments);
     return std::pair(command, arguments);
   };

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/identity.h"
 #include "base/json.h"
 #include "base/quote.h"
 
@@ -30,6 +31,18 @@ OptionCheck wholeNumber(std::uint64_t least, std::uint64_t most) {
 
 OptionCheck notEmpty() {
   return [](const std::string& text) { return std::string(text.empty() ? "it is empty" : ""); };
+}
+
+OptionCheck idText(const std::string& what) {
+  return readBy([what](const std::string& text) { return validateId(what, text); });
+}
+
+OptionCheck firstDigits(const std::string& what, const std::string& where) {
+  return [what, where](const std::string& text) {
+    const bool digits = text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (digits && !text.empty() && text.size() <= 64) return std::string();
+    return inQuotes(text) + " is no " + what + " (64 hexadecimal digits, or the first of them; see: " + where + ")";
+  };
 }
 
 OptionCheck jsonText(bool object) {

@@ -23,6 +23,10 @@ inline constexpr std::uint64_t kMostWaitSeconds = 30 * 86'400;
 // Decimal digits alone.
 OptionCheck wholeNumber(std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 OptionCheck notEmpty();
+// An id (base/identity.h); `what` names it.
+OptionCheck idText(const std::string& what);
+// An id of 64 hexadecimal digits, or the first of them. `what` names it; `where` it can be seen: a command.
+OptionCheck firstDigits(const std::string& what, const std::string& where);
 // A JSON text; `object`: of an object.
 OptionCheck jsonText(bool object = false);
 

@@ -12,6 +12,7 @@
 #include "base/seams.h"
 #include "base/time.h"
 #include "node/agents_policy_file.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/replica/replica.h"
 
@@ -164,7 +165,8 @@ void addReceiptCommand(CLI::App& app, int& exitCode) {
   verb("list", "All that stand", "witan receipt list", list);
   const auto one = [](const auto& made) {
     made.first->add_option("KEY", made.second->key, "Its key, or as many of the first digits as tell it apart")
-        ->required();
+        ->required()
+        ->check(firstDigits("receipt's key", "witan receipt list"));
   };
   one(verb("show", "One of them", "witan receipt show 2214b124", show));
   one(verb("withdraw", "Take one back, on every device", "witan receipt withdraw 2214b124", withdraw));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/identity.h"
 #include "base/json.h"
 #include "base/quote.h"
+#include "node/commands/option_checks.h"
 #include "node/control_client.h"
 #include "node/output.h"
 #include "replication/writer.h"
@@ -35,10 +37,6 @@ Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& argument
 }
 
 Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
-  // That scope goes to those who are no members, too.
-  if (arguments.scope == kClusterScope)
-    return invalid("the scope " + arguments.scope + " is kept for statements about membership",
-                   "give another --scope; see: witan device list");
   if (ReplicaDir* running = ambientReplica()) {
     WITAN_TRY(answer, work(*running));
     WITAN_DO(running->flush());
@@ -55,6 +53,13 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
   return answer.exitCode;
 }
 
+Status checkScope(const std::string& scope) {
+  // It goes to those who are no members, too.
+  if (scope == kClusterScope)
+    return invalid("the scope " + scope + " is kept for statements about membership", "see: witan device list");
+  return validateId("the scope", scope);
+}
+
 }  // namespace
 
 AmbientReplica::AmbientReplica(ReplicaDir& dir, Replica& node) { ambient = &dir, ambientReplicaOfNode = &node; }
@@ -68,7 +73,9 @@ int onReplica(const ReplicaArguments& arguments, Missing missing, const ReplicaW
 }
 
 void addScopeOption(CLI::App* command, ReplicaArguments& arguments) {
-  command->add_option("--scope", arguments.scope, "Which of the database's scopes")->capture_default_str();
+  command->add_option("--scope", arguments.scope, "Which of the database's scopes")
+      ->capture_default_str()
+      ->check(readBy(checkScope));
 }
 
 std::string inJson(std::string_view text) {
@@ -79,9 +86,6 @@ std::string inJson(std::string_view text) {
 
 Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std::string>& ids, const std::string& what,
                                    const std::string& hint) {
-  const auto isDigit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (given.empty() || given.size() > 64 || !std::all_of(given.begin(), given.end(), isDigit))
-    return invalid(inQuotes(given) + " is no " + what + " (64 hexadecimal digits, or the first of them)", hint);
   const std::string* found = nullptr;
   for (const std::string& id : ids) {
     if (!std::string_view(id).starts_with(given)) continue;

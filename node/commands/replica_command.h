@@ -80,8 +80,8 @@ Result<replication::Dot> parseDot(const std::string& text);
 
 std::string inJson(std::string_view text);
 
-// The one of `ids` (64 hexadecimal digits each) that is given whole or by as many of its first digits as tell it apart.
-// `what`: "operation id". Errors: invalid, no such digits; notFound; conflict, several begin so.
+// The one of `ids` (64 hexadecimal digits each) that is given whole or by as many of its first digits as tell it apart,
+// in a form that firstDigits() takes. `what`: "operation id". Errors: notFound; conflict, several begin so.
 Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std::string>& ids, const std::string& what,
                                    const std::string& hint);
 

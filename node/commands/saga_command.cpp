@@ -6,6 +6,7 @@
 #include "base/quote.h"
 #include "base/seams.h"
 #include "base/time.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "saga/saga_engine.h"
 
@@ -112,7 +113,8 @@ void addSagaCommand(CLI::App& app, int& exitCode) {
     command
         ->add_option("OPERATION", arguments->operation,
                      "Its operation id, or as many of the first digits as tell it apart")
-        ->required();
+        ->required()
+        ->check(firstDigits("operation id", "witan saga list --all"));
   };
   one("show", "One of them", "witan saga show OPERATION", show);
   one("retry", "Try again what was put aside", "witan saga retry OPERATION",

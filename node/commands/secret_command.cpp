@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "agents/policy/secure_store.h"
-#include "base/identity.h"
 #include "base/quote.h"
 #include "node/commands/cli.h"
+#include "node/commands/option_checks.h"
 #include "node/commands/replica_command.h"
 #include "node/durable_file.h"
 #include "node/output.h"
@@ -102,7 +102,6 @@ Error noSuch(const std::string& name) {
 }
 
 Result<std::string> set(const SecretArguments& a) {
-  WITAN_DO(validateId("the secret's name", a.name));
   WITAN_TRY(files, filesOf(a));
   std::error_code failure;
   fs::create_directories(files.dir, failure);
@@ -180,7 +179,9 @@ void addSecretCommand(CLI::App& app, int& exitCode) {
   const auto [setCommand, toSet] =
       verb("set", "Keep a secret, or another value for it; the value comes from standard input or the terminal",
            "witan secret set cloud-llm-key <key.txt", set);
-  setCommand->add_option("NAME", toSet->name, "What policies and tools call it")->required();
+  setCommand->add_option("NAME", toSet->name, "What policies and tools call it")
+      ->required()
+      ->check(idText("the secret's name"));
   verb("list", "The names of all secrets", "witan secret list --key-file secrets.key", list);
   const auto [rmCommand, toRemove] = verb("rm", "Forget a secret", "witan secret rm cloud-llm-key", rm);
   rmCommand->add_option("NAME", toRemove->name, "Which")->required();

@@ -82,7 +82,7 @@ void addShow(CLI::App& state, int& exitCode) {
   CLI::App* command =
       addReplicaVerb(state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
                      "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, show, exitCode);
-  command->add_option("ID", arguments->agentId, "The agent")->required();
+  command->add_option("ID", arguments->agentId, "The agent")->required()->check(idText("agent"));
   addScopeOption(command, *arguments);
 }
 

@@ -315,7 +315,8 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
 void addAsking(CLI::App& app, int& exitCode) {
   const auto common = [](CLI::App* command, AskArguments& a) {
     command->add_option("--operation-id", a.operationId, "The same again is answered, not done again")
-        ->check(notEmpty());
+        ->check(notEmpty())
+        ->check(idText("the operation id"));
     command->add_option("--wait-ms", a.waitMs, "How long to wait for the answer; at most two minutes")
         ->capture_default_str()
         ->check(wholeNumber(0, kMostWaitMs));

@@ -65,6 +65,8 @@ std::string configOf(const fs::path& dir) {
 }
 
 Result<std::string> endOf(const fs::path& log) {
+  std::error_code ec;
+  if (fs::exists(log, ec) && !fs::is_regular_file(log, ec)) return invalid(log.string() + " is no regular file");
   std::ifstream file(log, std::ios::binary | std::ios::ate);
   if (!file) return Error{ErrorCode::notFound, "cannot read the log " + log.string(), ""};
   const auto size = static_cast<std::size_t>(file.tellg());

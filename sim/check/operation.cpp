@@ -131,8 +131,9 @@ void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
     if (!isOfPlan(line.entry, operation) && !(operation.returned && told.outcome == kernel::Outcome::duplicate))
       continue;
     operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
-    entries.add(nameOfLine(line), operations, i,
-                told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);
+    if (isOfPlan(line.entry, operation))
+      entries.add(nameOfLine(line), operations, i,
+                  told.outcome != kernel::Outcome::duplicate && told.seq == line.entry.seq);
   }
   for (const LedgerLine& line : log.lines)
     if (!entries.knows(nameOfLine(line)) && line.entry.counselor == "system") operations.push_back(expiryOf(line));

@@ -78,7 +78,8 @@ const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine
 
 // Joins what the log that is left in the end knows: stamps; an `expire` for each expiry; and, for an entry or a
 // beginning of which nobody was told that made it (a frame that was delivered once more), a copy of the first operation
-// that asked for it, without an answer. From then on an operation without a stamp is one that left nothing.
+// that asked for it (an entry: by its plan), without an answer. From then on an operation without a stamp is one that
+// left nothing.
 void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log);
 
 }  // namespace witan::sim

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "agents/registry.h"
 #include "agents/wake/host_choice.h"
 #include "replication/plan.h"
@@ -25,6 +27,20 @@ void meet(HostRig& a, HostRig& b, bool live) {
   a.host().setDevices(all, live ? std::set<std::string>{b.device().name()} : std::set<std::string>{}, a.now());
   b.host().setDevices(all, live ? std::set<std::string>{a.device().name()} : std::set<std::string>{}, b.now());
 }
+// A connection: what one does the other hears of.
+void together(HostRig& a, HostRig& b, int rounds) {
+  meet(a, b, true);
+  for (int i = 0; i < rounds; ++i) {
+    connect(a, b);
+    ASSERT_TRUE(a.round().ok() && b.round().ok());
+    a.ms += 500, b.ms += 500;
+  }
+}
+void expectEqualStores(HostRig& a, HostRig& b) {
+  EXPECT_EQ(a.device().journal().digest(), b.device().journal().digest());
+  EXPECT_EQ(a.device().agents().digest(), b.device().agents().digest());
+  EXPECT_TRUE(a.host().quiet() && b.host().quiet());
+}
 
 // Finding F3. "Two devices can plan the same wake while cut off." One surviving effect set, compensations applied once
 // on each device, equal stores after the heal.
@@ -39,23 +55,14 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   ASSERT_TRUE(b->settle().ok());
   ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
   ASSERT_EQ(b->shown("done/r1"), "\"no\"");
-  meet(*a, *b, true);
-  for (int i = 0; i < 80; ++i) {  // a connection: what one writes the other hears of
-    ASSERT_TRUE(a->round().ok());
-    ASSERT_TRUE(b->round().ok());
-    connect(*a, *b);
-    a->ms += 500, b->ms += 500;
-  }
+  together(*a, *b, 80);
   EXPECT_EQ(a->shown("done/r1"), "\"yes\"");  // the plan with the smaller dot
   EXPECT_EQ(b->shown("done/r1"), "\"yes\"");
   // yes, no, and the undoing of no: each once.
   EXPECT_THAT(a->effects(DatabaseName::journal), SizeIs(3));
   EXPECT_THAT(a->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
   EXPECT_EQ(a->effects(DatabaseName::journal), b->effects(DatabaseName::journal));
-  EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
-  EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
-  EXPECT_TRUE(a->host().quiet());
-  EXPECT_TRUE(b->host().quiet());
+  expectEqualStores(*a, *b);
 }
 
 // What is known of the actions of the plan that stands, for each run: their records.
@@ -68,46 +75,11 @@ void expectWholePlans(HostRig& rig) {
   }
 }
 
-// Wherever a dies amid its plan, b ends the run meanwhile, by a plan of its own. Where a's plan stands, all of it is
-// carried out, although the run has long ended when a is back.
-TEST(AgentHost, F3OfThePlanThatStandsNothingIsLeftUndone) {
+// Wherever a dies amid its plan, b, cut off from it, ends the run meanwhile by a plan of its own; then `after`. Where
+// a's plan stands, all of it is carried out, although the run has long ended when a is back.
+void whereverADies(const std::function<void(HostRig& a, HostRig& b)>& after) {
   std::size_t died = 0;
-  for (std::uint64_t n = 0;; ++n) {
-    SCOPED_TRACE(n);
-    auto a = clerkOn("a", "mail"), b = clerkOn("b", "no");
-    ASSERT_TRUE(a->open().ok());
-    ASSERT_TRUE(b->open().ok());
-    ASSERT_TRUE(a->enter("r1", "request", "1").ok());
-    connect(*a, *b);
-    meet(*a, *b, false);
-    a->device().agentStore().crashAt(n, store::Moment::after);
-    if (a->settle().ok()) break;
-    ++died;
-    ASSERT_TRUE(b->settle().ok());
-    a->crash();
-    ASSERT_TRUE(a->open().ok());
-    meet(*a, *b, true);
-    for (int i = 0; i < 80; ++i) {
-      connect(*a, *b);
-      ASSERT_TRUE(a->round().ok());
-      ASSERT_TRUE(b->round().ok());
-      a->ms += 500, b->ms += 500;
-    }
-    expectWholePlans(*a);
-    EXPECT_EQ(a->shown("done/r1"), b->shown("done/r1"));
-    EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
-    EXPECT_EQ(a->device().journal().digest(), b->device().journal().digest());
-    EXPECT_EQ(a->device().agents().digest(), b->device().agents().digest());
-    EXPECT_TRUE(a->host().quiet());
-    EXPECT_TRUE(b->host().quiet());
-  }
-  EXPECT_GT(died, 6u);
-}
-
-// The same where a is started without its agent in between: what is left waits for a start that has it.
-TEST(AgentHost, F3WhatIsLeftOfAPlanWaitsForItsAgent) {
-  std::size_t died = 0;
-  for (std::uint64_t n = 0;; ++n) {
+  for (std::uint64_t n = 0; !::testing::Test::HasFailure(); ++n) {
     SCOPED_TRACE(n);
     auto a = clerkOn("a", "mail"), b = clerkOn("b", "no");
     ASSERT_TRUE(a->open().ok() && b->open().ok());
@@ -118,29 +90,35 @@ TEST(AgentHost, F3WhatIsLeftOfAPlanWaitsForItsAgent) {
     if (a->settle().ok()) break;
     ++died;
     ASSERT_TRUE(b->settle().ok());
-    const auto together = [&](int rounds) {
-      meet(*a, *b, true);
-      for (int i = 0; i < rounds; ++i) {
-        connect(*a, *b);
-        ASSERT_TRUE(a->round().ok() && b->round().ok());
-        a->ms += 500, b->ms += 500;
-      }
-    };
     a->crash();
-    a->agents.clear();
-    ASSERT_TRUE(a->open().ok());
-    together(40);
-    EXPECT_TRUE(a->host().quiet()) << "nothing that this start could do";
-    a->crash();
-    a->agents = {&kClerk};
-    ASSERT_TRUE(a->open().ok());
-    together(80);
+    after(*a, *b);
     expectWholePlans(*a);
     EXPECT_EQ(a->shown("done/r1"), b->shown("done/r1"));
     EXPECT_THAT(a->runs(), Each(Pair(::testing::_, WakeStatus::completed)));
-    EXPECT_TRUE(a->host().quiet() && b->host().quiet());
+    expectEqualStores(*a, *b);
   }
   EXPECT_GT(died, 6u);
+}
+
+TEST(AgentHost, F3OfThePlanThatStandsNothingIsLeftUndone) {
+  whereverADies([](HostRig& a, HostRig& b) {
+    ASSERT_TRUE(a.open().ok());
+    together(a, b, 80);
+  });
+}
+
+// The same where a is started without its agent in between: what is left waits for a start that has it.
+TEST(AgentHost, F3WhatIsLeftOfAPlanWaitsForItsAgent) {
+  whereverADies([](HostRig& a, HostRig& b) {
+    a.agents.clear();
+    ASSERT_TRUE(a.open().ok());
+    together(a, b, 40);
+    EXPECT_TRUE(a.host().quiet()) << "nothing that this start could do";
+    a.crash();
+    a.agents = {&kClerk};
+    ASSERT_TRUE(a.open().ok());
+    together(a, b, 80);
+  });
 }
 
 // Who is started without an agent says so: the others wait for it no longer.
@@ -193,13 +171,8 @@ TEST(AgentHost, FindingsThatWaitOnSeveralDevicesAreAllTakenIn) {
   ASSERT_TRUE(a->settle().ok() && b->settle().ok());
   ASSERT_TRUE(a->proposals.empty() && b->proposals.empty());
   begun = true;
-  meet(*a, *b, true);
   for (HostRig* rig : {a.get(), b.get()}) tell(*rig, "begun", {"disclosure", "proj", "", "", ""});
-  for (int i = 0; i < 40; ++i) {
-    connect(*a, *b);
-    ASSERT_TRUE(a->round().ok() && b->round().ok());
-    a->ms += 500, b->ms += 500;
-  }
+  together(*a, *b, 40);
   std::vector<std::string> taken;
   for (HostRig* rig : {a.get(), b.get()})
     for (const ProposalCall& call : rig->proposals) taken.emplace_back(call.body.at("v").as_string());
@@ -216,7 +189,7 @@ TEST(AgentHost, F3WhatArrivesLongAfterItWasUndoneIsUndoneToo) {
   meet(*a, *b, false), meet(*a, *c, false);
   for (HostRig* one : {a.get(), b.get(), c.get()}) ASSERT_TRUE(one->settle().ok());
   meet(*a, *b, true);
-  const auto together = [&](const std::vector<HostRig*>& rigs) {
+  const auto allTogether = [&](const std::vector<HostRig*>& rigs) {
     for (int i = 0; i < 120; ++i) {
       for (HostRig* one : rigs) ASSERT_TRUE(one->round().ok());
       for (HostRig* one : rigs)
@@ -224,12 +197,12 @@ TEST(AgentHost, F3WhatArrivesLongAfterItWasUndoneIsUndoneToo) {
       for (HostRig* one : rigs) one->ms += 500;
     }
   };
-  together({a.get(), b.get()});
+  allTogether({a.get(), b.get()});
   ASSERT_EQ(a->shown("done/r1"), "\"yes\"");
   ASSERT_TRUE(a->host().quiet() && b->host().quiet());
   connect(*a, *c);
   EXPECT_FALSE(a->host().quiet());
-  together({a.get(), b.get(), c.get()});
+  allTogether({a.get(), b.get(), c.get()});
   for (HostRig* one : {a.get(), b.get(), c.get()}) {
     EXPECT_EQ(one->shown("done/r1"), "\"yes\"");
     EXPECT_TRUE(one->host().quiet());

@@ -51,7 +51,7 @@ TEST(AgentCommand, BadInputIsNamed) {
   const auto usage = [&](const std::string& option, const std::string& value) {
     return error({"agent", "set", "agent-1", option, value}, kExitUsage);
   };
-  EXPECT_THAT(error({"agent", "create", "no spaces"}), HasSubstr("agent"));
+  EXPECT_THAT(error({"agent", "create", "no spaces"}, kExitUsage), HasSubstr("agent"));
   EXPECT_THAT(error({"agent", "show", "nobody"}), HasSubstr("witan agent list"));
   EXPECT_THAT(usage("--lifecycle", "asleep"), HasSubstr("asleep"));
   EXPECT_THAT(usage("--slot", "mood={}"), HasSubstr("primaryGoal, activeTaskId"));

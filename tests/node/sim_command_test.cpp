@@ -114,14 +114,38 @@ TEST(SimRun, StopsAtAFailureIfAsked) {
 TEST(SimRun, ExpectedProbesThatWereNotReachedAreNamedAndFail) {
   const Scratch dir;
   const std::string path = dir / "mine.toml";
-  write(path, "extends = \"calm\"\n[time]\nseconds = \"2s\"\n[expect]\nprobes = [\"pigs fly\", \"batchesSent\"]\n");
+  write(path, "extends = \"calm\"\n[time]\nseconds = \"2s\"\n[expect]\nprobes = [\"forks\", \"batchesSent\"]\n");
   const Finished done = sim({"run", path, "--seeds", "1..20", "--json"});
   EXPECT_EQ(done.exitCode, 1);
-  EXPECT_EQ(json::serialize(jsonOf(done.out).at("missedProbes")), "[\"pigs fly\"]");
+  EXPECT_EQ(json::serialize(jsonOf(done.out).at("missedProbes")), "[\"forks\"]");
   // Too few seeds prove nothing.
   const Finished few = sim({"run", path, "--seeds", "1..19", "--json"});
   EXPECT_EQ(few.exitCode, 0);
   EXPECT_TRUE(jsonOf(few.out).at("missedProbes").as_array().empty());
+}
+
+// Two of three replicas lose their disks, become whole, and are off later while the third decides on: what etcd lets go
+// of then, only one disk has.
+TEST(SimRun, ADiskThatWasLostOnceExcusesNoLaterTrim) {
+  const Scratch dir;
+  const std::string path = dir / "mine.toml";
+  std::string text =
+      "extends = \"calm\"\n[cluster]\nengine = \"etcd\"\ndevices = 3\npartitions = 1\ndomains = \"budget\"\n"
+      "[work]\nproposals = 6_000\n";
+  for (const char* event : {"at = \"90s\"\nkind = \"loseDisk\"\ndevice = 1\nlasts = \"10s\"\n",
+                            "at = \"3m\"\nkind = \"loseDisk\"\ndevice = 2\nlasts = \"10s\"\n",
+                            "at = \"5m\"\nkind = \"crash\"\ndevice = 1\nlasts = \"4m\"\n",
+                            "at = \"5m\"\nkind = \"crash\"\ndevice = 2\nlasts = \"4m\"\n"})
+    text += std::string("[[event]]\n") + event;
+  write(path, text);
+  const Finished sound = sim({"run", path, "--seeds", "1..3", "--json"});
+  EXPECT_EQ(sound.exitCode, 0) << sound.out;
+  EXPECT_GT(jsonOf(sound.out).at("probes").at("etcd lets go of batches").as_int64(), 0);
+  const Finished broken = sim({"run", path, "--seeds", "1..3", "--mutant", "letGoEarly", "--json"});
+  const json::object report = jsonOf(broken.out);
+  ASSERT_EQ(report.at("failed").as_array().size(), 3u) << broken.out;
+  for (const json::value& failed : report.at("failed").as_array())
+    EXPECT_EQ(failed.at("checker").as_string(), "no-decision-lost") << broken.out;
 }
 
 TEST(SimRun, SetOverridesAlsoWhatASeedSwitchesOff) {

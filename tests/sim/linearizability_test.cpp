@@ -321,6 +321,31 @@ TEST_F(Linearizability, F3_ALostDecisionUnderAnotherPlanBindsNothing) {
   EXPECT_GT(tried, 10u);
 }
 
+// Both were told "duplicate": whoever made the entry asked by its plan, although another plan asked first.
+TEST(Stamps, WhoMadeAnEntryUnheardAskedByItsPlan) {
+  const auto module = chest::module();
+  std::size_t tried = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const MadeHistory made(*module, seed);
+    for (const Operation& operation : made.operations) {
+      if (operation.run.empty() || !operation.returned || operation.answer.decision.outcome != Outcome::approved)
+        continue;
+      Operation mine = operation;
+      mine.answer.decision.outcome = Outcome::duplicate;
+      Operation other = mine;
+      other.plan = asView(sha256("another plan"));
+      --other.invoked;
+      std::vector<Operation> history{other, mine};
+      stampFromLog(history, made.log);
+      std::erase_if(history, [&](const Operation& one) { return one.returned || one.operationId != mine.operationId; });
+      ASSERT_EQ(history.size(), 1u);
+      EXPECT_EQ(history.front().plan, mine.plan);
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 10u);
+}
+
 TEST_F(Linearizability, GivesUpAndSaysSo) {
   // Everything at once and one answer that fits nowhere: all orders would have to be tried.
   for (int i = 0; i < 12; ++i) earn(2, 100, -1 - i % 3, Outcome::approved);

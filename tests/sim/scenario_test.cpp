@@ -18,6 +18,7 @@ namespace witan::sim {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Result<Scenario> parsed(std::string_view text, std::string_view other = {}) {
   return parseScenario(text, "mine.toml", [&](std::string_view name, std::string_view from) -> Result<std::string> {
@@ -153,11 +154,11 @@ at = "1s"
 kind = "crash"
 device = 1
 [expect]
-probes = ["a"]
+probes = ["forks", "fault: crash"]
 )");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message;
   EXPECT_EQ(scenario->title, "");
-  EXPECT_EQ(scenario->expectedProbes, std::vector<std::string>{"a"});
+  EXPECT_EQ(scenario->expectedProbes, (std::vector<std::string>{"forks", "fault: crash"}));
   const Plan plan = *drawPlan(*scenario, 1);
   EXPECT_EQ(plan.options.cluster.devices, 7);
   EXPECT_EQ(plan.options.cluster.agents, 9);
@@ -184,6 +185,8 @@ TEST(Refused, WithFileAndLine) {
       {"[work]\nsometimes = 0.5", "has no meaning in [work]"},
       {"[expect]\nprobe = []", "mine.toml:2: unknown key \"probe\""},
       {"[expect]\nprobes = [1]", "probes: expected a list of texts"},
+      {"[expect]\nprobes = [\"gaps\",\n\"zombyRefused\"]",
+       "mine.toml:3: expect.probes: no probe is called \"zombyRefused\""},
       {"[[event]]\nkind = \"crash\"", "without \"at\""},
       {"[[event]]\nat = 5\nkind = \"crash\"", "mine.toml:2: at: expected a length of time in quotes"},
       {"[[event]]\nat = \"5s\"\nkind = \"meteor\"", "mine.toml:3: kind: not a kind of event: \"meteor\""},
@@ -209,6 +212,8 @@ TEST(Refused, WithFileAndLine) {
     ASSERT_FALSE(scenario.ok()) << text;
     EXPECT_THAT(scenario.error().message, HasSubstr(message)) << text;
   }
+  EXPECT_THAT(parsed("[expect]\nprobes = [\"zombyRefused\"]").error().hint, StartsWith("near it: zombieRefused, "));
+  EXPECT_FALSE(parsed("[expect]\nprobes = [\"fault: message\"]").ok()) << "work is no fault";
   EXPECT_THAT(parsed("[[event]]\nat = \"5s\"\nkind = \"isolated\"").error().hint, HasSubstr(", isolate, "));
   EXPECT_TRUE(parsed("[[event]]\nat = \"5s\"\nkind = \"crash\"\ndevice = 8\n[cluster]\ndevices = [3, 9]").ok());
   EXPECT_THAT(parsed("extends = \"other\"", "extends = \"other\"").error().message, HasSubstr("more than 8"));

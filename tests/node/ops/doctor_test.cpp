@@ -178,6 +178,10 @@ TEST_F(Doctor, TheSupportBundleHoldsWhatHelpsAndNoSecretAndNoRecord) {
   std::string log = "a line\n";
   for (std::size_t i = 2; i < secrets.size(); ++i) log += "leaked " + secrets[i] + "\n";
   scratch.write("a.log", log);
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  const Finished piped = node.run({"support-bundle", "--to", scratch / "b.tar.gz", "--log", scratch / "pipe"});
+  EXPECT_FALSE(piped.hung);
+  EXPECT_NE(piped.err.find("pipe is no regular file"), std::string::npos) << piped.err;
   const Finished done = node.run({"support-bundle", "--to", scratch / "b.tar.gz", "--log", scratch / "a.log"});
   ASSERT_EQ(done.exitCode, 0) << done.err;
   const std::string bundle = unpacked(scratch / "b.tar.gz");

@@ -70,6 +70,19 @@ inline AdjudicationFrame typeOf(const std::string& frame) {
   return static_cast<AdjudicationFrame>(static_cast<std::uint8_t>(frame[4]));
 }
 
+// Of a device with one partition of budget; `tags` counts its lives.
+inline ReplicaConfig configOf(const std::string& device, std::uint32_t& tags) {
+  ReplicaConfig config;
+  config.replication.cluster = "test";
+  config.replication.clusterKey = "key";
+  config.replication.device = device;
+  config.replication.trustStore = true;
+  config.replication.freshTag = [&tags] { return ++tags; };
+  config.domains = {&budget()};
+  config.partitions = 1;
+  return config;
+}
+
 class Device {
  public:
   explicit Device(std::string name, std::optional<EtcdOptions> etcd = {}) : name_(std::move(name)), etcd_(etcd) {
@@ -78,14 +91,7 @@ class Device {
 
   void start() {
     replica_.reset();
-    ReplicaConfig config;
-    config.replication.cluster = "test";
-    config.replication.clusterKey = "key";
-    config.replication.device = name_;
-    config.replication.trustStore = true;
-    config.replication.freshTag = [this] { return ++tags_; };
-    config.domains = {&budget()};
-    config.partitions = 1;
+    ReplicaConfig config = configOf(name_, tags_);
     config.snapshotEvery = snapshotEvery;
     config.etcd = etcd_;
     auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));

@@ -48,14 +48,7 @@ class Keeper {
 
   void start(std::shared_ptr<const AgentSetup> agents) {
     replica.reset();
-    ReplicaConfig config;
-    config.replication.cluster = "test";
-    config.replication.clusterKey = "key";
-    config.replication.device = name_;
-    config.replication.trustStore = true;
-    config.replication.freshTag = [this] { return ++tags_; };
-    config.domains = {&budget()};
-    config.partitions = 1;
+    ReplicaConfig config = configOf(name_, tags_);
     config.agents = std::move(agents);
     auto opened = Replica::open({stores_[0], stores_[1], stores_[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
