@@ -44,7 +44,8 @@ struct EtcdReply {
 
 inline constexpr std::size_t kMaxEtcdReplyBytes = 64 * 1024 * 1024;
 // All values of one reply, unpacked. Eight batches are read at a time (node/replica/etcd_engine.cpp), of at most
-// kMaxEtcdValueBytes each; what a watch tells at once is about one request, which owners make of 1.5 MiB.
+// kMaxEtcdValueBytes each. A watch that is far behind may be told more at once: the session ends then, and the next one
+// reads what it lacks, eight at a time.
 inline constexpr std::size_t kMaxEtcdUnpackedBytes = 128 * 1024 * 1024;
 
 // The answer to a probe: its cluster and revision. Errors: as readEtcdReply.

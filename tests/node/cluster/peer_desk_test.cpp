@@ -390,7 +390,8 @@ TEST_F(SlowlyNoticed, ATrialThatWentQuietHoldsUpNoOther) {
   ASSERT_EQ(statusOf('c').via, deviceOf('b').device) << "it has not passed";
   c.network->dial("after", address, std::nullopt);
   c.until([&] { return statusOf('c').connected && statusOf('c').via.empty(); }, "a direct link after its trial");
-  EXPECT_THAT(lines, Not(::testing::Contains(HasSubstr("a link on trial has ended")))) << "before the end of the first was noticed";
+  EXPECT_THAT(lines, Not(::testing::Contains(HasSubstr("a link on trial has ended"))))
+      << "before the end of the first was noticed";
 }
 
 TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {
