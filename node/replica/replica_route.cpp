@@ -213,6 +213,7 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
   const Outbox::Waiting* waiting = outbox_.find(release.answer.operationId);
   // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
   if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
+  if (waiting == nullptr && etcd_) return;  // all go by way of the outbox there: it is answered already
   if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->tellsFreeze &&
       !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
     if (desk_) desk_->frozen(release.answer);
