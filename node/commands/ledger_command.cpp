@@ -131,7 +131,7 @@ Result<bool> verify(const LedgerArguments& a) {
 
 Status exportEntries(const LedgerArguments& a) {
   if (a.to != 0 && a.to < a.from)
-    return wrongUsage("--to " + std::to_string(a.to) + " is before --from " + std::to_string(a.from));
+    return invalid("--to " + std::to_string(a.to) + " is before --from " + std::to_string(a.from));
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, formatOf(*store));
   std::uint64_t last = 0, shown = 0;
