@@ -47,9 +47,13 @@ class SslStream final : public TlsStream {
     const auto [error] = co_await stream_.async_handshake(side, kAwait);
     co_return error;
   }
+  // What came with the same segment is handed on together: of records of a few hundred bytes, each by itself would
+  // cost its reader a turn of the loop, and an owner of a partition a round with a sync of its disk.
   asio::awaitable<IoResult> read(std::span<char> into) override {
+    if (late_) co_return IoResult{std::exchange(late_, {}), 0};
     const auto [error, bytes] = co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), kAwait);
-    co_return IoResult{error, bytes};
+    if (error) co_return IoResult{error, bytes};
+    co_return IoResult{error, bytes + readWaiting(into.subspan(bytes))};
   }
   asio::awaitable<IoResult> write(std::string_view from) override {
     const auto [error, bytes] = co_await stream_.async_write_some(asio::buffer(from.data(), from.size()), kAwait);
@@ -89,10 +93,48 @@ class SslStream final : public TlsStream {
   }
 
  private:
+  // What is there already, without waiting. A failure is for the next read: what came before it still counts.
+  std::size_t readWaiting(std::span<char> into) {
+    std::size_t filled = 0;
+    while (filled < into.size() && (SSL_pending(ssl()) > 0 || recordWaits())) {
+      std::size_t bytes = 0;
+      ERR_clear_error();
+      const int result = SSL_read_ex(ssl(), into.data() + filled, into.size() - filled, &bytes);
+      if (result == 1) {
+        filled += bytes;
+        continue;
+      }
+      late_ = failureOf(SSL_get_error(ssl(), result));
+      break;
+    }
+    return filled;
+  }
+
+  // Whether the engine holds a whole record that is not decrypted yet (RFC 8446 section 5.1: type, version, length).
+  bool recordWaits() const {
+    constexpr std::size_t kHeader = 5;
+    char* at = nullptr;
+    BIO* engine = SSL_get_rbio(ssl());
+    if (BIO_nread0(engine, &at) < static_cast<int>(kHeader)) return false;  // or it wraps around: the loop's next turn
+    const std::size_t length = static_cast<std::uint8_t>(at[3]) << 8 | static_cast<std::uint8_t>(at[4]);
+    return BIO_ctrl_pending(engine) >= kHeader + length;
+  }
+
+  // As asio's engine says it; none: more must come.
+  static ErrorCodeOf failureOf(int kind) {
+    switch (kind) {
+      case SSL_ERROR_ZERO_RETURN: return asio::error::eof;
+      case SSL_ERROR_SSL: return {static_cast<int>(ERR_get_error()), asio::error::get_ssl_category()};
+      case SSL_ERROR_SYSCALL: return asio::ssl::error::unspecified_system_error;
+      default: return {};
+    }
+  }
+
   SSL* ssl() const { return const_cast<SslStream*>(this)->stream_.native_handle(); }
 
   std::shared_ptr<asio::ssl::context> context_;
   asio::ssl::stream<Socket> stream_;
+  ErrorCodeOf late_;
 };
 
 // The failures that people meet, by OpenSSL's reason; TLS alerts are the other end's view (RFC 8446 section 6.2).

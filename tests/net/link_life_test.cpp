@@ -99,6 +99,49 @@ TEST_F(LinkLifeTest, AHalfFrameNeverArrives) {
   EXPECT_EQ(b->frames, std::vector{frameOf(1, 4)});
 }
 
+// ---- what comes together
+
+// A welcome, and then twenty frames in small TLS records of which all came at once.
+StrangerSettings twentyRecords() {
+  StrangerSettings settings{identityOf('s')};
+  settings.say = welcomeFrame();
+  for (std::size_t words = 1; words <= 20; ++words) settings.records.push_back(frameOf(1, words));
+  return settings;
+}
+
+TEST_F(LinkLifeTest, SmallRecordsThatAreThereAreHandedOnTogether) {
+  make();
+  std::size_t inOneTurn = 0;
+  b->onFrame = [&](LinkId, std::string_view) {
+    if (b->frames.size() == 1) loop.post([&] { inOneTurn = b->frames.size(); });
+  };
+  const Stranger stranger(loop, address, twentyRecords());
+  b->until([&] { return inOneTurn > 0 && b->frames.size() == 20; }, "all");
+  EXPECT_EQ(b->frames, stranger.records());
+  EXPECT_GE(inOneTurn, 19u) << "one may have come with the welcome, or straddle the buffer's end";
+}
+
+TEST_F(LinkLifeTest, WhatCameIsNotHeldUpByARecordThatIsNotWhole) {
+  make();
+  StrangerSettings settings = twentyRecords();
+  settings.heldBack = 30;
+  Stranger stranger(loop, address, settings);
+  b->until([&] { return b->frames.size() == 19 && stranger.said(); }, "all but the last");
+  stranger.sendRest();
+  b->until([&] { return b->frames.size() == 20; }, "the last");
+  EXPECT_EQ(b->frames, stranger.records());
+}
+
+TEST_F(LinkLifeTest, WhatCameBeforeAWrongBitIsHandedOnAndThenTheLinkEnds) {
+  make();
+  StrangerSettings settings = twentyRecords();
+  settings.spoilt = true;
+  const Stranger stranger(loop, address, settings);
+  b->until([&] { return !b->downs.empty(); }, "its end");
+  EXPECT_EQ(b->frames.size(), 19u);
+  EXPECT_NE(b->downs[0].reason.find("bytes were changed on the way"), std::string::npos) << b->downs[0].reason;
+}
+
 TEST_F(LinkLifeTest, ATypeThatThePurposeDoesNotKnow) {
   Device c{loop, 'c'};
   a = std::make_unique<Device>(loop, 'a');

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "net/loop.h"
 #include "net/tls_identity.h"
@@ -24,11 +25,14 @@ namespace witan::net::test {
 struct StrangerSettings {
   TlsIdentity identity;  // empty: no certificate
   int version = TLS1_3_VERSION;
-  std::string alpn = "witan/1";  // empty: none
-  std::string say;               // after the handshake
-  bool plain = false;            // says it without TLS
-  bool reads = true;             // else it sits there until stop()
-  bool closes = false;           // after what it says, instead of waiting for the other end (without TLS)
+  std::string alpn = "witan/1";      // empty: none
+  std::string say;                   // after the handshake
+  std::vector<std::string> records;  // then, each a TLS record of its own, all in one segment
+  std::size_t heldBack = 0;          // of these the last bytes: not before sendRest()
+  bool spoilt = false;               // the last of them has a wrong bit
+  bool plain = false;                // says it without TLS
+  bool reads = true;                 // else it sits there until stop()
+  bool closes = false;               // after what it says, instead of waiting for the other end (without TLS)
 };
 
 // An identity with a key that is not Ed25519.
@@ -97,7 +101,11 @@ class Stranger {
     ::shutdown(socket_, SHUT_RDWR);
   }
   bool over() const { return over_; }
+  bool said() const { return said_; }
+  // Requires: said().
+  void sendRest() { (void)!::send(socket_, rest_.data(), rest_.size(), MSG_NOSIGNAL); }
   const std::string& address() const { return address_; }
+  const std::vector<std::string>& records() const { return settings_.records; }
 
   // After over():
   bool shaken = false;
@@ -154,6 +162,7 @@ class Stranger {
     SSL_set_fd(ssl, socket_);
     shaken = (asServer ? SSL_accept(ssl) : SSL_connect(ssl)) == 1;
     if (shaken && !settings_.say.empty()) SSL_write(ssl, settings_.say.data(), static_cast<int>(settings_.say.size()));
+    if (shaken && !settings_.records.empty()) sayRecords(ssl);
     char bytes[4096];
     if (shaken && settings_.reads)
       for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;)
@@ -162,6 +171,21 @@ class Stranger {
     if (shaken && !settings_.reads) waitForEnd();
     SSL_free(ssl);
     SSL_CTX_free(context);
+  }
+
+  void sayRecords(SSL* ssl) {
+    BIO* kept = BIO_new(BIO_s_mem());
+    SSL_set0_wbio(ssl, kept);
+    for (const std::string& record : settings_.records) SSL_write(ssl, record.data(), static_cast<int>(record.size()));
+    char* data = nullptr;
+    const long size = BIO_get_mem_data(kept, &data);
+    std::string bytes(data, static_cast<std::size_t>(size));
+    SSL_set0_wbio(ssl, BIO_new_socket(socket_, BIO_NOCLOSE));
+    if (settings_.spoilt) bytes.back() ^= 1;
+    rest_ = bytes.substr(bytes.size() - settings_.heldBack);
+    (void)!::send(socket_, bytes.data(), bytes.size() - rest_.size(), MSG_NOSIGNAL);
+    said_ = true;
+    loop_.post([] {});
   }
 
   // Without reading: until the other end has reset the connection, or stop().
@@ -187,7 +211,8 @@ class Stranger {
   StrangerSettings settings_;
   std::string address_;
   int socket_ = -1, listener_ = -1;
-  std::atomic<bool> over_{false};
+  std::string rest_;
+  std::atomic<bool> over_{false}, said_{false};
   std::thread thread_;
 };
 
