@@ -212,14 +212,20 @@ Status Daemon::work() {
   Effects effects;
   WITAN_DO(dir_->drain(at, effects));
   carryOut(effects);
-  WITAN_DO(feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
-    const auto followers = followers_;  // one may leave while it is told
-    for (const auto& [handle, visit] : followers) visit(host, entry);
-  }));
+  WITAN_DO(tellFollowers());
   WITAN_DO(sendSlices());
   readers_->poll();
   armTimer();
   return okStatus();
+}
+
+// What nobody follows is not read back.
+Status Daemon::tellFollowers() {
+  if (followers_.empty()) return feed_->skip(), okStatus();
+  return feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
+    const auto followers = followers_;  // one may leave while it is told
+    for (const auto& [handle, visit] : followers) visit(host, entry);
+  });
 }
 
 void Daemon::carryOut(Effects& effects) {

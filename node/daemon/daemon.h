@@ -115,6 +115,7 @@ class Daemon {
   void met(const std::string& device);
   void heard(const std::string& device, std::string_view frame);
   Status onSliceFrame(const std::string& device, std::string_view frame);
+  Status tellFollowers();
   Status sendSlices();
   void applyRights();
   void goOverToNextKey();

@@ -15,7 +15,9 @@ Status visitBatch(PartitionHost& host, std::uint64_t number, const std::function
   return info.ok() ? okStatus() : Status(info.error());
 }
 
-LedgerFeed::LedgerFeed(Replica& replica) : replica_(replica) {
+LedgerFeed::LedgerFeed(Replica& replica) : replica_(replica) { skip(); }
+
+void LedgerFeed::skip() {
   for (const auto& [id, host] : replica_.hosts()) seen_[id] = host->durableBatches();
 }
 

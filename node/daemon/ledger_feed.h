@@ -21,6 +21,8 @@ class LedgerFeed {
   using Visit = std::function<void(PartitionHost&, const StoredEntry&)>;
   // What came since the last call. O(new entries + partitions). Errors: of reading the store.
   Status poll(const Visit& visit);
+  // Nobody wants what came since. O(partitions).
+  void skip();
 
  private:
   Replica& replica_;
