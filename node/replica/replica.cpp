@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kTickMs = 10'000;
 constexpr std::int64_t kTellMs = 60'000;
-constexpr std::int64_t kSyncMs = 10;      // batches that etcd holds are synced no more often
-constexpr std::int64_t kBusySyncMs = 40;  // and no less
+constexpr std::int64_t kSyncMs = 10;      // copies that can wait for their sync wait no longer
+constexpr std::int64_t kBusySyncMs = 40;  // but those of what etcd holds, while there is much to do
 constexpr std::int64_t kStabiliseMs = 60'000;
 constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
 
@@ -266,8 +266,8 @@ std::int64_t Replica::nextTickMs() const {
   if (etcd_) {
     next = std::min(next, etcd_->engine().nextTickMs());
     if (const auto due = etcd_->nextMs()) next = std::min(next, *due);
-    if (unsynced_) next = std::min(next, syncedMs_ + kSyncMs);
   }
+  if (unsynced_) next = std::min(next, syncedMs_ + kSyncMs);
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
   if (desk_)
     if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);
@@ -284,20 +284,25 @@ Status Replica::flushLedgers() {
   return okStatus();
 }
 
-// What etcd holds is lost with no disk of this device, so nobody waits for its sync but those who are told of the copy.
-// Whether everything written is durable. A round that has answers to give, or requests to decide, leaves the sync to
-// the next: etcd is at work then.
-Result<bool> Replica::flushHeld(Now now) {
-  const std::int64_t most = held_.empty() && !etcd_->hasWork() ? kSyncMs : kBusySyncMs;
+// How long a copy may wait for its sync: what is answered is durable in etcd, or at its owner, so nobody waits for it
+// but those who are told of the copy. With etcd, a round that has answers to give or requests to decide leaves the sync
+// to the next. Without, a sync for every round of the owner would come before each answer that it gives this device.
+std::int64_t Replica::syncWaitMs() const {
+  if (etcd_) return held_.empty() && !etcd_->hasWork() ? kSyncMs : kBusySyncMs;
+  return outbox_.size() > 0 ? kSyncMs : 0;
+}
+
+Result<bool> Replica::flush(Now now) {
+  const std::int64_t most = syncWaitMs();
   if (!held_.empty()) {
     WITAN_DO(stores_.ledgers.write(held_));
     held_.clear();
     unsynced_ = true;
   }
-  const bool due = unsynced_ && (!pending_.empty() || now.ms - syncedMs_ >= most);
   const bool alone = pending_.empty();
   WITAN_DO(flushLedgers());
-  if (!due) return !unsynced_;
+  if (!unsynced_) return true;
+  if (alone && now.ms - syncedMs_ < most) return false;
   if (alone) WITAN_DO(stores_.ledgers.sync());  // else flushLedgers() has
   unsynced_ = false;
   syncedMs_ = now.ms;
@@ -318,7 +323,7 @@ void Replica::sayNews(Now now) {
 }
 
 Status Replica::drain(Now now, Effects& out) {
-  if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flushLedgers());
+  if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flush(now));
   for (auto& [name, peer] : peers_)
     if (!peer.greeted && mayTalk(peer)) greet(peer);
   drained_ = now;
@@ -329,11 +334,9 @@ Status Replica::drain(Now now, Effects& out) {
   for (auto& [id, host] : hosts_)
     if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
   bool durable = true;
-  if (etcd_) {
-    WITAN_TRY(synced, flushHeld(now));
+  if (etcd_ || !mutated(Mutant::answerBeforeFlush)) {
+    WITAN_TRY(synced, flush(now));
     durable = synced;
-  } else if (!mutated(Mutant::answerBeforeFlush)) {
-    WITAN_DO(flushLedgers());
   }
   std::vector<PartitionHost::Release> releases;
   const bool early = etcd_ && mutated(Mutant::answerBeforeTxn);
@@ -392,8 +395,8 @@ std::set<std::string> Replica::connectedPeers() const {
 
 bool Replica::quiet() const {
   if (desk_ && !desk_->host().quiet()) return false;
-  if (etcd_ && (!etcd_->quiet() || unsynced_ || !held_.empty())) return false;
-  if (outbox_.size() > 0 || !pending_.empty()) return false;
+  if (etcd_ && !etcd_->quiet()) return false;
+  if (outbox_.size() > 0 || !pending_.empty() || !held_.empty() || unsynced_) return false;
   for (const auto& [name, peer] : peers_) {
     if (!peer.session->quiet() || peer.newsDue) return false;
     for (const auto& [id, following] : peer.following) {

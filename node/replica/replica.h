@@ -286,7 +286,10 @@ class Replica {
   Status reopenHosts();
   void payDuties();
   Status flushLedgers();
-  Result<bool> flushHeld(Now now);
+  // Makes what waits durable, or writes it and leaves the sync to a later round (syncWaitMs). Whether everything
+  // written is durable.
+  Result<bool> flush(Now now);
+  std::int64_t syncWaitMs() const;
   void sayNews(Now now);
 
   Status checkEmbedded() const;
@@ -314,7 +317,7 @@ class Replica {
   OwnerTable owners_;
   Outbox outbox_;
   store::WriteBatch pending_;  // of the ledgers' store
-  store::WriteBatch held_;     // the same; batches of logs that etcd holds: they may wait for their sync
+  store::WriteBatch held_;     // the same; copies of what is durable elsewhere: they may wait for their sync
   bool unsynced_ = false;      // the store has some of those
   std::int64_t syncedMs_ = 0;
   std::map<std::string, Peer, std::less<>> peers_;

@@ -340,7 +340,7 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   }
   const std::size_t epochs = mine->partition().epochs().size();
   const std::string_view value(reinterpret_cast<const char*>(entries.value.data()), entries.value.size());
-  if (Status folded = mine->follow(value, pending_); !folded.ok()) {
+  if (Status folded = mine->follow(value, pending_.empty() ? held_ : pending_); !folded.ok()) {
     local_->note({"badEntries", from, entries.partition + ": " + folded.error().message});
     reopen_[mine->id()] = std::nullopt;
     return cutOff(from, peer, folded.error());
@@ -379,7 +379,7 @@ void Replica::pushEntries(Now now) {
     for (auto& [id, following] : peer.following) {
       PartitionHost* mine = host(id);
       if (mine == nullptr) continue;
-      if (following.ackDue) {
+      if (following.ackDue && !unsynced_) {  // what a device says that it has, it has
         say(peer, Followed{id, mine->durableBatches()});
         following.ackDue = false;
       }
