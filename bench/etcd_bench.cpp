@@ -4,9 +4,11 @@
 //                    [--pipeline N] [--transactions N]
 //
 // First a node's replica with N budget proposals in flight over the gateway of the daemon: an answer counts when it is
-// durable in etcd, and then the next proposal is made. Then transactions that put one value of the size of the average
-// batch, one after the other, and 32 at a time with a value of the size of one decision's share of it. DIR must not
-// exist; afterwards the ledger on the disk is compared with what was answered.
+// durable in etcd, and then the next proposal is made. Then, one after the other, transactions that put one value of
+// the size of the average batch, and such with as many values as the node's average one, of its size together; and 32
+// at a time with a value of the size of one decision's share. DIR must not exist; afterwards the ledger on the disk is
+// compared with what was answered.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -36,6 +38,11 @@ struct Tally {
                 quantile(latencies, 0.5), quantile(latencies, 0.99));
   }
 };
+
+std::size_t putsOf(const EtcdRequest& request) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(request.then, [](const EtcdOp& op) { return op.act == EtcdAct::put; }));
+}
 
 // The part of Daemon that is between replica and gateway.
 class Node {
@@ -76,6 +83,7 @@ class Node {
   const EtcdGateway& gateway() const { return *gateway_; }
   std::function<void(const Answer&)> onAnswer;
   std::vector<double> rounds, transactions;  // milliseconds, while there is onAnswer
+  std::size_t puts = 0;                      // of those transactions
 
   void touch() {
     if (std::exchange(due_, true)) return;
@@ -86,7 +94,7 @@ class Node {
       Effects effects;
       must(dir_->drain(nowIs(), effects), "drain");
       for (const EtcdRequest& request : effects.etcd)
-        if (onAnswer && request.call == EtcdCall::txn) sent_[request.id] = {};
+        if (onAnswer && request.call == EtcdCall::txn) sent_[request.id] = {}, puts += putsOf(request);
       gateway_->send(std::move(effects.etcd));
       if (onAnswer) rounds.push_back(1e3 * watch.seconds());
       for (const Answered& answered : effects.answers)
@@ -159,8 +167,9 @@ Tally decide(net::Loop& loop, Node& node, std::size_t inFlight, double seconds,
   return tally;
 }
 
-// Transactions that put a value of so many bytes under a key of their own.
-Tally plain(net::Loop& loop, const std::string& address, std::size_t bytes, std::size_t inFlight, double seconds) {
+// Transactions that put so many values under keys of their own, of so many bytes together.
+Tally plain(net::Loop& loop, const std::string& address, std::size_t puts, std::size_t bytes, std::size_t inFlight,
+            double seconds) {
   net::HttpClientOptions options;
   options.connections = inFlight;
   net::HttpClient client(loop, {.address = address}, options);
@@ -169,13 +178,15 @@ Tally plain(net::Loop& loop, const std::string& address, std::size_t bytes, std:
   std::size_t under = 0;
   const Stopwatch watch;
   const std::string run = "plain/" + formatTime(SystemClock().now()) + "/";
-  std::string value(bytes, '\0');
+  std::string value(bytes / puts, '\0');
   bench::SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
   const std::function<void()> put = [&] {
     EtcdRequest request;
-    const std::string key = run + std::to_string(made++);
-    request.compares = {{key, 0}};
-    request.then = {{EtcdAct::put, {key, ""}, value, 0, 0}};
+    for (std::size_t i = 0; i < puts; ++i) {
+      const std::string key = run + std::to_string(made++);
+      request.compares.push_back({key, 0});
+      request.then.push_back({EtcdAct::put, {key, ""}, value, 0, 0});
+    }
     const EtcdCallText text = etcdCallText(request);
     ++under;
     client.request({.method = "POST", .target = text.path, .body = text.body},
@@ -239,8 +250,12 @@ int main(int argc, char** argv) {
   const double ofBatch = static_cast<double>(node.gateway().state().bytesOut - bytesBefore) * 3 / 4 /
                          static_cast<double>(batches);  // base64
   const double each = ofBatch * static_cast<double>(batches) / static_cast<double>(std::max<std::uint64_t>(1, entries));
-  const Tally one = plain(loop, endpoints[0], static_cast<std::size_t>(ofBatch), 1, seconds / 2);
-  const Tally many = plain(loop, endpoints[0], static_cast<std::size_t>(each), 32, seconds / 2);
+  const std::size_t transactions = std::max<std::size_t>(1, node.transactions.size());
+  const std::size_t puts = std::max<std::size_t>(1, (node.puts + transactions / 2) / transactions);
+  const double ofTransaction = ofBatch * static_cast<double>(batches) / static_cast<double>(transactions);
+  const Tally one = plain(loop, endpoints[0], 1, static_cast<std::size_t>(ofBatch), 1, seconds / 2);
+  const Tally same = plain(loop, endpoints[0], puts, static_cast<std::size_t>(ofTransaction), 1, seconds / 2);
+  const Tally many = plain(loop, endpoints[0], 1, static_cast<std::size_t>(each), 32, seconds / 2);
   witan.print(("witan, " + std::to_string(inFlight) + " in flight").c_str());
   std::printf("  %llu batches of %.0f decisions, %.1f KiB each, %.0f bytes a decision\n",
               static_cast<unsigned long long>(batches), static_cast<double>(entries) / static_cast<double>(batches),
@@ -259,9 +274,12 @@ int main(int argc, char** argv) {
   std::printf("  %zu rounds of the replica: p50 %.2f ms, p99 %.2f ms\n", node.rounds.size(), quantile(node.rounds, 0.5),
               quantile(node.rounds, 0.99));
   one.print("plain, the batch's size, one in flight");
+  same.print(("plain, " + std::to_string(puts) + " puts, a transaction's size").c_str());
   many.print("plain, one decision's size, 32 in flight");
   std::printf("  p50 of a decision : p50 of a plain transaction of its batch's size = %.2f\n",
               quantile(witan.latencies, 0.5) / quantile(one.latencies, 0.5));
+  std::printf("  p50 of a decision : p50 of a plain transaction of the average one's size and puts = %.2f\n",
+              quantile(witan.latencies, 0.5) / quantile(same.latencies, 0.5));
   std::printf(
       "  decisions/s : plain transactions/s of one decision's size = %.1f\n",
       static_cast<double>(witan.answered) / witan.seconds / (static_cast<double>(many.answered) / many.seconds));
