@@ -196,11 +196,14 @@ std::unique_ptr<TlsStream> tlsStream(Socket socket, std::shared_ptr<asio::ssl::c
   return std::make_unique<SslStream>(std::move(socket), std::move(context));
 }
 
-std::string wordsOf(const ErrorCodeOf& error) {
+std::string wordsOf(const ErrorCodeOf& error, bool shaken) {
   if (error == asio::error::eof || error == asio::ssl::error::stream_truncated)
     return "the other end closed the connection";
   if (error.category() == asio::error::get_ssl_category()) {
-    const auto known = knownReasons().find(ERR_GET_REASON(static_cast<unsigned long>(error.value())));
+    int reason = ERR_GET_REASON(static_cast<unsigned long>(error.value()));
+    if (shaken && (reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_BAD_RECORD_TYPE))
+      reason = SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC;
+    const auto known = knownReasons().find(reason);
     if (known != knownReasons().end()) return known->second;
   }
   return error.message();

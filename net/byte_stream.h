@@ -54,7 +54,8 @@ class TlsStream : public ByteStream {
 
 std::unique_ptr<TlsStream> tlsStream(Socket socket, std::shared_ptr<asio::ssl::context> context);
 
-// Why a handshake or a stream failed, in words for the one who reads the log.
-std::string wordsOf(const ErrorCodeOf& error);
+// Why a handshake or a stream failed, in words for the one who reads the log. `shaken`: after the handshake, so that
+// the other end does speak TLS.
+std::string wordsOf(const ErrorCodeOf& error, bool shaken = false);
 
 }  // namespace witan::net

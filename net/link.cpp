@@ -258,7 +258,7 @@ asio::awaitable<void> Link::writeQueued(Self) {
 
 void Link::lost(const ErrorCodeOf& error) {
   if (state_ == State::closing) return end(closeReason_);
-  end((wasUp_ ? "connection lost: " : "no handshake: ") + wordsOf(writeError_ && !error ? writeError_ : error));
+  end((wasUp_ ? "connection lost: " : "no handshake: ") + wordsOf(writeError_ && !error ? writeError_ : error, wasUp_));
 }
 
 void Link::close(std::string reason) {

@@ -1,9 +1,9 @@
 // A TCP proxy of the tests: what a bad network does, on command. Listens on loopback and carries each connection to its
 // target, in a thread of its own; commands may come from any thread and count from the next turn of that thread on.
 //
-// It cuts, refuses, swallows (both ends believe the link is there), delays, throttles, flips a bit, and lets held
-// connections through in another order than they came. What is delayed or throttled is bounded: beyond 1 MiB a
-// direction is not read, so the sender feels it.
+// It cuts, refuses, swallows (both ends believe the link is there), delays, throttles, flips a bit, repeats and swaps
+// what passes, keeps what a client said, and lets held connections through in another order than they came. What is
+// delayed or throttled is bounded: beyond 1 MiB a direction is not read, so the sender feels it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -68,6 +68,10 @@ class Proxy {
   void swallow() {
     command([](Settings& settings) { settings.swallow = true; });
   }
+  // The same, but what the target says still arrives.
+  void swallowThere() {
+    command([](Settings& settings) { settings.swallowThere = true; });
+  }
   // Of each connection and direction so many bytes arrive, and nothing after them.
   void swallowAfter(std::size_t bytes) {
     command([bytes](Settings& settings) { settings.most = bytes; });
@@ -83,6 +87,19 @@ class Proxy {
   // One bit of the next piece that passes is wrong.
   void corrupt() {
     command([](Settings& settings) { settings.corrupt = true; });
+  }
+  // The next piece that a client says passes twice.
+  void repeat() {
+    command([](Settings& settings) { settings.repeat = true; });
+  }
+  // The next two pieces that a client says pass in the other order.
+  void swap() {
+    command([](Settings& settings) { settings.swap = true; });
+  }
+  // What the client that spoke last has said, from its connection's first byte on; of more than 64 KiB the beginning.
+  std::string said() {
+    const std::lock_guard lock(mutex_);
+    return said_;
   }
   // New connections wait; release() lets them through, those that came last first.
   void hold() {
@@ -114,10 +131,11 @@ class Proxy {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::size_t kMostHeld = 1 << 20;
+  static constexpr std::size_t kMostHeld = 1 << 20, kMostKept = 1 << 16;
 
   struct Settings {
     bool stop = false, refuse = false, swallow = false, corrupt = false, hold = false;
+    bool swallowThere = false, repeat = false, swap = false;
     std::string mute;
     std::int64_t delayMs = 0;
     std::size_t bytesPerSecond = 0, most = SIZE_MAX;
@@ -138,6 +156,8 @@ class Proxy {
     Direction there, back;
     bool broken = false;
     std::string request;  // its first bytes
+    std::string said;     // by the client
+    std::string later;    // a piece that waits for the next, which passes first
     bool muted(const Direction& way, const std::string& what) const {
       return &way == &back && !what.empty() && request.starts_with(what);
     }
@@ -298,6 +318,8 @@ class Proxy {
       pair.broken = true;
     } else if (got == 0) {
       way.ended = true;
+    } else if (&way == &pair.there && now.swallowThere) {
+      return;
     } else if (!now.swallow && way.came < now.most) {
       bytes.resize(std::min(static_cast<std::size_t>(got), now.most - way.came));
       way.came += bytes.size();
@@ -307,15 +329,35 @@ class Proxy {
         const std::lock_guard lock(mutex_);
         settings_.corrupt = false;
       }
+      if (&way == &pair.there) bytes = tampered(pair, std::move(bytes), now);
+      if (bytes.empty()) return;
       way.held += bytes.size();
       way.pieces.push_back({Clock::now() + std::chrono::milliseconds(now.delayMs), std::move(bytes)});
     }
+  }
+
+  // What passes in place of what a client said.
+  std::string tampered(Pair& pair, std::string bytes, const Settings& now) {
+    const std::lock_guard lock(mutex_);
+    if (pair.said.size() < kMostKept) said_ = pair.said.append(bytes, 0, kMostKept - pair.said.size());
+    if (!pair.later.empty()) return bytes + std::exchange(pair.later, {});
+    if (now.repeat) {
+      settings_.repeat = false;
+      return bytes + bytes;
+    }
+    if (now.swap) {
+      settings_.swap = false;
+      pair.later = std::move(bytes);
+      return {};
+    }
+    return bytes;
   }
 
   std::string target_, address_;
   int listener_ = -1, wake_[2] = {-1, -1};
   std::mutex mutex_;
   Settings settings_;
+  std::string said_;
   std::atomic<std::uint64_t> accepted_{0}, carried_{0};
   std::list<Pair> pairs_;
   std::vector<int> waiting_;  // accepted, not carried on yet

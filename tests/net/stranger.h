@@ -108,7 +108,8 @@ class Stranger {
   const std::vector<std::string>& records() const { return settings_.records; }
 
   // After over():
-  bool shaken = false;
+  bool shaken = false, compressed = false, resumable = false;
+  std::uint32_t earlyData = 0;  // bytes that it would be allowed
   std::string error, received;
 
  private:
@@ -168,6 +169,9 @@ class Stranger {
       for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;)
         received.append(bytes, static_cast<std::size_t>(got));
     error = reason();
+    compressed = SSL_get_current_compression(ssl) != nullptr;
+    resumable = SSL_SESSION_is_resumable(SSL_get0_session(ssl)) == 1;
+    earlyData = SSL_SESSION_get_max_early_data(SSL_get0_session(ssl));
     if (shaken && !settings_.reads) waitForEnd();
     SSL_free(ssl);
     SSL_CTX_free(context);
