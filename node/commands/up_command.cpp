@@ -69,7 +69,7 @@ class Up {
     WITAN_TRY(daemon, Daemon::open(loop_, log_, dir_, config_));
     daemon_ = std::move(daemon);
     WITAN_TRY(tokens, ControlTokens::open(dir_));
-    daemon_->onFailure = [this] { loop_.stop(); };
+    daemon_->onFailure = [this] { end(); };
     api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
     WITAN_TRY(control, api_->listen(controlAddress(config_, dir_)));
     log_.info("control", "listening", {{"address", control}});
@@ -99,6 +99,11 @@ class Up {
   void onSignal(int signal) {
     if (signal == SIGHUP) return reload();
     if (daemon_->stopping()) return loop_.stop();  // asked twice: now
+    end();
+  }
+
+  void end() {
+    if (daemon_->stopping()) return;
     manager_.stopping();
     api_->close();
     removeControlFile(dir_);

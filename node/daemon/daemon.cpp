@@ -332,15 +332,21 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
 void Daemon::tellThoseWhoWait() {
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
     loop_.cancel(waiting.timer);
-    const auto at = replica().outbox().all().find(id);
-    // Under its id another request may wait.
-    const bool kept = at != replica().outbox().all().end() && fingerprintOf(at->second.request) == waiting.asked;
-    waiting.done(kept ? Error{ErrorCode::unavailable, "no answer to " + id + " yet: the node is stopping",
-                              "it waits in the outbox and goes on when the node is back; ask again under the same "
-                              "operation id"}
-                      : Error{ErrorCode::conflict, "no answer to " + id + ": the node is stopping",
-                              "whether it was decided is not known here; ask again under the same operation id"});
+    waiting.done(noAnswer(id, waiting.asked));
   }
+}
+
+Error Daemon::noAnswer(const std::string& id, std::uint64_t asked) {
+  const std::string unknown = "whether it was decided is not known here; ask again under the same operation id";
+  if (!failed_.ok())
+    return {ErrorCode::unavailable, "no answer to " + id + ": " + failed_.error().message,
+            unknown + " when the node is back"};
+  const auto at = replica().outbox().all().find(id);
+  // Under its id another request may wait.
+  const bool kept = at != replica().outbox().all().end() && fingerprintOf(at->second.request) == asked;
+  if (!kept) return {ErrorCode::conflict, "no answer to " + id + ": the node is stopping", unknown};
+  return {ErrorCode::unavailable, "no answer to " + id + " yet: the node is stopping",
+          "it waits in the outbox and goes on when the node is back; ask again under the same operation id"};
 }
 
 void Daemon::stop(std::function<void()> done) {

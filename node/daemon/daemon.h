@@ -104,6 +104,7 @@ class Daemon {
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
          SigningKey key, RosterBook book);
   void tellThoseWhoWait();
+  Error noAnswer(const std::string& id, std::uint64_t asked);
   Status openDir();
   Status openPeers();
   Status openEtcd();
