@@ -328,7 +328,7 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
 
 // --- the end
 
-// There will be no answer in this life of the process.
+// There will be no answer in this life of the process. `unavailable` says of a request that it waits in the outbox.
 void Daemon::tellThoseWhoWait() {
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
     loop_.cancel(waiting.timer);
@@ -339,7 +339,7 @@ void Daemon::tellThoseWhoWait() {
 Error Daemon::noAnswer(const std::string& id, std::uint64_t asked) {
   const std::string unknown = "whether it was decided is not known here; ask again under the same operation id";
   if (!failed_.ok())
-    return {ErrorCode::unavailable, "no answer to " + id + ": " + failed_.error().message,
+    return {failed_.error().code, "no answer to " + id + ": " + failed_.error().message,
             unknown + " when the node is back"};
   const auto at = replica().outbox().all().find(id);
   // Under its id another request may wait.

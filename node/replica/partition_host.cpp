@@ -175,7 +175,10 @@ bool PartitionHost::expire(Time wall, std::size_t most) {
 
 void PartitionHost::beginEpoch(const kernel::Epoch& epoch, kernel::EpochCause cause, Time wall, std::string_view reason,
                                store::WriteBatch& out, std::string_view successor) {
-  stage(out);
+  const std::uint64_t number = ledger_->batches();
+  const std::size_t at = out.size();
+  // A seizure is in the middle of a round: what was decided before it is read before it is written.
+  if (stage(out)) seen_.add(kernel::batchKey(number), std::string(out.op(at).value));
   ledger_->partition().beginEpoch(epoch, cause, clock(wall), reason, successor);
   stage(out);
 }

@@ -134,7 +134,7 @@ class PartitionHost {
   const kernel::DomainModule& module_;
   const HostOptions options_;
   store::PrefixStore rows_;
-  AheadRows seen_{rows_};  // with the batches that are not settled: the ledger reads them
+  AheadRows seen_{rows_};  // with the batches that are not settled or not written: the ledger reads them
   std::unique_ptr<kernel::Ledger> ledger_;
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;

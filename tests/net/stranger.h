@@ -169,9 +169,11 @@ class Stranger {
       for (int got; (got = SSL_read(ssl, bytes, sizeof bytes)) > 0;)
         received.append(bytes, static_cast<std::size_t>(got));
     error = reason();
-    compressed = SSL_get_current_compression(ssl) != nullptr;
-    resumable = SSL_SESSION_is_resumable(SSL_get0_session(ssl)) == 1;
-    earlyData = SSL_SESSION_get_max_early_data(SSL_get0_session(ssl));
+    if (const SSL_SESSION* session = SSL_get0_session(ssl); shaken && session != nullptr) {
+      compressed = SSL_get_current_compression(ssl) != nullptr;
+      resumable = SSL_SESSION_is_resumable(session) == 1;
+      earlyData = SSL_SESSION_get_max_early_data(session);
+    }
     if (shaken && !settings_.reads) waitForEnd();
     SSL_free(ssl);
     SSL_CTX_free(context);

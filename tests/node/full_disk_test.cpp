@@ -18,7 +18,7 @@ void limitFiles(pid_t process, rlim_t bytes) {
 }
 
 json::object spend(const std::string& id) {
-  return {{"domain", "budget"}, {"entity", "e"},     {"role", "A"}, {"action", {{"type", "SpendA"}, {"n", 1}}},
+  return {{"domain", "budget"}, {"entity", "e"},   {"role", "A"}, {"action", {{"type", "SpendA"}, {"n", 1}}},
           {"operationId", id},  {"waitMs", 60'000}};
 }
 

@@ -85,24 +85,24 @@ class Process {
   void signal(int which) {
     if (pid_ > 0) ::kill(pid_, which);
   }
-  // As waitpid() has it; -1: it had ended.
+  // As waitpid() has it, also if it had ended by itself.
   int end(int which) {
-    if (pid_ <= 0) return -1;
+    if (pid_ <= 0) return status_;
     signal(which);
     if (which == SIGKILL) signal(SIGCONT);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
     }
     pid_ = -1;
-    return status;
+    return status_;
   }
   bool running() {
-    if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) pid_ = -1;
+    if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = -1;
     return pid_ > 0;
   }
 
  private:
   pid_t pid_ = -1;
+  int status_ = -1;
 };
 
 }  // namespace witan::node::testing

@@ -42,6 +42,31 @@ TEST(Owners, ARequestFindsItsOwnerAndTheAnswerItsProposer) {
   expectOneLog({&cable.a(), &cable.b()});
 }
 
+// It decides, hears of a later epoch, and takes the partition back, all before it writes anything.
+TEST(Owners, WhatWasDecidedInTheRoundOfASeizureIsNotForgottenInIt) {
+  Cable cable(3);
+  cable.found();
+  cable.cut(cable.a(), cable.b());
+  ASSERT_TRUE(seize(cable.b()).ok());
+  submit(cable.a(), spend("op-1", 10));
+  while (cable.a().owns()) {
+    for (Device* device : {&cable.b(), &cable.c()}) {
+      ASSERT_TRUE(device->drain().ok());
+      for (const Outgoing& out : std::exchange(device->sends, {}))
+        for (const std::string& frame : framesOf(out.frames))
+          if (out.peer != "b" && (out.peer != "a" || device != &cable.b()))
+            cable.hand({device->name(), out.peer, frame});
+    }
+  }
+  ASSERT_TRUE(seize(cable.a()).ok());
+  submit(cable.a(), spend("op-1", 10));
+  ASSERT_TRUE(cable.a().drain().ok());
+  ASSERT_EQ(cable.a().answers.size(), 3u) << "its beginning, and op-1 twice";
+  EXPECT_EQ(cable.a().answers[1].outcome, Outcome::approved);
+  EXPECT_EQ(cable.a().answers[2].outcome, Outcome::duplicate);
+  EXPECT_EQ(cable.a().answers[2].recorded, Outcome::approved);
+}
+
 // An owner that answers at once costs the proposer no disk; one that does not finds the request again after a crash.
 TEST(Owners, WhatIsAnsweredSoonIsNeverWrittenAndTheRestIsKept) {
   Cable cable(2);
