@@ -41,13 +41,24 @@ Error notOpened(const fs::path& path) {
   return failure;
 }
 
+// As a disk gets full, a part is written without an error: the next part has its reason.
+bool writeAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t wrote = ::write(fd, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return true;
+}
+
 }  // namespace
 
 Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
   const fs::path beside = path.string() + ".new";
   const int fd = ::open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return osError("cannot write", beside);
-  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  bool ok = writeAll(fd, text) && ::fsync(fd) == 0;
   ok = ::close(fd) == 0 && ok;
   if (!ok || ::rename(beside.c_str(), path.c_str()) != 0) return osError("cannot write", path);
   const int dir = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -29,7 +30,10 @@ Error osError(const std::string& what, const fs::path& path, int error) {
 Status writeAndSync(const fs::path& path, std::string_view content) {
   const int fd = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
   if (fd < 0) return osError("creating", path, errno);
-  const bool written = write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+  ssize_t wrote = 0;
+  while (!content.empty() && ((wrote = write(fd, content.data(), content.size())) > 0 || (wrote < 0 && errno == EINTR)))
+    content.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(wrote, 0)));
+  const bool written = content.empty();
   const bool synced = written && fsync(fd) == 0;
   const int error = errno;
   close(fd);
@@ -155,7 +159,7 @@ Error rocksOpenError(const rocksdb::Status& status, const fs::path& dir) {
   const bool damage = status.IsCorruption() || status.IsInvalidArgument() || status.IsNotFound() ||
                       status.IsNotSupported() || says("No such file or directory");
   if (damage) return corrupt(store + " is damaged (" + words + ")", "restore the folder from a copy");
-  return ioFailed("opening " + store + " failed (" + words + ")");
+  return ioFailed("opening " + store + " failed (" + words + ")", status.IsNoSpace() ? "free some space" : "");
 }
 
 }  // namespace witan::store

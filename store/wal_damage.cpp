@@ -1,10 +1,10 @@
 #include "store/wal_damage.h"
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <fstream>
 #include <system_error>
 
+#include "store/log_record.h"
 #include "store/rocks_files.h"
 #include "store/wal_end.h"
 
@@ -13,46 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHeaderBytes = 7;  // CRC-32C, masked; length; type
-enum RecordType : unsigned char { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
-
-using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
-
-std::uint32_t fixed32(const char* bytes) {
-  std::uint32_t value = 0;
-  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
-// RocksDB keeps a CRC rotated, since what is stored may contain CRCs itself.
-std::uint32_t unmasked(std::uint32_t masked) {
-  const std::uint32_t turned = masked - 0xa282ead8U;
-  return turned >> 17 | turned << 15;
-}
-
-struct Record {
-  RecordType type;
-  std::size_t bytes;  // with its header
-};
-
-std::optional<Record> recordAt(std::string_view block, std::size_t at) {
-  if (block.size() - at < kHeaderBytes) return std::nullopt;
-  const char* header = block.data() + at;
-  const std::size_t length = static_cast<unsigned char>(header[4]) | static_cast<unsigned char>(header[5]) << 8;
-  const auto type = static_cast<unsigned char>(header[6]);
-  if (type < kFull || type > kLast || length > block.size() - at - kHeaderBytes) return std::nullopt;
-  Crc32c crc;
-  crc.process_bytes(header + 6, 1 + length);
-  if (crc.checksum() != unmasked(fixed32(header))) return std::nullopt;
-  return Record{static_cast<RecordType>(type), kHeaderBytes + length};
-}
-
 // Where a record may stand next that is not at `at`. Of a header the last byte is never zero, so a run of zeroes
 // (padding, or what was laid out ahead of the records) is passed in one step.
 std::size_t nextCandidate(std::string_view block, std::size_t at) {
   const std::size_t filled = block.find_first_not_of('\0', at);
   if (filled == std::string_view::npos) return block.size();
-  return std::max(at + 1, filled + 1 - std::min(filled + 1, kHeaderBytes));
+  return std::max(at + 1, filled + 1 - std::min(filled + 1, kLogHeaderBytes));
 }
 
 // Goes through the logs in their order, block by block.
@@ -62,8 +28,8 @@ class Search {
 
   void block(std::string_view block) {
     std::size_t at = 0;
-    while (block.size() - at >= kHeaderBytes) {
-      if (const auto record = recordAt(block, at)) {
+    while (block.size() - at >= kLogHeaderBytes) {
+      if (const auto record = logRecordAt(block, at)) {
         if (zeroes_) damagedAt(*zeroes_);
         take(record->type);
         at += record->bytes;
@@ -87,9 +53,9 @@ class Search {
     if (!found_) found_ = {log_, offset, 0};
   }
   // A write is one full record, or a first, middles and a last.
-  void take(RecordType type) {
-    const bool ends = type == kFull || (type == kLast && open_);
-    open_ = type == kFirst || (type == kMiddle && open_);
+  void take(LogRecordType type) {
+    const bool ends = type == LogRecordType::full || (type == LogRecordType::last && open_);
+    open_ = type == LogRecordType::first || (type == LogRecordType::middle && open_);
     if (ends && found_) ++found_->behind;
   }
 

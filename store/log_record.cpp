@@ -1,0 +1,50 @@
+#include "store/log_record.h"
+
+#include <boost/crc.hpp>
+#include <cstdint>
+
+namespace witan::store {
+namespace {
+
+using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
+
+std::uint32_t fixed32(const char* bytes) {
+  std::uint32_t value = 0;
+  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// RocksDB keeps a CRC rotated, since what is stored may contain CRCs itself.
+std::uint32_t unmasked(std::uint32_t masked) {
+  const std::uint32_t turned = masked - 0xa282ead8U;
+  return turned >> 17 | turned << 15;
+}
+
+// The record at `at` if its payload has so many bytes, which are there.
+std::optional<LogRecord> recordOf(std::string_view block, std::size_t at, std::size_t length) {
+  const char* header = block.data() + at;
+  const auto type = static_cast<unsigned char>(header[6]);
+  if (type < static_cast<unsigned char>(LogRecordType::full) || type > static_cast<unsigned char>(LogRecordType::last))
+    return std::nullopt;
+  Crc32c crc;
+  crc.process_bytes(header + 6, 1 + length);
+  if (crc.checksum() != unmasked(fixed32(header))) return std::nullopt;
+  return LogRecord{static_cast<LogRecordType>(type), kLogHeaderBytes + length};
+}
+
+}  // namespace
+
+std::optional<LogRecord> logRecordAt(std::string_view block, std::size_t at) {
+  if (block.size() - at < kLogHeaderBytes) return std::nullopt;
+  const char* header = block.data() + at;
+  const std::size_t length = static_cast<unsigned char>(header[4]) | static_cast<unsigned char>(header[5]) << 8;
+  if (length > block.size() - at - kLogHeaderBytes) return std::nullopt;
+  return recordOf(block, at, length);
+}
+
+bool lastButForItsLength(std::string_view block, std::size_t at) {
+  if (block.size() - at < kLogHeaderBytes || logRecordAt(block, at)) return false;
+  return recordOf(block, at, block.size() - at - kLogHeaderBytes).has_value();
+}
+
+}  // namespace witan::store

@@ -1,0 +1,26 @@
+// The records of RocksDB's logs, which its write-ahead logs and its manifest are: 32 KiB blocks of records with a
+// 7-byte header (CRC-32C, length, type) and a payload (RocksDB wiki, "Write Ahead Log File Format"). For finding damage
+// that RocksDB itself takes for a torn end.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace witan::store {
+
+inline constexpr std::size_t kLogHeaderBytes = 7;
+enum class LogRecordType : unsigned char { full = 1, first = 2, middle = 3, last = 4 };
+
+struct LogRecord {
+  LogRecordType type;
+  std::size_t bytes;  // with its header
+};
+
+// The whole record at `at` of a block; none: none stands there.
+std::optional<LogRecord> logRecordAt(std::string_view block, std::size_t at);
+
+// Whether the block ends with a whole record at `at` of which only the length is wrong: its CRC does not cover that.
+bool lastButForItsLength(std::string_view block, std::size_t at);
+
+}  // namespace witan::store
