@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "domains/registry.h"
 #include "node/backup/backup.h"
@@ -82,12 +83,15 @@ Status stage(const RestoreOrder& order, const BackupManifest& manifest) {
   std::error_code ec;
   fs::remove_all(staging, ec);
   fs::create_directories(staging, ec);
-  if (ec || ::chmod(order.dir.c_str(), 0700) != 0) return ioFailed("cannot create " + staging.string());
+  if (!ec && ::chmod(order.dir.c_str(), 0700) != 0) ec = std::error_code(errno, std::generic_category());
+  if (ec) return ioFailed("cannot create " + staging.string() + " (" + ec.message() + ")");
   for (const BackupFile& file : manifest.files) {
     const fs::path to = staging / file.path;
     fs::create_directories(to.parent_path(), ec);
     if (!ec) fs::copy_file(order.from / file.path, to, ec);
-    if (ec) return ioFailed("copying " + file.path + " failed (" + ec.message() + ")", "free some space");
+    if (ec)
+      return ioFailed("copying " + file.path + " to " + staging.string() + " failed (" + ec.message() + ")",
+                      ec == std::errc::no_space_on_device ? "free some space" : "");
   }
   // What was checked and what was copied are the same bytes, and they are on the disk.
   WITAN_TRY(copies, listFiles(staging));

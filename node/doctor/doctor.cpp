@@ -30,6 +30,7 @@
 #include "node/lock_holder.h"
 #include "node/replica_identity.h"
 #include "store/rocks_store.h"
+#include "store/table_damage.h"
 #include "store/wal_damage.h"
 
 namespace witan::node {
@@ -79,7 +80,8 @@ class Examination {
   void clock();
   // What a running node says; false: none runs.
   bool running();
-  void stores();
+  // `tables`: read all of them.
+  void stores(bool tables);
   void ports();
   void ledgers();
 
@@ -289,7 +291,7 @@ void Examination::newestEntry() {
 
 // --- of a directory at rest
 
-void Examination::stores() {
+void Examination::stores(bool tables) {
   std::error_code none;
   if (std::none_of(std::begin(kBackupStores), std::end(kBackupStores),
                    [&](const char* name) { return fs::exists(dir_ / name, none); }) &&
@@ -309,8 +311,15 @@ void Examination::stores() {
            "look at that process: ps " + std::to_string(holder));
       continue;
     }
-    const auto store = store::openRocksStore(path, {.createIfMissing = false, .preallocateLog = false});
-    store.ok() ? good(name, "opens") : failed(name, store.error());
+    auto store = store::openRocksStore(path, {.createIfMissing = false, .preallocateLog = false});
+    if (store.ok()) {
+      good(name, "opens");
+      store->reset();
+      for (const std::string& what : tables ? store::findTableDamage(path) : std::vector<std::string>())
+        fail(name, what, "restore this device from a backup, or revoke it and join anew");
+    } else {
+      failed(name, store.error());
+    }
     for (const std::string& what : store::keptDamage(path))
       fail(name, what,
            "compare with other devices (witan ledger verify), enter again what is missing, then delete the damaged-* "
@@ -371,7 +380,7 @@ std::vector<DoctorCheck> examine(const fs::path& dir, bool ledgers, Time now) {
   examination.clock();
   if (!examination.running()) {
     examination.good("node", "none runs here");
-    examination.stores();
+    examination.stores(ledgers);
     examination.ports();
   }
   if (ledgers) examination.ledgers();

@@ -23,7 +23,8 @@ struct DoctorCheck {
   WITAN_MEMBERS(DoctorCheck, name, level, what, todo)
 };
 
-// `ledgers`: verify them too, which reads all of them. O(data directory) then.
+// `ledgers`: verify them too, and the tables of stores that nobody has open, which reads all of them. O(data directory)
+// then.
 std::vector<DoctorCheck> examine(const std::filesystem::path& dir, bool ledgers, Time now);
 
 CheckLevel worst(const std::vector<DoctorCheck>& checks);
