@@ -126,6 +126,13 @@ class Proxy {
     target_ = target;
   }
 
+  // From now on what arrives is kept, of all connections in both directions.
+  void keep() { keeps_ = true; }
+  std::string kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+
   std::uint64_t accepted() const { return accepted_; }
   std::uint64_t carriedBytes() const { return carried_; }
 
@@ -261,6 +268,10 @@ class Proxy {
         break;
       }
       carried_ += static_cast<std::uint64_t>(wrote);
+      if (keeps_) {
+        const std::lock_guard lock(mutex_);
+        kept_.append(bytes, 0, static_cast<std::size_t>(wrote));
+      }
       way.held -= static_cast<std::size_t>(wrote);
       bytes.erase(0, static_cast<std::size_t>(wrote));
       if (bytes.empty()) way.pieces.pop_front();
@@ -359,6 +370,8 @@ class Proxy {
   Settings settings_;
   std::string said_;
   std::atomic<std::uint64_t> accepted_{0}, carried_{0};
+  std::atomic<bool> keeps_{false};
+  std::string kept_;
   std::list<Pair> pairs_;
   std::vector<int> waiting_;  // accepted, not carried on yet
   std::thread thread_;

@@ -1,0 +1,132 @@
+// Seed 000, P1 (observation confinement), wherever something may be left behind: what a device's roles do not show it
+// is looked for on the wire, in the memory of its process, on its disk, in its log, its backup and its support-bundle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdio>
+
+#include "tests/net/proxy.h"
+#include "tests/node/node_process.h"
+
+namespace witan::node {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace testing;
+using ::testing::HasSubstr;
+
+// Random, so that they are nowhere by chance, and no compression finds half of one elsewhere.
+constexpr const char *kVisible = "bQ7xW2mZ9kT4", *kClaim = "Vr3Hs8Lc5Yd1", *kNote = "nG6pJ0uE4aX7";
+const std::vector<std::string> kHidden{kClaim, kNote, "baselinePositiveOn\":\"2026-01-17"};
+
+// What a process may have written to: its memory but for the files it has mapped.
+std::string memoryOf(pid_t process) {
+  const std::string at = "/proc/" + std::to_string(process);
+  std::ifstream maps(at + "/maps"), memory(at + "/mem", std::ios::binary);
+  std::string line, all;
+  while (std::getline(maps, line)) {
+    unsigned long long from = 0, to = 0;
+    char rights[5] = {};
+    if (std::sscanf(line.c_str(), "%llx-%llx %4s", &from, &to, rights) != 3 || std::string(rights) != "rw-p") continue;
+    std::string piece(to - from, '\0');
+    memory.clear();
+    memory.seekg(static_cast<std::streamoff>(from));
+    memory.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    all.append(piece, 0, static_cast<std::size_t>(memory.gcount()));
+  }
+  return all;
+}
+
+std::string allFilesOf(const std::string& dir) {
+  std::string all;
+  for (const auto& file : fs::recursive_directory_iterator(dir))
+    if (file.is_regular_file()) all += file.path().string() + "\n" + contentOf(file.path()) + "\n";
+  return all;
+}
+
+std::string unpacked(const std::string& file) {
+  gzFile in = gzopen(file.c_str(), "rb");
+  std::string out, piece(65536, '\0');
+  for (int got = 0; (got = gzread(in, piece.data(), static_cast<unsigned>(piece.size()))) > 0;)
+    out.append(piece, 0, static_cast<std::size_t>(got));
+  gzclose(in);
+  return out;
+}
+
+bool holds(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+void expectNothingHidden(const std::string& text, const char* where) {
+  EXPECT_FALSE(text.empty()) << where;
+  for (const std::string& word : kHidden) EXPECT_FALSE(holds(text, word)) << word << " in " << where;
+}
+
+TEST(Confinement, WhatARoleDoesNotShowIsNowhereOnItsDevice) {
+  const Scratch scratch;
+  Node first(scratch, "first"), lab(scratch, "lab");
+  // Nobody can dial the laboratory, so that everything passes the first one's door.
+  net::test::Proxy door(first.address()), shut(lab.address());
+  door.keep();
+  shut.cut();
+  ASSERT_EQ(first.init(4, {"--advertise", door.address()}).exitCode, 0);
+  ASSERT_TRUE(first.up()) << first.log();
+  const std::string token = first.invite({"--role", "udt.LabOrder", "--address", door.address()});
+  ASSERT_EQ(lab.join(token, {"--advertise", shut.address()}).exitCode, 0);
+  ASSERT_TRUE(lab.up({"--log-level", "debug"}) && lab.waitUntil("connected")) << lab.log();
+
+  ASSERT_EQ(first.run({"begin", "udt", "David", "--init", R"({"baselinePositiveOn":"2026-01-17"})"}).exitCode, 0);
+  const auto act = [](const Node& node, const std::string& role, const std::string& action) {
+    const Finished done = node.run({"propose", "udt", "David", role, action});
+    EXPECT_THAT(done.out, HasSubstr("approved")) << role << done.err;
+  };
+  act(lab, "LabOrder",
+      R"({"type":"DocumentRationale","order":"O1","kind":"INDIVIDUAL","text":"plan )" + std::string(kVisible) + "\"}");
+  act(lab, "LabOrder",
+      R"({"type":"OrderTest","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-06-01"})");
+  act(first, "Clinical", R"({"type":"RecordResult","order":"O1","outcome":"NEGATIVE","on":"2026-06-01"})");
+  act(first, "Billing",
+      R"({"type":"SubmitClaim","claim":")" + std::string(kClaim) +
+          R"(","order":"O1","code":"G0480","dos":"2026-06-01"})");
+  ASSERT_EQ(first.run({"journal", "put", "n1", "--type", "note", "--text", kNote}).exitCode, 0);
+  // The last thing that it may see comes after all that it may not.
+  act(first, "LabOrder", R"({"type":"DocumentRationale","order":"O2","kind":"INDIVIDUAL","text":"the last"})");
+  ASSERT_TRUE(until([&] {
+    return holds(lab.run({"slice", "udt", "David", "--role", "LabOrder"}).out, "the last");
+  })) << lab.log();
+  // It asks for more than it may have, in every way it has.
+  (void)lab.run({"slice", "udt", "David", "--role", "Billing"});
+  (void)lab.run({"ledger", "export"});
+  (void)lab.run({"journal", "get", "n1"});
+  (void)lab.run({"doctor"});
+
+  const std::string there = memoryOf(first.pid()), here = memoryOf(lab.pid());
+  if (!there.empty()) {
+    EXPECT_TRUE(holds(there, kClaim) && holds(there, kVisible) && holds(here, kVisible)) << "the search finds nothing";
+    expectNothingHidden(here, "its memory");
+  }
+
+  ASSERT_EQ(lab.run({"backup", "--with-keys", "--to", scratch / "copy"}).exitCode, 0);
+  ASSERT_EQ(lab.run({"support-bundle", "--to", scratch / "b.tar.gz", "--log", lab.dir() + ".log"}).exitCode, 0);
+  // Started again, it is told again, and writes its log to tables.
+  ASSERT_EQ(lab.stop(), 0);
+  ASSERT_TRUE(lab.up() && lab.waitUntil("connected")) << lab.log();
+  ASSERT_EQ(lab.stop(), 0);
+
+  const std::string disk = allFilesOf(lab.dir()), copy = allFilesOf(scratch / "copy");
+  EXPECT_TRUE(holds(disk, kVisible) && holds(copy, kVisible)) << "the search finds nothing";
+  expectNothingHidden(disk, "its disk");
+  expectNothingHidden(copy, "its backup");
+  expectNothingHidden(lab.log(), "its log");
+  const std::string bundle = unpacked(scratch / "b.tar.gz");
+  EXPECT_TRUE(holds(bundle, "witan-support/log.txt"));
+  expectNothingHidden(bundle, "its support-bundle");
+  EXPECT_FALSE(holds(bundle, kVisible));
+  // Whoever listens on the way sees nothing at all.
+  const std::string wire = door.kept();
+  EXPECT_GT(wire.size(), 10'000u);
+  EXPECT_TRUE(wire.starts_with("\x16\x03\x01")) << "no handshake of TLS";
+  expectNothingHidden(wire, "the traffic");
+  for (const char* word : {kVisible, "LabOrder", "David"}) EXPECT_FALSE(holds(wire, word)) << word;
+}
+
+}  // namespace
+}  // namespace witan::node
