@@ -49,7 +49,7 @@ Result<int> bundle(const DoctorArguments& a) {
 void addDoctorCommands(CLI::App& app, int& exitCode) {
   const auto [examined, how] = addDirVerb(app, "doctor", "Look at everything that tends to go wrong, running or not",
                                           "witan doctor --dir /var/lib/witan", doctor, exitCode);
-  examined->add_flag("--quick", how->quick, "Without verifying the ledgers");
+  examined->add_flag("--quick", how->quick, "Without reading everything: no ledger is verified, no table searched");
   const auto [bundled, into] =
       addDirVerb(app, "support-bundle", "What a helper elsewhere needs to know, without any secret",
                  "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle, exitCode);
