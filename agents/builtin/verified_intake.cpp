@@ -323,7 +323,9 @@ class VerifiedIntake final : public Agent {
       if (!one.waits) put(one);
     for (const Finding& one : findingsIn(sigma, "over"))
       if (!one.torn) remove(one);
-    if (sigma.contains("pass") || sigma.contains("tidies")) {
+    // A run that takes in what was just verified too, where many came before it: the lists are bounded.
+    const bool crowded = findingsIn(slotOf(sigma), "put").size() >= kOfARun;
+    if (crowded || sigma.contains("pass") || sigma.contains("tidies")) {
       for (const Finding& one : firstOf(slotOf(sigma), "put")) put(one);
       for (const Finding& one : firstOf(slotOf(sigma), "over")) remove(one);
     }

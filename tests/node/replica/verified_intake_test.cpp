@@ -331,6 +331,18 @@ TEST(VerifiedIntake, AFindingWhoseIntakeIsDeniedWaits) {
   EXPECT_THAT(lab.decided("disclosure"), ElementsAre(kIntake));
 }
 
+// More than a list of the slot keeps, at once: none is forgotten.
+TEST(VerifiedIntake, EveryFindingWhoseIntakeIsDeniedWaits) {
+  constexpr int kMany = 150;
+  Lab lab;
+  lab.policy.denies = true;
+  ASSERT_TRUE(lab.open().ok());
+  ASSERT_TRUE(lab.begin(0, "proj", bodyOf(kMany)).ok() && lab.begin(1, "proj", "{}").ok() && lab.settle().ok());
+  ASSERT_TRUE(lab.verify(1, kMany).ok());
+  for (int n = 0; n < 30; ++n) (void)lab.live(1);
+  EXPECT_THAT(lab.waiting(), ::testing::SizeIs(kMany));
+}
+
 // The same of one that has waited for its portfolio already.
 TEST(VerifiedIntake, AFindingThatWaitsGoesOnWaitingWhenItsIntakeIsDenied) {
   Lab lab;
