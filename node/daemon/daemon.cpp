@@ -96,8 +96,12 @@ Status Daemon::rotateKey() {
   }
   WITAN_TRY(next, node::readKey(path_, KeyName::nextDevice));
   if (desk_->isAdmin()) return peers_->rotate(device, rotationOf(device, next));
-  for (const PeerStatus& peer : peers_->status()) askForNextKey(peer.device);
+  askForNextKey();
   return okStatus();
+}
+
+void Daemon::askForNextKey() {
+  for (const PeerStatus& peer : peers_->status()) askForNextKey(peer.device);
 }
 
 // Said to everybody: who holds the admin's key takes it. Said again whenever somebody connects.

@@ -120,6 +120,7 @@ class Daemon {
   Status sendSlices();
   void applyRights();
   void goOverToNextKey();
+  void askForNextKey();
   void askForNextKey(const std::string& device);
   Status work();
   void carryOut(Effects& effects);

@@ -194,7 +194,13 @@ Status Daemon::openPeers() {
   };
   events.received = [this](const std::string& device, std::string_view frame) { heard(device, frame), touch(); };
   events.room = [this](const std::string&) { touch(); };
-  events.rosterChanged = [this] { goOverToNextKey(), reconcileMembership(), applyRights(), touch(); };
+  events.rosterChanged = [this] {
+    goOverToNextKey();
+    askForNextKey();  // it waits where the last roster could not be written
+    reconcileMembership();
+    applyRights();
+    touch();
+  };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
   peers_ =

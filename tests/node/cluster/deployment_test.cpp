@@ -252,6 +252,24 @@ TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
   EXPECT_FALSE(std::filesystem::exists(second.dir() + "/device.key.next"));
 }
 
+// A next key that nobody was asked to take, since the roster could not be written, is asked for when it can.
+TEST(Deployment, ANextKeyIsAskedForOnceTheRosterIsWritten) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second"), third(scratch, "third");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  const std::filesystem::path beside = second.dir() + "/roster.new";
+  ASSERT_TRUE(std::filesystem::create_directory(beside));
+  ASSERT_TRUE(enrol(first, third)) << third.log();
+  ASSERT_TRUE(until([&] { return second.log().find("could not be written") != std::string::npos; })) << second.log();
+  ASSERT_TRUE(until([&] { return second.log().find("connected device=third") != std::string::npos; })) << second.log();
+  const std::string before = testing::contentOf(second.dir() + "/device.key");
+  EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
+  std::filesystem::remove(beside);
+  ASSERT_TRUE(until([&] { return second.log().find("is written now") != std::string::npos; })) << second.log();
+  EXPECT_TRUE(until([&] { return testing::contentOf(second.dir() + "/device.key") != before; })) << second.log();
+}
+
 TEST(Deployment, TwoDaemonsDoNotShareADirectory) {
   const Scratch scratch;
   Node first(scratch, "first");
