@@ -1,6 +1,7 @@
 #include "node/daemon/peer_desk.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
@@ -406,13 +407,18 @@ void PeerDesk::applyRoster(std::string_view from) {
 
 // --- enrolment
 
-// Links without a device take no place from members. The oldest goes: it has had the most time to ask, and strangers
-// that only stay keep nobody from joining.
+// Links without a device take no place from members. The one that came up first goes: it has had the most time to ask,
+// and strangers that only stay keep nobody from joining.
 void PeerDesk::hearOut(net::LinkId stranger) {
-  std::vector<net::LinkId> strangers;
-  for (const auto& [id, link] : links_)
-    if (link.device.empty()) strangers.push_back(id);
-  if (strangers.size() > kMaxStrangers) turnAway(strangers.front(), "too many devices would like to join");
+  std::size_t strangers = 0;
+  net::LinkId oldest = 0;
+  std::int64_t sinceMs = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [id, link] : links_) {
+    if (!link.device.empty()) continue;
+    ++strangers;
+    if (id != stranger && link.sinceMs < sinceMs) oldest = id, sinceMs = link.sinceMs;
+  }
+  if (strangers > kMaxStrangers) turnAway(oldest, "too many devices would like to join");
   loop_.after(options_.joinMs, [this, stranger, alive = std::weak_ptr<int>(alive_)] {
     if (!alive.expired()) turnAway(stranger, "the time for joining is over: ask again");
   });
