@@ -15,6 +15,7 @@ constexpr std::int64_t kShortLifeMs = 1'000;
 constexpr std::size_t kMaxStrangers = 16;  // links of devices that would like to join
 constexpr unsigned kMaxJoinRequests = 4;   // on one of them: a device that waits to be approved comes again
 constexpr std::int64_t kGraceMs = 1'000;   // for the next dial, or for the other end's, before a relay is asked
+constexpr std::string_view kConfigured = "config/";  // names of dials of Options::dial: so, and the address
 
 net::PeerNetworkOptions networkOptions(const PeerDesk::Options& wanted) {
   net::PeerNetworkOptions options;
@@ -170,6 +171,10 @@ void PeerDesk::take(net::LinkId id) {
   if (info.via.empty()) {
     // The other side found this one: no need to look for it, until the link ends. Nor at its other addresses: their
     // links and this one would take each other's place for ever.
+    if (info.dialled && info.name.starts_with(kConfigured)) {
+      configured_[name].insert(info.name);
+      dialling_[name].insert(info.name);
+    }
     undial(name, info.dialled ? info.name : "");
     relay_.linked(name);
   }
@@ -232,8 +237,11 @@ void PeerDesk::dialAll() {
     applied_[device.device] = device;
     dial(device);
   }
-  for (const std::string& address : options_.dial)
-    network_.dial("config/" + address, address, std::nullopt, std::string(net::kMemberPurpose));
+  for (const std::string& address : options_.dial) dialConfigured(std::string(kConfigured) + address);
+}
+
+void PeerDesk::dialConfigured(const std::string& name) {
+  network_.dial(name, name.substr(kConfigured.size()), std::nullopt, std::string(net::kMemberPurpose));
 }
 
 void PeerDesk::dial(const RosterDevice& device) {
@@ -248,6 +256,8 @@ void PeerDesk::dial(const RosterDevice& device) {
     if (!dialling_[device.device].insert(name).second) continue;
     network_.dial(name, address, *key, std::string(net::kMemberPurpose));
   }
+  for (const std::string& name : configured_[device.device])
+    if (dialling_[device.device].insert(name).second) dialConfigured(name);
   seek(device.device);
 }
 
@@ -401,6 +411,9 @@ void PeerDesk::applyRoster(std::string_view from) {
     if (!device.active() || device.addresses != before.addresses || device.keys != before.keys) undial(device.device);
     applied_[device.device] = device;
     dial(device);
+    if (device.active()) continue;
+    if (const auto known = configured_.extract(device.device))  // somebody else may be there
+      for (const std::string& name : known.mapped()) dialConfigured(name);
   }
   events_.rosterChanged();
 }

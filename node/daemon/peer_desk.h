@@ -138,6 +138,7 @@ class PeerDesk {
   void applyRoster(std::string_view from);
   void keepRosterLater();
   void dial(const RosterDevice& device);
+  void dialConfigured(const std::string& name);
   void dialLater(const std::string& device, std::int64_t ms);
   void undial(const std::string& device, const std::string& except = "");
   void seek(const std::string& device);
@@ -153,9 +154,10 @@ class PeerDesk {
   std::map<std::string, net::LinkId, std::less<>> byDevice_;
   std::map<std::string, Trial, std::less<>> trials_;  // links that are not in byDevice_ yet
   std::map<std::string, Past, std::less<>> past_;
-  std::map<std::string, std::set<std::string>, std::less<>> dialling_;  // names of dials by device
-  std::map<std::string, RosterDevice, std::less<>> applied_;            // as links were judged
-  std::set<std::string, std::less<>> cut_, waiting_;                    // waiting_: to be dialled after a while
+  std::map<std::string, std::set<std::string>, std::less<>> dialling_;    // names of dials by device
+  std::map<std::string, std::set<std::string>, std::less<>> configured_;  // those of Options::dial that led to it
+  std::map<std::string, RosterDevice, std::less<>> applied_;              // as links were judged
+  std::set<std::string, std::less<>> cut_, waiting_;                      // waiting_: to be dialled after a while
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   bool keepsLater_ = false;  // the roster is to be written again
   std::uint64_t refused_ = 0;

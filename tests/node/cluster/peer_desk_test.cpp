@@ -122,6 +122,39 @@ TEST_F(PeerDeskTest, ALinkStaysWhereADeviceHasTwoAddresses) {
   other.until([&] { return connected.size() > links; }, "another link");
 }
 
+// The same where both are configured, and the roster has none.
+TEST_F(PeerDeskTest, ALinkStaysWhereTwoAddressesOfADeviceAreConfigured) {
+  const auto nothing = [](const std::string&) {};
+  PeerDesk dialling(loop, net::test::identityOf('a'), book, enrolment, log,
+                    {deviceOf('a').device,
+                     {*other.network->listen("127.0.0.1:0"), *other.network->listen("127.0.0.1:0")},
+                     true,
+                     250,
+                     deadAfterMs,
+                     joinMs},
+                    {.connected = [this](const std::string& device) { connected.push_back(device); },
+                     .disconnected = nothing,
+                     .received = [](const std::string&, std::string_view) {},
+                     .room = nothing,
+                     .rosterChanged = [] {},
+                     .wall = [] { return kNow; },
+                     .steadyMs = [] { return net::Loop::nowMs(); }});
+  dialling.dialAll();
+  const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
+    if (other.up.size() != 1) return false;
+    const auto stats = other.network->stats(other.up.begin()->first);
+    return stats && stats->framesIn >= frames;
+  };
+  other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
+  const std::size_t links = connected.size();
+  other.until([&] { return lasts(12); }, "that it goes on");
+  EXPECT_EQ(connected.size(), links);
+  EXPECT_LE(links, 3u);
+  // When it ends, every address is dialled again.
+  other.network->drop(other.up.begin()->first);
+  other.until([&] { return connected.size() > links; }, "another link");
+}
+
 // The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
 TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
   const auto file = std::filesystem::path(scratch / "desk") / "roster";
