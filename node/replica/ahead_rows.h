@@ -1,5 +1,5 @@
-// AheadRows: the rows of a partition as its ledger sees them: what is in the store, and the batches of the log that come
-// into it later: with the end of the round, or when they are committed elsewhere (node/replica/partition_host.h).
+// AheadRows: the rows of a partition as its ledger sees them: what is in the store, and the batches of the log that
+// come into it later: with the end of the round, or when they are committed elsewhere (node/replica/partition_host.h).
 //
 // Only get() knows of those: the log is scanned when it is opened, and nothing is under way then. Not thread-safe but
 // for the store below, which outlives it.

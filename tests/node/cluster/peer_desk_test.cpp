@@ -236,13 +236,13 @@ TEST_F(StrangersTest, WhoAsksIsHeardAmongThem) {
 // Whoever comes up last is heard, also where it was accepted first: it has had no time to ask.
 TEST_F(StrangersTest, WhoTookLongToComeUpIsHeardToo) {
   net::test::Proxy slow(address);
-  slow.delay(150);
+  slow.mute("\x16");  // what answers a handshake waits
   net::test::Device joining(loop, 'j', impatient());
   joining.onUp = [&](const net::LinkInfo& info) {
     joining.network->send(info.id, clusterFrame(JoinRequest{"", "", "new", {}, {}}));
   };
   joining.network->dial("a", slow.address(), std::nullopt, std::string(net::kJoinPurpose));
-  loop.runUntil([] { return false; }, 100);  // it is accepted, and its handshake under way
+  joining.until([&] { return slow.carriedBytes() > 0; }, "a handshake under way");
   net::PeerNetworkOptions once;
   once.backoffFirstMs = once.backoffMostMs = 60'000;
   net::test::Device staying(loop, 't', once);
@@ -250,6 +250,7 @@ TEST_F(StrangersTest, WhoTookLongToComeUpIsHeardToo) {
     staying.network->dial(std::to_string(n), address, std::nullopt, std::string(net::kJoinPurpose));
   staying.until([&] { return staying.up.size() == 16; }, "as many as there may be");
   ASSERT_THAT(joining.up, IsEmpty()) << "it is accepted first, and comes up last";
+  slow.heal();
   joining.until([&] { return !joining.frames.empty() || !joining.downs.empty(); }, "an answer");
   EXPECT_THAT(joining.frames, ::testing::SizeIs(1)) << joining.words();
   EXPECT_EQ(staying.up.size(), 15u);
