@@ -267,7 +267,7 @@ std::int64_t Replica::nextTickMs() const {
     next = std::min(next, etcd_->engine().nextTickMs());
     if (const auto due = etcd_->nextMs()) next = std::min(next, *due);
   }
-  if (unsynced_) next = std::min(next, syncedMs_ + kSyncMs);
+  if (unsynced_) next = std::min(next, syncedMs_ + syncWaitMs());
   if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
   if (desk_)
     if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);

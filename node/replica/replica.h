@@ -158,6 +158,8 @@ class Replica {
   // The same, always by way of the outbox and at once durable: the request also outlasts a freeze of its entity,
   // however long a counselor takes.
   Status enqueue(Request request, Now now);
+  // Whoever asked waits no more, and was told that the request waits here: it outlasts a freeze from now on.
+  void outlast(std::string_view operationId);
   // This device stops: what it has accepted is durable after the next drain().
   void keepRequests() { outbox_.saveAll(pending_); }
 

@@ -79,6 +79,10 @@ Status Replica::enqueue(Request request, Now now) {
   return okStatus();
 }
 
+void Replica::outlast(std::string_view operationId) {
+  if (Outbox::Waiting* waiting = outbox_.find(operationId)) waiting->tellsFreeze = false;
+}
+
 Status Replica::submit(Request request, Keep keep, Now now) {
   WITAN_DO(checkOwn(request));
   PartitionHost* mine = host(partitionFor(request.domain, request.entity));

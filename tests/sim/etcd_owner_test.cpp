@@ -252,6 +252,35 @@ TEST(EtcdOwner, AnExpiryThatWasTooLargeIsTriedAgainNowAndThen) {
   EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused + 2);
 }
 
+// Etcd is slow, so whoever asks is told that the request waits in the outbox. Then it turns out that its entity is
+// frozen.
+TEST(EtcdOwner, WhatIsSaidToWaitOutlastsAFreeze) {
+  for (const bool said : {false, true}) {
+    Owner owner(expiring());
+    escalate(owner, "first", "i");
+    ASSERT_TRUE(owner.host().partition().frozen("first"));
+    std::vector<EtcdRequest> slow;
+    const auto drain = [&] {
+      for (EtcdRequest& request : owner.drain()) slow.push_back(std::move(request));
+    };
+    for (const char* entity : {"x1", "x2"}) {
+      owner.submit(initRequest(owner.module(), entity, entity, json::object{}));
+      drain();
+    }
+    const json::value ban = *parseJson(banOf("j"));
+    const std::size_t process = (*owner.module().parseAction(ban))->process;
+    owner.submit(
+        *proposalRequest(owner.module(), "first", owner.module().signature().processes[process].role, "late", ban));
+    for (int i = 0; i < 12; ++i) owner.ms += 100, drain();
+    ASSERT_TRUE(owner.replica->outbox().all().at("late").saved);
+    if (said) owner.replica->outlast("late");
+    for (const EtcdRequest& request : slow) owner.carry(request);
+    owner.pass(500);
+    EXPECT_EQ(owner.replica->outbox().all().contains("late"), said);
+    EXPECT_EQ(owner.answered("late") == nullptr, said) << "whoever still waits is told of the freeze";
+  }
+}
+
 TEST(EtcdOwner, ALimitThatEtcdHasNoMoreIsForgotten) {
   Owner owner(expiring());
   escalate(owner, "first", "i");
