@@ -90,14 +90,12 @@ struct AgentSpec {
 enum class InputKind { wake, observation, results };
 
 // `content`:
-//   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys], "user":
-//   any,
-//                 "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
+//   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys],
+//                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
 //                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
-//   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the order of
-//   the
-//                plan
+//   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the plan's
+//                order
 struct Input {
   InputKind kind = InputKind::wake;
   json::value content;

@@ -60,12 +60,16 @@ Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
   if (fd < 0) return osError("cannot write", beside);
   bool ok = writeAll(fd, text) && ::fsync(fd) == 0;
   ok = ::close(fd) == 0 && ok;
-  if (!ok || ::rename(beside.c_str(), path.c_str()) != 0) return osError("cannot write", path);
-  const int dir = ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (dir < 0) return osError("cannot open the folder of", path);
-  ok = ::fsync(dir) == 0;
+  return ok ? renameFile(beside, path) : Status(osError("cannot write", path));
+}
+
+Status renameFile(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return osError("cannot write", to);
+  const int dir = ::open(to.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (dir < 0) return osError("cannot open the folder of", to);
+  bool ok = ::fsync(dir) == 0;
   ok = ::close(dir) == 0 && ok;
-  return ok ? okStatus() : Status(osError("cannot sync the folder of", path));
+  return ok ? okStatus() : Status(osError("cannot sync the folder of", to));
 }
 
 Result<std::optional<int>> openToRead(const fs::path& path) {

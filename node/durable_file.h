@@ -19,6 +19,9 @@ namespace witan::node {
 // it is the new one. Errors: ioFailed, with path and cause.
 Status replaceFile(const std::filesystem::path& path, std::string_view text, mode_t mode);
 
+// Within one folder, and the folder synced. Errors: ioFailed.
+Status renameFile(const std::filesystem::path& from, const std::filesystem::path& to);
+
 // A file that somebody names, open to be read; the caller closes it. None if there is no such file. What a shell or a
 // parent handed over (<(...), /dev/stdin) may be a pipe. Errors: ioFailed; invalid if it is no regular file: a pipe
 // without a writer would be waited for, a device may have no end.

@@ -21,6 +21,7 @@ fs::path pathOf(const fs::path& dir, KeyName name) {
     case KeyName::device: return dir / "device.key";
     case KeyName::admin: return dir / "admin.key";
     case KeyName::nextDevice: return dir / "device.key.next";
+    case KeyName::previousDevice: return dir / "device.key.previous";
   }
   return dir;
 }
@@ -86,10 +87,20 @@ Result<SigningKey> readKey(const fs::path& dir, KeyName name) {
 
 Status promoteNextKey(const fs::path& dir) {
   WITAN_TRY(next, readKey(dir, KeyName::nextDevice));
-  WITAN_DO(replaceFile(pathOf(dir, KeyName::device), toHex(asBytes(next.seed())) + "\n", 0600));
+  (void)next;
+  const fs::path present = pathOf(dir, KeyName::device);
+  const fs::path previous = pathOf(dir, KeyName::previousDevice);
+  // Two names of one file meanwhile: at no moment is there no device.key.
+  forgetPreviousKey(dir);
   std::error_code ec;
-  fs::remove(pathOf(dir, KeyName::nextDevice), ec);
-  return okStatus();
+  fs::create_hard_link(present, previous, ec);
+  if (ec) return Error{ErrorCode::ioFailed, "cannot write " + previous.string() + ": " + ec.message(), ""};
+  return renameFile(pathOf(dir, KeyName::nextDevice), present);
+}
+
+void forgetPreviousKey(const fs::path& dir) {
+  std::error_code ec;
+  fs::remove(pathOf(dir, KeyName::previousDevice), ec);
 }
 
 std::string rotationText(std::string_view device, const PublicKey& next) {

@@ -36,16 +36,20 @@ struct ClusterFile {
   WITAN_MEMBERS(ClusterFile, adminKey, partitions, name)
 };
 
-// nextDevice: a key that the roster does not have yet (DIR/device.key.next).
-enum class KeyName { device, admin, nextDevice };
+// nextDevice: a key that the roster does not have yet (DIR/device.key.next). previousDevice: the one before, for as
+// long as the roster on disk names that one (DIR/device.key.previous).
+enum class KeyName { device, admin, nextDevice, previousDevice };
 
 // A new key, durably. Errors: conflict if there is one.
 Result<SigningKey> createKey(const std::filesystem::path& dir, KeyName name);
 // Errors: notFound; corrupt; unauthorised if others may read the file.
 Result<SigningKey> readKey(const std::filesystem::path& dir, KeyName name);
 bool hasKey(const std::filesystem::path& dir, KeyName name);
-// The next key takes the place of the present one, durably.
+// The next key takes the place of the present one, durably, and that becomes the previous one: where the roster that
+// names the new key could not be written, it shows whose key this is. Takes no room on the disk. Errors: readKey's;
+// ioFailed, and nothing has changed.
 Status promoteNextKey(const std::filesystem::path& dir);
+void forgetPreviousKey(const std::filesystem::path& dir);
 // What the next key signs, to show that its owner has it.
 std::string rotationText(std::string_view device, const PublicKey& next);
 

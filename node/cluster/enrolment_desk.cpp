@@ -71,6 +71,7 @@ Result<EnrolmentDesk> EnrolmentDesk::open(const std::filesystem::path& dir, Rost
   if (!read.ok())
     return corrupt(desk.file_.string() + " is damaged (" + read.error().message + ")",
                    "delete it: open invitations are void then");
+  std::erase_if(desk.state_.pending, [&](const PendingDevice& p) { return book.current().find(p.device) != nullptr; });
   return desk;
 }
 
@@ -237,7 +238,7 @@ Result<PendingDevice> EnrolmentDesk::approve(std::string_view device, std::span<
   WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
   WITAN_DO(admit(key, one.name, one.addresses, granted, scopes, now));
   forget(one);
-  WITAN_DO(save());
+  (void)save();  // the roster has it: what stays in the file is dropped as it is read
   return one;
 }
 

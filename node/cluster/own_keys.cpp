@@ -20,12 +20,20 @@ Result<std::string> digestLine(const std::filesystem::path& dir, std::string_vie
 
 std::string inWords(const RosterDevice& device) { return device.device + " (" + device.name + ")"; }
 
+// The roster on disk may be older than the key: it could not be written as the key was rotated.
+bool rotatedSince(const std::filesystem::path& dir, const Roster& roster, const RosterDevice* me) {
+  if (me == nullptr || !hasKey(dir, KeyName::previousDevice)) return false;
+  const auto previous = readKey(dir, KeyName::previousDevice);
+  return previous.ok() && roster.byKey(previous->publicKey()) == me;
+}
+
 Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& identity, const RosterBook& book) {
   WITAN_TRY(key, readKey(dir, KeyName::device));
   const Roster& roster = book.current();
   const RosterDevice* of = roster.byKey(key.publicKey());
   const RosterDevice* me = roster.find(identity.device);
   if (of != nullptr ? of == me : me == nullptr && deviceIdOf(key.publicKey()) == identity.device) return okStatus();
+  if (of == nullptr && rotatedSince(dir, roster, me)) return okStatus();
   const std::string file = (dir / "device.key").string();
   const std::string self = me == nullptr ? identity.device : inWords(*me);
   if (of != nullptr)

@@ -19,12 +19,13 @@ constexpr std::int64_t kBriefWaitMs = 1'000;
 }  // namespace
 
 Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-               SigningKey key, RosterBook book)
+               std::string device, SigningKey key, RosterBook book)
     : loop_(loop),
       log_(log),
       path_(std::move(path)),
       config_(std::move(config)),
       cluster_(std::move(cluster)),
+      device_(std::move(device)),
       key_(std::move(key)),
       book_(std::move(book)) {}
 
@@ -114,13 +115,17 @@ void Daemon::askForNextKey(const std::string& device) {
 
 // The roster has the next key: from now on this device is known by it.
 void Daemon::goOverToNextKey() {
-  if (!hasKey(path_, KeyName::nextDevice)) return;
+  if (!hasKey(path_, KeyName::nextDevice)) {
+    if (book_.kept().ok()) forgetPreviousKey(path_);
+    return;
+  }
   auto next = node::readKey(path_, KeyName::nextDevice);
   const RosterDevice* known = next.ok() ? book_.current().byKey(next->publicKey()) : nullptr;
   if (known == nullptr || known->device != replica().device()) return;
   auto identity = net::tlsIdentityOf(*next, replica().device());
   Status done = identity.ok() ? promoteNextKey(path_) : Status(identity.error());
   if (!done.ok()) return log_.error("node", "the next key was not taken", {{"why", done.error().message}});
+  if (book_.kept().ok()) forgetPreviousKey(path_);
   key_ = *next;
   peers_->setIdentity(*identity);
   log_.warn("node", "this device has another key now", {{"fingerprint", fingerprintOf(key_.publicKey())}});

@@ -85,7 +85,7 @@ class Daemon {
   SliceStore& slices() { return *sliceStore_; }
   LedgerReaders& readers() { return *readers_; }
   // This device in the roster. Null: it was taken out.
-  const RosterDevice* me() { return book_.current().find(replica().device()); }
+  const RosterDevice* me() { return book_.current().find(device_); }
   Log& log() { return log_; }
   // Null: nothing is traced.
   Tracer* tracer() { return tracer_.get(); }
@@ -102,7 +102,7 @@ class Daemon {
 
  private:
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-         SigningKey key, RosterBook book);
+         std::string device, SigningKey key, RosterBook book);
   void tellThoseWhoWait();
   Error noAnswer(const std::string& id, std::uint64_t asked);
   Status openDir();
@@ -140,6 +140,7 @@ class Daemon {
   const std::filesystem::path path_;
   const DaemonConfig config_;
   const ClusterFile cluster_;
+  const std::string device_;
   SigningKey key_;
   RosterBook book_;
   std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here

@@ -11,6 +11,7 @@
 #include "node/replica/ledger_looks.h"
 #include "node/replica/replica_agents.h"
 #include "node/replica_dir.h"
+#include "node/replica_identity.h"
 
 namespace witan::node {
 
@@ -58,8 +59,10 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
     }
   }
   WITAN_DO(checkOwnKeys(dir, book));
-  std::unique_ptr<Daemon> daemon(
-      new Daemon(loop, log, dir, std::move(config), std::move(cluster), std::move(key), std::move(book)));
+  WITAN_TRY(identity, readReplicaIdentity(dir));
+  if (book.current().byKey(key.publicKey()) != nullptr) forgetPreviousKey(dir);
+  std::unique_ptr<Daemon> daemon(new Daemon(loop, log, dir, std::move(config), std::move(cluster), identity.device,
+                                            std::move(key), std::move(book)));
   WITAN_DO(daemon->openDir());
   return daemon;
 }
@@ -97,8 +100,7 @@ NodeSetup Daemon::setup() const {
   NodeSetup setup;
   setup.domains = allDomains();
   setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
-  const std::string self = deviceIdOf(key_.publicKey());
-  const RosterDevice* me = book_.current().byKey(key_.publicKey());
+  const RosterDevice* me = book_.current().find(device_);
   setup.ledgerReplica = me == nullptr || me->keepsLedgers();
   setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
   setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {

@@ -195,10 +195,10 @@ void Examination::roster() {
   if (!key.ok()) return hasKey(dir_, KeyName::device) ? failed("device.key", key.error()) : void();  // said before
   if (const Status own = checkOwnKeys(dir_, *book); !own.ok()) return failed("keys", own.error());
   good("keys", "they are those of this device and of its cluster; its fingerprint: " + fingerprintOf(key->publicKey()));
-  const RosterDevice* me = book->current().byKey(key->publicKey());
+  const auto identity = readReplicaIdentity(dir_);
+  const RosterDevice* me = identity.ok() ? book->current().find(identity->device) : nullptr;
   const std::string version = "version " + std::to_string(book->current().version);
-  if (me == nullptr)
-    return fail("roster", version + " does not know this device's key", "witan join, with an invitation");
+  if (me == nullptr) return fail("roster", version + " does not know this device", "witan join, with an invitation");
   if (!me->active())
     return fail("roster", version + ": this device was revoked (" + me->reason + ")", "ask the cluster's admin");
   keepsLedgers_ = me->keepsLedgers();

@@ -25,7 +25,7 @@ constexpr std::string_view kInvitation = "witan1.";  // node/cluster/join_token.
 
 std::vector<std::string> secretsOf(const fs::path& dir) {
   std::vector<std::string> secrets;
-  for (const char* name : {"device.key", "admin.key", "cluster.key"})
+  for (const char* name : {"device.key", "device.key.next", "device.key.previous", "admin.key", "cluster.key"})
     if (auto text = readSmallFile(dir / name, 4096); text.ok() && *text) secrets.emplace_back(chomped(**text));
   if (auto tokens = ControlTokens::read(dir); tokens.ok())
     for (const ControlRole role :

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/bytes.h"
 #include "net/http_client.h"
@@ -268,6 +269,40 @@ TEST(Deployment, ANextKeyIsAskedForOnceTheRosterIsWritten) {
   std::filesystem::remove(beside);
   ASSERT_TRUE(until([&] { return second.log().find("is written now") != std::string::npos; })) << second.log();
   EXPECT_TRUE(until([&] { return testing::contentOf(second.dir() + "/device.key") != before; })) << second.log();
+}
+
+// The roster that names the next key cannot be written: the node has the key, and starts with it.
+TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  const auto exists = [&](const std::string& name) { return std::filesystem::exists(second.dir() + "/" + name); };
+  const std::filesystem::path beside = second.dir() + "/roster.new";
+  ASSERT_TRUE(std::filesystem::create_directory(beside));
+  const std::string before = testing::contentOf(second.dir() + "/device.key");
+  EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
+  ASSERT_TRUE(until([&] { return second.log().find("another key now") != std::string::npos; })) << second.log();
+  EXPECT_NE(testing::contentOf(second.dir() + "/device.key"), before);
+  EXPECT_EQ(testing::contentOf(second.dir() + "/device.key.previous"), before);
+  EXPECT_FALSE(exists("device.key.next"));
+  second.kill();
+  EXPECT_EQ(second.run({"doctor"}).exitCode, 0) << second.run({"doctor"}).out;
+
+  ASSERT_TRUE(second.up()) << second.log();
+  ASSERT_TRUE(until([&] { return second.connectedTo(1); })) << second.log();
+  EXPECT_TRUE(exists("device.key.previous"));
+  std::filesystem::remove(beside);
+  EXPECT_TRUE(until([&] { return !exists("device.key.previous"); })) << second.log();
+  EXPECT_THAT(second.log(), HasSubstr("is written now"));
+  EXPECT_EQ(second.stop(), 0);
+  ASSERT_TRUE(second.up()) << second.log();
+
+  // Without it nothing shows whose the key is.
+  EXPECT_EQ(second.stop(), 0);
+  const std::string key = testing::contentOf(second.dir() + "/device.key");
+  std::ofstream(second.dir() + "/device.key") << std::string(64, '1') << "\n";
+  EXPECT_THAT(second.run({"doctor"}).out, HasSubstr("does not know it"));
 }
 
 TEST(Deployment, TwoDaemonsDoNotShareADirectory) {

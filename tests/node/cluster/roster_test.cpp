@@ -239,6 +239,16 @@ TEST_F(Enrolment, WithoutATokenAPersonDecides) {
   EXPECT_THAT(ask({"", "", "other", {}, {}}, keyOf(4)).reason, HasSubstr("denied"));
 }
 
+// The roster counts, also where the list of those who wait could not be written after it.
+TEST_F(Enrolment, WhoIsApprovedIsSoWhateverBecomesOfTheList) {
+  ASSERT_EQ(ask({"", "", "phone", {}, {}}, keyOf(3)).verdict, JoinVerdict::pending);
+  ASSERT_TRUE(std::filesystem::create_directory(dir() / "enrolment.json.new"));
+  EXPECT_TRUE(desk_.approve("phone", {}, {}, kNow).ok());
+  EXPECT_EQ(ask({"", "", "phone", {}, {}}, keyOf(3)).verdict, JoinVerdict::admitted);
+  desk_ = open(admin_);
+  EXPECT_TRUE(desk_.pending().empty());
+}
+
 // A stranger that calls itself as the device that a person expects, and comes first, is not approved in its place.
 TEST_F(Enrolment, ANameThatSeveralBearDecidesNothing) {
   for (const unsigned char seed : {3, 4})
