@@ -19,6 +19,9 @@ struct JsonLimits {
   std::size_t depth = 32;  // containers inside each other; a scalar has depth 0
 };
 
+// What Witan itself wrote.
+inline constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
+
 // One JSON text (RFC 8259) with nothing after it. Refuses duplicate keys in an object (Boost alone keeps the last),
 // invalid UTF-8, lone surrogates, numbers that overflow or underflow a double, and texts beyond the limits; the message
 // gives the byte offset and the cause. An integer literal that fits int64 or uint64 stays exact; every other number is

@@ -24,11 +24,14 @@ struct Date {
 };
 
 inline constexpr std::int64_t kMicrosPerSecond = 1'000'000;
-inline constexpr std::int64_t kMicrosPerDay = 86'400 * kMicrosPerSecond;
+inline constexpr std::int64_t kMicrosPerHour = 3'600 * kMicrosPerSecond;
+inline constexpr std::int64_t kMicrosPerDay = 24 * kMicrosPerHour;
 
 // The years 0001 to 9999: what parseTime accepts. Differences of two such times fit.
 inline constexpr Time kFirstTime{-719'162 * kMicrosPerDay};
 inline constexpr Time kLastTime{2'932'897 * kMicrosPerDay - 1};
+// 2026-01-01: where generated histories begin.
+inline constexpr Time kSampleStart{20'454 * kMicrosPerDay};
 inline bool isCalendarTime(Time time) { return kFirstTime <= time && time <= kLastTime; }
 inline bool isCalendarDate(Date date) { return -719'162 <= date.days && date.days <= 2'932'896; }
 

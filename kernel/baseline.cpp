@@ -6,8 +6,6 @@ namespace witan::kernel {
 
 namespace {
 
-constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
-
 const RoleInfo& roleNamed(const Signature& signature, std::string_view name) {
   const auto at = std::find_if(signature.roles.begin(), signature.roles.end(),
                                [&](const RoleInfo& role) { return role.name == name; });

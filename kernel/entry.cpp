@@ -63,7 +63,7 @@ void appendJsonMember(std::string& out, std::string_view name, std::string_view 
   out += name;
   out += "\":";
   // Stored text that is no JSON (a damaged ledger) is shown as text.
-  if (const auto parsed = parseJson(canonical, {.bytes = 64 << 20, .depth = 64}); parsed.ok())
+  if (const auto parsed = parseJson(canonical, kOwnJson); parsed.ok())
     appendCanonicalJson(out, *parsed);
   else
     appendJsonString(out, canonical);

@@ -10,9 +10,6 @@ namespace witan::kernel {
 
 namespace {
 
-constexpr std::int64_t kStart = 20'454 * kMicrosPerDay;  // 2026-01-01
-constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
-
 // One trace of proposals through both architectures.
 class TwinTrace {
  public:
@@ -118,7 +115,7 @@ class TwinTrace {
   Partition partition_;
   SeededRandom random_;
   std::optional<NaiveServices> naive_;
-  Time now_{kStart};
+  Time now_ = kSampleStart;
   std::uint64_t operations_ = 0;
   std::uint64_t leaves_ = 0;
 };

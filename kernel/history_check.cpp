@@ -9,9 +9,7 @@ namespace witan::kernel {
 
 namespace {
 
-constexpr std::int64_t kStart = 20'454 * kMicrosPerDay;  // 2026-01-01
 constexpr std::int64_t kLater = 400 * kMicrosPerDay;
-constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
 
 enum Property : std::size_t { invariantsHold, incrementalIsFull, timeStability, replay, forms, kProperties };
 
@@ -60,7 +58,7 @@ class HistoryCheck {
 
   void one(Partition& partition) {
     if (step_ == 0) {
-      now_ = Time{kStart};
+      now_ = kSampleStart;
       entity_ = "entity";
       begin(partition);
     }

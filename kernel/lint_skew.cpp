@@ -8,9 +8,7 @@ namespace witan::kernel {
 
 namespace {
 
-constexpr std::size_t kWalkLength = 80;                  // steps before a new beginning
-constexpr std::int64_t kStart = 20'454 * kMicrosPerDay;  // 2026-01-01
-constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
+constexpr std::size_t kWalkLength = 80;  // steps before a new beginning
 
 // An action that keeps every invariant from the state at hand.
 struct Lawful {
@@ -43,7 +41,7 @@ class SkewSearch {
 
  private:
   bool begin() {
-    now_ = Time{kStart};
+    now_ = kSampleStart;
     for (int attempt = 0; attempt < 20; ++attempt) {
       auto init = parseJson(module_.sampleInit(random_, now_), kOwnJson);
       if (!init || !init->is_object()) continue;

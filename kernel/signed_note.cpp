@@ -174,7 +174,7 @@ Result<std::string> signNote(std::string_view text, std::span<const NoteSigner> 
   std::string note = std::string(text) + '\n';
   for (const NoteSigner& signer : signers) {
     if (!isKeyName(signer.name)) return invalid("note: the key name is empty, too long, or has a space or a plus");
-    const Signature signature = signer.key.sign(text);
+    const auto signature = signer.key.sign(text);
     std::string bytes = keyIdBigEndian(noteKeyId(signer.name, signer.key.publicKey()));
     bytes.append(asView(std::span<const std::uint8_t>(signature)));
     note.append(linePrefix).append(signer.name).append(1, ' ').append(toBase64(bytes)).append(1, '\n');

@@ -98,14 +98,14 @@ Result<std::string> ControlClient::text(const std::string& target) const {
 
 Result<json::value> ControlClient::get(const std::string& target) const {
   WITAN_TRY(body, text(target));
-  return parseJson(body, {.bytes = 64 << 20, .depth = 64});
+  return parseJson(body, kOwnJson);
 }
 
 Result<json::value> ControlClient::post(const std::string& path, const json::object& body,
                                         std::int64_t timeoutMs) const {
   WITAN_TRY(response, call({.method = "POST", .target = path, .body = canonicalJson(body)}, timeoutMs));
   if (response.status / 100 != 2) return errorOf(response);
-  return parseJson(response.body, {.bytes = 64 << 20, .depth = 64});
+  return parseJson(response.body, kOwnJson);
 }
 
 Status ControlClient::events(const std::string& target, const std::function<bool(std::string_view)>& event) const {

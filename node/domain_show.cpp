@@ -25,13 +25,13 @@ std::string argumentsText(const ProcessInfo& process) {
   return out + ")";
 }
 
-void appendProcess(std::string& out, const Signature& signature, const ProcessInfo& process) {
+void appendProcess(std::string& out, const kernel::Signature& signature, const ProcessInfo& process) {
   out += "    " + process.name + (process.role.empty() ? "" : argumentsText(process)) + "\n      reads " +
          orNone(signature.fieldNames(process.reads)) + "\n      writes " +
          orNone(signature.fieldNames(process.writes)) + "\n";
 }
 
-json::object processJson(const Signature& signature, const ProcessInfo& process) {
+json::object processJson(const kernel::Signature& signature, const ProcessInfo& process) {
   json::array arguments;
   for (std::size_t i = 0; i < process.arguments.size(); ++i)
     arguments.push_back(json::object{{"name", process.arguments[i].first},
@@ -73,7 +73,7 @@ json::object skewJson(const SkewReport& report) {
 }  // namespace
 
 std::string showDomain(const DomainModule& module) {
-  const Signature& s = module.signature();
+  const kernel::Signature& s = module.signature();
   std::string out = s.domain + ": " + s.title + "\n\nfields (" + std::to_string(s.fields.size()) + ")\n";
   for (const FieldInfo& field : s.fields)
     out += "  " + padded(field.name, 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
@@ -99,7 +99,7 @@ std::string showDomain(const DomainModule& module) {
 }
 
 std::string showDomainJson(const DomainModule& module) {
-  const Signature& s = module.signature();
+  const kernel::Signature& s = module.signature();
   json::array fields, roles, processes, invariants;
   for (const FieldInfo& field : s.fields)
     fields.push_back(json::object{{"name", field.name}, {"type", field.type}, {"lifecycle", field.lifecycle}});
@@ -125,7 +125,7 @@ std::string showDomainJson(const DomainModule& module) {
                                       {"digest", toHex(module.digest())}});
 }
 
-std::string lintJson(const Signature& signature, const SignatureLint& lint, const SkewReport& skew) {
+std::string lintJson(const kernel::Signature& signature, const SignatureLint& lint, const SkewReport& skew) {
   json::array roles, invariants, processes;
   for (const RoleInfo& role : signature.roles)
     roles.push_back(json::object{{"name", role.name},

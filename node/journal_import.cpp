@@ -16,7 +16,7 @@ using namespace replication;
 
 namespace {
 
-constexpr std::size_t kLineMax = 2 * kMaxRecordBytes;
+constexpr std::size_t kImportLineMax = 2 * kMaxRecordBytes;
 // Commits that are made durable together, and answered after that.
 constexpr std::size_t kGroup = 256;
 constexpr std::size_t kGroupBytes = 8 << 20;
@@ -32,8 +32,8 @@ Status readMember(std::string_view key, const json::value& value, JournalWrite& 
 }
 
 Result<JournalWrite> readEntity(const InputLine& line) {
-  if (line.overlong) return invalid("longer than " + std::to_string(kLineMax) + " bytes");
-  WITAN_TRY(value, parseJson(line.text, {.bytes = kLineMax}));
+  if (line.overlong) return invalid("longer than " + std::to_string(kImportLineMax) + " bytes");
+  WITAN_TRY(value, parseJson(line.text, {.bytes = kImportLineMax}));
   WITAN_DO(checkIntegersKept(line.text));
   if (!value.is_object()) return wrongJsonType("the line", "an object", value);
   JournalWrite write;
@@ -119,7 +119,7 @@ class Import {
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
   WITAN_TRY(seal, embargoSealOf(dir.path()));
   Import import(dir, arguments, std::move(seal));
-  WITAN_DO(forEachLine(arguments.file, kLineMax, [&](const InputLine& line) { return import.take(line); }));
+  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) { return import.take(line); }));
   WITAN_DO(import.settle());
   return import.summary();
 }

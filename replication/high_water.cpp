@@ -55,6 +55,15 @@ Status readLease(std::string_view line, HighWater& into) {
 
 }  // namespace
 
+std::string formatHighWater(const HighWater& record) {
+  std::string text(kFirstLine);
+  text += "writer " + record.writer + '\n';
+  for (const auto& [space, lease] : record.spaces)
+    text += "lease " + space + ' ' + std::to_string(lease.from) + ' ' + std::to_string(lease.to) + '\n';
+  text += "sha256 " + toHex(sha256(text)) + '\n';
+  return text;
+}
+
 Result<HighWater> parseHighWater(std::string_view text) {
   if (text.size() > kMaxHighWaterBytes) return damaged(std::to_string(text.size()) + " bytes, too many");
   if (text.size() < kFirstLine.size() + kLastLineBytes || text.substr(0, kFirstLine.size()) != kFirstLine)

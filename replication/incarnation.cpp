@@ -6,8 +6,6 @@ namespace witan::replication {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "witan highwater 1\n";
-
 // What a counter should be between, and is not.
 std::string outside(std::string_view space, std::uint64_t counter, const Lease& lease) {
   return "space " + std::string(space) + ": the store's last counter is " + std::to_string(counter) +
@@ -108,15 +106,6 @@ ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const V
                                    " are known here: more than 2^40 ahead"};
   }
   return {};
-}
-
-std::string formatHighWater(const HighWater& record) {
-  std::string text(kFirstLine);
-  text += "writer " + record.writer + '\n';
-  for (const auto& [space, lease] : record.spaces)
-    text += "lease " + space + ' ' + std::to_string(lease.from) + ' ' + std::to_string(lease.to) + '\n';
-  text += "sha256 " + toHex(sha256(text)) + '\n';
-  return text;
 }
 
 }  // namespace witan::replication

@@ -46,6 +46,7 @@ set(WITAN_HOOKED_sim
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
 foreach(room replication kernel node_replica saga agents domains sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE hooked)
+  set_source_files_properties(${hooked} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   add_library(witan_${room}_hooked OBJECT ${hooked})
   target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
   target_link_libraries(witan_${room}_hooked PUBLIC witan_${room})

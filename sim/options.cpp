@@ -17,7 +17,6 @@ struct Bounds {
   std::int64_t low, high;
 };
 
-constexpr std::int64_t kMicrosPerHour = 3'600'000'000;
 constexpr std::int64_t kTenYears = 10LL * 366 * 86'400;
 
 // What is not named here: a rate at most 1,000,000 an hour, a length at most ten years.

@@ -9,7 +9,6 @@ namespace witan::sim {
 
 namespace {
 
-constexpr std::uint64_t kMicrosPerHour = 3'600'000'000;
 constexpr std::uint64_t kChoice = 1 << 20;  // for what is taken modulo a number that only the run knows
 
 // Draws what the events of one kind have beside their time.
@@ -159,7 +158,7 @@ void drawKind(const Options& options, EventKind kind, std::int64_t rate, std::ve
   SeededRandom choices(streamSeed(options.seed, std::string("what ") + std::string(enumName(kind))));
   Chooser chooser(options, choices);
   const Micros end = options.time.seconds * 1'000'000;
-  const std::uint64_t unit = kind == EventKind::offline ? 24 * kMicrosPerHour : kMicrosPerHour;
+  const auto unit = static_cast<std::uint64_t>(kind == EventKind::offline ? kMicrosPerDay : kMicrosPerHour);
   const std::uint64_t gap = unit / static_cast<std::uint64_t>(rate);
   for (Micros at = static_cast<Micros>(exponential(times, gap)); at < end && out.size() < kMaxEvents;
        at += static_cast<Micros>(exponential(times, gap)) + 1) {

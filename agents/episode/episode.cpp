@@ -19,7 +19,6 @@ using replication::WakeStatus;
 
 namespace {
 
-inline constexpr std::size_t kMaxCauseBytes = 1024;
 inline constexpr std::size_t kMaxGrantBytes = 256 * 1024;
 
 template <class T>
@@ -27,10 +26,6 @@ json::value valueOf(const T& value) {
   auto parsed = parseJson(toJson(value));
   WITAN_CHECK(parsed.ok(), "what was written can be read");
   return *std::move(parsed);
-}
-
-std::string shortText(std::string_view text) {
-  return isUtf8(text) ? std::string(clip(text, kMaxCauseBytes)) : "(text that is not UTF-8)";
 }
 
 Status checkBeginning(const Beginning& b, const AgentSpec& spec) {

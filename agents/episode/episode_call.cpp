@@ -14,12 +14,7 @@ using replication::OperationOutcome;
 
 namespace {
 
-inline constexpr std::size_t kMaxWhyBytes = 1024;
 inline constexpr std::string_view kAfterFailure = "after_failure";
-
-std::string shortText(std::string_view text) {
-  return isUtf8(text) ? std::string(clip(text, kMaxWhyBytes)) : "(text that is not UTF-8)";
-}
 
 GateVerdict denial(std::string token, std::string_view why) {
   return {GateKind::deny, std::move(token), shortText(why), std::nullopt, std::nullopt};

@@ -4,10 +4,13 @@
 
 #include "agents/episode/value_check.h"
 #include "base/identity.h"
+#include "base/utf8.h"
 
 namespace witan::agents::episode {
 
 namespace {
+
+constexpr std::size_t kMaxShortBytes = 1024;
 
 Error tooMany(std::string_view what, std::size_t limit) {
   return invalid("more than " + std::to_string(limit) + " " + std::string(what));
@@ -74,6 +77,10 @@ Status checkPlan(Actions& actions) {
     if (bytes > kMaxPlanBytes) return tooMany("bytes of actions", kMaxPlanBytes);
   }
   return okStatus();
+}
+
+std::string shortText(std::string_view text) {
+  return isUtf8(text) ? std::string(clip(text, kMaxShortBytes)) : "(text that is not UTF-8)";
 }
 
 Status checkTurn(Turn& turn) {

@@ -17,6 +17,9 @@ inline constexpr std::size_t kMaxAnswerBytes = 64 * 1024;
 inline constexpr std::size_t kMaxSlotsBytes = 384 * 1024;  // of all slots that one turn writes
 inline constexpr std::size_t kMaxSigmaBytes = 1024 * 1024;
 
+// Of what somebody else wrote, for a cause or a message: at most 1 KiB of it, and always UTF-8.
+std::string shortText(std::string_view text);
+
 // ok, or what is malformed; the error names the part. On return the arguments of actions are canonical JSON. O(turn).
 Status checkTurn(Turn& turn);
 

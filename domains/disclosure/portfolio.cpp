@@ -15,7 +15,6 @@ namespace {
 
 using Module = TypedModule<DisclosureDomain>;
 
-constexpr Time kBegin{20'454 * kMicrosPerDay};  // 2026-01-01
 constexpr std::string_view kEntity = "portfolio";
 constexpr std::string_view kCounselor = "psirt.lead";
 constexpr std::int64_t kMinute = 60 * kMicrosPerSecond;
@@ -41,9 +40,12 @@ Time days(Time from, std::uint64_t n) { return Time{from.micros + static_cast<st
 class Year {
  public:
   Year(const kernel::DomainModule& module, std::size_t count, std::size_t length, std::uint64_t seed)
-      : module_(static_cast<const Module&>(module)), partition_(module), random_(seed), end_(days(kBegin, length)) {
-    lines_ = "{\"at\":" + toJson(kBegin) + ",\"entity\":\"portfolio\",\"init\":{}}\n";
-    partition_.init(kEntity, {}, kBegin);
+      : module_(static_cast<const Module&>(module)),
+        partition_(module),
+        random_(seed),
+        end_(days(kSampleStart, length)) {
+    lines_ = "{\"at\":" + toJson(kSampleStart) + ",\"entity\":\"portfolio\",\"init\":{}}\n";
+    partition_.init(kEntity, {}, kSampleStart);
     const std::size_t orgs = std::clamp<std::size_t>(count / 33, 1, 300);
     for (std::size_t i = 0; i < count; ++i) stories_.push_back(invent(i, orgs, length));
     for (std::size_t i = 0; i < count; ++i) schedule(i);
@@ -80,7 +82,7 @@ class Year {
     const std::string org = std::to_string(i % orgs);
     s.org = "org-" + org + ".example";
     s.news.maintainer = "team-" + std::to_string(random_.below(4)) + "@" + s.org;
-    s.foundAt = later(kBegin, 0, std::max<std::size_t>(length * 6 / 10, 1));
+    s.foundAt = later(kSampleStart, 0, std::max<std::size_t>(length * 6 / 10, 1));
     s.news.artifact = "report on " + s.name;
     random_.fill(s.news.nonce);
     s.news.credits = {"Example Lab"};
@@ -257,7 +259,7 @@ class Year {
   kernel::Partition partition_;
   SeededRandom random_;
   Time end_;
-  Time now_ = kBegin;
+  Time now_ = kSampleStart;
   std::vector<Story> stories_;
   std::priority_queue<Visit> visits_;
   std::uint64_t operations_ = 0;

@@ -12,7 +12,7 @@ Result<std::vector<std::string>> readWords(const json::value& list, const std::s
   return words;
 }
 
-Status readText(const json::object& object, std::string_view name, std::string& into, const std::string& path) {
+Status readMember(const json::object& object, std::string_view name, std::string& into, const std::string& path) {
   return witan::readText(object.at(name), into, memberPath(path, name));
 }
 
@@ -21,9 +21,9 @@ Result<LoggedAction> readAction(const json::value& value, const std::string& pat
       value, path, {"action_id", "action_type", "agent_id", "authorities_cited", "declared_scope", "proposed_delta"}));
   json::object object = value.get_object();
   LoggedAction action;
-  WITAN_DO(readText(object, "action_id", action.id, path));
-  WITAN_DO(readText(object, "action_type", action.operation, path));
-  WITAN_DO(readText(object, "agent_id", action.agent, path));
+  WITAN_DO(readMember(object, "action_id", action.id, path));
+  WITAN_DO(readMember(object, "action_type", action.operation, path));
+  WITAN_DO(readMember(object, "agent_id", action.agent, path));
   WITAN_TRY(cited, readWords(object.at("authorities_cited"), memberPath(path, "authorities_cited")));
   action.cited = std::move(cited);
   WITAN_TRY(scope, readWords(object.at("declared_scope"), memberPath(path, "declared_scope")));
@@ -83,17 +83,17 @@ Result<LoggedAuthorities> readLoggedAuthorities(const json::value& list) {
     const json::object& object = value.get_object();
     std::string id, commitment;
     LoggedAuthority authority;
-    WITAN_DO(readText(object, "authority_id", id, place));
-    WITAN_DO(readText(object, "commitment", commitment, place));
-    WITAN_DO(readText(object, "holder_agent_id", authority.holder, place));
+    WITAN_DO(readMember(object, "authority_id", id, place));
+    WITAN_DO(readMember(object, "commitment", commitment, place));
+    WITAN_DO(readMember(object, "holder_agent_id", authority.holder, place));
     authority.allows = commitment == "ALLOW";
     const json::value& scope = object.at("scope");
     if (!scope.is_array()) return wrongJsonType(memberPath(place, "scope"), "a list", scope);
     for (const json::value& atom : scope.get_array()) {
       WITAN_DO(hasMembers(atom, memberPath(place, "scope"), {"operation", "target"}));
       std::string operation, target;
-      WITAN_DO(readText(atom.get_object(), "operation", operation, place));
-      WITAN_DO(readText(atom.get_object(), "target", target, place));
+      WITAN_DO(readMember(atom.get_object(), "operation", operation, place));
+      WITAN_DO(readMember(atom.get_object(), "target", target, place));
       authority.scope.emplace(target.substr(std::min(target.size(), std::string_view("STATE:/").size())), operation);
     }
     all.emplace(std::move(id), std::move(authority));
@@ -123,7 +123,7 @@ Result<LoggedEpoch> readLoggedEpoch(const json::value& value) {
     return invalid(path + ": messages and actions are lists, observations are an object");
   for (const json::value& message : object.at("messages").get_array()) {
     WITAN_DO(hasMembers(message, memberPath(path, "messages"), {"content", "epoch", "sender"}));
-    WITAN_DO(readText(message.get_object(), "sender", epoch.senders.emplace_back(), memberPath(path, "messages")));
+    WITAN_DO(readMember(message.get_object(), "sender", epoch.senders.emplace_back(), memberPath(path, "messages")));
   }
   for (const auto& member : object.at("observations").get_object())
     epoch.observations.emplace(member.key(), canonicalJson(member.value()));

@@ -17,8 +17,6 @@ constexpr std::array kClasses{kImplicitArbitration,   kImplicitPriority,    kAut
 // Only who ran the vector can know these.
 bool seenInNoLog(const std::string& word) { return word == kNondeterministic || word == kNonterminating; }
 
-std::string orNull(const std::optional<std::string>& word) { return word ? "\"" + *word + "\"" : "null"; }
-
 // What is wrong with the words that the log says of itself, in the order of its members.
 Result<std::vector<std::string>> wrongWords(const LogParts& log, const std::optional<std::string>& found) {
   std::vector<std::string> wrong;

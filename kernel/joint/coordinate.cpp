@@ -8,8 +8,6 @@ namespace witan::kernel::joint {
 
 namespace {
 
-std::string orNull(const std::optional<std::string>& word) { return word ? "\"" + *word + "\"" : "null"; }
-
 json::value parsed(std::string_view text) {
   auto value = parseJson(text, {.bytes = text.size()});
   WITAN_CHECK(value.ok(), "what LogWriter writes is JSON");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ Result<E> readWord(const json::value& value, std::string_view path) {
   WITAN_DO(JsonCodec<E>::read(value, word, path));
   return word;
 }
+
+// A plain word as JSON text.
+inline std::string orNull(const std::optional<std::string>& word) { return word ? "\"" + *word + "\"" : "null"; }
 
 // The canonical text of text, a number, true, false or null; anything else is an error.
 Result<std::string> readPrimitive(const json::value& value, std::string_view path);

@@ -10,8 +10,7 @@ using namespace kernel;
 
 namespace {
 
-constexpr std::int64_t kStart = 20'454 * kMicrosPerDay + 8 * 3'600 * kMicrosPerSecond;  // 2026-01-01T08:00:00Z
-constexpr JsonLimits kOwnJson{.bytes = 64 << 20, .depth = 64};
+constexpr std::int64_t kStart = kSampleStart.micros + 8 * kMicrosPerHour;
 
 class EventGenerator {
  public:

@@ -9,7 +9,6 @@ namespace witan::node {
 
 namespace {
 
-constexpr Time kBegin{20'454 * kMicrosPerDay};  // 2026-01-01
 constexpr std::int64_t kMinute = 60 * kMicrosPerSecond;
 constexpr std::size_t kMostEntities = 10'000, kMostDays = 10'000;
 
@@ -25,7 +24,7 @@ Line entry(Time at, std::string_view id, std::string_view type, json::value payl
 class Lab {
  public:
   explicit Lab(const GenerateOptions& options) : options_(options), random_(options.seed) {
-    lines_.push_back(entry(kBegin, "disclosure/portfolio/portfolio", "disclosure.portfolio",
+    lines_.push_back(entry(kSampleStart, "disclosure/portfolio/portfolio", "disclosure.portfolio",
                            json::object{{"portfolio", "portfolio"}}));
     for (std::size_t i = 0; i < options_.entities; ++i) find(i);
     lines_.push_back(entry(end(), "feed/end", "note", json::object{{"text", "the last day"}}));
@@ -40,7 +39,7 @@ class Lab {
   }
 
  private:
-  Time end() const { return Time{kBegin.micros + static_cast<std::int64_t>(options_.days) * kMicrosPerDay}; }
+  Time end() const { return Time{kSampleStart.micros + static_cast<std::int64_t>(options_.days) * kMicrosPerDay}; }
   bool chance(std::uint64_t percent) { return random_.below(100) < percent; }
   // `least` to `most` days after `from`, at some minute of a working day.
   Time later(Time from, std::uint64_t least, std::uint64_t most) {
@@ -54,7 +53,7 @@ class Lab {
     const std::string v = "V-" + std::to_string(10'000 + i), org = "org-" + std::to_string(i % 7) + ".example";
     Hash nonce;
     random_.fill(nonce);
-    const Time found = later(kBegin, 0, std::max<std::size_t>(options_.days / 2, 1));
+    const Time found = later(kSampleStart, 0, std::max<std::size_t>(options_.days / 2, 1));
     known_.clear();
     learn(found, {{"portfolio", "portfolio"},
                   {"v", v},

@@ -165,7 +165,7 @@ int liveTail(const LiveLedger& a) {
   return onLiveNode(LiveArguments{a.dir, a.json}, [&](const ControlClient& client) -> Result<int> {
     std::fflush(stdout);
     WITAN_DO(client.events("/v1/ledger/stream?" + filters(a).substr(1), [&](std::string_view data) {
-      if (auto row = parseJson(data, {.bytes = 64 << 20, .depth = 64}); row.ok()) putEntry(*row, a.json);
+      if (auto row = parseJson(data, kOwnJson); row.ok()) putEntry(*row, a.json);
       return std::fflush(stdout) == 0;
     }));
     return kExitOk;

@@ -11,7 +11,7 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::string_view kRows = "ledger-watch/";
+constexpr std::string_view kCursorRows = "ledger-watch/";
 constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
 
 replication::Database& agentsDatabase(Replica& replica) {
@@ -96,7 +96,7 @@ bool LedgerWatch::behind() const {
   for (const Watcher& watcher : watchers_)
     for (const auto& [id, partition] : replica_.hosts()) {
       if (partition->module().signature().domain != watcher.spec.domain) continue;
-      const auto cursor = cursors_.find(std::string(kRows) + watcher.agentId + "/" + watcher.spec.id + "/" + id);
+      const auto cursor = cursors_.find(std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + id);
       const std::uint64_t seen = cursor == cursors_.end() ? 0 : cursor->second.batches;
       if (seen != partition->durableBatches()) return true;
     }
@@ -104,7 +104,7 @@ bool LedgerWatch::behind() const {
 }
 
 Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now) {
-  const std::string row = std::string(kRows) + watcher.agentId + "/" + watcher.spec.id + "/" + partition.id();
+  const std::string row = std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + partition.id();
   WITAN_TRY(cursor, cursorOf(row));
   const std::uint64_t durable = partition.durableBatches();
   const Lineage lineage = partition.lineage();

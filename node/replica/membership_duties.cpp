@@ -20,7 +20,7 @@ Result<std::size_t> payRetireAcks(LocalReplica& replica) {
 
 Result<bool> isOutsider(LocalReplica& replica, std::string_view device) {
   WITAN_TRY(members, replica.membership());
-  return !members.active.empty() && members.standing(device) != Standing::active;
+  return !members.active.empty() && members.standing(device) != replication::Standing::active;
 }
 
 }  // namespace witan::node

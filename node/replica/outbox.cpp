@@ -8,7 +8,7 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::string_view kRows = "o/";
+constexpr std::string_view kRequestRows = "o/";
 
 // Full jitter over the upper half of the backoff: devices that lost the owner together do not come back together.
 std::int64_t backoffMs(std::string_view operationId, unsigned tries) {
@@ -22,16 +22,16 @@ std::int64_t backoffMs(std::string_view operationId, unsigned tries) {
 
 Status Outbox::load(const store::Reader& store) {
   Status status = okStatus();
-  WITAN_DO(store.scan(kRows, {}, [&](std::string_view key, std::string_view value) {
+  WITAN_DO(store.scan(kRequestRows, {}, [&](std::string_view key, std::string_view value) {
     Waiting waiting;
     status = readMessage(value, waiting.request, "request");
-    if (status.ok() && key.substr(kRows.size()) != waiting.request.operationId)
+    if (status.ok() && key.substr(kRequestRows.size()) != waiting.request.operationId)
       status = corrupt("a request of the outbox stands under another id");
     if (!status.ok()) return false;
     waiting.place = nextPlace_++;
     waiting.saved = true;
     due_.insert(dueOf(waiting));
-    waiting_.emplace(std::string(key.substr(kRows.size())), std::move(waiting));
+    waiting_.emplace(std::string(key.substr(kRequestRows.size())), std::move(waiting));
     return status.ok();
   }));
   return status;
@@ -40,7 +40,7 @@ Status Outbox::load(const store::Reader& store) {
 void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
   if (std::exchange(waiting.saved, true) || mutated(Mutant::forgetOutbox)) return;
   WordWriter words;
-  out.put(std::string(kRows) + waiting.request.operationId, words.message(waiting.request));
+  out.put(std::string(kRequestRows) + waiting.request.operationId, words.message(waiting.request));
 }
 
 Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs, store::WriteBatch& out) {
@@ -75,7 +75,7 @@ bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   const auto at = waiting_.find(operationId);
   if (at == waiting_.end()) return false;
   if (mutated(Mutant::neverForget)) return true;
-  if (at->second.saved) out.erase(std::string(kRows) + at->first);
+  if (at->second.saved) out.erase(std::string(kRequestRows) + at->first);
   due_.erase(dueOf(at->second));
   waiting_.erase(at);
   return true;

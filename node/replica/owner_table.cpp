@@ -7,7 +7,7 @@
 namespace witan::node {
 
 namespace {
-constexpr std::string_view kRows = "c/";
+constexpr std::string_view kClaimRows = "c/";
 }
 
 Status checkClaim(const Claim& claim) {
@@ -19,10 +19,10 @@ Status checkClaim(const Claim& claim) {
 
 Status OwnerTable::load(const store::Reader& store) {
   Status status = okStatus();
-  WITAN_DO(store.scan(kRows, {}, [&](std::string_view key, std::string_view value) {
+  WITAN_DO(store.scan(kClaimRows, {}, [&](std::string_view key, std::string_view value) {
     Claim claim;
     status = readMessage(value, claim, "claim");
-    if (status.ok() && key != std::string(kRows) + claim.partition)
+    if (status.ok() && key != std::string(kClaimRows) + claim.partition)
       status = corrupt("a claim stands under another key");
     if (status.ok()) claims_[claim.partition] = std::move(claim);
     return status.ok();
@@ -47,7 +47,7 @@ bool OwnerTable::learn(const Claim& claim, store::WriteBatch& out) {
   }
   if (mutated(Mutant::forgetClaims)) return true;
   WordWriter words;
-  out.put(std::string(kRows) + claim.partition, words.message(claim));
+  out.put(std::string(kClaimRows) + claim.partition, words.message(claim));
   return true;
 }
 

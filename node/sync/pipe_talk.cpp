@@ -57,7 +57,8 @@ Status PipeTalk::heedStatements() {
   if (cluster->changes() == statements_) return okStatus();
   statements_ = cluster->changes();
   WITAN_TRY(members, replica.membership());
-  if (members.standing(session_.peer()) == Standing::retiring && !acksDue(members, replica.device()).empty()) {
+  if (members.standing(session_.peer()) == replication::Standing::retiring &&
+      !acksDue(members, replica.device()).empty()) {
     // What it said up to here is acknowledged with the others; nothing more is taken from it.
     session_.close("retired", session_.peer() + " is being retired: witan device list");
   }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace replication;
 
-constexpr std::string_view kAgent = "agent";
+constexpr std::string_view kAgentRow = "agent";
 
 std::string writerOf(std::size_t device) { return writerName(std::string(1, static_cast<char>('a' + device)), 1); }
 
@@ -150,7 +150,8 @@ class WitanMerge final : public MergeRule {
     made.state = seen->has_value() ? (*seen)->state : AgentState{};
     change(made.state, what);
     const bool removal = what == MergeChange::isRemoved;
-    const Write row{Kind::agentState, std::string(kAgent), removal ? "" : encodeAgentState(made.state, self), removal};
+    const Write row{Kind::agentState, std::string(kAgentRow), removal ? "" : encodeAgentState(made.state, self),
+                    removal};
     auto dot = space.commit({&row, 1});
     WITAN_CHECK(dot.ok(), "a small commit is taken");
     made.dot = *dot;
@@ -172,7 +173,7 @@ class WitanMerge final : public MergeRule {
       if (host != write.dot.host) context.push_back({number(host), counter});
     const bool removal = write.change == MergeChange::isRemoved;
     const std::string body = removal ? "" : encodeAgentState(write.state, write.dot.host);
-    space.receive({Kind::agentState, kAgent, number(write.dot.host), write.dot.counter, removal, &context, body});
+    space.receive({Kind::agentState, kAgentRow, number(write.dot.host), write.dot.counter, removal, &context, body});
     return shelf.text();
   }
 
@@ -211,7 +212,7 @@ class WitanMerge final : public MergeRule {
  private:
   static std::string name(const Dot& dot) { return dot.host.substr(0, 1) + ":" + std::to_string(dot.counter); }
   static std::vector<Version> versions(Space& space) {
-    auto held = space.versions(Kind::agentState, kAgent);
+    auto held = space.versions(Kind::agentState, kAgentRow);
     WITAN_CHECK(held.ok(), "a space reads what it wrote");
     return *std::move(held);
   }

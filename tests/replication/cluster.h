@@ -225,4 +225,9 @@ inline void expectEqual(Device& a, Device& b) {
   }
 }
 
+// A change of one number.
+inline auto failures(std::uint64_t n) {
+  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
+}
+
 }  // namespace witan::replication::test

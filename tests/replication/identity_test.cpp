@@ -7,10 +7,6 @@
 namespace witan::replication::test {
 namespace {
 
-auto failures(std::uint64_t n) {
-  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
-}
-
 // Copies a disk: everything that is in `from`, and nothing else.
 void copyDisk(const store::MemoryStore& from, store::MemoryStore& to) {
   store::WriteBatch batch;

@@ -10,10 +10,6 @@ SessionOptions smallSegments() {
   return options;
 }
 
-auto failures(std::uint64_t n) {
-  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
-}
-
 void note(Device& device, const std::string& key, const std::string& text) {
   JournalBody body;
   body.type = "task";

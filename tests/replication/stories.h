@@ -7,7 +7,7 @@
 namespace witan::replication::test {
 
 // With so much beside it that a delta is shorter.
-inline auto failures(std::uint64_t n) {
+inline auto bulkyFailures(std::uint64_t n) {
   return [n](AgentState& state, const std::string& self) {
     state.consecutiveFailureCount = n;
     if (state.slots[0].version == 0) state.slots[0] = {"\"" + std::string(64, 'x') + "\"", 1, self};

@@ -9,12 +9,12 @@ namespace {
 TEST(SyncCorners, AResumeTokenOfAVoidAttemptIsNotKept) {
   for (std::size_t frames = 0; frames < 20; ++frames) {
     Device a("a"), b("b");
-    b.write("agent-1", failures(1));
+    b.write("agent-1", bulkyFailures(1));
     sync(a, b);
-    b.write("agent-1", failures(2));
-    b.write("agent-2", failures(1));
-    b.write("agent-3", failures(1));
-    a.write("agent-1", failures(3));
+    b.write("agent-1", bulkyFailures(2));
+    b.write("agent-2", bulkyFailures(1));
+    b.write("agent-3", bulkyFailures(1));
+    a.write("agent-1", bulkyFailures(3));
     Link(a, b, onePerSegment()).runUntilCut(frames);
     sync(a, b);
     EXPECT_EQ(a.antichain("agent-1").size(), 2u) << frames;
@@ -28,10 +28,10 @@ TEST(SyncCorners, AStableTombstoneGoesEvenBesideAnotherVersion) {
   admit(a, a);
   admit(a, b);
   sync(a, b);
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, b);
   remove(a, "agent-1");
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   for (int i = 0; i < 3; ++i) sync(a, b);
   stabilise(a);
   stabilise(b);
@@ -46,12 +46,12 @@ TEST(SyncCorners, AStableTombstoneGoesEvenBesideAnotherVersion) {
 // held then that is younger, and yet the walk has been past a:1.
 TEST(SyncCorners, AnOlderVersionArrivesAfterAYoungerOneWasPassedOnAndSuperseded) {
   Device a("a"), b("b"), c("c"), d("d"), e("e"), f("f");
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, f);
   sync(f, b);
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   sync(a, b);
-  a.write("agent-2", failures(3));
+  a.write("agent-2", bulkyFailures(3));
   cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
   ASSERT_TRUE(e.antichain("agent-1").empty());
 
@@ -60,7 +60,7 @@ TEST(SyncCorners, AnOlderVersionArrivesAfterAYoungerOneWasPassedOnAndSuperseded)
   sync(c, e);
   live.run();
   ASSERT_EQ(d.antichain("agent-2").size(), 1u);
-  c.write("agent-2", failures(4));
+  c.write("agent-2", bulkyFailures(4));
   sync(c, f);
   live.run();
   EXPECT_EQ(d.antichain("agent-1").size(), 1u);
@@ -76,7 +76,7 @@ TEST(SyncCorners, PartOfACommitArrivesAfterTheRestWasPassedOn) {
   ASSERT_TRUE(a.replica().commit(DatabaseName::agents, "main", both).ok());
   sync(a, f);
   sync(f, b);
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   sync(a, b);
   cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
   ASSERT_TRUE(e.antichain("agent-1").empty());
@@ -101,13 +101,13 @@ TEST(SyncCorners, AnAckDoesNotCountBeforeTheStatementsOfItsDevice) {
     for (Device* device : {&a, &b, &s}) admit(a, *device);
     sync(a, b);
     sync(a, s);
-    b.write("agent-1", failures(1));
+    b.write("agent-1", bulkyFailures(1));
     sync(b, s);
     admit(s, n);
     sync(s, n);
     ASSERT_EQ(n.antichain("agent-1").size(), 1u);
     sync(a, b);
-    a.write("agent-1", failures(2));
+    a.write("agent-1", bulkyFailures(2));
     sync(a, b);
     sync(a, s);
     Link(s, b, onePerSegment()).runUntilCut(frames);

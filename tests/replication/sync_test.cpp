@@ -4,10 +4,6 @@
 namespace witan::replication::test {
 namespace {
 
-auto failures(std::uint64_t n) {
-  return [n](AgentState& state, const std::string&) { state.consecutiveFailureCount = n; };
-}
-
 TEST(Sync, TwoDevicesHeal) {
   Device a("a"), b("b");
   a.write("agent-1", failures(3));

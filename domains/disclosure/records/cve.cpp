@@ -15,7 +15,7 @@ bool isCveId(std::string_view text) {
 
 namespace {
 
-Status readAffected(const JsonPlace& cna, Advisory& out) {
+Status readCveAffected(const JsonPlace& cna, Advisory& out) {
   WITAN_TRY(affected, cna.elements("affected"));
   for (const JsonPlace& item : affected) {
     WITAN_TRY(vendor, item.text("vendor"));
@@ -33,7 +33,7 @@ Status readAffected(const JsonPlace& cna, Advisory& out) {
   return okStatus();
 }
 
-Status readReferences(const JsonPlace& cna, Advisory& out) {
+Status readCveReferences(const JsonPlace& cna, Advisory& out) {
   WITAN_TRY(references, cna.elements("references"));
   bool linked = false;
   for (const JsonPlace& reference : references) {
@@ -122,12 +122,12 @@ Result<Advisory> readCve(const json::value& value, Time asOf) {
   if (cna.isNull()) return cna.error("is missing");
   WITAN_DO(readDates(metadata, cna, asOf, out));
   out.cves.push_back(id);
-  WITAN_DO(readAffected(cna, out));
+  WITAN_DO(readCveAffected(cna, out));
   if (out.orgs.empty() && !out.withdrawn) {
     WITAN_TRY(affected, cna.member("affected"));
     return affected.error("is missing or empty");
   }
-  WITAN_DO(readReferences(cna, out));
+  WITAN_DO(readCveReferences(cna, out));
   WITAN_DO(readSeverity(cna, out));
   WITAN_DO(readPeople(metadata, cna, out));
   if (out.orgs.empty()) out.orgs.push_back("CVE Program");

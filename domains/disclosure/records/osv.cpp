@@ -14,7 +14,7 @@ std::string orgOf(const std::string& ecosystem, const std::string& name) {
   return std::string(clip(ecosystem.empty() ? org : ecosystem + "/" + org, kNameMax));
 }
 
-Status readAffected(const JsonPlace& record, Advisory& out) {
+Status readOsvAffected(const JsonPlace& record, Advisory& out) {
   WITAN_TRY(affected, record.elements("affected"));
   for (const JsonPlace& item : affected) {
     WITAN_TRY(package, item.member("package"));
@@ -37,7 +37,7 @@ Status readAffected(const JsonPlace& record, Advisory& out) {
 }
 
 // A reference of type FIX is where the fix is; REPORT, else ADVISORY, where it was reported.
-Status readReferences(const JsonPlace& record, Advisory& out) {
+Status readOsvReferences(const JsonPlace& record, Advisory& out) {
   WITAN_TRY(references, record.elements("references"));
   std::string advisory;
   bool linked = false;
@@ -89,8 +89,8 @@ Result<Advisory> readOsv(const json::value& value, Time asOf) {
     WITAN_TRY(text, alias.text());
     if (isCveId(text)) addOnce(out.cves, text);
   }
-  WITAN_DO(readAffected(record, out));
-  WITAN_DO(readReferences(record, out));
+  WITAN_DO(readOsvAffected(record, out));
+  WITAN_DO(readOsvReferences(record, out));
   WITAN_TRY(severities, record.elements("severity"));
   for (const JsonPlace& severity : severities) {
     WITAN_TRY(score, severity.requiredText("score"));

@@ -46,12 +46,12 @@ bool agree(std::initializer_list<Device*> devices) {
 // a:1 was superseded by b:1 at a; d gets a:2 and nothing else before a is lost with b. c still has a:1.
 bool aSessionBreaksAndTheSenderIsLost() {
   Device a("a"), b("b"), c("c"), d("d");
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, c);
   sync(a, b);
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   sync(a, b);
-  a.write("agent-2", failures(3));
+  a.write("agent-2", bulkyFailures(3));
   cutOnce(a, d, [&] { return !d.antichain("agent-2").empty(); });
   sync(c, d);
   return agree({&c, &d}) && d.antichain("agent-1").size() == 1;
@@ -60,18 +60,18 @@ bool aSessionBreaksAndTheSenderIsLost() {
 // c passes a:2 on, supersedes it, and gets the older a:1 only then.
 bool anOlderVersionArrivesLater() {
   Device a("a"), b("b"), c("c"), d("d"), e("e"), f("f");
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, f);
   sync(f, b);
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   sync(a, b);
-  a.write("agent-2", failures(3));
+  a.write("agent-2", bulkyFailures(3));
   cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
   Link live(c, d);
   live.run();
   sync(c, e);
   live.run();
-  c.write("agent-2", failures(4));
+  c.write("agent-2", bulkyFailures(4));
   sync(c, f);
   live.run();
   return agree({&c, &d}) && d.antichain("agent-1").size() == 1;
@@ -80,15 +80,15 @@ bool anOlderVersionArrivesLater() {
 // The same, but the session breaks in between, and what to resume from lies above a:1.
 bool anOlderVersionArrivesBeforeTheWalkIsResumed() {
   Device a("a"), b("b"), c("c"), d("d"), e("e"), f("f");
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, f);
   sync(f, b);
-  b.write("agent-1", failures(2));
+  b.write("agent-1", bulkyFailures(2));
   sync(a, b);
-  a.write("agent-2", failures(3));
+  a.write("agent-2", bulkyFailures(3));
   cutOnce(a, e, [&] { return !e.antichain("agent-2").empty(); });
   sync(c, e);
-  c.write("agent-3", failures(4));
+  c.write("agent-3", bulkyFailures(4));
   cutOnce(c, d, [&] { return !d.antichain("agent-2").empty(); });
   sync(c, f);
   sync(c, d);
@@ -99,15 +99,15 @@ bool anOlderVersionArrivesBeforeTheWalkIsResumed() {
 bool aLateFrameBringsWhatWasSuperseded() {
   Device a("a"), b("b"), c("c");
   for (Device* device : {&a, &b, &c}) admit(a, *device);
-  a.write("agent-0", failures(1));
+  a.write("agent-0", bulkyFailures(1));
   sync(a, b);
   sync(a, c);
   Link late(a, b);
   late.run();
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   late.say(1 << 20);
   sync(a, c);
-  c.write("agent-1", failures(2));
+  c.write("agent-1", bulkyFailures(2));
   for (int i = 0; i < 2; ++i) {
     sync(a, c);
     sync(b, c);
@@ -121,10 +121,10 @@ bool aLateFrameBringsWhatWasSuperseded() {
 bool aContextIsNeededElsewhere() {
   Device a("a"), c("c"), d("d");
   for (Device* device : {&a, &c, &d}) admit(a, *device);
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, c);
   sync(a, d);
-  c.write("agent-1", failures(2));
+  c.write("agent-1", bulkyFailures(2));
   stabilise(c);
   sync(c, d);
   return agree({&c, &d}) && d.antichain("agent-1").size() == 1;
@@ -132,7 +132,7 @@ bool aContextIsNeededElsewhere() {
 
 bool manySegments() {
   Device a("a"), b("b");
-  for (const char* agent : {"agent-1", "agent-2", "agent-3"}) a.write(agent, failures(1));
+  for (const char* agent : {"agent-1", "agent-2", "agent-3"}) a.write(agent, bulkyFailures(1));
   sync(a, b, onePerSegment());
   return agree({&a, &b});
 }
@@ -140,10 +140,10 @@ bool manySegments() {
 // a has overwritten the base of b's delta.
 bool aDeltaHasNoBase() {
   Device a("a"), b("b");
-  b.write("agent-1", failures(1));
+  b.write("agent-1", bulkyFailures(1));
   sync(a, b);
-  b.write("agent-1", failures(2));
-  a.write("agent-1", failures(3));
+  b.write("agent-1", bulkyFailures(2));
+  a.write("agent-1", bulkyFailures(3));
   sync(a, b);
   return agree({&a, &b});
 }
@@ -151,12 +151,12 @@ bool aDeltaHasNoBase() {
 bool aSessionBreaksBeforeTheRetry() {
   for (std::size_t frames = 0; frames < 20; ++frames) {
     Device a("a"), b("b");
-    b.write("agent-1", failures(1));
+    b.write("agent-1", bulkyFailures(1));
     sync(a, b);
-    b.write("agent-1", failures(2));
-    b.write("agent-2", failures(1));
-    b.write("agent-3", failures(1));
-    a.write("agent-1", failures(3));
+    b.write("agent-1", bulkyFailures(2));
+    b.write("agent-2", bulkyFailures(1));
+    b.write("agent-3", bulkyFailures(1));
+    a.write("agent-1", bulkyFailures(3));
     Link(a, b, onePerSegment()).runUntilCut(frames);
     sync(a, b);
     if (!agree({&a, &b})) return false;
@@ -167,7 +167,7 @@ bool aSessionBreaksBeforeTheRetry() {
 bool aDeletionReachesEverybody() {
   Device a("a"), b("b");
   for (Device* device : {&a, &b}) admit(a, *device);
-  a.write("agent-1", failures(1));
+  a.write("agent-1", bulkyFailures(1));
   sync(a, b);
   remove(a, "agent-1");
   stabilise(a);
@@ -182,12 +182,12 @@ bool anAckComesBeforeItsStatements() {
     for (Device* device : {&a, &b, &s}) admit(a, *device);
     sync(a, b);
     sync(a, s);
-    b.write("agent-1", failures(1));
+    b.write("agent-1", bulkyFailures(1));
     sync(b, s);
     admit(s, n);
     sync(s, n);
     sync(a, b);
-    a.write("agent-1", failures(2));
+    a.write("agent-1", bulkyFailures(2));
     sync(a, b);
     sync(a, s);
     Link(s, b, onePerSegment()).runUntilCut(frames);
