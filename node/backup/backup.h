@@ -3,7 +3,7 @@
 //
 //   journal/ agents/ ledgers/          as snapshots of one moment saw them, each a store of its own
 //   format replica.json cluster.json roster witan.toml policy.toml
-//   device.key admin.key cluster.key secrets.witan          with keys
+//   device.key device.key.previous admin.key cluster.key secrets.witan          with keys
 //
 // Not in it: the high-water record (a restored device is another writer), control tokens, and invitations, which must
 // not come back to life. What is written is readable to its owner alone.
@@ -23,7 +23,8 @@ namespace witan::node {
 inline constexpr const char* kBackupStores[] = {"journal", "agents", "ledgers"};
 inline constexpr const char* kBackupSettings[] = {"format", "replica.json", "cluster.json",
                                                   "roster", "witan.toml",   "policy.toml"};
-inline constexpr const char* kBackupKeys[] = {"device.key", "admin.key", "cluster.key", "secrets.witan"};
+inline constexpr const char* kBackupKeys[] = {"device.key", "device.key.previous", "admin.key", "cluster.key",
+                                              "secrets.witan"};
 
 struct BackupOrder {
   std::filesystem::path dir, to;

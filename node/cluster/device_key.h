@@ -46,8 +46,8 @@ Result<SigningKey> createKey(const std::filesystem::path& dir, KeyName name);
 Result<SigningKey> readKey(const std::filesystem::path& dir, KeyName name);
 bool hasKey(const std::filesystem::path& dir, KeyName name);
 // The next key takes the place of the present one, durably, and that becomes the previous one: where the roster that
-// names the new key could not be written, it shows whose key this is. Takes no room on the disk. Errors: readKey's;
-// ioFailed, and nothing has changed.
+// names the new key could not be written, it shows whose key this is. Takes no room where there are hard links.
+// Errors: readKey's; ioFailed, and nothing has changed.
 Status promoteNextKey(const std::filesystem::path& dir);
 void forgetPreviousKey(const std::filesystem::path& dir);
 // What the next key signs, to show that its owner has it.

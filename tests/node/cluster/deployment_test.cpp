@@ -22,6 +22,7 @@ using testing::Finished;
 using ::testing::HasSubstr;
 using testing::Node;
 using ::testing::Not;
+using testing::runWitan;
 using testing::Scratch;
 using testing::until;
 
@@ -288,6 +289,10 @@ TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
   EXPECT_FALSE(exists("device.key.next"));
   second.kill();
   EXPECT_EQ(second.run({"doctor"}).exitCode, 0) << second.run({"doctor"}).out;
+  EXPECT_EQ(second.run({"backup", "--with-keys", "--to", scratch / "copy"}).exitCode, 0);
+  const Finished restored = runWitan({"restore", "--from", scratch / "copy", "--dir", scratch / "restored"});
+  EXPECT_EQ(restored.exitCode, 0) << restored.err;
+  EXPECT_THAT(runWitan({"doctor", "--dir", scratch / "restored"}).out, HasSubstr("they are those of this device"));
 
   ASSERT_TRUE(second.up()) << second.log();
   ASSERT_TRUE(until([&] { return second.connectedTo(1); })) << second.log();
