@@ -55,6 +55,22 @@ struct PeerDeskTest : ::testing::Test {
     return other.downs.empty() ? "" : other.downs.front().reason;
   }
 
+  // The one link with the other end; and when it ends, every address is dialled again.
+  void expectThatItStaysAndComesBack() {
+    const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
+      if (other.up.size() != 1) return false;
+      const auto stats = other.network->stats(other.up.begin()->first);
+      return stats && stats->framesIn >= frames;
+    };
+    other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
+    const std::size_t links = connected.size();
+    other.until([&] { return lasts(12); }, "that it goes on");
+    EXPECT_EQ(connected.size(), links);
+    EXPECT_LE(links, 3u);
+    other.network->drop(other.up.begin()->first);
+    other.until([&] { return connected.size() > links; }, "another link");
+  }
+
   const std::int64_t deadAfterMs, joinMs;
   const testing::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
@@ -106,20 +122,8 @@ TEST_F(PeerDeskTest, ALinkStaysWhereADeviceHasTwoAddresses) {
   next.find(deviceOf('b').device)->addresses = {*other.network->listen("127.0.0.1:0"),
                                                 *other.network->listen("127.0.0.1:0")};
   ASSERT_TRUE(book.publish(next, admin).ok());
-  const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
-    if (other.up.size() != 1) return false;
-    const auto stats = other.network->stats(other.up.begin()->first);
-    return stats && stats->framesIn >= frames;
-  };
   desk.rosterPublished();
-  other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
-  const std::size_t links = connected.size();
-  other.until([&] { return lasts(12); }, "that it goes on");
-  EXPECT_EQ(connected.size(), links);
-  EXPECT_LE(links, 3u);
-  // When it ends, every address is dialled again.
-  other.network->drop(other.up.begin()->first);
-  other.until([&] { return connected.size() > links; }, "another link");
+  expectThatItStaysAndComesBack();
 }
 
 // The same where both are configured, and the roster has none.
@@ -140,19 +144,7 @@ TEST_F(PeerDeskTest, ALinkStaysWhereTwoAddressesOfADeviceAreConfigured) {
                      .wall = [] { return kNow; },
                      .steadyMs = [] { return net::Loop::nowMs(); }});
   dialling.dialAll();
-  const auto lasts = [&](std::uint64_t frames) {  // four heartbeats a second
-    if (other.up.size() != 1) return false;
-    const auto stats = other.network->stats(other.up.begin()->first);
-    return stats && stats->framesIn >= frames;
-  };
-  other.until([&] { return lasts(8); }, "a link that lasts some heartbeats");
-  const std::size_t links = connected.size();
-  other.until([&] { return lasts(12); }, "that it goes on");
-  EXPECT_EQ(connected.size(), links);
-  EXPECT_LE(links, 3u);
-  // When it ends, every address is dialled again.
-  other.network->drop(other.up.begin()->first);
-  other.until([&] { return connected.size() > links; }, "another link");
+  expectThatItStaysAndComesBack();
 }
 
 // The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
