@@ -15,7 +15,7 @@ using Context = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
 
 constexpr std::size_t kMost = (std::size_t{1} << 31) - 64;  // EVP counts in int
 
-Context newContext() {
+Context newCipherContext() {
   Context context(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
   WITAN_CHECK(context != nullptr, "there is memory for a cipher context");
   return context;
@@ -39,7 +39,7 @@ bool feed(Update update, const Context& context, std::uint8_t* into, int& count,
 std::string aesGcmSeal(std::string_view key, std::string_view nonce, std::string_view associated,
                        std::string_view plain) {
   checkSizes(key, nonce, associated, plain);
-  const Context context = newContext();
+  const Context context = newCipherContext();
   std::string out(plain.size() + kCipherTagBytes, '\0');
   auto* into = reinterpret_cast<std::uint8_t*>(out.data());
   int count = 0, last = 0;
@@ -58,7 +58,7 @@ std::optional<Secret> aesGcmOpen(std::string_view key, std::string_view nonce, s
   if (sealed.size() < kCipherTagBytes) return std::nullopt;
   const std::string_view cipher = sealed.substr(0, sealed.size() - kCipherTagBytes);
   std::string tag(sealed.substr(cipher.size()));
-  const Context context = newContext();
+  const Context context = newCipherContext();
   Secret plain(cipher.size());
   std::uint8_t none = 0;
   std::uint8_t* into = cipher.empty() ? &none : plain.bytes().data();

@@ -1,5 +1,5 @@
 // Deliberately broken variants of the cores, to show that the tests and the simulator notice. Compiled in only where
-// WITAN_MUTANTS is defined (the program witan-mutants, the libraries of the mutant tests); everywhere else mutated() is
+// WITAN_MUTANTS is defined (the program witan-sim, the libraries of the mutant tests); everywhere else mutated() is
 // a constant false and costs nothing. At most one is active, for the whole process.
 //
 // What each one breaks stands at the place that asks for it, and in sim/mutants.cpp with the checker that must notice.

@@ -13,8 +13,8 @@
 
 #include "bench/workload.h"
 #include "domains/registry.h"
-#include "kernel/ledger.h"
-#include "kernel/ledger_verify.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "store/group_commit.h"
 #include "store/rocks_store.h"
 

@@ -14,10 +14,10 @@
 
 #include "bench/bench_tools.h"
 #include "domains/registry.h"
-#include "node/daemon/etcd_gateway.h"
-#include "node/node_dir.h"
-#include "node/replica/make_request.h"
-#include "node/replica_dir.h"
+#include "node/data_dir/node_dir.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/etcd/etcd_gateway.h"
+#include "replica/make_request.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Joint admissibility in memory: epochs a second of N agents that each write a key of their own.
 // One core. An epoch is all of it: observations, proposals, both passes, execution, the classes; not the log's text.
 #include "bench/bench_tools.h"
-#include "kernel/joint/run.h"
+#include "coordination/run.h"
 
 namespace {
 

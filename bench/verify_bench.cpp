@@ -5,8 +5,8 @@
 // Times are processor time of the one thread; the store is the in-memory one, so that no disk is measured.
 #include "bench/workload.h"
 #include "domains/registry.h"
-#include "kernel/ledger.h"
-#include "kernel/ledger_verify.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "store/memory_store.h"
 
 int main(int argc, char** argv) {

@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "kernel/mutator.h"
+#include "kernel/record/verdict.h"
 #include "kernel/touched.h"
-#include "kernel/verdict.h"
 #include "kernel/view.h"
 
 namespace witan::kernel {

@@ -15,8 +15,8 @@
 #include "base/seams.h"
 #include "base/sha256.h"
 #include "base/time.h"
+#include "kernel/record/verdict.h"
 #include "kernel/signature.h"
-#include "kernel/verdict.h"
 #include "kernel/view.h"
 
 namespace witan {

@@ -1,5 +1,5 @@
 // The classes of an invariant against roles, in both readings of the paper, for any kind of footprint: masks of a
-// compiled domain's fields (kernel/lint.cpp) or sets of an ontology's (ontology/classes.cpp). Pure.
+// compiled domain's fields (kernel/lint.cpp) or sets of an ontology's (lab/ontology/classes.cpp). Pure.
 #pragma once
 
 #include <algorithm>

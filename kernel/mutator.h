@@ -14,7 +14,7 @@
 
 #include "base/json_codec.h"
 #include "kernel/field.h"
-#include "kernel/verdict.h"
+#include "kernel/record/verdict.h"
 #include "kernel/view.h"
 
 namespace witan::kernel {

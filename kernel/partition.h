@@ -24,10 +24,10 @@
 #include <vector>
 
 #include "kernel/domain_module.h"
-#include "kernel/entry.h"
 #include "kernel/epoch.h"
-#include "kernel/log_batch.h"
-#include "kernel/merkle.h"
+#include "kernel/record/entry.h"
+#include "kernel/record/log_batch.h"
+#include "kernel/record/merkle.h"
 #include "kernel/run_bindings.h"
 #include "store/store.h"
 
@@ -43,7 +43,7 @@ class EntrySource {
 struct PartitionOptions {
   // A pending proposal older than this is rejected by the system counselor (F17); 0: never.
   std::int64_t pendingTtlMicros = 0;
-  // Remember what changed since the last snapshot (kernel/snapshot.h).
+  // Remember what changed since the last snapshot (kernel/ledger/snapshot.h).
   bool snapshots = false;
 };
 
@@ -162,7 +162,7 @@ class Partition {
   Time latest() const { return latest_; }
   void checkInvariants() const;
 
-  // ---- snapshots (kernel/snapshot.h) ----
+  // ---- snapshots (kernel/ledger/snapshot.h) ----
   // What changed since the last one. `batches` of the log are committed; `newBatches` are the first sequence numbers of
   // those since the last snapshot. Requires: options.snapshots, no open batch.
   void stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches, store::WriteBatch& out);

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "kernel/domain_module.h"
-#include "kernel/entry.h"
+#include "kernel/record/entry.h"
 
 namespace witan::kernel {
 

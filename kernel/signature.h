@@ -7,7 +7,7 @@
 
 #include "base/sha256.h"
 #include "kernel/field.h"
-#include "kernel/verdict.h"
+#include "kernel/record/verdict.h"
 
 namespace witan::kernel {
 

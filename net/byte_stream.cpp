@@ -1,23 +1,20 @@
 #include "net/byte_stream.h"
+#include "net/loop_impl.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <map>
 
 #include "base/bytes.h"
 
 namespace witan::net {
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 class PlainStream final : public ByteStream {
  public:

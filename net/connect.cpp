@@ -3,18 +3,16 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <cstring>
 
+#include "net/loop_impl.h"
 #include "net/socket_options.h"
 
 namespace witan::net {
 namespace {
 
 using asio::ip::tcp;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // nullopt: a Unix socket.
 std::optional<tcp::endpoint> remoteOf(const Socket& socket) {

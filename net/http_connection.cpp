@@ -1,16 +1,14 @@
 #include "net/http_connection.h"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "base/json.h"
 #include "net/connect.h"
+#include "net/loop_impl.h"
 
 namespace witan::net {
 namespace {
 
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::int64_t kLingerMs = 2'000;
 constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::int64_t kHeaderGraceMs = 500;  // after that, a connection whose header is not whole counts as idle

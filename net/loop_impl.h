@@ -1,12 +1,14 @@
 // The Asio side of a Loop, for the units of net/ only.
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <list>
 #include <map>
@@ -16,6 +18,9 @@
 namespace witan::net {
 
 namespace asio = boost::asio;
+
+// Awaits an operation; its error comes as the first of the tuple.
+inline constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 struct Loop::Impl {
   asio::io_context io{1};

@@ -21,7 +21,7 @@ Status activateMutant(std::string_view name) {
   activeMutant = *mutant;
   return okStatus();
 #else
-  return Error{ErrorCode::unavailable, "this program has no broken variants", "use witan-mutants"};
+  return Error{ErrorCode::unavailable, "this program has no broken variants", "use witan-sim"};
 #endif
 }
 

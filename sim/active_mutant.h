@@ -1,4 +1,5 @@
-// Which broken variant of the cores (base/mutant.h) this process runs. Only the program witan-mutants has any.
+// Which broken variant of the cores (base/mutant.h) this process runs. Compiled into the program witan-sim; the tests
+// of sim/ have none.
 #pragma once
 
 #include <string_view>

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "kernel/entry.h"
-#include "node/replica/messages.h"
+#include "kernel/record/entry.h"
+#include "replica/messages.h"
 
 namespace witan::sim {
 

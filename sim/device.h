@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/seams.h"
-#include "node/replica/replica.h"
+#include "replica/replica.h"
 #include "sim/agenda.h"
 #include "sim/options.h"
 #include "store/crashable_store.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/quote.h"
-#include "kernel/ledger_verify.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "replication/statement.h"
 #include "sim/event_info.h"
 #include "sim/plan_budget.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/quote.h"
-#include "node/replica/messages.h"
+#include "replica/messages.h"
 
 namespace witan::sim {
 

@@ -1,5 +1,5 @@
 // The ledgers at the end of a run: their rows, their rules, their epochs, and what clients were told of them.
-#include "kernel/ledger_verify.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"

@@ -1,4 +1,4 @@
-# The program witan-mutants: witan with the broken variants of base/mutant.h, for `witan sim mutants`.
+# The program witan-sim: the simulator, with the broken variants of base/mutant.h compiled in for `witan sim mutants`.
 #
 # Only the files that ask for a variant are compiled twice. Their second objects stand before the rooms' archives on
 # the linker's line, so it never takes the first ones from there; if it did, it would report every symbol as defined
@@ -12,16 +12,16 @@ set(WITAN_HOOKED_replication
 set(WITAN_HOOKED_kernel
   kernel/partition.cpp
   kernel/partition_fold.cpp)
-set(WITAN_HOOKED_node_replica
-  node/replica/etcd_engine.cpp
-  node/replica/ledger_watch.cpp
-  node/replica/log_chain.cpp
-  node/replica/outbox.cpp
-  node/replica/owner_table.cpp
-  node/replica/partition_host.cpp
-  node/replica/replica.cpp
-  node/replica/replica_follow.cpp
-  node/replica/replica_route.cpp)
+set(WITAN_HOOKED_replica
+  replica/etcd_engine.cpp
+  replica/ledger_watch.cpp
+  replica/log_chain.cpp
+  replica/outbox.cpp
+  replica/owner_table.cpp
+  replica/partition_host.cpp
+  replica/replica.cpp
+  replica/replica_follow.cpp
+  replica/replica_route.cpp)
 set(WITAN_HOOKED_agents
   agents/episode/context.cpp
   agents/episode/episode.cpp
@@ -43,16 +43,19 @@ set(WITAN_HOOKED_domains
 set(WITAN_HOOKED_sim
   sim/active_mutant.cpp)
 
-# Object libraries witan_<room>_hooked: whoever links one links the room too.
-foreach(room replication kernel node_replica saga agents domains sim)
-  list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE hooked)
-  set_source_files_properties(${hooked} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  add_library(witan_${room}_hooked OBJECT ${hooked})
-  target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
-  target_link_libraries(witan_${room}_hooked PUBLIC witan_${room})
+foreach(room replication kernel replica saga agents domains sim)
+  list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)
+  set_source_files_properties(${WITAN_HOOKED_${room}} PROPERTIES UNITY_GROUP ${room}_hooked)
 endforeach()
 
-add_executable(witan-mutants node/main.cpp)
-target_link_libraries(witan-mutants PRIVATE
-  witan_replication_hooked witan_kernel_hooked witan_node_replica_hooked witan_saga_hooked witan_agents_hooked
-  witan_domains_hooked witan_sim_hooked witan_node)
+# Object libraries witan_<room>_hooked: whoever links one links the room too.
+function(witan_hooked_rooms)
+  foreach(room replication kernel replica saga agents domains sim)
+    add_library(witan_${room}_hooked OBJECT ${WITAN_HOOKED_${room}})
+    target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
+    target_link_libraries(witan_${room}_hooked PUBLIC witan_${room})
+    target_precompile_headers(witan_${room}_hooked REUSE_FROM witan_prelude)
+    target_compile_options(witan_${room}_hooked PRIVATE -fpch-preprocess)
+    witan_unity(witan_${room}_hooked)
+  endforeach()
+endfunction()

@@ -15,7 +15,7 @@
 
 namespace witan::sim {
 
-// Where partitions get their owners from (kernel rooms: node/replica/).
+// Where partitions get their owners from (kernel rooms: replica/).
 WITAN_ENUM(Engine, embedded, etcd)
 // What lies under the devices' stores: the twin in memory, or RocksDB over a file system in memory.
 WITAN_ENUM(StoreKind, memory, rocksdb)

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string_view>
 
-#include "node/replica/replica_agents.h"
+#include "replica/replica_agents.h"
 
 namespace witan::sim {
 

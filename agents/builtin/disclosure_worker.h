@@ -1,6 +1,6 @@
 // DisclosureWorker: what the built-in agents of the four roles of the domain disclosure have in common. Each works on
 // one vulnerability at a time and sees of it what people entered, what the others said, and through "disclosure.next"
-// what its role's rules make of its role's slice (node/replica/ledger_looks.h): no agent sees another role's.
+// what its role's rules make of its role's slice (replica/ledger_looks.h): no agent sees another role's.
 //
 // Entries of the journal about vulnerability V of portfolio P stand under "disclosure/P/V/":
 //   case    of type "disclosure.case", entered by people and bridges: {"portfolio", "v", "orgs"} and what is known from

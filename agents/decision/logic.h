@@ -1,7 +1,7 @@
 // The two things that the decision logic is written over: numbers and truth values, and what can be done with them.
 //
 // The functions of this folder are templates over a logic L. `RunTime`, here, computes; `Symbolic`
-// (agents/proof/symbolic.h) builds the formula of the very same source for Z3. So what is proven is what runs. Rules
+// (lab/proof/symbolic.h) builds the formula of the very same source for Z3. So what is proven is what runs. Rules
 // for such functions: no `if` on an L::Bool (use L::ite), no arithmetic but L::plus, L::minus and L::divided, no short
 // circuit that matters.
 #pragma once

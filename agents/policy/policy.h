@@ -1,8 +1,8 @@
 // Policy: what the agents of a cluster may do, with which models, and what of their data may cross which boundary
 // (seed 003 sections 0.7 and 9; Pi of seed 004). Nothing that is not written in it is allowed.
 //
-// Not a domain's policy (node/policy_file.h), which holds the constants of that domain's rules. A plain value; the same
-// names stand in TOML (agents/policy/policy_reader.h, docs/examples/agents-policy.toml), with '-' before a capital
+// Not a domain's policy (program/policy_file.h), which holds the constants of that domain's rules. A plain value; the
+// same names stand in TOML (agents/policy/policy_reader.h, docs/examples/agents-policy.toml), with '-' before a capital
 // letter ("require-human"), and in JSON, as which it travels in a signed document (replication/signed_document.h).
 #pragma once
 

@@ -1,7 +1,7 @@
 // SecureStore: the secrets of one device (API keys, tokens) in one encrypted file. They are in no journal, agent store,
 // log, trace or replicated record; what others know of a secret is its name (secretRefId).
 //
-// Sans-I/O: bytes of a file in, bytes of a file out; the caller keeps them (node/commands/secret_command.cpp). Values
+// Sans-I/O: bytes of a file in, bytes of a file out; the caller keeps them (cli/commands/secret_command.cpp). Values
 // are wiped when they go; names are encrypted in the file, and not secret in memory. Belongs to one thread at a time.
 //
 // The file, version 1, numbers little-endian:

@@ -24,12 +24,12 @@ std::string misfit(const Timeline& s, const Member& v) {
   const std::string& g = *v.get<GroupOf>();
   const Time at = *v.get<DiscAt>();
   const auto group = s.row<kGroups>(g);
-  if (!group || !group->has<GroupPlannedAt>()) return "group " + quoted(g) + " has no planned time";
+  if (!group || !group->has<GroupPlannedAt>()) return "group " + clipped(g) + " has no planned time";
   if (at < *group->get<GroupPlannedAt>())
-    return "group " + quoted(g) + " is planned for " + formatTime(*group->get<GroupPlannedAt>());
+    return "group " + clipped(g) + " is planned for " + formatTime(*group->get<GroupPlannedAt>());
   for (const Member& m : s.matching<kVulns, ByGroup>(g))
     if (m.slot() != v.slot() && !isCompatible(m, at))
-      return "member " + quoted(m.key()) + " of group " + quoted(g) + " is neither disclosed nor embargoed and ready";
+      return "member " + clipped(m.key()) + " of group " + clipped(g) + " is neither disclosed nor embargoed and ready";
   return {};
 }
 
@@ -37,7 +37,7 @@ Verdict judgeDisclosure(const Timeline& s, const Member& v) {
   if (!v.has<DiscAt>() || !v.has<GroupOf>()) return Verdict::pass();
   const std::string why = misfit(s, v);
   if (why.empty() || s.waived(DisclosureTimelineConsistency::id, v.key())) return Verdict::pass();
-  const std::string what = "disclosure of " + quoted(v.key()) + ": " + why;
+  const std::string what = "disclosure of " + clipped(v.key()) + ": " + why;
   if (isBy(v.get<PubKnownAt>(), *v.get<DiscAt>())) return Verdict::escalate(what + ", but it has leaked");
   return Verdict::reject(what);
 }
@@ -69,7 +69,7 @@ std::optional<Verdict> DisclosureTimelineConsistency::checkTouched(
 Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const RowView<EmbargoEnforcement, table>& v) {
   const bool any = v.has<EmbargoStartAt>() || v.has<EmbargoBaseDays>() || v.has<EmbargoExtensionDays>();
   if (!any && !v.has<EmbargoDeadline>()) return Verdict::pass();
-  const auto of = [&](const std::string& what) { return what + " of " + quoted(v.key()); };
+  const auto of = [&](const std::string& what) { return what + " of " + clipped(v.key()); };
   if (!v.has<EmbargoStartAt>() || !v.has<EmbargoBaseDays>() || !v.has<EmbargoExtensionDays>() ||
       !v.has<EmbargoDeadline>())
     return Verdict::reject(of("the embargo") + " is incomplete");
@@ -103,7 +103,7 @@ Verdict PatchBeforeDisclosure::checkRow(const View<PatchBeforeDisclosure>& s,
   if (releasedBy(v, at) || isBy(v.get<PubKnownAt>(), at) || isBy(v.get<EmbargoDeadline>(), at) ||
       s.waived(PatchBeforeDisclosure::id, v.key()))
     return Verdict::pass();
-  return Verdict::reject("no patch for " + quoted(v.key()) +
+  return Verdict::reject("no patch for " + clipped(v.key()) +
                          " was released, it is not publicly known, and no embargo has elapsed");
 }
 
@@ -113,16 +113,16 @@ Verdict CveAttributionConsistency::checkRow(const View<CveAttributionConsistency
                                             const RowView<CveAttributionConsistency, table>& v) {
   const auto &observed = v.get<CveObserved>(), &dedup = v.get<CveDedup>();
   if (observed && dedup && *observed != *dedup)
-    return Verdict::escalate(quoted(*observed) + " was assigned to " + quoted(v.key()) +
-                             ", which deduplication knows as " + quoted(*dedup));
+    return Verdict::escalate(clipped(*observed) + " was assigned to " + clipped(v.key()) +
+                             ", which deduplication knows as " + clipped(*dedup));
   if (dedup && v.has<CveRequestedAt>())
-    return Verdict::reject("a new CVE id is requested for " + quoted(v.key()) + ", which has " + quoted(*dedup));
+    return Verdict::reject("a new CVE id is requested for " + clipped(v.key()) + ", which has " + clipped(*dedup));
   if (!v.has<DiscAt>()) return Verdict::pass();
   const Cell<std::string> none;
   const auto& due = dedup ? dedup : isBy(v.get<CveObservedAt>(), *v.get<DiscAt>()) ? observed : none;
   if (v.get<DiscCve>() == due) return Verdict::pass();
-  return Verdict::reject("the disclosure of " + quoted(v.key()) + " names " +
-                         quoted(v.get<DiscCve>().value_or("no CVE id")) + ", not " + quoted(due.value_or("none")));
+  return Verdict::reject("the disclosure of " + clipped(v.key()) + " names " +
+                         clipped(v.get<DiscCve>().value_or("no CVE id")) + ", not " + clipped(due.value_or("none")));
 }
 
 // ---- DISCLOSURE_COMPLETENESS
@@ -148,10 +148,11 @@ Verdict judgeHashes(const Records& s, const Record& v, Time at) {
     if (const std::string& hash = c.get<CommitLog>()->hash; isResolvedBy(s, hash, at)) resolved.push_back(hash);
   for (const std::string& hash : resolved)
     if (std::find(cited.begin(), cited.end(), hash) == cited.end())
-      return Verdict::reject("the disclosure of " + quoted(v.key()) + " does not cite the resolved commitment " + hash);
+      return Verdict::reject("the disclosure of " + clipped(v.key()) + " does not cite the resolved commitment " +
+                             hash);
   for (const std::string& hash : cited)
     if (std::find(resolved.begin(), resolved.end(), hash) == resolved.end())
-      return Verdict::reject("the disclosure of " + quoted(v.key()) + " cites " + quoted(hash) +
+      return Verdict::reject("the disclosure of " + clipped(v.key()) + " cites " + clipped(hash) +
                              ", which is no resolved commitment of it");
   return Verdict::pass();
 }
@@ -160,7 +161,7 @@ Verdict judgeRecord(const Records& s, const Record& v) {
   if (!v.has<DiscAt>()) return Verdict::pass();
   const Time at = *v.get<DiscAt>();
   const auto reject = [&](std::string_view why) {
-    return Verdict::reject("the disclosure of " + quoted(v.key()) + " " + std::string(why));
+    return Verdict::reject("the disclosure of " + clipped(v.key()) + " " + std::string(why));
   };
   if (releasedBy(v, at)) {
     if (!isStated(v.get<DiscPatchLink>())) return reject("does not link the released patch");

@@ -29,8 +29,8 @@ Verdict judgeReport(const View<MaintainerRateLimit>& s, const LimitedReport& r) 
         at && *at <= end && *at > Time{end.micros - rate.W * kMicrosPerDay})
       ++held;
   if (held <= rate.N) return Verdict::pass();
-  return Verdict::reject(std::to_string(held) + " reports to maintainer " + quoted(*r.get<ReportMaintainer>()) +
-                         " of " + quoted(*r.get<ReportOrg>()) + " in " + std::to_string(rate.W) + " days, at most " +
+  return Verdict::reject(std::to_string(held) + " reports to maintainer " + clipped(*r.get<ReportMaintainer>()) +
+                         " of " + clipped(*r.get<ReportOrg>()) + " in " + std::to_string(rate.W) + " days, at most " +
                          std::to_string(rate.N) + " are allowed");
 }
 
@@ -66,9 +66,9 @@ using Fact = RowView<CommitmentRegistryConsistency, TablePointer>;
 Verdict judgeCommitment(const Registry& s, const Fact<kCommits>& row) {
   const Commitment& c = *row.get<CommitLog>();
   if (!isHash256(c.hash))
-    return Verdict::reject("commitment \"" + quoted(c.hash) + "\" is not 64 lower-case hex digits");
+    return Verdict::reject("commitment \"" + clipped(c.hash) + "\" is not 64 lower-case hex digits");
   if (!commitmentHashNamed(c.alg))
-    return Verdict::reject("commitment " + c.hash + ": \"" + quoted(c.alg) + "\" is neither SHA-256 nor SHA3-256");
+    return Verdict::reject("commitment " + c.hash + ": \"" + clipped(c.alg) + "\" is neither SHA-256 nor SHA3-256");
   if (s.matching<kCommits, ByCommitHash>(c.hash).front().slot() != row.slot())
     return Verdict::reject("commitment " + c.hash + " is published already");
   return Verdict::pass();
@@ -77,7 +77,7 @@ Verdict judgeCommitment(const Registry& s, const Fact<kCommits>& row) {
 Verdict judgeResolution(const Registry& s, const Fact<kResolves>& row) {
   const Resolution& r = *row.get<ResolveLog>();
   const auto committed = s.matching<kCommits, ByCommitHash>(r.hash);
-  if (committed.empty()) return Verdict::reject("no commitment " + quoted(r.hash) + " was published");
+  if (committed.empty()) return Verdict::reject("no commitment " + clipped(r.hash) + " was published");
   if (s.matching<kResolves, ByResolveHash>(r.hash).front().slot() != row.slot())
     return Verdict::reject("commitment " + r.hash + " is resolved already");
   if (!opens(r.hash, committed.front().get<CommitLog>()->alg, r.nonce, r.digest))
@@ -125,8 +125,8 @@ bool has(const Texts& texts, const std::string& text) {
 Verdict judgeRecipient(const Confined& s, const RowView<ReceivingOrgConfinement, kReports>& r) {
   if (!r.has<ReportVuln>() || !r.has<ReportOrg>()) return Verdict::pass();  // VULN_REF_INTEGRITY's
   if (has(orgsOf(s, *r.get<ReportVuln>()), *r.get<ReportOrg>())) return Verdict::pass();
-  return Verdict::reject("report " + quoted(r.key()) + " went to " + quoted(*r.get<ReportOrg>()) +
-                         ", no recipient of " + quoted(*r.get<ReportVuln>()));
+  return Verdict::reject("report " + clipped(r.key()) + " went to " + clipped(*r.get<ReportOrg>()) +
+                         ", no recipient of " + clipped(*r.get<ReportVuln>()));
 }
 
 Verdict judgeMentions(const Confined& s, const RowView<ReceivingOrgConfinement, kVulns>& v) {
@@ -136,7 +136,7 @@ Verdict judgeMentions(const Confined& s, const RowView<ReceivingOrgConfinement, 
     if (x == v.key()) continue;
     const Texts& theirs = orgsOf(s, x);
     if (std::none_of(theirs.begin(), theirs.end(), [&](const std::string& org) { return has(own, org); }))
-      return Verdict::reject("the material of " + quoted(v.key()) + " mentions " + quoted(x) +
+      return Verdict::reject("the material of " + clipped(v.key()) + " mentions " + clipped(x) +
                              ", which no organisation shares with it");
   }
   return Verdict::pass();
@@ -172,7 +172,8 @@ bool isLive(const Attributed& v) { return v.get<VulnPhase>() != Phase::WITHDRAWN
 template <class Bound>
 Verdict judgeId(const View<CveAttributionUniqueness>& s, const std::string& cve, const Bound& bound) {
   if (bound.size() < 2 || s.waived(CveAttributionUniqueness::id, cve)) return Verdict::pass();
-  const std::string both = quoted(cve) + " is bound to " + quoted(bound[0].key()) + " and to " + quoted(bound[1].key());
+  const std::string both =
+      clipped(cve) + " is bound to " + clipped(bound[0].key()) + " and to " + clipped(bound[1].key());
   for (const Attributed& v : bound)
     if (v.get<CveObserved>() != cve) return Verdict::reject(both + ": merge them instead");
   return Verdict::escalate(both + " by external observations: the numbering authority must fix it");

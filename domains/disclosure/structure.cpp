@@ -16,21 +16,21 @@ bool isKnown(const View<RefIntegrity>& s, std::string_view v) {
 
 Verdict judgeVuln(const RefRow<kVulns>& row) {
   if (row.has<VulnPhase>()) return Verdict::pass();
-  return Verdict::reject("vulnerability " + quoted(row.key()) + " is unknown");
+  return Verdict::reject("vulnerability " + clipped(row.key()) + " is unknown");
 }
 
 Verdict judgeReport(const View<RefIntegrity>& s, const RefRow<kReports>& row) {
   if (!row.has<ReportVuln>() || !row.has<ReportOrg>() || !row.has<ReportMaintainer>() || !row.has<ReportSubmittedAt>())
-    return Verdict::reject("report " + quoted(row.key()) + " is incomplete");
+    return Verdict::reject("report " + clipped(row.key()) + " is incomplete");
   if (isKnown(s, *row.get<ReportVuln>())) return Verdict::pass();
-  return Verdict::reject("report " + quoted(row.key()) + " is about the unknown vulnerability " +
-                         quoted(*row.get<ReportVuln>()));
+  return Verdict::reject("report " + clipped(row.key()) + " is about the unknown vulnerability " +
+                         clipped(*row.get<ReportVuln>()));
 }
 
 Verdict judgeCommitment(const View<RefIntegrity>& s, const RefRow<kCommits>& row) {
   const Commitment& c = *row.get<CommitLog>();
   if (isKnown(s, c.vuln)) return Verdict::pass();
-  return Verdict::reject("commitment " + quoted(c.hash) + " is about the unknown vulnerability " + quoted(c.vuln));
+  return Verdict::reject("commitment " + clipped(c.hash) + " is about the unknown vulnerability " + clipped(c.vuln));
 }
 
 bool isEdge(Phase from, Phase to, bool publiclyKnown) {
@@ -76,7 +76,7 @@ std::optional<Verdict> RefIntegrity::checkTouched(const View<RefIntegrity>& s,
 
 Verdict PhasePath::checkRow(const View<PhasePath>&, const RowView<PhasePath, table>& row) {
   const auto reject = [&](const std::string& why) {
-    return Verdict::reject("vulnerability " + quoted(row.key()) + ": " + why);
+    return Verdict::reject("vulnerability " + clipped(row.key()) + ": " + why);
   };
   if (!row.has<VulnPhase>() && !row.has<PhaseLog>()) return Verdict::pass();  // VULN_REF_INTEGRITY's
   if (!row.has<VulnPhase>() || !row.has<PhaseLog>() || row.get<PhaseLog>()->empty())

@@ -10,7 +10,7 @@
 namespace witan::domains::disclosure {
 
 // What people wrote is quoted only in part: a message must stay one line.
-inline std::string quoted(std::string_view text) { return std::string(clip(text, 80)); }
+inline std::string clipped(std::string_view text) { return std::string(clip(text, 80)); }
 
 // Known, and no later than `by`.
 inline bool isBy(const Cell<Time>& fact, Time by) { return fact && *fact <= by; }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/mutant.h"
-#include "kernel/joint/admissibility.h"
-#include "kernel/joint/setup_names.h"
+#include "coordination/admissibility.h"
+#include "coordination/setup_names.h"
 
 namespace witan::domains::joint {
 
@@ -18,7 +18,7 @@ void sortUnique(std::vector<T>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// The input in the numbers of kernel/joint.
+// The input in the numbers of coordination.
 class Numbered {
  public:
   explicit Numbered(const EpochInput& input) {
@@ -76,7 +76,7 @@ class Numbered {
   std::unordered_map<std::string, std::uint32_t> authorities_;
 };
 
-// FQ28, as kernel/joint/terminal.h has it.
+// FQ28, as coordination/terminal.h has it.
 bool orphaned(const Numbered& numbered, const EpochInput& input) {
   struct Holders {
     bool any = false, active = false;

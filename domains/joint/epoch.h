@@ -1,4 +1,4 @@
-// One epoch of a commons, adjudicated: from the domain's words to kernel/joint and back. Pure; used by CloseEpoch.
+// One epoch of a commons, adjudicated: from the domain's words to coordination and back. Pure; used by CloseEpoch.
 #pragma once
 
 #include <optional>

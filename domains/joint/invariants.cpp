@@ -1,7 +1,7 @@
 #include "domains/joint/invariants.h"
 
 #include "base/mutant.h"
-#include "kernel/joint/audit_judge.h"
+#include "coordination/audit_judge.h"
 
 namespace witan::domains::joint {
 

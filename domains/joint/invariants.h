@@ -1,5 +1,5 @@
 // Joint: the invariants. The second is the auditor: it recomputes the last closed epoch from what the state remembers
-// of it, with the auditors' own reading of the rules (kernel/joint/audit_judge.h), so that a kernel that arbitrates
+// of it, with the auditors' own reading of the rules (coordination/audit_judge.h), so that a kernel that arbitrates
 // cannot commit.
 #pragma once
 

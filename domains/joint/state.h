@@ -1,6 +1,6 @@
 // Joint: the second architecture (seed 001) as what a partition holds. The entity is a commons: a flat world, the
 // authorities over it, and the agents that share it. Agents propose into the open epoch, one proposal each; closing the
-// epoch adjudicates all of them at once by kernel/joint/admissibility.h. Proposals and epochs are entries of the
+// epoch adjudicates all of them at once by coordination/admissibility.h. Proposals and epochs are entries of the
 // ledger.
 //
 // Unlike the vectors of `witan coordinate` the world holds texts, its keys are those of `init`, and an epoch stays open
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "coordination/strategy.h"
 #include "kernel/domain.h"
-#include "kernel/joint/strategy.h"
 
 namespace witan::domains::joint {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
-#include "kernel/verdict.h"
+#include "kernel/record/verdict.h"
 
 namespace witan::domains::moderation {
 

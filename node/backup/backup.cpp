@@ -4,9 +4,9 @@
 
 #include "base/json_codec.h"
 #include "node/cluster/device_key.h"
-#include "node/data_format.h"
-#include "node/durable_file.h"
-#include "node/replica_identity.h"
+#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_identity.h"
+#include "program/durable_file.h"
 #include "store/copy.h"
 #include "store/rocks_store.h"
 
@@ -30,7 +30,7 @@ Status makeFolder(const fs::path& path) {
   return okStatus();
 }
 
-Status copyStore(const BackupPart& part, const fs::path& to, const std::function<bool()>& goOn) {
+Status copyStore(const StoreSnapshot& part, const fs::path& to, const std::function<bool()>& goOn) {
   {
     WITAN_TRY(target, store::openRocksStore(to / part.store, kCopy));
     WITAN_TRY(rows, store::copyAll(*part.snapshot, *target, goOn));
@@ -53,7 +53,7 @@ Status copyFiles(const BackupOrder& order) {
   return okStatus();
 }
 
-Result<BackupManifest> write(const BackupOrder& order, const std::vector<BackupPart>& parts,
+Result<BackupManifest> write(const BackupOrder& order, const std::vector<StoreSnapshot>& parts,
                              const std::function<bool()>& goOn) {
   BackupManifest manifest;
   WITAN_TRY(format, readDataFormat(order.dir));
@@ -66,7 +66,7 @@ Result<BackupManifest> write(const BackupOrder& order, const std::vector<BackupP
   manifest.at = order.at;
   manifest.keys = order.keys;
   WITAN_DO(makeFolder(order.to));
-  for (const BackupPart& part : parts) WITAN_DO(copyStore(part, order.to, goOn));
+  for (const StoreSnapshot& part : parts) WITAN_DO(copyStore(part, order.to, goOn));
   WITAN_DO(copyFiles(order));
   WITAN_TRY(files, listFiles(order.to));
   manifest.files = std::move(files);
@@ -94,7 +94,7 @@ Status checkTarget(const BackupOrder& order) {
   return okStatus();
 }
 
-Result<BackupManifest> writeBackup(const BackupOrder& order, const std::vector<BackupPart>& parts,
+Result<BackupManifest> writeBackup(const BackupOrder& order, const std::vector<StoreSnapshot>& parts,
                                    const std::function<bool()>& goOn) {
   WITAN_DO(checkTarget(order));
   auto manifest = write(order, parts, goOn);
@@ -112,7 +112,7 @@ Result<BackupManifest> backupOffline(const BackupOrder& order) {
   WITAN_TRY(identity, readReplicaIdentity(order.dir));
   (void)identity;
   std::vector<std::unique_ptr<store::Store>> stores;
-  std::vector<BackupPart> parts;  // goes before the stores
+  std::vector<StoreSnapshot> parts;  // goes before the stores
   for (const char* name : kBackupStores) {
     std::error_code ec;
     if (!fs::exists(order.dir / name, ec)) continue;  // a device without ledgers

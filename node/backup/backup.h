@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "node/backup/manifest.h"
-#include "store/store.h"
+#include "node/data_dir/store_snapshot.h"
 
 namespace witan::node {
 
@@ -32,18 +32,13 @@ struct BackupOrder {
   Time at;
 };
 
-struct BackupPart {
-  std::string store;  // one of kBackupStores
-  std::unique_ptr<store::Snapshot> snapshot;
-};
-
 // Whether a backup may go there: the absolute path of a folder that does not exist or is empty, outside of the data
 // directory.
 Status checkTarget(const BackupOrder& order);
 
 // Any thread. On an error, what was begun is removed. `goOn` is asked now and then; no gives it up (unavailable).
 // Errors: checkTarget; of reading and writing.
-Result<BackupManifest> writeBackup(const BackupOrder& order, const std::vector<BackupPart>& parts,
+Result<BackupManifest> writeBackup(const BackupOrder& order, const std::vector<StoreSnapshot>& parts,
                                    const std::function<bool()>& goOn = {});
 
 // Of a directory that nobody has open. Errors: conflict if somebody has.

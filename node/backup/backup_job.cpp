@@ -2,7 +2,7 @@
 
 namespace witan::node {
 
-BackupJob::BackupJob(net::Loop& loop, BackupOrder order, std::vector<BackupPart> parts, Done done)
+BackupJob::BackupJob(net::Loop& loop, BackupOrder order, std::vector<StoreSnapshot> parts, Done done)
     : done_(std::move(done)) {
   shared_->job = this;
   thread_ = std::thread([&loop, order = std::move(order), parts = std::move(parts), shared = shared_]() mutable {

@@ -18,7 +18,7 @@ namespace witan::node {
 class BackupJob {
  public:
   using Done = std::function<void(Result<BackupManifest>)>;
-  BackupJob(net::Loop& loop, BackupOrder order, std::vector<BackupPart> parts, Done done);
+  BackupJob(net::Loop& loop, BackupOrder order, std::vector<StoreSnapshot> parts, Done done);
   ~BackupJob();
   BackupJob(const BackupJob&) = delete;
   bool finished() const { return finished_; }

@@ -28,7 +28,7 @@ struct BackupFile {
 
 struct BackupManifest {
   std::uint64_t format = kBackupFormat;
-  std::uint64_t dataFormat = 1;  // node/data_format.h
+  std::uint64_t dataFormat = 1;  // node/data_dir/data_format.h
   std::string program;           // version of Witan that wrote it
   std::string cluster, device, name;
   Time at;

@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "base/sha256.h"
-#include "node/data_format.h"
-#include "node/durable_file.h"
+#include "node/data_dir/data_format.h"
+#include "program/durable_file.h"
 
 namespace witan::node {
 

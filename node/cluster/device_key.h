@@ -20,6 +20,7 @@ namespace witan::node {
 inline constexpr std::uint32_t kMaxClusterPartitions = 256;  // of each domain
 
 // The first 128 bits of SHA-256 over the key, in hex.
+inline constexpr std::size_t kDeviceIdDigits = 32;
 std::string deviceIdOf(const PublicKey& key);
 std::string clusterIdOf(const PublicKey& adminKey);
 

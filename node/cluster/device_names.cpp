@@ -1,10 +1,11 @@
 #include "node/cluster/device_names.h"
 
+#include "node/cluster/device_key.h"
+
 namespace witan::node {
 
 namespace {
 
-constexpr std::size_t kIdDigits = 32;  // deviceIdOf
 constexpr std::size_t kShortDigits = 8;
 constexpr std::size_t kTagDigits = 8;  // replication/writer.h
 
@@ -22,14 +23,14 @@ std::string DeviceNames::in(std::string_view text) const {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t digits = hexDigitsAt(text, at);
-    const auto known = digits == kIdDigits ? names_.find(text.substr(at, digits)) : names_.end();
+    const auto known = digits == kDeviceIdDigits ? names_.find(text.substr(at, digits)) : names_.end();
     if (known == names_.end()) {
       const std::size_t length = digits == 0 ? 1 : digits;
       out += text.substr(at, length), at += length;
       continue;
     }
     out += known->second + " (" + std::string(text.substr(at, kShortDigits));
-    at += kIdDigits;
+    at += kDeviceIdDigits;
     if (at < text.size() && text[at] == '@' && hexDigitsAt(text, at + 1) == kTagDigits)
       out += text.substr(at, 1 + kTagDigits), at += 1 + kTagDigits;
     out += ")";

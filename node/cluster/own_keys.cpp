@@ -2,8 +2,8 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "node/durable_file.h"
-#include "node/replica_identity.h"
+#include "node/data_dir/replica_identity.h"
+#include "program/durable_file.h"
 
 namespace witan::node {
 

@@ -9,7 +9,7 @@
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "node/cluster/device_key.h"
-#include "node/output.h"
+#include "program/output.h"
 #include "replication/signed_document.h"
 #include "replication/writer.h"
 
@@ -18,7 +18,7 @@ namespace witan::node {
 namespace {
 
 constexpr std::string_view kDocumentName = "roster";
-constexpr std::size_t kShownIdDigits = 8, kIdDigits = 32;
+constexpr std::size_t kShownIdDigits = 8;
 constexpr std::size_t kMaxKeys = 16;
 constexpr std::size_t kMaxReasonBytes = 1024;
 
@@ -125,7 +125,7 @@ Status checkDeviceName(std::string_view name) {
   if (forTerminal(name) != name || name.find_first_of("\n\t") != std::string_view::npos)
     return invalid("the name " + inQuotes(name) + " has controls", "give one of letters, digits and signs");
   const bool hex = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  if (hex && (name.size() == kShownIdDigits || name.size() == kIdDigits))
+  if (hex && (name.size() == kShownIdDigits || name.size() == kDeviceIdDigits))
     return invalid("the name " + inQuotes(name) + " could be the id of a device", "give another name");
   return okStatus();
 }

@@ -1,6 +1,6 @@
 #include "node/cluster/roster_book.h"
 
-#include "node/durable_file.h"
+#include "program/durable_file.h"
 #include "replication/records.h"
 
 namespace witan::node {

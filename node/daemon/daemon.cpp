@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "base/seams.h"
-#include "node/agents_policy_file.h"
-#include "node/replica/membership_duties.h"
-#include "node/replica/replica_agents.h"
+#include "node/daemon/agents_policy_file.h"
+#include "replica/membership_duties.h"
+#include "replica/replica_agents.h"
 
 namespace witan::node {
 

@@ -1,5 +1,6 @@
-// Daemon: one node of a cluster at work: its data directory (node/node_dir.h), its links (node/daemon/peer_desk.h), its
-// agents, and the clock. It feeds the Replica what happens and carries out what the Replica says; it decides nothing.
+// Daemon: one node of a cluster at work: its data directory (node/data_dir/node_dir.h), its links
+// (node/peers/peer_desk.h), its agents, and the clock. It feeds the Replica what happens and carries out what the
+// Replica says; it decides nothing.
 //
 //   Daemon::open(loop, log, dir, config)    takes the directory
 //   start()                                 listens, dials, works; touch() after anything that others did to it
@@ -21,15 +22,15 @@
 #include "net/loop.h"
 #include "node/backup/backup_job.h"
 #include "node/cluster/device_key.h"
-#include "node/daemon/daemon_config.h"
-#include "node/daemon/etcd_gateway.h"
-#include "node/daemon/ledger_feed.h"
-#include "node/daemon/ledger_readers.h"
-#include "node/daemon/peer_desk.h"
-#include "node/node_dir.h"
+#include "node/config/daemon_config.h"
+#include "node/data_dir/node_dir.h"
+#include "node/etcd/etcd_gateway.h"
+#include "node/ledgers/ledger_feed.h"
+#include "node/ledgers/ledger_readers.h"
+#include "node/peers/peer_desk.h"
 #include "node/slices/slice_server.h"
 #include "node/slices/slice_store.h"
-#include "node/trace/tracer.h"
+#include "node/telemetry/tracer.h"
 
 namespace witan::node {
 

@@ -4,14 +4,14 @@
 #include "agents/registry.h"
 #include "agents/wake/host_choice.h"
 #include "domains/registry.h"
-#include "node/agents_policy_file.h"
 #include "node/cluster/own_keys.h"
+#include "node/daemon/agents_policy_file.h"
 #include "node/daemon/daemon.h"
-#include "node/embargo_key.h"
-#include "node/replica/ledger_looks.h"
-#include "node/replica/replica_agents.h"
-#include "node/replica_dir.h"
-#include "node/replica_identity.h"
+#include "node/daemon/embargo_key.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/data_dir/replica_identity.h"
+#include "replica/ledger_looks.h"
+#include "replica/replica_agents.h"
 
 namespace witan::node {
 

@@ -1,7 +1,7 @@
 #include "node/ledgers/ledger_reader.h"
 
 #include "base/json.h"
-#include "kernel/log_batch.h"
+#include "kernel/record/log_batch.h"
 
 namespace witan::node {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/entry.h"
-#include "kernel/ledger.h"
-#include "kernel/merkle.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/record/entry.h"
+#include "kernel/record/merkle.h"
 
 namespace witan::node {
 

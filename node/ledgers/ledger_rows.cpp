@@ -7,7 +7,7 @@
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "node/cluster/device_key.h"
-#include "node/replica_dir.h"
+#include "node/data_dir/replica_dir.h"
 
 namespace witan::node {
 

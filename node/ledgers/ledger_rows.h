@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "node/daemon/ledger_feed.h"
-#include "node/node_dir.h"
+#include "node/data_dir/node_dir.h"
+#include "node/ledgers/ledger_feed.h"
 
 namespace witan::node {
 

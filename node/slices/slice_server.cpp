@@ -1,7 +1,7 @@
 #include "node/slices/slice_server.h"
 
-#include "node/daemon/ledger_feed.h"
-#include "node/replica/shown.h"
+#include "node/ledgers/ledger_feed.h"
+#include "replica/shown.h"
 
 namespace witan::node {
 

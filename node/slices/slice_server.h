@@ -15,7 +15,7 @@
 
 #include "node/cluster/messages.h"
 #include "node/cluster/roster.h"
-#include "node/replica/replica.h"
+#include "replica/replica.h"
 
 namespace witan::node {
 

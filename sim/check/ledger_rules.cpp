@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "kernel/merkle.h"
+#include "kernel/record/merkle.h"
 #include "sim/check/domain_rules.h"
 
 namespace witan::sim {

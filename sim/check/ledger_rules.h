@@ -9,7 +9,7 @@
 //   lemma A.47: nothing but commits changes a state (its digest); lemma A.65: at most one proposal waits;
 //   finding F3: a run acts by one plan, that of the first entry which names it;
 //   docs/ledger-format.md, section 6: canonical bytes, beginnings, times, digests.
-// kernel/ledger_verify.h holds a store's rows and checkpoints against the same rules.
+// kernel/ledger/ledger_verify.h holds a store's rows and checkpoints against the same rules.
 //
 // Pure; the module outlives it. Not thread-safe.
 #pragma once
@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "kernel/domain_module.h"
-#include "kernel/replay.h"
+#include "kernel/ledger/replay.h"
 #include "sim/check/operation.h"
 
 namespace witan::sim {

@@ -2,7 +2,7 @@
 
 #include "base/bytes.h"
 #include "kernel/domain_module.h"
-#include "kernel/log_batch.h"
+#include "kernel/record/log_batch.h"
 
 namespace witan::sim {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernel/entry.h"
 #include "kernel/epoch.h"
+#include "kernel/record/entry.h"
 
 namespace witan::sim {
 
@@ -22,8 +22,8 @@ struct PartitionLog {
   std::map<std::string, std::string, std::less<>> beginnings;  // of entities: canonical JSON
 };
 
-// The values of a log (kernel/log_batch.h), in order. Errors: as readLogBatch; what a record is that can't be read; a
-// batch that is torn, or an entity that begins twice.
+// The values of a log (kernel/record/log_batch.h), in order. Errors: as readLogBatch; what a record is that can't be
+// read; a batch that is torn, or an entity that begins twice.
 Result<PartitionLog> readLog(std::span<const std::string> batches);
 
 // Was the proposal rejected because its run is bound to another plan (F3)?

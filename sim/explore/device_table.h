@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "node/replica/replica.h"
+#include "replica/replica.h"
 #include "sim/explore/interner.h"
 #include "store/memory_store.h"
 

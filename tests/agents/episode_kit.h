@@ -5,11 +5,11 @@
 
 #include <functional>
 
-#include "agents/conformance/laws.h"
-#include "agents/conformance/toy.h"
-#include "agents/conformance/toy_host.h"
 #include "agents/episode/episode.h"
 #include "agents/episode/replay.h"
+#include "lab/conformance/laws.h"
+#include "lab/conformance/toy.h"
+#include "lab/conformance/toy_host.h"
 
 namespace witan::agents::episode {
 

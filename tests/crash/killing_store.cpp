@@ -1,6 +1,6 @@
-// Stands in the program witan-killed for node/replica_store.cpp: the same stores on disk, but the process kills itself
-// with SIGKILL at one of their write steps, counted over all of them since it started. A step is a write() of
-// something, a sync() or a writeSynced().
+// Stands in the program witan-killed for node/data_dir/replica_store.cpp: the same stores on disk, but the process
+// kills itself with SIGKILL at one of their write steps, counted over all of them since it started. A step is a write()
+// of something, a sync() or a writeSynced().
 //   WITAN_KILL_STEP     which, from 1; none: never
 //   WITAN_KILL_MOMENT   before: the step has no effect any more; after: it has, and nobody hears of it
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "node/replica_store.h"
+#include "node/data_dir/replica_store.h"
 
 namespace witan::node {
 

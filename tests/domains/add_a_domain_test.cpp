@@ -8,10 +8,10 @@
 
 #include "kernel/history_check.h"
 #include "kernel/lint.h"
-#include "ontology/against.h"
-#include "ontology/ontology.h"
-#include "ontology/report.h"
-#include "ontology/review.h"
+#include "lab/ontology/against.h"
+#include "lab/ontology/ontology.h"
+#include "lab/ontology/report.h"
+#include "lab/ontology/review.h"
 #include "tests/domains/scenario_run.h"
 
 namespace witan::domains {

@@ -1,11 +1,11 @@
-// The joint architecture of a partition: epochs as entries decide as the runs of kernel/joint do, the order of arrival
+// The joint architecture of a partition: epochs as entries decide as the runs of coordination do, the order of arrival
 // is not seen, and the auditing invariant fires.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "kernel/joint/coordinate.h"
-#include "kernel/joint/vectors.h"
+#include "coordination/coordinate.h"
+#include "coordination/vectors.h"
 #include "tests/domains/scenario_run.h"
 
 namespace witan::domains::test {

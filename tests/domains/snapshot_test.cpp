@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "domains/registry.h"
-#include "kernel/ledger.h"
-#include "kernel/snapshot.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/snapshot.h"
 #include "store/memory_store.h"
 
 namespace witan::kernel {

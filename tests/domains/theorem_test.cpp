@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/domains/scenario.h"
-#include "tests/kernel/calculus_kernel.h"
 #include "tests/kernel/ledger_crash.h"
 #include "tests/kernel/state_checks.h"
 #include "tests/kernel/theorem_checks.h"
+#include "tests/lab/calculus_kernel.h"
 
 namespace witan::domains::test {
 namespace {

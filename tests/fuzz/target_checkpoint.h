@@ -1,7 +1,7 @@
 // Any bytes as a signed note, as the text of a checkpoint and as a verifier key. What is accepted has exactly one text.
 #pragma once
 
-#include "kernel/checkpoint.h"
+#include "kernel/record/checkpoint.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

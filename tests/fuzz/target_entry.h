@@ -2,7 +2,7 @@
 // canonical.
 #pragma once
 
-#include "kernel/entry.h"
+#include "kernel/record/entry.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

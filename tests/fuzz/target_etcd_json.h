@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "node/daemon/etcd_json.h"
+#include "node/etcd/etcd_json.h"
 
 namespace witan::fuzz {
 

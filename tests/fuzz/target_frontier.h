@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/check.h"
-#include "kernel/merkle.h"
+#include "kernel/record/merkle.h"
 
 namespace witan::fuzz {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/check.h"
-#include "kernel/joint/coordinate.h"
+#include "coordination/coordinate.h"
 
 namespace witan::fuzz {
 

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "kernel/entry.h"
-#include "kernel/log_batch.h"
-#include "kernel/merkle.h"
+#include "kernel/record/entry.h"
+#include "kernel/record/log_batch.h"
+#include "kernel/record/merkle.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

@@ -2,7 +2,7 @@
 // same module.
 #pragma once
 
-#include "node/policy_file.h"
+#include "program/policy_file.h"
 #include "tests/fuzz/domains.h"
 
 namespace witan::fuzz {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "node/cluster/tunnel_table.h"
+#include "node/relay/tunnel_table.h"
 
 namespace witan::fuzz {
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "domains/registry.h"
-#include "ontology/against.h"
-#include "ontology/ontology.h"
-#include "ontology/report.h"
-#include "ontology/review.h"
-#include "ontology/scaffold.h"
+#include "lab/ontology/against.h"
+#include "lab/ontology/ontology.h"
+#include "lab/ontology/report.h"
+#include "lab/ontology/review.h"
+#include "lab/ontology/scaffold.h"
 
 namespace witan::fuzz {
 

@@ -1,4 +1,4 @@
-#include "kernel/checkpoint.h"
+#include "kernel/record/checkpoint.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,14 +1,14 @@
-// The bytes of ledger records against Cap'n Proto itself: kernel/ledger.capnp compiled by its compiler, encoded and
-// canonicalised by its library (https://capnproto.org/encoding.html#canonicalization).
+// The bytes of ledger records against Cap'n Proto itself: kernel/record/ledger.capnp compiled by its compiler, encoded
+// and canonicalised by its library (https://capnproto.org/encoding.html#canonicalization).
 #include <capnp/message.h>
 #include <capnp/serialize.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/bytes.h"
-#include "kernel/entry.h"
 #include "kernel/epoch.h"
-#include "kernel/ledger.capnp.h"
+#include "kernel/record/entry.h"
+#include "kernel/record/ledger.capnp.h"
 #include "tests/same_layout.h"
 
 namespace witan::kernel {

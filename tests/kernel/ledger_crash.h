@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "kernel/ledger.h"
+#include "kernel/ledger/ledger.h"
 #include "store/memory_store.h"
 #include "tests/kernel/history.h"
 

@@ -1,13 +1,13 @@
 // LogBatch: the framing of the log. Every truncation is torn and keeps the complete records, every altered byte is
 // seen.
-#include "kernel/log_batch.h"
+#include "kernel/record/log_batch.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cstring>
 
-#include "kernel/merkle.h"
+#include "kernel/record/merkle.h"
 
 namespace witan::kernel {
 namespace {

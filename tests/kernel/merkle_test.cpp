@@ -1,4 +1,4 @@
-#include "kernel/merkle.h"
+#include "kernel/record/merkle.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

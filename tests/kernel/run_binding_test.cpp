@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "kernel/ledger.h"
-#include "kernel/ledger_verify.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "store/memory_store.h"
 #include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/seams.h"
+#include "cli/client/control_client.h"
 #include "kernel/domain_module.h"
-#include "node/control_client.h"
 #include "tests/long/book.h"
 
 namespace witan::node::testing {

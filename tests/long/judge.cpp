@@ -5,7 +5,7 @@
 
 #include "base/seams.h"
 #include "domains/registry.h"
-#include "node/node_dir.h"
+#include "node/data_dir/node_dir.h"
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"

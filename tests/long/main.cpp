@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <iostream>
 
-#include "node/daemon/control_tokens.h"
+#include "node/api/control_tokens.h"
 #include "tests/long/clients.h"
 #include "tests/long/judge.h"
 #include "tests/long/trouble.h"

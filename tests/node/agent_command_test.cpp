@@ -1,7 +1,7 @@
 // `witan agent` and `witan state show`: two devices' snapshots merge to what both see after a sync.
 #include <gmock/gmock.h>
 
-#include "node/commands/cli.h"
+#include "program/error_report.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

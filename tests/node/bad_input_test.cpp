@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "node/commands/cli.h"
-#include "node/feeds/event_line.h"
+#include "cli/events/event_line.h"
+#include "program/error_report.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 

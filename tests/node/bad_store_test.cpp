@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/ledger.h"
-#include "kernel/log_batch.h"
-#include "node/commands/cli.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/record/log_batch.h"
+#include "program/error_report.h"
 #include "store/rocks_store.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

@@ -1,5 +1,5 @@
 // The completion scripts: made from a command line declared here, and bash really completing the program's own.
-#include "node/commands/completion.h"
+#include "cli/commands/completion.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // `witan conformance decision` as people and scripts run it (the table, --only, --prove-it, --json, exit codes).
 #include <gtest/gtest.h>
 
-#include "agents/proof/theorem.h"
 #include "base/json.h"
+#include "lab/proof/theorem.h"
 #include "tests/node/program.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "kernel/joint/vectors.h"
+#include "coordination/vectors.h"
 #include "tests/node/program.h"
 
 namespace {

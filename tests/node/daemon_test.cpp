@@ -7,9 +7,9 @@
 
 #include "base/seams.h"
 #include "net/http_client.h"
-#include "node/cluster/new_node.h"
-#include "node/daemon/control_api.h"
-#include "node/replica/make_request.h"
+#include "node/api/control_api.h"
+#include "node/enrolment/new_node.h"
+#include "replica/make_request.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {

@@ -9,8 +9,8 @@
 
 #include "base/seams.h"
 #include "domains/disclosure/disclosure.h"
+#include "node/data_dir/node_dir.h"
 #include "node/ledgers/ledger_reader.h"
-#include "node/node_dir.h"
 #include "tests/node/node_process.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "base/sha256.h"
-#include "node/replica/embargo_seal.h"
+#include "replica/embargo_seal.h"
 #include "store/rocks_store.h"
 #include "tests/node/node_process.h"
 

@@ -1,11 +1,11 @@
 // `witan episode`: transcripts in a data directory, and the replay of one that was tampered with.
 #include <gmock/gmock.h>
 
-#include "agents/conformance/toy.h"
 #include "agents/episode/episode.h"
 #include "agents/registry.h"
-#include "node/commands/cli.h"
-#include "node/replica_dir.h"
+#include "lab/conformance/toy.h"
+#include "node/data_dir/replica_dir.h"
+#include "program/error_report.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

@@ -1,6 +1,6 @@
 // The gateway against real members of an etcd, and against what is none: TLS with certificates on both sides,
 // fail-over, sizes, and who must not be believed.
-#include "node/daemon/etcd_gateway.h"
+#include "node/etcd/etcd_gateway.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Golden texts of etcd 3.4.23's JSON gateway: what it takes and what it says, member by member.
-#include "node/daemon/etcd_json.h"
+#include "node/etcd/etcd_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "node/daemon/etcd_gateway.h"
+#include "node/etcd/etcd_gateway.h"
 #include "tests/fuzz/target_etcd_json.h"
 
 namespace witan::node {

@@ -1,5 +1,5 @@
-// Batches packed for etcd (node/daemon/etcd_value.h).
-#include "node/daemon/etcd_value.h"
+// Batches packed for etcd (node/etcd/etcd_value.h).
+#include "node/etcd/etcd_value.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "node/daemon/etcd_json.h"
+#include "node/etcd/etcd_json.h"
 
 namespace witan::node {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/seams.h"
-#include "node/commands/cli.h"
-#include "node/replica_dir.h"
+#include "node/data_dir/replica_dir.h"
+#include "program/error_report.h"
 #include "replication/notification.h"
 #include "replication/records.h"
 #include "tests/node/replica.h"

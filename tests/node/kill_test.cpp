@@ -12,7 +12,7 @@
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "kernel/partition.h"
-#include "node/store_dir.h"
+#include "node/data_dir/store_dir.h"
 #include "tests/node/program.h"
 
 namespace witan::node {

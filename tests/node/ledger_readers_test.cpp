@@ -1,6 +1,6 @@
-// Who reads from an owner whose copy is ahead of what etcd has confirmed: people (node/daemon/ledger_readers.h) and
+// Who reads from an owner whose copy is ahead of what etcd has confirmed: people (node/ledgers/ledger_readers.h) and
 // devices without ledgers (node/slices/slice_server.h).
-#include "node/daemon/ledger_readers.h"
+#include "node/ledgers/ledger_readers.h"
 
 #include <gmock/gmock.h>
 

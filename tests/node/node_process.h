@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "node/control_client.h"
+#include "cli/client/control_client.h"
 #include "tests/node/process.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

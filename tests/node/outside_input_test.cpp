@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include "kernel/joint/vectors.h"
-#include "node/commands/cli.h"
-#include "node/output.h"
+#include "coordination/vectors.h"
+#include "program/error_report.h"
+#include "program/output.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 

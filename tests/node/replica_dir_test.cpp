@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "node/commands/cli.h"
-#include "node/replica_dir.h"
-#include "node/writer_record.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/data_dir/writer_record.h"
+#include "program/error_report.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

@@ -192,7 +192,7 @@ TEST_F(SecretCommand, WithoutAnyKeyItSaysWhatToGive) {
   EXPECT_NE(run({"list"}, "", nullptr).err.find("give it: --key-file FILE"), std::string::npos);
 }
 
-// Refusals say why, quote no secret and change nothing.
+// ImportErrors say why, quote no secret and change nothing.
 TEST_F(SecretCommand, BadInputIsRefused) {
   ASSERT_EQ(run({"set", "a"}, kValue).exitCode, 0);
   const std::string before = readAll(store());

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "node/commands/cli.h"
+#include "program/error_report.h"
 #include "replication/agent_state_json.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"

@@ -4,9 +4,9 @@
 #include <cstdlib>
 
 #include "base/seams.h"
-#include "node/commands/cli.h"
-#include "node/replica_dir.h"
-#include "node/sync/sync_demo.h"
+#include "cli/sync/sync_demo.h"
+#include "node/data_dir/replica_dir.h"
+#include "program/error_report.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

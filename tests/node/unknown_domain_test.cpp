@@ -4,10 +4,10 @@
 
 #include "agents/registry.h"
 #include "base/json.h"
-#include "node/feeds/agent_feed.h"
-#include "node/node_dir.h"
-#include "node/replica/replica_agents.h"
-#include "node/replica_dir.h"
+#include "node/daemon/agent_feed.h"
+#include "node/data_dir/node_dir.h"
+#include "node/data_dir/replica_dir.h"
+#include "replica/replica_agents.h"
 #include "saga/saga_rows.h"
 #include "tests/node/scratch.h"
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "node/commands/cli.h"
+#include "program/error_report.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 

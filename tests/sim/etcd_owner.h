@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "domains/registry.h"
-#include "node/replica/make_request.h"
-#include "node/replica/replica.h"
-#include "node/replica/replica_agents.h"
+#include "replica/make_request.h"
+#include "replica/replica.h"
+#include "replica/replica_agents.h"
 #include "sim/etcd_model.h"
 #include "store/memory_store.h"
 

@@ -5,8 +5,8 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "node/replica/ledger_looks.h"
-#include "node/replica/shown.h"
+#include "replica/ledger_looks.h"
+#include "replica/shown.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/merkle.h"
+#include "kernel/record/merkle.h"
 #include "tests/sim/made_history.h"
 
 namespace witan::sim::test {

@@ -150,8 +150,8 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
     }
     if (header.starts_with("rocksdb/") && room->name != "store")
       findings.push_back(at(path, number) + "only store/ knows RocksDB");
-    if (header.starts_with("z3") && !path.starts_with("agents/proof/"))
-      findings.push_back(at(path, number) + "only agents/proof/ knows Z3");
+    if (header.starts_with("z3") && !path.starts_with("lab/proof/"))
+      findings.push_back(at(path, number) + "only lab/proof/ knows Z3");
     if (header.starts_with("serd/") && room->name != "ontology")
       findings.push_back(at(path, number) + "only ontology/ knows serd");
     if (header.starts_with("openssl/") && room->name != "base" && room->name != "net")

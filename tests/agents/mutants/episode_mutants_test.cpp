@@ -1,10 +1,10 @@
 // Broken variants of episodes (base/mutant.h), each noticed by the law that it breaks, on the toys.
 #include <gtest/gtest.h>
 
-#include "agents/conformance/laws.h"
 #include "agents/episode/context.h"
 #include "agents/episode/transcript.h"
 #include "base/mutant.h"
+#include "lab/conformance/laws.h"
 
 namespace witan::agents::conformance {
 namespace {

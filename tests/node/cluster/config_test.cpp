@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "node/daemon/control_api.h"
-#include "node/daemon/daemon_config.h"
-#include "node/daemon/etcd_gateway.h"
-#include "node/daemon/log.h"
+#include "node/api/control_api.h"
+#include "node/config/daemon_config.h"
+#include "node/etcd/etcd_gateway.h"
+#include "node/telemetry/log.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {

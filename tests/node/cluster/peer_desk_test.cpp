@@ -1,5 +1,5 @@
 // A desk and one other device on one loop: what the roster or an operator says while a link is coming up counts.
-#include "node/daemon/peer_desk.h"
+#include "node/peers/peer_desk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/tunnel_messages.h"
+#include "node/relay/tunnel_messages.h"
 #include "tests/net/device.h"
 #include "tests/net/proxy.h"
 #include "tests/node/scratch.h"

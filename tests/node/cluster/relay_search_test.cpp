@@ -1,5 +1,5 @@
 // Whom to ask for a way, and when.
-#include "node/cluster/relay_search.h"
+#include "node/relay/relay_search.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "node/cluster/cluster.capnp.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/enrolment_desk.h"
-#include "node/cluster/join_token.h"
+#include "node/enrolment/enrolment_desk.h"
+#include "node/enrolment/join_token.h"
 #include "tests/node/scratch.h"
 #include "tests/same_layout.h"
 

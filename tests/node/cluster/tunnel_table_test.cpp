@@ -1,12 +1,12 @@
 // Tunnels without sockets: three tables that hear each other's frames, and one that hears what no honest device sends.
-#include "node/cluster/tunnel_table.h"
+#include "node/relay/tunnel_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
 
-#include "node/cluster/tunnel.capnp.h"
+#include "node/relay/tunnel.capnp.h"
 #include "tests/same_layout.h"
 
 namespace witan::node {

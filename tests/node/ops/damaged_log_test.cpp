@@ -5,10 +5,10 @@
 #include <fstream>
 
 #include "base/json.h"
-#include "node/doctor/doctor.h"
-#include "node/node_dir.h"
-#include "node/replica/make_request.h"
-#include "node/replica_dir.h"
+#include "cli/doctor/doctor.h"
+#include "node/data_dir/node_dir.h"
+#include "node/data_dir/replica_dir.h"
+#include "replica/make_request.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <set>
 
-#include "node/doctor/doctor.h"
+#include "cli/doctor/doctor.h"
 #include "store/log_record.h"
 #include "tests/node/node_process.h"
 

@@ -4,9 +4,9 @@
 #include <zlib.h>
 
 #include "base/json_codec.h"
-#include "node/doctor/doctor.h"
-#include "node/doctor/support_bundle.h"
-#include "node/doctor/tar_gz.h"
+#include "cli/doctor/doctor.h"
+#include "cli/doctor/support_bundle.h"
+#include "cli/doctor/tar_gz.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "net/http_server.h"
-#include "node/trace/tracer.h"
+#include "node/telemetry/tracer.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {

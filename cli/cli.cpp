@@ -1,0 +1,76 @@
+#include "cli/cli.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "cli/commands/commands.h"
+#include "program/sibling.h"
+
+namespace witan::node {
+
+namespace {
+
+// Commands that another program of this build carries out.
+struct Sibling {
+  std::string_view noun, program;
+  const char* about;
+};
+constexpr std::array kSiblings{
+    Sibling{"sim", "witan-sim", "Break a simulated cluster on purpose: seeds, faults, checkers, replay (witan-sim)"},
+    Sibling{"conformance", "witan-lab", "Hold this build against a published statement, row by row (witan-lab)"},
+    Sibling{"ontology", "witan-lab", "Domain ontologies in Turtle: check, derive roles, scaffold (witan-lab)"},
+};
+
+const Sibling* siblingFor(int argc, char** argv) {
+  if (argc < 2) return nullptr;
+  const auto found =
+      std::find_if(kSiblings.begin(), kSiblings.end(), [&](const Sibling& s) { return s.noun == argv[1]; });
+  return found == kSiblings.end() ? nullptr : found;
+}
+
+}  // namespace
+
+int runCli(int argc, char** argv) {
+  if (const Sibling* sibling = siblingFor(argc, argv)) {
+    const int skipped = sibling->program == "witan-sim" ? 2 : 1;  // witan-sim has one noun, witan-lab several
+    return runSibling(std::string(sibling->program), {argv + skipped, argv + argc});
+  }
+  return runCommandLine(argc, argv);
+}
+
+int runCommandLine(int argc, char** argv) {
+  Command app("witan", "Witan: a local-first agent cluster");
+  app.versionFlag(std::string("witan ") + WITAN_VERSION);
+  app.requireCommand();
+  app.footer("Example: witan run --domain udt --events examples.jsonl\nMore: witan <command> --help");
+  int exitCode = kExitOk;
+  addInitCommands(app, exitCode);
+  addUpCommand(app, exitCode);
+  addStatusCommands(app, exitCode);
+  addBackupCommands(app, exitCode);
+  addDoctorCommands(app, exitCode);
+  addRunCommand(app, exitCode);
+  addLedgerCommand(app, exitCode);
+  addQueueCommand(app, exitCode);
+  addDomainCommand(app, exitCode);
+  addIdCommand(app, exitCode);
+  addAgentCommand(app, exitCode);
+  addEpisodeCommand(app, exitCode);
+  addStateCommand(app, exitCode);
+  addSagaCommand(app, exitCode);
+  addWakeCommand(app, exitCode);
+  addApprovalCommand(app, exitCode);
+  addReceiptCommand(app, exitCode);
+  addJournalCommand(app, exitCode);
+  addSyncCommand(app, exitCode);
+  addDeviceCommand(app, exitCode);
+  addPolicyCommand(app, exitCode);
+  addSecretCommand(app, exitCode);
+  addCoordinateCommand(app, exitCode);
+  addCompletionCommand(app, exitCode);
+  for (const Sibling& sibling : kSiblings) app.command(std::string(sibling.noun), sibling.about);
+  return parseAndReport(app, argc, argv, exitCode);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,276 @@
+// `witan agent run|feed|check`: agents at work on a data directory.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+#include <thread>
+
+#include "agents/registry.h"
+#include "base/seams.h"
+#include "cli/client/control_client.h"
+#include "cli/client/replica_verb.h"
+#include "cli/commands/agent_check.h"
+#include "cli/commands/commands.h"
+#include "cli/events/clinic_feed.h"
+#include "cli/events/portfolio_feed.h"
+#include "domains/registry.h"
+#include "node/daemon/agent_feed.h"
+#include "node/daemon/agents_policy_file.h"
+#include "node/daemon/embargo_key.h"
+#include "node/data_dir/node_dir.h"
+#include "program/option_checks.h"
+#include "program/output.h"
+#include "replica/ledger_looks.h"
+#include "replica/replica_agents.h"
+
+namespace witan::node {
+
+namespace {
+
+struct RunArguments : ReplicaArguments {
+  std::vector<std::string> agents;
+  std::string feed;
+  bool quiet = false;
+};
+
+volatile std::sig_atomic_t stopped = 0;
+
+// The wall clock of a run: the system's, or, while lines are fed, theirs. Waiting costs no time then.
+class RunClock {
+ public:
+  explicit RunClock(bool fed) : fed_(fed) {}
+  Now now() {
+    if (!fed_) {
+      const Time wall = SystemClock().now();
+      return {wall, wall.micros / 1000};
+    }
+    return {wall_, wall_.micros / 1000};
+  }
+  void moveTo(Time time) { wall_ = std::max(wall_, time); }
+  void sleepUntil(std::int64_t ms) {
+    if (fed_) return moveTo(Time{ms * 1000});
+    const std::int64_t most = 200;  // so that a signal is heard
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::clamp<std::int64_t>(ms - now().ms, 1, most)));
+  }
+
+ private:
+  const bool fed_;
+  Time wall_;
+};
+
+Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>& ids) {
+  std::vector<const agents::Agent*> all(agents::builtinAgents().begin(), agents::builtinAgents().end());
+  if (ids.empty()) return all;
+  std::vector<const agents::Agent*> some;
+  for (const std::string& id : ids) {
+    const agents::Agent* agent = agents::findAgent(id);
+    if (agent == nullptr) {
+      std::string known;
+      for (const agents::Agent* one : all) known += (known.empty() ? "" : ", ") + one->spec().id;
+      return invalid("there is no agent " + id, "there are: " + known);
+    }
+    some.push_back(agent);
+  }
+  return some;
+}
+
+class AgentRun {
+ public:
+  AgentRun(NodeDir& dir, AgentFeed feed, EmbargoSeal seal, RunClock& clock, const RunArguments& arguments)
+      : dir_(dir), feed_(std::move(feed)), seal_(std::move(seal)), clock_(clock), arguments_(arguments) {}
+
+  // Until everything is done (with a feed), or a signal comes.
+  Status go(bool untilQuiet) {
+    while (stopped == 0) {
+      WITAN_DO(round());
+      const std::int64_t next = dir_.replica().nextTickMs(), ms = clock_.now().ms;
+      if (next <= ms) continue;
+      if (!feed_.empty() && (idle() || feed_.at().micros / 1000 <= next)) {
+        WITAN_DO(enter());
+        continue;
+      }
+      if (untilQuiet && feed_.empty() && idle()) return okStatus();
+      clock_.sleepUntil(next);
+    }
+    return okStatus();
+  }
+
+  // Lines that met an entry which was edited on several devices at once.
+  std::size_t refused() const { return refused_; }
+
+ private:
+  bool idle() {
+    return dir_.replica().agents()->onlyPeopleLeft() &&
+           dir_.replica().outbox().size() <= dir_.replica().agents()->waitingForPeople();
+  }
+
+  Status round() {
+    const Now now = clock_.now();
+    dir_.replica().tick(now);
+    effects_.clear();
+    WITAN_DO(dir_.drain(now, effects_));
+    for (const Notice& notice : effects_.notices)
+      if (!arguments_.quiet) say(now, notice);
+    return okStatus();
+  }
+
+  // One line: those of one moment are worked in their order.
+  Status enter() {
+    clock_.moveTo(feed_.at());
+    Status entered = feed_.apply(dir_.replica(), seal_, arguments_.scope, clock_.now());
+    if (entered.ok() || entered.error().code != ErrorCode::conflict) return entered;
+    ++refused_;
+    putErr("witan: " + entered.error().message + ": " + entered.error().hint + "\n");
+    return okStatus();
+  }
+
+  void say(Now now, const Notice& notice) const {
+    const std::string at = formatTime(now.wall);
+    if (arguments_.json)
+      putOut(canonicalJson(json::object{{"at", at}, {"kind", notice.kind}, {"what", notice.what}}) + "\n");
+    else
+      putWords(at + "  " + notice.kind + "  " + notice.what + "\n");
+  }
+
+  NodeDir& dir_;
+  AgentFeed feed_;
+  const EmbargoSeal seal_;
+  RunClock& clock_;
+  const RunArguments& arguments_;
+  Effects effects_;
+  std::size_t refused_ = 0;
+};
+
+std::string summaryOf(const Replica& replica, bool json) {
+  const agents::HostCounters& counters = replica.agents()->counters();
+  if (json) return toJson(counters) + "\n";
+  std::string text;
+  forEachMember<agents::HostCounters>([&](auto member, auto) {
+    if (counters.*member.pointer > 0)
+      text += (text.empty() ? "" : ", ") + std::string(member.name) + " " + std::to_string(counters.*member.pointer);
+  });
+  return (text.empty() ? std::string("nothing to do") : text) + "\n";
+}
+
+// Their meta-agents decide here.
+std::vector<std::string> allDomains() {
+  const auto names = domains::domainNames();
+  return {names.begin(), names.end()};
+}
+
+Result<int> run(const RunArguments& a) {
+  WITAN_TRY(path, replicaDirPath(a.dir));
+  WITAN_TRY(agents, chosen(a.agents));
+  AgentFeed feed;
+  if (!a.feed.empty()) {
+    std::set<std::string> here;
+    for (const agents::Agent* agent : agents) here.insert(agent->spec().id);
+    WITAN_TRY(read, AgentFeed::read(a.feed, here));
+    feed = std::move(read);
+  }
+  WITAN_TRY(policy, gateOfDevice(path));
+  if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
+  RunClock clock(!a.feed.empty());
+  if (!feed.empty()) clock.moveTo(feed.at());
+  NodeSetup setup;
+  setup.domains = allDomains();
+  AgentSetup work;
+  work.agents = std::move(agents);
+  work.policy = std::move(policy);
+  work.options.wake.scope = a.scope;
+  WITAN_TRY(seal, embargoSealOf(path));
+  addLedgerLooks(work, seal);
+  setup.agents = std::make_shared<const AgentSetup>(std::move(work));
+  WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
+  const OwnerTable& owners = dir->replica().owners();
+  WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
+  std::signal(SIGINT, [](int) { stopped = 1; });
+  std::signal(SIGTERM, [](int) { stopped = 1; });
+  AgentRun run(*dir, std::move(feed), std::move(seal), clock, a);
+  WITAN_DO(run.go(!a.feed.empty()));
+  WITAN_DO(dir->close(clock.now()));
+  std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
+  const bool failed = !a.feed.empty() && dir->replica().agents()->counters().failed > 0;
+  return failed || run.refused() > 0 ? kExitSomeRefused : kExitOk;
+}
+
+int reported(const Result<int>& code, bool json) { return code.ok() ? *code : reportError(code.error(), json); }
+
+void addDirOptions(Command* command, RunArguments& a) {
+  command->option("--dir", a.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
+  command->flag("--json", a.json, "JSON output");
+}
+
+void addRun(Command& noun, int& exitCode) {
+  Command* command = noun.command("run", "Let agents work on this device");
+  const auto a = std::make_shared<RunArguments>();
+  addDirOptions(command, *a);
+  command->option("--agent", a->agents, "Which of the built-in agents; default all");
+  command->option("--feed", a->feed, "Entries to the journal, as JSON Lines; ends when all is done")
+      ->typeName("FILE|-");
+  command->flag("--quiet", a->quiet, "Only the summary");
+  command->footer(
+      "Exit code 3: all was done, but a line was refused or a run failed.\n"
+      "Example: witan agent feed --entities 3 --days 5 > clinic.jsonl && witan agent run --feed clinic.jsonl");
+  command->callback([a, &exitCode] { exitCode = reported(run(*a), a->json); });
+}
+
+void addFeed(Command& noun, int& exitCode) {
+  Command* command = noun.command("feed", "The journal of a made-up clinic or lab, as JSON Lines");
+  const auto options = std::make_shared<GenerateOptions>();
+  const auto domain = std::make_shared<std::string>("udt");
+  command->option("--domain", *domain, "udt: a clinic; disclosure: a lab that discloses what it finds")
+      ->oneOf({"udt", "disclosure"})
+      ->showDefault();
+  command->option("--entities", options->entities, "Patients, or vulnerabilities")
+      ->showDefault()
+      ->check(wholeNumber(1, 10'000));
+  command->option("--days", options->days, "Days")->showDefault()->check(wholeNumber(1, 3'660));
+  command->option("--seed", options->seed, "Another one gives another clinic or lab")
+      ->showDefault()
+      ->check(wholeNumber());
+  command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
+  command->callback([options, domain, &exitCode] {
+    const auto feed = *domain == "udt" ? clinicFeed(*options) : portfolioFeed(*options);
+    if (feed.ok()) std::fputs(feed->c_str(), stdout);
+    exitCode = feed.ok() ? kExitOk : reportError(feed.error(), false);
+  });
+}
+
+void addCheck(Command& noun, int& exitCode) {
+  Command* command =
+      noun.command("check", "Whether each operation had one effect, each run an end, and the ledgers verify");
+  const auto a = std::make_shared<RunArguments>();
+  addDirOptions(command, *a);
+  command->footer("Example: witan agent check --dir data");
+  command->callback([a, &exitCode] {
+    exitCode = reported(
+        [&]() -> Result<int> {
+          const auto told = [&](const AgentReport& report) {
+            a->json ? putOut(toJson(report) + "\n") : putWords(checkWords(report));
+            return report.problems.empty() ? kExitOk : kExitFailed;
+          };
+          if (Replica* running = ambientNode()) {
+            WITAN_TRY(report, checkAgents(*running, a->scope));
+            return told(report);
+          }
+          WITAN_TRY(path, replicaDirPath(a->dir));
+          if (auto code = onRunningNode(path)) return *code;
+          const Time wall = SystemClock().now();
+          WITAN_TRY(dir, NodeDir::open(path, {allDomains(), 8, nullptr}, {wall, wall.micros / 1000}));
+          WITAN_TRY(report, checkAgents(dir->replica(), a->scope));
+          return told(report);
+        }(),
+        a->json);
+  });
+}
+
+}  // namespace
+
+void addAgentRunCommands(Command& noun, int& exitCode) {
+  addRun(noun, exitCode);
+  addFeed(noun, exitCode);
+  addCheck(noun, exitCode);
+}
+
+}  // namespace witan::node

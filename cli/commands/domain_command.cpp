@@ -1,0 +1,205 @@
+// `witan domain`: what the domains of this build are, whether they are sound, and workloads of them.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include "program/command_line.h"
+
+#include "base/quote.h"
+#include "cli/commands/commands.h"
+#include "cli/events/event_generator.h"
+#include "cli/format/domain_show.h"
+#include "domains/registry.h"
+#include "program/line_reader.h"
+#include "program/option_checks.h"
+#include "program/output.h"
+#include "program/policy_file.h"
+#include "program/sibling.h"
+
+namespace witan::node {
+
+using namespace kernel;
+
+namespace {
+
+constexpr std::size_t kScenariosMax = 64 << 20;  // bytes of one file
+
+struct DomainArguments {
+  std::string name;
+  std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
+  std::string policyFile;
+  std::string ontologyFile;
+  bool json = false;
+  bool capnp = false;
+  SkewOptions skew;
+  HistoryOptions histories;
+  GenerateOptions generate;
+  FingerprintOptions fingerprint;
+};
+
+void print(const std::string& text) { putOut(text); }
+
+Result<std::unique_ptr<DomainModule>> moduleOf(const DomainArguments& a) {
+  json::object policy;
+  if (!a.policyFile.empty()) {
+    WITAN_TRY(read, readPolicyFile(a.policyFile));
+    policy = std::move(read);
+  }
+  return domains::makeDomain(a.name, policy);
+}
+
+Result<int> list(const DomainArguments& a) {
+  json::array all;
+  for (std::string_view name : domains::domainNames()) {
+    WITAN_TRY(module, domains::makeDomain(name));
+    const Signature& s = module->signature();
+    if (a.json)
+      all.push_back(json::object{{"name", s.domain}, {"title", s.title}});
+    else
+      std::printf("%-14s %s\n", s.domain.c_str(), s.title.c_str());
+  }
+  if (a.json) print(json::serialize(all) + "\n");
+  return kExitOk;
+}
+
+Result<int> show(const DomainArguments& a) {
+  WITAN_TRY(module, moduleOf(a));
+  if (a.capnp && a.json)
+    print(json::serialize(json::object{{"capnp", module->actionSchema()}}) + "\n");
+  else if (a.capnp)
+    print(module->actionSchema());
+  else
+    a.json ? print(showDomainJson(*module) + "\n") : putWords(showDomain(*module));
+  return kExitOk;
+}
+
+// Write skew is a finding, not a fault: it says that the domain needs coordination. Problems are faults.
+Result<int> lint(const DomainArguments& a) {
+  if (!a.ontologyFile.empty()) {
+    std::vector<std::string> words{"ontology", "compare", a.ontologyFile, "--domain", a.name};
+    if (!a.policyFile.empty()) words.insert(words.end(), {"--policy", a.policyFile});
+    if (a.json) words.push_back("--json");
+    return runSibling("witan-lab", words);
+  }
+  WITAN_TRY(module, moduleOf(a));
+  const SignatureLint found = lintSignature(module->signature());
+  const SkewReport skew = findWriteSkew(*module, a.skew);
+  a.json ? print(lintJson(module->signature(), found, skew) + "\n")
+         : putWords(lintText(module->signature(), found) + skewText(skew));
+  return found.problems.empty() ? kExitOk : kExitFailed;
+}
+
+// The scenarios of a file, for the domain that --domain names or the file is called after.
+Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
+  WITAN_TRY(lines, readInput(path.string(), kScenariosMax));
+  a.name = a.domain.empty() ? path.stem().string() : a.domain;
+  if (const auto names = domains::domainNames(); std::find(names.begin(), names.end(), a.name) == names.end())
+    return Error{ErrorCode::notFound,
+                 path.string() + ": there is no domain " + inQuotes(a.name) +
+                     (a.domain.empty() ? ", which the file is called after" : ""),
+                 "name the domain with --domain; see: witan domain list"};
+  WITAN_TRY(module, moduleOf(a));
+  const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
+  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  return allHeld(checks) && checks.front().checked > 0 ? kExitOk : kExitFailed;
+}
+
+Result<int> test(const DomainArguments& a) {
+  if (const std::filesystem::path path(a.name); path.has_extension() || path.has_parent_path())
+    return testFile(a, path);
+  WITAN_TRY(module, moduleOf(a));
+  std::vector<PropertyResult> checks = checkScenarios(*module);
+  for (PropertyResult& check : checkHistories(*module, a.histories)) checks.push_back(std::move(check));
+  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  return allHeld(checks) ? kExitOk : kExitFailed;
+}
+
+Result<int> generate(const DomainArguments& a) {
+  WITAN_TRY(module, moduleOf(a));
+  WITAN_TRY(lines, generateEvents(*module, a.generate));
+  print(lines);
+  return kExitOk;
+}
+
+// All domains unless one is named. Exit 1 if the kernel let a broken state through or a ledger does not tell it all.
+Result<int> fingerprint(const DomainArguments& a) {
+  std::vector<std::string_view> names = domains::domainNames();
+  if (!a.domain.empty()) names = {a.domain};
+  json::array all;
+  bool sound = true;
+  for (std::string_view name : names) {
+    WITAN_TRY(module, domains::makeDomain(name));
+    const Fingerprint found = fingerprintOf(*module, a.fingerprint);
+    sound = sound && found.kernel.tracesViolating == 0 && found.auditable();
+    if (a.json)
+      all.push_back(fingerprintJson(*module, a.fingerprint, found));
+    else
+      putWords(fingerprintText(*module, a.fingerprint, found));
+  }
+  if (a.json) print(json::serialize(all) + "\n");
+  return sound ? kExitOk : kExitFailed;
+}
+
+}  // namespace
+
+void addDomainCommand(Command& app, int& exitCode) {
+  auto a = std::make_shared<DomainArguments>();
+  Command* domain = app.command("domain", "The domains of this build: declarations, lint, tests, workloads");
+  domain->requireCommand();
+  domain->footer("Example: witan domain show udt");
+  const auto verb = [&](const char* name, const char* what, const char* example, bool named, auto run) {
+    Command* command = domain->command(name, what);
+    if (named) {
+      command->option("name", a->name, "Domain (see: witan domain list)")->required();
+      command->option("--policy", a->policyFile, "TOML or JSON file with the domain's policy");
+    }
+    command->flag("--json", a->json, "JSON output");
+    command->footer(std::string("Example: ") + example);
+    command->callback([a, run, &exitCode] {
+      auto code = run(*a);
+      exitCode = code ? *code : reportError(code.error(), a->json);
+    });
+    return command;
+  };
+  verb("list", "Names and titles", "witan domain list", false, list);
+  verb("show", "Fields, roles, processes, invariants, counselors, policy", "witan domain show budget --json", true,
+       show)
+      ->flag("--capnp", a->capnp, "Print the Cap'n Proto schema of the actions instead");
+  Command* l = verb("lint", "Classify invariants, find orphan fields and excess privilege, search for write skew",
+                    "witan domain lint budget --seed 7 --steps 1000", true, lint);
+  l->option(
+      "--against", a->ontologyFile,
+      "Compare fields, processes, roles and invariants with this ontology instead (Turtle); exit 1 if they differ");
+  l->option("--seed", a->skew.seed, "Seed of the search")->showDefault()->check(wholeNumber());
+  l->option("--steps", a->skew.steps, "States to visit")->showDefault()->check(wholeNumber(1, 10'000'000));
+  Command* t = verb("test",
+                    "Run the shipped scenarios and property checks on random histories, or a file's scenarios; "
+                    "exit 1 if one fails",
+                    "witan domain test udt --histories 500", true, test);
+  t->option("--histories", a->histories.histories, "Random histories")
+      ->showDefault()
+      ->check(wholeNumber(0, 10'000'000));
+  t->option("--seed", a->histories.seed, "Seed of the histories")->showDefault()->check(wholeNumber());
+  t->findOption("name")->describe("Domain, or FILE.jsonl of event lines with expectations");
+  t->option("--domain", a->domain, "Domain of a FILE of scenarios; without it the file's name says");
+  Command* f = verb("fingerprint",
+                    "Does a domain need adjudication, is it auditable, is it a pipeline: searched for, with the same "
+                    "traces through naive services and the kernel",
+                    "witan domain fingerprint udt --json", false, fingerprint);
+  f->option("name,--domain", a->domain, "One domain (default: all)");
+  f->option("--seed", a->fingerprint.seed, "Seed of search and traces")->showDefault()->check(wholeNumber());
+  f->option("--steps", a->fingerprint.steps, "States to visit in search of write skew")
+      ->showDefault()
+      ->check(wholeNumber(1, 10'000'000));
+  f->option("--traces", a->fingerprint.traces, "Traces for both architectures")
+      ->showDefault()
+      ->check(wholeNumber(1, 1'000'000));
+  Command* g =
+      verb("generate", "Print a plausible workload as events (JSON Lines), counselors' answers included",
+           "witan domain generate udt --entities 200 --days 30 | witan run --domain udt --events -", true, generate);
+  g->option("--entities", a->generate.entities, "How many")->showDefault()->check(wholeNumber(1, 10'000));
+  g->option("--days", a->generate.days, "How long")->showDefault()->check(wholeNumber(1, 3'660));
+  g->option("--seed", a->generate.seed, "Seed of the workload")->showDefault()->check(wholeNumber());
+  addDomainRecordCommands(*domain, exitCode);
+}
+
+}  // namespace witan::node

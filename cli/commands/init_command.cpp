@@ -1,0 +1,178 @@
+// `witan init` and `witan join`: a directory becomes a node.
+#include <thread>
+#include "program/command_line.h"
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "base/quote.h"
+#include "base/seams.h"
+#include "cli/commands/commands.h"
+#include "net/loop.h"
+#include "node/cluster/enrolment_input.h"
+#include "node/cluster/roster_book.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/enrolment/join_client.h"
+#include "node/enrolment/join_token.h"
+#include "node/enrolment/new_node.h"
+#include "program/option_checks.h"
+#include "program/output.h"
+
+namespace witan::node {
+
+namespace {
+
+struct InitArguments {
+  std::string dir, token, address, fingerprint;
+  NewNode node;
+  std::int64_t waitSeconds = 600;
+  bool json = false;
+};
+
+Status checkAdvertised(const std::string& address) {
+  WITAN_DO(checkAddress(address));
+  if (!dialable({address}).empty()) return okStatus();
+  return invalid("nobody can dial " + inQuotes(address), "give an address of this host and its port");
+}
+
+// A host that listens on all its addresses has to say which one the others shall dial.
+void warnOfHiddenAddress(const NewNode& node) {
+  if (!node.advertise.empty() || node.listen.empty() || !dialable(node.listen).empty()) return;
+  putErr("witan: others cannot dial " + node.listen.front() +
+         ": give --advertise HOST:PORT, or [node] advertise in witan.toml\n");
+}
+
+// What there is now, for people and machines.
+Status tell(const std::filesystem::path& dir, bool json) {
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  const std::string device = deviceIdOf(key.publicKey());
+  if (json) {
+    putOut(canonicalJson(json::object{{"dir", dir.string()},
+                                      {"device", device},
+                                      {"name", cluster.name},
+                                      {"cluster", clusterIdOf(admin)},
+                                      {"fingerprint", fingerprintOf(key.publicKey())}}) +
+           "\n");
+    return okStatus();
+  }
+  putWords("device       " + device + "  (" + cluster.name + ")\ncluster      " + clusterIdOf(admin) +
+           "\nfingerprint  " + fingerprintOf(key.publicKey()) + "\nstart it     witan up --dir " + dir.string() + "\n");
+  return okStatus();
+}
+
+Status begin(const InitArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_DO(beginCluster(dir, a.node, {SystemClock().now(), net::Loop::nowMs()}));
+  warnOfHiddenAddress(a.node);
+  return tell(dir, a.json);
+}
+
+Result<JoinAttempt> attemptOf(const InitArguments& a) {
+  JoinAttempt attempt;
+  attempt.request.name = a.node.name.empty() ? hostName() : a.node.name;
+  attempt.request.addresses = dialable(a.node.advertise.empty() ? a.node.listen : a.node.advertise);
+  attempt.slow = [](const std::string& words) { putErr("witan: " + words + "\n"); };
+  if (!a.token.empty()) {
+    WITAN_TRY(token, readToken(a.token));
+    WITAN_TRY(key, publicKeyFromHex(token.key, "key"));
+    attempt.addresses = token.addresses;
+    attempt.request.tokenId = token.id;
+    attempt.request.secret = token.secret;
+    attempt.expect = [key](const PublicKey& there) -> Status {
+      if (there == key) return okStatus();
+      return Error{ErrorCode::unauthorised, "another device answers there than the one that gave the invitation",
+                   "ask who runs it now; a wrong fingerprint may be somebody in between"};
+    };
+    return attempt;
+  }
+  WITAN_TRY(fingerprint, parseFingerprint(a.fingerprint));
+  attempt.addresses = {a.address};
+  attempt.expect = [wanted = fingerprint](const PublicKey& there) -> Status {
+    if (fingerprintOf(there) == wanted) return okStatus();
+    return Error{ErrorCode::unauthorised,
+                 "the device there has the fingerprint " + fingerprintOf(there) + ", which is not the one given",
+                 "compare it with what witan status shows on that device; a wrong one may be somebody in between"};
+  };
+  return attempt;
+}
+
+Status enter(const InitArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(attempt, attemptOf(a));
+  if (nodeExists(dir)) {
+    WITAN_DO(enterCluster(dir, a.node, {}));  // says why not
+  }
+  WITAN_TRY(key, ownKey(dir));
+  const std::int64_t until = net::Loop::nowMs() + a.waitSeconds * 1000;
+  bool told = false;
+  while (true) {
+    WITAN_TRY(answer, askToJoin(key, attempt));
+    if (answer.verdict == JoinVerdict::refused)
+      return Error{ErrorCode::unauthorised, "the cluster refused: " + answer.reason, "ask for another invitation"};
+    if (answer.verdict == JoinVerdict::admitted) {
+      WITAN_DO(enterCluster(dir, a.node, answer));
+      warnOfHiddenAddress(a.node);
+      return tell(dir, a.json);
+    }
+    if (!std::exchange(told, true))
+      putErr("witan: " + answer.reason + " (this device's fingerprint: " + fingerprintOf(key.publicKey()) + ")\n");
+    if (net::Loop::nowMs() >= until)
+      return Error{ErrorCode::unavailable, "nobody approved this device yet", "run the same command again"};
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+int exitOf(const Status& done, bool json) { return done.ok() ? kExitOk : reportError(done.error(), json); }
+
+int init(const InitArguments& a) { return exitOf(begin(a), a.json); }
+
+int join(const InitArguments& a) {
+  if (a.token.empty() && (a.address.empty() || a.fingerprint.empty()))
+    return reportUsage(invalid("an invitation is missing",
+                               "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as "
+                               "witan status shows it on that device)"),
+                       a.json);
+  return exitOf(enter(a), a.json);
+}
+
+}  // namespace
+
+void addInitCommands(Command& app, int& exitCode) {
+  const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
+    const auto a = std::make_shared<InitArguments>();
+    Command* command = app.command(name, what);
+    command->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
+    command->option("--name", a->node.name, "What people call this device; default: the host's name")
+        ->check(readBy(checkDeviceName));
+    command->option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")
+        ->oneWordEach()
+        ->check(readBy(checkAddress));
+    command
+        ->option("--advertise", a->node.advertise,
+                 "HOST:PORT that others shall dial, if it is another one: behind address translation, or with 0.0.0.0")
+        ->oneWordEach()
+        ->check(readBy(checkAdvertised));
+    command->flag("--json", a->json, "JSON output");
+    command->footer(std::string("Example: ") + example);
+    command->callback([a, work, &exitCode] { exitCode = work(*a); });
+    return std::pair(command, a);
+  };
+  const auto [initCommand, made] = verb("init", "Begin a cluster: this device is its first",
+                                        "witan init --name front-desk --listen 192.168.1.10:7600", init);
+  initCommand->option("--partitions", made->node.partitions, "Of each domain; fixed for the cluster's life")
+      ->showDefault()
+      ->check(wholeNumber(1, kMaxClusterPartitions));
+  const auto [joinCommand, joined] = verb("join", "Join a cluster with an invitation, or ask to be approved",
+                                          "witan join witan1.eyJhZGRy... --name lab", join);
+  joinCommand->option("TOKEN", joined->token, "What `witan device invite` printed")->check(readBy(readToken));
+  joinCommand->option("--address", joined->address, "Without a token: where a device of the cluster listens")
+      ->check(readBy(checkAddress));
+  joinCommand->option("--fingerprint", joined->fingerprint, "Without a token: that device's fingerprint")
+      ->check(readBy(parseFingerprint));
+  joinCommand->option("--wait", joined->waitSeconds, "Without a token: seconds to wait to be approved")
+      ->showDefault()
+      ->check(wholeNumber(0, kMostWaitSeconds));
+}
+
+}  // namespace witan::node

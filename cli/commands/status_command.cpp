@@ -1,0 +1,377 @@
+// `witan status`, `witan peers`, `witan partition`, `witan propose`, `witan begin`, `witan feed`, `witan slice`: a
+// running node, seen and used from outside.
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "base/bytes.h"
+#include "base/json_integers.h"
+#include "base/seams.h"
+#include "cli/client/live.h"
+#include "cli/commands/commands.h"
+#include "node/cluster/device_names.h"
+#include "program/import_errors.h"
+#include "program/line_reader.h"
+#include "program/option_checks.h"
+
+namespace witan::node {
+
+namespace {
+
+// What the cluster's devices are called, for texts that people read; nothing if that is not to be had.
+DeviceNames deviceNames(const ControlClient& client) {
+  DeviceNames names;
+  const auto answer = client.get("/v1/devices");
+  if (!answer.ok()) return names;
+  for (const json::value& device : rowsOf(*answer, "devices"))
+    names.add(shown(device, "device"), shown(device, "name"));
+  return names;
+}
+
+struct StatusArguments : LiveArguments {
+  std::string wait;
+  std::int64_t timeoutSeconds = 30;
+};
+
+std::string statusWords(const json::value& s) {
+  const json::value peers = s.at("peers"), partitions = s.at("partitions");
+  std::vector<std::vector<std::string>> rows{
+      {"node", shown(s, "name") + "  (" + shown(s, "device") + ")"},
+      {"cluster", shown(s, "cluster") + ", roster " + shown(s, "rosterVersion")},
+      {"fingerprint", shown(s, "fingerprint")},
+      {"roles", shown(s, "roles")},
+      {"up", shown(s, "uptimeSeconds") + " s, version " + shown(s, "version") + ", writer " + shown(s, "writer")},
+      {"peers", shown(peers, "connected") + " of " + shown(peers, "known") + " connected"},
+      {"ledgers", shown(partitions, "kept") + " kept, " + shown(partitions, "owned") + " decided here, " +
+                      shown(s, "entries") + " entries, " + shown(s, "entities") + " entities"},
+      {"waiting", shown(s, "waitingForCounselor") + " for a counselor, " + shown(s, "outbox") + " in the outbox"}};
+  if (const json::value* runs = s.get_object().if_contains("agentRuns"); runs != nullptr && runs->is_object()) {
+    rows.push_back({"agents", shown(*runs, "started") + " runs, " + shown(*runs, "failed") + " failed"});
+    if (const json::value& last = runs->get_object().at("lastFailure"); last.is_object())
+      rows.push_back({"", "last " + shown(last, "at") + " " + shown(last, "agent") + ": " + shown(last, "cause") +
+                              " (witan wake list --failed)"});
+  }
+  for (const json::value& check : rowsOf(s, "checks"))
+    if (!isTrue(check, "ok") || shown(check, "name") == "owners")
+      rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what") +
+                                                (shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});
+  if (shown(s, "incidents") != "0") rows.push_back({"incidents", shown(s, "incidents") + ": witan incidents"});
+  return columns(rows);
+}
+
+bool reached(const json::value& status, const std::string& wait) {
+  for (const json::value& check : rowsOf(status, "checks"))
+    if (!isTrue(check, "ok")) return false;
+  if (wait == "quiet") return isTrue(status, "quiet");
+  if (wait == "connected") return shown(status.at("peers"), "connected") == shown(status.at("peers"), "known");
+  return true;
+}
+
+Result<int> waitFor(const StatusArguments& a) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.timeoutSeconds);
+  std::string last = "it does not answer";
+  while (true) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    if (auto client = ControlClient::open(dir); client.ok())
+      if (auto status = client->get("/v1/status"); status.ok()) {
+        if (reached(*status, a.wait)) return print(*status, a.json, statusWords);
+        last = "it answers";
+      }
+    if (std::chrono::steady_clock::now() >= until)
+      return Error{ErrorCode::unavailable,
+                   "the node was not " + a.wait + " within " + std::to_string(a.timeoutSeconds) + " s (" + last + ")",
+                   "see: witan status"};
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+void addStatus(Command& app, int& exitCode) {
+  const auto a = std::make_shared<StatusArguments>();
+  Command* command = app.command("status", "How the node is");
+  addLiveOptions(command, *a, "witan status --wait connected --timeout 30");
+  command->option("--wait", a->wait, "Return when it is ready, connected (to all members) or quiet (nothing under way)")
+      ->oneOf({"ready", "connected", "quiet"});
+  command->option("--timeout", a->timeoutSeconds, "Seconds to wait; after that, exit code 4")
+      ->showDefault()
+      ->check(wholeNumber(0, kMostWaitSeconds));
+  command->callback([a, &exitCode] {
+    if (!a->wait.empty()) {
+      const auto code = waitFor(*a);
+      exitCode = code.ok() ? *code : reportError(code.error(), a->json);
+      return;
+    }
+    exitCode = onLiveNode(*a, [&](const ControlClient& client) -> Result<int> {
+      WITAN_TRY(status, client.get("/v1/status"));
+      return print(status, a->json, statusWords);
+    });
+  });
+  const auto incidents = std::make_shared<LiveArguments>();
+  addLiveVerb(
+      app, "incidents", "What an operator should know", "witan incidents", incidents,
+      [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
+        WITAN_TRY(answer, client.get("/v1/incidents"));
+        return print(answer, args.json, [&](const json::value& list) {
+          std::string text;
+          for (const json::value& i : rowsOf(list, "incidents"))
+            text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
+          return text.empty() ? std::string("none\n") : deviceNames(client).in(text);
+        });
+      },
+      exitCode);
+}
+
+// --- peers
+
+struct PeerArguments : LiveArguments {
+  std::string device;
+};
+
+std::string peersWords(const json::value& answer, const DeviceNames& names) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& peer : rowsOf(answer, "peers")) {
+    const bool connected = isTrue(peer, "connected");
+    std::string state = connected ? "connected" : isTrue(peer, "cut") ? "cut by an operator" : "not connected";
+    if (connected && isTrue(peer, "inSync")) state += ", in sync";
+    if (peer.get_object().contains("seconds")) state += ", for " + shown(peer, "seconds") + " s";
+    rows.push_back({names.in(shown(peer, "device")), names.in(shown(peer, "address")), state,
+                    connected ? "" : names.in(shown(peer, "lastEnd"))});
+  }
+  return rows.empty() ? "no other devices\n" : columns(rows);
+}
+
+void addPeers(Command& app, int& exitCode) {
+  Command* peers = app.command("peers", "Links to the other devices");
+  peers->requireCommand(true);
+  const auto listed = std::make_shared<PeerArguments>();
+  addLiveOptions(peers, *listed, "witan peers");
+  peers->callback([peers, listed, &exitCode] {
+    if (peers->chosen() != nullptr) return;
+    exitCode = onLiveNode(*listed, [&](const ControlClient& client) -> Result<int> {
+      WITAN_TRY(answer, client.get("/v1/peers"));
+      return print(answer, listed->json,
+                   [&](const json::value& list) { return peersWords(list, deviceNames(client)); });
+    });
+  });
+  const auto drill = [&](const char* name, const char* what, const char* example) {
+    const auto a = std::make_shared<PeerArguments>();
+    addLiveVerb(
+        *peers, name, what, example, a,
+        [name](const ControlClient& client, const PeerArguments& args) -> Result<int> {
+          WITAN_TRY(answer, client.post(std::string("/v1/peers/") + name, {{"device", args.device}}));
+          return print(answer, args.json,
+                       [&](const json::value&) { return args.device + " " + name + (*name == 'c' ? "\n" : "ed\n"); });
+        },
+        exitCode)
+        ->option("DEVICE", a->device, "Its name or id")
+        ->required();
+  };
+  drill("cut", "Drop the link to a device and keep it down, for drills", "witan peers cut lab");
+  drill("heal", "Let the link come back", "witan peers heal lab");
+}
+
+// --- partitions
+
+struct PartitionArguments : LiveArguments {
+  std::string partition, device, reason, domain;
+};
+
+std::string partitionsWords(const json::value& answer, const DeviceNames& names) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& p : rowsOf(answer, "partitions")) {
+    std::string owner = names.in(shown(p, "owner"));
+    if (isTrue(p, "here"))
+      owner += " (this device)";
+    else if (!isTrue(p, "ownerConnected"))
+      owner += " (not connected)";
+    rows.push_back({shown(p, "partition"), owner, "epoch " + shown(p, "epoch"), shown(p, "entries") + " entries",
+                    shown(p, "entities") + " entities",
+                    shown(p, "pending") == "0" || shown(p, "pending") == "-" ? "" : shown(p, "pending") + " pending"});
+  }
+  return columns(rows);
+}
+
+void addPartition(Command& app, int& exitCode) {
+  Command* partition = app.command("partition", "Who decides for what");
+  partition->requireCommand();
+  partition->footer("Example: witan partition list --domain udt");
+  const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
+    const auto a = std::make_shared<PartitionArguments>();
+    return std::pair(addLiveVerb(*partition, name, what, example, a, work, exitCode), a);
+  };
+  const auto [list, listed] = verb(
+      "list", "All partitions", "witan partition list --domain udt",
+      [](const ControlClient& client, const PartitionArguments& a) -> Result<int> {
+        WITAN_TRY(answer, client.get("/v1/partitions" +
+                                     (a.domain.empty() ? std::string() : "?domain=" + net::percentEncoded(a.domain))));
+        return print(answer, a.json, [&](const json::value& all) { return partitionsWords(all, deviceNames(client)); });
+      });
+  list->option("--domain", listed->domain, "Of this domain only");
+  const auto change = [&](const char* name, const char* what, const char* example, bool toDevice) {
+    const auto [command, a] = verb(
+        name, what, example,
+        [name, toDevice](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
+          json::object body{{"partition", args.partition}, {"reason", args.reason}};
+          if (toDevice) body["device"] = args.device;
+          WITAN_TRY(answer, client.post(std::string("/v1/partitions/") + name, body));
+          return print(answer, args.json, [&](const json::value&) {
+            return args.partition + (toDevice ? " goes to " + args.device : std::string(" is decided here now")) + "\n";
+          });
+        });
+    command->option("PARTITION", a->partition, "DOMAIN/NUMBER")->required();
+    if (toDevice) command->option("DEVICE", a->device, "Its name or id")->required();
+    command->option("--reason", a->reason, "For the ledger");
+  };
+  change("move", "Hand a partition over to another device", "witan partition move udt/3 server --reason maintenance",
+         true);
+  change("seize", "Take a partition over without its owner, which is gone for good",
+         "witan partition seize udt/3 --reason 'laptop stolen'", false);
+}
+
+// --- asking
+
+struct AskArguments : LiveArguments {
+  std::string domain, entity, role, action = "{}", file = "-";
+  std::optional<std::string> operationId;
+  std::uint64_t waitMs = 10'000;
+  bool exitCode = false;
+};
+
+std::string outcomeWords(const json::value& answer) {
+  std::string text = shown(answer, "outcome");
+  if (shown(answer, "ledgerSeq") != "-") text += ", entry " + shown(answer, "ledgerSeq");
+  if (isTrue(answer, "duplicate")) text += " (decided before)";
+  if (shown(answer, "invariant") != "-") text += " by " + shown(answer, "invariant");
+  if (shown(answer, "message") != "-") text += ": " + shown(answer, "message");
+  return text + "\n";
+}
+
+// Of propose and begin with --exit-code, beyond those of all commands (cli/cli.h).
+constexpr std::uint64_t kMostWaitMs = 120'000;  // as the node has it
+constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
+
+// With --exit-code. Asked again, an operation has the outcome that was recorded.
+int exitCodeOf(const std::string& outcome) {
+  if (outcome == "rejected" || outcome == "cRejected") return kExitRejected;
+  if (outcome == "escalated" || outcome == "frozen") return kExitEscalated;
+  return outcome == "waiting" ? kExitWaiting : kExitOk;
+}
+
+// Drawn here and not by the node, so that it is known whatever becomes of the node.
+std::string drawnId() {
+  std::array<std::uint8_t, 16> drawn;
+  SystemRandom().fill(drawn);
+  return "cli:" + toHex(drawn);
+}
+
+// Without an answer it may have been taken on all the same.
+Error ofUnknownEnd(Error error, const std::string& operation) {
+  if (error.code == ErrorCode::unavailable || error.code == ErrorCode::ioFailed)
+    error.hint += (error.hint.empty() ? "" : "; ") + ("the same again, and no second act: --operation-id " + operation);
+  return error;
+}
+
+Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
+  WITAN_TRY(value, parseJson(a.action));
+  json::object body{{"domain", a.domain}, {"entity", a.entity}, {"waitMs", a.waitMs}};
+  body[begin ? "init" : "action"] = value;
+  if (!begin) body["role"] = a.role;
+  const std::string operation = a.operationId ? *a.operationId : drawnId();
+  body["operationId"] = operation;
+  const auto answer = client.post(begin ? "/v1/entities" : "/v1/propose", body);
+  if (!answer.ok()) return ofUnknownEnd(answer.error(), operation);
+  const std::string outcome = shown(*answer, "outcome");
+  (void)print(*answer, a.json, outcomeWords);
+  return outcome == "refused" ? kExitSomeRefused : a.exitCode ? exitCodeOf(outcome) : kExitOk;
+}
+
+// Line by line; a bad one is reported and the others go in.
+Result<int> feed(const ControlClient& client, const AskArguments& a) {
+  std::size_t entered = 0;
+  ImportErrors refusals(a.json);
+  const Status read = forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
+    if (!line.overlong && line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
+    auto value = line.overlong ? Result<json::value>(invalid("longer than 1 MiB")) : parseJson(line.text);
+    if (value.ok() && !value->is_object()) value = invalid("no object");
+    if (const Status kept = value.ok() ? checkIntegersKept(line.text) : okStatus(); !kept.ok()) value = kept.error();
+    auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
+    if (answer.ok()) return ++entered, okStatus();
+    Error why = answer.error();
+    why.message = "line " + std::to_string(line.number) + ": " + why.message;
+    refusals.add(why);
+    return why.code == ErrorCode::unavailable ? Status(answer.error()) : okStatus();
+  });
+  refusals.finish();
+  WITAN_DO(read);
+  const std::size_t refused = refusals.count();
+  const json::object sum{{"entered", entered}, {"refused", refused}};
+  (void)print(sum, a.json, [&](const json::value&) {
+    return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") +
+           "\n";
+  });
+  return refused > 0 ? kExitSomeRefused : kExitOk;
+}
+
+void addAsking(Command& app, int& exitCode) {
+  const auto common = [](Command* command, AskArguments& a) {
+    command->option("--operation-id", a.operationId, "The same again is answered, not done again")
+        ->check(notEmpty())
+        ->check(idText("the operation id"));
+    command->option("--wait-ms", a.waitMs, "How long to wait for the answer; at most two minutes")
+        ->showDefault()
+        ->check(wholeNumber(0, kMostWaitMs));
+    command->flag("--exit-code", a.exitCode,
+                  "Exit with 5 if it was rejected, 6 if a counselor is asked first, 7 if there is no answer yet");
+  };
+  const auto proposed = std::make_shared<AskArguments>();
+  Command* propose = addLiveVerb(
+      app, "propose", "Propose an action; the answer is durable",
+      "witan propose udt David LabOrder '{\"type\":\"OrderTest\",\"order\":\"O1\",\"kind\":\"PRESUMPTIVE\"}'", proposed,
+      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, false); }, exitCode);
+  propose->option("DOMAIN", proposed->domain, "Which")->required();
+  propose->option("ENTITY", proposed->entity, "Of which")->required();
+  propose->option("ROLE", proposed->role, "In which role")->required();
+  propose->option("ACTION", proposed->action, "{\"type\":...}")->required()->check(jsonText());
+  common(propose, *proposed);
+  const auto begun = std::make_shared<AskArguments>();
+  Command* begin = addLiveVerb(
+      app, "begin", "Begin an entity", "witan begin udt David --init '{\"tier\":\"D90P\"}'", begun,
+      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); }, exitCode);
+  begin->option("DOMAIN", begun->domain, "Which")->required();
+  begin->option("ENTITY", begun->entity, "Its id")->required();
+  begin->option("--init", begun->action, "Its first fields; the others take their defaults")
+      ->showDefault()
+      ->check(jsonText());
+  common(begin, *begun);
+  const auto fed = std::make_shared<AskArguments>();
+  addLiveVerb(
+      app, "feed", "Entries to the journal, or words to agents, as JSON Lines (docs/agents.md)",
+      "witan feed clinic-day.jsonl", fed,
+      [](const ControlClient& client, const AskArguments& a) { return feed(client, a); }, exitCode)
+      ->option("FILE", fed->file, "JSON Lines; - for standard input")
+      ->showDefault();
+  const auto seen = std::make_shared<AskArguments>();
+  Command* slice = addLiveVerb(
+      app, "slice", "What a role sees of an entity", "witan slice udt David --role BillingCompliance", seen,
+      [](const ControlClient& client, const AskArguments& a) -> Result<int> {
+        std::string target =
+            "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);
+        if (!a.role.empty()) target += "&role=" + net::percentEncoded(a.role);
+        WITAN_TRY(answer, client.get(target));
+        return print(answer, a.json, [](const json::value& s) { return shown(s, "state") + "\n"; });
+      },
+      exitCode);
+  slice->option("DOMAIN", seen->domain, "Which")->required();
+  slice->option("ENTITY", seen->entity, "Of which")->required();
+  slice->option("--role", seen->role, "Which role; none: everything, where the ledger is kept");
+}
+
+}  // namespace
+
+void addStatusCommands(Command& app, int& exitCode) {
+  addStatus(app, exitCode);
+  addPeers(app, exitCode);
+  addPartition(app, exitCode);
+  addAsking(app, exitCode);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,181 @@
+// `witan up`: the node at work, until it is told to stop.
+#include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include "program/command_line.h"
+
+#include "base/seams.h"
+#include "cli/client/control_client.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/service_manager.h"
+#include "cli/commands/start_pages.h"
+#include "node/api/control_api.h"
+#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_dir.h"
+#include "program/option_checks.h"
+#include "program/output.h"
+#include "program/process.h"
+
+namespace witan::node {
+
+namespace {
+
+// A Unix socket's path has at most 107 bytes (sun_path).
+constexpr std::size_t kMaxSocketPath = 100;
+constexpr std::int64_t kStartedMs = 1'000;
+
+struct UpArguments {
+  std::string dir, control, logFormat, logLevel;
+  std::vector<std::string> listen, dial, agents;
+  bool printConfig = false, json = false;
+};
+
+Result<DaemonConfig> configOf(const UpArguments& a, const std::filesystem::path& dir) {
+  WITAN_TRY(config, loadConfig(dir, [](const char* name) { return std::getenv(name); }));
+  const auto take = [&config = config](const auto& given, auto& into, const char* key, const char* option) {
+    if (given.empty()) return;
+    into = given;
+    config.places[key] = {option};
+  };
+  take(a.listen, config.listen, "[node] listen", "--listen");
+  take(a.dial, config.dial, "[peers] dial", "--dial");
+  take(a.agents, config.agents, "[agents] run", "--agent");
+  take(a.control, config.control, "[control] listen", "--control");
+  take(a.logFormat, config.logFormat, "[log] format", "--log-format");
+  take(a.logLevel, config.logLevel, "[log] level", "--log-level");
+  WITAN_DO(checkConfig(config));
+  return config;
+}
+
+std::string controlAddress(const DaemonConfig& config, const std::filesystem::path& dir) {
+  if (!config.control.empty()) return config.control;
+  std::error_code ec;
+  const std::string path = (std::filesystem::absolute(dir, ec) / "control.sock").string();
+  return path.size() <= kMaxSocketPath ? "unix:" + path : "127.0.0.1:0";
+}
+
+// The running parts, in the order in which they begin.
+class Up {
+ public:
+  Up(const std::filesystem::path& dir, DaemonConfig config)
+      : dir_(dir),
+        config_(std::move(config)),
+        log_(
+            logLevelOf(config_.logLevel), config_.logFormat == "json", [] { return SystemClock().now(); },
+            [](std::string_view line) { putErr(line); }) {}
+
+  Result<int> run() {
+    WITAN_TRY(daemon, Daemon::open(loop_, log_, dir_, config_));
+    daemon_ = std::move(daemon);
+    WITAN_TRY(tokens, ControlTokens::open(dir_));
+    daemon_->onFailure = [this] { end(); };
+    api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
+    WITAN_TRY(control, api_->listen(controlAddress(config_, dir_)));
+    log_.info("control", "listening", {{"address", control}});
+    if (!config_.metrics.empty()) {
+      WITAN_TRY(bound, api_->listenPublic(config_.metrics));
+      log_.info("metrics", "listening", {{"address", bound}});
+    }
+    WITAN_DO(daemon_->start());
+    WITAN_DO(writeControlFile(dir_, {control, ::getpid()}));
+    loop_.onSignals({SIGINT, SIGTERM, SIGHUP}, [this](int signal) { onSignal(signal); });
+    log_.info("node", "up",
+              {{"device", daemon_->replica().device()},
+               {"name", daemon_->cluster().name},
+               {"cluster", daemon_->roster().current().cluster},
+               {"version", WITAN_VERSION}});
+    manager_.ready("up: " + daemon_->cluster().name);
+    keepAlive();
+    loop_.after(kStartedMs, [this] {
+      log_.debug("node", "pages of the start given back", {{"bytes", std::to_string(releaseStartPages())}});
+    });
+    loop_.run();
+    removeControlFile(dir_);
+    return daemon_->failed().ok() ? kExitOk : kExitFailed;
+  }
+
+ private:
+  void onSignal(int signal) {
+    if (signal == SIGHUP) return reload();
+    if (daemon_->stopping()) return loop_.stop();  // asked twice: now
+    end();
+  }
+
+  void end() {
+    if (daemon_->stopping()) return;
+    manager_.stopping();
+    api_->close();
+    removeControlFile(dir_);
+    daemon_->stop([this] { loop_.stop(); });
+  }
+
+  // What may change without a restart: how much is logged, and what agents may do.
+  void reload() {
+    manager_.reloading();
+    auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
+    if (config.ok()) {
+      log_.setLevel(logLevelOf(config->logLevel));
+      log_.info("node", "configuration read again: the log level counts now, other keys after a restart");
+    } else {
+      log_.error("node", "the configuration was not taken", {{"why", config.error().message}});
+    }
+    (void)daemon_->reloadPolicy();  // said in the log, and by the checks
+    manager_.ready("up: " + daemon_->cluster().name);
+  }
+
+  void keepAlive() {
+    if (manager_.aliveEveryMs() <= 0) return;
+    manager_.alive();
+    loop_.after(manager_.aliveEveryMs(), [this] { keepAlive(); });
+  }
+
+  const std::filesystem::path dir_;
+  const DaemonConfig config_;
+  Log log_;
+  ServiceManager manager_;
+  net::Loop loop_;
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<ControlApi> api_;
+};
+
+Result<int> up(const UpArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  // First: a newer layout may have keys of the configuration that this program does not know.
+  WITAN_TRY(format, readDataFormat(dir));
+  (void)format;
+  WITAN_TRY(config, configOf(a, dir));
+  if (a.printConfig) {
+    putOut(configText(config));
+    return kExitOk;
+  }
+  ignoreBrokenPipes();
+  return Up(dir, std::move(config)).run();
+}
+
+}  // namespace
+
+void addUpCommand(Command& app, int& exitCode) {
+  const auto a = std::make_shared<UpArguments>();
+  Command* command = app.command("up", "Run this device's node until SIGTERM or Ctrl-C");
+  command->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
+  const auto list = [&](const char* name, std::vector<std::string>& into, const char* what) {
+    return command->option(name, into, what)->oneWordEach();
+  };
+  list("--listen", a->listen, "Address for other devices; may be repeated")->check(readBy(checkAddress));
+  list("--dial", a->dial, "Address of another device, besides those of the roster; may be repeated")
+      ->check(readBy(checkAddress));
+  list("--agent", a->agents, "Built-in agent that works here, or all; may be repeated");
+  command->option("--control", a->control, "127.0.0.1:PORT or unix:/path; default: control.sock in the directory");
+  command->option("--log-format", a->logFormat, "text or json")->oneOf({"text", "json"});
+  command->option("--log-level", a->logLevel, "debug, info, warn or error")->oneOf({"debug", "info", "warn", "error"});
+  command->flag("--print-config", a->printConfig, "Print every key with its value, as witan.toml; start nothing");
+  command->flag("--json", a->json, "Errors as JSON");
+  command->footer("Example: witan up --dir /var/lib/witan --agent all");
+  command->callback([a, &exitCode] {
+    const auto code = up(*a);
+    exitCode = code.ok() ? *code : reportError(code.error(), a->json);
+  });
+}
+
+}  // namespace witan::node

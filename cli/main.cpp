@@ -1,0 +1,7 @@
+#include "cli/cli.h"
+#include "program/process.h"
+
+int main(int argc, char** argv) {
+  witan::node::prepareProcess(argc, argv);
+  return witan::node::finishOutput(witan::node::runCli(argc, argv));
+}

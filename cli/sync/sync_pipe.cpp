@@ -1,0 +1,185 @@
+#include "cli/sync/sync_pipe.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "base/seams.h"
+#include "cli/sync/pipe_talk.h"
+#include "program/output.h"
+#include "program/process.h"
+#include "replica/membership_duties.h"
+
+namespace witan::node {
+
+using namespace replication;
+
+namespace {
+
+// poll() says that so much fits into a pipe without blocking (PIPE_BUF).
+constexpr std::size_t kPiece = 4096;
+constexpr std::size_t kReadPiece = 256 * 1024;
+constexpr std::size_t kEnoughToSend = 512 * 1024;
+constexpr int kTickMs = 5'000;
+constexpr std::int64_t kSilenceMs = 120'000;
+// For the peer to end its side after both are through; and to read a last reason.
+constexpr std::int64_t kFarewellMs = 5'000;
+
+std::int64_t wallMs() { return SystemClock().now().micros / 1000; }
+
+std::int64_t steadyMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+enum class Ending { through, refused, died };
+
+// The pump between the two descriptors and the talk.
+class Pump {
+ public:
+  explicit Pump(PipeTalk& talk) : talk_(talk) {}
+
+  Result<Ending> run() {
+    Status received = okStatus();
+    while (talk_.session().state() != SessionState::closed) {
+      if (out_.size() < kEnoughToSend && writable_) WITAN_DO(talk_.say(out_, wallMs()));
+      if (talk_.through() && out_.empty()) return farewell(Ending::through);
+      if (!readable_ || (!writable_ && talk_.session().state() != SessionState::opening)) return Ending::died;
+      step(kTickMs, received);
+      if (!received.ok() && talk_.session().state() != SessionState::closed) return received.error();
+      if (steadyMs() - ticked_ < kTickMs) continue;
+      ticked_ = steadyMs();
+      if (ticked_ - heard_ > kSilenceMs) {
+        why_ = "nothing was heard for " + std::to_string(kSilenceMs / 1000) + " s";
+        return Ending::died;
+      }
+      if (!talk_.waiting()) talk_.tick(wallMs());
+    }
+    WITAN_DO(talk_.say(out_, wallMs()));
+    return farewell(Ending::refused);
+  }
+
+  const std::string& why() const { return why_; }
+
+ private:
+  // Waits for one of the two, reads or writes once.
+  void step(int patienceMs, Status& received) {
+    pollfd fds[2] = {{readable_ ? STDIN_FILENO : -1, POLLIN, 0},
+                     {writable_ && !out_.empty() ? STDOUT_FILENO : -1, POLLOUT, 0}};
+    if (::poll(fds, 2, patienceMs) <= 0) return;
+    if (fds[1].revents != 0) writeSome();
+    if (fds[0].revents != 0) received = readSome();
+  }
+
+  Status readSome() {
+    buffer_.resize(kReadPiece);
+    const ssize_t got = ::read(STDIN_FILENO, buffer_.data(), buffer_.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return okStatus();
+    if (got <= 0) {
+      readable_ = false;
+      why_ = got == 0 ? "the other side ended it" : std::strerror(errno);
+      return okStatus();
+    }
+    if (talk_.session().state() == SessionState::closed) return okStatus();
+    heard_ = steadyMs();
+    return talk_.receive({buffer_.data(), static_cast<std::size_t>(got)}, wallMs());
+  }
+
+  void writeSome() {
+    const ssize_t put = ::write(STDOUT_FILENO, out_.data(), std::min(out_.size(), kPiece));
+    if (put > 0) out_.erase(0, static_cast<std::size_t>(put));
+    if (put >= 0 || errno == EINTR || errno == EAGAIN) return;
+    writable_ = false;
+    why_ = std::strerror(errno);
+    out_.clear();
+  }
+
+  // Sends what is left, closes this side, and waits for the other to close its own: but not for ever.
+  Ending farewell(Ending ending) {
+    const std::int64_t until = steadyMs() + kFarewellMs;
+    Status unused = okStatus();
+    while (writable_ && !out_.empty() && steadyMs() < until) step(100, unused);
+    writable_ = false;
+    // Closed in a way that keeps its number from the next file that is opened.
+    if (const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0)
+      ::dup2(null, STDOUT_FILENO), ::close(null);
+    while (readable_ && steadyMs() < until) step(100, unused);
+    return ending;
+  }
+
+  PipeTalk& talk_;
+  std::string out_;
+  std::vector<char> buffer_;
+  bool readable_ = true, writable_ = true;
+  std::int64_t ticked_ = steadyMs(), heard_ = ticked_;
+  std::string why_;
+};
+
+// The spaces that the peer may have and is not known to hold just as this device does.
+std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer,
+                                 const std::vector<std::string>& scopes) {
+  std::vector<std::string> out;
+  for (const std::string& id : replica.spaceIds()) {
+    const std::string scope = id.substr(id.find('/') + 1);
+    const bool mayHave =
+        scopes.empty() || scope == kClusterScope || std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+    if (mayHave && replica.acks().acked(id, peer) != replica.findSpace(id)->clock()) out.push_back(id);
+  }
+  return out;
+}
+
+Printed summary(const SyncSession& session, const std::vector<std::string>& left) {
+  const SessionStats& stats = session.stats();
+  std::string words = "sync with " + session.peer() + ": " + std::to_string(stats.framesIn) + " frames in, " +
+                      std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
+                      " bytes; ";
+  if (session.differs()) {
+    putErr("witan: " + words + "DIFFERENT: equal vectors, unequal digests; see witan sync status\n");
+    return {"", kExitFailed};
+  }
+  if (left.empty()) {
+    putErr("witan: " + words + "equal\n");
+    return {};
+  }
+  words += "NOT exchanged:";
+  for (const std::string& id : left) words += " " + id;
+  putErr("witan: " + words + " (not a member, or out of scope: see witan device list)\n");
+  return {"", kExitSomeRefused};
+}
+
+}  // namespace
+
+Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
+  ignoreBrokenPipes();
+  LocalReplica& replica = dir.replica();
+  SessionOptions options;
+  options.peer = arguments.peer;
+  if (!arguments.scopes.empty())
+    options.mayHave = [&arguments](DatabaseName, std::string_view scope) {
+      return std::find(arguments.scopes.begin(), arguments.scopes.end(), scope) != arguments.scopes.end();
+    };
+  WITAN_TRY(paid, payRetireAcks(replica));
+  (void)paid;
+  PipeTalk talk(dir, std::move(options), wallMs());
+  Pump pump(talk);
+  WITAN_TRY(ending, pump.run());
+  // Before stabilise() forgets what those said who are no members.
+  const std::vector<std::string> left = unequal(replica, talk.session().peer(), arguments.scopes);
+  WITAN_DO(replica.stabilise());
+  WITAN_DO(dir.flush());
+  const SyncSession& session = talk.session();
+  if (ending == Ending::died)
+    return Error{ErrorCode::unavailable, "the stream died before both sides were through (" + pump.why() + ")",
+                 "what arrived is kept; run it again"};
+  if (ending == Ending::refused)
+    return Error{ErrorCode::conflict, "the session ended: " + session.closeCode() + " (" + session.closeReason() + ")",
+                 "see: witan sync status"};
+  return summary(session, left);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,62 @@
+// Run: the epochs of joint admissibility, one step at a time (seed 001, FQ31). Sans I/O: everything it knows is the
+// setup, which must outlive it; the same setup gives the same records, always.
+//
+// An epoch: every active agent observes; who wants to leave leaves; messages are composed; all propose; all proposals
+// are adjudicated at once, against the state before; what may execute does, at once; what changed a key that it had
+// not declared is undone.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coordination/admissibility.h"
+#include "coordination/epoch_record.h"
+#include "coordination/faults.h"
+#include "coordination/terminal.h"
+
+namespace witan::kernel::joint {
+
+class Run {
+ public:
+  // `earlierRuns` matters to the fault nondeterministic_execution alone.
+  explicit Run(const Setup& setup, std::uint32_t earlierRuns = 0);
+  Run(const Run&) = delete;
+
+  // A terminal class was reached, or the maximum of epochs.
+  bool over() const { return over_; }
+
+  // The next epoch; valid until the following step. Requires: !over(). O(agents + keys in scopes and deltas).
+  const EpochRecord& step();
+
+  // By key. What the last step left.
+  const std::vector<Value>& state() const { return state_; }
+  // Requires: over().
+  std::optional<Terminal> terminal() const { return terminal_; }
+
+ private:
+  void observe();
+  void letGo();
+  void hear();
+  void collect();
+  void adjudicate();
+  void execute();
+  void conclude();
+
+  const Setup* setup_;
+  AuthorityTable authorities_;
+  Interference interference_;
+  Faults faults_;
+  TerminalWatch watch_;
+  std::vector<std::unique_ptr<Strategy>> strategies_;
+  std::vector<AgentIndex> active_;
+  std::vector<bool> isActive_;
+  std::vector<Observed> last_;  // by agent: what it did in the last epoch
+  std::vector<Value> state_;
+  std::uint32_t epoch_ = 0;
+  EpochRecord record_;
+  std::optional<Terminal> terminal_;
+  bool over_ = false;
+};
+
+}  // namespace witan::kernel::joint

@@ -1,0 +1,46 @@
+// Strategy: what an agent of a run does. Deterministic, with a memory of its own, and blind to everything but its
+// observations (seed 001, A1, A3, FQ20, FQ31). The run calls observe, wantsToExit, composeMessage, proposeAction, in
+// that order, once an epoch; after an exit never again.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coordination/setup.h"
+
+namespace witan::kernel::joint {
+
+WITAN_ENUM(Outcome, EXECUTED, JOINT_ADMISSIBILITY_FAILURE, ACTION_FAULT, NO_ACTION)
+
+struct Message {
+  AgentIndex sender = 0;  // the run sets it, as it sets the epoch
+  std::uint32_t epoch = 0;
+  std::string content;  // a JSON object, canonical
+};
+
+// Valid during the call.
+struct Observation {
+  std::uint32_t epoch = 0;
+  std::span<const Value> state;         // by key
+  std::optional<Outcome> lastOutcome;   // its own; none at epoch 0
+  const Request* lastAction = nullptr;  // its own of the last epoch; null when it did nothing
+  std::span<const Message> messages;    // everybody's of the last epoch
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual void observe(const Observation& observation) = 0;
+  virtual bool wantsToExit() { return false; }
+  virtual std::optional<std::string> composeMessage() { return std::nullopt; }
+  // Lives as long as the strategy and its setup; null when the agent does nothing.
+  virtual const Request* proposeAction() = 0;
+};
+
+// The strategies of all agents of the setup, in their order. The setup must outlive them.
+std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup);
+
+}  // namespace witan::kernel::joint

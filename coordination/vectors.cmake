@@ -1,0 +1,11 @@
+# Compiles coordination/vectors/*.json in: build/coordination/vectors.inc has one {name, text} a file, by name.
+file(GLOB vector_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/coordination/vectors/*.json)
+list(SORT vector_files)
+set(vector_list "")
+foreach(file IN LISTS vector_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  cmake_path(GET file STEM LAST_ONLY stem)
+  file(READ ${file} text)
+  string(APPEND vector_list "{\"${stem}\", R\"json(${text})json\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/coordination/vectors.inc CONTENT "@vector_list@" @ONLY)

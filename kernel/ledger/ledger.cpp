@@ -1,0 +1,330 @@
+#include "kernel/ledger/ledger.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "kernel/ledger/snapshot.h"
+
+namespace witan::kernel {
+
+namespace {
+
+constexpr std::string_view kFormatKey = "format";
+
+std::string bigEndian(std::uint64_t value) {
+  std::string bytes(8, '\0');
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (56 - 8 * i));
+  return bytes;
+}
+
+std::string formatText(const LedgerFormat& format) {
+  json::object o;
+  o["format"] = format.version;
+  o["domain"] = format.domain;
+  o["origin"] = format.origin;
+  o["moduleDigest"] = format.moduleDigest;
+  json::array ids;
+  for (const std::string& id : format.invariants) ids.emplace_back(id);
+  o["invariants"] = std::move(ids);
+  json::array counselors;
+  for (const std::string& id : format.counselors) counselors.emplace_back(id);
+  o["counselors"] = std::move(counselors);
+  o["policy"] = format.policy;
+  return canonicalJson(o);
+}
+
+LedgerFormat formatOf(const DomainModule& module, std::string origin) {
+  LedgerFormat format;
+  format.domain = module.signature().domain;
+  format.origin = std::move(origin);
+  format.moduleDigest = toHex(module.digest());
+  format.invariants.emplace_back(kKernelIntegrity);
+  for (const InvariantInfo& i : module.signature().invariants) format.invariants.push_back(i.id);
+  format.counselors = module.signature().counselors;
+  format.policy = parseJson(module.policyJson()).value().as_object();
+  return format;
+}
+
+Error badFormat(const std::string& why) {
+  return corrupt("the store's format record is damaged (" + why + ")", "restore the store from a copy");
+}
+
+}  // namespace
+
+std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
+std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
+
+Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& store) {
+  WITAN_TRY(text, store.get(kFormatKey));
+  if (!text) return std::optional<LedgerFormat>();
+  auto parsed = parseJson(*text);
+  if (!parsed) return badFormat(parsed.error().message);
+  if (!parsed->is_object()) return badFormat("it is no object");
+  const json::object& o = parsed->get_object();
+  LedgerFormat format;
+  std::int64_t version = 0;
+  const auto member = [&](std::string_view name) -> const json::value& {
+    static const json::value none;
+    const json::value* v = o.if_contains(name);
+    return v == nullptr ? none : *v;
+  };
+  if (Status read = readInteger(member("format"), version, "format"); !read.ok())
+    return badFormat(read.error().message);
+  if (version != kLedgerFormat)
+    return Error{ErrorCode::conflict,
+                 "the ledger has format " + std::to_string(version) + ", this build knows format " +
+                     std::to_string(kLedgerFormat),
+                 "use a newer witan"};
+  const auto rest = [&]() -> Status {
+    WITAN_DO(readText(member("domain"), format.domain, "domain"));
+    WITAN_DO(readText(member("origin"), format.origin, "origin"));
+    WITAN_DO(readText(member("moduleDigest"), format.moduleDigest, "moduleDigest"));
+    WITAN_DO(readJson(member("invariants"), format.invariants, "invariants"));
+    WITAN_DO(readJson(member("counselors"), format.counselors, "counselors"));
+    if (!isKeyName(format.origin)) return invalid("origin: no name of a log");
+    return member("policy").is_object() ? okStatus() : Status(invalid("policy: no object"));
+  };
+  if (Status read = rest(); !read.ok()) return badFormat(read.error().message);
+  format.policy = member("policy").get_object();
+  return std::optional(std::move(format));
+}
+
+Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainModule& module, LedgerOptions options) {
+  std::unique_ptr<Ledger> ledger(new Ledger(store));
+  WITAN_TRY(existing, readFormat(store));
+  const LedgerFormat wanted = formatOf(module, options.origin);
+  if (existing) {
+    if (existing->domain != wanted.domain)
+      return Error{ErrorCode::conflict,
+                   "the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
+                   "name that domain or another store"};
+    if (existing->moduleDigest != wanted.moduleDigest)
+      return Error{
+          ErrorCode::conflict,
+          "the ledger was written under another policy or version of domain \"" + wanted.domain + "\"",
+          "give the same policy (see the store's format: witan ledger checkpoint --json) or start a new store"};
+    if (existing->invariants != wanted.invariants)
+      return badFormat("its invariants are not those of its module digest");
+    ledger->format_ = *existing;
+  } else {
+    auto any = store.last("l");
+    if (!any) return any.error();
+    if (*any) return corrupt("the store holds a log but no format record");
+    ledger->format_ = wanted;
+    store::WriteBatch batch;
+    batch.put(kFormatKey, formatText(wanted));
+    WITAN_DO(store.writeSynced(batch));
+  }
+  WITAN_DO(ledger->restore(module, options));
+  WITAN_DO(ledger->foldAll());
+  return ledger;
+}
+
+// From the snapshot if there is a good one, else from nothing.
+Status Ledger::restore(const DomainModule& module, const LedgerOptions& options) {
+  PartitionOptions partition = options.partition;
+  partition.snapshots = true;
+  partition_ = std::make_unique<Partition>(module, partition, this);
+  auto batches = partition_->restoreSnapshot(store_, firstSeqs_);
+  if (batches.ok() && !*batches) return okStatus();
+  if (batches.ok()) {
+    auto newest = store_.get(batchKey(**batches - 1));
+    if (newest.ok() && *newest) {
+      WITAN_DO(restoreEpochStarts());
+      snapshotBatches_ = **batches;
+      snapshotEntries_ = partition_->size();
+      recovery_.snapshotBatches = snapshotBatches_;
+      return okStatus();
+    }
+  }
+  // Derived data that is not what was written is thrown away: the log alone is the truth.
+  store::WriteBatch erase;
+  WITAN_DO(store_.scan("s/", {}, [&](std::string_view key, std::string_view) {
+    erase.erase(key);
+    return true;
+  }));
+  WITAN_DO(store_.write(erase));
+  firstSeqs_.clear();
+  partition_ = std::make_unique<Partition>(module, partition, this);
+  return okStatus();
+}
+
+Status Ledger::snapshotIfDue(std::uint64_t entries) {
+  if (partition_->hasOpenBatch() || partition_->size() - snapshotEntries_ < entries ||
+      firstSeqs_.size() == snapshotBatches_)
+    return okStatus();
+  store::WriteBatch out;
+  partition_->stageSnapshot(
+      firstSeqs_.size(), {firstSeqs_.begin() + static_cast<std::ptrdiff_t>(snapshotBatches_), firstSeqs_.end()}, out);
+  WITAN_DO(store_.write(out));
+  snapshotBatches_ = firstSeqs_.size();
+  snapshotEntries_ = partition_->size();
+  return okStatus();
+}
+
+Status Ledger::foldAll() {
+  Status status = okStatus();
+  std::optional<std::pair<LogBatchInfo, std::string>> torn;
+  WITAN_DO(store_.scan("l", batchKey(firstSeqs_.size()), [&](std::string_view key, std::string_view value) {
+    const std::uint64_t number = firstSeqs_.size();
+    if (key != batchKey(number))
+      status = corrupt("batch " + std::to_string(number) + " of the log is missing");
+    else if (torn)
+      status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");
+    if (!status.ok()) return false;
+    const std::uint64_t firstSeq = partition_->size() + 1;
+    auto info = partition_->fold(value);
+    if (!info) {
+      status = info.error();
+      return false;
+    }
+    firstSeqs_.push_back(firstSeq);
+    noteEpochs();
+    if (info->torn) torn.emplace(*info, std::string(value));
+    return true;
+  }));
+  if (!status.ok()) return status;
+  if (torn) {
+    recovery_.cutTornTail = true;
+    recovery_.recordsKept = torn->first.records;
+    store::WriteBatch batch;
+    const std::string key = batchKey(firstSeqs_.size() - 1);
+    if (torn->first.records == 0) {
+      batch.erase(key);
+      firstSeqs_.pop_back();
+    } else {
+      batch.put(key, cutTornBatch(torn->second, torn->first));
+    }
+    WITAN_DO(store_.writeSynced(batch));
+  }
+  recovery_.batches = firstSeqs_.size();
+  recovery_.entries = partition_->size();
+  WITAN_TRY(newest, store_.last("c"));
+  if (newest) {
+    if (newest->first > checkpointKey(partition_->size()))
+      return corrupt("a signed checkpoint speaks of more than the " + std::to_string(partition_->size()) +
+                         " entries that are left",
+                     "acknowledged entries were lost: restore the store from a copy");
+  }
+  return okStatus();
+}
+
+void Ledger::stage(store::WriteBatch& out) {
+  if (!partition_->hasOpenBatch()) return;
+  Partition::Batch batch = partition_->takeBatch();
+  out.put(batchKey(firstSeqs_.size()), batch.value);
+  firstSeqs_.push_back(batch.firstSeq);
+  noteEpochs();
+  partition_->reuse(std::move(batch));
+}
+
+// The batch that came last is where every epoch begins that has no beginning yet.
+void Ledger::noteEpochs() {
+  while (epochStarts_.size() < partition_->epochs().size()) epochStarts_.push_back(firstSeqs_.size() - 1);
+}
+
+// A snapshot knows the epochs but not their batches: each opens the last batch that starts after its entries.
+Status Ledger::restoreEpochStarts() {
+  epochStarts_.clear();
+  for (const EpochRecord& epoch : partition_->epochs()) {
+    auto at = std::lower_bound(firstSeqs_.begin(), firstSeqs_.end(), epoch.entries + 1);
+    bool found = false;
+    for (; at != firstSeqs_.end() && *at == epoch.entries + 1 && !found; ++at) {
+      const auto number = static_cast<std::uint64_t>(at - firstSeqs_.begin());
+      WITAN_TRY(value, batch(number));
+      WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) -> Status {
+                  if (record.kind != RecordKind::epoch) return okStatus();
+                  EpochRecord here;
+                  WITAN_DO(readMessage(record.payload, here, "epoch"));
+                  found = found || epochOf(here) == epochOf(epoch);
+                  return okStatus();
+                }));
+      (void)info;
+      if (found) epochStarts_.push_back(number);
+    }
+    if (!found) return corrupt("the log does not hold the beginning of epoch " + std::to_string(epoch.number));
+  }
+  return okStatus();
+}
+
+Result<std::string> Ledger::batch(std::uint64_t number) const {
+  WITAN_CHECK(number < batches(), "a batch that is there");
+  if (const auto fresh = unwritten_.find(number); fresh != unwritten_.end()) return fresh->second;
+  WITAN_TRY(value, store_.get(batchKey(number)));
+  if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
+  return *std::move(value);
+}
+
+Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
+  WITAN_CHECK(!partition_->hasOpenBatch(), "a follower decides nothing");
+  const std::uint64_t firstSeq = partition_->size() + 1;
+  WITAN_TRY(info, partition_->fold(value));
+  if (info.torn) return corrupt("a batch from another device is cut short");
+  out.put(batchKey(firstSeqs_.size()), value);
+  unwritten_.emplace(firstSeqs_.size(), value);
+  firstSeqs_.push_back(firstSeq);
+  noteEpochs();
+  return okStatus();
+}
+
+Status Ledger::stageTruncation(std::uint64_t number, store::WriteBatch& out) const {
+  for (std::uint64_t n = number; n < batches(); ++n) out.erase(batchKey(n));
+  // Snapshots and checkpoints may know too much; the log alone is the truth.
+  const std::string after = checkpointKey(number < batches() ? firstSeqs_[number] : partition_->size() + 1);
+  const auto erase = [&](std::string_view key, std::string_view) {
+    out.erase(key);
+    return true;
+  };
+  WITAN_DO(store_.scan("s/", {}, erase));
+  return store_.scan("c", after, erase);
+}
+
+Status Ledger::commit() {
+  if (!partition_->hasOpenBatch()) return okStatus();
+  store::WriteBatch batch;
+  stage(batch);
+  return store_.writeSynced(batch);
+}
+
+Status Ledger::checkpoint(const SigningKey& key, Time now) {
+  WITAN_CHECK(!partition_->hasOpenBatch(), "a checkpoint speaks of committed entries only");
+  const std::string at = checkpointKey(partition_->size());
+  WITAN_TRY(known, store_.get(at));
+  if (known) return okStatus();
+  std::string invariants = "invariants";
+  for (const std::string& id : format_.invariants) invariants += " " + id;
+  const Checkpoint checkpoint{format_.origin,
+                              partition_->size(),
+                              partition_->tree().root(),
+                              {"format " + std::to_string(format_.version), "domain " + format_.domain,
+                               "module " + format_.moduleDigest, invariants, "time " + formatTime(now)}};
+  WITAN_TRY(note, signCheckpoint(checkpoint, key));
+  store::WriteBatch batch;
+  batch.put(at, note);
+  return store_.writeSynced(batch);
+}
+
+Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
+  if (seq == 0 || seq > partition_->size()) return Error{ErrorCode::notFound, "no entry " + std::to_string(seq), ""};
+  // The last batch that starts at or before it; batches without entries share a start, so the first such one is it.
+  auto at = std::upper_bound(firstSeqs_.begin(), firstSeqs_.end(), seq);
+  WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
+  std::uint64_t number = static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
+  if (number != cachedBatch_) {
+    WITAN_TRY(value, batch(number));
+    cachedEntries_.clear();
+    cachedBatch_ = ~std::uint64_t{0};
+    WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
+                if (record.kind == RecordKind::entry) cachedEntries_.emplace_back(record.payload);
+                return okStatus();
+              }));
+    (void)info;
+    cachedBatch_ = number;
+  }
+  const std::uint64_t offset = seq - firstSeqs_[number];
+  if (offset >= cachedEntries_.size()) return corrupt("entry " + std::to_string(seq) + " is not where it should be");
+  return cachedEntries_[offset];
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,312 @@
+#include "kernel/ledger/ledger_verify.h"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "base/bytes.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/replay.h"
+#include "kernel/record/checkpoint.h"
+#include "kernel/record/log_batch.h"
+#include "kernel/record/merkle.h"
+#include "kernel/run_bindings.h"
+
+namespace witan::kernel {
+
+namespace {
+
+// Checks entries one after the other; the state it keeps is what the next entry is held against.
+class EntryChecker {
+ public:
+  EntryChecker(const LedgerFormat& format, const DomainModule* module) : format_(format) {
+    if (module != nullptr) replay_.emplace(*module);
+  }
+
+  Status genesis(std::string_view payload) {
+    GenesisView record;
+    WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
+    Entity& entity = entities_[std::string(record.entity)];
+    if (entity.begun) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
+    entity.begun = true;
+    entity.genesis = record.genesis;
+    return okStatus();
+  }
+
+  // An epoch begins: later than the last, on exactly the entries before it.
+  Status epoch(std::string_view payload, const MerkleFrontier& before) {
+    EpochView record;
+    WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "epoch"); }));
+    const std::string name = "epoch " + std::to_string(record.number) + " of " + std::string(record.owner);
+    if (record.number <= lastEpoch_) return corrupt(name + " follows epoch " + std::to_string(lastEpoch_));
+    if (record.entries != before.size() || record.root != before.root())
+      return corrupt(name + " says it began after other entries than those before it");
+    lastEpoch_ = record.number;
+    return okStatus();
+  }
+
+  Status entry(std::string_view payload, std::uint64_t seq) {
+    WITAN_TRY(e, readEntryView(payload));
+    if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
+    if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
+    WITAN_DO(once(e));
+    if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
+      return corrupt("its verdicts are not one per invariant");
+    const auto found = entities_.find(e.entity);
+    if (found == entities_.end()) return corrupt("its entity \"" + std::string(e.entity) + "\" has no beginning");
+    WITAN_DO(chain(found->second, e));
+    WITAN_DO(shape(e));
+    return replay_ ? replay_->check(e) : okStatus();
+  }
+
+ private:
+  struct Entity {
+    bool begun = false;
+    std::string genesis;  // until the first entry carried it
+    Hash digest{};
+    std::uint64_t entries = 0;
+    std::uint64_t pending = 0;  // escalation that freezes it
+    std::string pendingAction;
+    Time clock{std::numeric_limits<std::int64_t>::min()};
+  };
+
+  // One plan per run, one decision per operation id. An operation of two plans may have been turned away under the one
+  // before it was decided under the other.
+  Status once(const EntryView& e) {
+    const std::string elsewhere = bindings_.objection(e.runKey, e.planDigest);
+    if (!elsewhere.empty() && !isIntegrityRejection(e)) return corrupt("decides under another plan: " + elsewhere);
+    bindings_.note(e);
+    const auto [known, fresh] = operations_.try_emplace(operationKey(e.operationId), !elsewhere.empty());
+    const bool again = known->second && elsewhere.empty() && !e.runKey.empty();
+    known->second = !elsewhere.empty();
+    if (fresh || again) return okStatus();
+    return corrupt("its operation id was decided before: " + std::string(e.operationId));
+  }
+
+  using OperationKey = std::array<std::uint64_t, 2>;
+  struct OperationHash {
+    std::size_t operator()(const OperationKey& key) const { return key[0]; }
+  };
+  static OperationKey operationKey(std::string_view id) {
+    const Hash hash = sha256(id);
+    OperationKey key;
+    std::memcpy(key.data(), hash.data(), sizeof key);
+    return key;
+  }
+
+  // Beginnings, freezes, resolutions (Theorem 4 viii) and the state digest.
+  Status chain(Entity& entity, const EntryView& e) {
+    if (entity.entries++ == 0) {
+      if (e.genesis != entity.genesis) return corrupt("does not carry its entity's beginning");
+      entity.digest = firstStateDigest(e.genesis);
+      entity.genesis = {};
+    } else if (!e.genesis.empty()) {
+      return corrupt("carries a beginning though it is not its entity's first entry");
+    }
+    const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (resolves && entity.pending == 0)
+      return corrupt("resolves entry " + std::to_string(e.escalation) + " but nothing is pending");
+    if (resolves && entity.pending != e.escalation)
+      return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " +
+                     std::to_string(entity.pending) + " is pending");
+    if (!resolves && entity.pending != 0)
+      return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
+    if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
+    if (resolves && e.action != entity.pendingAction) return corrupt("its action is not the one that was escalated");
+    entity.pending = e.tag == Tag::escalated ? e.seq : 0;
+    entity.pendingAction = e.tag == Tag::escalated ? e.action : std::string_view{};
+    const bool commits = e.tag == Tag::approved || e.tag == Tag::cCommitted;
+    if (commits && e.time < entity.clock) return corrupt("its time lies before its entity's clock");
+    if (commits) entity.clock = e.time;
+    if (commits) entity.digest = nextStateDigest(entity.digest, e.time, e.writes);
+    if (e.stateDigest != entity.digest) return corrupt("its state digest is not that of its writes");
+    return okStatus();
+  }
+
+  // Which members an entry of its tag has (Def. A.29, A.63).
+  Status shape(const EntryView& e) const {
+    const bool witness = e.tag == Tag::rejected || e.tag == Tag::escalated;
+    if (witness != !e.invariant.empty())
+      return corrupt(witness ? "names no failure witness" : "names a failure witness though it has none");
+    const bool writes = e.tag == Tag::approved || e.tag == Tag::cCommitted;
+    if (writes != !e.writes.empty())
+      return corrupt(writes ? "holds no write set" : "holds a write set though it changed nothing");
+    const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
+    if (counselor != !e.counselor.empty())
+      return corrupt(counselor ? "names no counselor" : "names a counselor though none decided");
+    if (counselor && !e.runKey.empty()) return corrupt("names a run though a counselor decided");
+    if ((e.tag == Tag::cCommitted) != !e.decision.empty())
+      return corrupt("a decision belongs to a counselor's commit and to nothing else");
+    return findings(e);
+  }
+
+  // The findings are the non-pass verdicts of escalated and cCommitted, in list order; no other entry has any.
+  Status findings(const EntryView& e) const {
+    const bool listed = e.tag == Tag::escalated || e.tag == Tag::cCommitted;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < e.verdicts.size(); ++i) {
+      if (e.verdicts[i] > static_cast<std::uint8_t>(InvResult::escalate))
+        return corrupt("a verdict is none that there is");
+      if (!listed || e.verdicts[i] <= static_cast<std::uint8_t>(InvResult::pass)) continue;
+      if (next == e.findings.size() || e.findings[next].invariant != format_.invariants[i] ||
+          e.findings[next].result != e.verdicts[i])
+        return corrupt("its findings are not its verdicts that do not pass");
+      ++next;
+    }
+    return next == e.findings.size() ? okStatus()
+                                     : Status(corrupt("its findings are not its verdicts that do not pass"));
+  }
+
+  const LedgerFormat& format_;
+  std::optional<Replay> replay_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  boost::unordered_flat_map<std::string, Entity, TextHash, std::equal_to<>> entities_;
+  boost::unordered_flat_map<OperationKey, bool, OperationHash> operations_;  // whether it was turned away
+  RunBindings bindings_;
+  std::uint64_t lastEpoch_ = 0;
+};
+
+struct StoredCheckpoint {
+  Checkpoint checkpoint;
+  std::string where;
+};
+
+// Size -> checkpoint, parsed and, with a key, signature-checked.
+Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::Reader& store,
+                                                                  const LedgerFormat& format,
+                                                                  const std::optional<NoteVerifier>& key) {
+  std::map<std::uint64_t, StoredCheckpoint> all;
+  Status status = okStatus();
+  WITAN_DO(store.scan("c", {}, [&](std::string_view at, std::string_view note) {
+    const std::string where =
+        "the checkpoint under key " + toHex({reinterpret_cast<const std::uint8_t*>(at.data()), at.size()});
+    auto read = [&]() -> Result<Checkpoint> {
+      if (key) {
+        WITAN_TRY(opened, openCheckpoint(note, format.origin, std::span(&*key, 1)));
+        return opened.checkpoint;
+      }
+      const std::size_t end = note.find("\n\n");
+      if (end == std::string_view::npos) return corrupt("no signed note");
+      return parseCheckpointText(note.substr(0, end + 1));
+    }();
+    if (!read)
+      status = corrupt(where + ": " + read.error().message);
+    else if (checkpointKey(read->size) != at)
+      status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
+    else
+      all.emplace(read->size, StoredCheckpoint{*read, where});
+    return status.ok();
+  }));
+  if (!status.ok()) return status.error();
+  return all;
+}
+
+class Verification {
+ public:
+  Verification(const store::Reader& store, const VerifyOptions& options) : store_(store), options_(options) {}
+
+  Result<VerifyReport> run() {
+    WITAN_TRY(format, Ledger::readFormat(store_));
+    if (!format) return Error{ErrorCode::notFound, "the store holds no ledger", ""};
+    if (options_.replay != nullptr && toHex(options_.replay->digest()) != format->moduleDigest)
+      return bad(0, "the module at hand is not the one that the ledger was written under");
+    auto checkpoints = readCheckpoints(store_, *format, options_.checkpointKey);
+    if (!checkpoints) return bad(0, checkpoints.error().message);
+    checkpoints_ = std::move(*checkpoints);
+    report_.signaturesChecked = options_.checkpointKey.has_value();
+    report_.replayed = options_.replay != nullptr;
+    EntryChecker checker(*format, options_.replay);
+    std::uint64_t number = 0;
+    WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
+      if (key != batchKey(number))
+        bad(0, "batch " + std::to_string(number) + " of the log is missing");
+      else
+        batch(checker, value);
+      ++number;
+      return report_.ok();
+    }));
+    report_.entries = frontier_.size();
+    report_.root = frontier_.root();
+    if (report_.ok()) finish(*format);
+    return report_;
+  }
+
+ private:
+  VerifyReport& bad(std::uint64_t entry, std::string problem) {
+    report_.badEntry = entry;
+    report_.problem = entry == 0 ? std::move(problem) : "entry " + std::to_string(entry) + ": " + std::move(problem);
+    return report_;
+  }
+
+  void batch(EntryChecker& checker, std::string_view value) {
+    std::vector<std::uint64_t> aligned;
+    if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) {
+      aligned.resize((value.size() + 7) / 8);
+      std::memcpy(aligned.data(), value.data(), value.size());
+      value = {reinterpret_cast<const char*>(aligned.data()), value.size()};
+    }
+    bool first = true;
+    auto info = readLogBatch(value, [&](const LogRecord& record) -> Status {
+      if (std::exchange(first, false)) {
+        std::uint64_t firstSeq = 0;
+        std::memcpy(&firstSeq, value.data() + 8, 8);
+        if (firstSeq != frontier_.size() + 1)
+          return corrupt("its batch says it starts at entry " + std::to_string(firstSeq));
+      }
+      if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
+      if (record.kind == RecordKind::note) return okStatus();
+      if (record.kind == RecordKind::epoch) return checker.epoch(record.payload, frontier_);
+      WITAN_DO(checker.entry(record.payload, frontier_.size() + 1));
+      frontier_.append(record.leaf);
+      return checkRoot();
+    });
+    if (!info)
+      bad(frontier_.size() + (rootWrong_ ? 0 : 1), info.error().message);
+    else if (info->torn)
+      bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
+  }
+
+  Status checkRoot() {
+    const auto at = checkpoints_.find(frontier_.size());
+    if (at == checkpoints_.end()) return okStatus();
+    ++report_.checkpoints;
+    if (at->second.checkpoint.root == frontier_.root()) return okStatus();
+    rootWrong_ = true;
+    return corrupt("an entry up to here was altered: the tree's root is not that of " + at->second.where);
+  }
+
+  void finish(const LedgerFormat& format) {
+    for (const auto& [size, stored] : checkpoints_) {
+      if (size > frontier_.size()) {
+        bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " +
+                   std::to_string(frontier_.size()));
+        return;
+      }
+      if (size == 0) ++report_.checkpoints;
+      for (const std::string& line : stored.checkpoint.extensions)
+        if (line.starts_with("module ") && line.substr(7) != format.moduleDigest) {
+          bad(0, "the format record was altered: " + stored.where + " names another module");
+          return;
+        }
+    }
+  }
+
+  const store::Reader& store_;
+  const VerifyOptions& options_;
+  VerifyReport report_;
+  std::map<std::uint64_t, StoredCheckpoint> checkpoints_;
+  MerkleFrontier frontier_;
+  bool rootWrong_ = false;
+};
+
+}  // namespace
+
+Result<VerifyReport> verifyLedger(const store::Reader& store, const VerifyOptions& options) {
+  return Verification(store, options).run();
+}
+
+}  // namespace witan::kernel

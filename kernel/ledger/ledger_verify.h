@@ -1,0 +1,44 @@
+// verifyLedger: is this log what it claims to be? Reads a store and trusts nothing in it.
+//
+// Always: framing and checks, canonical bytes, gap-free numbers, the RFC 6962 tree against every stored checkpoint and
+// its signature, the chain of state digests, freezes and resolutions (Theorem 4 viii), one entry per operation id,
+// one plan per run (kernel/run_bindings.h).
+// With a module also: every decision is made again from the entities' beginnings and must come out the same (replay).
+//
+// Pure but for reading; memory is a few hundred bytes per entity and 24 per entry, 40 per run. Used by `witan ledger
+// verify`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/sha256.h"
+#include "kernel/domain_module.h"
+#include "kernel/record/signed_note.h"
+#include "store/store.h"
+
+namespace witan::kernel {
+
+struct VerifyOptions {
+  const DomainModule* replay = nullptr;       // null: no replay
+  std::optional<NoteVerifier> checkpointKey;  // none: signatures are not checked, and the report says so
+};
+
+struct VerifyReport {
+  std::uint64_t entries = 0;
+  Hash root{};
+  std::uint64_t checkpoints = 0;
+  bool signaturesChecked = false;
+  bool replayed = false;
+  // The first thing that is wrong; empty when all is well. badEntry is 0 when it is not about one entry.
+  std::string problem;
+  std::uint64_t badEntry = 0;
+
+  bool ok() const { return problem.empty(); }
+};
+
+// Errors are those of reading the store; a ledger that does not verify is a report, not an error.
+Result<VerifyReport> verifyLedger(const store::Reader&, const VerifyOptions& = {});
+
+}  // namespace witan::kernel

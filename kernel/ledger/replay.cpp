@@ -1,0 +1,137 @@
+#include "kernel/ledger/replay.h"
+
+#include "base/utf8.h"
+#include "kernel/record/log_batch.h"
+
+namespace witan::kernel {
+
+namespace {
+
+Result<json::object> parseObject(std::string_view text, std::string_view what) {
+  auto parsed = parseJson(text, {.bytes = kRecordMax, .depth = 64});
+  if (!parsed || !parsed->is_object()) return corrupt(std::string(what) + " is no JSON object");
+  return std::move(parsed->get_object());
+}
+
+Error differs(std::string_view what, std::string_view recorded, std::string_view now) {
+  return corrupt("replay: " + std::string(what) + " is recorded as \"" + std::string(clip(recorded, 200)) +
+                 "\" but comes out as \"" + std::string(clip(now, 200)) + "\"");
+}
+
+Result<Time> genesisTime(const json::object& genesis) {
+  const json::value* at = genesis.if_contains("at");
+  if (at == nullptr || !at->is_string()) return corrupt("genesis: no time");
+  return parseTime(at->get_string());
+}
+
+}  // namespace
+
+Result<Replay::Instance*> Replay::instanceOf(const EntryView& entry) {
+  const auto known = instances_.find(entry.entity);
+  if (known != instances_.end()) {
+    if (!entry.genesis.empty()) return corrupt("carries a beginning though it is not its entity's first entry");
+    return &known->second;
+  }
+  WITAN_TRY(genesis, parseObject(entry.genesis, "genesis"));
+  const json::value* state = genesis.if_contains("state");
+  if (state == nullptr || !state->is_object()) return corrupt("genesis: no state");
+  WITAN_TRY(entity, module_.readState(state->get_object()));
+  WITAN_TRY(at, genesisTime(genesis));
+  if (entity->shared.clock != at) return corrupt("genesis: the clock is not the time of the beginning");
+  const std::vector<Verdict> verdicts = module_.walk(*entity);
+  for (std::size_t i = 0; i < verdicts.size(); ++i)
+    if (!verdicts[i].passed())
+      return corrupt("genesis: the initial state violates " + module_.signature().invariants[i].id);
+  Instance& instance = instances_[std::string(entry.entity)];
+  instance.state = std::move(entity);
+  return &instance;
+}
+
+Status Replay::check(const EntryView& entry) {
+  WITAN_TRY(instance, instanceOf(entry));
+  if (entry.tag == Tag::cCommitted) return checkCommit(*instance, entry);
+  if (entry.tag == Tag::cRejected) {
+    if (entry.counselor != "system" && !module_.authorised(entry.counselor))
+      return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
+    instance->pending.reset();
+    return okStatus();
+  }
+  return checkProposal(*instance, entry);
+}
+
+Status Replay::checkProposal(Instance& instance, const EntryView& entry) {
+  auto value = parseJson(entry.action, {.bytes = kRecordMax, .depth = 64});
+  if (!value) return corrupt("its action is no JSON");
+  WITAN_TRY(action, module_.parseAction(*value));
+  std::string text;
+  module_.writeAction(text, *action);
+  if (text != entry.action) return differs("the action's canonical form", entry.action, text);
+  if (std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
+    rejectForIntegrity(module_.signature().invariants.size(), std::move(elsewhere), evaluation_);
+  else
+    module_.evaluateFully(*instance.state, entry.role, *action, entry.time, evaluation_);
+  bindings_.note(entry);
+  const Tag tag = static_cast<Tag>(evaluation_.tag);
+  if (tag != entry.tag)
+    return differs("the outcome", enumName(entry.tag),
+                   std::string(enumName(tag)) + (evaluation_.message.empty() ? "" : ": " + evaluation_.message));
+  if (tag == Tag::approved) {
+    if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
+  } else {
+    if (entry.invariant != module_.invariantId(evaluation_.witness))
+      return differs("the witness", entry.invariant, module_.invariantId(evaluation_.witness));
+    if (entry.message != evaluation_.message) return differs("the message", entry.message, evaluation_.message);
+  }
+  WITAN_DO(compareVerdicts(entry));
+  if (tag == Tag::escalated) {
+    WITAN_DO(compareFindings(entry));
+    instance.pending = std::move(action);
+  }
+  return okStatus();
+}
+
+Status Replay::checkCommit(Instance& instance, const EntryView& entry) {
+  if (!module_.authorised(entry.counselor))
+    return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
+  WITAN_TRY(decision, parseObject(entry.decision, "decision"));
+  const json::value* base = decision.if_contains("base");
+  const json::value* edit = decision.if_contains("edit");
+  if (base == nullptr || !base->is_string() || edit == nullptr || !edit->is_object())
+    return corrupt("decision: base or edit is missing");
+  const auto word = parseEnum<CommitBase>(base->get_string());
+  if (!word) return corrupt("decision: no such base");
+  WITAN_DO(module_.counselorCommit(*instance.state, *word, instance.pending.get(), edit->get_object(), entry.time,
+                                   evaluation_));
+  if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
+  WITAN_DO(compareVerdicts(entry));
+  WITAN_DO(compareFindings(entry));
+  instance.pending.reset();
+  return okStatus();
+}
+
+// A verdict that was left standing (F8) must be a pass now.
+Status Replay::compareVerdicts(const EntryView& entry) const {
+  if (entry.verdicts.size() != evaluation_.verdicts.size())
+    return corrupt("replay: the verdicts are not one per invariant");
+  for (std::size_t i = 0; i < entry.verdicts.size(); ++i) {
+    const std::uint8_t now = evaluation_.verdicts[i];
+    const bool stood = entry.verdicts[i] == 0 && now == static_cast<std::uint8_t>(InvResult::pass);
+    if (entry.verdicts[i] != now && !stood)
+      return corrupt("replay: the verdict of " + std::string(module_.invariantId(static_cast<std::uint16_t>(i))) +
+                     " comes out differently");
+  }
+  return okStatus();
+}
+
+Status Replay::compareFindings(const EntryView& entry) const {
+  bool same = entry.findings.size() == evaluation_.findings.size();
+  for (std::size_t i = 0; same && i < entry.findings.size(); ++i) {
+    const Finding& now = evaluation_.findings[i];
+    same = entry.findings[i].invariant == module_.invariantId(now.invariant) &&
+           entry.findings[i].result == static_cast<std::uint16_t>(now.result) &&
+           entry.findings[i].message == now.message;
+  }
+  return same ? okStatus() : Status(corrupt("replay: the detection vector comes out differently"));
+}
+
+}  // namespace witan::kernel

@@ -1,0 +1,198 @@
+#include "kernel/ledger/snapshot.h"
+
+#include <cstring>
+
+#include "base/bytes.h"
+#include "kernel/partition_instance.h"
+#include "kernel/table.h"
+#include "store/store.h"
+
+namespace witan::kernel {
+
+std::string snapshotChunkKey(char kind, std::uint64_t number) {
+  std::string key = std::string("s/") + kind + "/";
+  for (int i = 0; i < 8; ++i) key += static_cast<char>(number >> (56 - 8 * i));
+  return key;
+}
+
+std::string sealSnapshot(std::string_view payload) {
+  const Hash check = leafHash(payload);
+  std::string value(reinterpret_cast<const char*>(check.data()), 8);
+  return value.append(payload);
+}
+
+Result<std::string> unsealSnapshot(std::string_view value) {
+  if (value.size() < 8) return corrupt("a snapshot record is too short");
+  const Hash check = leafHash(value.substr(8));
+  if (std::memcmp(check.data(), value.data(), 8) != 0) return corrupt("a snapshot record is damaged");
+  return std::string(value.substr(8));
+}
+
+void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint64_t>& newBatches,
+                              store::WriteBatch& out) {
+  WITAN_CHECK(options_.snapshots && batch_.empty(), "a snapshot speaks of committed batches");
+  for (const std::string& entity : changed_) {
+    Instance& instance = *find(entity);
+    instance.changed = false;
+    EntitySnapshot s;
+    s.firstSeq = instance.firstSeq;
+    s.lastSeq = instance.lastSeq;
+    s.pendingSeq = instance.pending ? instance.pending->seq : 0;
+    s.notPassing = instance.state->notPassing;
+    s.digest = instance.digest;
+    s.genesisHash = instance.genesisHash;
+    s.genesis = instance.genesis;
+    module_->writeState(s.state, *instance.state);
+    out.put(std::string(kSnapshotEntityPrefix) + entity, sealSnapshot(writer_.message(s)));
+  }
+  std::string operations;
+  for (const auto& [key, answer] : newOperations_) {
+    operations.append(reinterpret_cast<const char*>(key.data()), sizeof key);
+    operations.append(reinterpret_cast<const char*>(&answer), sizeof answer);
+  }
+  out.put(snapshotChunkKey('o', snapshotChunks_), sealSnapshot(operations));
+  std::string runs;
+  for (const auto& [key, binding] : newBindings_) {
+    runs.append(reinterpret_cast<const char*>(key.data()), sizeof key);
+    runs.append(reinterpret_cast<const char*>(binding.plan.data()), sizeof binding.plan);
+    runs.append(reinterpret_cast<const char*>(&binding.entry), sizeof binding.entry);
+  }
+  out.put(snapshotChunkKey('r', snapshotChunks_), sealSnapshot(runs));
+  NoteList notes;
+  for (std::size_t i = snapshotNotes_; i < notes_.size(); ++i)
+    notes.notes.push_back({static_cast<std::uint16_t>(notes_[i].first), notes_[i].second});
+  out.put(snapshotChunkKey('n', snapshotChunks_), sealSnapshot(writer_.message(notes)));
+  out.put(snapshotChunkKey('b', snapshotChunks_),
+          sealSnapshot({reinterpret_cast<const char*>(newBatches.data()), newBatches.size() * sizeof(std::uint64_t)}));
+  SnapshotHead head;
+  head.batches = batches;
+  head.chunks = ++snapshotChunks_;
+  head.unsafeCommits = unsafeCommits_;
+  head.entities = instances_.size();
+  head.module = module_->digest();
+  head.epochs = epochs_;
+  head.latest = latest_.micros;
+  const std::string frontier = frontier_.serialise();
+  head.frontier.assign(frontier.begin(), frontier.end());
+  out.put(kSnapshotHeadKey, sealSnapshot(writer_.message(head)));
+  changed_.clear();
+  newOperations_.clear();
+  newBindings_.clear();
+  snapshotNotes_ = notes_.size();
+}
+
+namespace {
+
+Result<std::string> readSealed(const store::Reader& store, std::string_view key) {
+  WITAN_TRY(value, store.get(key));
+  if (!value) return corrupt("a snapshot record is missing");
+  return unsealSnapshot(*value);
+}
+
+}  // namespace
+
+Status Partition::restoreChunk(const store::Reader& store, std::uint64_t number,
+                               std::vector<std::uint64_t>& firstSeqs) {
+  WITAN_TRY(operations, readSealed(store, snapshotChunkKey('o', number)));
+  if (operations.size() % 24 != 0) return corrupt("a snapshot's operation ids are cut");
+  for (std::size_t at = 0; at < operations.size(); at += 24) {
+    OperationKey key;
+    std::uint64_t answer = 0;
+    std::memcpy(key.data(), operations.data() + at, sizeof key);
+    std::memcpy(&answer, operations.data() + at + sizeof key, sizeof answer);
+    operations_[key] = answer;
+  }
+  WITAN_TRY(runs, readSealed(store, snapshotChunkKey('r', number)));
+  if (runs.size() % 40 != 0) return corrupt("a snapshot's runs are cut");
+  for (std::size_t at = 0; at < runs.size(); at += 40) {
+    RunBindings::Row row;
+    std::memcpy(row.first.data(), runs.data() + at, 16);
+    std::memcpy(row.second.plan.data(), runs.data() + at + 16, 16);
+    std::memcpy(&row.second.entry, runs.data() + at + 32, 8);
+    if (row.second.entry == 0 || row.second.entry > frontier_.size())
+      return corrupt("the snapshot binds a run by an entry that is not there");
+    bindings_.restore(row);
+  }
+  WITAN_TRY(noteBytes, readSealed(store, snapshotChunkKey('n', number)));
+  NoteList notes;
+  WITAN_DO(readMessage(noteBytes, notes, "notes"));
+  for (NoteSnapshot& note : notes.notes) {
+    if (note.outcome >= enumNames<Outcome>().size()) return corrupt("a note with an unknown outcome");
+    notes_.emplace_back(static_cast<Outcome>(note.outcome), std::move(note.message));
+  }
+  WITAN_TRY(batches, readSealed(store, snapshotChunkKey('b', number)));
+  if (batches.size() % 8 != 0) return corrupt("a snapshot's batch list is cut");
+  for (std::size_t at = 0; at < batches.size(); at += 8) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, batches.data() + at, 8);
+    firstSeqs.push_back(first);
+  }
+  return okStatus();
+}
+
+Status Partition::restoreEntity(std::string_view entity, std::string_view sealed) {
+  WITAN_TRY(payload, unsealSnapshot(sealed));
+  EntitySnapshot s;
+  WITAN_DO(readMessage(payload, s, "entity snapshot"));
+  WITAN_TRY(parsed, parseJson(s.state, {.bytes = kRecordMax, .depth = 64}));
+  if (!parsed.is_object()) return corrupt("a snapshot's state is no object");
+  auto instance = std::make_unique<Instance>();
+  WITAN_TRY(state, module_->readState(parsed.get_object()));
+  instance->state = std::move(state);
+  instance->state->notPassing = s.notPassing;
+  instance->digest = s.digest;
+  instance->genesis = std::move(s.genesis);
+  instance->genesisHash = s.genesisHash;
+  instance->firstSeq = s.firstSeq;
+  instance->lastSeq = s.lastSeq;
+  if (s.pendingSeq != 0) {
+    WITAN_TRY(bytes, entryBytes(s.pendingSeq));
+    WITAN_TRY(words, alignedWords(bytes));
+    WITAN_TRY(entry, readEntryView({reinterpret_cast<const char*>(words.data()), words.size() * 8}));
+    if (entry.entity != entity || entry.tag != Tag::escalated)
+      return corrupt("a snapshot freezes an entity by an entry that does not");
+    WITAN_DO(freeze(*instance, entry, leafHash(bytes)));
+  }
+  instances_.emplace(std::string(entity), std::move(instance));
+  return okStatus();
+}
+
+Result<std::optional<std::uint64_t>> Partition::restoreSnapshot(const store::Reader& store,
+                                                                std::vector<std::uint64_t>& firstSeqs) {
+  WITAN_TRY(sealed, store.get(kSnapshotHeadKey));
+  if (!sealed) return std::optional<std::uint64_t>();
+  WITAN_TRY(payload, unsealSnapshot(*sealed));
+  SnapshotHead head;
+  WITAN_DO(readMessage(payload, head, "snapshot"));
+  if (head.version != kSnapshotVersion || head.module != module_->digest())
+    return corrupt("the snapshot is of another version or module");
+  WITAN_TRY(frontier,
+            MerkleFrontier::parse({reinterpret_cast<const char*>(head.frontier.data()), head.frontier.size()}));
+  frontier_ = std::move(frontier);
+  batch_.reset(frontier_.size() + 1);
+  for (std::uint64_t number = 0; number < head.chunks; ++number) WITAN_DO(restoreChunk(store, number, firstSeqs));
+  for (std::size_t i = 0; i < firstSeqs.size(); ++i)
+    if (firstSeqs[i] < (i == 0 ? 1 : firstSeqs[i - 1]) || firstSeqs[i] > frontier_.size() + 1 ||
+        (i == 0 && firstSeqs[i] != 1))
+      return corrupt("the snapshot's batch list is out of order");
+  for (const auto& [key, answer] : operations_)
+    if (const std::uint64_t seq = answer & ~kTurnedAwayBit;
+        (answer & kIsNoteBit) != 0 ? (answer & ~kIsNoteBit) >= notes_.size() : seq == 0 || seq > frontier_.size())
+      return corrupt("the snapshot names an answer that is not there");
+  if (firstSeqs.size() != head.batches) return corrupt("the snapshot's batch list is not complete");
+  Status status = okStatus();
+  WITAN_DO(store.scan(kSnapshotEntityPrefix, {}, [&](std::string_view key, std::string_view value) {
+    status = restoreEntity(key.substr(kSnapshotEntityPrefix.size()), value);
+    return status.ok();
+  }));
+  if (!status.ok()) return status.error();
+  if (instances_.size() != head.entities) return corrupt("the snapshot does not hold all its entities");
+  unsafeCommits_ = head.unsafeCommits;
+  epochs_ = std::move(head.epochs);
+  latest_ = Time{head.latest};
+  snapshotChunks_ = head.chunks;
+  snapshotNotes_ = notes_.size();
+  return std::optional(head.batches);
+}
+
+}  // namespace witan::kernel

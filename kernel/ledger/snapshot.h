@@ -1,0 +1,72 @@
+// Snapshots: entity states and operation ids as of some batch of the log, so that a restart replays only the tail.
+//
+// Derived and lazy: they may be missing, older than the log, or deleted; the log alone is the truth. Each snapshot
+// writes what changed since the last one, in one atomic batch with its head. Keys, all under "s":
+//   "s/head"              -> SnapshotHead
+//   "s/e/" + entity       -> EntitySnapshot
+//   "s/o/" + u64 number   -> operation ids decided between two snapshots, 24 bytes each: 16 of the key, u64 answer
+//   "s/r/" + u64 number   -> runs bound between two snapshots, 40 bytes each: 16 of the key, 16 of the plan, u64 entry
+//   "s/n/" + u64 number   -> NoteList: answers without a decision
+//   "s/b/" + u64 number   -> u64 first sequence number of each batch between two snapshots
+// Every value starts with the first 8 bytes of SHA-256(0x00 || rest).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/epoch.h"
+#include "kernel/record/entry.h"
+#include "kernel/record/log_batch.h"
+
+namespace witan::kernel {
+
+// A snapshot of another version is thrown away and the whole log folded.
+inline constexpr std::uint64_t kSnapshotVersion = 3;
+
+struct SnapshotHead {
+  std::uint64_t version = kSnapshotVersion;
+  std::uint64_t batches = 0;  // of the log that are contained
+  std::uint64_t chunks = 0;   // of s/o, s/r, s/n and s/b
+  std::uint64_t unsafeCommits = 0;
+  std::uint64_t entities = 0;
+  Hash module{};
+  std::vector<std::uint8_t> frontier;
+  std::vector<EpochRecord> epochs;
+  std::int64_t latest = 0;
+  WITAN_MEMBERS(SnapshotHead, version, batches, chunks, unsafeCommits, entities, module, frontier, epochs, latest)
+};
+
+struct EntitySnapshot {
+  static constexpr std::size_t textMax = kRecordMax;
+  std::uint64_t firstSeq = 0;
+  std::uint64_t lastSeq = 0;
+  std::uint64_t pendingSeq = 0;
+  std::uint64_t notPassing = 0;
+  Hash digest{};
+  Hash genesisHash{};
+  std::string genesis;  // while no entry has carried it
+  std::string state;    // canonical JSON, as DomainModule::writeState
+  WITAN_MEMBERS(EntitySnapshot, firstSeq, lastSeq, pendingSeq, notPassing, digest, genesisHash, genesis, state)
+};
+
+struct NoteSnapshot {
+  static constexpr std::size_t textMax = kRecordMax;
+  std::uint16_t outcome = 0;
+  std::string message;
+  WITAN_MEMBERS(NoteSnapshot, outcome, message)
+};
+
+struct NoteList {
+  std::vector<NoteSnapshot> notes;
+  WITAN_MEMBERS(NoteList, notes)
+};
+
+inline constexpr std::string_view kSnapshotHeadKey = "s/head";
+inline constexpr std::string_view kSnapshotEntityPrefix = "s/e/";
+
+std::string snapshotChunkKey(char kind, std::uint64_t number);  // kind 'o', 'r', 'n' or 'b'
+std::string sealSnapshot(std::string_view payload);
+// The payload, or corrupt.
+Result<std::string> unsealSnapshot(std::string_view value);
+
+}  // namespace witan::kernel

@@ -1,0 +1,106 @@
+// Entry and its neighbours: the records of a ledger as structs (kernel/record/ledger.capnp documents every member).
+//
+// EntryView borrows its texts and is what is written and verified at speed; Entry owns them. Members are listed in
+// the order of their ordinals.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/capnp_codec.h"
+#include "base/reflect.h"
+#include "base/sha256.h"
+#include "base/time.h"
+
+namespace witan::kernel {
+
+WITAN_ENUM(Tag, approved, rejected, escalated, cCommitted, cRejected)
+
+// Texts of stored records hold whole states and write sets.
+inline constexpr std::size_t kRecordTextMax = 4 << 20;
+
+template <class Text>
+struct BasicFinding {
+  static constexpr std::size_t textMax = kRecordTextMax;
+  Text invariant{};
+  std::uint16_t result = 0;
+  Text message{};
+  WITAN_MEMBERS(BasicFinding, invariant, result, message)
+};
+
+template <class Text, class Bytes>
+struct BasicEntry {
+  static constexpr std::size_t textMax = kRecordTextMax;
+  std::uint64_t seq = 0;
+  Time time;
+  Tag tag = Tag::approved;
+  std::uint64_t escalation = 0;
+  Text entity{};
+  Text role{};
+  Text device{};
+  Text agent{};
+  Text operationId{};
+  Text action{};
+  Text invariant{};
+  Text message{};
+  Text writes{};
+  Bytes verdicts{};
+  std::vector<BasicFinding<Text>> findings;
+  Text counselor{};
+  Text reason{};
+  Text decision{};
+  Hash stateDigest{};
+  Text genesis{};
+  Bytes runKey{};  // 32 bytes, or none; then no plan either
+  Bytes planDigest{};
+  WITAN_MEMBERS(BasicEntry, seq, time, tag, escalation, entity, role, device, agent, operationId, action, invariant,
+                message, writes, verdicts, findings, counselor, reason, decision, stateDigest, genesis, runKey,
+                planDigest)
+};
+
+using Entry = BasicEntry<std::string, std::vector<std::uint8_t>>;
+using EntryView = BasicEntry<std::string_view, std::span<const std::uint8_t>>;
+
+template <class Text>
+struct BasicGenesis {
+  static constexpr std::size_t textMax = kRecordTextMax;
+  Text entity{};
+  Text genesis{};
+  WITAN_MEMBERS(BasicGenesis, entity, genesis)
+};
+using GenesisView = BasicGenesis<std::string_view>;
+
+template <class Text>
+struct BasicNote {
+  static constexpr std::size_t textMax = kRecordTextMax;
+  Text operationId{};
+  std::uint16_t outcome = 0;
+  Text message{};
+  WITAN_MEMBERS(BasicNote, operationId, outcome, message)
+};
+using NoteView = BasicNote<std::string_view>;
+
+// What a proposer, a counselor or an input line is told.
+WITAN_ENUM(Outcome, initialised, approved, rejected, escalated, cCommitted, cRejected, refused, frozen, duplicate)
+
+inline Outcome outcomeOf(Tag tag) { return static_cast<Outcome>(static_cast<std::uint8_t>(tag) + 1); }
+
+// Reads an entry from 8-aligned bytes; the view borrows them. Errors name the member. A run key and a plan digest have
+// 32 bytes each, or there are none.
+Result<EntryView> readEntryView(std::string_view alignedBytes);
+// Reads and copies from bytes of any alignment.
+Result<Entry> readEntry(std::string_view bytes);
+// Are these the canonical bytes of the entry they encode? A second encoding of the same entry would be a second leaf.
+bool isCanonicalEntry(const EntryView& entry, std::string_view bytes);
+
+// The chain over an entity's states (Entry::stateDigest).
+Hash firstStateDigest(std::string_view genesis);
+Hash nextStateDigest(const Hash& before, Time time, std::string_view writes);
+
+// The entry as JSON for people and exports; `invariantIds` names the verdicts (KERNEL_INTEGRITY first).
+std::string entryJson(const EntryView& entry, const std::vector<std::string>& invariantIds);
+
+}  // namespace witan::kernel

@@ -1,0 +1,110 @@
+// `witan conformance SUITE`: does this build do what the published statements say, and would it show if it did not?
+#include <array>
+#include <cstdio>
+#include <memory>
+#include "program/command_line.h"
+
+#include "base/json.h"
+#include "base/quote.h"
+#include "lab/commands/conformance.h"
+#include "lab/commands/lab_commands.h"
+#include "program/option_checks.h"
+
+namespace witan::node {
+
+namespace {
+
+struct Suite {
+  const char* name;
+  const char* about;
+  void (*run)(const ConformanceOptions&, const EmitRow&);
+};
+
+constexpr std::array kSuites{
+    Suite{"decision", "seed 002, the verified agent: its theorems, by Z3 for all inputs", runDecisionSuite},
+    Suite{"ix2", "seed 001, coordination under deadlock: its ten conditions, each run twice", runIx2Suite},
+    Suite{"kernels", "seed 004, typed-effect kernels: K for single episodes, E its experiments", runKernelsSuite},
+};
+
+struct ConformanceArguments {
+  std::string suite;
+  ConformanceOptions options;
+  bool json = false;
+};
+
+std::string suiteNames() {
+  std::string names;
+  for (const Suite& suite : kSuites) names += (names.empty() ? "" : ", ") + std::string(suite.name);
+  return names;
+}
+
+// What it writes: a table as the rows come, or one JSON array.
+class Report {
+ public:
+  explicit Report(bool json) : json_(json) {}
+
+  void add(const ConformanceRow& row) {
+    if (json_) {
+      const json::object object{
+          {"id", row.id}, {"title", row.title}, {"result", resultOf(row)}, {"detail", row.detail}};
+      std::fputs(rows_ == 0 ? "[" : ",\n ", stdout);
+      std::fputs(canonicalJson(object).c_str(), stdout);
+    } else {
+      std::printf("%-4s  %-46s  %s\n      %s\n", resultOf(row), row.id.c_str(), row.title.c_str(), row.detail.c_str());
+    }
+    std::fflush(stdout);
+    ++rows_;
+    if (!row.pass) ++failed_;
+  }
+
+  int finish() {
+    if (json_)
+      std::fputs("]\n", stdout);
+    else
+      std::printf("%zu of %zu as they must be\n", rows_ - failed_, rows_);
+    return failed_ == 0 ? kExitOk : kExitFailed;
+  }
+
+  std::size_t rows() const { return rows_; }
+
+ private:
+  static const char* resultOf(const ConformanceRow& row) { return row.pass ? "pass" : "fail"; }
+
+  bool json_;
+  std::size_t rows_ = 0, failed_ = 0;
+};
+
+int conformance(const ConformanceArguments& arguments) {
+  for (const Suite& suite : kSuites) {
+    if (arguments.suite != suite.name) continue;
+    Report report(arguments.json);
+    suite.run(arguments.options, [&](const ConformanceRow& row) { report.add(row); });
+    if (report.rows() == 0)
+      return reportUsage(invalid("nothing in " + arguments.suite + " begins with " + inQuotes(arguments.options.only),
+                                 "witan conformance " + arguments.suite + " shows the ids"),
+                         arguments.json);
+    return report.finish();
+  }
+  return reportUsage(invalid("there is no suite " + inQuotes(arguments.suite), "there are: " + suiteNames()),
+                     arguments.json);
+}
+
+}  // namespace
+
+void addConformanceCommand(Command& app, int& exitCode) {
+  const auto arguments = std::make_shared<ConformanceArguments>();
+  Command* command = app.command("conformance", "Hold this build against a published statement, row by row");
+  std::string suites = "Suites:";
+  for (const Suite& suite : kSuites) suites += std::string("\n  ") + suite.name + ": " + suite.about;
+  command->option("suite", arguments->suite, "One of: " + suiteNames())->required();
+  command->option("--only", arguments->options.only, "Rows whose id begins so");
+  command->flag("--prove-it", arguments->options.proveIt,
+                "Also run what must fail, and show how: a broken twin of each row");
+  command->flag("--json", arguments->json, "JSON output");
+  command->footer(suites +
+                  "\nExit code 0: every row is as it must be.\n"
+                  "Example: witan conformance decision --only permission --prove-it");
+  command->callback([arguments, &exitCode] { exitCode = conformance(*arguments); });
+}
+
+}  // namespace witan::node

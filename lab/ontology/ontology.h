@@ -1,0 +1,17 @@
+// From the bytes of a Turtle file to a model, in one step: what the commands and the tests call.
+//
+// Pure function, any thread. docs/ONTOLOGY.md is the manual.
+#pragma once
+
+#include "lab/ontology/model.h"
+#include "lab/ontology/turtle.h"
+
+namespace witan::ontology {
+
+// Nothing if `out` got an error. Warnings are review's business (lab/ontology/review.h).
+inline std::optional<Model> readOntology(std::string_view text, Diagnostics& out, const TurtleLimits& limits = {}) {
+  const std::optional<Graph> graph = readTurtle(text, limits, out);
+  return graph ? readModel(*graph, out) : std::nullopt;
+}
+
+}  // namespace witan::ontology

@@ -1,0 +1,151 @@
+#include "lab/ontology/report.h"
+
+#include "base/json.h"
+#include "base/words.h"
+
+namespace witan::ontology {
+
+namespace {
+
+json::array listOf(const std::vector<std::string>& words) { return json::array(words.begin(), words.end()); }
+
+std::vector<std::string> processNames(const Model& model, const std::vector<std::size_t>& processes) {
+  std::vector<std::string> names;
+  for (const std::size_t p : processes) names.push_back(model.processes[p].name);
+  return names;
+}
+
+json::object roleJson(const Model& model, const DerivedRole& role) {
+  return {{"name", role.name},
+          {"processes", listOf(processNames(model, role.processes))},
+          {"footprint", listOf(model.namesOf(role.footprint))},
+          {"writes", listOf(model.namesOf(role.writes))},
+          {"declared", role.declared}};
+}
+
+json::object invariantJson(const Model& model, const InvariantClass& one) {
+  const Invariant& invariant = model.invariants[one.invariant];
+  return {{"id", invariant.name},
+          {"footprint", listOf(model.namesOf(one.footprint))},
+          {"class", one.lint.crossCutting() ? "cross-cutting" : "local"},
+          {"localTo", listOf(one.lint.containedIn)},
+          {"section23", one.lint.section23()},
+          {"meets", listOf(one.lint.touches)},
+          {"writers", listOf(one.lint.writers)},
+          {"locallyEnforceableBy", one.lint.enforcer.empty() ? json::value(nullptr) : json::value(one.lint.enforcer)},
+          {"orphans", listOf(one.lint.orphans)},
+          {"onFailure", enumName(invariant.onFailure)},
+          {"keyScope", enumName(invariant.keyScope)},
+          {"acrossKeys", one.acrossKeys}};
+}
+
+std::string orNone(const std::vector<std::string>& words) { return joined(words, "none"); }
+
+std::string shareText(const Share& s) { return std::to_string(s.of) + "/" + std::to_string(s.to); }
+
+void appendInvariant(std::string& out, const Model& model, const InvariantClass& one) {
+  const kernel::InvariantLint& lint = one.lint;
+  const Invariant& invariant = model.invariants[one.invariant];
+  out += "  " + padded(invariant.name, 34) + std::string(enumName(invariant.onFailure)) + "\n    footprint           " +
+         orNone(model.namesOf(one.footprint)) + "\n    Def. A.10           " +
+         (lint.crossCutting() ? std::string("cross-cutting") : "local to " + orNone(lint.containedIn)) +
+         "\n    section 2.3         " + lint.section23() + " (meets " + orNone(lint.touches) +
+         ")\n    locally enforceable " +
+         (lint.enforcer.empty() ? "no (writers: " + orNone(lint.writers) + ")" : "by " + lint.enforcer) + "\n";
+  if (!lint.orphans.empty()) out += "    in no role          " + orNone(lint.orphans) + "\n";
+  if (one.acrossKeys) out += "    over several keys   cross-cutting between instances of one role as well\n";
+}
+
+void appendCoverage(std::string& out, const Derived& d) {
+  const Model& model = d.model;
+  out += "no invariant reads what they write: " + orNone(processNames(model, d.coverage.unguarded)) + "\n";
+  if (d.coverage.open.empty()) {
+    out += model.ofKind(FieldKind::lifecycle).empty()
+               ? "life cycle: no field of it\n"
+               : "life cycle: every process has an invariant that knows the phase\n";
+    return;
+  }
+  out += "life cycle: no invariant could forbid in one phase and allow in another\n";
+  for (std::size_t i = 0; i < d.coverage.open.size();) {
+    const std::size_t phase = d.coverage.open[i].phase;
+    std::vector<std::size_t> processes;
+    for (; i < d.coverage.open.size() && d.coverage.open[i].phase == phase; ++i)
+      processes.push_back(d.coverage.open[i].process);
+    out += "  " + padded(model.fields[phase].name, 20) + " " + orNone(processNames(model, processes)) + "\n";
+  }
+}
+
+}  // namespace
+
+std::string checkText(const std::string& file, const Diagnostics& found) {
+  std::string out;
+  for (const Diagnostic& d : found.sorted()) out += toText(file, d) + "\n";
+  return out + file + ": " + std::to_string(found.errors()) + (found.errors() == 1 ? " error, " : " errors, ") +
+         std::to_string(found.warnings()) + (found.warnings() == 1 ? " warning\n" : " warnings\n");
+}
+
+std::string checkJson(const std::string& file, const Diagnostics& found) {
+  json::array list;
+  for (const Diagnostic& d : found.sorted())
+    list.push_back(json::object{
+        {"severity", enumName(d.severity)}, {"line", d.at.line}, {"column", d.at.column}, {"message", d.message}});
+  return json::serialize(json::object{{"file", file},
+                                      {"ok", !found.hasErrors()},
+                                      {"errors", found.errors()},
+                                      {"warnings", found.warnings()},
+                                      {"diagnostics", list}});
+}
+
+std::string deriveText(const Derived& d) {
+  const Model& model = d.model;
+  std::string out = model.domain.name + ": " + std::to_string(d.roles.roles.size()) + " roles, " +
+                    (d.roles.pinned ? "as declared" : "theta " + shareText(d.roles.theta)) + "\nroles\n";
+  for (const DerivedRole& role : d.roles.roles)
+    out += "  " + role.name + (role.declared ? "" : "  (named by us)") + "\n    processes " +
+           orNone(processNames(model, role.processes)) + "\n    footprint " + orNone(model.namesOf(role.footprint)) +
+           "\n    writes    " + orNone(model.namesOf(role.writes)) + "\n";
+  if (!d.roles.pinned) {
+    out += "merged, in this order (shared of the smaller's fields)\n";
+    for (const Merge& m : d.roles.merges)
+      out += "  " + m.left + " + " + m.right + "  " + std::to_string(m.shared) + "/" + std::to_string(m.smaller) + "\n";
+    if (d.roles.merges.empty()) out += "  none\n";
+  }
+  out += "privilege excess (fields of the role that the process does not need)\n";
+  for (const Excess& e : d.roles.excess)
+    out += "  " + padded(model.processes[e.process].name, 24) + " " + d.roles.roles[e.role].name + " " +
+           std::to_string(e.fields) + "/" + std::to_string(e.of) + "\n";
+  if (d.roles.capExceeded) out += "  above the cap, with theta 1 too: the processes themselves are too wide\n";
+  if (d.roles.dependsOnIris) out += "  ties decided: other IRIs could give other roles\n";
+  out += "invariants, in list order\n";
+  for (const InvariantClass& one : d.invariants) appendInvariant(out, model, one);
+  appendCoverage(out, d);
+  return out;
+}
+
+std::string deriveJson(const Derived& d) {
+  const Model& model = d.model;
+  json::array roles, invariants, excess, open;
+  for (const DerivedRole& role : d.roles.roles) roles.push_back(roleJson(model, role));
+  for (const InvariantClass& one : d.invariants) invariants.push_back(invariantJson(model, one));
+  for (const Excess& e : d.roles.excess)
+    excess.push_back(json::object{{"process", model.processes[e.process].name},
+                                  {"role", d.roles.roles[e.role].name},
+                                  {"excess", e.fields},
+                                  {"of", e.of}});
+  for (const OpenPair& pair : d.coverage.open)
+    open.push_back(
+        json::object{{"phase", model.fields[pair.phase].name}, {"process", model.processes[pair.process].name}});
+  return json::serialize(json::object{
+      {"roles", roles},
+      {"invariants", invariants},
+      {"domain", model.domain.name},
+      {"theta", d.roles.pinned ? json::value(nullptr) : json::value(shareText(d.roles.theta))},
+      {"pinned", d.roles.pinned},
+      {"privilegeExcess", excess},
+      {"capExceeded", d.roles.capExceeded},
+      {"dependsOnIris", d.roles.dependsOnIris},
+      {"coverage",
+       json::object{{"openPairs", open}, {"unguarded", listOf(processNames(model, d.coverage.unguarded))}}}});
+}
+
+}  // namespace witan::ontology

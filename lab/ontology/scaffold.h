@@ -1,0 +1,26 @@
+// A domain module in C++ from an ontology and its roles: a file that compiles in this tree, as a beginning.
+//
+// What the ontology says is in it: fields, footprints, processes, roles, and the invariants' order and outcomes. What
+// it does not say is not invented: each process writes its arguments as they come, each invariant passes until its
+// author writes when it holds. Pure; the same model gives the same bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/ontology/roles.h"
+
+namespace witan::ontology {
+
+struct Scaffold {
+  std::string name;                // of the domain: folder, file and line in domains/registry.inc
+  std::string source;              // of domains/<name>/<name>.cpp
+  std::vector<std::string> notes;  // what could not be said in C++ as the ontology says it
+};
+
+// `file` is named in the head comment. Errors: what no compiled domain can have (more than 64 fields or invariants, a
+// footprint that is empty), types that can't be read, no process.
+Result<Scaffold> scaffold(const Model&, const Derivation&, const std::string& file);
+
+}  // namespace witan::ontology

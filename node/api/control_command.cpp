@@ -1,0 +1,109 @@
+// Command lines of clients, carried out on the running node: what `witan journal put` does to a directory, it does here
+// to the one that is open.
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "cli/cli.h"
+#include "cli/client/replica_verb.h"
+#include "node/api/control_routes.h"
+#include "program/output.h"
+
+namespace witan::node::control {
+
+namespace {
+
+struct Allowed {
+  std::string_view noun, verb;
+  ControlRole role;
+};
+
+constexpr auto kReads = ControlRole::observer;
+constexpr auto kWrites = ControlRole::operator_;
+
+constexpr Allowed kAllowed[]{
+    {"agent", "list", kReads},
+    {"agent", "show", kReads},
+    {"agent", "create", kWrites},
+    {"agent", "set", kWrites},
+    {"agent", "pause", kWrites},
+    {"agent", "resume", kWrites},
+    {"agent", "destroy", kWrites},
+    {"agent", "check", kReads},
+
+    {"approval", "list", kReads},
+    {"approval", "approve", ControlRole::counselor},
+    {"approval", "deny", ControlRole::counselor},
+    {"device", "list", kReads},
+    {"device", "admit", ControlRole::admin},
+    {"device", "retire", ControlRole::admin},
+    {"device", "recover", ControlRole::admin},
+    {"episode", "list", kReads},
+    {"episode", "show", kReads},
+    {"episode", "replay", kReads},
+    {"journal", "get", kReads},
+    {"journal", "list", kReads},
+    {"journal", "put", kWrites},
+    {"journal", "resolve", kWrites},
+    {"receipt", "list", kReads},
+    {"receipt", "show", kReads},
+    {"receipt", "confirm", ControlRole::counselor},
+    {"receipt", "withdraw", ControlRole::counselor},
+    {"saga", "list", kReads},
+    {"saga", "show", kReads},
+    {"saga", "retry", kWrites},
+    {"saga", "compensate", kWrites},
+    {"state", "show", kReads},
+    {"sync", "status", kReads},
+    {"wake", "list", kReads},
+};
+
+// Options that name files: they are the client's, the node must not open its own by those names.
+bool namesFile(std::string_view word) {
+  return word.starts_with("--json-payload") || word.starts_with("--key-file") || word.starts_with("--file");
+}
+
+Status mayRun(const std::vector<std::string>& argv, ControlRole role) {
+  if (argv.size() < 2) return invalid("argv: expected a noun and a verb");
+  for (const Allowed& allowed : kAllowed) {
+    if (allowed.noun != argv[0] || allowed.verb != argv[1]) continue;
+    if (!includes(role, allowed.role))
+      return Error{
+          ErrorCode::unauthorised,
+          argv[0] + " " + argv[1] + " needs the role " + wordOf(allowed.role) + ", the token is of " + wordOf(role),
+          ""};
+    for (const std::string& word : argv)
+      if (namesFile(word))
+        return invalid("files cannot be given to a running node (" + word + ")", "give the text itself");
+    return okStatus();
+  }
+  return Error{ErrorCode::conflict, inQuotes(argv[0] + " " + argv[1]) + " works on a directory that no node has open",
+               "stop the node first"};
+}
+
+int run(Daemon& daemon, const std::vector<std::string>& argv, Captured& captured) {
+  const auto view = ReplicaDir::borrow(daemon.path(), daemon.replica().data(), daemon.replica().agents(),
+                                       [&daemon] { return daemon.round(); });
+  const AmbientReplica ambient(*view, daemon.replica());
+  const OutputCapture capture(captured);
+  std::vector<std::string> words{"witan"};
+  words.insert(words.end(), argv.begin(), argv.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return runCommandLine(static_cast<int>(words.size()), pointers.data());
+}
+
+}  // namespace
+
+void command(const ControlCall& call) {
+  std::vector<std::string> argv;
+  const json::value* given = call.body.if_contains("argv");
+  Status read = given == nullptr ? Status(invalid("argv: there is none")) : readJson(*given, argv, "argv");
+  if (read.ok()) read = mayRun(argv, call.role);
+  if (!read.ok()) return call.refuse(read.error());
+  Captured captured;
+  const int exitCode = run(call.daemon, argv, captured);
+  call.daemon.touch();
+  call.answer({{"exitCode", exitCode}, {"out", captured.out}, {"err", captured.err}});
+}
+
+}  // namespace witan::node::control

@@ -1,0 +1,284 @@
+#include "node/config/daemon_config.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <variant>
+
+#include "base/identity.h"
+#include "base/quote.h"
+#include "base/toml_text.h"
+#include "node/cluster/roster.h"
+#include "program/durable_file.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::size_t kMaxConfigBytes = 1 << 20;
+constexpr std::size_t kMaxListItems = 64;
+constexpr std::int64_t kMostPendingTtlSeconds = 100ll * 366 * 24 * 3600;
+
+using Slot = std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*,
+                          std::vector<std::string> DaemonConfig::*, bool DaemonConfig::*>;
+
+struct Key {
+  std::string_view section, name;
+  Slot slot;
+  std::string_view what;
+};
+
+const std::array kKeys{
+    Key{"node", "listen", &DaemonConfig::listen, "addresses on which other devices are heard"},
+    Key{"node", "advertise", &DaemonConfig::advertise, "addresses that others should dial; empty: those of listen"},
+    Key{"peers", "dial", &DaemonConfig::dial, "addresses to dial besides those of the roster"},
+    Key{"relay", "carry", &DaemonConfig::carry,
+        "true or false: passes links between devices that cannot reach each other"},
+    Key{"control", "listen", &DaemonConfig::control, "127.0.0.1:PORT or unix:/path; empty: control.sock beside this"},
+    Key{"metrics", "listen", &DaemonConfig::metrics,
+        "serves /metrics, /livez, /readyz without a token; empty: nowhere"},
+    Key{"log", "format", &DaemonConfig::logFormat, "text or json"},
+    Key{"log", "level", &DaemonConfig::logLevel, "debug, info, warn or error"},
+    Key{"agents", "run", &DaemonConfig::agents, "built-in agents that work on this device; \"all\" for all"},
+    Key{"agents", "scope", &DaemonConfig::scope, "the scope of the journal that they watch"},
+    Key{"ledger", "engine", &DaemonConfig::engine, "embedded or etcd"},
+    Key{"ledger", "etcd", &DaemonConfig::etcd, "endpoints, as http://127.0.0.1:2379"},
+    Key{"ledger", "etcd_ca", &DaemonConfig::etcdCa, "PEM file of the authority that signed etcd's certificates"},
+    Key{"ledger", "etcd_cert", &DaemonConfig::etcdCert, "PEM file of this client's certificate"},
+    Key{"ledger", "etcd_key", &DaemonConfig::etcdKey, "PEM file of its key"},
+    Key{"ledger", "lease_seconds", &DaemonConfig::leaseSeconds, "after which a silent owner is replaced (etcd)"},
+    Key{"ledger", "pending_ttl_seconds", &DaemonConfig::pendingTtlSeconds,
+        "after which an escalation nobody decided is rejected; 0: never"},
+    Key{"trace", "otlp", &DaemonConfig::otlp, "http://HOST:PORT of an OTLP/HTTP collector; empty: no traces"},
+};
+
+const Key* findKey(std::string_view section, std::string_view name) {
+  const auto at = std::find_if(kKeys.begin(), kKeys.end(),
+                               [&](const Key& key) { return key.section == section && key.name == name; });
+  return at == kKeys.end() ? nullptr : &*at;
+}
+
+std::string keysOf(std::string_view section) {
+  std::string known;
+  for (const Key& key : kKeys)
+    if (key.section == section) known += (known.empty() ? "" : ", ") + std::string(key.name);
+  return known;
+}
+
+Error atLine(const std::string& file, const toml::source_region& where, const std::string& what,
+             std::string hint = {}) {
+  return invalid(file + ":" + std::to_string(where.begin.line) + ": " + what, std::move(hint));
+}
+
+std::string nameOf(const Key& key) { return "[" + std::string(key.section) + "] " + std::string(key.name); }
+
+std::string lineOf(const std::string& file, const toml::node& node) {
+  return file + ":" + std::to_string(node.source().begin.line);
+}
+
+Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, const std::string& file) {
+  const std::string name = nameOf(key);
+  std::vector<std::string> places{lineOf(file, node)};
+  if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
+    if (!node.is_string()) return atLine(file, node.source(), name + " must be text");
+    config.** text = node.value<std::string>().value();
+  } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
+    if (!node.is_integer()) return atLine(file, node.source(), name + " must be a whole number");
+    config.** number = node.value<std::int64_t>().value();
+  } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+    if (!node.is_boolean()) return atLine(file, node.source(), name + " must be true or false");
+    config.** yes = node.value<bool>().value();
+  } else {
+    const toml::array* list = node.as_array();
+    if (list == nullptr) return atLine(file, node.source(), name + " must be a list of texts");
+    if (list->size() > kMaxListItems)
+      return atLine(file, node.source(), name + " has more than " + std::to_string(kMaxListItems) + " items");
+    std::vector<std::string> items;
+    for (const toml::node& item : *list) {
+      if (!item.is_string()) return atLine(file, item.source(), name + " must be a list of texts");
+      if (items.empty()) places.clear();
+      places.push_back(lineOf(file, item));
+      items.push_back(item.value<std::string>().value());
+    }
+    config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot) = std::move(items);
+  }
+  config.places[name] = std::move(places);
+  return okStatus();
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    if (comma > 0) items.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return items;
+}
+
+std::string variableOf(const Key& key) {
+  std::string name = "WITAN_" + std::string(key.section) + "_" + std::string(key.name);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+  return name;
+}
+
+Status oneOf(const DaemonConfig& config, std::string_view key, const std::string& value,
+             std::initializer_list<const char*> words) {
+  std::string known;
+  for (const char* word : words) {
+    if (value == word) return okStatus();
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return config.located(key, invalid(std::string(key) + " is " + inQuotes(value), "it must be one of " + known));
+}
+
+Status checkAddresses(const DaemonConfig& config, const std::string& key, const std::vector<std::string>& addresses) {
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    if (const Status good = checkAddress(addresses[i]); !good.ok())
+      return config.located(key, invalid(key + ": " + good.error().message, good.error().hint), i);
+  return okStatus();
+}
+
+Status inRange(const DaemonConfig& config, const std::string& key, std::int64_t value, std::int64_t least,
+               std::int64_t most, const std::string& hint) {
+  if (value >= least && value <= most) return okStatus();
+  return config.located(key, invalid(key + " is " + std::to_string(value), hint));
+}
+
+}  // namespace
+
+Error DaemonConfig::located(std::string_view key, Error error, std::size_t item) const {
+  const auto at = places.find(key);
+  if (at == places.end() || at->second.empty()) return error;
+  error.message = at->second[std::min(item, at->second.size() - 1)] + ": " + error.message;
+  return error;
+}
+
+Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name) {
+  WITAN_DO(checkTomlKeys(text, name));
+  try {
+    const toml::table table = toml::parse(text, name);
+    for (const auto& [section, node] : table) {
+      const std::string known = keysOf(section.str());
+      if (known.empty())
+        return atLine(name, node.source(), "unknown section [" + std::string(section.str()) + "]",
+                      "witan up --print-config shows all keys");
+      const toml::table* keys = node.as_table();
+      if (keys == nullptr) return atLine(name, node.source(), std::string(section.str()) + " must be a section");
+      for (const auto& [key, value] : *keys) {
+        const Key* found = findKey(section.str(), key.str());
+        if (found == nullptr)
+          return atLine(name, value.source(),
+                        "unknown key " + std::string(key.str()) + " in [" + std::string(section.str()) + "]",
+                        "it has: " + known);
+        WITAN_DO(setFrom(into, *found, value, name));
+      }
+    }
+  } catch (const toml::parse_error& e) {
+    return atLine(name, e.source(), std::string(e.description()));
+  }
+  return okStatus();
+}
+
+Status readEnvironment(DaemonConfig& into, const Environment& environment) {
+  for (const Key& key : kKeys) {
+    const std::string variable = variableOf(key);
+    const char* value = environment(variable.c_str());
+    if (value == nullptr) continue;
+    const std::string_view text = value;
+    into.places[nameOf(key)] = {"$" + variable};
+    if (auto words = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
+      into.** words = text;
+    } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
+      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), into.**number);
+      if (failure != std::errc{} || end != text.data() + text.size())
+        return invalid("$" + variable + " is " + inQuotes(text), "it must be a whole number");
+    } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+      if (text != "true" && text != "false")
+        return invalid("$" + variable + " is " + inQuotes(text), "it must be true or false");
+      into.** yes = text == "true";
+    } else {
+      into.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot) = split(text);
+    }
+  }
+  return okStatus();
+}
+
+namespace {
+
+// As it is written: no other name is looked up for it.
+bool isLoopback(std::string_view address) {
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  if (host == "localhost" || host == "[::1]") return true;
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+}  // namespace
+
+Status checkConfig(const DaemonConfig& config) {
+  WITAN_DO(checkAddresses(config, "[node] listen", config.listen));
+  WITAN_DO(checkAddresses(config, "[node] advertise", config.advertise));
+  WITAN_DO(checkAddresses(config, "[peers] dial", config.dial));
+  if (!config.control.empty() && !config.control.starts_with("unix:")) {
+    WITAN_DO(checkAddresses(config, "[control] listen", {config.control}));
+    if (!isLoopback(config.control))
+      return config.located("[control] listen", invalid("[control] listen is " + inQuotes(config.control) +
+                                                            ": tokens would cross the network in the clear",
+                                                        "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: "
+                                                        "through ssh"));
+  }
+  if (!config.metrics.empty()) WITAN_DO(checkAddresses(config, "[metrics] listen", {config.metrics}));
+  WITAN_DO(oneOf(config, "[log] format", config.logFormat, {"text", "json"}));
+  WITAN_DO(oneOf(config, "[log] level", config.logLevel, {"debug", "info", "warn", "error"}));
+  WITAN_DO(oneOf(config, "[ledger] engine", config.engine, {"embedded", "etcd"}));
+  if (const Status good = validateId("[agents] scope", config.scope); !good.ok())
+    return config.located("[agents] scope", good.error());
+  if (config.engine == "etcd" && config.etcd.empty())
+    return config.located("[ledger] engine", invalid("[ledger] engine is etcd, and [ledger] etcd names no endpoint",
+                                                     "etcd = [\"http://127.0.0.1:2379\"]"));
+  WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
+  return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,
+                 "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
+}
+
+Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment) {
+  DaemonConfig config;
+  const std::filesystem::path file = dir / "witan.toml";
+  WITAN_TRY(text, readSmallFile(file, kMaxConfigBytes));
+  if (text) WITAN_DO(readConfig(config, *text, file.string()));
+  WITAN_DO(readEnvironment(config, environment));
+  WITAN_DO(checkConfig(config));
+  return config;
+}
+
+Error noSuchAgent(const DaemonConfig& config, std::size_t i) {
+  return config.located(
+      "[agents] run", invalid("[agents] run: there is no agent " + config.agents[i], "see: witan agent list --builtin"),
+      i);
+}
+
+std::string configText(const DaemonConfig& config) {
+  std::string out;
+  std::string_view section;
+  for (const Key& key : kKeys) {
+    if (key.section != section) out += (out.empty() ? "[" : "\n[") + std::string(section = key.section) + "]\n";
+    out += "# " + std::string(key.what) + "\n" + std::string(key.name) + " = ";
+    if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
+      out += jsonQuoted(config.**text);
+    } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
+      out += std::to_string(config.**number);
+    } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
+      out += config.**yes ? "true" : "false";
+    } else {
+      out += "[";
+      for (const std::string& item : config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot))
+        out += (out.back() == '[' ? "" : ", ") + jsonQuoted(item);
+      out += "]";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,72 @@
+#include "node/data_dir/node_dir.h"
+
+#include "agents/host/agent_host.h"
+#include "domains/registry.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/data_dir/replica_store.h"
+#include "store/wal_damage.h"
+
+namespace witan::node {
+
+NodeDir::~NodeDir() = default;
+
+Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
+  std::unique_ptr<NodeDir> opened(new NodeDir(dir));
+  ReplicaConfig config;
+  WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
+  config.replication = std::move(options);
+  for (const std::string& name : setup.domains) {
+    WITAN_TRY(module, domains::makeDomain(name));
+    config.domains.push_back(module.get());
+    opened->modules_.push_back(std::move(module));
+  }
+  config.partitions = setup.partitions;
+  config.agents = std::move(setup.agents);
+  config.ledgerReplica = setup.ledgerReplica;
+  config.pendingTtlMicros = setup.pendingTtlMicros;
+  config.mayHave = std::move(setup.mayHave);
+  config.keepsLedgers = std::move(setup.keepsLedgers);
+  config.mayAsk = std::move(setup.mayAsk);
+  config.etcd = std::move(setup.etcd);
+  WITAN_TRY(journal, openReplicaStore(dir / "journal"));
+  opened->journal_ = std::move(journal);
+  WITAN_TRY(agents, openReplicaStore(dir / "agents"));
+  opened->agents_ = std::move(agents);
+  WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
+  opened->ledgers_ = std::move(ledgers);
+  WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(config), now));
+  opened->replica_ = std::move(replica);
+  opened->record_.opened(opened->replica_->data());
+  for (const char* name : {"journal", "agents", "ledgers"})
+    for (std::string& what : store::keptDamage(dir / name)) opened->damaged_.push_back(std::move(what));
+  for (const std::string& what : opened->damaged_) opened->replica_->data().note({"damagedLog", "", what});
+  return opened;
+}
+
+std::vector<StoreSnapshot> NodeDir::snapshots() const {
+  std::vector<StoreSnapshot> parts;
+  parts.push_back({"journal", journal_->snapshot()});
+  parts.push_back({"agents", agents_->snapshot()});
+  parts.push_back({"ledgers", ledgers_->snapshot()});
+  return parts;
+}
+
+Status NodeDir::drain(Now now, Effects& out) {
+  WITAN_DO(record_.lease(replica_->data()));
+  WITAN_DO(replica_->drain(now, out));
+  WITAN_DO(record_.lease(replica_->data()));  // counters that were taken inside
+  record_.flushed(replica_->data());
+  return okStatus();
+}
+
+Status NodeDir::close(Now now) {
+  Effects last;
+  WITAN_DO(drain(now, last));
+  if (replica_->agents() != nullptr) {
+    replica_->agents()->stopping();
+    WITAN_DO(replica_->data().flush());
+  }
+  return record_.close(replica_->data());
+}
+
+}  // namespace witan::node

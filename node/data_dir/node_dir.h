@@ -1,0 +1,60 @@
+// NodeDir: a whole device on disk: the data directory of node/data_dir/replica_dir.h with a third store, `ledgers`, and
+// the Replica that runs on them with its agents. One process at a time, not thread-safe.
+//
+// Nothing that drain() hands out rests on a counter that the high-water record does not cover, or on a write that is
+// not durable.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/data_dir/store_snapshot.h"
+#include "node/data_dir/writer_record.h"
+#include "replica/replica.h"
+
+namespace witan::node {
+
+struct NodeSetup {
+  std::vector<std::string> domains;
+  std::uint32_t partitions = 8;              // of each domain
+  std::shared_ptr<const AgentSetup> agents;  // null: none work
+  // As in ReplicaConfig.
+  bool ledgerReplica = true;
+  std::int64_t pendingTtlMicros = 0;
+  decltype(ReplicaConfig::mayHave) mayHave = {};
+  decltype(ReplicaConfig::keepsLedgers) keepsLedgers = {};
+  decltype(ReplicaConfig::mayAsk) mayAsk = {};
+  std::optional<EtcdOptions> etcd = {};
+};
+
+class NodeDir {
+ public:
+  // Errors: as ReplicaDir::open; an unknown domain.
+  static Result<std::unique_ptr<NodeDir>> open(const std::filesystem::path& dir, NodeSetup setup, Now now);
+  ~NodeDir();
+
+  Replica& replica() { return *replica_; }
+  const Replica& replica() const { return *replica_; }
+  const store::Store& ledgers() const { return *ledgers_; }
+  store::Store& ledgers() { return *ledgers_; }
+  // The three stores at one moment, after a drain. The object outlives them.
+  std::vector<StoreSnapshot> snapshots() const;
+  // What opening found damaged in its stores' logs, now or before (store/wal_damage.h). Also incidents, `damagedLog`.
+  const std::vector<std::string>& damaged() const { return damaged_; }
+  Status drain(Now now, Effects& out);
+  // A clean end.
+  Status close(Now now);
+
+ private:
+  explicit NodeDir(const std::filesystem::path& dir) : record_(dir) {}
+
+  WriterRecord record_;
+  std::vector<std::string> damaged_;
+  std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
+  std::unique_ptr<store::Store> journal_, agents_, ledgers_;
+  std::unique_ptr<Replica> replica_;
+};
+
+}  // namespace witan::node

@@ -1,0 +1,209 @@
+#include "node/data_dir/replica_dir.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.h"
+#include "base/identity.h"
+#include "base/json_codec.h"
+#include "base/seams.h"
+#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_identity.h"
+#include "node/data_dir/replica_store.h"
+#include "program/durable_file.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+using namespace replication;
+
+namespace {
+
+constexpr const char* kIdentityFile = "replica.json";
+constexpr const char* kKeyFile = "cluster.key";
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kSmallFile = 4096;
+
+std::string randomHex(std::size_t bytes) {
+  std::vector<std::uint8_t> drawn(bytes);
+  SystemRandom().fill(drawn);
+  return toHex(drawn);
+}
+
+std::uint32_t randomTag() { return static_cast<std::uint32_t>(SystemRandom().next()); }
+
+// The host's name as far as it is an id; digits, since one host may have several directories.
+std::string madeUpDevice() {
+  std::array<char, 256> host{};
+  std::string name;
+  if (::gethostname(host.data(), host.size() - 1) == 0)
+    for (const char* c = host.data(); *c != '\0' && *c != '.' && name.size() < 64; ++c)
+      if (std::isalnum(static_cast<unsigned char>(*c)) != 0 || *c == '-') name += *c;
+  return (name.empty() ? "device" : name) + "-" + randomHex(4);
+}
+
+Result<std::string> readKey(const fs::path& path) {
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text) return Error{ErrorCode::notFound, "there is no key file " + path.string(), ""};
+  const auto key = fromHex(chomped(*text));
+  if (!key.ok() || key->size() != kKeyBytes)
+    return corrupt("the key file " + path.string() + " does not hold 64 hex digits",
+                   std::string("copy ") + kKeyFile + " of another device of the cluster");
+  return *key;
+}
+
+// A store that is gone would be made anew, and its counters given away a second time; what the record says of it is
+// believed no more then, so that this device goes on as a new writer.
+Status checkStoresThere(const fs::path& dir, const HighWater& record) {
+  for (const char* name : {"journal", "agents"}) {
+    const std::string prefix = std::string(name) + "/";
+    const auto lease = record.spaces.lower_bound(prefix);
+    if (lease == record.spaces.end() || !lease->first.starts_with(prefix)) continue;
+    const fs::path path = dir / name;
+    std::error_code ec;
+    if (!fs::exists(path / "CURRENT", ec))  // RocksDB's, there before anything is leased
+      return corrupt("the store " + path.string() + " is gone: the high-water record beside it knows of it");
+  }
+  return okStatus();
+}
+
+Status makeFolder(const fs::path& dir) {
+  std::error_code ec;
+  fs::create_directories(dir, ec);
+  return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
+}
+
+}  // namespace
+
+Result<ReplicaIdentity> readReplicaIdentity(const fs::path& dir) {
+  WITAN_TRY(format, readDataFormat(dir));
+  (void)format;  // one so far
+  const fs::path path = dir / kIdentityFile;
+  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  if (!text)
+    return Error{ErrorCode::notFound, "no replica in " + dir.string(),
+                 "begin a cluster with witan init, join one with witan join TOKEN; records without a network: witan "
+                 "device init --dir " +
+                     dir.string()};
+  ReplicaIdentity identity;
+  auto parsed = parseJson(*text);
+  Status read = parsed.ok() ? readJson(*parsed, identity, "replica") : Status(parsed.error());
+  if (read.ok()) read = validateDeviceId("device", identity.device);
+  if (read.ok()) read = validateId("cluster", identity.cluster);
+  if (!read.ok())
+    return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
+  return identity;
+}
+
+Result<fs::path> replicaDirPath(const std::string& flag) {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (!flag.empty()) return fs::path(flag);
+  if (const std::string dir = variable("WITAN_DIR"); !dir.empty()) return fs::path(dir);
+  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return fs::path(data) / "witan";
+  if (const std::string home = variable("HOME"); !home.empty()) return fs::path(home) / ".local/share/witan";
+  return invalid("no data directory (neither WITAN_DIR nor XDG_DATA_HOME nor HOME is set)", "give --dir DIR");
+}
+
+bool ReplicaDir::exists(const fs::path& dir) {
+  std::error_code ec;
+  return fs::exists(dir / kIdentityFile, ec);
+}
+
+Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
+  if (exists(dir)) {
+    WITAN_TRY(there, readReplicaIdentity(dir));
+    return Error{ErrorCode::conflict,
+                 dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
+                 "use it, or give another --dir"};
+  }
+  if (replica.cluster.has_value() != (replica.keyFile.has_value() || replica.clusterKey.has_value()))
+    return invalid("a cluster is joined with its id and its key (one of the two is missing)",
+                   "give --cluster ID and --key-file FILE, or neither to begin a cluster");
+  const ReplicaIdentity identity{replica.device.value_or(madeUpDevice()),
+                                 replica.cluster.value_or("cluster-" + randomHex(8))};
+  WITAN_DO(validateDeviceId("device", identity.device));
+  WITAN_DO(validateId("cluster", identity.cluster));
+  std::string key = randomHex(kKeyBytes);
+  if (replica.keyFile) {
+    WITAN_TRY(shared, readKey(*replica.keyFile));
+    key = toHex(asBytes(shared));
+  }
+  if (replica.clusterKey) {
+    if (replica.clusterKey->size() != kKeyBytes) return invalid("the cluster's key has 32 bytes");
+    key = toHex(asBytes(*replica.clusterKey));
+  }
+  WITAN_DO(makeFolder(dir));
+  WITAN_DO(writeDataFormat(dir));
+  WITAN_DO(replaceFile(dir / kKeyFile, key + "\n", 0600));
+  // Last, since it says that there is a replica.
+  return replaceFile(dir / kIdentityFile, toJson(identity) + "\n", 0644);
+}
+
+Result<std::string> readClusterSecret(const fs::path& dir) { return readKey(dir / kKeyFile); }
+
+Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
+  std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));
+  WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
+  WITAN_TRY(journal, openReplicaStore(dir / "journal"));
+  opened->journal_ = std::move(journal);
+  WITAN_TRY(agents, openReplicaStore(dir / "agents"));
+  opened->agents_ = std::move(agents);
+  WITAN_TRY(replica, LocalReplica::open(*opened->journal_, *opened->agents_, std::move(options)));
+  opened->replica_ = std::move(replica);
+  opened->record_.opened(*opened->replica_);
+  WITAN_DO(opened->flush());
+  return opened;
+}
+
+Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& record) {
+  WITAN_TRY(identity, readReplicaIdentity(dir));
+  WITAN_TRY(key, readKey(dir / kKeyFile));
+  ReplicaOptions options;
+  options.cluster = identity.cluster;
+  options.clusterKey = std::move(key);
+  options.device = identity.device;
+  options.freshTag = randomTag;
+  WITAN_TRY(highWater, record.read());
+  if (highWater && highWater->ok())
+    if (const Status there = checkStoresThere(dir, **highWater); !there.ok()) {
+      // Durably, before the stores are made: a start that fails after that must not take them for the old ones.
+      WITAN_DO(record.discard(there.error().message));
+      highWater.emplace(there.error());
+    }
+  options.highWater = std::move(highWater);
+  return options;
+}
+
+std::unique_ptr<ReplicaDir> ReplicaDir::borrow(const fs::path& dir, LocalReplica& replica, agents::AgentHost* agents,
+                                               std::function<Status()> flush) {
+  std::unique_ptr<ReplicaDir> view(new ReplicaDir(dir));
+  view->borrowed_ = &replica;
+  view->agentHost_ = agents;
+  view->flushBorrowed_ = std::move(flush);
+  return view;
+}
+
+Status ReplicaDir::flush() {
+  if (borrowed_ != nullptr) return flushBorrowed_();
+  WITAN_DO(record_.lease(*replica_));
+  WITAN_DO(replica_->flush());
+  record_.flushed(*replica_);
+  return okStatus();
+}
+
+Status ReplicaDir::close() {
+  if (borrowed_ != nullptr) return flush();
+  WITAN_DO(flush());
+  return record_.close(*replica_);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,106 @@
+#include "node/data_dir/store_dir.h"
+
+#include "base/bytes.h"
+#include "domains/registry.h"
+#include "kernel/record/signed_note.h"
+#include "program/durable_file.h"
+#include "store/rocks_store.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kKeyFileMax = 4096;
+
+Result<std::optional<std::string>> readFile(const fs::path& path) {
+  WITAN_TRY(text, readSmallFile(path, kKeyFileMax));
+  if (!text) return text;
+  return std::optional(std::string(chomped(*text)));
+}
+
+Result<std::optional<SigningKey>> loadKey(const fs::path& dir, bool create) {
+  const fs::path path = dir / "ledger.key";
+  WITAN_TRY(text, readFile(path));
+  if (text) {
+    auto seed = fromHex(*text);
+    auto key = seed ? SigningKey::fromSeed(*seed) : Result<SigningKey>(seed.error());
+    if (!key)
+      return corrupt("the key file " + path.string() + " holds no Ed25519 seed in hex", "restore it from a copy");
+    return std::optional(*key);
+  }
+  if (!create) return std::optional<SigningKey>();
+  SystemRandom random;
+  SigningKey key = SigningKey::generate(random);
+  const std::string seed = key.seed();
+  WITAN_DO(replaceFile(path, toHex({reinterpret_cast<const std::uint8_t*>(seed.data()), seed.size()}) + "\n", 0600));
+  return std::optional(key);
+}
+
+std::string originOf(const SigningKey& key) {
+  const PublicKey pub = key.publicKey();
+  return "witan/" + toHex(sha256({reinterpret_cast<const char*>(pub.data()), pub.size()})).substr(0, 16);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<store::Store>> openStoreOnly(const fs::path& dir) {
+  std::error_code ec;
+  if (!fs::exists(dir / "db", ec))
+    return Error{ErrorCode::notFound, "no ledger in " + dir.string(),
+                 "make one with: witan run --domain NAME --events FILE --store " + dir.string()};
+  return store::openRocksStore(dir / "db", {.createIfMissing = false});
+}
+
+Result<std::string> readVerifierKey(const fs::path& dir) {
+  WITAN_TRY(text, readFile(dir / "ledger.vkey"));
+  if (!text) return Error{ErrorCode::notFound, "no verifier key in " + dir.string(), "restore ledger.vkey from a copy"};
+  return *text;
+}
+
+Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
+  StoreDir opened;
+  opened.dir = options.dir;
+  std::error_code ec;
+  const bool exists = fs::exists(options.dir / "db", ec);
+  if (!exists) {
+    if (!options.create) return openStoreOnly(options.dir).error();
+    // Nothing is made for a domain or policy that is refused.
+    WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}),
+                                          options.counselors));
+    (void)domain;
+    fs::create_directories(options.dir, ec);
+    if (ec) return ioFailed("cannot create " + options.dir.string() + " (" + ec.message() + ")");
+  }
+  WITAN_TRY(store, store::openRocksStore(options.dir / "db", {.createIfMissing = options.create}));
+  opened.store = std::move(store);
+  WITAN_TRY(format, kernel::Ledger::readFormat(*opened.store));
+  if (!format && !options.create) return Error{ErrorCode::notFound, "no ledger in " + options.dir.string(), ""};
+  const std::string domain = options.domain ? *options.domain : format ? format->domain : "";
+  const json::object policy = options.policy                       ? *options.policy
+                              : format && format->domain == domain ? format->policy
+                                                                   : json::object{};
+  const std::vector<std::string> counselors = !options.counselors.empty() ? options.counselors
+                                              : format                    ? format->counselors
+                                                                          : std::vector<std::string>{};
+  WITAN_TRY(module, domains::makeDomain(domain, policy, counselors));
+  opened.module = std::move(module);
+  WITAN_TRY(key, loadKey(options.dir, !format.has_value()));
+  opened.key = std::move(key);
+  kernel::LedgerOptions ledgerOptions;
+  ledgerOptions.partition = options.partition;
+  if (opened.key) ledgerOptions.origin = originOf(*opened.key);
+  WITAN_TRY(ledger, kernel::Ledger::open(*opened.store, *opened.module, ledgerOptions));
+  opened.ledger = std::move(ledger);
+  if (opened.key) {
+    WITAN_TRY(verifier, kernel::makeNoteVerifier(opened.ledger->format().origin, opened.key->publicKey()));
+    opened.verifierKey = kernel::verifierKeyText(verifier);
+    WITAN_TRY(known, readFile(options.dir / "ledger.vkey"));
+    if (!known || *known != opened.verifierKey)
+      WITAN_DO(replaceFile(options.dir / "ledger.vkey", opened.verifierKey + "\n", 0644));
+  }
+  return opened;
+}
+
+}  // namespace witan::node

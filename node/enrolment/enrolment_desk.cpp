@@ -1,0 +1,290 @@
+#include "node/enrolment/enrolment_desk.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "base/sha256.h"
+#include "node/cluster/device_key.h"
+#include "node/enrolment/join_token.h"
+#include "program/durable_file.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::size_t kStateBytes = 1 << 20;
+constexpr std::size_t kMaxDenied = 1024;
+constexpr std::size_t kMostNamed = 8;  // of devices that one name fits
+
+std::string randomHex(Random& random, std::size_t bytes) {
+  std::vector<std::uint8_t> drawn(bytes);
+  random.fill(drawn);
+  return toHex(drawn);
+}
+
+JoinAnswer refused(const Error& why) {
+  JoinAnswer answer;
+  answer.verdict = JoinVerdict::refused;
+  answer.reason = why.message;
+  return answer;
+}
+
+// "10.0.0.7:41520", "[::1]:7600": without the port, which is another one each time.
+std::string_view hostOf(std::string_view address) { return address.substr(0, address.rfind(':')); }
+
+std::string fingerprintOfHex(const std::string& key) {
+  const auto read = publicKeyFromHex(key, "key");
+  return read.ok() ? fingerprintOf(*read) : "of no key";
+}
+
+Error unauthorised(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
+
+Status checkJoin(const JoinRequest& request) {
+  WITAN_DO(checkDeviceName(request.name));
+  if (request.addresses.size() > kMaxDeviceAddresses) return invalid("too many addresses");
+  for (const std::string& address : request.addresses) WITAN_DO(checkAddress(address));
+  if (request.tokenId.size() > 64 || request.secret.size() > 64) return invalid("a token that is none");
+  return okStatus();
+}
+
+}  // namespace
+
+EnrolmentDesk::EnrolmentDesk(std::filesystem::path file, RosterBook& book, std::string clusterKey,
+                             std::uint32_t partitions, std::optional<SigningKey> admin)
+    : file_(std::move(file)),
+      book_(&book),
+      clusterKey_(std::move(clusterKey)),
+      partitions_(partitions),
+      admin_(std::move(admin)) {}
+
+Result<EnrolmentDesk> EnrolmentDesk::open(const std::filesystem::path& dir, RosterBook& book, std::string clusterKey,
+                                          std::uint32_t partitions, std::optional<SigningKey> admin) {
+  if (admin && admin->publicKey() != book.admin())
+    return Error{ErrorCode::conflict, "admin.key is not the key of this cluster's admin", "restore the right one"};
+  EnrolmentDesk desk(dir / "enrolment.json", book, std::move(clusterKey), partitions, std::move(admin));
+  WITAN_TRY(text, readSmallFile(desk.file_, kStateBytes));
+  if (!text) return desk;
+  auto parsed = parseJson(*text);
+  Status read = parsed.ok() ? readJson(*parsed, desk.state_, "enrolment") : Status(parsed.error());
+  if (!read.ok())
+    return corrupt(desk.file_.string() + " is damaged (" + read.error().message + ")",
+                   "delete it: open invitations are void then");
+  std::erase_if(desk.state_.pending, [&](const PendingDevice& p) { return book.current().find(p.device) != nullptr; });
+  return desk;
+}
+
+Status EnrolmentDesk::save() const { return replaceFile(file_, toJson(state_) + "\n", 0600); }
+
+Status EnrolmentDesk::mayChange() const {
+  if (admin_) return okStatus();
+  return unauthorised("this device does not hold the admin's key: do it where the cluster was begun");
+}
+
+// --- invitations
+
+Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::span<const std::string> addresses,
+                                          const PublicKey& key, Time now, Random& random) {
+  WITAN_DO(mayChange());
+  WITAN_DO(checkDeviceRoles(options.roles));
+  if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
+    return invalid("an invitation lasts from a moment to 30 days");
+  if (options.uses == 0 || options.uses > kMaxRosterDevices)
+    return invalid("an invitation has 1 to " + std::to_string(kMaxRosterDevices) + " uses");
+  if (addresses.empty())
+    return invalid("this device has no address that others can dial, so nobody could join",
+                   "give --address HOST:PORT, or [node] advertise in witan.toml");
+  std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
+  if (state_.invites.size() >= kMaxInvites)
+    return Error{ErrorCode::conflict, std::to_string(kMaxInvites) + " invitations are open", "wait until some expire"};
+  const JoinToken token{book_->current().cluster,
+                        {addresses.begin(), addresses.end()},
+                        toHex(key),
+                        randomHex(random, 8),
+                        randomHex(random, 16)};
+  Invite invite{token.id,       toHex(sha256(token.secret)),          options.roles,
+                options.scopes, Time{now.micros + options.ttlMicros}, options.uses};
+  if (invite.roles.empty()) invite.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
+  state_.invites.push_back(std::move(invite));
+  WITAN_DO(save());
+  return writeToken(token);
+}
+
+Result<Invite*> EnrolmentDesk::inviteFor(const JoinRequest& request, Time now) {
+  const auto at = std::find_if(state_.invites.begin(), state_.invites.end(),
+                               [&](const Invite& i) { return i.id == request.tokenId; });
+  // Hashes are compared, so the time that it takes tells nothing about the secret.
+  if (at == state_.invites.end() || at->secretHash != toHex(sha256(request.secret)))
+    return unauthorised("this cluster has given out no such invitation");
+  if (at->expires < now) return unauthorised("the invitation expired at " + formatTime(at->expires));
+  if (at->usesLeft == 0) return unauthorised("the invitation was used up");
+  return &*at;
+}
+
+// --- joining
+
+JoinAnswer EnrolmentDesk::onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
+  if (Status checked = checkJoin(request); !checked.ok()) return refused(checked.error());
+  const std::string device = deviceIdOf(key);
+  if (const RosterDevice* known = book_->current().byKey(key))
+    return known->active() ? admitted(key) : refused(unauthorised("this device was revoked: " + known->reason));
+  if (book_->current().find(device) != nullptr)
+    return refused(unauthorised("this device has another key by now: this one was rotated away"));
+  if (Status may = mayChange(); !may.ok()) return refused(may.error());
+  if (std::find(state_.denied.begin(), state_.denied.end(), device) != state_.denied.end())
+    return refused(unauthorised("a person has denied this device"));
+  if (request.tokenId.empty()) {
+    if (Status enlisted = enlist(request, key, from, now); !enlisted.ok()) return refused(enlisted.error());
+    JoinAnswer answer;
+    answer.verdict = JoinVerdict::pending;
+    answer.device = device;
+    answer.reason = "waits for: witan device approve " + device;
+    return answer;
+  }
+  auto invite = inviteFor(request, now);
+  if (!invite.ok()) return refused(invite.error());
+  const Invite terms = **invite;
+  --(*invite)->usesLeft;
+  Status done = save();
+  if (done.ok()) done = admit(key, request.name, request.addresses, terms.roles, terms.scopes, now);
+  return done.ok() ? admitted(key) : refused(done.error());
+}
+
+Status EnrolmentDesk::enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
+  const std::string device = deviceIdOf(key);
+  std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.since.micros + kPendingMicros < now.micros; });
+  for (const PendingDevice& p : state_.pending)
+    if (p.device == device) return okStatus();
+  const auto ofAddress = std::count_if(state_.pending.begin(), state_.pending.end(),
+                                       [&](const PendingDevice& p) { return hostOf(p.from) == hostOf(from); });
+  if (static_cast<std::size_t>(ofAddress) >= kMaxPendingOfAddress)
+    return Error{ErrorCode::unavailable, "too many devices of this address wait to be approved", ""};
+  if (state_.pending.size() >= kMaxPending)
+    return Error{ErrorCode::unavailable, "too many devices wait to be approved", ""};
+  state_.pending.push_back({device, toHex(key), request.name, request.addresses, std::string(clip(from, 128)), now});
+  return save();
+}
+
+std::string EnrolmentDesk::freeName(const std::string& wanted, const std::string& device) const {
+  const std::string base = wanted.empty() ? device.substr(0, 8) : wanted;
+  const auto taken = [&](const std::string& name) {
+    return std::any_of(book_->current().devices.begin(), book_->current().devices.end(),
+                       [&](const RosterDevice& d) { return d.active() && d.name == name; });
+  };
+  return taken(base) ? std::string(clip(base, kMaxNodeNameBytes - 9)) + "-" + device.substr(0, 8) : base;
+}
+
+Status EnrolmentDesk::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
+                            std::span<const std::string> roles, std::span<const std::string> scopes, Time now) {
+  Roster next = book_->current();
+  RosterDevice device;
+  device.device = deviceIdOf(key);
+  device.name = freeName(name, device.device);
+  device.keys = {toHex(key)};
+  device.roles.assign(roles.begin(), roles.end());
+  device.scopes.assign(scopes.begin(), scopes.end());
+  device.addresses.assign(addresses.begin(), addresses.end());
+  device.since = now;
+  const auto at = std::lower_bound(next.devices.begin(), next.devices.end(), device.device,
+                                   [](const RosterDevice& d, const std::string& id) { return d.device < id; });
+  next.devices.insert(at, std::move(device));
+  return book_->publish(std::move(next), *admin_);
+}
+
+JoinAnswer EnrolmentDesk::admitted(const PublicKey& key) const {
+  JoinAnswer answer;
+  answer.verdict = JoinVerdict::admitted;
+  answer.device = book_->current().byKey(key)->device;
+  answer.cluster = book_->current().cluster;
+  answer.adminKey.assign(book_->admin().begin(), book_->admin().end());
+  answer.clusterKey.assign(clusterKey_.begin(), clusterKey_.end());
+  answer.partitions = partitions_;
+  answer.document.assign(book_->document().begin(), book_->document().end());
+  return answer;
+}
+
+// --- what people decide
+
+Result<PendingDevice> EnrolmentDesk::waiting(std::string_view device) const {
+  std::vector<PendingDevice> found;
+  for (const PendingDevice& p : state_.pending) {
+    if (p.device == device) return p;
+    if (p.name == device || (device.size() >= 8 && p.device.starts_with(device))) found.push_back(p);
+  }
+  if (found.empty())
+    return Error{ErrorCode::notFound, inQuotes(device) + " does not wait to be approved", "see: witan device pending"};
+  if (found.size() == 1) return found.front();
+  std::string who;
+  for (const PendingDevice& p : std::span(found).first(std::min(found.size(), kMostNamed)))
+    who += (who.empty() ? ": " : ", ") + p.device + " (fingerprint " + fingerprintOfHex(p.key) + ")";
+  if (found.size() > kMostNamed) who += ", and more";
+  return Error{ErrorCode::conflict,
+               std::to_string(found.size()) + " devices that wait are called " + inQuotes(device) + who,
+               "compare the fingerprints and use the id"};
+}
+
+void EnrolmentDesk::forget(const PendingDevice& pending) {
+  std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.device == pending.device; });
+}
+
+Result<PendingDevice> EnrolmentDesk::approve(std::string_view device, std::span<const std::string> roles,
+                                             std::span<const std::string> scopes, Time now) {
+  WITAN_DO(mayChange());
+  WITAN_DO(checkDeviceRoles(roles));
+  WITAN_TRY(one, waiting(device));
+  std::vector<std::string> granted(roles.begin(), roles.end());
+  if (granted.empty()) granted = {std::string(kLedgerRole), std::string(kAnyRole)};
+  WITAN_TRY(key, publicKeyFromHex(one.key, "key"));
+  WITAN_DO(admit(key, one.name, one.addresses, granted, scopes, now));
+  forget(one);
+  (void)save();  // the roster has it: what stays in the file is dropped as it is read
+  return one;
+}
+
+Result<PendingDevice> EnrolmentDesk::deny(std::string_view device) {
+  WITAN_DO(mayChange());
+  WITAN_TRY(one, waiting(device));
+  if (state_.denied.size() >= kMaxDenied) state_.denied.erase(state_.denied.begin());
+  state_.denied.push_back(one.device);
+  forget(one);
+  WITAN_DO(save());
+  return one;
+}
+
+Result<RosterDevice*> EnrolmentDesk::activeIn(Roster& roster, std::string_view idOrName) const {
+  WITAN_TRY(found, roster.lookUp(idOrName));
+  RosterDevice* device = roster.find(found->device);
+  if (!device->active()) return Error{ErrorCode::conflict, device->name + " was revoked already", ""};
+  return device;
+}
+
+Status EnrolmentDesk::revoke(std::string_view idOrName, std::string_view reason) {
+  WITAN_DO(mayChange());
+  Roster next = book_->current();
+  WITAN_TRY(device, activeIn(next, idOrName));
+  if (next.activeCount() == 1)
+    return Error{ErrorCode::conflict, "the last device of a cluster cannot be revoked", "delete its directory instead"};
+  device->state = DeviceState::revoked;
+  device->reason = std::string(clip(reason, 512));
+  return book_->publish(std::move(next), *admin_);
+}
+
+Status EnrolmentDesk::setRoles(std::string_view idOrName, std::span<const std::string> roles) {
+  WITAN_DO(mayChange());
+  WITAN_DO(checkDeviceRoles(roles));
+  Roster next = book_->current();
+  WITAN_TRY(device, activeIn(next, idOrName));
+  device->roles.assign(roles.begin(), roles.end());
+  return book_->publish(std::move(next), *admin_);
+}
+
+Status EnrolmentDesk::rotate(std::string_view device, const PublicKey& next) {
+  WITAN_DO(mayChange());
+  Roster changed = book_->current();
+  WITAN_TRY(member, activeIn(changed, device));
+  member->keys.push_back(toHex(next));
+  return book_->publish(std::move(changed), *admin_);
+}
+
+}  // namespace witan::node

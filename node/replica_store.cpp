@@ -1,9 +1,0 @@
-#include "node/replica_store.h"
-
-namespace witan::node {
-
-Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path) {
-  return store::openRocksStore(path, kReplicaStore);
-}
-
-}  // namespace witan::node

@@ -1,0 +1,39 @@
+#include "program/error_report.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/json.h"
+#include "program/command_line.h"
+#include "program/output.h"
+
+namespace witan::node {
+
+int reportError(const Error& error, bool json) {
+  if (json) {
+    std::string out = "{\"error\":{\"code\":";
+    appendJsonString(out, toString(error.code));
+    out += ",\"message\":";
+    appendJsonString(out, error.message);
+    out += ",\"hint\":";
+    appendJsonString(out, error.hint);
+    putErr(out + "}}\n");
+  } else {
+    putErr("witan: " + error.message + (error.hint.empty() ? "" : ": ") + error.hint + "\n");
+  }
+  return error.code == ErrorCode::unavailable ? kExitUnreachable : kExitFailed;
+}
+
+int parseAndReport(Command& app, int argc, char** argv, const int& exitCode) {
+  const auto failure = app.parse(argc, argv);
+  if (!failure) return exitCode;
+  const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
+  return reportUsage(invalid(failure->message, failure->hint), json);
+}
+
+int reportUsage(const Error& error, bool json) {
+  (void)reportError(error, json);
+  return kExitUsage;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,71 @@
+#include "program/policy_file.h"
+
+#include <toml++/toml.h>
+
+#include <sstream>
+
+#include "base/toml_text.h"
+#include "base/utf8.h"
+#include "program/durable_file.h"
+
+namespace witan::node {
+
+namespace {
+
+json::value toJsonValue(const toml::node& node);
+
+json::object toJsonObject(const toml::table& table) {
+  json::object out;
+  for (const auto& [key, value] : table) out[std::string(key.str())] = toJsonValue(value);
+  return out;
+}
+
+json::value toJsonValue(const toml::node& node) {
+  if (const auto* table = node.as_table()) return toJsonObject(*table);
+  if (const auto* array = node.as_array()) {
+    json::array out;
+    for (const auto& item : *array) out.push_back(toJsonValue(item));
+    return out;
+  }
+  if (const auto* text = node.as_string()) return json::value(text->get());
+  if (const auto* integer = node.as_integer()) return json::value(integer->get());
+  if (const auto* real = node.as_floating_point()) return json::value(real->get());
+  if (const auto* flag = node.as_boolean()) return json::value(flag->get());
+  std::ostringstream words;
+  node.visit([&](const auto& value) {
+    if constexpr (toml::is_date<decltype(value)> || toml::is_time<decltype(value)> ||
+                  toml::is_date_time<decltype(value)>)
+      words << value.get();
+  });
+  return json::value(words.str());
+}
+
+constexpr std::size_t kMax = 1 << 20;
+
+}  // namespace
+
+Result<json::object> readPolicyFile(const std::string& path) {
+  WITAN_TRY(text, readSmallFile(path, kMax));
+  if (!text) return ioFailed("cannot open the policy file " + path, "give a TOML or JSON file");
+  return parsePolicy(*text, path);
+}
+
+Result<json::object> parsePolicy(std::string_view text, const std::string& name) {
+  if (text.size() > kMax) return invalid(name + ": a policy file of more than 1 MiB");
+  if (name.ends_with(".json")) {
+    auto parsed = parseJson(text);
+    if (!parsed) return invalid(name + ": " + parsed.error().message);
+    if (!parsed->is_object()) return invalid(name + ": expected a JSON object");
+    return std::move(parsed->get_object());
+  }
+  // The parser takes any bytes within a string.
+  if (!isUtf8(text)) return invalid(name + ": not UTF-8");
+  WITAN_DO(checkTomlKeys(text, name));
+  try {
+    return toJsonObject(toml::parse(text));
+  } catch (const toml::parse_error& e) {
+    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+  }
+}
+
+}  // namespace witan::node

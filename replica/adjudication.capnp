@@ -1,0 +1,107 @@
+@0xd1a07c5e4b2f9863;
+# What devices say to each other about partitions, on the same stream as the sync protocol (replication/sync.capnp; the
+# frame header is the same, these types begin at 32).
+#
+# Every message may be lost, repeated or late: requests carry operation ids, log entries their place, standings are
+# facts that only grow. Nothing here is an order to forget: who is wrong about an epoch finds out by itself.
+# The C++ side is replica/messages.h; members stand there in the same order. Fields are only ever appended.
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("witan::node::wire");
+
+struct Request {                # type 32, to the owner
+  kind @0 :UInt16;              # 0 propose, 1 init, 2 commit, 3 reject
+  base @1 :UInt16;              # commit: 0 from the candidate, 1 from the current state
+  domain @2 :Text;
+  entity @3 :Text;
+  role @4 :Text;
+  operationId @5 :Text;         # repeated in the answer and in every further try
+  device @6 :Text;              # of the proposer
+  agent @7 :Text;
+  actionType @8 :Text;
+  action @9 :Data;              # canonical message of the process's struct
+  text @10 :Text;               # init: the fields; commit: the edit; canonical JSON
+  counselor @11 :Text;
+  reason @12 :Text;
+  escalation @13 :UInt64;       # F17: what the counselor was shown; 0: not said
+  pendingDigest @14 :Data;      # the same; zeros: not said
+  runKey @15 :Data;             # propose: the run that acts and the digest of its plan; zeros: neither (F3)
+  planDigest @16 :Data;
+}
+
+struct Answer {                 # type 33, to the proposer
+  operationId @0 :Text;
+  kind @1 :UInt16;              # 0 decided, 1 frozen (try again), 2 not the owner (a standing comes too), 3 unavailable
+  outcome @2 :UInt16;
+  recorded @3 :UInt16;          # of a duplicate: what was answered the first time
+  safe @4 :UInt16;              # 0 does not apply, 1 unsafe, 2 safe
+  seq @5 :UInt64;
+  epochNumber @6 :UInt64;
+  epochOwner @7 :Text;
+  invariant @8 :Text;
+  message @9 :Text;
+  asked @10 :UInt64;            # fingerprint of the request that it answers
+}
+
+struct Claim {                  # who owns a partition, since when
+  partition @0 :Text;
+  number @1 :UInt64;
+  owner @2 :Text;
+  cause @3 :UInt16;
+  batches @4 :UInt64;           # of the log before the epoch
+  entries @5 :UInt64;
+  root @6 :Data;
+}
+
+struct EpochMark {
+  number @0 :UInt64;
+  owner @1 :Text;
+  start @2 :UInt64;             # number of its first batch
+}
+
+struct LogMark {                # all batches of my log up to here, in one digest (replica/log_chain.h)
+  batches @0 :UInt64;
+  chain @1 :Data;
+}
+
+# Two logs that agree in their epochs may have parted all the same: a disk went back, and its owner decided again. Who has
+# as many batches as a position says, or more, compares the digests, and answers one that differs with marks between 0
+# and there. If the marks are of a later epoch their receiver looks for where the logs part: it asks for marks between the
+# last that is equal and the first that is not, until these are neighbours, and sets aside what it has beyond.
+struct Position {               # what I hold of a partition's log
+  partition @0 :Text;
+  follow @1 :Bool;              # send me what comes next
+  batches @2 :UInt64;
+  entries @3 :UInt64;
+  root @4 :Data;
+  epochs @5 :List(EpochMark);
+  chain @6 :Data;               # the digest of all of it; zeros: not computed, and nothing is compared
+  low @7 :UInt64;               # tell me marks from low to high, these two among them; high is 0: I ask nothing
+  high @8 :UInt64;
+  marks @9 :List(LogMark);      # at most 65
+}
+
+struct Standing {               # type 34, both ways
+  owner @0 :Text;               # my name as an owner of epochs
+  claims @1 :List(Claim);
+  positions @2 :List(Position);
+  engine @3 :Text;              # who names the owners: "embedded" or "etcd"; empty: it keeps no ledgers
+  etcdCluster @4 :UInt64;       # etcd's own id; 0: not heard of it yet
+}
+
+struct Entries {                # type 35, to a follower
+  partition @0 :Text;
+  batch @1 :UInt64;             # its number
+  epochNumber @2 :UInt64;       # the last of the sender's log
+  epochOwner @3 :Text;
+  previousNumber @4 :UInt64;    # the epoch of the batch before it: logs that agree there agree up to there
+  previousOwner @5 :Text;
+  value @6 :Data;               # as it stands in the log (kernel/record/log_batch.h)
+  previousRoot @7 :Data;        # no longer sent: zeros
+  previousChain @8 :Data;       # the digest of all batches before it; zeros: not computed
+}
+
+struct Followed {               # type 36, from a follower: durable up to here
+  partition @0 :Text;
+  batches @1 :UInt64;
+}

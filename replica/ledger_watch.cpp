@@ -1,0 +1,141 @@
+#include "replica/ledger_watch.h"
+
+#include <algorithm>
+
+#include "base/json_codec.h"
+#include "base/mutant.h"
+#include "kernel/record/log_batch.h"
+#include "replica/replica.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kCursorRows = "ledger-watch/";
+constexpr unsigned kBatchesARound = 256;  // of one watcher and partition: the device does other things, too
+
+replication::Database& agentsDatabase(Replica& replica) {
+  return replica.data().database(replication::DatabaseName::agents);
+}
+
+// Where the log is no more the one that was looked at: from the first epoch that is new.
+std::uint64_t stillTrue(const Lineage& lineage, std::uint64_t batches, const kernel::Epoch& last) {
+  if (batches == 0 || (batches <= lineage.batches && lineage.epochAt(batches - 1) == last)) return batches;
+  for (const EpochMark& mark : lineage.epochs)
+    if (mark.number > last.number) return std::min(batches, mark.start);
+  return lineage.epochs.empty() ? 0 : std::min(batches, lineage.epochs.back().start);
+}
+
+using Facts = std::vector<agents::LedgerFact>;
+
+void collect(const json::object& fields, std::string_view entity, const agents::LedgerSpec& spec, Facts& facts) {
+  const json::value* column = fields.if_contains(spec.field);
+  if (column == nullptr || !column->is_object()) return;
+  for (const auto& [key, value] : column->get_object())
+    if (value.is_string() && value.get_string() == spec.value)
+      facts.push_back({spec.domain, std::string(entity), spec.field, std::string(key), spec.value});
+}
+
+// What an entry made of the watched field; of an entity's first entry also what it began with.
+Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, Facts& facts) {
+  const auto parsed = [](std::string_view text) { return parseJson(text, {.bytes = kernel::kRecordMax, .depth = 64}); };
+  if (!entry.genesis.empty()) {
+    WITAN_TRY(genesis, parsed(entry.genesis));
+    const json::value* state = genesis.is_object() ? genesis.get_object().if_contains("state") : nullptr;
+    if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, spec, facts);
+  }
+  const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated(Mutant::onlyApproved);
+  const bool commit = entry.tag == kernel::Tag::approved || counselors;
+  if (!commit || entry.writes.find(spec.field) == std::string_view::npos) return okStatus();
+  WITAN_TRY(writes, parsed(entry.writes));
+  if (writes.is_object()) collect(writes.get_object(), entry.entity, spec, facts);
+  return okStatus();
+}
+
+Status begun(const kernel::LogRecord& record, const agents::LedgerSpec& spec, Facts& facts) {
+  if (record.kind != kernel::RecordKind::genesis) return okStatus();
+  kernel::BasicGenesis<std::string> genesis;
+  WITAN_DO(readMessage(record.payload, genesis, "genesis"));
+  facts.push_back({spec.domain, std::move(genesis.entity), "", "", ""});
+  return okStatus();
+}
+
+Result<Facts> factsIn(PartitionHost& partition, std::uint64_t batch, const agents::LedgerSpec& spec) {
+  Facts facts;
+  WITAN_TRY(value, partition.ledger().batch(batch));
+  WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+              if (spec.field.empty()) return begun(record, spec, facts);
+              if (record.kind != kernel::RecordKind::entry) return okStatus();
+              WITAN_TRY(entry, kernel::readEntryView(record.payload));
+              return factsOf(entry, spec, facts);
+            }));
+  (void)info;
+  return facts;
+}
+
+}  // namespace
+
+LedgerWatch::LedgerWatch(Replica& replica, std::span<const agents::Agent* const> agents) : replica_(replica) {
+  for (const agents::Agent* agent : agents)
+    for (const agents::LedgerSpec& spec : agent->spec().ledgers) watchers_.push_back({agent->spec().id, spec});
+}
+
+Status LedgerWatch::look(agents::AgentHost& host, Now now) {
+  full_ = false;
+  for (const Watcher& watcher : watchers_)
+    for (const auto& [id, partition] : replica_.hosts()) {
+      if (partition->module().signature().domain != watcher.spec.domain) continue;
+      WITAN_TRY(room, lookAt(watcher, *partition, host, now));
+      if (!room) full_ = true;
+    }
+  return okStatus();
+}
+
+bool LedgerWatch::behind() const {
+  if (full_) return false;
+  for (const Watcher& watcher : watchers_)
+    for (const auto& [id, partition] : replica_.hosts()) {
+      if (partition->module().signature().domain != watcher.spec.domain) continue;
+      const auto cursor = cursors_.find(std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + id);
+      const std::uint64_t seen = cursor == cursors_.end() ? 0 : cursor->second.batches;
+      if (seen != partition->durableBatches()) return true;
+    }
+  return false;
+}
+
+Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partition, agents::AgentHost& host, Now now) {
+  const std::string row = std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + partition.id();
+  WITAN_TRY(cursor, cursorOf(row));
+  const std::uint64_t durable = partition.durableBatches();
+  const Lineage lineage = partition.lineage();
+  const std::uint64_t before = cursor->batches;
+  cursor->batches = std::min(stillTrue(lineage, before, {cursor->number, cursor->owner}), durable);
+  bool room = true;
+  for (unsigned n = 0; room && n < kBatchesARound && cursor->batches < durable; ++n) {
+    WITAN_TRY(facts, factsIn(partition, cursor->batches, watcher.spec));
+    for (const agents::LedgerFact& fact : facts) {
+      WITAN_TRY(taken, host.ledgerFact(watcher.agentId, watcher.spec.id, fact, now));
+      if (!(room = taken)) break;
+    }
+    if (room) ++cursor->batches;
+  }
+  const kernel::Epoch last = cursor->batches == 0 ? kernel::Epoch{} : lineage.epochAt(cursor->batches - 1);
+  if (cursor->batches == before && cursor->number == last.number && cursor->owner == last.owner) return room;
+  cursor->number = last.number;
+  cursor->owner = last.owner;
+  agentsDatabase(replica_).putMeta(row, toJson(*cursor));
+  return room;
+}
+
+Result<LedgerWatch::Cursor*> LedgerWatch::cursorOf(const std::string& row) {
+  const auto [at, fresh] = cursors_.emplace(row, Cursor{});
+  if (!fresh) return &at->second;
+  WITAN_TRY(bytes, agentsDatabase(replica_).meta(row));
+  if (!bytes) return &at->second;
+  auto value = parseJson(*bytes);
+  const Status read = value.ok() ? readJson(*value, at->second, "ledger-watch") : Status(value.error());
+  if (!read.ok()) return corrupt("row " + row + ": " + read.error().message);
+  return &at->second;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,152 @@
+#include "replica/replica_agents.h"
+
+#include "base/check.h"
+#include "replica/make_request.h"
+#include "replica/replica.h"
+#include "replica/shown.h"
+
+namespace witan::node {
+
+using agents::ProposalCall;
+using replication::DatabaseName;
+using replication::OperationOutcome;
+
+namespace {
+
+saga::Outcome outcomeOf(const Answer& answer) {
+  const kernel::Outcome outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
+  const bool done = outcome == kernel::Outcome::approved || outcome == kernel::Outcome::initialised ||
+                    outcome == kernel::Outcome::escalated;
+  json::object result{{"outcome", std::string(enumName(outcome))}};
+  if (answer.seq > 0) result["seq"] = answer.seq;
+  if (!answer.invariant.empty()) result["invariant"] = answer.invariant;
+  if (!answer.message.empty()) result["message"] = answer.message;
+  return {done ? OperationOutcome::applied : OperationOutcome::failed, canonicalJson(result)};
+}
+
+}  // namespace
+
+AgentDesk::AgentDesk(Replica& replica, const AgentSetup& setup)
+    : replica_(replica),
+      setup_(setup),
+      host_(replica.data(), gateOf(setup), setup.options),
+      watch_(replica, setup.agents) {}
+
+const agents::episode::Gate& AgentDesk::gateOf(const AgentSetup& setup) const {
+  if (setup.policy != nullptr) return *setup.policy;
+  return setup.gate != nullptr ? *setup.gate : closed_;
+}
+
+Status AgentDesk::open(Now now) {
+  if (setup_.policy != nullptr) {
+    WITAN_TRY(records, replica_.data().database(DatabaseName::agents).space(setup_.options.wake.scope));
+    setup_.policy->readFrom(*records);
+  }
+  return host_.load(setup_.agents, now);
+}
+
+std::optional<std::int64_t> AgentDesk::nextMs(Now now) const {
+  return watch_.behind() ? std::optional(now.ms) : host_.nextMs(now);
+}
+
+// Who belongs to the cluster, and who can be reached.
+void AgentDesk::lookAround(Now now) {
+  const replication::Space* cluster = replica_.data().database(DatabaseName::agents).find(replication::kClusterScope);
+  bool changed = false;
+  if (cluster != nullptr && statementsSeen_ != cluster->changes()) {
+    statementsSeen_ = cluster->changes();
+    if (auto members = replica_.data().membership(); members.ok()) {
+      members_.clear();
+      for (const replication::ActiveMember& member : members->active) members_.push_back(member.member.device);
+      changed = true;
+    }
+  }
+  std::set<std::string> live = replica_.connectedPeers();
+  if (!changed && live == live_) return;
+  live_ = std::move(live);
+  host_.setDevices(members_, live_, now);
+}
+
+Status AgentDesk::round(Now now, Effects& out) {
+  lookAround(now);
+  WITAN_DO(watch_.look(host_, now));
+  WITAN_DO(host_.work(now));
+  WITAN_DO(replica_.data().database(DatabaseName::journal).flush());
+  host_.journalDurable(now);
+  WITAN_DO(replica_.data().database(DatabaseName::agents).flush());
+  agents::HostEffects effects;
+  WITAN_DO(host_.agentsDurable(now, effects));
+  for (const ProposalCall& call : effects.proposals)
+    if (Status made = submit(call, now); !made.ok()) host_.failed(call.operation, made.error(), now);
+  for (agents::ToolCall& call : effects.calls) {
+    if (mustWait(call)) {
+      looks_.push_back({std::move(call), now.ms});
+      continue;
+    }
+    auto seen = setup_.look && !call.operation ? setup_.look(replica_, call, now) : std::nullopt;
+    if (seen)
+      WITAN_DO(host_.observed(call.run, call.span, *std::move(seen)));
+    else
+      out.toolCalls.push_back(std::move(call));
+  }
+  for (agents::HostNotice& notice : effects.notices)
+    out.notices.push_back({"agent " + notice.kind, "", std::move(notice.what)});
+  return okStatus();
+}
+
+// An agent acts on what it sees, and its transcript stays: nothing that may yet come to nothing.
+bool AgentDesk::mustWait(const agents::ToolCall& call) const {
+  if (!setup_.partitionOf || call.operation) return false;
+  const auto partition = setup_.partitionOf(replica_, call);
+  const auto host = partition ? replica_.hosts().find(*partition) : replica_.hosts().end();
+  return host != replica_.hosts().end() && !shows(*host->second);
+}
+
+Status AgentDesk::look(Now now) {
+  std::vector<Look> waiting;
+  for (Look& look : looks_) {
+    if (now.ms - look.sinceMs >= setup_.options.callTimeoutMs) continue;  // round() has told the run so
+    if (mustWait(look.call)) {
+      waiting.push_back(std::move(look));
+      continue;
+    }
+    auto seen = setup_.look(replica_, look.call, now);
+    WITAN_CHECK(seen, "it is a look at a ledger");
+    WITAN_DO(host_.observed(look.call.run, look.call.span, *std::move(seen)));
+  }
+  looks_ = std::move(waiting);
+  return okStatus();
+}
+
+Status AgentDesk::submit(const ProposalCall& call, Now now) {
+  const kernel::DomainModule* module = replica_.moduleOf(call.domain);
+  if (module == nullptr)  // another build or another start of this device may have it
+    return Error{ErrorCode::unavailable, "this device has no domain " + call.domain, "see: witan domain list"};
+  Request request;
+  if (call.begin) {
+    request = initRequest(*module, call.entity, call.operation.hex(), call.body);
+  } else {
+    WITAN_TRY(made, proposalRequest(*module, call.entity, call.role, call.operation.hex(), call.body));
+    request = std::move(made);
+    request.runKey = call.run.value;
+    request.planDigest = call.plan.value;
+  }
+  request.agent = call.agentId;
+  return replica_.enqueue(std::move(request), now);
+}
+
+void AgentDesk::frozen(const Answer& answer) {
+  if (auto operation = OperationId::parse(answer.operationId); operation.ok()) host_.waits(*operation, answer.message);
+}
+
+bool AgentDesk::take(const Answered& answered, Now now) {
+  auto operation = OperationId::parse(answered.answer.operationId);
+  if (!operation.ok() || host_.sagas().find(*operation) == nullptr) return false;
+  if (answered.answer.kind == AnswerKind::decided)
+    host_.answered(*operation, outcomeOf(answered.answer), now);
+  else
+    host_.failed(*operation, Error{ErrorCode::unavailable, answered.answer.message, ""}, now);
+  return true;
+}
+
+}  // namespace witan::node
