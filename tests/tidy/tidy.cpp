@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -14,17 +15,21 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 11> kRooms{{{"base", 0},
+constexpr std::array<Room, 15> kRooms{{{"base", 0},
                                        {"store", 1},
+                                       {"program", 1},
+                                       {"net", 1},
                                        {"kernel", 2},
                                        {"replication", 2},
-                                       {"ontology", 3},
+                                       {"coordination", 3},
                                        {"saga", 3},
                                        {"agents", 4},
                                        {"domains", 5},
-                                       {"net", 6},
+                                       {"replica", 6},
+                                       {"lab", 6},
                                        {"node", 7},
-                                       {"sim", 7}}};
+                                       {"sim", 7},
+                                       {"cli", 8}}};
 constexpr std::array<std::string_view, 5> kOtherFolders{"tests", "docs", "bench", "scripts", ".ci"};
 constexpr std::array<std::string_view, 10> kForbiddenInCores{
     "boost/asio", "boost/beast", "thread", "mutex", "chrono", "random", "fstream", "filesystem", "sys/", "unistd.h"};
@@ -133,7 +138,8 @@ Findings forbiddenWords(const std::string& path, std::string_view text) {
 Findings forbiddenIncludes(const std::string& path, std::string_view text) {
   const Room* room = roomOf(path);
   if (room == nullptr) return {};
-  const bool core = room->name == "kernel" || room->name == "domains" || room->name == "ontology";
+  const bool core = room->name == "kernel" || room->name == "coordination" || room->name == "domains" ||
+                    path.starts_with("lab/ontology/");
   static const std::regex include(R"(^\s*#\s*include\s*(["<])([^">]+)[">])");
   Findings findings;
   forEachLine(text, [&](std::size_t number, const std::string& line) {
@@ -142,7 +148,7 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
     const std::string header = match[2];
     if (match[1] == "\"") {
       const Room* other = roomOf(header);
-      if (other != nullptr && other->floor > room->floor)
+      if (other != nullptr && other != room && other->floor >= room->floor)
         findings.push_back(at(path, number) + std::string(room->name) + "/ may not know " + header);
       if (core && header == "store/rocks_store.h")
         findings.push_back(at(path, number) + "only node/ chooses the store's engine");
@@ -165,6 +171,76 @@ Findings forbiddenIncludes(const std::string& path, std::string_view text) {
     }
   });
   return findings;
+}
+
+namespace {
+
+// The first `depth` folders of a path; a file that lies higher up gives its own folder.
+std::string folderAt(std::string_view path, int depth) {
+  std::size_t end = 0;
+  for (int level = 0; level < depth; ++level) {
+    const std::size_t slash = path.find('/', end + (level > 0 ? 1 : 0));
+    if (slash == std::string_view::npos) break;
+    end = slash;
+  }
+  return std::string(path.substr(0, end));
+}
+
+// Folder -> folder it includes from -> one such include, as "file includes header".
+using FolderGraph = std::map<std::string, std::map<std::string, std::string>>;
+
+FolderGraph folderGraph(const std::map<std::string, std::string>& sources, int depth) {
+  static constexpr std::string_view kInclude = "#include \"";
+  FolderGraph graph;
+  for (const auto& [path, text] : sources) {
+    if (roomOf(path) == nullptr) continue;
+    forEachLine(text, [&](std::size_t, const std::string& line) {
+      if (!line.starts_with(kInclude)) return;
+      const std::string header = line.substr(kInclude.size(), line.rfind('"') - kInclude.size());
+      if (roomOf(header) == nullptr) return;
+      const std::string from = folderAt(path, depth), to = folderAt(header, depth);
+      if (from != to) graph[from].try_emplace(to, path + " includes " + header);
+    });
+  }
+  return graph;
+}
+
+// The shortest way from one folder to another, as the includes on it; empty: there is none.
+std::vector<std::string> wayBetween(const FolderGraph& graph, const std::string& from, const std::string& to) {
+  std::map<std::string, std::string> cameFrom{{from, ""}};
+  std::vector<std::string> queue{from};
+  for (std::size_t next = 0; next < queue.size() && !cameFrom.contains(to); ++next) {
+    const auto edges = graph.find(queue[next]);
+    if (edges == graph.end()) continue;
+    for (const auto& [target, include] : edges->second)
+      if (cameFrom.emplace(target, queue[next]).second) queue.push_back(target);
+  }
+  std::vector<std::string> includes;
+  if (!cameFrom.contains(to)) return includes;
+  for (std::string at = to; at != from; at = cameFrom.at(at))
+    includes.insert(includes.begin(), graph.at(cameFrom.at(at)).at(at));
+  return includes;
+}
+
+}  // namespace
+
+Findings folderCycles(const std::map<std::string, std::string>& sources) {
+  std::size_t deepest = 1;
+  for (const auto& [path, text] : sources)
+    deepest = std::max<std::size_t>(deepest, static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')));
+  std::set<std::string> found;
+  for (int depth = 1; depth <= static_cast<int>(deepest); ++depth) {
+    const FolderGraph graph = folderGraph(sources, depth);
+    for (const auto& [from, edges] : graph)
+      for (const auto& [to, include] : edges) {
+        const std::vector<std::string> back = wayBetween(graph, to, from);
+        if (back.empty()) continue;
+        std::string cycle = from + "/ and " + to + "/ include each other: " + include;
+        for (const std::string& one : back) cycle += "; " + one;
+        if (from < to) found.insert(std::move(cycle));
+      }
+  }
+  return {found.begin(), found.end()};
 }
 
 Findings awaitedBraces(const std::string& path, std::string_view text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,10 +28,14 @@ Findings tooLong(const std::string& path, std::string_view text);
 // Words that promise instead of doing, and absolute paths of the machine it was written on.
 Findings forbiddenWords(const std::string& path, std::string_view text);
 
-// Includes of a higher room (base < store < kernel, replication < ontology, saga < agents < domains < net < node, sim);
-// of RocksDB outside of store/, serd outside of ontology/ and OpenSSL outside of base/ and net/; and in kernel/,
-// domains/ and ontology/ of anything that brings I/O, time, threads or chance.
+// Includes of a room that is not lower (kRooms in tidy.cpp has the order); of RocksDB outside store/, serd outside
+// lab/ontology/, Z3 outside lab/proof/, CLI11 outside program/command_line.cpp and OpenSSL outside base/ and net/; and
+// in kernel/, coordination/, domains/ and lab/ontology/ of anything that brings I/O, time, threads or chance.
 Findings forbiddenIncludes(const std::string& path, std::string_view text);
+
+// Cycles of includes between folders, at every depth: folders count with all that is below them, down to each depth.
+// `sources`: path -> text. O(folders^2 * includes); each finding names the includes that close the cycle.
+Findings folderCycles(const std::map<std::string, std::string>& sources);
 
 // Braces that make something inside a co_await expression: g++ 12 destroys an aggregate made there twice (a copy, a
 // move and what a function returns it destroys once).

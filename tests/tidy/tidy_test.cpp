@@ -31,8 +31,8 @@ bool isSource(const fs::path& path) {
 template <class Visit>
 void forEachSource(Visit visit) {
   std::vector<fs::path> paths;
-  for (const char* folder : {"base", "store", "kernel", "replication", "saga", "agents", "domains", "net", "node",
-                             "ontology", "sim", "tests", "bench", "scripts"})
+  for (const char* folder : {"base", "store", "program", "net", "kernel", "replication", "coordination", "saga",
+                             "agents", "domains", "replica", "lab", "node", "sim", "cli", "tests", "bench", "scripts"})
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
       if (entry.is_regular_file() && isSource(entry.path())) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
@@ -75,6 +75,12 @@ TEST(Tidy, NoPromisesAndNoPathsOfOneMachine) {
 
 TEST(Tidy, LowerRoomsKnowNothingOfHigherOnes) {
   forEachSource([](const std::string& path, const std::string& text) { expectNone(forbiddenIncludes(path, text)); });
+}
+
+TEST(Tidy, NoFoldersIncludeEachOther) {
+  std::map<std::string, std::string> sources;
+  forEachSource([&](const std::string& path, const std::string& text) { sources[path] = text; });
+  expectNone(folderCycles(sources));
 }
 
 TEST(Tidy, NothingIsMadeInBracesWhileAwaiting) {
@@ -150,9 +156,27 @@ TEST(TidyFires, Words) {
   EXPECT_TRUE(forbiddenWords("a.cpp", "// HACKNEY, framework/x, ../work/x").empty());
 }
 
+TEST(TidyFires, FolderCycles) {
+  const std::string a = "#include \"node/b/y.h\"\n", b = "#include \"node/a/x.h\"\n", c = "#include \"base/json.h\"\n";
+  EXPECT_TRUE(folderCycles({{"node/a/x.h", a}, {"node/b/y.h", c}}).empty());
+  EXPECT_EQ(folderCycles({{"node/a/x.h", a}, {"node/b/y.h", b}}),
+            Findings{"node/a/ and node/b/ include each other: node/a/x.h includes node/b/y.h; "
+                     "node/b/y.h includes node/a/x.h"});
+  // Over a third folder, and between a folder and one below it.
+  EXPECT_EQ(folderCycles({{"node/a/x.h", a}, {"node/b/y.h", "#include \"node/c/z.h\"\n"}, {"node/c/z.h", b}}).size(),
+            2u);
+  EXPECT_EQ(folderCycles({{"node/x.h", a}, {"node/b/y.h", "#include \"node/x.h\"\n"}}).size(), 1u);
+  // Between rooms, although each pair of subfolders is free of cycles.
+  EXPECT_EQ(
+      folderCycles({{"node/a/x.h", "#include \"cli/a/x.h\"\n"}, {"cli/b/y.h", "#include \"node/b/y.h\"\n"}}).size(),
+      1u);
+}
+
 TEST(TidyFires, Includes) {
   EXPECT_EQ(forbiddenIncludes("kernel/a.h", "#include \"base/json.h\"\n#include \"cli/cli.h\"\n"),
             Findings{"kernel/a.h:2: kernel/ may not know cli/cli.h"});
+  EXPECT_EQ(forbiddenIncludes("node/a.h", "#include \"sim/run.h\"\n").size(), 1u);
+  EXPECT_EQ(forbiddenIncludes("cli/a.h", "#include <CLI/CLI.hpp>\n").size(), 1u);
   EXPECT_EQ(forbiddenIncludes("base/a.h", "#  include \"store/store.h\"\n").size(), 1u);
   EXPECT_EQ(forbiddenIncludes("domains/x/a.cpp",
                               "#include <boost/asio/io_context.hpp>\n#include <thread>\n#include <sys/socket.h>\n")
