@@ -45,17 +45,17 @@ set(WITAN_HOOKED_sim
 
 foreach(room replication kernel replica saga agents domains sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)
-  set_source_files_properties(${WITAN_HOOKED_${room}} PROPERTIES UNITY_GROUP ${room}_hooked)
+  set_source_files_properties(${WITAN_HOOKED_${room}} PROPERTIES WITAN_UNITY_GROUP ${room}_hooked)
 endforeach()
 
 # Object libraries witan_<room>_hooked: whoever links one links the room too.
 function(witan_hooked_rooms)
   foreach(room replication kernel replica saga agents domains sim)
-    add_library(witan_${room}_hooked OBJECT ${WITAN_HOOKED_${room}})
+    witan_unity(sources ${room}_hooked ${WITAN_HOOKED_${room}})
+    add_library(witan_${room}_hooked OBJECT ${sources})
     target_compile_definitions(witan_${room}_hooked PUBLIC WITAN_MUTANTS)
     target_link_libraries(witan_${room}_hooked PUBLIC witan_${room})
     target_precompile_headers(witan_${room}_hooked REUSE_FROM witan_prelude)
     target_compile_options(witan_${room}_hooked PRIVATE -fpch-preprocess)
-    witan_unity(witan_${room}_hooked)
   endforeach()
 endfunction()

@@ -13,6 +13,7 @@
 #include "lab/ontology/report.h"
 #include "lab/ontology/review.h"
 #include "tests/domains/scenario_run.h"
+#include "tests/paths.h"
 
 namespace witan::domains {
 
@@ -23,7 +24,7 @@ namespace test {
 namespace {
 
 std::string fileText(const std::string& path) {
-  std::ifstream file(std::filesystem::path(WITAN_SOURCE_DIR) / path, std::ios::binary);
+  std::ifstream file(std::filesystem::path(witan::tests::kSourceDir) / path, std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

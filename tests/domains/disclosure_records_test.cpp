@@ -9,6 +9,7 @@
 #include "domains/disclosure/records/export.h"
 #include "domains/disclosure/records/import.h"
 #include "tests/domains/scenario_run.h"
+#include "tests/paths.h"
 
 namespace witan::domains::disclosure {
 namespace {
@@ -53,9 +54,9 @@ std::unique_ptr<Partition> imported(const kernel::DomainModule& module, RecordFo
   return partition;
 }
 
-fs::path examples(const char* which) { return fs::path(WITAN_SOURCE_DIR) / "docs" / "examples" / which; }
+fs::path examples(const char* which) { return fs::path(witan::tests::kSourceDir) / "docs" / "examples" / which; }
 fs::path shared(const char* which) {
-  return fs::path(WITAN_SOURCE_DIR).parent_path() / "shared" / "data" / "golang-vulndb" / which;
+  return fs::path(witan::tests::kSourceDir).parent_path() / "shared" / "data" / "golang-vulndb" / which;
 }
 
 TEST(DisclosureImport, SampleOfOsv) {

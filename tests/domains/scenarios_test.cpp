@@ -6,6 +6,7 @@
 
 #include "kernel/history_check.h"
 #include "tests/domains/scenario_run.h"
+#include "tests/paths.h"
 
 namespace witan::domains::test {
 namespace {
@@ -33,7 +34,7 @@ TEST_P(Scenarios, ShippedOnesHold) {
 }
 
 TEST_P(Scenarios, SharedOnesHold) {
-  const auto path = std::filesystem::path(WITAN_SOURCE_DIR).parent_path() / "shared" / "scenarios" /
+  const auto path = std::filesystem::path(witan::tests::kSourceDir).parent_path() / "shared" / "scenarios" /
                     (std::string(GetParam()) + ".jsonl");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no ../shared/scenarios beside the source folder";
   EXPECT_EQ(differencesOf(*moduleOf(GetParam()), scenarioLines(textOf(path))), "");

@@ -6,6 +6,7 @@
 
 #include "tests/fuzz/target_frame_stream.h"
 #include "tests/fuzz/target_http.h"
+#include "tests/paths.h"
 
 namespace {
 
@@ -22,7 +23,7 @@ class NetFuzzCorpus : public ::testing::TestWithParam<Target> {};
 TEST_P(NetFuzzCorpus, EveryKeptInputAndItsNeighboursPass) {
   std::size_t files = 0;
   for (const auto& file :
-       fs::directory_iterator(fs::path(WITAN_SOURCE_DIR) / "tests" / "fuzz" / "corpus" / GetParam().name)) {
+       fs::directory_iterator(fs::path(witan::tests::kSourceDir) / "tests" / "fuzz" / "corpus" / GetParam().name)) {
     SCOPED_TRACE(file.path().filename().string());
     std::ifstream in(file.path(), std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -12,6 +12,7 @@
 #include "tests/node/program.h"
 #include "tests/node/replica.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -23,7 +24,7 @@ using ::testing::Not;
 using testing::runWitan;
 using testing::Scratch;
 
-const std::string kExamples = std::string(WITAN_SOURCE_DIR) + "/docs/examples/";
+const std::string kExamples = std::string(witan::tests::kSourceDir) + "/docs/examples/";
 const std::string kDay = kExamples + "clinic-day.jsonl";
 
 std::string clinicPolicy() { return testing::contentOf(kExamples + "clinic-policy.toml"); }

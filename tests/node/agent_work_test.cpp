@@ -9,6 +9,7 @@
 #include "tests/node/program.h"
 #include "tests/node/replica.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -19,7 +20,7 @@ using ::testing::Not;
 using testing::runWitan;
 using testing::Scratch;
 
-const std::string kDay = std::string(WITAN_SOURCE_DIR) + "/docs/examples/clinic-day.jsonl";
+const std::string kDay = std::string(witan::tests::kSourceDir) + "/docs/examples/clinic-day.jsonl";
 
 Finished work(const std::string& dir, const std::string& feed) {
   return runWitan({"agent", "run", "--dir", dir, "--feed", feed});

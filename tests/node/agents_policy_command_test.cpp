@@ -3,6 +3,7 @@
 
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -11,7 +12,7 @@ using testing::Finished;
 using testing::runWitan;
 using testing::Scratch;
 
-const std::string kExample = std::string(WITAN_SOURCE_DIR) + "/docs/examples/agents-policy.toml";
+const std::string kExample = std::string(witan::tests::kSourceDir) + "/docs/examples/agents-policy.toml";
 
 Finished checkPayload(const std::string& payload, const std::string& boundary, const std::string& operation,
                       const std::vector<std::string>& more = {}) {

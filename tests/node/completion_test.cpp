@@ -9,6 +9,8 @@
 #include <memory>
 #include <sstream>
 
+#include "tests/paths.h"
+
 namespace {
 
 using namespace witan::node;
@@ -27,7 +29,7 @@ std::string bashOffers(const std::string& words) {
   const std::string script =
       "source <(\"$0\" completion bash) && COMP_WORDS=(witan " + words +
       ") && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && _witan && printf \"%s\\n\" \"${COMPREPLY[@]}\"";
-  return outputOf(std::string("bash -c '") + script + "' " WITAN_BINARY);
+  return outputOf(std::string("bash -c '") + script + "' " + std::string(witan::tests::kProgram));
 }
 
 bool offers(const std::string& offered, const std::string& word) {

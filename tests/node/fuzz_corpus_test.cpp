@@ -24,6 +24,7 @@
 #include "tests/fuzz/target_text.h"
 #include "tests/fuzz/target_tunnel_frame.h"
 #include "tests/fuzz/target_turtle.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -58,7 +59,7 @@ constexpr Target kTargets[] = {
     {"turtle", fuzz::fuzzTurtle},
 };
 
-fs::path corpus() { return fs::path(WITAN_SOURCE_DIR) / "tests" / "fuzz" / "corpus"; }
+fs::path corpus() { return fs::path(witan::tests::kSourceDir) / "tests" / "fuzz" / "corpus"; }
 
 std::string readAll(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::string> workOn(const fs::path& dir, const fs::path& feed) {
 
 // witan-killed in the place of witan.
 Finished runKilled(std::vector<std::string> words, std::size_t step, const std::string& moment) {
-  std::string program = std::string(WITAN_BINARY) + "-killed";
+  std::string program = std::string(witan::tests::kProgram) + "-killed";
   std::vector<std::string> settings{"WITAN_KILL_STEP=" + std::to_string(step), "WITAN_KILL_MOMENT=" + moment};
   std::vector<char*> argv{program.data()}, environment;
   for (std::string& word : words) argv.push_back(word.data());

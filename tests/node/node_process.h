@@ -14,6 +14,7 @@
 #include "tests/node/process.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node::testing {
 
@@ -80,7 +81,7 @@ class Node {
   // ---- the process
   // `prepare`: in the child, before it becomes the program. Whether it got ready.
   bool up(const std::vector<std::string>& more = {}, const std::function<void()>& prepare = {}) {
-    std::vector<std::string> words{WITAN_BINARY, "up", "--dir", dir_};
+    std::vector<std::string> words{witan::tests::kProgram, "up", "--dir", dir_};
     words.insert(words.end(), more.begin(), more.end());
     process_.emplace(words, dir_ + ".log", prepare);
     return until([&] { return !process_->running() || get("/v1/status").is_object(); }) && process_->running();

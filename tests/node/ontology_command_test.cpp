@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -14,7 +15,7 @@ using testing::Finished;
 using testing::runWitan;
 using testing::Scratch;
 
-const std::string kUdt = std::string(WITAN_SOURCE_DIR) + "/domains/udt/udt.ttl";
+const std::string kUdt = std::string(witan::tests::kSourceDir) + "/domains/udt/udt.ttl";
 
 Finished ontology(std::vector<std::string> words) {
   words.insert(words.begin(), "ontology");

@@ -17,6 +17,8 @@
 
 #include "base/check.h"
 
+#include "tests/paths.h"
+
 namespace witan::node::testing {
 
 inline constexpr std::chrono::seconds kHang{300};
@@ -34,7 +36,7 @@ class Child {
   // `prepare` runs in the child before it becomes the program: async-signal-safe calls only.
   explicit Child(const std::vector<std::string>& words, const std::function<void()>& prepare = {}) {
     std::vector<char*> argv;
-    std::string program = WITAN_BINARY;
+    std::string program = witan::tests::kProgram;
     std::vector<std::string> kept = words;
     argv.push_back(program.data());
     for (std::string& word : kept) argv.push_back(word.data());

@@ -10,6 +10,7 @@
 
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -117,7 +118,7 @@ TEST_F(SecretCommand, NoSecretIsFoundOnDiskOrScreen) {
 // A policy that calls a secret by its name, agents that work under it, and a receipt: the secret itself is nowhere.
 TEST_F(SecretCommand, NoSecretIsFoundInWhatAgentsAndReceiptsLeave) {
   ASSERT_EQ(run({"set", "meta-key"}, kValue).exitCode, 0);
-  const std::string examples = std::string(WITAN_SOURCE_DIR) + "/docs/examples/";
+  const std::string examples = std::string(witan::tests::kSourceDir) + "/docs/examples/";
   std::string policy = readAll(examples + "clinic-policy.toml");
   const std::string propose = "name = \"propose\"";
   policy.replace(policy.find(propose), propose.size(), propose + "\nconfirm = true\nsecrets = [\"meta-key\"]");
@@ -259,7 +260,7 @@ Terminal atTerminal(const std::vector<std::string>& words,
   const pid_t pid = forkpty(&master, nullptr, nullptr, nullptr);
   WITAN_CHECK(pid >= 0, "a terminal");
   if (pid == 0) {
-    std::string program = WITAN_BINARY;
+    std::string program = witan::tests::kProgram;
     std::vector<std::string> kept = words;
     std::vector<char*> argv{program.data()};
     for (std::string& word : kept) argv.push_back(word.data());

@@ -8,6 +8,7 @@
 
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace {
 
@@ -36,7 +37,7 @@ class ShrinkCases : public ::testing::TestWithParam<Case> {};
 
 TEST_P(ShrinkCases, TheSmallestPlanStillFailsAndNeedsEachEvent) {
   const Case c = GetParam();
-  const std::string original = std::string(WITAN_SOURCE_DIR) + "/tests/sim/cases/" + c.mutant + ".plan";
+  const std::string original = std::string(witan::tests::kSourceDir) + "/tests/sim/cases/" + c.mutant + ".plan";
   const Scratch dir;
   const std::string smallest = dir / "smallest.plan";
   const Finished shrunk =

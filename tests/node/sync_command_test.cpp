@@ -8,6 +8,7 @@
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
 #include "tests/node/replica.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -49,8 +50,8 @@ TEST(SyncDemo, EndsEqualForEverySeedAndSaysTheSameTwice) {
 
 // The last line: in one process, and over pipes between three.
 TEST(SyncPipe, ThreeReplicasHeal) {
-  const std::string command =
-      "bash '" WITAN_SOURCE_DIR "/scripts/three-replicas.sh' '" WITAN_BINARY "' >/dev/null 2>&1";
+  const std::string command = "bash '" + std::string(witan::tests::kSourceDir) + "/scripts/three-replicas.sh' '" +
+                              std::string(witan::tests::kProgram) + "' >/dev/null 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 

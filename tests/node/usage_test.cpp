@@ -5,6 +5,7 @@
 #include "program/error_report.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -42,7 +43,8 @@ TEST(Usage, ACommandThatThereIsNotIsNamed) {
 }
 
 TEST(Usage, AShareThatIsNoneIsAUsageError) {
-  const Finished run = runWitan({"ontology", "derive", WITAN_SOURCE_DIR "/domains/udt/udt.ttl", "--max-excess", "3/2"});
+  const Finished run = runWitan(
+      {"ontology", "derive", std::string(witan::tests::kSourceDir) + "/domains/udt/udt.ttl", "--max-excess", "3/2"});
   EXPECT_EQ(run.exitCode, kExitUsage);
   EXPECT_THAT(run.err, HasSubstr("--max-excess: \"3/2\" is no share (write it as N/M, for example 2/3)"));
 }

@@ -10,13 +10,15 @@
 #include "sim/options_fields.h"
 #include "sim/plan.h"
 
+#include "tests/paths.h"
+
 namespace {
 
 using namespace witan;
 using namespace witan::sim;
 
 std::string document() {
-  std::ifstream in(WITAN_SOURCE_DIR "/docs/SIMULATION.md");
+  std::ifstream in(std::string(witan::tests::kSourceDir) + "/docs/SIMULATION.md");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

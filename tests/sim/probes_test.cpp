@@ -13,6 +13,8 @@
 #include "sim/run.h"
 #include "sim/scenario.h"
 
+#include "tests/paths.h"
+
 namespace {
 
 using namespace witan;
@@ -31,7 +33,7 @@ TEST(Probes, EveryNameOnce) {
 
 // Calls visit(text) for each source file of a folder, without those below it.
 void forEachSource(const std::string& folder, const std::function<void(const std::string& text)>& visit) {
-  for (const auto& file : std::filesystem::directory_iterator(WITAN_SOURCE_DIR "/" + folder))
+  for (const auto& file : std::filesystem::directory_iterator(std::string(witan::tests::kSourceDir) + "/" + folder))
     if (file.path().extension() == ".cpp") visit(contentOf(file.path()));
 }
 

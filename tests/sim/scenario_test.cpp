@@ -14,6 +14,8 @@
 #include "sim/duration.h"
 #include "sim/options_fields.h"
 
+#include "tests/paths.h"
+
 namespace witan::sim {
 namespace {
 
@@ -44,11 +46,12 @@ TEST(Duration, ReadsWhatPeopleWrite) {
 
 TEST(Builtin, AreTheFilesOfTheFolderAndParse) {
   std::set<std::string> files, names;
-  for (const auto& entry : std::filesystem::directory_iterator(WITAN_SOURCE_DIR "/sim/scenarios"))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(witan::tests::kSourceDir) + "/sim/scenarios"))
     files.insert(entry.path().stem());
   for (const BuiltinScenario& builtin : builtinScenarios()) {
     names.insert(std::string(builtin.name));
-    std::ifstream in(WITAN_SOURCE_DIR "/sim/scenarios/" + std::string(builtin.name) + ".toml");
+    std::ifstream in(std::string(witan::tests::kSourceDir) + "/sim/scenarios/" + std::string(builtin.name) + ".toml");
     std::stringstream text;
     text << in.rdbuf();
     EXPECT_EQ(text.str(), builtin.text);

@@ -18,6 +18,8 @@
 #include "sim/trace_perfetto.h"
 #include "sim/trace_text.h"
 
+#include "tests/paths.h"
+
 namespace {
 
 using namespace witan;
@@ -325,7 +327,8 @@ TEST(Checkers, EachSaysWhatItProves) {
 // Whoever fails a run under a new name says in sim/checkers.cpp what it proves.
 TEST(Checkers, EveryNameInTheCodeIsKnown) {
   std::size_t found = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(WITAN_SOURCE_DIR "/sim")) {
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(std::string(witan::tests::kSourceDir) + "/sim")) {
     if (file.path().extension() != ".cpp") continue;
     std::ifstream in(file.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};

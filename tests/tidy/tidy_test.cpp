@@ -1,5 +1,6 @@
 // The tree keeps its own rules; and each rule's check has a case in which it fires.
 #include "tests/tidy/tidy.h"
+#include "tests/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ namespace {
 using namespace witan::tidy;
 namespace fs = std::filesystem;
 
-const fs::path kRoot = WITAN_SOURCE_DIR;
+const fs::path kRoot = witan::tests::kSourceDir;
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

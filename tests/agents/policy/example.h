@@ -10,10 +10,12 @@
 #include "agents/policy/monitor.h"
 #include "agents/policy/policy_reader.h"
 
+#include "tests/paths.h"
+
 namespace witan::agents::testing {
 
 inline std::string exampleText() {
-  std::ifstream in(std::string(WITAN_SOURCE_DIR) + "/docs/examples/agents-policy.toml", std::ios::binary);
+  std::ifstream in(std::string(witan::tests::kSourceDir) + "/docs/examples/agents-policy.toml", std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -15,6 +15,8 @@
 #include "lab/ontology/ontology.h"
 #include "lab/ontology/vocabulary.h"
 
+#include "tests/paths.h"
+
 namespace witan::ontology::testing {
 
 inline std::string fileText(const std::filesystem::path& path) {
@@ -25,7 +27,7 @@ inline std::string fileText(const std::filesystem::path& path) {
   return text.str();
 }
 
-inline std::filesystem::path root() { return WITAN_SOURCE_DIR; }
+inline std::filesystem::path root() { return witan::tests::kSourceDir; }
 
 inline Model modelOf(const std::string& text) {
   Diagnostics found;

@@ -7,6 +7,7 @@
 
 #include "net/http_client.h"
 #include "tests/node/node_process.h"
+#include "tests/paths.h"
 
 namespace witan::node {
 namespace {
@@ -189,18 +190,18 @@ TEST(Unit, IsOneThatSystemdUnderstandsAndConfines) {
   if (std::system("command -v systemd-analyze >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "systemd-analyze is not installed";
   Scratch scratch;
-  std::string unit = contentOf(std::string(WITAN_SOURCE_DIR) + "/packaging/witan.service");
+  std::string unit = contentOf(std::string(witan::tests::kSourceDir) + "/packaging/witan.service");
   for (const char* word : {"Type=notify", "WatchdogSec=", "StateDirectory=witan", "DynamicUser=yes"})
     EXPECT_NE(unit.find(word), std::string::npos) << word;
   // The exposure of systemd-analyze security goes from 0 to 10.
-  const std::string file = std::string(WITAN_SOURCE_DIR) + "/packaging/witan.service";
+  const std::string file = std::string(witan::tests::kSourceDir) + "/packaging/witan.service";
   EXPECT_EQ(std::system(("systemd-analyze security --offline=true --threshold=15 --no-pager " + file + " > " +
                          (scratch / "out") + " 2>&1")
                             .c_str()),
             0)
       << contentOf(scratch / "out");
   const std::string program = "/usr/bin/witan";
-  unit.replace(unit.find(program), program.size(), WITAN_BINARY);
+  unit.replace(unit.find(program), program.size(), witan::tests::kProgram);
   scratch.write("witan.service", unit);
   (void)std::system(
       ("systemd-analyze verify " + (scratch / "witan.service") + " > " + (scratch / "out") + " 2>&1").c_str());
