@@ -12,7 +12,7 @@
 //            -> finish
 //
 // There is one plan a run; after `results` an agent may look again, but not plan again. Agents are registered once
-// (agents/registry.h), outlive every episode, and may be called from any thread.
+// (domains/agents.h), outlive every episode, and may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ struct TimerSpec {
 };
 
 struct AgentSpec {
-  std::string id;       // "udt-lab"
+  std::string id;       // "follow-up"
   std::string version;  // changes with the code: stands in every transcript as the model's identity
   std::string what;     // one line for people
   std::string category;

@@ -4,8 +4,9 @@
 
 namespace witan::domains {
 
-#define WITAN_DOMAIN(name) \
-  Result<std::unique_ptr<kernel::DomainModule>> make_##name(const json::object&, std::vector<std::string>);
+#define WITAN_DOMAIN(name)                                                                                  \
+  Result<std::unique_ptr<kernel::DomainModule>> make_##name(const json::object&, std::vector<std::string>); \
+  const Extension* extension_##name();
 #include "domains/registry.inc"
 #undef WITAN_DOMAIN
 
@@ -29,6 +30,16 @@ Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, 
   std::string names;
   for (std::string_view known : domainNames()) names += (names.empty() ? "" : ", ") + std::string(known);
   return Error{ErrorCode::notFound, "no domain \"" + std::string(clip(name)) + "\"", "known domains: " + names};
+}
+
+std::vector<std::pair<std::string_view, const Extension*>> extensions() {
+  std::vector<std::pair<std::string_view, const Extension*>> all{
+#define WITAN_DOMAIN(name) {#name, extension_##name()},
+#include "domains/registry.inc"
+#undef WITAN_DOMAIN
+  };
+  std::erase_if(all, [](const auto& one) { return one.second == nullptr; });
+  return all;
 }
 
 }  // namespace witan::domains

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernel/domain_module.h"
 
 namespace witan::domains {
+
+struct Extension;  // domains/extension.h
 
 std::vector<std::string_view> domainNames();
 
@@ -15,12 +18,27 @@ std::vector<std::string_view> domainNames();
 Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, const json::object& policy = {},
                                                          std::vector<std::string> counselors = {});
 
+// domains/<domain>/scenarios.jsonl, compiled in; empty: there is none.
+std::string_view scenariosOf(std::string_view domain);
+
+// What the domains bring beside their rules, by domain; those that bring nothing are absent.
+std::vector<std::pair<std::string_view, const Extension*>> extensions();
+
+template <class DomainType>
+const Extension* extensionOf() {
+  if constexpr (requires { DomainType::extension(); })
+    return &DomainType::extension();
+  else
+    return nullptr;
+}
+
 }  // namespace witan::domains
 
 // At the end of a domain's source file: makes DomainType known under `name` (which also stands in registry.inc).
 #define WITAN_DEFINE_DOMAIN(name, DomainType)                                                                         \
   namespace witan::domains {                                                                                          \
   Result<std::unique_ptr<kernel::DomainModule>> make_##name(const json::object& policy, std::vector<std::string> c) { \
-    return kernel::makeModule<DomainType>(policy, std::move(c));                                                      \
+    return kernel::makeModule<DomainType>(policy, std::move(c), scenariosOf(#name));                                  \
   }                                                                                                                   \
+  const Extension* extension_##name() { return extensionOf<DomainType>(); }                                           \
   }

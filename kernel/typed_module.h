@@ -20,7 +20,8 @@ class TypedModule final : public DomainModule {
   using Processes = typename AllProcesses<typename D::Roles>::Tuple;
   static constexpr std::size_t kProcesses = std::tuple_size_v<Processes>;
 
-  explicit TypedModule(Policy policy, std::vector<std::string> counselors) : policy_(std::move(policy)) {
+  TypedModule(Policy policy, std::vector<std::string> counselors, std::string_view scenarios)
+      : policy_(std::move(policy)), scenarios_(scenarios) {
     describe();
     signature_.counselors = std::move(counselors);
     digest_ = sha256(signature_.canonical(policyJson()));
@@ -33,7 +34,7 @@ class TypedModule final : public DomainModule {
     if constexpr (requires { D::scenarios; })
       return D::scenarios;
     else
-      return {};
+      return scenarios_;
   }
 
   Result<EntityPtr> create(const json::object& fields, Time at) const override {
@@ -583,19 +584,23 @@ class TypedModule final : public DomainModule {
 
   Signature signature_;
   Policy policy_;
+  std::string_view scenarios_;
   Hash digest_{};
 };
 
 // The module of domain D with the policy `policy` (a JSON object; members not named keep their defaults) and, if any
-// are named, other counselors than the domain's own.
+// are named, other counselors than the domain's own. `scenarios` outlives it; a domain may have its own as
+// D::scenarios.
 template <Counselable D>
 Result<std::unique_ptr<DomainModule>> makeModule(const json::object& policy = {},
-                                                 std::vector<std::string> counselors = {}) {
+                                                 std::vector<std::string> counselors = {},
+                                                 std::string_view scenarios = {}) {
   typename TypedModule<D>::Policy values;
   WITAN_DO(JsonCodec<typename TypedModule<D>::Policy>::read(policy, values, "policy"));
   if constexpr (requires { values.validate(); }) WITAN_DO(values.validate());
   if (counselors.empty()) counselors = D::counselors();
-  return std::unique_ptr<DomainModule>(std::make_unique<TypedModule<D>>(std::move(values), std::move(counselors)));
+  return std::unique_ptr<DomainModule>(
+      std::make_unique<TypedModule<D>>(std::move(values), std::move(counselors), scenarios));
 }
 
 }  // namespace witan::kernel

@@ -9,8 +9,8 @@ namespace witan::node {
 
 Option* Option::required() { return option_->required(), this; }
 Option* Option::check(OptionCheck check) { return option_->check(std::move(check)), this; }
-Option* Option::oneOf(std::initializer_list<std::string> choices) {
-  return option_->check(CLI::IsMember(std::vector<std::string>(choices))), this;
+Option* Option::oneOf(std::vector<std::string> choices) {
+  return option_->check(CLI::IsMember(std::move(choices))), this;
 }
 Option* Option::showDefault() { return option_->capture_default_str(), this; }
 Option* Option::typeName(const std::string& name) { return option_->type_name(name), this; }

@@ -35,7 +35,7 @@ class Option {
  public:
   Option* required();
   Option* check(OptionCheck check);
-  Option* oneOf(std::initializer_list<std::string> choices);
+  Option* oneOf(std::vector<std::string> choices);
   // Shows the target's present value as the default in --help.
   Option* showDefault();
   Option* typeName(const std::string& name);

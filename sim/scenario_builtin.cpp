@@ -1,4 +1,4 @@
-// The files of sim/scenarios/, compiled in: sim/scenarios.cmake writes the list.
+// The files of sim/scenarios/, compiled in: cmake/embed.cmake writes the list.
 #include <array>
 
 #include "base/quote.h"

@@ -5,6 +5,7 @@
 // the reminders that may be of them.
 #include <algorithm>
 
+#include "agents/builtin/builtin.h"
 #include "agents/entry_agent.h"
 
 namespace witan::agents {

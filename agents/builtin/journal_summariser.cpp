@@ -2,6 +2,7 @@
 //
 // It wakes on notes and rewrites the digest of the day it is; "more" says that there were too many to be read at once.
 // A note is any entry of type "note"; its text is the payload itself, or the payload's "text" or "title".
+#include "agents/builtin/builtin.h"
 #include "agents/entry_agent.h"
 #include "base/time.h"
 #include "base/utf8.h"

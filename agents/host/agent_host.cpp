@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agents/host/builtin_tools.h"
-#include "agents/registry.h"
+#include "agents/spec_check.h"
 #include "agents/wake/host_choice.h"
 
 namespace witan::agents {

@@ -12,10 +12,9 @@ using episode::GateVerdict;
 using episode::PolicyGate;
 using episode::ToolInfo;
 
-PolicyPlace placeOfBuiltin(std::string_view tool) {
+PolicyPlace DeviceGate::placeOf(std::string_view tool) const {
   if (tool.starts_with("journal.")) return {"journal", std::string(tool.substr(tool.find('.') + 1))};
-  if (tool == "slice.read") return {"ledger", "read"};
-  if (tool == "disclosure.next") return {"ledger", "next"};
+  if (const auto at = ledgerTools_.find(tool); at != ledgerTools_.end()) return {"ledger", at->second};
   if (effectKindOf(tool) == saga::EffectKind::proposal) return {"meta-agent", std::string(tool)};
   return {};
 }
@@ -25,7 +24,7 @@ GateVerdict DeviceGate::judge(const GateRequest& asked) const {
   ToolInfo tool = *asked.tool;
   GateRequest request = asked;
   request.tool = &tool;
-  const PolicyPlace place = tool.boundary.empty() ? placeOfBuiltin(tool.name) : PolicyPlace{};
+  const PolicyPlace place = tool.boundary.empty() ? placeOf(tool.name) : PolicyPlace{};
   if (!place.boundary.empty()) {
     tool.boundary = place.boundary, tool.operation = place.operation;
     for (const Boundary& boundary : monitor_->policy()->boundary)

@@ -4,7 +4,7 @@
 // The built-in tools are known to policies by these boundaries and operations; what crosses is a call's arguments:
 //
 //   journal      read, list, put, remove     what people and agents read and write (journal.read, ...)
-//   ledger       read, next                  decided state, as a role sees it (slice.read, disclosure.next)
+//   ledger       read, ...                   decided state, as a role sees it (agents/tools/ledger_tool.h)
 //   meta-agent   propose, begin              who decides about entities
 //
 // Their data goes nowhere that the episode's own locale would have to allow, so of a boundary's locales only those of
@@ -13,7 +13,7 @@
 // No I/O but reading records; not thread-safe. The space that it reads outlives its use.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,6 +22,11 @@
 #include "replication/space.h"
 
 namespace witan::agents {
+
+// The boundary and operation by which a policy knows a tool.
+struct PolicyPlace {
+  std::string boundary, operation;
+};
 
 class DeviceGate final : public episode::Gate {
  public:
@@ -34,6 +39,10 @@ class DeviceGate final : public episode::Gate {
   void use(Monitor monitor) { monitor_ = std::move(monitor); }
   // Where receipts are. Without it there are none.
   void readFrom(replication::Space& records) { records_ = &records; }
+  // Makes a ledger tool known to policies. A policy denies those that are not.
+  void addLedgerTool(std::string_view name, std::string_view operation) { ledgerTools_.emplace(name, operation); }
+  // Empty of a tool that is not built in.
+  PolicyPlace placeOf(std::string_view tool) const;
 
   episode::GateVerdict judge(const episode::GateRequest& request) const override;
   // "local", or name, version and digest of the policy.
@@ -46,12 +55,7 @@ class DeviceGate final : public episode::Gate {
 
   std::optional<Monitor> monitor_;
   replication::Space* records_ = nullptr;
+  std::map<std::string, std::string, std::less<>> ledgerTools_;  // operations by name
 };
-
-// By which boundary and operation a policy knows a built-in tool; empty of any other.
-struct PolicyPlace {
-  std::string boundary, operation;
-};
-PolicyPlace placeOfBuiltin(std::string_view tool);
 
 }  // namespace witan::agents

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "agents/registry.h"
 #include "base/identity.h"
 #include "base/json.h"
 #include "base/quote.h"
@@ -10,6 +9,7 @@
 #include "cli/client/replica_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/agent_reader.h"
+#include "domains/agents.h"
 #include "program/option_checks.h"
 #include "replication/agent_state_codec.h"
 #include "replication/agent_state_json.h"
@@ -117,7 +117,7 @@ Result<Printed> become(ReplicaDir& dir, const AgentArguments& a, Lifecycle lifec
   AgentState state;
   if (auto there = readAgent(dir.replica(), a.scope, a.id); there.ok())
     state = there->picture.view.state;
-  else if (there.error().code != ErrorCode::notFound || agents::findAgent(a.id) == nullptr)
+  else if (there.error().code != ErrorCode::notFound || domains::findAgent(a.id) == nullptr)
     return there.error();
   if (state.lifecycle == Lifecycle::destroyed)
     return Error{ErrorCode::conflict, "agent " + a.id + " is destroyed and does not change any more", ""};

@@ -5,22 +5,22 @@
 #include <limits>
 #include <thread>
 
-#include "agents/registry.h"
 #include "base/seams.h"
 #include "cli/client/control_client.h"
 #include "cli/client/replica_verb.h"
 #include "cli/commands/agent_check.h"
 #include "cli/commands/commands.h"
-#include "cli/events/clinic_feed.h"
-#include "cli/events/portfolio_feed.h"
+#include "cli/events/event_generator.h"
+#include "domains/agents.h"
+#include "domains/extension.h"
 #include "domains/registry.h"
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
-#include "node/daemon/embargo_key.h"
+#include "node/daemon/content_seals.h"
 #include "node/data_dir/node_dir.h"
 #include "program/option_checks.h"
 #include "program/output.h"
-#include "replica/ledger_looks.h"
+#include "replica/ledger_queries.h"
 #include "replica/replica_agents.h"
 
 namespace witan::node {
@@ -59,11 +59,11 @@ class RunClock {
 };
 
 Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>& ids) {
-  std::vector<const agents::Agent*> all(agents::builtinAgents().begin(), agents::builtinAgents().end());
+  std::vector<const agents::Agent*> all(domains::builtinAgents().begin(), domains::builtinAgents().end());
   if (ids.empty()) return all;
   std::vector<const agents::Agent*> some;
   for (const std::string& id : ids) {
-    const agents::Agent* agent = agents::findAgent(id);
+    const agents::Agent* agent = domains::findAgent(id);
     if (agent == nullptr) {
       std::string known;
       for (const agents::Agent* one : all) known += (known.empty() ? "" : ", ") + one->spec().id;
@@ -76,8 +76,8 @@ Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>&
 
 class AgentRun {
  public:
-  AgentRun(NodeDir& dir, AgentFeed feed, EmbargoSeal seal, RunClock& clock, const RunArguments& arguments)
-      : dir_(dir), feed_(std::move(feed)), seal_(std::move(seal)), clock_(clock), arguments_(arguments) {}
+  AgentRun(NodeDir& dir, AgentFeed feed, agents::ContentSeals seals, RunClock& clock, const RunArguments& arguments)
+      : dir_(dir), feed_(std::move(feed)), seals_(std::move(seals)), clock_(clock), arguments_(arguments) {}
 
   // Until everything is done (with a feed), or a signal comes.
   Status go(bool untilQuiet) {
@@ -117,7 +117,7 @@ class AgentRun {
   // One line: those of one moment are worked in their order.
   Status enter() {
     clock_.moveTo(feed_.at());
-    Status entered = feed_.apply(dir_.replica(), seal_, arguments_.scope, clock_.now());
+    Status entered = feed_.apply(dir_.replica(), seals_, arguments_.scope, clock_.now());
     if (entered.ok() || entered.error().code != ErrorCode::conflict) return entered;
     ++refused_;
     putErr("witan: " + entered.error().message + ": " + entered.error().hint + "\n");
@@ -134,7 +134,7 @@ class AgentRun {
 
   NodeDir& dir_;
   AgentFeed feed_;
-  const EmbargoSeal seal_;
+  const agents::ContentSeals seals_;
   RunClock& clock_;
   const RunArguments& arguments_;
   Effects effects_;
@@ -178,15 +178,15 @@ Result<int> run(const RunArguments& a) {
   work.agents = std::move(agents);
   work.policy = std::move(policy);
   work.options.wake.scope = a.scope;
-  WITAN_TRY(seal, embargoSealOf(path));
-  addLedgerLooks(work, seal);
+  WITAN_TRY(seals, contentSealsOf(path));
+  addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
   const OwnerTable& owners = dir->replica().owners();
   WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
-  AgentRun run(*dir, std::move(feed), std::move(seal), clock, a);
+  AgentRun run(*dir, std::move(feed), std::move(seals), clock, a);
   WITAN_DO(run.go(!a.feed.empty()));
   WITAN_DO(dir->close(clock.now()));
   std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
@@ -219,9 +219,16 @@ void addFeed(Command& noun, int& exitCode) {
   Command* command = noun.command("feed", "The journal of a made-up clinic or lab, as JSON Lines");
   const auto options = std::make_shared<GenerateOptions>();
   const auto domain = std::make_shared<std::string>("udt");
-  command->option("--domain", *domain, "udt: a clinic; disclosure: a lab that discloses what it finds")
-      ->oneOf({"udt", "disclosure"})
-      ->showDefault();
+  const auto feeds = std::make_shared<std::map<std::string, domains::Feed>>();
+  std::string known;
+  for (const auto& [name, extension] : domains::extensions())
+    if (extension->feed.make != nullptr) feeds->emplace(name, extension->feed);
+  std::vector<std::string> names;
+  for (const auto& [name, feed] : *feeds) {
+    names.push_back(name);
+    known += (known.empty() ? "" : "; ") + name + ": " + std::string(feed.what);
+  }
+  command->option("--domain", *domain, known)->oneOf(names)->showDefault();
   command->option("--entities", options->entities, "Patients, or vulnerabilities")
       ->showDefault()
       ->check(wholeNumber(1, 10'000));
@@ -230,8 +237,8 @@ void addFeed(Command& noun, int& exitCode) {
       ->showDefault()
       ->check(wholeNumber());
   command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
-  command->callback([options, domain, &exitCode] {
-    const auto feed = *domain == "udt" ? clinicFeed(*options) : portfolioFeed(*options);
+  command->callback([options, domain, feeds, &exitCode] {
+    const auto feed = feeds->at(*domain).make(options->entities, options->days, options->seed);
     if (feed.ok()) std::fputs(feed->c_str(), stdout);
     exitCode = feed.ok() ? kExitOk : reportError(feed.error(), false);
   });

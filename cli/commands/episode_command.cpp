@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "agents/episode/replay.h"
-#include "agents/registry.h"
 #include "base/quote.h"
 #include "cli/client/replica_verb.h"
 #include "cli/commands/commands.h"
+#include "domains/agents.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
@@ -124,7 +124,7 @@ Result<Printed> replay(ReplicaDir& dir, const EpisodeArguments& a) {
   std::vector<std::string> contents;
   for (const TranscriptRow& row : rows) contents.push_back(row.message.content);
   const std::string id = summaryOf(rows).agent;
-  const agents::Agent* agent = agents::findAgent(id);
+  const agents::Agent* agent = domains::findAgent(id);
   if (agent == nullptr)
     return Error{ErrorCode::notFound, "this build has no agent " + inQuotes(id),
                  "replay it with the build that made it"};

@@ -7,7 +7,8 @@
 #include "cli/commands/commands.h"
 #include "cli/journal/journal_import.h"
 #include "cli/journal/journal_writer.h"
-#include "node/daemon/embargo_key.h"
+#include "domains/agents.h"
+#include "node/daemon/content_seals.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 
@@ -121,8 +122,8 @@ Printed written(const JournalArguments& a, const std::optional<Dot>& dot, const 
 
 Result<Printed> put(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  WITAN_TRY(seal, embargoSealOf(dir.path()));
-  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seal));
+  WITAN_TRY(seals, contentSealsOf(dir.path()));
+  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seals));
   WITAN_TRY(payload, payloadOf(a));
   JournalWrite write{a.id, a.type, std::move(payload), a.author, ChangeOrigin::local, ""};
   WITAN_TRY(before, writer.view(a.id));
@@ -137,14 +138,14 @@ Result<Printed> put(ReplicaDir& dir, const JournalArguments& a) {
 
 Result<Printed> get(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock);
+  JournalWriter writer(dir.replica(), a.scope, clock, domains::contentSeals());
   WITAN_TRY(view, viewOfExisting(writer, a));
   return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
 }
 
 Result<Printed> list(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock);
+  JournalWriter writer(dir.replica(), a.scope, clock, domains::contentSeals());
   Printed answer;
   Space* space = dir.replica().database(DatabaseName::journal).find(a.scope);
   if (space == nullptr) return answer;
@@ -185,8 +186,8 @@ Result<JournalWrite> choice(const JournalArguments& a, const JournalView& view) 
 
 Result<Printed> resolve(ReplicaDir& dir, const JournalArguments& a) {
   SystemClock clock;
-  WITAN_TRY(seal, embargoSealOf(dir.path()));
-  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seal));
+  WITAN_TRY(seals, contentSealsOf(dir.path()));
+  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seals));
   WITAN_TRY(view, viewOfExisting(writer, a));
   if (a.choose.empty() && !a.text && a.jsonFile.empty())
     return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <optional>
 
-#include "agents/registry.h"
 #include "cli/client/live.h"
 #include "cli/ledgers/ledger_live.h"
+#include "domains/agents.h"
 #include "net/address.h"
 #include "node/api/control_tokens.h"
 #include "node/backup/backup.h"
@@ -211,7 +211,7 @@ void Examination::config() {
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
   for (std::size_t i = 0; i < config_.agents.size(); ++i)
-    if (config_.agents[i] != "all" && agents::findAgent(config_.agents[i]) == nullptr)
+    if (config_.agents[i] != "all" && domains::findAgent(config_.agents[i]) == nullptr)
       return failed("config", noSuchAgent(config_, i));
   if (config_.engine == "etcd")
     if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());

@@ -6,7 +6,7 @@
 #include "base/json_integers.h"
 #include "base/quote.h"
 #include "cli/journal/journal_writer.h"
-#include "node/daemon/embargo_key.h"
+#include "node/daemon/content_seals.h"
 #include "program/import_errors.h"
 #include "program/line_reader.h"
 
@@ -49,10 +49,10 @@ Result<JournalWrite> readEntity(const InputLine& line) {
 
 class Import {
  public:
-  Import(ReplicaDir& dir, const ImportArguments& arguments, EmbargoSeal seal)
+  Import(ReplicaDir& dir, const ImportArguments& arguments, agents::ContentSeals seals)
       : dir_(dir),
         arguments_(arguments),
-        writer_(dir.replica(), arguments.scope, clock_, std::move(seal)),
+        writer_(dir.replica(), arguments.scope, clock_, std::move(seals)),
         refusals_(false) {}
 
   Status take(const InputLine& line) {
@@ -117,8 +117,8 @@ class Import {
 }  // namespace
 
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
-  WITAN_TRY(seal, embargoSealOf(dir.path()));
-  Import import(dir, arguments, std::move(seal));
+  WITAN_TRY(seals, contentSealsOf(dir.path()));
+  Import import(dir, arguments, std::move(seals));
   WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) { return import.take(line); }));
   WITAN_DO(import.settle());
   return import.summary();

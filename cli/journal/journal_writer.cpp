@@ -16,7 +16,7 @@ Result<JournalView> JournalWriter::view(const std::string& id) {
 }
 
 Result<JournalEdit> JournalWriter::edit(const JournalWrite& write) {
-  WITAN_TRY(payload, seal_.keepable(write.type, write.payload));
+  WITAN_TRY(payload, seals_.sealed(write.type, write.payload));
   return JournalEdit{write.type, std::move(payload), write.author.empty() ? replica_.device() : write.author,
                      clock_.now().micros / 1000, std::nullopt};
 }

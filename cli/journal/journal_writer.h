@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "agents/content_seal.h"
 #include "base/seams.h"
-#include "replica/embargo_seal.h"
 #include "replication/journal_entity.h"
 #include "replication/local_replica.h"
 
@@ -23,9 +23,8 @@ struct JournalWrite {
 
 class JournalWriter {
  public:
-  // `seal`: for what is under embargo.
-  JournalWriter(replication::LocalReplica& replica, std::string scope, Clock& clock, EmbargoSeal seal = {})
-      : replica_(replica), scope_(std::move(scope)), clock_(clock), seal_(std::move(seal)) {}
+  JournalWriter(replication::LocalReplica& replica, std::string scope, Clock& clock, agents::ContentSeals seals)
+      : replica_(replica), scope_(std::move(scope)), clock_(clock), seals_(std::move(seals)) {}
 
   Result<replication::JournalView> view(const std::string& id);
 
@@ -44,7 +43,7 @@ class JournalWriter {
   replication::LocalReplica& replica_;
   const std::string scope_;
   Clock& clock_;
-  const EmbargoSeal seal_;
+  const agents::ContentSeals seals_;
 };
 
 }  // namespace witan::node

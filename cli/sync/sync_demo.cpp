@@ -8,6 +8,7 @@
 #include "cli/format/agent_reader.h"
 #include "cli/journal/journal_writer.h"
 #include "cli/sync/sync_status.h"
+#include "domains/agents.h"
 #include "replication/agent_state_codec.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
@@ -124,7 +125,7 @@ class Demo {
 
   Status write(std::size_t d, const std::string& id, const std::string& text) {
     clock_.advance(kMicrosPerSecond);
-    JournalWriter writer(at(d), kDefaultScope, clock_);
+    JournalWriter writer(at(d), kDefaultScope, clock_, domains::contentSeals());
     WITAN_TRY(dot, writer.put({id, "plot", "{\"text\":" + inJson(text) + "}", "", ChangeOrigin::local, ""}));
     (void)dot;
     return at(d).flush();
@@ -166,7 +167,7 @@ class Demo {
 
   // A person settles what was written side by side, on one device; the others learn it.
   Status settle() {
-    JournalWriter writer(at(0), kDefaultScope, clock_);
+    JournalWriter writer(at(0), kDefaultScope, clock_, domains::contentSeals());
     WITAN_TRY(view, writer.view(kPlot));
     tell("Plot 4 has " + std::to_string(view.siblings.size()) +
          " versions side by side, on every device the same. A person settles on one.");

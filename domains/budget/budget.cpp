@@ -83,22 +83,6 @@ struct Budget {
   using Roles = RoleList<RoleA, RoleB>;
   using Invariants = InvariantList<BudgetCap>;
   static std::vector<std::string> counselors() { return {}; }
-  static constexpr std::string_view scenarios =
-      R"jsonl({"at":"2026-01-01T00:00:00Z","entity":"B01","init":{},"title":"B01 A then B: the second is too much","expect":"initialised"}
-{"at":"2026-01-02T00:00:00Z","entity":"B01","role":"A","action":{"type":"SpendA","n":45000},"expect":"approved"}
-{"at":"2026-01-02T00:00:00Z","entity":"B01","role":"B","action":{"type":"SpendB","n":60000},"expect":"rejected:BUDGET_CAP"}
-{"at":"2026-01-01T00:00:00Z","entity":"B02","init":{},"title":"B02 B then A: the other second","expect":"initialised"}
-{"at":"2026-01-02T00:00:00Z","entity":"B02","role":"B","action":{"type":"SpendB","n":60000},"expect":"approved"}
-{"at":"2026-01-02T00:00:00Z","entity":"B02","role":"A","action":{"type":"SpendA","n":45000},"expect":"rejected:BUDGET_CAP"}
-{"at":"2026-01-01T00:00:00Z","entity":"B03","init":{},"title":"B03 exactly the cap","expect":"initialised"}
-{"at":"2026-01-02T00:00:00Z","entity":"B03","role":"A","action":{"type":"SpendA","n":40000},"expect":"approved"}
-{"at":"2026-01-02T00:00:00Z","entity":"B03","role":"B","action":{"type":"SpendB","n":60000},"expect":"approved"}
-{"at":"2026-01-02T00:00:01Z","entity":"B03","role":"B","action":{"type":"SpendB","n":1},"expect":"rejected:BUDGET_CAP"}
-{"at":"2026-01-02T00:00:01Z","entity":"B03","role":"B","action":{"type":"SpendA","n":1},"expect":"rejected:KERNEL_INTEGRITY"}
-{"at":"2026-01-01T00:00:00Z","entity":"B04","init":{},"title":"B04 sums that 64 bits do not hold","expect":"initialised"}
-{"at":"2026-01-02T00:00:00Z","entity":"B04","role":"A","action":{"type":"SpendA","n":-9223372036854775808},"expect":"approved"}
-{"at":"2026-01-02T00:00:00Z","entity":"B04","role":"A","action":{"type":"SpendA","n":-1},"expect":"rejected:KERNEL_INTEGRITY"}
-)jsonl";
 
   static std::variant<SpendA, SpendB> sample(const State&, Random& random, Time) {
     const std::int64_t n = static_cast<std::int64_t>(random.below(14)) * 5'000;

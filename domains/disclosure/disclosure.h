@@ -8,6 +8,7 @@
 #include "base/seams.h"
 #include "domains/disclosure/actions.h"
 #include "domains/disclosure/invariants.h"
+#include "domains/registry.h"
 #include "kernel/domain_module.h"
 
 namespace witan::domains::disclosure {
@@ -22,7 +23,7 @@ struct DisclosureDomain {
       InvariantList<RefIntegrity, PhasePath, MaintainerRateLimit, CommitmentRegistryConsistency,
                     DisclosureTimelineConsistency, ReceivingOrgConfinement, EmbargoEnforcement, PatchBeforeDisclosure,
                     CveAttributionConsistency, CveAttributionUniqueness, DisclosureCompleteness>;
-  static const std::string_view scenarios;
+  static const Extension& extension();
 
   static std::vector<std::string> counselors() { return {"psirt.lead"}; }
 

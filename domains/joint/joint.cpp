@@ -65,20 +65,6 @@ struct Joint {
   using Roles = RoleList<AgentRole, ClockRole>;
   using Invariants = InvariantList<RequestsAreOpen, NoArbitration>;
   static std::vector<std::string> counselors() { return {}; }
-  static constexpr std::string_view scenarios =
-      R"jsonl({"at":"2026-05-04T08:00:00Z","entity":"J1","init":{"world.value":{"A":"free","B":"free"},"agent.active":{"a":true,"b":true},"authority.commitment":{"CUD-001":"ALLOW","CUD-002":"ALLOW"},"authority.holder":{"CUD-001":"a","CUD-002":"b"},"authority.writes":{"CUD-001":["A"],"CUD-002":["A","B"]}},"title":"J1 a collision refuses both, disjoint writes execute","expect":"initialised"}
-{"at":"2026-05-04T08:01:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"a","epoch":0,"actionType":"WRITE","declaredScope":["A"],"authoritiesCited":["CUD-001"],"deltaKeys":["A"],"deltaValues":["of a"]},"expect":"approved"}
-{"at":"2026-05-04T08:01:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"a","epoch":0,"actionType":"READ","declaredScope":["B"],"authoritiesCited":[]},"title":"one proposal an epoch","expect":"rejected:KERNEL_INTEGRITY"}
-{"at":"2026-05-04T08:02:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"b","epoch":0,"actionType":"WRITE","declaredScope":["A"],"authoritiesCited":["CUD-002"],"deltaKeys":["A"],"deltaValues":["of b"]},"expect":"approved"}
-{"at":"2026-05-04T08:03:00Z","entity":"J1","role":"Clock","action":{"type":"CloseEpoch","epoch":0},"expect":"approved"}
-{"at":"2026-05-04T08:03:00Z","entity":"J1","role":"Clock","action":{"type":"CloseEpoch","epoch":0},"title":"nobody closes two by mistake","expect":"rejected:KERNEL_INTEGRITY"}
-{"at":"2026-05-04T08:04:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"a","epoch":0,"actionType":"WRITE","declaredScope":["A"],"authoritiesCited":["CUD-001"],"deltaKeys":["A"],"deltaValues":["of a"]},"title":"late","expect":"rejected:KERNEL_INTEGRITY"}
-{"at":"2026-05-04T08:04:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"a","epoch":1,"actionType":"WRITE","declaredScope":["A"],"authoritiesCited":["CUD-001"],"deltaKeys":["A"],"deltaValues":["of a"]},"expect":"approved"}
-{"at":"2026-05-04T08:05:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"b","epoch":1,"actionType":"WRITE","declaredScope":["B"],"authoritiesCited":["CUD-002"],"deltaKeys":["B"],"deltaValues":["of b"]},"expect":"approved"}
-{"at":"2026-05-04T08:06:00Z","entity":"J1","role":"Clock","action":{"type":"CloseEpoch","epoch":1},"expect":"approved"}
-{"at":"2026-05-04T08:07:00Z","entity":"J1","role":"Agent","action":{"type":"Leave","agent":"b"},"expect":"approved"}
-{"at":"2026-05-04T08:08:00Z","entity":"J1","role":"Agent","action":{"type":"Propose","agent":"b","epoch":2,"actionType":"READ","declaredScope":["A"],"authoritiesCited":[]},"title":"for ever","expect":"rejected:KERNEL_INTEGRITY"}
-)jsonl";
 
   using AnyAction = std::variant<Propose, Leave, CloseEpoch>;
   static AnyAction sample(const State& s, Random& random, Time) {

@@ -28,7 +28,6 @@ struct Moderation {
   using Invariants = InvariantList<RefIntegrity, LabelValid, ManualLabelPrecedence, StrikeLedger, DoubleJeopardy,
                                    EvidenceRequired, StatementOfReasons, Proportionality, AppealWindow,
                                    OverturnRestores, HumanAppealDecision, HumanPermanentBan>;
-  static const std::string_view scenarios;
 
   static std::vector<std::string> counselors() { return {"human.lead"}; }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/seams.h"
+#include "domains/registry.h"
 #include "domains/udt/actions.h"
 #include "domains/udt/invariants.h"
 #include "kernel/domain_module.h"
@@ -21,7 +22,7 @@ struct Udt {
   using Invariants = InvariantList<RefIntegrity, CodeKind, NoImmunoassayConfirmation, ClinicalRationale,
                                    AbstinenceDerivation, OnePerDos, PresumptiveLimit, DefinitiveLimit, ClaimUnique,
                                    ClaimAfterResult, ClaimMatchesOrder, SameDayDefinitive, RelapseResponseGiven>;
-  static const std::string_view scenarios;
+  static const Extension& extension();
 
   static std::vector<std::string> counselors() { return {"dr.supervising"}; }
 

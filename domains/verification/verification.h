@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/seams.h"
+#include "domains/registry.h"
 #include "domains/verification/actions.h"
 #include "domains/verification/invariants.h"
 
@@ -22,7 +23,7 @@ struct Verification {
   using Roles = RoleList<StaticAnalysis, Triage, Reproduction, SeverityAssessment>;
   using CounselorProcesses = ProcessList<SignVerdict>;
   using Invariants = InvariantList<PhasePath, DuplicateTarget, SeverityBand, EvidenceFirst, HumanVerdict>;
-  static const std::string_view scenarios;
+  static const Extension& extension();
 
   static std::vector<std::string> counselors() { return {"human.verifier"}; }
 

@@ -6,7 +6,7 @@
 #include "base/quote.h"
 #include "node/api/control_routes.h"
 #include "node/daemon/agent_feed.h"
-#include "node/daemon/embargo_key.h"
+#include "node/daemon/content_seals.h"
 #include "replica/make_request.h"
 #include "replication/writer.h"
 
@@ -207,8 +207,8 @@ void feed(const ControlCall& call) {
     WITAN_DO(checkIntegersKept(call.request.body));
     json::object line = call.body;
     if (!line.contains("at")) line["at"] = formatTime(call.daemon.now().wall);
-    WITAN_TRY(seal, embargoSealOf(call.daemon.path()));
-    WITAN_DO(feedLine(call.daemon.replica(), seal, call.daemon.config().scope, line, call.daemon.now()));
+    WITAN_TRY(seals, contentSealsOf(call.daemon.path()));
+    WITAN_DO(feedLine(call.daemon.replica(), seals, call.daemon.config().scope, line, call.daemon.now()));
     WITAN_DO(call.daemon.round());
     return json::value(json::object{{"entered", true}});
   }());

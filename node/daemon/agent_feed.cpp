@@ -131,13 +131,13 @@ Result<AgentFeed> AgentFeed::read(const std::string& path, const std::set<std::s
   return feed;
 }
 
-Status AgentFeed::apply(Replica& replica, const EmbargoSeal& seal, const std::string& scope, Now now) {
+Status AgentFeed::apply(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, Now now) {
   const Line& line = lines_[next_++];
-  Status done = feedLine(replica, seal, scope, line.object, now);
+  Status done = feedLine(replica, seals, scope, line.object, now);
   return done.ok() ? done : Status(inLine(line.number, done.error()));
 }
 
-Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line,
+Status feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, const json::object& line,
                 Now now) {
   // Whether the agent works here is the host's to say.
   WITAN_TRY(at, checkLine(line, {std::string(agents::stringOf(line, "agent"))}));
@@ -155,7 +155,7 @@ Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& sc
   WITAN_TRY(type, textOf(line, "type"));
   WITAN_TRY(space, replica.data().database(DatabaseName::journal).space(scope));
   WITAN_TRY(view, journalViewIn(*space, id));
-  WITAN_TRY(text, seal.keepable(type, canonicalJson(line.at("payload"))));
+  WITAN_TRY(text, seals.sealed(type, canonicalJson(line.at("payload"))));
   for (const Sibling& sibling : view.siblings)
     if (sibling.body && sibling.body->type == type && sibling.body->payload == text) return okStatus();
   WITAN_TRY(body, journalEdit(view, {type, text, replica.device(), at.micros / 1000, std::nullopt}));

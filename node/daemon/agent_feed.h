@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "agents/content_seal.h"
 #include "base/json.h"
 #include "base/now.h"
-#include "replica/embargo_seal.h"
 #include "replica/replica.h"
 
 namespace witan::node {
@@ -35,7 +35,7 @@ class AgentFeed {
   // Of the next line.
   Time at() const { return lines_[next_].at; }
   // Applies the next line. Errors: conflict, the entry was edited on several devices at once; a store that fails.
-  Status apply(Replica& replica, const EmbargoSeal& seal, const std::string& scope, Now now);
+  Status apply(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, Now now);
 
  private:
   struct Line {
@@ -50,6 +50,7 @@ class AgentFeed {
 
 // One line by itself, its form checked first; an entry of the journal bears the line's time. Errors: as of read() and
 // apply(), without a line's number.
-Status feedLine(Replica& replica, const EmbargoSeal& seal, const std::string& scope, const json::object& line, Now now);
+Status feedLine(Replica& replica, const agents::ContentSeals& seals, const std::string& scope, const json::object& line,
+                Now now);
 
 }  // namespace witan::node

@@ -1,16 +1,16 @@
 // Daemon: from its directory to a node that listens: what is read, who may what, and what is connected to what.
 #include <algorithm>
 
-#include "agents/registry.h"
 #include "agents/wake/host_choice.h"
+#include "domains/agents.h"
 #include "domains/registry.h"
 #include "node/cluster/own_keys.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/daemon/content_seals.h"
 #include "node/daemon/daemon.h"
-#include "node/daemon/embargo_key.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/replica_identity.h"
-#include "replica/ledger_looks.h"
+#include "replica/ledger_queries.h"
 #include "replica/replica_agents.h"
 
 namespace witan::node {
@@ -74,14 +74,14 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
   setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
-  WITAN_TRY(seal, embargoSealOf(path_));
-  addLedgerLooks(setup, std::move(seal));
+  WITAN_TRY(seals, contentSealsOf(path_));
+  addLedgerTools(setup, std::move(seals));
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
   if (all) {
-    setup.agents.assign(agents::builtinAgents().begin(), agents::builtinAgents().end());
+    setup.agents.assign(domains::builtinAgents().begin(), domains::builtinAgents().end());
   } else {
     for (std::size_t i = 0; i < config_.agents.size(); ++i) {
-      const agents::Agent* agent = agents::findAgent(config_.agents[i]);
+      const agents::Agent* agent = domains::findAgent(config_.agents[i]);
       if (agent == nullptr) return noSuchAgent(config_, i);
       setup.agents.push_back(agent);
     }

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "agents/registry.h"
 #include "agents/wake/host_choice.h"
+#include "domains/agents.h"
 #include "replication/plan.h"
 #include "tests/agents/clerk.h"
 
@@ -147,7 +147,7 @@ const json::value kNotThere = nullptr;
 TEST(AgentHost, FindingsThatWaitOnSeveralDevicesAreAllTakenIn) {
   bool begun = false;
   const auto make = [&](const char* name) {
-    auto rig = std::make_unique<HostRig>(name, std::vector<const Agent*>{findAgent("verified-intake")});
+    auto rig = std::make_unique<HostRig>(name, std::vector<const Agent*>{domains::findAgent("verified-intake")});
     rig->options.tools = {external("slice.read", episode::ToolKind::look)};
     rig->options.tools[0].targetArgument = "role";
     rig->looker = [&](const ToolCall& call) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agents/episode/replay.h"
-#include "agents/registry.h"
+#include "domains/agents.h"
 #include "replication/agent_state_codec.h"
 #include "replication/approval.h"
 #include "tests/agents/clerk.h"
@@ -38,7 +38,7 @@ TEST(AgentHost, AnEntryWakesAnAgentWhichActsOnce) {
 }
 
 TEST(AgentHost, ProposalsCarryTheRunAndItsPlan) {
-  HostRig rig("a", {findAgent("udt-lab")});
+  HostRig rig("a", {domains::findAgent("udt-lab")});
   ASSERT_TRUE(rig.open().ok());
   ASSERT_TRUE(
       rig.enter(
@@ -60,7 +60,7 @@ TEST(AgentHost, APlanStopsOnATargetWhereAnActionFailed) {
     return R"({"patient":")" + std::string(patient) +
            R"(","order":"O1","kind":"DEFINITIVE","code":"G0480","method":"LCMS","dos":"2026-03-23","rationale":"plan"})";
   };
-  HostRig rig("a", {findAgent("udt-lab")});
+  HostRig rig("a", {domains::findAgent("udt-lab")});
   rig.metaAgent = [](const ProposalCall& call) {
     return call.entity == "David" ? saga::Outcome{OperationOutcome::failed, R"({"outcome":"rejected"})"}
                                   : saga::Outcome{};
@@ -77,7 +77,7 @@ TEST(AgentHost, APlanStopsOnATargetWhereAnActionFailed) {
   std::vector<std::string> contents;
   for (const auto& row : *rows) contents.push_back(row.message.content);
   EXPECT_THAT(contents, ::testing::Contains(HasSubstr("after_failure")));
-  const auto replayed = episode::replay(*findAgent("udt-lab"), contents);
+  const auto replayed = episode::replay(*domains::findAgent("udt-lab"), contents);
   ASSERT_TRUE(replayed.ok());
   EXPECT_FALSE(replayed->difference) << replayed->difference->why;
   EXPECT_TRUE(replayed->ended);

@@ -11,7 +11,8 @@
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "base/sha256.h"
-#include "replica/embargo_seal.h"
+#include "domains/agents.h"
+#include "domains/disclosure/embargo_seal.h"
 #include "store/rocks_store.h"
 #include "tests/node/node_process.h"
 
@@ -19,6 +20,7 @@ namespace witan::node {
 namespace {
 
 namespace fs = std::filesystem;
+using domains::disclosure::EmbargoSeal;
 using testing::Finished;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -213,11 +215,11 @@ TEST(Embargo, TheSecretIsOnNoDeviceInNoBackupAndNoLog) {
 TEST(EmbargoSeal, OpensForItsCaseAndItsClusterOnly) {
   const EmbargoSeal ours("key"), theirs("another key");
   const std::string clear = R"({"artifact":"a","nonce":"n","portfolio":"p","v":"V-1"})";
-  const std::string kept = *ours.keepable("disclosure.case", clear);
-  EXPECT_EQ(kept, *ours.keepable("disclosure.case", clear)) << "entering it again changes nothing";
+  const std::string kept = *ours.sealed(clear);
+  EXPECT_EQ(kept, *ours.sealed(clear)) << "entering it again changes nothing";
   EXPECT_EQ(canonicalJson(*ours.opened(*parseJson(kept))), clear);
-  EXPECT_EQ(*ours.keepable("note", clear), clear);
-  EXPECT_EQ(*ours.keepable("disclosure.case", kept), kept);
+  EXPECT_EQ(*domains::contentSeals("key").sealed("note", clear), clear);
+  EXPECT_EQ(*ours.sealed(kept), kept);
   json::value other = *parseJson(kept);
   other.as_object()["v"] = "V-2";
   json::value cut = *parseJson(kept);
@@ -229,15 +231,15 @@ TEST(EmbargoSeal, OpensForItsCaseAndItsClusterOnly) {
   EXPECT_THAT(theirs.opened(*parseJson(kept)).error().message, HasSubstr("does not open here"));
   EXPECT_THAT(EmbargoSeal().opened(*parseJson(kept)).error().message, HasSubstr("does not open here"));
   EXPECT_THAT(ours.opened(*parseJson(clear)).error().message, HasSubstr("stands in the clear"));
-  EXPECT_THAT(ours.keepable("disclosure.case", canonicalJson(both)).error().message, HasSubstr("and a sealed one"));
-  EXPECT_THAT(EmbargoSeal().keepable("disclosure.case", clear).error().message, HasSubstr("no key"));
+  EXPECT_THAT(ours.sealed(canonicalJson(both)).error().message, HasSubstr("and a sealed one"));
+  EXPECT_THAT(EmbargoSeal().sealed(clear).error().message, HasSubstr("no key"));
 }
 
 // One nonce of the cipher never serves two texts: nothing in common where nothing is in common.
 TEST(EmbargoSeal, TwoCasesOfOneSecretLookDifferent) {
   const EmbargoSeal seal("key");
   const auto sealedOf = [&](const json::object& entry) {
-    const std::string kept = *seal.keepable("disclosure.case", payloadOf(entry));
+    const std::string kept = *seal.sealed(payloadOf(entry));
     return std::string(parseJson(kept)->at("sealed").as_string());
   };
   const std::string one = sealedOf(aCase("V-1")), two = sealedOf(aCase("V-2"));

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "agents/episode/episode.h"
-#include "agents/registry.h"
+#include "domains/agents.h"
 #include "lab/conformance/toy.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
@@ -49,7 +49,7 @@ class Transcript {
   std::vector<replication::MessageBody> messages;
 
  private:
-  const agents::Agent& agent_ = *agents::findAgent("follow-up");
+  const agents::Agent& agent_ = *domains::findAgent("follow-up");
   const agents::conformance::OpenGate gate_;
   const RunKey run_ = *timerRunKey("follow-up", "hourly", 3'600'000);
 };

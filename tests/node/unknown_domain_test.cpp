@@ -2,8 +2,8 @@
 // again, put aside for a person in the end, and goes through when the domain is there.
 #include <gtest/gtest.h>
 
-#include "agents/registry.h"
 #include "base/json.h"
+#include "domains/agents.h"
 #include "node/daemon/agent_feed.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
@@ -27,7 +27,7 @@ class Clinic {
     setup.domains = std::move(domains);
     setup.partitions = 2;
     AgentSetup work;
-    work.agents = {agents::findAgent("udt-clinical")};
+    work.agents = {domains::findAgent("udt-clinical")};
     work.policy = std::make_shared<agents::DeviceGate>();
     setup.agents = std::make_shared<const AgentSetup>(std::move(work));
     auto dir = NodeDir::open(path_, std::move(setup), now());
@@ -46,7 +46,7 @@ class Clinic {
                             {"type", "udt.patient"},
                             {"payload", json::object{{"patient", "David"},
                                                      {"fields", json::object{{"baselinePositiveOn", "2025-12-01"}}}}}};
-    ASSERT_TRUE(feedLine(replica(), EmbargoSeal(), "main", line, now()).ok());
+    ASSERT_TRUE(feedLine(replica(), domains::contentSeals(), "main", line, now()).ok());
   }
   // Until the time given; what is due happens when it is due.
   void workFor(std::int64_t ms) {

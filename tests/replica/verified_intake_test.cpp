@@ -1,15 +1,15 @@
 // Two entities, one saga: a finding that is verified becomes an intake of disclosure once, whatever disk fails at
-// whatever write, in whichever life of the device (agents/builtin/verified_intake.cpp, replica/ledger_watch.h).
+// whatever write, in whichever life of the device (domains/verification/agents/, replica/ledger_watch.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "agents/host/local_gate.h"
-#include "agents/registry.h"
+#include "domains/agents.h"
 #include "domains/registry.h"
 #include "kernel/record/log_batch.h"
-#include "replica/ledger_looks.h"
+#include "replica/ledger_queries.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
 #include "replication/journal_write.h"
@@ -39,9 +39,9 @@ class Lab {
   Lab() {
     for (const char* name : {"verification", "disclosure"}) modules_.push_back(domains::makeDomain(name).value());
     auto setup = std::make_shared<AgentSetup>();
-    setup->agents = {agents::findAgent("verified-intake")};
+    setup->agents = {domains::findAgent("verified-intake")};
     setup->gate = &policy;
-    addLedgerLooks(*setup);
+    addLedgerTools(*setup, domains::contentSeals());
     setup->look = [this, look = setup->look](const Replica& replica, const agents::ToolCall& call, Now when) {
       if (blind && call.arguments.at("domain") == "verification")
         return std::optional(agents::episode::Observation{false, nullptr, "the tool did not answer in time", 0, 0});

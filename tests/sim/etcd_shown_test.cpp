@@ -5,7 +5,7 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replica/ledger_looks.h"
+#include "replica/ledger_queries.h"
 #include "replica/shown.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
@@ -48,7 +48,7 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   AgentSetup work;
   work.agents = {&reader};
   work.gate = &gate;
-  addLedgerLooks(work);
+  addLedgerTools(work, domains::contentSeals());
   Owner::Setup setup;
   setup.domains = {"verification"};
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
@@ -83,7 +83,7 @@ TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
   work.agents = {&reader};
   work.gate = &gate;
   work.options.callTimeoutMs = 1'000;
-  addLedgerLooks(work);
+  addLedgerTools(work, domains::contentSeals());
   int looks = 0;
   work.look = [&looks, look = work.look](const Replica& replica, const agents::ToolCall& call, Now now) {
     ++looks;
