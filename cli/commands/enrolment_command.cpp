@@ -5,7 +5,7 @@
 #include "cli/client/live.h"
 #include "cli/commands/commands.h"
 #include "node/cluster/roster.h"
-#include "node/enrolment/enrolment_desk.h"
+#include "node/enrolment/enrolment_service.h"
 #include "program/option_checks.h"
 
 namespace witan::node {

@@ -9,7 +9,7 @@
 #include "cli/commands/commands.h"
 #include "net/loop.h"
 #include "node/cluster/enrolment_input.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/enrolment/join_client.h"
 #include "node/enrolment/join_token.h"

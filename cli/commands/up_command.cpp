@@ -2,7 +2,6 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include "program/command_line.h"
 
 #include "base/seams.h"
@@ -32,7 +31,7 @@ struct UpArguments {
 };
 
 Result<DaemonConfig> configOf(const UpArguments& a, const std::filesystem::path& dir) {
-  WITAN_TRY(config, loadConfig(dir, [](const char* name) { return std::getenv(name); }));
+  WITAN_TRY(config, loadConfig(dir));
   const auto take = [&config = config](const auto& given, auto& into, const char* key, const char* option) {
     if (given.empty()) return;
     into = given;
@@ -113,7 +112,7 @@ class Up {
   // What may change without a restart: how much is logged, and what agents may do.
   void reload() {
     manager_.reloading();
-    auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
+    auto config = loadConfig(dir_);
     if (config.ok()) {
       log_.setLevel(logLevelOf(config->logLevel));
       log_.info("node", "configuration read again: the log level counts now, other keys after a restart");

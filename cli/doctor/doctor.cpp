@@ -21,13 +21,13 @@
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/own_keys.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/data_format.h"
 #include "node/data_dir/lock_holder.h"
 #include "node/data_dir/replica_identity.h"
-#include "node/enrolment/enrolment_desk.h"
+#include "node/enrolment/enrolment_service.h"
 #include "node/etcd/etcd_gateway.h"
 #include "store/rocks_store.h"
 #include "store/table_damage.h"
@@ -89,7 +89,7 @@ class Examination {
 
  private:
   void secret(const char* name, bool needed);
-  void enrolment(RosterBook& book, std::uint64_t partitions);
+  void enrolment(RosterStore& book, std::uint64_t partitions);
   void ofStatus(const json::value& status);
   void newestEntry();
 
@@ -168,7 +168,7 @@ void Examination::keys() {
 }
 
 // What the desk needs that admits devices: the admin's key, invitations.
-void Examination::enrolment(RosterBook& book, std::uint64_t partitions) {
+void Examination::enrolment(RosterStore& book, std::uint64_t partitions) {
   std::optional<SigningKey> admin;
   if (hasKey(dir_, KeyName::admin)) {
     auto key = readKey(dir_, KeyName::admin);
@@ -177,7 +177,7 @@ void Examination::enrolment(RosterBook& book, std::uint64_t partitions) {
   }
   const auto secret = readClusterSecret(dir_);
   if (!secret.ok()) return;  // said before
-  const auto desk = EnrolmentDesk::open(dir_, book, *secret, static_cast<std::uint32_t>(partitions), admin);
+  const auto desk = EnrolmentService::open(dir_, book, *secret, static_cast<std::uint32_t>(partitions), admin);
   desk.ok() ? good("enrolment", std::to_string(desk->invites().size()) + " invitations, " +
                                     std::to_string(desk->pending().size()) + " devices wait to be approved")
             : failed("enrolment", desk.error());
@@ -188,7 +188,7 @@ void Examination::roster() {
   const auto cluster = readClusterFile(dir_);
   if (!cluster.ok()) return failed("cluster.json", cluster.error());
   const auto admin = publicKeyFromHex(cluster->adminKey, "adminKey");
-  auto book = RosterBook::open(dir_, *admin);
+  auto book = RosterStore::open(dir_, *admin);
   if (!book.ok()) return failed("roster", book.error());
   enrolment(*book, cluster->partitions);
   const auto key = readKey(dir_, KeyName::device);
@@ -207,7 +207,7 @@ void Examination::roster() {
 }
 
 void Examination::config() {
-  auto config = loadConfig(dir_, [](const char* name) { return std::getenv(name); });
+  auto config = loadConfig(dir_);
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
   for (std::size_t i = 0; i < config_.agents.size(); ++i)

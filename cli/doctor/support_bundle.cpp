@@ -9,7 +9,7 @@
 #include "cli/doctor/tar_gz.h"
 #include "node/api/control_tokens.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "program/durable_file.h"
 
@@ -55,12 +55,12 @@ std::string rosterOf(const fs::path& dir) {
   const auto cluster = readClusterFile(dir);
   if (!cluster.ok()) return cluster.error().message + "\n";
   const auto admin = publicKeyFromHex(cluster->adminKey, "adminKey");
-  const auto book = RosterBook::open(dir, *admin);
+  const auto book = RosterStore::open(dir, *admin);
   return (book.ok() ? toJson(book->current()) : book.error().message) + "\n";
 }
 
 std::string configOf(const fs::path& dir) {
-  const auto config = loadConfig(dir, [](const char* name) { return std::getenv(name); });
+  const auto config = loadConfig(dir);
   return config.ok() ? configText(*config) : config.error().message + "\n";
 }
 

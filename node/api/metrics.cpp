@@ -137,7 +137,7 @@ void peersOf(Page& page, Daemon& daemon) {
            static_cast<double>(daemon.peers().refusedLinks()));
 }
 
-void relayOf(Page& page, const RelayDesk& relay) {
+void relayOf(Page& page, const RelayManager& relay) {
   const TunnelCounters& c = relay.counters();
   page.one("relay_tunnels", "gauge", "Links between two others that this device carries.",
            static_cast<double>(relay.carrying()));

@@ -10,7 +10,7 @@
 #include "domains/registry.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/replica_store.h"
@@ -68,8 +68,8 @@ Status checkKeptKeys(const RestoreOrder& order, const BackupManifest& manifest) 
   WITAN_TRY(key, readKey(order.dir, KeyName::device));
   WITAN_TRY(cluster, readClusterFile(order.from));
   WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
-  WITAN_TRY(book, RosterBook::open(order.from, admin));
-  const RosterDevice* device = book.current().byKey(key.publicKey());
+  WITAN_TRY(rosters, RosterStore::open(order.from, admin));
+  const RosterDevice* device = rosters.current().byKey(key.publicKey());
   if (deviceIdOf(key.publicKey()) == manifest.device || (device != nullptr && device->device == manifest.device))
     return okStatus();
   return Error{

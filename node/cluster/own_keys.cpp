@@ -27,9 +27,9 @@ bool rotatedSince(const std::filesystem::path& dir, const Roster& roster, const 
   return previous.ok() && roster.byKey(previous->publicKey()) == me;
 }
 
-Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& identity, const RosterBook& book) {
+Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& identity, const RosterStore& rosters) {
   WITAN_TRY(key, readKey(dir, KeyName::device));
-  const Roster& roster = book.current();
+  const Roster& roster = rosters.current();
   const RosterDevice* of = roster.byKey(key.publicKey());
   const RosterDevice* me = roster.find(identity.device);
   if (of != nullptr ? of == me : me == nullptr && deviceIdOf(key.publicKey()) == identity.device) return okStatus();
@@ -52,14 +52,14 @@ Status rememberClusterKey(const std::filesystem::path& dir, std::string_view clu
   return replaceFile(dir / kDigestFile, line, 0644);
 }
 
-Status checkOwnKeys(const std::filesystem::path& dir, const RosterBook& book) {
+Status checkOwnKeys(const std::filesystem::path& dir, const RosterStore& rosters) {
   WITAN_TRY(identity, readReplicaIdentity(dir));
-  const std::string id = clusterIdOf(book.admin());
+  const std::string id = clusterIdOf(rosters.admin());
   if (identity.cluster != id)
     return Error{ErrorCode::conflict,
                  (dir / "replica.json").string() + " is of the cluster " + identity.cluster + ", cluster.json of " + id,
                  kRestore};
-  WITAN_DO(checkDevice(dir, identity, book));
+  WITAN_DO(checkDevice(dir, identity, rosters));
   WITAN_TRY(line, digestLine(dir, id));
   WITAN_TRY(known, readSmallFile(dir / kDigestFile, 4096));
   if (known && known->starts_with(id + " ") && *known != line)

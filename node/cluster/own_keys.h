@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "node/cluster/device_key.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 
 namespace witan::node {
 
@@ -17,6 +17,6 @@ namespace witan::node {
 Status rememberClusterKey(const std::filesystem::path& dir, std::string_view cluster);
 
 // Errors: conflict, naming the file that does not belong here and whose it is; as reading the files.
-Status checkOwnKeys(const std::filesystem::path& dir, const RosterBook& book);
+Status checkOwnKeys(const std::filesystem::path& dir, const RosterStore& rosters);
 
 }  // namespace witan::node

@@ -1,14 +1,18 @@
 #include "node/config/daemon_config.h"
 
 #include <toml++/toml.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <variant>
 
 #include "base/identity.h"
+#include "base/nearest.h"
 #include "base/quote.h"
 #include "base/toml_text.h"
+#include "base/utf8.h"
 #include "node/cluster/roster.h"
 #include "program/durable_file.h"
 
@@ -242,12 +246,46 @@ Status checkConfig(const DaemonConfig& config) {
                  "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
 }
 
-Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment) {
+namespace {
+
+// Variables besides those of the keys: of the client, of tests, and of the scripts that build and measure.
+constexpr std::array<std::string_view, 18> kOtherVariables{
+    "WITAN_DIR",   "WITAN_URL",       "WITAN_TOKEN",     "WITAN_PASSPHRASE_FILE", "WITAN_LONG",      "WITAN_SEED",
+    "WITAN_KILLS", "WITAN_KILL_SEED", "WITAN_KILL_STEP", "WITAN_KILL_MOMENT",     "WITAN_SCENARIOS", "WITAN_ONTOLOGIES",
+    "WITAN_BUILD", "WITAN_NO_BUILD",  "WITAN_PG_PORT",   "WITAN_PG_CLIENTS",      "WITAN_CCACHE",    "WITAN_MOLD"};
+constexpr std::size_t kLongestVariable = 64;
+
+std::vector<std::string> namesInEnvironment() {
+  std::vector<std::string> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
+}  // namespace
+
+Status checkVariables(std::span<const std::string> names) {
+  std::vector<std::string> known(kOtherVariables.begin(), kOtherVariables.end());
+  for (const Key& key : kKeys) known.push_back(variableOf(key));
+  for (const std::string& name : names) {
+    if (!name.starts_with("WITAN_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest(std::string_view(name).substr(0, kLongestVariable), known, 1);
+    return invalid("unknown environment variable $" + std::string(clip(name, kLongestVariable)),
+                   "did you mean $" + std::string(near.front()) +
+                       "? witan up --print-config lists the keys: $WITAN_NODE_LISTEN sets listen of [node]");
+  }
+  return okStatus();
+}
+
+Result<DaemonConfig> loadConfig(const std::filesystem::path& dir) {
+  WITAN_DO(checkVariables(namesInEnvironment()));
   DaemonConfig config;
   const std::filesystem::path file = dir / "witan.toml";
   WITAN_TRY(text, readSmallFile(file, kMaxConfigBytes));
   if (text) WITAN_DO(readConfig(config, *text, file.string()));
-  WITAN_DO(readEnvironment(config, environment));
+  WITAN_DO(readEnvironment(config, [](const char* name) { return std::getenv(name); }));
   WITAN_DO(checkConfig(config));
   return config;
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +57,10 @@ using Environment = std::function<const char*(const char* name)>;
 // `text`: of the file `name`. Errors name file and line.
 Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name);
 Status readEnvironment(DaemonConfig& into, const Environment& environment);
-// Both, of a data directory; a file that is not there is fine. Then checks the whole.
-Result<DaemonConfig> loadConfig(const std::filesystem::path& dir, const Environment& environment);
+// The names of the environment's variables. Errors: one begins with WITAN_ and no part of Witan reads it.
+Status checkVariables(std::span<const std::string> names);
+// Of a data directory and the environment of this process; a file that is not there is fine. Then checks the whole.
+Result<DaemonConfig> loadConfig(const std::filesystem::path& dir);
 Status checkConfig(const DaemonConfig& config);
 
 // Of [agents] run, item `i`.

@@ -19,7 +19,7 @@ constexpr std::int64_t kBriefWaitMs = 1'000;
 }  // namespace
 
 Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-               std::string device, SigningKey key, RosterBook book)
+               std::string device, SigningKey key, RosterStore rosters)
     : loop_(loop),
       log_(log),
       path_(std::move(path)),
@@ -27,7 +27,7 @@ Daemon::Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConf
       cluster_(std::move(cluster)),
       device_(std::move(device)),
       key_(std::move(key)),
-      book_(std::move(book)) {}
+      rosters_(std::move(rosters)) {}
 
 Daemon::~Daemon() {
   if (timer_ != 0) loop_.cancel(timer_);
@@ -57,9 +57,9 @@ Status Daemon::reloadPolicy() {
 
 // The statements by which members tidy up follow the roster, on the device that writes it.
 void Daemon::reconcileMembership() {
-  if (!desk_->isAdmin()) return;
+  if (!enrolment_->isAdmin()) return;
   auto& data = replica().data();
-  for (const RosterDevice& device : book_.current().devices) {
+  for (const RosterDevice& device : rosters_.current().devices) {
     auto members = data.membership();
     auto known = data.statements();
     if (!members.ok() || !known.ok()) return;
@@ -96,7 +96,7 @@ Status Daemon::rotateKey() {
     (void)made;
   }
   WITAN_TRY(next, node::readKey(path_, KeyName::nextDevice));
-  if (desk_->isAdmin()) return peers_->rotate(device, rotationOf(device, next));
+  if (enrolment_->isAdmin()) return peers_->rotate(device, rotationOf(device, next));
   askForNextKey();
   return okStatus();
 }
@@ -108,7 +108,7 @@ void Daemon::askForNextKey() {
 // Said to everybody: who holds the admin's key takes it. Said again whenever somebody connects.
 void Daemon::askForNextKey(const std::string& device) {
   // A start compares the key with the roster on disk.
-  if (!hasKey(path_, KeyName::nextDevice) || !book_.kept().ok()) return;
+  if (!hasKey(path_, KeyName::nextDevice) || !rosters_.kept().ok()) return;
   auto next = node::readKey(path_, KeyName::nextDevice);
   if (next.ok()) peers_->send(device, clusterFrame(rotationOf(replica().device(), *next)), false);
 }
@@ -116,16 +116,16 @@ void Daemon::askForNextKey(const std::string& device) {
 // The roster has the next key: from now on this device is known by it.
 void Daemon::goOverToNextKey() {
   if (!hasKey(path_, KeyName::nextDevice)) {
-    if (book_.kept().ok()) forgetPreviousKey(path_);
+    if (rosters_.kept().ok()) forgetPreviousKey(path_);
     return;
   }
   auto next = node::readKey(path_, KeyName::nextDevice);
-  const RosterDevice* known = next.ok() ? book_.current().byKey(next->publicKey()) : nullptr;
+  const RosterDevice* known = next.ok() ? rosters_.current().byKey(next->publicKey()) : nullptr;
   if (known == nullptr || known->device != replica().device()) return;
   auto identity = net::tlsIdentityOf(*next, replica().device());
   Status done = identity.ok() ? promoteNextKey(path_) : Status(identity.error());
   if (!done.ok()) return log_.error("node", "the next key was not taken", {{"why", done.error().message}});
-  if (book_.kept().ok()) forgetPreviousKey(path_);
+  if (rosters_.kept().ok()) forgetPreviousKey(path_);
   key_ = *next;
   peers_->setIdentity(*identity);
   log_.warn("node", "this device has another key now", {{"fingerprint", fingerprintOf(key_.publicKey())}});
@@ -136,7 +136,7 @@ void Daemon::goOverToNextKey() {
 void Daemon::met(const std::string& device) {
   replica().connected(device, now());
   askForNextKey(device);
-  const RosterDevice* known = book_.current().find(device);
+  const RosterDevice* known = rosters_.current().find(device);
   if (known == nullptr || me() == nullptr) return;
   if (me()->keepsLedgers()) return sliceServer_->connected(*known);
   if (!known->keepsLedgers()) return;
@@ -152,7 +152,7 @@ void Daemon::heard(const std::string& device, std::string_view frame) {
 
 Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
   const auto type = static_cast<ClusterFrame>(frame[4]);
-  const RosterDevice* from = book_.current().find(device);
+  const RosterDevice* from = rosters_.current().find(device);
   if (type == ClusterFrame::sliceHave) {
     SliceHave have;
     WITAN_DO(readClusterFrame(frame, have));

@@ -1,5 +1,5 @@
 // Daemon: one node of a cluster at work: its data directory (node/data_dir/node_dir.h), its links
-// (node/peers/peer_desk.h), its agents, and the clock. It feeds the Replica what happens and carries out what the
+// (node/peers/peer_manager.h), its agents, and the clock. It feeds the Replica what happens and carries out what the
 // Replica says; it decides nothing.
 //
 //   Daemon::open(loop, log, dir, config)    takes the directory
@@ -27,7 +27,7 @@
 #include "node/etcd/etcd_gateway.h"
 #include "node/ledgers/ledger_feed.h"
 #include "node/ledgers/ledger_readers.h"
-#include "node/peers/peer_desk.h"
+#include "node/peers/peer_manager.h"
 #include "node/slices/slice_server.h"
 #include "node/slices/slice_store.h"
 #include "node/telemetry/tracer.h"
@@ -80,13 +80,13 @@ class Daemon {
   const std::vector<std::string>& addresses() const { return addresses_; }
   NodeDir& dir() { return *dir_; }
   Replica& replica() { return dir_->replica(); }
-  RosterBook& roster() { return book_; }
-  EnrolmentDesk& enrolment() { return *desk_; }
-  PeerDesk& peers() { return *peers_; }
+  RosterStore& roster() { return rosters_; }
+  EnrolmentService& enrolment() { return *enrolment_; }
+  PeerManager& peers() { return *peers_; }
   SliceStore& slices() { return *sliceStore_; }
   LedgerReaders& readers() { return *readers_; }
   // This device in the roster. Null: it was taken out.
-  const RosterDevice* me() { return book_.current().find(device_); }
+  const RosterDevice* me() { return rosters_.current().find(device_); }
   Log& log() { return log_; }
   // Null: nothing is traced.
   Tracer* tracer() { return tracer_.get(); }
@@ -103,7 +103,7 @@ class Daemon {
 
  private:
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
-         std::string device, SigningKey key, RosterBook book);
+         std::string device, SigningKey key, RosterStore rosters);
   void tellThoseWhoWait();
   Error noAnswer(const std::string& id, std::uint64_t asked);
   Status openDir();
@@ -143,12 +143,12 @@ class Daemon {
   const ClusterFile cluster_;
   const std::string device_;
   SigningKey key_;
-  RosterBook book_;
+  RosterStore rosters_;
   std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here
   std::string policyProblem_;
   std::unique_ptr<NodeDir> dir_;
-  std::unique_ptr<EnrolmentDesk> desk_;
-  std::unique_ptr<PeerDesk> peers_;
+  std::unique_ptr<EnrolmentService> enrolment_;
+  std::unique_ptr<PeerManager> peers_;
   std::unique_ptr<LedgerFeed> feed_;
   std::unique_ptr<LedgerReaders> readers_;
   std::unique_ptr<SliceServer> sliceServer_;

@@ -49,20 +49,20 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
   WITAN_TRY(cluster, readClusterFile(dir));
   WITAN_TRY(key, readKey(dir, KeyName::device));
   WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
-  WITAN_TRY(book, RosterBook::open(dir, admin));
+  WITAN_TRY(rosters, RosterStore::open(dir, admin));
   // A crash between the roster and the file: the roster has the next key already.
   if (hasKey(dir, KeyName::nextDevice)) {
     WITAN_TRY(next, node::readKey(dir, KeyName::nextDevice));
-    if (book.current().byKey(next.publicKey()) != nullptr) {
+    if (rosters.current().byKey(next.publicKey()) != nullptr) {
       WITAN_DO(promoteNextKey(dir));
       key = next;
     }
   }
-  WITAN_DO(checkOwnKeys(dir, book));
+  WITAN_DO(checkOwnKeys(dir, rosters));
   WITAN_TRY(identity, readReplicaIdentity(dir));
-  if (book.current().byKey(key.publicKey()) != nullptr) forgetPreviousKey(dir);
+  if (rosters.current().byKey(key.publicKey()) != nullptr) forgetPreviousKey(dir);
   std::unique_ptr<Daemon> daemon(new Daemon(loop, log, dir, std::move(config), std::move(cluster), identity.device,
-                                            std::move(key), std::move(book)));
+                                            std::move(key), std::move(rosters)));
   WITAN_DO(daemon->openDir());
   return daemon;
 }
@@ -100,15 +100,15 @@ NodeSetup Daemon::setup() const {
   NodeSetup setup;
   setup.domains = allDomains();
   setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
-  const RosterDevice* me = book_.current().find(device_);
+  const RosterDevice* me = rosters_.current().find(device_);
   setup.ledgerReplica = me == nullptr || me->keepsLedgers();
   setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
   setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
-    const RosterDevice* known = book_.current().find(device);
+    const RosterDevice* known = rosters_.current().find(device);
     return known != nullptr && known->active() && known->mayHave(scope);
   };
   setup.keepsLedgers = [this](std::string_view device) {
-    const RosterDevice* known = book_.current().find(device);
+    const RosterDevice* known = rosters_.current().find(device);
     return known != nullptr && known->active() && known->keepsLedgers();
   };
   setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
@@ -120,7 +120,7 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   const auto no = [&](const std::string& what) -> Status {
     return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
   };
-  const RosterDevice* known = book_.current().find(device);
+  const RosterDevice* known = rosters_.current().find(device);
   if (known == nullptr || !known->active()) return no("ask for anything");
   const auto anyRole = [&] {
     return std::any_of(known->roles.begin(), known->roles.end(), [&](const std::string& role) {
@@ -153,9 +153,9 @@ Status Daemon::openDir() {
     admin = std::move(key);
   }
   WITAN_TRY(clusterKey, readClusterSecret(path_));
-  WITAN_TRY(desk, EnrolmentDesk::open(path_, book_, std::move(clusterKey),
-                                      static_cast<std::uint32_t>(cluster_.partitions), std::move(admin)));
-  desk_ = std::make_unique<EnrolmentDesk>(std::move(desk));
+  WITAN_TRY(enrolment, EnrolmentService::open(path_, rosters_, std::move(clusterKey),
+                                              static_cast<std::uint32_t>(cluster_.partitions), std::move(admin)));
+  enrolment_ = std::make_unique<EnrolmentService>(std::move(enrolment));
   if (replica().data().incarnation().newIncarnation() &&
       replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
     log_.warn("replica", "this device goes on as a new writer",
@@ -175,7 +175,7 @@ Status Daemon::openDir() {
 // The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
 // brings. Whoever lost its ledgers knows of no claims at all and begins nothing.
 Status Daemon::foundMissing() {
-  if (!desk_->isAdmin() || config_.engine != "embedded" || !setup().ledgerReplica) return okStatus();
+  if (!enrolment_->isAdmin() || config_.engine != "embedded" || !setup().ledgerReplica) return okStatus();
   const OwnerTable& owners = replica().owners();
   if (owners.all().empty()) {
     log_.warn("replica", "this device knows no owner of any partition: its ledgers are new or lost",
@@ -187,7 +187,7 @@ Status Daemon::foundMissing() {
 
 Status Daemon::openPeers() {
   WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
-  PeerDesk::Events events;
+  PeerManager::Events events;
   events.connected = [this](const std::string& device) { met(device), touch(); };
   events.disconnected = [this](const std::string& device) {
     replica().disconnected(device);
@@ -205,9 +205,9 @@ Status Daemon::openPeers() {
   };
   events.wall = [this] { return now().wall; };
   events.steadyMs = [this] { return now().ms; };
-  peers_ =
-      std::make_unique<PeerDesk>(loop_, identity, book_, *desk_, log_,
-                                 PeerDesk::Options{replica().device(), config_.dial, config_.carry}, std::move(events));
+  peers_ = std::make_unique<PeerManager>(loop_, identity, rosters_, *enrolment_, log_,
+                                         PeerManager::Options{replica().device(), config_.dial, config_.carry},
+                                         std::move(events));
   return okStatus();
 }
 

@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "node/cluster/enrolment_input.h"
 #include "node/cluster/own_keys.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
@@ -104,6 +103,7 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   WITAN_TRY(admin, hasKey(dir, KeyName::admin) ? readKey(dir, KeyName::admin) : createKey(dir, KeyName::admin));
   const std::string cluster = clusterIdOf(admin.publicKey());
   WITAN_DO(writeConfig(dir, node));
+  WITAN_TRY(config, loadConfig(dir));
   std::string secret(32, '\0');
   SystemRandom().fill({reinterpret_cast<std::uint8_t*>(secret.data()), secret.size()});
   WITAN_DO(makeReplica(dir, deviceIdOf(key.publicKey()), cluster, std::move(secret)));
@@ -113,11 +113,11 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   roster.version = 1;
   roster.devices = {firstDevice(key, node, now.wall)};
   WITAN_TRY(document, signRoster(roster, admin));
-  WITAN_TRY(book, RosterBook::create(dir, admin.publicKey(), std::move(document)));
+  WITAN_TRY(rosters, RosterStore::create(dir, admin.publicKey(), std::move(document)));
   // Of partitions that etcd gives away, whoever gets one first begins it.
-  WITAN_TRY(config, loadConfig(dir, [](const char* name) { return std::getenv(name); }));
+  WITAN_TRY(config, loadConfig(dir));
   if (config.engine == "embedded") WITAN_DO(foundPartitions(dir, node.partitions, now));
-  return writeClusterFile(dir, {toHex(admin.publicKey()), node.partitions, book.current().devices.front().name});
+  return writeClusterFile(dir, {toHex(admin.publicKey()), node.partitions, rosters.current().devices.front().name});
 }
 
 Status enterCluster(const fs::path& dir, NewNode node, const JoinAnswer& answer) {
@@ -138,8 +138,8 @@ Status enterCluster(const fs::path& dir, NewNode node, const JoinAnswer& answer)
   WITAN_DO(writeConfig(dir, node));
   WITAN_DO(makeReplica(dir, me->device, answer.cluster, std::string(asView(answer.clusterKey))));
   WITAN_DO(rememberClusterKey(dir, answer.cluster));
-  WITAN_TRY(book, RosterBook::create(dir, admin, std::string(asView(answer.document))));
-  return writeClusterFile(dir, {toHex(admin), answer.partitions, book.current().find(me->device)->name});
+  WITAN_TRY(rosters, RosterStore::create(dir, admin, std::string(asView(answer.document))));
+  return writeClusterFile(dir, {toHex(admin), answer.partitions, rosters.current().find(me->device)->name});
 }
 
 }  // namespace witan::node

@@ -1,12 +1,14 @@
 // What a daemon is told, and what it tells: configuration with the place of every error, log lines that nobody forges.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <cstdlib>
 
 #include "base/json.h"
 #include "node/api/control_api.h"
 #include "node/config/daemon_config.h"
 #include "node/etcd/etcd_gateway.h"
 #include "node/telemetry/log.h"
+#include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {
@@ -117,6 +119,28 @@ TEST(DaemonConfig, TheEnvironmentGoesFirst) {
     return std::string_view(name) == "WITAN_RELAY_CARRY" ? "perhaps" : nullptr;
   });
   EXPECT_THAT(perhaps.error().message, HasSubstr("$WITAN_RELAY_CARRY is \"perhaps\""));
+}
+
+TEST(DaemonConfig, AnUnknownVariableIsRefused) {
+  const std::vector<std::string> known{"PATH", "WITAN_NODE_LISTEN", "WITAN_DIR", "WITAN_LEDGER_PENDING_TTL_SECONDS"};
+  EXPECT_TRUE(checkVariables(known).ok());
+  const std::vector<std::string> mistyped{"PATH", "WITAN_NODE_LISTN"};
+  const Status refused = checkVariables(mistyped);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalidInput);
+  EXPECT_THAT(refused.error().message, HasSubstr("$WITAN_NODE_LISTN"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("$WITAN_NODE_LISTEN?"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("witan up --print-config"));
+  EXPECT_FALSE(checkVariables(std::vector<std::string>{"WITAN_" + std::string(10'000, 'X')}).ok());
+}
+
+// Through the program: each command that reads the configuration refuses it.
+TEST(DaemonConfig, TheProgramRefusesAnUnknownVariable) {
+  const testing::Scratch scratch;
+  const auto up = testing::runWitan({"up", "--dir", scratch / "node", "--print-config"}, {},
+                                    [] { ::setenv("WITAN_NODE_LISTN", "127.0.0.1:0", 1); });
+  EXPECT_EQ(up.exitCode, 2) << up.err;
+  EXPECT_THAT(up.err, HasSubstr("WITAN_NODE_LISTEN"));
 }
 
 TEST(Log, NobodyForgesALine) {

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "node/cluster/cluster.capnp.h"
 #include "node/cluster/device_key.h"
-#include "node/enrolment/enrolment_desk.h"
+#include "node/enrolment/enrolment_service.h"
 #include "node/enrolment/join_token.h"
 #include "tests/node/scratch.h"
 #include "tests/same_layout.h"
@@ -158,13 +158,13 @@ TEST(JoinToken, EveryTypingErrorIsNoticed) {
 class Enrolment : public ::testing::Test {
  protected:
   Enrolment()
-      : book_(*RosterBook::create(dir(), admin_.publicKey(),
+      : book_(*RosterStore::create(dir(), admin_.publicKey(),
                                   *signRoster(rosterOf(admin_, {deviceWith(first_, "first")}), admin_))),
         desk_(open(admin_)) {}
 
   std::filesystem::path dir() const { return scratch_ / ""; }
-  EnrolmentDesk open(std::optional<SigningKey> admin) {
-    return std::move(*EnrolmentDesk::open(dir(), book_, std::string(32, 'k'), 8, std::move(admin)));
+  EnrolmentService open(std::optional<SigningKey> admin) {
+    return std::move(*EnrolmentService::open(dir(), book_, std::string(32, 'k'), 8, std::move(admin)));
   }
   JoinRequest withToken(const std::string& text, const std::string& name = "new") {
     const JoinToken token = *readToken(text);
@@ -181,8 +181,8 @@ class Enrolment : public ::testing::Test {
   const Scratch scratch_;
   const SigningKey admin_ = keyOf(1), first_ = keyOf(2);
   SeededRandom random_{7};
-  RosterBook book_;
-  EnrolmentDesk desk_;
+  RosterStore book_;
+  EnrolmentService desk_;
 };
 
 TEST_F(Enrolment, ATokenAdmitsOnceAndTheRosterSaysSo) {
@@ -307,7 +307,7 @@ TEST_F(Enrolment, WhereTheAdminsKeyIsNotNobodyIsAdmitted) {
   const JoinRequest request = withToken(invite());
   desk_ = open(std::nullopt);
   EXPECT_THAT(ask(request, keyOf(3)).reason, HasSubstr("does not hold the admin's key"));
-  EXPECT_FALSE(EnrolmentDesk::open(dir(), book_, "", 8, keyOf(9)).ok());
+  EXPECT_FALSE(EnrolmentService::open(dir(), book_, "", 8, keyOf(9)).ok());
 }
 
 // A folder in the file's place: nothing can be renamed to there, whoever tries.
@@ -327,7 +327,7 @@ TEST_F(Enrolment, ARosterThatCannotBeWrittenCountsAndIsWrittenLater) {
   std::filesystem::remove(dir() / "roster");
   EXPECT_TRUE(book_.keep().ok());
   EXPECT_TRUE(book_.kept().ok());
-  EXPECT_EQ(RosterBook::open(dir(), admin_.publicKey())->current().version, 5u);
+  EXPECT_EQ(RosterStore::open(dir(), admin_.publicKey())->current().version, 5u);
 }
 
 TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
@@ -339,7 +339,7 @@ TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
   next.version = 4;
   EXPECT_FALSE(*book_.adopt(*signRoster(next, admin_)));
   EXPECT_FALSE(book_.adopt("nonsense").ok());
-  EXPECT_EQ(RosterBook::open(dir(), admin_.publicKey())->current().version, 5u);
+  EXPECT_EQ(RosterStore::open(dir(), admin_.publicKey())->current().version, 5u);
 }
 
 }  // namespace

@@ -1,16 +1,16 @@
-// EnrolmentDesk: who may become a member. On the device that holds the admin's key; elsewhere it refuses and says where
-// to ask.
+// EnrolmentService: who may become a member. On the device that holds the admin's key; elsewhere it refuses and says
+// where to ask.
 //
 //   invite(...)                  -> a token for a person to carry
 //   onJoin(request, key, ...)    -> the answer: admitted, pending, or refused with the reason
 //   approve / deny(device)       -> of those that came without a token
 //   revoke / setRoles / rotate   -> of members
 //
-// What a call changed is durable when it returns: DIR/roster (node/cluster/roster_book.h) and DIR/enrolment.json with
+// What a call changed is durable when it returns: DIR/roster (node/cluster/roster_store.h) and DIR/enrolment.json with
 // the invitations and the pending list. An invitation's use is written down before the answer leaves, so it is never
 // used more often than it may; a device that did not hear the answer asks again and is known by its key.
 //
-// Time comes in as an argument, randomness from the Random it is given. One per data directory and process; the book
+// Time comes in as an argument, randomness from the Random it is given. One per data directory and process; the rosters
 // outlives it.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 #include "base/seams.h"
 #include "node/cluster/messages.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 
 namespace witan::node {
 
@@ -59,11 +59,11 @@ struct InviteOptions {
   std::uint64_t uses = 1;
 };
 
-class EnrolmentDesk {
+class EnrolmentService {
  public:
   // `clusterKey`: the secret that members share. `admin`: none where the admin's key is not.
-  static Result<EnrolmentDesk> open(const std::filesystem::path& dir, RosterBook& book, std::string clusterKey,
-                                    std::uint32_t partitions, std::optional<SigningKey> admin);
+  static Result<EnrolmentService> open(const std::filesystem::path& dir, RosterStore& rosters, std::string clusterKey,
+                                       std::uint32_t partitions, std::optional<SigningKey> admin);
 
   bool isAdmin() const { return admin_.has_value(); }
   const std::vector<PendingDevice>& pending() const { return state_.pending; }
@@ -82,7 +82,9 @@ class EnrolmentDesk {
   Result<PendingDevice> deny(std::string_view device);
   Status revoke(std::string_view idOrName, std::string_view reason);
   Status setRoles(std::string_view idOrName, std::span<const std::string> roles);
-  // A member asks for another key, over a stream authenticated by its present one.
+  // A member asks for another key, over a stream authenticated by its present one. Returns whether the roster changed.
+  // Errors: the proof does not hold, and those of rotate().
+  Result<bool> onRotate(std::string_view device, const RotateKey& request);
   Status rotate(std::string_view device, const PublicKey& next);
 
  private:
@@ -93,8 +95,8 @@ class EnrolmentDesk {
     WITAN_MEMBERS(State, invites, pending, denied)
   };
 
-  EnrolmentDesk(std::filesystem::path file, RosterBook& book, std::string clusterKey, std::uint32_t partitions,
-                std::optional<SigningKey> admin);
+  EnrolmentService(std::filesystem::path file, RosterStore& rosters, std::string clusterKey, std::uint32_t partitions,
+                   std::optional<SigningKey> admin);
   Status save() const;
   Status mayChange() const;
   Result<PendingDevice> waiting(std::string_view device) const;
@@ -108,7 +110,7 @@ class EnrolmentDesk {
   Result<RosterDevice*> activeIn(Roster& roster, std::string_view idOrName) const;
 
   std::filesystem::path file_;
-  RosterBook* book_;
+  RosterStore* rosters_;
   std::string clusterKey_;
   std::uint32_t partitions_;
   std::optional<SigningKey> admin_;

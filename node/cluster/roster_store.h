@@ -1,4 +1,4 @@
-// RosterBook: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels.
+// RosterStore: the newest roster that this device knows, on its disk: DIR/roster, the signed document as it travels.
 //
 // One per data directory and process. What publish() returns is durable. What adopt() takes in counts at once, also
 // where the disk is full: a revocation that was heard is not forgotten because it cannot be written. kept() says
@@ -12,12 +12,12 @@
 
 namespace witan::node {
 
-class RosterBook {
+class RosterStore {
  public:
   // Errors: notFound if there is none; corrupt; not signed by the admin.
-  static Result<RosterBook> open(const std::filesystem::path& dir, const PublicKey& admin);
+  static Result<RosterStore> open(const std::filesystem::path& dir, const PublicKey& admin);
   // Of a directory that has none yet.
-  static Result<RosterBook> create(const std::filesystem::path& dir, const PublicKey& admin, std::string document);
+  static Result<RosterStore> create(const std::filesystem::path& dir, const PublicKey& admin, std::string document);
 
   const Roster& current() const { return roster_; }
   const std::string& document() const { return document_; }
@@ -33,7 +33,7 @@ class RosterBook {
   Status publish(Roster next, const SigningKey& admin);
 
  private:
-  RosterBook(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
+  RosterStore(std::filesystem::path file, const PublicKey& admin) : file_(std::move(file)), admin_(admin) {}
 
   std::filesystem::path file_;
   PublicKey admin_;

@@ -1,4 +1,4 @@
-#include "node/relay/relay_desk.h"
+#include "node/relay/relay_manager.h"
 
 #include <algorithm>
 
@@ -12,29 +12,29 @@ constexpr std::int64_t kAnswerMs = 10'000;  // from asking a relay to its answer
 
 }  // namespace
 
-RelayDesk::RelayDesk(net::Loop& loop, net::PeerNetwork& network, const RosterBook& book, Log& log, Options options,
-                     Hooks hooks)
+RelayManager::RelayManager(net::Loop& loop, net::PeerNetwork& network, const RosterStore& rosters, Log& log,
+                           Options options, Hooks hooks)
     : loop_(loop),
       network_(network),
-      book_(book),
+      rosters_(rosters),
       log_(log),
       hooks_(std::move(hooks)),
       table_(options.device, options.carries),
       search_(options.device, options.seed != 0 ? options.seed : SystemRandom().next()) {}
 
-RelayDesk::~RelayDesk() {
+RelayManager::~RelayManager() {
   if (timer_ != 0) loop_.cancel(timer_);
 }
 
 // --- links
 
-void RelayDesk::linked(const std::string& device) {
+void RelayManager::linked(const std::string& device) {
   table_.linked(device);
   search_.relayCame(device, net::Loop::nowMs());
   armSearch();
 }
 
-void RelayDesk::unlinked(const std::string& device, std::string_view why) {
+void RelayManager::unlinked(const std::string& device, std::string_view why) {
   search_.relayWent(device);
   TunnelEffects effects;
   table_.unlinked(device, why, effects);
@@ -42,7 +42,7 @@ void RelayDesk::unlinked(const std::string& device, std::string_view why) {
   armSearch();
 }
 
-void RelayDesk::frame(std::string device, std::string_view bytes) {
+void RelayManager::frame(std::string device, std::string_view bytes) {
   TunnelEffects effects;
   const Status taken = table_.received(device, bytes, net::Loop::nowMs(), effects);
   apply(std::move(effects));
@@ -53,12 +53,12 @@ void RelayDesk::frame(std::string device, std::string_view bytes) {
 
 // --- looking for a way
 
-void RelayDesk::missing(const std::string& device, std::int64_t delayMs, const std::string& last) {
+void RelayManager::missing(const std::string& device, std::int64_t delayMs, const std::string& last) {
   search_.want(device, net::Loop::nowMs(), delayMs, last);
   armSearch();
 }
 
-void RelayDesk::settled(const std::string& device) {
+void RelayManager::settled(const std::string& device) {
   search_.leave(device);
   refusals_.erase(device);
   std::vector<TunnelId> unanswered;
@@ -70,7 +70,7 @@ void RelayDesk::settled(const std::string& device) {
 }
 
 // That a relay has no link with the device either says least: it takes no other reason's place.
-void RelayDesk::refused(const TunnelGone& gone) {
+void RelayManager::refused(const TunnelGone& gone) {
   const auto at = refusals_.find(gone.other);
   if (at != refusals_.end() && gone.why == TunnelWhy::noLink && at->second.why != TunnelWhy::noLink &&
       at->second.relay != gone.relay)
@@ -84,10 +84,10 @@ void RelayDesk::refused(const TunnelGone& gone) {
     log_.debug("relay", "no way", {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
 }
 
-std::string RelayDesk::noWay(std::string_view device) const {
+std::string RelayManager::noWay(std::string_view device) const {
   const auto at = refusals_.find(device);
   if (at == refusals_.end()) return "";
-  const RosterDevice* relay = book_.current().find(at->second.relay);
+  const RosterDevice* relay = rosters_.current().find(at->second.relay);
   const std::string through = "no way through " + (relay != nullptr ? relay->name : at->second.relay) + ": ";
   if (at->second.why == TunnelWhy::noLink) return through + "it has no direct link with it";
   if (at->second.why == TunnelWhy::doesNotCarry) return through + "it carries for nobody";
@@ -95,7 +95,7 @@ std::string RelayDesk::noWay(std::string_view device) const {
 }
 
 // From the loop, never from inside a call: what is asked for has effects of its own.
-void RelayDesk::armSearch() {
+void RelayManager::armSearch() {
   if (timer_ != 0) loop_.cancel(std::exchange(timer_, 0));
   const auto next = search_.nextMs();
   if (!next) return;
@@ -105,12 +105,12 @@ void RelayDesk::armSearch() {
   });
 }
 
-void RelayDesk::search() {
+void RelayManager::search() {
   while (const auto next = search_.next(net::Loop::nowMs())) ask(*next);
   armSearch();
 }
 
-void RelayDesk::ask(const RelaySearch::Ask& ask) {
+void RelayManager::ask(const RelaySearch::Ask& ask) {
   TunnelEffects effects;
   const TunnelId id = table_.ask(ask.relay, ask.device, effects);
   if (id == 0) return search_.failed(ask, net::Loop::nowMs());
@@ -125,14 +125,14 @@ void RelayDesk::ask(const RelaySearch::Ask& ask) {
 
 // --- tunnels that end here
 
-void RelayDesk::closeTunnel(TunnelId id, TunnelWhy why, std::string_view reason) {
+void RelayManager::closeTunnel(TunnelId id, TunnelWhy why, std::string_view reason) {
   TunnelEffects effects;
   table_.close(id, why, reason, effects);
   apply(std::move(effects));
 }
 
-Status RelayDesk::openPipe(TunnelId id, const std::string& relay, const std::string& other, bool dials) {
-  const RosterDevice* device = book_.current().find(other);
+Status RelayManager::openPipe(TunnelId id, const std::string& relay, const std::string& other, bool dials) {
+  const RosterDevice* device = rosters_.current().find(other);
   if (device == nullptr || !device->active()) return Error{ErrorCode::unauthorised, "no member any more", ""};
   net::CarriedLink link;
   link.via = relay;
@@ -157,19 +157,19 @@ Status RelayDesk::openPipe(TunnelId id, const std::string& relay, const std::str
   return okStatus();
 }
 
-void RelayDesk::allow(TunnelId id) {
+void RelayManager::allow(TunnelId id) {
   if (const auto at = pipes_.find(id); at != pipes_.end()) at->second->allow(table_.room(id));
 }
 
 // --- effects
 
-void RelayDesk::apply(TunnelEffects effects) {
+void RelayManager::apply(TunnelEffects effects) {
   for (TunnelEffect& effect : effects) std::visit([this](auto& one) { on(one); }, effect);
 }
 
-void RelayDesk::on(TunnelSend& send) { hooks_.send(send.device, std::move(send.frames)); }
+void RelayManager::on(TunnelSend& send) { hooks_.send(send.device, std::move(send.frames)); }
 
-void RelayDesk::on(TunnelOffered& offered) {
+void RelayManager::on(TunnelOffered& offered) {
   Status wanted = hooks_.welcome(offered.other);
   if (wanted.ok()) wanted = openPipe(offered.id, offered.relay, offered.other, false);
   if (!wanted.ok()) return closeTunnel(offered.id, TunnelWhy::notWanted, wanted.error().message);
@@ -179,19 +179,19 @@ void RelayDesk::on(TunnelOffered& offered) {
   allow(offered.id);
 }
 
-void RelayDesk::on(TunnelStands& stands) {
+void RelayManager::on(TunnelStands& stands) {
   if (Status opened = openPipe(stands.id, stands.relay, stands.other, true); !opened.ok())
     return closeTunnel(stands.id, TunnelWhy::closed, opened.error().message);
   allow(stands.id);
 }
 
-void RelayDesk::on(TunnelArrived& arrived) {
+void RelayManager::on(TunnelArrived& arrived) {
   if (const auto at = pipes_.find(arrived.id); at != pipes_.end()) at->second->deliver(std::move(arrived.bytes));
 }
 
-void RelayDesk::on(TunnelRoom& room) { allow(room.id); }
+void RelayManager::on(TunnelRoom& room) { allow(room.id); }
 
-void RelayDesk::on(TunnelGone& gone) {
+void RelayManager::on(TunnelGone& gone) {
   const bool stood = pipes_.contains(gone.id);
   if (stood && gone.why == TunnelWhy::linkEnded) hooks_.cutOff(gone.other, gone.relay, gone.reason);
   pipes_.erase(gone.id);
@@ -203,7 +203,7 @@ void RelayDesk::on(TunnelGone& gone) {
   armSearch();
 }
 
-void RelayDesk::on(TunnelCarried& carried) {
+void RelayManager::on(TunnelCarried& carried) {
   if (!carried.ended) return log_.info("relay", "carries a link", {{"from", carried.from}, {"to", carried.to}});
   log_.info(
       "relay", "carries a link no more",

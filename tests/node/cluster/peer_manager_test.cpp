@@ -1,5 +1,5 @@
-// A desk and one other device on one loop: what the roster or an operator says while a link is coming up counts.
-#include "node/peers/peer_desk.h"
+// A PeerManager and one other device on one loop: what the roster or an operator says while a link comes up counts.
+#include "node/peers/peer_manager.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,29 +28,29 @@ RosterDevice deviceOf(char letter) {
       deviceIdOf(key), std::string(1, letter), {toHex(key)}, DeviceState::active, {"ledger", "*"}, {}, {}, kNow, ""};
 }
 
-struct PeerDeskTest : ::testing::Test {
-  explicit PeerDeskTest(std::int64_t itsDeadAfterMs = 1'000, std::int64_t itsJoinMs = 60'000)
+struct PeerManagerTest : ::testing::Test {
+  explicit PeerManagerTest(std::int64_t itsDeadAfterMs = 1'000, std::int64_t itsJoinMs = 60'000)
       : deadAfterMs(itsDeadAfterMs), joinMs(itsJoinMs) {}
 
-  static RosterBook bookIn(const std::string& dir, const SigningKey& admin) {
+  static RosterStore storeIn(const std::string& dir, const SigningKey& admin) {
     std::filesystem::create_directories(dir);
     Roster roster{clusterIdOf(admin.publicKey()), 1, {deviceOf('a'), deviceOf('b'), deviceOf('c')}};
     std::sort(roster.devices.begin(), roster.devices.end(),
               [](const RosterDevice& one, const RosterDevice& another) { return one.device < another.device; });
-    return *RosterBook::create(dir, admin.publicKey(), *signRoster(roster, admin));
+    return *RosterStore::create(dir, admin.publicKey(), *signRoster(roster, admin));
   }
-  // The other end, which is dialled, admits last: `meanwhile` happens when the desk has admitted it and is not linked
-  // to it yet. What it hears of the link's end.
+  // The other end, which is dialled, admits last: `meanwhile` happens when the manager has admitted it and is not
+  // linked to it yet. What it hears of the link's end.
   std::string linkDuring(const std::function<void()>& meanwhile) {
     std::uint64_t refused = 0;
     other.admit = [&, done = false](const net::LinkInfo&) mutable {
       if (!std::exchange(done, true)) meanwhile();
       return okStatus();
     };
-    other.onUp = [&](const net::LinkInfo&) { refused = desk.refusedLinks(); };
-    desk.dialAll();
+    other.onUp = [&](const net::LinkInfo&) { refused = manager.refusedLinks(); };
+    manager.dialAll();
     other.until([&] { return !other.downs.empty() || !connected.empty(); }, "the end of the link, or that it stands");
-    EXPECT_EQ(refused, 0u) << "the desk had let it in";
+    EXPECT_EQ(refused, 0u) << "the manager had let it in";
     EXPECT_THAT(connected, IsEmpty());
     return other.downs.empty() ? "" : other.downs.front().reason;
   }
@@ -74,87 +74,87 @@ struct PeerDeskTest : ::testing::Test {
   const std::int64_t deadAfterMs, joinMs;
   const testing::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
-  RosterBook book = bookIn(scratch / "desk", admin);
-  EnrolmentDesk enrolment = *EnrolmentDesk::open(scratch / "desk", book, std::string(32, 's'), 1, admin);
+  RosterStore rosters = storeIn(scratch / "node", admin);
+  EnrolmentService enrolment = *EnrolmentService::open(scratch / "node", rosters, std::string(32, 's'), 1, admin);
   std::vector<std::string> lines;
   Log log{LogLevel::debug, false, [] { return kNow; }, [this](std::string_view line) { lines.emplace_back(line); }};
   net::Loop loop;
   net::test::Device other{loop, 'b'};
   std::vector<std::string> connected;
   std::size_t received = 0;
-  PeerDesk desk{loop,
-                net::test::identityOf('a'),
-                book,
-                enrolment,
-                log,
-                {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, deadAfterMs, joinMs},
-                {.connected = [this](const std::string& device) { connected.push_back(device); },
-                 .disconnected = [](const std::string&) {},
-                 .received = [this](const std::string&, std::string_view) { ++received; },
-                 .room = [](const std::string&) {},
-                 .rosterChanged = [] {},
-                 .wall = [] { return kNow; },
-                 .steadyMs = [] { return net::Loop::nowMs(); }}};
+  PeerManager manager{loop,
+                      net::test::identityOf('a'),
+                      rosters,
+                      enrolment,
+                      log,
+                      {deviceOf('a').device, {*other.network->listen("127.0.0.1:0")}, true, 250, deadAfterMs, joinMs},
+                      {.connected = [this](const std::string& device) { connected.push_back(device); },
+                       .disconnected = [](const std::string&) {},
+                       .received = [this](const std::string&, std::string_view) { ++received; },
+                       .room = [](const std::string&) {},
+                       .rosterChanged = [] {},
+                       .wall = [] { return kNow; },
+                       .steadyMs = [] { return net::Loop::nowMs(); }}};
 };
 
-TEST_F(PeerDeskTest, ADeviceThatIsRevokedWhileItsLinkComesUpDoesNotGetIn) {
+TEST_F(PeerManagerTest, ADeviceThatIsRevokedWhileItsLinkComesUpDoesNotGetIn) {
   const std::string end = linkDuring([&] {
     ASSERT_TRUE(enrolment.revoke("b", "stolen").ok());
-    desk.rosterPublished();
+    manager.rosterPublished();
   });
   EXPECT_THAT(end, HasSubstr("no member any more"));
 }
 
-TEST_F(PeerDeskTest, ALinkThatIsCutWhileItComesUpDoesNotStand) {
-  EXPECT_THAT(linkDuring([&] { desk.cut(deviceOf('b').device); }), HasSubstr("an operator has cut this link"));
+TEST_F(PeerManagerTest, ALinkThatIsCutWhileItComesUpDoesNotStand) {
+  EXPECT_THAT(linkDuring([&] { manager.cut(deviceOf('b').device); }), HasSubstr("an operator has cut this link"));
 }
 
-TEST_F(PeerDeskTest, OtherwiseItStands) {
-  desk.dialAll();
+TEST_F(PeerManagerTest, OtherwiseItStands) {
+  manager.dialAll();
   other.until([&] { return !connected.empty(); }, "a link");
   EXPECT_EQ(connected.front(), deviceOf('b').device);
   EXPECT_TRUE(other.downs.empty());
 }
 
 // Both work, and of two links in one direction the newer counts: each would replace the other for ever.
-TEST_F(PeerDeskTest, ALinkStaysWhereADeviceHasTwoAddresses) {
-  Roster next = book.current();
+TEST_F(PeerManagerTest, ALinkStaysWhereADeviceHasTwoAddresses) {
+  Roster next = rosters.current();
   next.find(deviceOf('b').device)->addresses = {*other.network->listen("127.0.0.1:0"),
                                                 *other.network->listen("127.0.0.1:0")};
-  ASSERT_TRUE(book.publish(next, admin).ok());
-  desk.rosterPublished();
+  ASSERT_TRUE(rosters.publish(next, admin).ok());
+  manager.rosterPublished();
   expectThatItStaysAndComesBack();
 }
 
 // The same where both are configured, and the roster has none.
-TEST_F(PeerDeskTest, ALinkStaysWhereTwoAddressesOfADeviceAreConfigured) {
+TEST_F(PeerManagerTest, ALinkStaysWhereTwoAddressesOfADeviceAreConfigured) {
   const auto nothing = [](const std::string&) {};
-  PeerDesk dialling(loop, net::test::identityOf('a'), book, enrolment, log,
-                    {deviceOf('a').device,
-                     {*other.network->listen("127.0.0.1:0"), *other.network->listen("127.0.0.1:0")},
-                     true,
-                     250,
-                     deadAfterMs,
-                     joinMs},
-                    {.connected = [this](const std::string& device) { connected.push_back(device); },
-                     .disconnected = nothing,
-                     .received = [](const std::string&, std::string_view) {},
-                     .room = nothing,
-                     .rosterChanged = [] {},
-                     .wall = [] { return kNow; },
-                     .steadyMs = [] { return net::Loop::nowMs(); }});
+  PeerManager dialling(loop, net::test::identityOf('a'), rosters, enrolment, log,
+                       {deviceOf('a').device,
+                        {*other.network->listen("127.0.0.1:0"), *other.network->listen("127.0.0.1:0")},
+                        true,
+                        250,
+                        deadAfterMs,
+                        joinMs},
+                       {.connected = [this](const std::string& device) { connected.push_back(device); },
+                        .disconnected = nothing,
+                        .received = [](const std::string&, std::string_view) {},
+                        .room = nothing,
+                        .rosterChanged = [] {},
+                        .wall = [] { return kNow; },
+                        .steadyMs = [] { return net::Loop::nowMs(); }});
   dialling.dialAll();
   expectThatItStaysAndComesBack();
 }
 
 // The disk is full, here because a folder stands in the file's place: what b brings counts all the same.
-TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
-  const auto file = std::filesystem::path(scratch / "desk") / "roster";
+TEST_F(PeerManagerTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
+  const auto file = std::filesystem::path(scratch / "node") / "roster";
   net::test::Device c(loop, 'c');
-  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
-  desk.dialAll();
+  c.network->dial("a", *manager.listen("127.0.0.1:0"), std::nullopt);
+  manager.dialAll();
   other.until([&] { return connected.size() == 2 && other.up.size() == 1; }, "the links with b and c");
-  Roster next = book.current();
+  Roster next = rosters.current();
   next.version = 7;
   next.find(deviceOf('c').device)->state = DeviceState::revoked;
   std::filesystem::remove(file);
@@ -167,18 +167,18 @@ TEST_F(PeerDeskTest, ARevocationCountsAlsoWhereItCannotBeWritten) {
   ASSERT_FALSE(c.downs.empty());
   EXPECT_THAT(c.downs.front().reason, HasSubstr("revoked"));
   c.until([&] { return c.loggedWith("this device was revoked"); }, "that it is not let in again");
-  EXPECT_TRUE(desk.connected(deviceOf('b').device)) << "who brought it stays";
+  EXPECT_TRUE(manager.connected(deviceOf('b').device)) << "who brought it stays";
   EXPECT_THAT(other.downs, IsEmpty());
   EXPECT_THAT(lines, ::testing::Contains(HasSubstr("could not be written")));
-  EXPECT_FALSE(book.kept().ok());
+  EXPECT_FALSE(rosters.kept().ok());
   std::filesystem::remove(file);
-  other.until([&] { return book.kept().ok(); }, "that it is written again");
-  EXPECT_EQ(RosterBook::open(scratch / "desk", admin.publicKey())->current().version, 7u);
+  other.until([&] { return rosters.kept().ok(); }, "that it is written again");
+  EXPECT_EQ(RosterStore::open(scratch / "node", admin.publicKey())->current().version, 7u);
 }
 
 // Whoever has made itself a key.
-struct StrangersTest : PeerDeskTest {
-  using PeerDeskTest::PeerDeskTest;
+struct StrangersTest : PeerManagerTest {
+  using PeerManagerTest::PeerManagerTest;
   static net::PeerNetworkOptions impatient() {
     net::PeerNetworkOptions options;
     options.backoffMostMs = 20;
@@ -199,7 +199,7 @@ struct StrangersTest : PeerDeskTest {
                          [&](const auto& down) { return down.reason.find(why) != std::string::npos; });
   }
 
-  const std::string address = *desk.listen("127.0.0.1:0");
+  const std::string address = *manager.listen("127.0.0.1:0");
   net::test::Device stranger{loop, 's', impatient()};
 };
 
@@ -270,7 +270,7 @@ TEST_F(StrangersTest, DoNotFillTheLog) {
 TEST_F(StrangersTest, DoNotFillTheLogWithRefusedLinksEither) {
   net::test::Device revoked(loop, 'r', impatient());
   for (int n = 0; n < 8; ++n) revoked.network->dial(std::to_string(n), address, std::nullopt);
-  revoked.until([&] { return desk.refusedLinks() >= 200; }, "many refusals");
+  revoked.until([&] { return manager.refusedLinks() >= 200; }, "many refusals");
   const auto said = std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find("refused a link") != std::string::npos;
   });
@@ -288,14 +288,14 @@ TEST_F(HurriedStrangersTest, StayOnlyAsLongAsItTakesToAsk) {
 }
 
 // The other device as a relay: it offers a link with c, and carries the bytes of `end`, who may be c or not.
-struct RelayedTest : PeerDeskTest {
-  using PeerDeskTest::PeerDeskTest;
+struct RelayedTest : PeerManagerTest {
+  using PeerManagerTest::PeerManagerTest;
   template <class T>
   void say(const T& message) {
     other.network->send(other.last, tunnelFrame(message));
   }
   void meet() {
-    desk.dialAll();
+    manager.dialAll();
     other.until([&] { return connected.size() == 1 && other.up.size() == 1; }, "a direct link");
   }
   void offer(net::test::Device& end, const std::string& as) {
@@ -318,7 +318,7 @@ struct RelayedTest : PeerDeskTest {
       if (type == TunnelFrame::opened) pipe->allow(kTunnelChunk);
       if (type == TunnelFrame::data && pipe && readTunnelFrame(frame, data).ok())
         pipe->deliver(std::string(data.bytes.begin(), data.bytes.end()));
-      TunnelClose close;  // of what was offered; the desk may ask for a way by itself
+      TunnelClose close;  // of what was offered; the manager may ask for a way by itself
       if (type != TunnelFrame::close || !readTunnelFrame(frame, close).ok() || close.tunnel % 2 != number % 2) return;
       closed = close;
       pipe.reset();
@@ -329,7 +329,7 @@ struct RelayedTest : PeerDeskTest {
     say(message);
   }
 
-  // What the desk asks its peer for from now on is refused.
+  // What the manager asks its peer for from now on is refused.
   void refuse(TunnelWhy why, const std::string& reason) {
     other.onFrame = [this, why, reason](net::LinkId, std::string_view frame) {
       TunnelOpen open;
@@ -340,7 +340,7 @@ struct RelayedTest : PeerDeskTest {
     };
   }
   PeerStatus statusOf(char letter) const {
-    for (PeerStatus& peer : desk.status())
+    for (PeerStatus& peer : manager.status())
       if (peer.device == deviceOf(letter).device) return std::move(peer);
     return {};
   }
@@ -355,18 +355,18 @@ TEST_F(RelayedTest, ALinkThroughAnotherDeviceStandsAndADirectOneTakesItsPlace) {
   offer(c, deviceOf('c').device);
   c.until([&] { return connected.size() == 2; }, "the link with c");
   EXPECT_EQ(connected.back(), deviceOf('c').device);
-  for (const PeerStatus& peer : desk.status())
+  for (const PeerStatus& peer : manager.status())
     EXPECT_EQ(peer.via, peer.device == deviceOf('c').device ? deviceOf('b').device : "");
-  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  c.network->dial("a", *manager.listen("127.0.0.1:0"), std::nullopt);
   c.until([&] { return connected.size() == 3 && c.downs.size() == 1; }, "a direct link, and the end of the other");
   EXPECT_THAT(c.downs.front().reason, HasSubstr("another link took its place"));
-  for (const PeerStatus& peer : desk.status()) EXPECT_EQ(peer.via, "");
+  for (const PeerStatus& peer : manager.status()) EXPECT_EQ(peer.via, "");
 }
 
 // A path that lets the handshake pass and little more, as one with a smaller MTU than it says.
 TEST_F(RelayedTest, ADirectPathThatSwallowsIsGoneAroundAndDoesNotComeBack) {
   net::test::Device c(loop, 'c');
-  net::test::Proxy hole(*desk.listen("127.0.0.1:0"));
+  net::test::Proxy hole(*manager.listen("127.0.0.1:0"));
   hole.swallowAfter(9'000);
   meet();
   bool asked = false;
@@ -376,7 +376,7 @@ TEST_F(RelayedTest, ADirectPathThatSwallowsIsGoneAroundAndDoesNotComeBack) {
   c.network->dial("a", hole.address(), std::nullopt);
   c.until([&] { return statusOf('c').connected; }, "the direct link");
   asked = false;
-  desk.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
+  manager.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
   c.until([&] { return asked; }, "that another way is looked for");
   bring(c, deviceOf('c').device);
   c.until([&] { return statusOf('c').via == deviceOf('b').device; }, "the way around");
@@ -392,7 +392,7 @@ TEST_F(RelayedTest, TwoAddressesDoNotEndEachOthersTrialsForEver) {
   net::PeerNetworkOptions often;
   often.backoffMostMs = 400;  // a trial takes two seconds
   net::test::Device c(loop, 'c', often);
-  const std::string address = *desk.listen("127.0.0.1:0");
+  const std::string address = *manager.listen("127.0.0.1:0");
   net::test::Proxy hole(address);
   hole.swallowAfter(9'000);
   meet();
@@ -402,7 +402,7 @@ TEST_F(RelayedTest, TwoAddressesDoNotEndEachOthersTrialsForEver) {
   other.onFrame = [&](net::LinkId, std::string_view frame) {
     asked = asked || static_cast<TunnelFrame>(frame[4]) == TunnelFrame::open;
   };
-  desk.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
+  manager.send(deviceOf('c').device, net::test::frameOf(1, 3'000), false);
   c.until([&] { return asked; }, "that another way is looked for");
   c.network->undial("hole");
   bring(c, deviceOf('c').device);
@@ -420,7 +420,7 @@ TEST_F(SlowlyNoticed, ATrialThatWentQuietHoldsUpNoOther) {
   net::PeerNetworkOptions often;
   often.backoffMostMs = 200;
   net::test::Device c(loop, 'c', often);
-  const std::string address = *desk.listen("127.0.0.1:0");
+  const std::string address = *manager.listen("127.0.0.1:0");
   net::test::Proxy cable(address);
   offer(c, deviceOf('c').device);
   c.until([&] { return connected.size() == 2; }, "the link with c");
@@ -449,7 +449,7 @@ TEST_F(RelayedTest, WhatComesOverADirectLinkOnTrialEndsTheTrial) {
   c.onUp = [&](const net::LinkInfo& info) {
     if (info.via.empty()) c.network->send(info.id, net::test::frameOf(1, 1));
   };
-  c.network->dial("a", *desk.listen("127.0.0.1:0"), std::nullopt);
+  c.network->dial("a", *manager.listen("127.0.0.1:0"), std::nullopt);
   c.until([&] { return received == 1; }, "the frame, over the link that c has chosen");
   EXPECT_EQ(connected.size(), 3u);
   EXPECT_EQ(statusOf('c').via, "");
@@ -485,7 +485,7 @@ TEST_F(RelayedTest, WhoIsBroughtIsWhoItIsSaidToBe) {
 
 TEST_F(RelayedTest, NobodyIsBroughtWhoIsNoMemberOrCut) {
   net::test::Device c(loop, 'c');
-  desk.cut(deviceOf('c').device);
+  manager.cut(deviceOf('c').device);
   offer(c, deviceOf('c').device);
   c.until([&] { return closed.tunnel != 0; }, "a refusal");
   EXPECT_EQ(closed.why, TunnelWhy::notWanted);
@@ -498,7 +498,7 @@ TEST_F(RelayedTest, NobodyIsBroughtWhoIsNoMemberOrCut) {
 }
 
 TEST_F(RelayedTest, AFrameOfATunnelThatNeverWasEndsTheLink) {
-  desk.dialAll();
+  manager.dialAll();
   other.until([&] { return connected.size() == 1 && other.up.size() == 1; }, "a direct link");
   TunnelData data;
   data.tunnel = 77, data.bytes = {1};

@@ -1,4 +1,4 @@
-#include "node/enrolment/enrolment_desk.h"
+#include "node/enrolment/enrolment_service.h"
 
 #include <algorithm>
 
@@ -51,41 +51,43 @@ Status checkJoin(const JoinRequest& request) {
 
 }  // namespace
 
-EnrolmentDesk::EnrolmentDesk(std::filesystem::path file, RosterBook& book, std::string clusterKey,
-                             std::uint32_t partitions, std::optional<SigningKey> admin)
+EnrolmentService::EnrolmentService(std::filesystem::path file, RosterStore& rosters, std::string clusterKey,
+                                   std::uint32_t partitions, std::optional<SigningKey> admin)
     : file_(std::move(file)),
-      book_(&book),
+      rosters_(&rosters),
       clusterKey_(std::move(clusterKey)),
       partitions_(partitions),
       admin_(std::move(admin)) {}
 
-Result<EnrolmentDesk> EnrolmentDesk::open(const std::filesystem::path& dir, RosterBook& book, std::string clusterKey,
-                                          std::uint32_t partitions, std::optional<SigningKey> admin) {
-  if (admin && admin->publicKey() != book.admin())
+Result<EnrolmentService> EnrolmentService::open(const std::filesystem::path& dir, RosterStore& rosters,
+                                                std::string clusterKey, std::uint32_t partitions,
+                                                std::optional<SigningKey> admin) {
+  if (admin && admin->publicKey() != rosters.admin())
     return Error{ErrorCode::conflict, "admin.key is not the key of this cluster's admin", "restore the right one"};
-  EnrolmentDesk desk(dir / "enrolment.json", book, std::move(clusterKey), partitions, std::move(admin));
-  WITAN_TRY(text, readSmallFile(desk.file_, kStateBytes));
-  if (!text) return desk;
+  EnrolmentService service(dir / "enrolment.json", rosters, std::move(clusterKey), partitions, std::move(admin));
+  WITAN_TRY(text, readSmallFile(service.file_, kStateBytes));
+  if (!text) return service;
   auto parsed = parseJson(*text);
-  Status read = parsed.ok() ? readJson(*parsed, desk.state_, "enrolment") : Status(parsed.error());
+  Status read = parsed.ok() ? readJson(*parsed, service.state_, "enrolment") : Status(parsed.error());
   if (!read.ok())
-    return corrupt(desk.file_.string() + " is damaged (" + read.error().message + ")",
+    return corrupt(service.file_.string() + " is damaged (" + read.error().message + ")",
                    "delete it: open invitations are void then");
-  std::erase_if(desk.state_.pending, [&](const PendingDevice& p) { return book.current().find(p.device) != nullptr; });
-  return desk;
+  std::erase_if(service.state_.pending,
+                [&](const PendingDevice& p) { return rosters.current().find(p.device) != nullptr; });
+  return service;
 }
 
-Status EnrolmentDesk::save() const { return replaceFile(file_, toJson(state_) + "\n", 0600); }
+Status EnrolmentService::save() const { return replaceFile(file_, toJson(state_) + "\n", 0600); }
 
-Status EnrolmentDesk::mayChange() const {
+Status EnrolmentService::mayChange() const {
   if (admin_) return okStatus();
   return unauthorised("this device does not hold the admin's key: do it where the cluster was begun");
 }
 
 // --- invitations
 
-Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::span<const std::string> addresses,
-                                          const PublicKey& key, Time now, Random& random) {
+Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::span<const std::string> addresses,
+                                             const PublicKey& key, Time now, Random& random) {
   WITAN_DO(mayChange());
   WITAN_DO(checkDeviceRoles(options.roles));
   if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
@@ -98,7 +100,7 @@ Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::spa
   std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
   if (state_.invites.size() >= kMaxInvites)
     return Error{ErrorCode::conflict, std::to_string(kMaxInvites) + " invitations are open", "wait until some expire"};
-  const JoinToken token{book_->current().cluster,
+  const JoinToken token{rosters_->current().cluster,
                         {addresses.begin(), addresses.end()},
                         toHex(key),
                         randomHex(random, 8),
@@ -111,7 +113,7 @@ Result<std::string> EnrolmentDesk::invite(const InviteOptions& options, std::spa
   return writeToken(token);
 }
 
-Result<Invite*> EnrolmentDesk::inviteFor(const JoinRequest& request, Time now) {
+Result<Invite*> EnrolmentService::inviteFor(const JoinRequest& request, Time now) {
   const auto at = std::find_if(state_.invites.begin(), state_.invites.end(),
                                [&](const Invite& i) { return i.id == request.tokenId; });
   // Hashes are compared, so the time that it takes tells nothing about the secret.
@@ -124,12 +126,12 @@ Result<Invite*> EnrolmentDesk::inviteFor(const JoinRequest& request, Time now) {
 
 // --- joining
 
-JoinAnswer EnrolmentDesk::onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
+JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
   if (Status checked = checkJoin(request); !checked.ok()) return refused(checked.error());
   const std::string device = deviceIdOf(key);
-  if (const RosterDevice* known = book_->current().byKey(key))
+  if (const RosterDevice* known = rosters_->current().byKey(key))
     return known->active() ? admitted(key) : refused(unauthorised("this device was revoked: " + known->reason));
-  if (book_->current().find(device) != nullptr)
+  if (rosters_->current().find(device) != nullptr)
     return refused(unauthorised("this device has another key by now: this one was rotated away"));
   if (Status may = mayChange(); !may.ok()) return refused(may.error());
   if (std::find(state_.denied.begin(), state_.denied.end(), device) != state_.denied.end())
@@ -151,7 +153,7 @@ JoinAnswer EnrolmentDesk::onJoin(const JoinRequest& request, const PublicKey& ke
   return done.ok() ? admitted(key) : refused(done.error());
 }
 
-Status EnrolmentDesk::enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
+Status EnrolmentService::enlist(const JoinRequest& request, const PublicKey& key, std::string_view from, Time now) {
   const std::string device = deviceIdOf(key);
   std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.since.micros + kPendingMicros < now.micros; });
   for (const PendingDevice& p : state_.pending)
@@ -166,18 +168,18 @@ Status EnrolmentDesk::enlist(const JoinRequest& request, const PublicKey& key, s
   return save();
 }
 
-std::string EnrolmentDesk::freeName(const std::string& wanted, const std::string& device) const {
+std::string EnrolmentService::freeName(const std::string& wanted, const std::string& device) const {
   const std::string base = wanted.empty() ? device.substr(0, 8) : wanted;
   const auto taken = [&](const std::string& name) {
-    return std::any_of(book_->current().devices.begin(), book_->current().devices.end(),
+    return std::any_of(rosters_->current().devices.begin(), rosters_->current().devices.end(),
                        [&](const RosterDevice& d) { return d.active() && d.name == name; });
   };
   return taken(base) ? std::string(clip(base, kMaxNodeNameBytes - 9)) + "-" + device.substr(0, 8) : base;
 }
 
-Status EnrolmentDesk::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
-                            std::span<const std::string> roles, std::span<const std::string> scopes, Time now) {
-  Roster next = book_->current();
+Status EnrolmentService::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
+                               std::span<const std::string> roles, std::span<const std::string> scopes, Time now) {
+  Roster next = rosters_->current();
   RosterDevice device;
   device.device = deviceIdOf(key);
   device.name = freeName(name, device.device);
@@ -189,24 +191,24 @@ Status EnrolmentDesk::admit(const PublicKey& key, const std::string& name, std::
   const auto at = std::lower_bound(next.devices.begin(), next.devices.end(), device.device,
                                    [](const RosterDevice& d, const std::string& id) { return d.device < id; });
   next.devices.insert(at, std::move(device));
-  return book_->publish(std::move(next), *admin_);
+  return rosters_->publish(std::move(next), *admin_);
 }
 
-JoinAnswer EnrolmentDesk::admitted(const PublicKey& key) const {
+JoinAnswer EnrolmentService::admitted(const PublicKey& key) const {
   JoinAnswer answer;
   answer.verdict = JoinVerdict::admitted;
-  answer.device = book_->current().byKey(key)->device;
-  answer.cluster = book_->current().cluster;
-  answer.adminKey.assign(book_->admin().begin(), book_->admin().end());
+  answer.device = rosters_->current().byKey(key)->device;
+  answer.cluster = rosters_->current().cluster;
+  answer.adminKey.assign(rosters_->admin().begin(), rosters_->admin().end());
   answer.clusterKey.assign(clusterKey_.begin(), clusterKey_.end());
   answer.partitions = partitions_;
-  answer.document.assign(book_->document().begin(), book_->document().end());
+  answer.document.assign(rosters_->document().begin(), rosters_->document().end());
   return answer;
 }
 
 // --- what people decide
 
-Result<PendingDevice> EnrolmentDesk::waiting(std::string_view device) const {
+Result<PendingDevice> EnrolmentService::waiting(std::string_view device) const {
   std::vector<PendingDevice> found;
   for (const PendingDevice& p : state_.pending) {
     if (p.device == device) return p;
@@ -224,12 +226,12 @@ Result<PendingDevice> EnrolmentDesk::waiting(std::string_view device) const {
                "compare the fingerprints and use the id"};
 }
 
-void EnrolmentDesk::forget(const PendingDevice& pending) {
+void EnrolmentService::forget(const PendingDevice& pending) {
   std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.device == pending.device; });
 }
 
-Result<PendingDevice> EnrolmentDesk::approve(std::string_view device, std::span<const std::string> roles,
-                                             std::span<const std::string> scopes, Time now) {
+Result<PendingDevice> EnrolmentService::approve(std::string_view device, std::span<const std::string> roles,
+                                                std::span<const std::string> scopes, Time now) {
   WITAN_DO(mayChange());
   WITAN_DO(checkDeviceRoles(roles));
   WITAN_TRY(one, waiting(device));
@@ -242,7 +244,7 @@ Result<PendingDevice> EnrolmentDesk::approve(std::string_view device, std::span<
   return one;
 }
 
-Result<PendingDevice> EnrolmentDesk::deny(std::string_view device) {
+Result<PendingDevice> EnrolmentService::deny(std::string_view device) {
   WITAN_DO(mayChange());
   WITAN_TRY(one, waiting(device));
   if (state_.denied.size() >= kMaxDenied) state_.denied.erase(state_.denied.begin());
@@ -252,39 +254,49 @@ Result<PendingDevice> EnrolmentDesk::deny(std::string_view device) {
   return one;
 }
 
-Result<RosterDevice*> EnrolmentDesk::activeIn(Roster& roster, std::string_view idOrName) const {
+Result<RosterDevice*> EnrolmentService::activeIn(Roster& roster, std::string_view idOrName) const {
   WITAN_TRY(found, roster.lookUp(idOrName));
   RosterDevice* device = roster.find(found->device);
   if (!device->active()) return Error{ErrorCode::conflict, device->name + " was revoked already", ""};
   return device;
 }
 
-Status EnrolmentDesk::revoke(std::string_view idOrName, std::string_view reason) {
+Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reason) {
   WITAN_DO(mayChange());
-  Roster next = book_->current();
+  Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   if (next.activeCount() == 1)
     return Error{ErrorCode::conflict, "the last device of a cluster cannot be revoked", "delete its directory instead"};
   device->state = DeviceState::revoked;
   device->reason = std::string(clip(reason, 512));
-  return book_->publish(std::move(next), *admin_);
+  return rosters_->publish(std::move(next), *admin_);
 }
 
-Status EnrolmentDesk::setRoles(std::string_view idOrName, std::span<const std::string> roles) {
+Status EnrolmentService::setRoles(std::string_view idOrName, std::span<const std::string> roles) {
   WITAN_DO(mayChange());
   WITAN_DO(checkDeviceRoles(roles));
-  Roster next = book_->current();
+  Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   device->roles.assign(roles.begin(), roles.end());
-  return book_->publish(std::move(next), *admin_);
+  return rosters_->publish(std::move(next), *admin_);
 }
 
-Status EnrolmentDesk::rotate(std::string_view device, const PublicKey& next) {
+Result<bool> EnrolmentService::onRotate(std::string_view device, const RotateKey& request) {
+  WITAN_TRY(next, publicKeyFromBytes(request.key, "key"));
+  if (!verifySignature(next, rotationText(device, next), request.proof))
+    return Error{ErrorCode::unauthorised, "the request does not prove possession of the key", ""};
+  const RosterDevice* member = rosters_->current().find(device);
+  if (member != nullptr && member->keys.back() == toHex(next)) return false;
+  WITAN_DO(rotate(device, next));
+  return true;
+}
+
+Status EnrolmentService::rotate(std::string_view device, const PublicKey& next) {
   WITAN_DO(mayChange());
-  Roster changed = book_->current();
+  Roster changed = rosters_->current();
   WITAN_TRY(member, activeIn(changed, device));
   member->keys.push_back(toHex(next));
-  return book_->publish(std::move(changed), *admin_);
+  return rosters_->publish(std::move(changed), *admin_);
 }
 
 }  // namespace witan::node

@@ -1,10 +1,11 @@
-// RelayDesk: links through a third device (node/relay/tunnel.capnp). It looks for a way to the devices that cannot be
-// dialled, gives the network's links the bytes of their tunnels, and carries for others.
+// RelayManager: links through a third device (node/relay/tunnel.capnp). It looks for a way to the devices that cannot
+// be dialled, gives the network's links the bytes of their tunnels, and carries for others.
 //
-//   missing(device)  ->  a directly linked peer is asked, then the next  ->  a link "via" it comes up at the PeerDesk
+//   missing(device)  ->  a directly linked peer is asked, then the next  ->  a link "via" it comes up at the
+//   PeerManager
 //
 // What is decided is decided by TunnelTable and RelaySearch; here are loop, pipes and log. Main thread only. Loop,
-// network, book and log outlive it.
+// network, rosters and log outlive it.
 #pragma once
 
 #include <functional>
@@ -14,14 +15,14 @@
 #include <string_view>
 
 #include "net/peer_network.h"
-#include "node/cluster/roster_book.h"
+#include "node/cluster/roster_store.h"
 #include "node/relay/relay_search.h"
 #include "node/relay/tunnel_table.h"
 #include "node/telemetry/log.h"
 
 namespace witan::node {
 
-class RelayDesk {
+class RelayManager {
  public:
   struct Hooks {
     std::function<void(const std::string& device, std::string frames)> send;  // over its direct link
@@ -37,8 +38,9 @@ class RelayDesk {
     std::uint64_t seed = 0;  // of the jitter; 0: from the operating system
   };
 
-  RelayDesk(net::Loop& loop, net::PeerNetwork& network, const RosterBook& book, Log& log, Options options, Hooks hooks);
-  ~RelayDesk();
+  RelayManager(net::Loop& loop, net::PeerNetwork& network, const RosterStore& rosters, Log& log, Options options,
+               Hooks hooks);
+  ~RelayManager();
 
   // Direct links: over these, and only these, tunnels go.
   void linked(const std::string& device);
@@ -83,7 +85,7 @@ class RelayDesk {
 
   net::Loop& loop_;
   net::PeerNetwork& network_;
-  const RosterBook& book_;
+  const RosterStore& rosters_;
   Log& log_;
   const Hooks hooks_;
   TunnelTable table_;

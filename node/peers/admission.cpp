@@ -1,0 +1,44 @@
+#include "node/peers/admission.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr const char* kBlocked = "an operator has cut this link";
+
+Error refusal(std::string why) { return {ErrorCode::unauthorised, std::move(why), ""}; }
+
+}  // namespace
+
+Status Admission::admit(const net::LinkInfo& info) const {
+  if (info.purpose == net::kJoinPurpose) {
+    if (!info.via.empty()) return refusal("only members have links through others");
+    return info.dialled ? Status(refusal("this device is a member already")) : okStatus();
+  }
+  if (info.purpose != net::kMemberPurpose) return refusal("unknown purpose " + info.purpose);
+  const RosterDevice* device = rosters_.current().byKey(info.key);
+  if (device == nullptr) return refusal("no member of the cluster " + rosters_.current().cluster + " has this key");
+  if (!device->active())
+    return refusal("this device was revoked" + (device->reason.empty() ? "" : ": " + device->reason));
+  if (device->device == self_) return refusal("this is the device itself");
+  return isBlocked(device->device) ? Status(refusal(kBlocked)) : okStatus();
+}
+
+Result<const RosterDevice*> Admission::confirm(const PublicKey& key) const {
+  const RosterDevice* device = rosters_.current().byKey(key);
+  if (device == nullptr || !device->active()) return refusal("no member any more");
+  if (isBlocked(device->device)) return refusal(kBlocked);
+  return device;
+}
+
+Status Admission::mayLink(std::string_view device) const {
+  const RosterDevice* known = rosters_.current().find(device);
+  if (known == nullptr || !known->active()) return refusal("no member of the cluster");
+  return isBlocked(device) ? Status(refusal(kBlocked)) : okStatus();
+}
+
+bool Admission::mayDial(const RosterDevice& device) const {
+  return device.active() && device.device != self_ && !isBlocked(device.device);
+}
+
+}  // namespace witan::node

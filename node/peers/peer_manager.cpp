@@ -1,0 +1,488 @@
+#include "node/peers/peer_manager.h"
+
+#include "node/cluster/device_key.h"
+#include "replica/messages.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::int64_t kGraceMs = 1'000;  // for the next dial, or for the other end's, before a relay is asked
+constexpr std::string_view kReplaced = "another link took its place";
+
+net::PeerNetworkOptions networkOptions(const PeerManager::Options& wanted) {
+  net::PeerNetworkOptions options;
+  options.heartbeatMs = wanted.heartbeatMs;
+  options.deadAfterMs = wanted.deadAfterMs;
+  options.maxFrameBytes = kMaxAdjudicationFrame;
+  // A follower that catches up has so much under way: 32 batches of an owner, and a window of replication.
+  options.maxQueuedBytes = 96 * 1024 * 1024;
+  return options;
+}
+
+bool isClusterFrame(std::string_view frame) {
+  const auto type = static_cast<std::uint8_t>(frame[4]);
+  return type >= kFirstClusterFrame && type <= kLastClusterFrame;
+}
+
+}  // namespace
+
+PeerManager::PeerManager(net::Loop& loop, const net::TlsIdentity& identity, RosterStore& rosters,
+                         EnrolmentService& enrolment, Log& log, Options options, Events events)
+    : loop_(loop),
+      rosters_(rosters),
+      enrolment_(enrolment),
+      log_(log),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      admission_(rosters, options_.device),
+      probation_(options_.heartbeatMs),
+      gossip_(rosters),
+      network_(loop, identity, networkOptions(options_), networkEvents()),
+      relay_(loop, network_, rosters, log, {options_.device, options_.carry}, relayHooks()) {}
+
+PeerManager::~PeerManager() = default;
+
+net::PeerEvents PeerManager::networkEvents() {
+  net::PeerEvents events;
+  events.admit = [this](const net::LinkInfo& info) { return admit(info); };
+  events.up = [this](const net::LinkInfo& info) { onUp(info); };
+  events.frame = [this](net::LinkId id, std::string_view bytes) { onFrame(id, bytes); };
+  events.quiet = [this](net::LinkId id) {
+    if (PeerLink* link = links_.find(id)) link->quiet = true;
+  };
+  events.down = [this](net::LinkId id, std::string_view reason) { onDown(id, reason); };
+  events.room = [this](net::LinkId id) {
+    if (const PeerLink* link = links_.find(id); link != nullptr && !link->device.empty()) events_.room(link->device);
+  };
+  events.missed = [this](const std::string& dial) { seekRelay(Dialer::deviceOf(dial)); };
+  events.log = [this](std::string_view level, std::string_view what) {
+    level == "warning" ? log_.warn("net", what) : log_.debug("net", what);
+  };
+  return events;
+}
+
+RelayManager::Hooks PeerManager::relayHooks() {
+  RelayManager::Hooks hooks;
+  hooks.send = [this](const std::string& device, std::string frames) { send(device, std::move(frames), false); };
+  hooks.breakLink = [this](const std::string& device, std::string_view why) {
+    if (const PeerLink* link = links_.of(device)) end(link->info.id, why);
+  };
+  hooks.welcome = [this](const std::string& device) { return wantsRelayedLink(device); };
+  hooks.cutOff = [this](const std::string& device, const std::string& relay, std::string_view why) {
+    PeerLink* link = links_.of(device);
+    if (link != nullptr && link->info.via == relay) link->tunnelReason = "through " + relay + ": " + std::string(why);
+  };
+  return hooks;
+}
+
+Result<std::string> PeerManager::listen(const std::string& address) { return network_.listen(address); }
+
+void PeerManager::close() { network_.close(); }
+
+// --- links
+
+Status PeerManager::wantsRelayedLink(const std::string& device) const {
+  WITAN_DO(admission_.mayLink(device));
+  const PeerLink* link = links_.of(device);
+  if (link == nullptr || !link->direct()) return okStatus();
+  return Error{ErrorCode::unauthorised, "there is a direct link already", ""};
+}
+
+Status PeerManager::admit(const net::LinkInfo& info) {
+  Status admitted = admission_.admit(info);
+  if (admitted.ok()) return admitted;
+  ++refused_;
+  if (network_.mayLog())
+    log_.warn("net", "refused a link",
+              {{"from", info.address}, {"device", deviceIdOf(info.key)}, {"why", admitted.error().message}});
+  return admitted;
+}
+
+void PeerManager::onUp(const net::LinkInfo& info) {
+  if (info.purpose == net::kJoinPurpose) {
+    PeerLink link;
+    link.info = info;
+    link.sinceMs = events_.steadyMs();
+    links_.add(std::move(link));
+    return limitPending(info.id);
+  }
+  const auto device = admission_.confirm(info.key);
+  if (!device.ok()) return network_.close(info.id, device.error().message);
+  onMemberUp(info, (*device)->device);
+}
+
+void PeerManager::onMemberUp(const net::LinkInfo& info, const std::string& device) {
+  const bool direct = info.via.empty();
+  if (direct) endQuietProbation(device);
+  const PeerLink* old = links_.of(device);
+  if (const auto trial = probation_.linkOf(device); trial && direct) {
+    old = links_.find(*trial);
+    // Another address of the same device: two addresses in turns would end each other's probation for ever.
+    if (old->info.dialled == info.dialled) return network_.close(info.id, "another link is on trial");
+  }
+  if (old != nullptr && !replacesLink(old->info, info, options_.device < device))
+    return network_.close(info.id, "there is a link already");
+  network_.trust(info.id);
+  PeerLink link;
+  link.device = device;
+  link.info = info;
+  link.sinceMs = events_.steadyMs();
+  links_.add(std::move(link));
+  direct&& needsProbation(device) ? startProbation(info, device) : choose(info.id);
+}
+
+void PeerManager::choose(net::LinkId id) {
+  const net::LinkInfo info = links_.find(id)->info;
+  const std::string device = links_.find(id)->device;
+  const bool direct = info.via.empty();
+  if (direct) {
+    if (probation_.linkOf(device) == id) probation_.end(device);
+    endProbation(device, kReplaced);
+  }
+  if (const PeerLink* old = links_.of(device)) {
+    const auto trial = probation_.end(device);  // a link on probation must not replace the old one meanwhile
+    end(old->info.id, kReplaced);
+    if (trial) probation_.start(device, *trial);
+  }
+  links_.choose(id);
+  relay_.settled(device);
+  if (direct) {
+    apply(dialer_.linked(device, info.dialled ? info.name : ""));
+    relay_.linked(device);
+  }
+  log_.info("peers", "connected",
+            {{"device", rosters_.current().find(device)->name}, {"id", device}, {"address", info.address}});
+  sendRoster(id);
+  events_.connected(device);
+}
+
+void PeerManager::end(net::LinkId id, std::string_view reason) {
+  onDown(id, reason);
+  network_.close(id, reason);
+}
+
+void PeerManager::onDown(net::LinkId id, std::string_view reason) {
+  pending_.remove(id);
+  const auto removed = links_.remove(id);
+  if (!removed || removed->device.empty()) return;
+  const PeerLink& link = *removed;
+  if (link.direct()) recordDirectEnd(link);
+  if (probation_.linkOf(link.device) == id) {
+    probation_.end(link.device);
+    log_.debug("peers", "a link on trial has ended", {{"id", link.device}, {"why", std::string(reason)}});
+    if (const RosterDevice* device = rosters_.current().find(link.device)) dial(*device);
+    return;
+  }
+  const std::string why =
+      link.tunnelReason.empty() || !reason.starts_with("connection lost") ? std::string(reason) : link.tunnelReason;
+  const std::int64_t redialMs = history_.recordEnd(link.device, why, link.sinceMs, events_.steadyMs());
+  log_.info("peers", "disconnected", {{"id", link.device}, {"why", why}});
+  if (link.direct()) relay_.unlinked(link.device, why);
+  events_.disconnected(link.device);
+  if (redialMs == 0) return findOtherWay(link);
+  relay_.settled(link.device);
+  dialLater(link.device, redialMs);
+}
+
+void PeerManager::findOtherWay(const PeerLink& ended) {
+  // Through another relay, or around a direct path that carries nothing.
+  if ((!ended.direct() || ended.quiet) && wantsRelayedLink(ended.device).ok())
+    relay_.missing(ended.device, 0, ended.info.via);
+  if (const auto trial = probation_.linkOf(ended.device)) {
+    probation_.lostOther(ended.device, events_.steadyMs());
+    if (!probation_.suspects(ended.device)) choose(*trial);  // else it stays on probation: a relay is preferred
+    return;
+  }
+  if (const RosterDevice* device = rosters_.current().find(ended.device)) dial(*device);
+}
+
+// --- probation
+
+bool PeerManager::needsProbation(const std::string& device) const {
+  if (const PeerLink* link = links_.of(device)) return !link->direct();
+  return probation_.suspects(device) && links_.mayBeRelayed(device);
+}
+
+void PeerManager::startProbation(const net::LinkInfo& info, const std::string& device) {
+  endProbation(device, kReplaced);
+  probation_.start(device, {info.id, events_.steadyMs()});
+  if (!info.dialled) apply(dialer_.stop(device));  // until it ends
+  log_.debug("peers", "a direct link is on trial", {{"id", device}, {"address", info.address}});
+  network_.probe(info.id);
+  checkProbationLater(device, info.id);
+}
+
+void PeerManager::checkProbationLater(const std::string& device, net::LinkId id) {
+  loop_.after(probation_.checkEveryMs(), [this, device, id, alive = std::weak_ptr<int>(alive_)] {
+    if (!alive.expired()) checkProbation(device, id);
+  });
+}
+
+void PeerManager::checkProbation(const std::string& device, net::LinkId id) {
+  const auto stats = network_.stats(id);
+  if (probation_.linkOf(device) != id || !stats) return;  // its end is under way
+  const bool passes = probation_.passes(device, links_.of(device) != nullptr, stats->pongs, links_.find(id)->sinceMs,
+                                        events_.steadyMs());
+  passes ? choose(id) : checkProbationLater(device, id);
+}
+
+void PeerManager::endProbation(const std::string& device, std::string_view why) {
+  const auto trial = probation_.end(device);
+  if (!trial) return;
+  links_.remove(trial->link);
+  network_.close(trial->link, why);
+}
+
+// Its other end may have lost power and be back before this end notices: a quiet trial must not delay the new link.
+void PeerManager::endQuietProbation(const std::string& device) {
+  const auto trial = probation_.linkOf(device);
+  if (!trial || !network_.quiet(*trial)) return;
+  PeerLink& link = *links_.find(*trial);
+  link.quiet = true;
+  recordDirectEnd(link);
+  endProbation(device, "it went quiet, and there is another link");
+}
+
+void PeerManager::recordDirectEnd(const PeerLink& link) {
+  probation_.recordEnd(link.device, link.quiet, events_.steadyMs() - link.sinceMs);
+}
+
+// --- dialling
+
+void PeerManager::dialAll() {
+  for (const RosterDevice& device : rosters_.current().devices) {
+    gossip_.apply(device);
+    dial(device);
+  }
+  for (const std::string& address : options_.dial) apply({{Dialer::configured(address)}, {}});
+}
+
+void PeerManager::dial(const RosterDevice& device) {
+  const PeerLink* link = links_.of(device.device);
+  const bool linked = (link != nullptr && link->direct()) || probation_.linkOf(device.device);
+  if (linked || !admission_.mayDial(device) || dialer_.isPaused(device.device)) return;
+  apply(dialer_.start(device));
+  seekRelay(device.device);
+}
+
+void PeerManager::dialLater(const std::string& device, std::int64_t ms) {
+  apply(dialer_.pause(device));
+  loop_.after(ms, [this, device, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired() || !dialer_.resume(device)) return;
+    if (const RosterDevice* known = rosters_.current().find(device)) dial(*known);
+  });
+}
+
+void PeerManager::apply(const DialChanges& changes) {
+  for (const std::string& name : changes.stop) network_.undial(name);
+  for (const DialStart& dial : changes.start)
+    network_.dial(dial.name, dial.address, dial.key, std::string(net::kMemberPurpose));
+}
+
+// If all dials of a device fail, or it has none, another device may have a link with it. The dials go on.
+void PeerManager::seekRelay(const std::string& device) {
+  if (connected(device) || dialer_.isPaused(device) || !wantsRelayedLink(device).ok()) return;
+  if (dialer_.allFailed(device, network_.dials())) relay_.missing(device, kGraceMs);
+}
+
+void PeerManager::cut(const std::string& device) {
+  constexpr std::string_view why = "an operator has cut it";
+  admission_.block(device);
+  apply(dialer_.stop(device));
+  relay_.settled(device);
+  endProbation(device, why);
+  if (const PeerLink* link = links_.of(device)) {
+    const net::LinkId id = link->info.id;
+    onDown(id, why);
+    network_.drop(id);
+  }
+}
+
+void PeerManager::heal(const std::string& device) {
+  if (!admission_.unblock(device)) return;
+  if (const RosterDevice* known = rosters_.current().find(device)) dial(*known);
+}
+
+// --- frames
+
+void PeerManager::send(const std::string& device, std::string frames, bool close) {
+  PeerLink* link = links_.of(device);
+  if (link == nullptr) return;
+  const net::LinkId id = link->info.id;
+  if (!frames.empty()) {
+    link->bytesOut += frames.size();
+    if (!network_.send(id, std::move(frames))) return;
+  }
+  if (close) network_.close(id, "the conversation has ended");
+}
+
+void PeerManager::onFrame(net::LinkId id, std::string_view bytes) {
+  if (probation_.contains(id)) choose(id);  // the other end has chosen it
+  PeerLink* link = links_.find(id);
+  if (link == nullptr) return;
+  ++link->framesIn;
+  link->bytesIn += bytes.size();
+  if (isClusterFrame(bytes)) return onClusterFrame(*link, bytes);
+  if (link->device.empty()) return network_.close(id, "only enrolment is spoken here");
+  events_.received(link->device, bytes);
+}
+
+void PeerManager::onClusterFrame(PeerLink& link, std::string_view bytes) {
+  const auto type = static_cast<ClusterFrame>(bytes[4]);
+  const bool member = !link.device.empty();
+  if (!member && type == ClusterFrame::joinRequest) return onJoin(link, bytes);
+  if (member && type == ClusterFrame::roster) return onRoster(link, bytes);
+  if (member && type == ClusterFrame::rotateKey) return onRotate(link, bytes);
+  if (isTunnelFrame(static_cast<std::uint8_t>(bytes[4]))) {
+    if (member && link.direct()) return relay_.frame(link.device, bytes);
+    return network_.close(link.info.id, "tunnels are for direct links between members");
+  }
+  if (member && type != ClusterFrame::joinRequest && type != ClusterFrame::joinAnswer)
+    return events_.received(link.device, bytes);
+  network_.close(link.info.id, "a frame that does not belong here");
+}
+
+// --- the roster
+
+void PeerManager::sendRoster(net::LinkId id) { (void)network_.send(id, gossip_.frame()); }
+
+void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
+  const Result<bool> changed = gossip_.receive(bytes);
+  if (!changed.ok()) {
+    log_.warn("roster", changed.error().message, {{"from", link.device}});
+    return network_.close(link.info.id, "a roster that does not count: " + changed.error().message);
+  }
+  if (!*changed) return;
+  applyRoster(std::string(link.device));
+  if (!gossip_.startSaving()) return;
+  log_.error("roster", "applied, but could not be written; retrying", {{"why", rosters_.kept().error().message}});
+  saveRosterLater();
+}
+
+void PeerManager::saveRosterLater() {
+  loop_.after(options_.heartbeatMs, [this, alive = std::weak_ptr<int>(alive_)] {
+    if (alive.expired()) return;
+    if (!gossip_.retrySaving()) return saveRosterLater();
+    log_.info("roster", "is written now");
+    events_.rosterChanged();  // some of its consequences wait until the roster is on disk
+  });
+}
+
+void PeerManager::rosterPublished() { applyRoster(""); }
+
+void PeerManager::applyRoster(std::string_view from) {
+  const Roster& roster = rosters_.current();
+  log_.info("roster", "version " + std::to_string(roster.version),
+            {{"devices", std::to_string(roster.activeCount())}, {"from", std::string(from.empty() ? "here" : from)}});
+  // Devices that were revoked lose their links before anything else happens; those with other rights begin again.
+  std::vector<std::pair<net::LinkId, std::string>> ending;
+  for (const auto& [device, id] : links_.chosen())
+    if (std::string why = gossip_.whyLinksEnd(device); !why.empty()) ending.emplace_back(id, std::move(why));
+  for (const auto& [device, trial] : std::map(probation_.all()))
+    if (const std::string why = gossip_.whyLinksEnd(device); !why.empty()) endProbation(device, why);
+  for (const auto& [device, id] : links_.chosen())
+    if (device != from) sendRoster(id);  // a revoked device gets it too, as the last frame
+  for (const auto& [id, why] : ending) end(id, why);
+  for (const RosterDevice& device : roster.devices) {
+    if (!device.active()) relay_.settled(device.device);
+    if (gossip_.dialsEnd(device)) apply(dialer_.stop(device.device));
+    gossip_.apply(device);
+    dial(device);
+    if (!device.active()) apply(dialer_.forget(device.device));
+  }
+  events_.rosterChanged();
+}
+
+// --- enrolment
+
+void PeerManager::limitPending(net::LinkId pending) {
+  if (const auto oldest = pending_.add(pending, events_.steadyMs()))
+    reject(*oldest, "too many devices would like to join");
+  loop_.after(options_.joinMs, [this, pending, alive = std::weak_ptr<int>(alive_)] {
+    if (!alive.expired()) reject(pending, "the time for joining is over: ask again");
+  });
+}
+
+void PeerManager::reject(net::LinkId pending, std::string_view why) {
+  if (!pending_.remove(pending)) return;
+  links_.remove(pending);
+  network_.close(pending, why);
+}
+
+void PeerManager::onJoin(PeerLink& link, std::string_view bytes) {
+  const net::LinkInfo& info = link.info;
+  JoinRequest request;
+  if (!pending_.countRequest(info.id)) return reject(info.id, "too many requests to join");
+  if (Status read = readClusterFrame(bytes, request); !read.ok()) return network_.close(info.id, read.error().message);
+  const std::uint64_t before = rosters_.current().version;
+  const JoinAnswer answer = enrolment_.onJoin(request, info.key, info.address, events_.wall());
+  const bool changed = rosters_.current().version != before;
+  const std::string device = deviceIdOf(info.key);
+  // Each change is logged. Unenrolled devices can cause the other lines as often as they like, so those are limited.
+  const bool logged = changed || network_.mayLog();
+  if (logged && answer.verdict == JoinVerdict::refused)
+    log_.warn("enrolment", "refused", {{"device", device}, {"from", info.address}, {"why", answer.reason}});
+  else if (logged)
+    log_.info("enrolment", std::string(enumName(answer.verdict)),
+              {{"device", device}, {"name", request.name}, {"from", info.address}});
+  (void)network_.send(info.id, clusterFrame(answer));
+  if (changed) applyRoster("");
+}
+
+Status PeerManager::rotate(const std::string& device, const RotateKey& request) {
+  WITAN_TRY(changed, enrolment_.onRotate(device, request));
+  if (!changed) return okStatus();
+  log_.warn("enrolment", "a member has another key",
+            {{"id", device}, {"fingerprint", fingerprintOf(*publicKeyFromBytes(request.key, "key"))}});
+  applyRoster("");
+  return okStatus();
+}
+
+void PeerManager::onRotate(PeerLink& link, std::string_view bytes) {
+  RotateKey request;
+  const std::string device = link.device;
+  const net::LinkId id = link.info.id;
+  Status done = readClusterFrame(bytes, request);
+  if (done.ok() && !enrolment_.isAdmin()) return;  // the device with the admin's key gets the request too
+  if (done.ok()) done = rotate(device, request);
+  if (!done.ok()) network_.close(id, "the key was not taken: " + done.error().message);
+}
+
+// --- reading
+
+std::size_t PeerManager::queuedBytes(std::string_view device) const {
+  const PeerLink* link = links_.of(device);
+  return link == nullptr ? 0 : network_.queuedBytes(link->info.id);
+}
+
+std::vector<PeerStatus> PeerManager::status() const {
+  std::vector<PeerStatus> all;
+  for (const RosterDevice& device : rosters_.current().devices) {
+    if (device.device == options_.device || !device.active()) continue;
+    PeerStatus status;
+    status.device = device.device;
+    status.name = device.name;
+    status.blocked = isCut(device.device);
+    if (!device.addresses.empty()) status.address = device.addresses.front();
+    if (const LinkHistory::Past* past = history_.of(device.device))
+      status.lastEnd = past->reason, status.sinceMs = past->endedMs;
+    if (const std::string why = relay_.noWay(device.device); !why.empty())
+      status.lastEnd += (status.lastEnd.empty() ? "" : "; ") + why;
+    if (const PeerLink* link = links_.of(device.device)) {
+      status.connected = true;
+      status.dialled = link->info.dialled;
+      status.address = link->info.address;
+      status.via = link->info.via;
+      status.framesIn = link->framesIn;
+      status.bytesIn = link->bytesIn;
+      status.bytesOut = link->bytesOut;
+      status.queuedBytes = network_.queuedBytes(link->info.id);
+      status.sinceMs = link->sinceMs;
+    }
+    all.push_back(std::move(status));
+  }
+  return all;
+}
+
+}  // namespace witan::node

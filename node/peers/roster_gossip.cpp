@@ -1,0 +1,49 @@
+#include "node/peers/roster_gossip.h"
+
+#include "base/bytes.h"
+#include "node/cluster/messages.h"
+
+namespace witan::node {
+
+std::string RosterGossip::frame() const {
+  RosterMessage message;
+  message.document.assign(rosters_.document().begin(), rosters_.document().end());
+  return clusterFrame(message);
+}
+
+Result<bool> RosterGossip::receive(std::string_view frame) {
+  RosterMessage message;
+  WITAN_DO(readClusterFrame(frame, message));
+  return rosters_.adopt(asView(message.document));
+}
+
+std::string RosterGossip::whyLinksEnd(std::string_view device) const {
+  const RosterDevice* now = rosters_.current().find(device);
+  if (now == nullptr || !now->active()) return "this device was revoked";
+  const RosterDevice& old = before(device);
+  return now->keys != old.keys || now->roles != old.roles || now->scopes != old.scopes ? "its rights have changed" : "";
+}
+
+bool RosterGossip::dialsEnd(const RosterDevice& device) const {
+  const RosterDevice& old = before(device.device);
+  return !device.active() || device.addresses != old.addresses || device.keys != old.keys;
+}
+
+bool RosterGossip::startSaving() {
+  if (rosters_.kept().ok() || saving_) return false;
+  return saving_ = true;
+}
+
+bool RosterGossip::retrySaving() {
+  if (!rosters_.kept().ok() && !rosters_.keep().ok()) return false;
+  saving_ = false;
+  return true;
+}
+
+const RosterDevice& RosterGossip::before(std::string_view device) const {
+  static const RosterDevice none;
+  const auto at = applied_.find(device);
+  return at == applied_.end() ? none : at->second;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,43 @@
+// RosterGossip: receives the signed roster from peers, and compares it with the version that the links were judged by.
+//
+// No network: PeerManager sends frame() and carries out what the comparison says. The roster store outlives it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "node/cluster/roster_store.h"
+
+namespace witan::node {
+
+class RosterGossip {
+ public:
+  explicit RosterGossip(RosterStore& rosters) : rosters_(rosters) {}
+
+  // The present roster, for a peer.
+  std::string frame() const;
+  // Returns whether the roster changed. Errors: not a roster of this cluster's admin.
+  Result<bool> receive(std::string_view frame);
+
+  // Why the links with this device must end; empty: they stay.
+  std::string whyLinksEnd(std::string_view device) const;
+  // Whether the present dials of this device must stop.
+  bool dialsEnd(const RosterDevice& device) const;
+  // Links and dials follow this version of the device from now on.
+  void apply(const RosterDevice& device) { applied_[device.device] = device; }
+
+  // The roster counts, but is not on disk, and no retry is under way: one begins.
+  bool startSaving();
+  // Returns whether the roster is on disk now.
+  bool retrySaving();
+
+ private:
+  const RosterDevice& before(std::string_view device) const;
+
+  RosterStore& rosters_;
+  std::map<std::string, RosterDevice, std::less<>> applied_;
+  bool saving_ = false;
+};
+
+}  // namespace witan::node
