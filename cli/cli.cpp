@@ -6,6 +6,7 @@
 
 #include "cli/commands/commands.h"
 #include "program/sibling.h"
+#include "program/standard_commands.h"
 
 namespace witan::node {
 
@@ -69,6 +70,7 @@ int runCommandLine(int argc, char** argv) {
   addSecretCommand(app, exitCode);
   addCoordinateCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
+  addStandardCommands(app, exitCode);
   for (const Sibling& sibling : kSiblings) app.command(std::string(sibling.noun), sibling.about);
   return parseAndReport(app, argc, argv, exitCode);
 }

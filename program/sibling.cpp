@@ -23,7 +23,7 @@ int runSibling(const std::string& program, const std::vector<std::string>& argum
     return reportError(ioFailed("cannot start " + program + " (" + std::strerror(errno) + ")"), false);
   return reportError(
       {ErrorCode::notFound, program + ", which carries this command out, is neither beside witan nor on PATH",
-       "build it: cmake --build build --target " + program + "; or install the package " + program},
+       "build it: cmake --build build --target " + program + "; or install the package witan-sim"},
       false);
 }
 

@@ -1,6 +1,7 @@
 // Shell completions, made from the command line's own declaration, so that they can't lag behind it.
 //
-// Pure functions; the app is only read. The scripts complete commands, options, domain names and files.
+// Pure functions; the command is only read. The scripts complete commands, options and files, and ask the program for
+// domains, devices and entities while a line is typed: `witan completion values KIND`.
 #pragma once
 
 #include <string>
@@ -21,14 +22,14 @@ struct CompletionPlace {
   };
   std::string path;         // "" at the top, else " noun verb"
   std::vector<Word> words;  // subcommands, then options, as declared
+  std::string values;       // the kind of the first positional: "domains", "devices", "entities", or "" for others
 };
 
-// Every place of the app, parents before children.
+// Every place of the command, parents before children.
 std::vector<CompletionPlace> completionPlaces(const Command& app);
 
-// `domains` is what --domain and the domain commands take.
-std::string bashCompletion(const std::vector<CompletionPlace>& places, const std::vector<std::string_view>& domains);
-std::string zshCompletion(const std::vector<CompletionPlace>& places, const std::vector<std::string_view>& domains);
-std::string fishCompletion(const std::vector<CompletionPlace>& places, const std::vector<std::string_view>& domains);
+std::string bashCompletion(const std::vector<CompletionPlace>& places);
+std::string zshCompletion(const std::vector<CompletionPlace>& places);
+std::string fishCompletion(const std::vector<CompletionPlace>& places);
 
 }  // namespace witan::node

@@ -1,6 +1,5 @@
 // `witan ledger tail|show|verify|export|checkpoint|proof` on a store directory.
 #include <cstdio>
-#include <deque>
 #include "program/command_line.h"
 
 #include "base/bytes.h"
@@ -52,38 +51,31 @@ std::string shown(const StoredEntry& e, const LedgerFormat& format, bool json) {
 Status tail(const LedgerArguments& a) {
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, formatOf(*store));
-  std::deque<std::string> last;
-  WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
-    if (!a.entity.empty() && e.entry.entity != a.entity) return true;
-    if (a.count > 0 && last.size() == a.count) last.pop_front();
-    last.push_back(shown(e, format, a.json));
+  const auto takes = [&](const StoredEntry& e) { return a.entity.empty() || e.entry.entity == a.entity; };
+  const auto put = [&](const StoredEntry& e) { a.json ? print(shown(e, format, true)) : say(shown(e, format, false)); };
+  if (a.count > 0) return visitNewest(*store, a.count, takes, put);
+  return forEachEntry(*store, [&](const StoredEntry& e) {
+    if (takes(e)) put(e);
     return true;
-  }));
-  for (const std::string& line : last) a.json ? print(line) : say(line);
-  return okStatus();
+  });
+}
+
+void printEntry(const StoredEntry& e, const LedgerFormat& format, bool json) {
+  if (json) return print(entryJson(e.entry, format.invariants));
+  say(entryStory(e.entry));
+  print("         leaf hash " + toHex(e.leaf));
+  if (!e.entry.writes.empty()) say("         writes " + std::string(e.entry.writes));
+  for (const auto& f : e.entry.findings)
+    say("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
+  say("         operation id " + std::string(e.entry.operationId));
+  if (!e.entry.runKey.empty())
+    print("         run " + toHex(e.entry.runKey) + "\n         plan " + toHex(e.entry.planDigest));
 }
 
 Status show(const LedgerArguments& a) {
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, formatOf(*store));
-  bool found = false;
-  WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
-    if (e.seq != a.seq) return true;
-    found = true;
-    if (a.json) {
-      print(entryJson(e.entry, format.invariants));
-    } else {
-      say(entryStory(e.entry));
-      print("         leaf hash " + toHex(e.leaf));
-      if (!e.entry.writes.empty()) say("         writes " + std::string(e.entry.writes));
-      for (const auto& f : e.entry.findings)
-        say("         finds " + std::string(f.invariant) + ": " + std::string(f.message));
-      say("         operation id " + std::string(e.entry.operationId));
-      if (!e.entry.runKey.empty())
-        print("         run " + toHex(e.entry.runKey) + "\n         plan " + toHex(e.entry.planDigest));
-    }
-    return false;
-  }));
+  WITAN_TRY(found, visitEntry(*store, a.seq, [&](const StoredEntry& e) { printEntry(e, format, a.json); }));
   if (!found)
     return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger", "see: witan ledger tail"};
   return okStatus();

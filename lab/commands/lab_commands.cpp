@@ -1,5 +1,7 @@
 #include "lab/commands/lab_commands.h"
 
+#include "program/standard_commands.h"
+
 namespace witan::node {
 
 int runLaboratory(int argc, char** argv) {
@@ -10,6 +12,7 @@ int runLaboratory(int argc, char** argv) {
   int exitCode = kExitOk;
   addConformanceCommand(app, exitCode);
   addOntologyCommand(app, exitCode);
+  addStandardCommands(app, exitCode);
   return parseAndReport(app, argc, argv, exitCode);
 }
 

@@ -1,5 +1,7 @@
 #include "node/ledgers/ledger_reader.h"
 
+#include <list>
+
 #include "base/json.h"
 #include "kernel/record/log_batch.h"
 
@@ -27,6 +29,93 @@ Status forEachEntry(const store::Reader& store, const std::function<bool(const S
     return status.ok() && more;
   }));
   return status;
+}
+
+namespace {
+
+// How many batches a stored log has.
+Result<std::uint64_t> batchesOf(const store::Reader& store) {
+  WITAN_TRY(newest, store.last("l"));
+  if (!newest) return std::uint64_t{0};
+  if (newest->first.size() != 9)
+    return corrupt("a batch has a key of " + std::to_string(newest->first.size()) + " bytes");
+  std::uint64_t number = 0;
+  for (const char c : newest->first.substr(1)) number = number << 8 | static_cast<unsigned char>(c);
+  return number + 1;
+}
+
+// The bytes of a batch; a string's heap bytes are aligned.
+Result<std::string> batchAt(const store::Reader& store, std::uint64_t number) {
+  WITAN_TRY(value, store.get(batchKey(number)));
+  if (!value) return corrupt("batch " + std::to_string(number) + " is missing");
+  return *std::move(value);
+}
+
+Result<std::vector<StoredEntry>> entriesOf(const std::string& batch) {
+  std::vector<StoredEntry> entries;
+  WITAN_TRY(info, readLogBatch(batch, [&](const LogRecord& record) -> Status {
+              if (record.kind != RecordKind::entry) return okStatus();
+              WITAN_TRY(entry, readEntryView(record.payload));
+              entries.push_back({entry.seq, record.payload, record.leaf, entry});
+              return okStatus();
+            }));
+  (void)info;
+  return entries;
+}
+
+}  // namespace
+
+Status visitNewest(const store::Reader& store, std::size_t count, const std::function<bool(const StoredEntry&)>& takes,
+                   const std::function<void(const StoredEntry&)>& visit) {
+  struct Batch {
+    std::string bytes;
+    std::vector<StoredEntry> entries;  // borrow the bytes
+  };
+  std::list<Batch> newest;  // oldest first
+  std::size_t found = 0;
+  WITAN_TRY(n, batchesOf(store));
+  while (n > 0 && found < count) {
+    WITAN_TRY(bytes, batchAt(store, --n));
+    Batch& batch = newest.emplace_front(Batch{std::move(bytes), {}});
+    WITAN_TRY(entries, entriesOf(batch.bytes));
+    std::erase_if(entries, [&](const StoredEntry& entry) { return !takes(entry); });
+    found += entries.size();
+    if (entries.empty())
+      newest.pop_front();
+    else
+      batch.entries = std::move(entries);
+  }
+  std::size_t surplus = found > count ? found - count : 0;
+  for (const Batch& batch : newest)
+    for (const StoredEntry& entry : batch.entries) surplus > 0 ? void(--surplus) : visit(entry);
+  return okStatus();
+}
+
+Result<std::uint64_t> batchWith(std::uint64_t batches, std::uint64_t seq,
+                                const std::function<Result<std::uint64_t>(std::uint64_t)>& firstSeqOf) {
+  std::uint64_t first = 0, end = batches;
+  while (end - first > 1) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    WITAN_TRY(firstSeq, firstSeqOf(middle));
+    (firstSeq <= seq ? first : end) = middle;
+  }
+  return first;
+}
+
+Result<bool> visitEntry(const store::Reader& store, std::uint64_t seq,
+                        const std::function<void(const StoredEntry&)>& visit) {
+  WITAN_TRY(batches, batchesOf(store));
+  if (batches == 0 || seq == 0) return false;
+  WITAN_TRY(n, batchWith(batches, seq, [&](std::uint64_t number) -> Result<std::uint64_t> {
+              WITAN_TRY(bytes, batchAt(store, number));
+              WITAN_TRY(info, readLogBatch(bytes, [](const LogRecord&) { return okStatus(); }));
+              return info.firstSeq;
+            }));
+  WITAN_TRY(bytes, batchAt(store, n));
+  WITAN_TRY(entries, entriesOf(bytes));
+  for (const StoredEntry& entry : entries)
+    if (entry.seq == seq) return visit(entry), true;
+  return false;
 }
 
 Result<MemoryTree> readTree(const store::Reader& store) {

@@ -32,18 +32,6 @@ Status collect(PartitionHost& host, const RowFilter& filter, std::size_t most, s
   return okStatus();
 }
 
-// The last batch that begins at or before the entry; batches without entries begin where the next one does.
-Result<std::uint64_t> batchWith(PartitionHost& host, std::uint64_t seq) {
-  std::uint64_t first = 0, end = host.durableBatches();
-  while (end - first > 1) {
-    const std::uint64_t middle = first + (end - first) / 2;
-    WITAN_TRY(value, host.ledger().batch(middle));
-    WITAN_TRY(info, kernel::readLogBatch(value, [](const kernel::LogRecord&) { return okStatus(); }));
-    (info.firstSeq <= seq ? first : end) = middle;
-  }
-  return first;
-}
-
 }  // namespace
 
 bool RowFilter::takes(const PartitionHost& host) const {
@@ -81,7 +69,11 @@ Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::ui
     return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(filter.partition),
                  "see: witan partition list"};
   json::array list;
-  WITAN_TRY(n, batchWith(*host, after + 1));
+  WITAN_TRY(n, batchWith(host->durableBatches(), after + 1, [&](std::uint64_t number) -> Result<std::uint64_t> {
+              WITAN_TRY(value, host->ledger().batch(number));
+              WITAN_TRY(info, kernel::readLogBatch(value, [](const kernel::LogRecord&) { return okStatus(); }));
+              return info.firstSeq;
+            }));
   for (; n < host->durableBatches() && list.size() < most; ++n)
     WITAN_DO(visitBatch(*host, n, [&](const StoredEntry& entry) {
       if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry));

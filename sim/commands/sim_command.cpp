@@ -1,6 +1,8 @@
 // `witan sim`: a whole cluster under virtual time, from a seed. docs/SIMULATION.md.
 #include "sim/commands/sim_command.h"
 
+#include "program/standard_commands.h"
+
 namespace witan::node {
 
 int runSimulator(int argc, char** argv) {
@@ -16,6 +18,7 @@ int runSimulator(int argc, char** argv) {
   addSimShrink(app, exitCode);
   addSimMutants(app, exitCode);
   addSimExplore(app, exitCode);
+  addStandardCommands(app, exitCode);
   return parseAndReport(app, argc, argv, exitCode);
 }
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -27,7 +26,7 @@ std::string outputOf(const std::string& command) {
 // What bash offers after these words, one a line; the last word is the one being typed.
 std::string bashOffers(const std::string& words) {
   const std::string script =
-      "source <(\"$0\" completion bash) && COMP_WORDS=(witan " + words +
+      "source <(\"$0\" completion bash) && COMP_WORDS=(\"$0\" " + words +
       ") && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && _witan && printf \"%s\\n\" \"${COMPREPLY[@]}\"";
   return outputOf(std::string("bash -c '") + script + "' " + std::string(witan::tests::kProgram));
 }
@@ -37,13 +36,13 @@ bool offers(const std::string& offered, const std::string& word) {
 }
 
 TEST(Completion, PlacesFollowTheDeclaration) {
-  CLI::App app("top", "witan");
-  CLI::App* noun = app.add_subcommand("noun", "A noun");
+  Command app("witan", "top");
+  Command* noun = app.command("noun", "A noun");
   std::string file;
   bool flag = false;
-  CLI::App* verb = noun->add_subcommand("verb", "It's a verb\nwith a second line");
-  verb->add_option("--file", file, "A file");
-  verb->add_flag("--json", flag, "JSON");
+  Command* verb = noun->command("verb", "It's a verb\nwith a second line");
+  verb->option("--file", file, "A file");
+  verb->flag("--json", flag, "JSON");
   const auto places = completionPlaces(app);
   ASSERT_EQ(places.size(), 3u);
   EXPECT_EQ(places[1].path, " noun");
@@ -60,8 +59,8 @@ TEST(Completion, PlacesFollowTheDeclaration) {
   EXPECT_TRUE(find("--json").isOption);
   EXPECT_FALSE(find("--json").takesValue);
   // A quote in a help text must not end the shell's string.
-  EXPECT_NE(zshCompletion(places, {"udt"}).find("It'\\''s a verb"), std::string::npos);
-  EXPECT_NE(fishCompletion(places, {"udt"}).find("It\\'s a verb"), std::string::npos);
+  EXPECT_NE(zshCompletion(places).find("It'\\''s a verb"), std::string::npos);
+  EXPECT_NE(fishCompletion(places).find("It\\'s a verb"), std::string::npos);
 }
 
 TEST(Completion, BashCompletesNounsVerbsAndOptions) {
@@ -76,6 +75,14 @@ TEST(Completion, BashCompletesNounsVerbsAndOptions) {
   EXPECT_EQ(bashOffers("ledger verify --re"), "--replay\n");
 }
 
-TEST(Completion, BashCompletesDomainNames) { EXPECT_EQ(bashOffers("run --domain b"), "budget\n"); }
+TEST(Completion, BashAsksTheProgramForDomainNames) {
+  EXPECT_EQ(bashOffers("run --domain b"), "budget\n");
+  EXPECT_EQ(bashOffers("domain show b"), "budget\n");
+}
+
+TEST(Completion, ValuesOfANodeThatDoesNotRunAreNone) {
+  EXPECT_EQ(outputOf("\"" + std::string(witan::tests::kProgram) + "\" completion values devices --dir /nonexistent"),
+            "");
+}
 
 }  // namespace

@@ -2,7 +2,7 @@
 # built with. Each run makes part of its seeds twice and compares. About half a minute on two cores.
 function(witan_seeds scenario seeds)
   add_test(NAME seeds.${scenario} COMMAND witan-sim run ${scenario} --seeds 1..${seeds} --jobs 2)
-  set_tests_properties(seeds.${scenario} PROPERTIES TIMEOUT 900 PROCESSORS 2)
+  set_tests_properties(seeds.${scenario} PROPERTIES TIMEOUT 900 PROCESSORS 2 LABELS process)
 endfunction()
 
 witan_seeds(everything 200)

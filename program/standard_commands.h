@@ -1,0 +1,10 @@
+// The commands that every program has: version, help and manual. `app` and `exitCode` must outlive the parse.
+#pragma once
+
+#include "program/command_line.h"
+
+namespace witan::node {
+
+void addStandardCommands(Command& app, int& exitCode);
+
+}  // namespace witan::node
