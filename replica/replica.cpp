@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes.h"
+#include "base/check.h"
 #include "base/mutant.h"
 #include "replica/membership_duties.h"
 #include "replica/owner_name.h"
@@ -111,8 +111,8 @@ Status Replica::reopenHosts() {
     WITAN_DO(openHost(module, id));
     // What was said of the old log holds no more; who follows whom does.
     for (auto& [name, peer] : peers_)
-      if (const auto at = peer.following.find(id); at != peer.following.end()) {
-        at->second.subscribed = false;
+      if (const auto at = peer.links.find(id); at != peer.links.end()) {
+        at->second.follower.pause();
         std::erase_if(peer.news.positions,
                       [&anew = id](const Position& position) { return position.partition == anew; });
       }
@@ -322,22 +322,59 @@ void Replica::sayNews(Now now) {
   }
 }
 
+// One round. Each step states what it requires of the steps before it; the order is what makes it correct: nothing
+// leaves this device before what it rests on is durable.
 Status Replica::drain(Now now, Effects& out) {
   if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flush(now));
-  for (auto& [name, peer] : peers_)
-    if (!peer.greeted && mayTalk(peer)) greet(peer);
+  greetPeers();
   drained_ = now;
   if (desk_) WITAN_DO(desk_->round(now, out));
+  routeRequests(now);
+  stageDecisions();
+  WITAN_TRY(durable, flushDecisions(now));
+  WITAN_TRY(releases, takeReleases(durable, now));
+  WITAN_DO(reopenHosts());
+  if (desk_) WITAN_DO(desk_->look(now));
+  giveReleases(std::move(releases), now, out);
+  if (etcd_) driveEtcd(now, out);
+  replicateLogs(now);
+  sendFrames(now, out);
+  if (!mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
+  WITAN_DO(writeLeftovers());
+  handOver(now, out);
+  return okStatus();
+}
+
+// New members get everything that this device knows of owners and logs.
+void Replica::greetPeers() {
+  for (auto& [name, peer] : peers_)
+    if (!peer.greeted && mayTalk(peer)) greet(peer);
+}
+
+// Requires: this round's requests of agents are in the outbox. Rows of requests and decisions wait in pending_ and in
+// open batches afterwards.
+void Replica::routeRequests(Now now) {
   if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
   outbox_.saveLate(now.ms, pending_);
   routeDue(now);
+}
+
+// Moves open batches into pending_. With etcd they go there first. Requires: every decision of this round is made.
+void Replica::stageDecisions() {
   for (auto& [id, host] : hosts_)
     if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
-  bool durable = true;
-  if (etcd_ || !mutated(Mutant::answerBeforeFlush)) {
-    WITAN_TRY(synced, flush(now));
-    durable = synced;
-  }
+}
+
+// Whether everything written is durable; what is left are copies of what is durable elsewhere.
+Result<bool> Replica::flushDecisions(Now now) {
+  if (!etcd_ && mutated(Mutant::answerBeforeFlush)) return true;
+  return flush(now);
+}
+
+// The answers that may be given now. Requires: every staged decision is written; with `durable`, also synced.
+Result<std::vector<PartitionHost::Release>> Replica::takeReleases(bool durable, Now now) {
+  WITAN_CHECK(pending_.empty() || mutated(Mutant::answerBeforeFlush), "answers rest on decisions that are written");
+  WITAN_CHECK(!durable || !unsynced_ || mutated(Mutant::answerBeforeFlush), "what counts as durable is synced");
   std::vector<PartitionHost::Release> releases;
   const bool early = etcd_ && mutated(Mutant::answerBeforeTxn);
   if (early) etcd_->decide(now);
@@ -347,13 +384,24 @@ Status Replica::drain(Now now, Effects& out) {
     if (early) host->answered(releases, true);
     WITAN_DO(host->snapshotIfDue(config_.snapshotEvery));
   }
-  WITAN_DO(reopenHosts());
-  if (desk_) WITAN_DO(desk_->look(now));
+  return releases;
+}
+
+// Requires: every copy is usable, so that a request that is not answered finds its partition.
+void Replica::giveReleases(std::vector<PartitionHost::Release> releases, Now now, Effects& out) {
+  WITAN_CHECK(reopen_.empty(), "copies are opened again before answers are given");
   for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
-  if (etcd_) driveEtcd(now, out);
+}
+
+// Requires: durableBatches() of each copy is of this round, since entries and acknowledgements name it.
+void Replica::replicateLogs(Now now) {
   if (followDirty_) refreshFollowing();
   pushEntries(now);
   sayNews(now);
+}
+
+// Hands out what peers wait for. Requires: the last step that writes to a peer is over.
+void Replica::sendFrames(Now now, Effects& out) {
   for (auto& [name, peer] : peers_) {
     std::string frames;
     peer.session->produce(frames, kProduceBudget, now.ms);
@@ -370,17 +418,24 @@ Status Replica::drain(Now now, Effects& out) {
           {"session ends", "", name + ": " + peer.session->closeCode() + ": " + peer.session->closeReason()});
     if (!frames.empty() || close) out.sends.push_back({name, std::move(frames), close});
   }
-  if (!mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
-  if (!pending_.empty()) {  // rows that answers left behind: nothing rests on them
-    WITAN_DO(stores_.ledgers.write(pending_));
-    pending_.clear();
-  }
+}
+
+// Rows that answers left behind: nothing rests on them, so they need no sync.
+Status Replica::writeLeftovers() {
+  if (pending_.empty()) return okStatus();
+  WITAN_DO(stores_.ledgers.write(pending_));
+  pending_.clear();
+  return okStatus();
+}
+
+// Requires: no step after it can fail, so that an answer is taken out only if the caller gets it.
+void Replica::handOver(Now now, Effects& out) {
+  WITAN_CHECK(pending_.empty(), "a round leaves no row behind");
   for (Answered& answered : answers_) out.answers.push_back(std::move(answered));
   answers_.clear();
   if (desk_) std::erase_if(out.answers, [&](const Answered& answered) { return desk_->take(answered, now); });
   for (Notice& notice : notices_) out.notices.push_back(std::move(notice));
   notices_.clear();
-  return okStatus();
 }
 
 agents::AgentHost* Replica::agents() { return desk_ ? &desk_->host() : nullptr; }
@@ -399,9 +454,10 @@ bool Replica::quiet() const {
   if (outbox_.size() > 0 || !pending_.empty() || !held_.empty() || unsynced_) return false;
   for (const auto& [name, peer] : peers_) {
     if (!peer.session->quiet() || peer.newsDue) return false;
-    for (const auto& [id, following] : peer.following) {
+    for (const auto& [id, link] : peer.links) {
       const auto at = hosts_.find(id);
-      if (at != hosts_.end() && following.subscribed && following.acked < at->second->durableBatches()) return false;
+      if (at != hosts_.end() && link.follower.replicating() && link.follower.acked() < at->second->durableBatches())
+        return false;
     }
   }
   return true;

@@ -37,6 +37,7 @@
 #include "base/now.h"
 #include "replica/etcd_messages.h"
 #include "replica/etcd_options.h"
+#include "replica/follower_progress.h"
 #include "replica/outbox.h"
 #include "replica/owner_table.h"
 #include "replica/partition_host.h"
@@ -210,18 +211,11 @@ class Replica {
 
  private:
   friend class EtcdOwner;
-  // What is known of, and under way to, a peer about one partition.
-  struct Following {
-    bool asked = false;                 // this side has asked the peer to send
-    bool subscribed = false;            // the peer has asked
-    bool known = false;                 // the peer has told its position: it is a replica of it
-    bool follows = false;               // it wants entries: it does not own it
-    bool forked = false;                // its log and this one have parted within an epoch
-    std::uint64_t theirs = 0;           // its batches
-    kernel::Epoch epoch;                // its last
-    std::uint64_t sent = 0, acked = 0;  // to the peer
-    std::int64_t progressMs = 0;
-    bool ackDue = false;
+  // One partition, between this device and a peer.
+  struct Link {
+    FollowerProgress follower;  // the peer's copy, and entries to it
+    bool asked = false;         // this device has asked the peer to send; only when its position is known
+    bool ackDue = false;        // for entries from the peer
   };
   struct Peer {
     std::unique_ptr<replication::SyncSession> session;
@@ -232,7 +226,7 @@ class Replica {
     bool keeper = true;   // of ledgers
     std::string parting;  // why the session is to end, once this side's standing is said; empty: it is not
     std::string out;
-    std::map<std::string, Following, std::less<>> following;
+    std::map<std::string, Link, std::less<>> links;
     Standing news;  // to be sent
     bool newsDue = false;
   };
@@ -273,14 +267,14 @@ class Replica {
   void tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);
   void tellAll(PartitionHost& host);
   void pushEntries(Now now);
-  void pushTo(Peer& peer, PartitionHost& host, Following& following, Now now);
+  void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);
   void setAside(const std::string& from, PartitionHost& host, std::uint64_t keep);
   void succeed(PartitionHost& host, Now now);
   bool hasParted(PartitionHost& host, const Entries& entries) const;
   void noteWentBack(const std::string& from, PartitionHost& host, const Lineage& theirs);
   void onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
                 const Parting& parting);
-  void noteFork(const std::string& from, PartitionHost& host, Following& following);
+  void noteFork(const std::string& from, PartitionHost& host, FollowerProgress& follower);
   void stopDeciding(PartitionHost& host);
   void forgetLostTail(const std::string& partition);
   Status loadLostTails();
@@ -293,6 +287,18 @@ class Replica {
   Result<bool> flush(Now now);
   std::int64_t syncWaitMs() const;
   void sayNews(Now now);
+
+  // The steps of drain(), in order (replica.cpp).
+  void greetPeers();
+  void routeRequests(Now now);
+  void stageDecisions();
+  Result<bool> flushDecisions(Now now);
+  Result<std::vector<PartitionHost::Release>> takeReleases(bool durable, Now now);
+  void giveReleases(std::vector<PartitionHost::Release> releases, Now now, Effects& out);
+  void replicateLogs(Now now);
+  void sendFrames(Now now, Effects& out);
+  Status writeLeftovers();
+  void handOver(Now now, Effects& out);
 
   Status checkEmbedded() const;
   bool mayTalk(const Peer& peer) const;

@@ -63,7 +63,7 @@ void Replica::greet(Peer& peer) {
   for (const auto& [partition, claim] : owners_.all()) peer.news.claims.push_back(claim);
   peer.news.owner = ownerName_;
   peer.newsDue = true;
-  for (auto& [id, host] : hosts_) tell(peer, *host, peer.following[id].asked);
+  for (auto& [id, host] : hosts_) tell(peer, *host, peer.links[id].asked);
   hurry_ = true;
 }
 
@@ -90,13 +90,13 @@ Position& Replica::newsOf(Peer& peer, const std::string& partition) {
 // With digests of the log, for a peer whose log parts from it.
 void Replica::tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
   if (!peer.keeper) return;
-  tell(peer, host, peer.following[host.id()].asked);
+  tell(peer, host, peer.links[host.id()].asked);
   newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogMarks - 1);
 }
 
 void Replica::tellAll(PartitionHost& host) {
   for (auto& [name, peer] : peers_)
-    if (peer.greeted) tell(peer, host, peer.following[host.id()].asked);
+    if (peer.greeted) tell(peer, host, peer.links[host.id()].asked);
 }
 
 // Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
@@ -105,8 +105,8 @@ bool Replica::wants(std::string_view from, const PartitionHost& host) const {
   if (etcd_ && !etcd_->engine().needsPeers(host.id())) return false;
   const std::string owner = ownerDevice(host.id());
   const auto at = peers_.find(owner);
-  const bool ownerHere = at != peers_.end() && at->second.following.contains(host.id()) &&
-                         at->second.following.find(host.id())->second.known;
+  const bool ownerHere = at != peers_.end() && at->second.links.contains(host.id()) &&
+                         at->second.links.find(host.id())->second.follower.known();
   return ownerHere ? from == owner : true;
 }
 
@@ -115,10 +115,10 @@ void Replica::refreshFollowing() {
   for (auto& [name, peer] : peers_) {
     if (!peer.greeted) continue;
     for (auto& [id, host] : hosts_) {
-      Following& following = peer.following[id];
-      const bool want = following.known && wants(name, *host);
-      if (want == following.asked) continue;
-      following.asked = want;
+      Link& link = peer.links[id];
+      const bool want = link.follower.known() && wants(name, *host);
+      if (want == link.asked) continue;
+      link.asked = want;
       tell(peer, *host, want);
     }
   }
@@ -179,12 +179,10 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   PartitionHost* mine = host(position.partition);
   if (mine == nullptr || reopen_.contains(mine->id())) return;
   const Lineage ours = mine->lineage();
-  Following& following = peer.following[position.partition];
-  if (!following.known) followDirty_ = true;
-  following.known = true;
-  following.follows = position.follow;
-  following.theirs = position.batches;
-  following.epoch = theirs.last();
+  Link& link = peer.links[position.partition];
+  FollowerProgress& follower = link.follower;
+  if (!follower.known()) followDirty_ = true;
+  follower.report(position.follow, position.batches, theirs.last());
   if (!theirs.epochs.empty())
     learn({position.partition,
            theirs.last().number,
@@ -205,15 +203,13 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   const Parting parting = behind ? Parting{} : partingOf(mine->chain(), ours.batches, position);
   if (parting.parted && !mutated(Mutant::neverParted)) return onParted(from, peer, *mine, position, parting);
   // Of a log that is longer than this one nothing was compared.
-  if (parting.low == theirs.batches || theirs.last() != ours.last()) following.forked = false;
+  if (parting.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
   if (theirs.last() == ours.last() && theirs.batches > ours.batches && owns(*mine)) noteWentBack(from, *mine, theirs);
-  following.subscribed = position.follow && theirs.batches == common;
-  following.sent = following.acked = common;
-  following.progressMs = now.ms;
+  if (position.follow && theirs.batches == common) follower.replicate(common, now.ms);
   // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
-  if (following.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
+  if (link.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
   // A replica with a surplus learns from our position that its epoch is over.
-  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, following.asked);
+  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, link.asked);
 }
 
 // A disk went back: others know more of this device's own epoch than it does itself.
@@ -231,16 +227,15 @@ void Replica::noteWentBack(const std::string& from, PartitionHost& host, const L
 // epoch goes back to where they part, which it finds by asking for digests.
 void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
                        const Parting& parting) {
-  Following& following = peer.following[host.id()];
-  following.subscribed = false;
-  if (following.epoch == host.epoch()) noteFork(from, host, following);
-  if (following.epoch > host.epoch()) {
+  Link& link = peer.links[host.id()];
+  if (link.follower.epoch() == host.epoch()) noteFork(from, host, link.follower);
+  if (link.follower.epoch() > host.epoch()) {
     if (mutated(Mutant::keepSurplus) || host.ahead()) return;  // etcd tells first; it says so again
     if (parting.high - parting.low <= 1) {
       reopen_[host.id()] = Aside{from, parting.low};
       return;
     }
-    tell(peer, host, following.asked);
+    tell(peer, host, link.asked);
     Position& question = newsOf(peer, host.id());
     question.low = parting.low, question.high = parting.high;
   } else if (position.marks.empty() && position.high == 0) {
@@ -251,11 +246,10 @@ void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host,
 // Two logs of one epoch: its owner came back with an older disk and decided again before it met who had followed it.
 // Neither is right, so nobody follows, and the owner decides nothing more; an operator seizes the partition where the
 // log is that is to stand, and its next epoch ends the other one.
-void Replica::noteFork(const std::string& from, PartitionHost& host, Following& following) {
+void Replica::noteFork(const std::string& from, PartitionHost& host, FollowerProgress& follower) {
   if (mutated(Mutant::ignoreFork)) return;
-  following.subscribed = false;
   if (host.epoch().owner == ownerName_) stopDeciding(host);
-  if (std::exchange(following.forked, true)) return;
+  if (!follower.diverge()) return;
   ++counters_.forks;
   local_->note({"fork", from, host.id() + ": another log of epoch " + std::to_string(host.epoch().number)});
   notices_.push_back({"fork", host.id(), from});
@@ -319,23 +313,23 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
     ++counters_.zombieRefused;
     return;
   }
-  Following& following = peer.following[entries.partition];
+  Link& link = peer.links[entries.partition];
   const std::uint64_t next = mine->ledger().batches();
   if (entries.batch < next) {
     ++counters_.batchesRepeated;
-    following.ackDue = true;
+    link.ackDue = true;
     return;
   }
   const kernel::Epoch previous{entries.previousNumber, entries.previousOwner};
   const bool joins = entries.batch == next && (next == 0 || mine->lineage().epochAt(next - 1) == previous);
   if (!joins && !mutated(Mutant::skipBatch)) {
     ++counters_.gaps;  // something was lost on the way, or the logs have parted: say where we are
-    tell(peer, *mine, following.asked);
+    tell(peer, *mine, link.asked);
     return;
   }
   if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
-    if (epoch == mine->epoch()) noteFork(from, *mine, following);
-    tell(peer, *mine, following.asked);  // the peer says where they part
+    if (epoch == mine->epoch()) noteFork(from, *mine, link.follower);
+    tell(peer, *mine, link.asked);  // the peer says where they part
     return;
   }
   const std::size_t epochs = mine->partition().epochs().size();
@@ -346,9 +340,8 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
     return cutOff(from, peer, folded.error());
   }
   ++counters_.batchesFollowed;
-  following.theirs = std::max(following.theirs, mine->ledger().batches());
-  if (following.subscribed) following.sent = following.acked = std::max(following.acked, mine->ledger().batches());
-  following.ackDue = true;
+  link.follower.onBatchFrom(mine->ledger().batches());
+  link.ackDue = true;
   learnFrom(*mine, epochs);
   succeed(*mine, now);
 }
@@ -366,55 +359,46 @@ bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
 void Replica::onFollowed(Peer& peer, const Followed& followed, Now now) {
   PartitionHost* mine = host(followed.partition);
   if (mine == nullptr) return;
-  Following& following = peer.following[followed.partition];
-  if (followed.batches > mine->ledger().batches()) return;
-  if (followed.batches > following.acked) following.acked = followed.batches, following.progressMs = now.ms;
-  following.theirs = std::max(following.theirs, followed.batches);
-  following.sent = std::max(following.sent, following.acked);
+  FollowerProgress& follower = peer.links[followed.partition].follower;
+  if (followed.batches <= mine->ledger().batches()) follower.acknowledge(followed.batches, now.ms);
 }
 
 void Replica::pushEntries(Now now) {
   for (auto& [name, peer] : peers_) {
     if (!mayTalk(peer)) continue;
-    for (auto& [id, following] : peer.following) {
+    for (auto& [id, link] : peer.links) {
       PartitionHost* mine = host(id);
       if (mine == nullptr) continue;
-      if (following.ackDue && !unsynced_) {  // what a device says that it has, it has
+      if (link.ackDue && !unsynced_) {  // what a device says that it has, it has
         say(peer, Followed{id, mine->durableBatches()});
-        following.ackDue = false;
+        link.ackDue = false;
       }
-      if (following.subscribed) pushTo(peer, *mine, following, now);
+      if (link.follower.replicating()) pushTo(peer, *mine, link.follower, now);
     }
   }
 }
 
-void Replica::pushTo(Peer& peer, PartitionHost& host, Following& following, Now now) {
-  if (following.sent > following.acked && now.ms - following.progressMs > kResendMs) {
-    ++counters_.resent;
-    following.sent = following.acked;
-    following.progressMs = now.ms;
-  }
-  if (following.sent == following.acked) following.progressMs = now.ms;
-  if (following.sent >= host.durableBatches()) return;
+void Replica::pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now) {
+  if (follower.resendIfStalled(now.ms, kResendMs)) ++counters_.resent;
+  if (follower.next() >= host.durableBatches()) return;
   const Lineage lineage = host.lineage();
   const kernel::Epoch epoch = lineage.last();
   std::size_t bytes = 0;
-  while (following.sent < host.durableBatches() && following.sent - following.acked < config_.followWindow &&
-         bytes < kPushBytes) {
-    auto value = host.ledger().batch(following.sent);
+  while (follower.next() < host.durableBatches() && follower.inFlight() < config_.followWindow && bytes < kPushBytes) {
+    auto value = host.ledger().batch(follower.next());
     if (!value) return;  // the store fails: drain() meets it too
     bytes += value->size();
-    const kernel::Epoch previous = following.sent == 0 ? kernel::Epoch{} : lineage.epochAt(following.sent - 1);
+    const kernel::Epoch previous = follower.next() == 0 ? kernel::Epoch{} : lineage.epochAt(follower.next() - 1);
     say(peer, Entries{host.id(),
-                      following.sent,
+                      follower.next(),
                       epoch.number,
                       epoch.owner,
                       previous.number,
                       previous.owner,
                       {value->begin(), value->end()},
                       Hash{},
-                      host.chain().after(following.sent).value_or(Hash{})});
-    ++following.sent;
+                      host.chain().after(follower.next()).value_or(Hash{})});
+    follower.sent();
     ++counters_.batchesSent;
   }
 }
@@ -447,8 +431,8 @@ Status Replica::move(std::string_view partition, std::string_view to, std::strin
   const auto at = peers_.find(to);
   const std::string where = "device " + std::string(to);
   if (at == peers_.end() || !mayTalk(at->second)) return Error{ErrorCode::unavailable, where + " is not connected", ""};
-  const auto following = at->second.following.find(partition);
-  if (at->second.owner.empty() || following == at->second.following.end() || !following->second.known)
+  const auto link = at->second.links.find(partition);
+  if (at->second.owner.empty() || link == at->second.links.end() || !link->second.follower.known())
     return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
   mine->beginEpoch({mine->epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, reason, pending_,
                    at->second.owner);
@@ -470,14 +454,15 @@ Status Replica::seize(std::string_view partition, std::string_view reason, Now n
   const std::string owner(replication::deviceOf(last.owner));
   const auto at = peers_.find(owner);
   const bool ownerHere = at != peers_.end() && at->second.owner == last.owner &&
-                         !at->second.following[std::string(partition)].follows;  // it knows that it owns no more
+                         !at->second.links[std::string(partition)].follower.follows();  // it knows that it owns no more
   if (ownerHere)
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : peers_) {
-    const auto following = peer.following.find(partition);
+    const auto link = peer.links.find(partition);
+    if (link == peer.links.end()) continue;
+    const FollowerProgress& follower = link->second.follower;
     // Of two logs that have parted the operator says which is to stand.
-    if (following != peer.following.end() && !following->second.forked && following->second.epoch >= mine->epoch() &&
-        following->second.theirs > mine->ledger().batches())
+    if (!follower.diverged() && follower.epoch() >= mine->epoch() && follower.batches() > mine->ledger().batches())
       return Error{ErrorCode::conflict, name + " has more of partition " + std::string(partition), "seize it there"};
   }
   const kernel::Epoch next{mutated(Mutant::seizeSameEpoch) ? last.number : last.number + 1, ownerName_};

@@ -57,9 +57,9 @@ OwnerState Replica::ownerState(std::string_view partition) const {
   if (peer == peers_.end() || !mayTalk(peer->second)) return OwnerState::away;
   if (etcd_ || peer->second.owner.empty()) return OwnerState::reachable;
   if (peer->second.owner != claim->owner) return OwnerState::lost;  // it has begun anew, under another name
-  const auto following = peer->second.following.find(partition);
-  const bool knowsItOwnsNothing = following != peer->second.following.end() && following->second.follows &&
-                                  following->second.epoch == claim->epoch();
+  const auto link = peer->second.links.find(partition);
+  const bool knowsItOwnsNothing = link != peer->second.links.end() && link->second.follower.follows() &&
+                                  link->second.follower.epoch() == claim->epoch();
   return knowsItOwnsNothing ? OwnerState::lost : OwnerState::reachable;
 }
 
