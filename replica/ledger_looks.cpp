@@ -7,6 +7,7 @@
 #include "base/quote.h"
 #include "domains/disclosure/advice.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "kernel/record/log_batch.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

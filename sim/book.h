@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 #include "replication/version.h"
 #include "sim/plan.h"
 

@@ -18,6 +18,7 @@
 #include "base/now.h"
 #include "replica/embargo_seal.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "node/cluster/device_key.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::node {
 

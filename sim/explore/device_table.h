@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "sim/explore/interner.h"
 #include "store/memory_store.h"
 

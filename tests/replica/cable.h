@@ -13,6 +13,7 @@
 
 #include "domains/registry.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "store/memory_store.h"
 
 namespace witan::node::test {

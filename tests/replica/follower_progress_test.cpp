@@ -1,5 +1,5 @@
 // Each transition of FollowerProgress, and the invariants that stop the process.
-#include "replica/follower_progress.h"
+#include "replica/core/follower_progress.h"
 
 #include <gtest/gtest.h>
 

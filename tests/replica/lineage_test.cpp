@@ -1,5 +1,5 @@
 // Lineages: where two logs part. KIP-101's cases, as a table.
-#include "replica/lineage.h"
+#include "replica/core/lineage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

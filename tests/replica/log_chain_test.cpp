@@ -1,5 +1,5 @@
 // LogChain: digests of a log, their rows, and where two logs part.
-#include "replica/log_chain.h"
+#include "replica/core/log_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Outbox: what was accepted is asked until it is answered.
-#include "replica/outbox.h"
+#include "replica/core/outbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // OwnerTable: a join semilattice of claims.
-#include "replica/owner_table.h"
+#include "replica/core/owner_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // PartitionHost: a copy of a partition, decided on or followed.
-#include "replica/partition_host.h"
+#include "replica/core/partition_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

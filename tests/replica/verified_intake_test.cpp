@@ -12,6 +12,7 @@
 #include "replica/ledger_looks.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "replication/journal_write.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"

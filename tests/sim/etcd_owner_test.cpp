@@ -1,5 +1,5 @@
 // A replica whose partitions etcd gives, against the model of etcd: what becomes of requests, whatever etcd does.
-#include "replica/replica_etcd.h"
+#include "replica/ownership/etcd_ownership.h"
 
 #include <gmock/gmock.h>
 
