@@ -59,7 +59,7 @@ struct EpochMark {
   start @2 :UInt64;             # number of its first batch
 }
 
-struct LogMark {                # all batches of my log up to here, in one digest (replica/core/log_chain.h)
+struct LogMark {                # all batches of my log up to here, in one digest (replica/core/log_hash_chain.h)
   batches @0 :UInt64;
   chain @1 :Data;
 }

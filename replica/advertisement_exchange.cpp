@@ -9,23 +9,23 @@
 namespace witan::node {
 
 namespace {
-Lineage lineageOf(const Position& position) { return {position.epochs, position.batches}; }
+EpochHistory historyOf(const LogPosition& position) { return {position.epochs, position.batches}; }
 }  // namespace
 
-bool AdvertisementExchange::learn(const Claim& claim) {
+bool AdvertisementExchange::learn(const OwnershipRecord& claim) {
   if (!state_.owners.learn(claim, state_.writes.pending())) return false;
   state_.followDirty = state_.expedite = true;
   return true;
 }
 
-// If it is news, everybody hears of it, through whoever is connected.
-void AdvertisementExchange::announce(const Claim& claim, std::string_view from) {
+// Sends news to every greeted peer; it spreads through those that are connected.
+void AdvertisementExchange::announce(const OwnershipRecord& claim, std::string_view from) {
   if (!learn(claim)) return;
   for (auto& [name, peer] : state_.peers)
     if (name != from && peer.greeted) peer.news.claims.push_back(claim), peer.newsDue = true;
 }
 
-// On a new connection: everything.
+// Everything: the peer knows nothing yet.
 void AdvertisementExchange::greet(Peer& peer) {
   peer.greeted = true;
   for (const auto& [partition, claim] : state_.owners.all()) peer.news.claims.push_back(claim);
@@ -37,18 +37,18 @@ void AdvertisementExchange::greet(Peer& peer) {
 
 void AdvertisementExchange::tell(Peer& peer, PartitionHost& host, bool follow) {
   if (!peer.keeper) return;
-  Position position = host.position();
+  LogPosition position = host.position();
   position.follow = follow;
-  Position& news = newsOf(peer, host.id());
+  LogPosition& news = newsOf(peer, host.id());
   position.low = news.low, position.high = news.high, position.marks = std::move(news.marks);
   news = std::move(position);
   peer.newsDue = true;
 }
 
 // What the next standing to a peer says of a partition.
-Position& AdvertisementExchange::newsOf(Peer& peer, const std::string& partition) {
+LogPosition& AdvertisementExchange::newsOf(Peer& peer, const std::string& partition) {
   auto& positions = peer.news.positions;
-  const auto same = [&](const Position& p) { return p.partition == partition; };
+  const auto same = [&](const LogPosition& p) { return p.partition == partition; };
   const auto at = std::find_if(positions.begin(), positions.end(), same);
   if (at != positions.end()) return *at;
   positions.emplace_back().partition = partition;
@@ -56,10 +56,10 @@ Position& AdvertisementExchange::newsOf(Peer& peer, const std::string& partition
 }
 
 // With digests of the log, for a peer whose log parts from it.
-void AdvertisementExchange::tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
+void AdvertisementExchange::tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
   if (!peer.keeper) return;
   tell(peer, host, peer.partitions[host.id()].asked);
-  newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogMarks - 1);
+  newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogProbes - 1);
 }
 
 void AdvertisementExchange::tellAll(PartitionHost& host) {
@@ -128,24 +128,24 @@ void AdvertisementExchange::onStanding(const std::string& from, Peer& peer, Stan
   peer.owner = standing.owner;
   if (!peer.keeper) return;  // it has no logs to speak of
   if (!fitsEngine(from, peer, standing)) return;
-  for (const Claim& claim : standing.claims) {
-    if (Status valid = checkClaim(claim); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+  for (const OwnershipRecord& claim : standing.claims) {
+    if (Status valid = checkOwnershipRecord(claim); !valid.ok()) return state_.cutOff(from, peer, valid.error());
     announce(claim, from);
   }
-  for (const Position& position : standing.positions) {
+  for (const LogPosition& position : standing.positions) {
     onPosition(from, peer, position, now);
     if (peer.cut) return;
   }
 }
 
-void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, const Position& position, Now now) {
-  const Lineage theirs = lineageOf(position);
-  if (Status valid = checkLineage(theirs); !valid.ok()) return state_.cutOff(from, peer, valid.error());
-  if (position.marks.size() > kMaxLogMarks)
-    return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogMarks) + " marks of a log"));
+void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now) {
+  const EpochHistory theirs = historyOf(position);
+  if (Status valid = checkEpochHistory(theirs); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+  if (position.marks.size() > kMaxLogProbes)
+    return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " marks of a log"));
   PartitionHost* mine = state_.partitions.find(position.partition);
   if (mine == nullptr || !state_.partitions.usable(mine->id())) return;
-  const Lineage ours = mine->lineage();
+  const EpochHistory ours = mine->lineage();
   PeerPartition& link = peer.partitions[position.partition];
   FollowerProgress& follower = link.follower;
   if (!follower.known()) state_.followDirty = true;
@@ -164,13 +164,13 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     state_.partitions.truncate(mine->id(), {from, common});
     return;
   }
-  if (position.high > 0) tellMarks(peer, *mine, position.low, position.high);
+  if (position.high > 0) tellProbes(peer, *mine, position.low, position.high);
   // Of whose epoch is over and who has a surplus by its epochs alone nothing need be compared: it hears so below.
   const bool behind = theirs.last() < ours.last() && theirs.batches > common;
-  const Parting parting = behind ? Parting{} : partingOf(mine->chain(), ours.batches, position);
-  if (parting.parted && !mutated(Mutant::neverParted)) return onParted(from, peer, *mine, position, parting);
+  const Divergence divergence = behind ? Divergence{} : divergenceOf(mine->chain(), ours.batches, position);
+  if (divergence.diverged && !mutated(Mutant::neverParted)) return onDiverged(from, peer, *mine, position, divergence);
   // Of a log that is longer than this one nothing was compared.
-  if (parting.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
+  if (divergence.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
   const bool ahead = theirs.last() == ours.last() && theirs.batches > ours.batches;
   if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine))
     divergence_.onRolledBack(from, *mine, theirs.batches);
@@ -181,23 +181,23 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, link.asked);
 }
 
-// The two logs differ where both have something. Of one epoch neither yields (noteFork). Else the one of the earlier
-// epoch goes back to where they part, which it finds by asking for digests.
-void AdvertisementExchange::onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
-                                     const Parting& parting) {
+// The two logs differ where both have something. Of one epoch neither yields (LogDivergence::onFork). Else the one of
+// the earlier epoch goes back to where they part, which it finds by asking for digests.
+void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, PartitionHost& host,
+                                       const LogPosition& position, const Divergence& divergence) {
   PeerPartition& link = peer.partitions[host.id()];
   if (link.follower.epoch() == host.epoch()) divergence_.onFork(from, host, link.follower);
   if (link.follower.epoch() > host.epoch()) {
     if (mutated(Mutant::keepSurplus) || host.ahead()) return;  // etcd tells first; it says so again
-    if (parting.high - parting.low <= 1) {
-      state_.partitions.truncate(host.id(), {from, parting.low});
+    if (divergence.high - divergence.low <= 1) {
+      state_.partitions.truncate(host.id(), {from, divergence.low});
       return;
     }
     tell(peer, host, link.asked);
-    Position& question = newsOf(peer, host.id());
-    question.low = parting.low, question.high = parting.high;
+    LogPosition& question = newsOf(peer, host.id());
+    question.low = divergence.low, question.high = divergence.high;
   } else if (position.marks.empty() && position.high == 0) {
-    tellMarks(peer, host, 0, position.batches);
+    tellProbes(peer, host, 0, position.batches);
   }
 }
 
@@ -218,7 +218,7 @@ void AdvertisementExchange::onReopened(const std::string& partition) {
   for (auto& [name, peer] : state_.peers)
     if (const auto at = peer.partitions.find(partition); at != peer.partitions.end()) {
       at->second.follower.pause();
-      std::erase_if(peer.news.positions, [&](const Position& position) { return position.partition == partition; });
+      std::erase_if(peer.news.positions, [&](const LogPosition& position) { return position.partition == partition; });
     }
   tellAll(*state_.partitions.find(partition));
 }

@@ -23,8 +23,8 @@ class AdvertisementExchange final : public EpochListener {
       : state_(state), ownership_(ownership), divergence_(divergence) {}
 
   // ---- EpochListener
-  bool learn(const Claim& claim) override;
-  void announce(const Claim& claim, std::string_view from = {}) override;
+  bool learn(const OwnershipRecord& claim) override;
+  void announce(const OwnershipRecord& claim, std::string_view from = {}) override;
   void tellAll(PartitionHost& host) override;
 
   // Tells a new member of every owner and position.
@@ -44,12 +44,12 @@ class AdvertisementExchange final : public EpochListener {
 
  private:
   bool fitsEngine(const std::string& from, Peer& peer, const Standing& standing);
-  void onPosition(const std::string& from, Peer& peer, const Position& position, Now now);
-  void onParted(const std::string& from, Peer& peer, PartitionHost& host, const Position& position,
-                const Parting& parting);
+  void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
+  void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
+                  const Divergence& divergence);
   bool wants(std::string_view from, const PartitionHost& host) const;
-  Position& newsOf(Peer& peer, const std::string& partition);
-  void tellMarks(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);
+  LogPosition& newsOf(Peer& peer, const std::string& partition);
+  void tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;

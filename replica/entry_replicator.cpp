@@ -20,7 +20,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   PartitionHost* mine = peer.keeper ? state_.partitions.find(entries.partition) : nullptr;
   if (mine == nullptr || !state_.partitions.usable(mine->id()) || ownership_->owns(*mine) || mine->ahead()) return;
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
-  const Claim* claim = state_.owners.find(entries.partition);
+  const OwnershipRecord* claim = state_.owners.find(entries.partition);
   const bool over = epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() &&
                                               entries.batch >= claim->batches && !mutated(Mutant::followOldEpoch));
   if (over && !mutated(Mutant::acceptOldEpoch)) {  // the fence, on the followers' side
@@ -41,7 +41,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
     exchange_.tell(peer, *mine, link.asked);
     return;
   }
-  if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
+  if (hasDiverged(*mine, entries) && !mutated(Mutant::skipBatch)) {
     if (epoch == mine->epoch()) divergence_.onFork(from, *mine, link.follower);
     exchange_.tell(peer, *mine, link.asked);  // the peer says where they part
     return;
@@ -61,7 +61,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
 }
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
-bool EntryReplicator::hasParted(const PartitionHost& host, const Entries& entries) const {
+bool EntryReplicator::hasDiverged(const PartitionHost& host, const Entries& entries) const {
   if (host.ledger().batches() == 0 || mutated(Mutant::neverParted)) return false;  // what comes first is the log
   if (entries.previousChain != Hash{} && entries.previousChain != host.chain().last()) return true;
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
@@ -95,7 +95,7 @@ void EntryReplicator::push(Now now) {
 void EntryReplicator::pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now) {
   if (follower.resendIfStalled(now.ms, kResendMs)) ++state_.counters.resent;
   if (follower.next() >= host.durableBatches()) return;
-  const Lineage lineage = host.lineage();
+  const EpochHistory lineage = host.lineage();
   const kernel::Epoch epoch = lineage.last();
   std::size_t bytes = 0;
   while (follower.next() < host.durableBatches() && follower.inFlight() < state_.config.followWindow &&

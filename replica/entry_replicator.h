@@ -27,7 +27,7 @@ class EntryReplicator {
   bool quiet() const;
 
  private:
-  bool hasParted(const PartitionHost& host, const Entries& entries) const;
+  bool hasDiverged(const PartitionHost& host, const Entries& entries) const;
   void pushTo(Peer& peer, PartitionHost& host, FollowerProgress& follower, Now now);
 
   ReplicaState& state_;

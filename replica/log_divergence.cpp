@@ -28,7 +28,7 @@ void LogDivergence::stopDeciding(const PartitionHost& host) {
 }
 
 void LogDivergence::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {
-  auto surplus = host.setAside(keep, state_.writes.pending());
+  auto surplus = host.truncateDivergent(keep, state_.writes.pending());
   if (!surplus) {
     state_.local->note({"surplus", from, host.id() + ": " + surplus.error().message});
     return;

@@ -59,7 +59,7 @@ Status Replica::start(Now now) {
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));
   WITAN_DO(state_.outbox.load(state_.stores.ledgers));
-  state_.outbox.hurry(now.ms);
+  state_.outbox.expedite(now.ms);
   WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
   if (config.etcd && config.ledgerReplica)
     parts_->ownership = std::make_unique<EtcdOwnership>(state_, parts_->exchange);
@@ -122,17 +122,17 @@ Status Replica::submit(Request request, Keep keep, Now now) {
 }
 Status Replica::submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
 Status Replica::enqueue(Request request, Now now) { return parts_->router.enqueue(std::move(request), now); }
-void Replica::outlast(std::string_view operationId) { parts_->router.outlast(operationId); }
+void Replica::retainAcrossFreeze(std::string_view operationId) { parts_->router.retainAcrossFreeze(operationId); }
 void Replica::keepRequests() { state_.outbox.saveAll(state_.writes.pending()); }
 
-Status Replica::found(Now now, const std::function<bool(std::string_view partition)>& which) {
-  return parts_->ownership->found(now, which);
+Status Replica::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
+  return parts_->ownership->bootstrap(now, which);
 }
-Status Replica::move(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
-  return parts_->ownership->move(partition, to, reason, now);
+Status Replica::transferOwnership(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
+  return parts_->ownership->transferOwnership(partition, to, reason, now);
 }
-Status Replica::seize(std::string_view partition, std::string_view reason, Now now) {
-  return parts_->ownership->seize(partition, reason, now);
+Status Replica::forceTakeover(std::string_view partition, std::string_view reason, Now now) {
+  return parts_->ownership->forceTakeover(partition, reason, now);
 }
 
 // --- time

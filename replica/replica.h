@@ -5,7 +5,7 @@
 //
 //   Replica::open(stores, config, now)              reads everything back
 //   connected / received / disconnected(peer)       what the network did; frames arrive whole and in order
-//   commit / submit / found / move / seize          what people and agents on this device do
+//   commit / submit / bootstrap / transferOwnership / forceTakeover   what people and agents on this device do
 //   tick(now)                                       not before nextTick(), or whenever convenient
 //   after any of these, once or for several:
 //   drain(now, effects)                             makes it durable; only then hands out frames and answers
@@ -100,19 +100,19 @@ class Replica {
   // however long a counselor takes.
   Status enqueue(Request request, Now now);
   // Whoever asked waits no more, and was told that the request waits here: it outlasts a freeze from now on.
-  void outlast(std::string_view operationId);
+  void retainAcrossFreeze(std::string_view operationId);
   // This device stops: what it has accepted is durable after the next drain().
   void keepRequests();
 
   // ---- operators
   // Begins the first epoch of every partition, or of those that `which` takes, where nobody has yet. Once in the life
   // of a cluster.
-  Status found(Now now, const std::function<bool(std::string_view partition)>& which = {});
+  Status bootstrap(Now now, const std::function<bool(std::string_view partition)>& which = {});
   // Hands a partition over to a ledger replica that is connected. Errors: not the owner, not a replica, not connected.
-  Status move(std::string_view partition, std::string_view device, std::string_view reason, Now now);
+  Status transferOwnership(std::string_view partition, std::string_view device, std::string_view reason, Now now);
   // Takes a partition over without its owner. Errors: no copy here; the owner is connected (move it instead); a
   // connected replica has more of the log (seize it there).
-  Status seize(std::string_view partition, std::string_view reason, Now now);
+  Status forceTakeover(std::string_view partition, std::string_view reason, Now now);
 
   // ---- time and effects
   void tick(Now now);

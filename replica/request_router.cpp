@@ -9,7 +9,7 @@ namespace {
 
 // What waited for the counselor goes on at once, in the order in which it came. Other decisions of counselors do not:
 // two that wait would hurry each other without end.
-void hurryFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
+void expediteFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
   if (decided.kind != RequestKind::commit && decided.kind != RequestKind::reject) return;
   for (const auto& [id, waiting] : outbox.all()) {
     const bool counsel = waiting.request.kind == RequestKind::commit || waiting.request.kind == RequestKind::reject;
@@ -35,12 +35,12 @@ Status RequestRouter::checkOwn(Request& request) const {
 Status RequestRouter::enqueue(Request request, Now now) {
   WITAN_DO(checkOwn(request));
   WITAN_TRY(waiting, state_.outbox.accept(request, Keep::now, now.ms, state_.writes.pending()));
-  waiting->tellsFreeze = false;
+  waiting->reportFreeze = false;
   return okStatus();
 }
 
-void RequestRouter::outlast(std::string_view operationId) {
-  if (Outbox::Waiting* waiting = state_.outbox.find(operationId)) waiting->tellsFreeze = false;
+void RequestRouter::retainAcrossFreeze(std::string_view operationId) {
+  if (Outbox::Waiting* waiting = state_.outbox.find(operationId)) waiting->reportFreeze = false;
 }
 
 Status RequestRouter::submit(Request request, Keep keep, Now now) {
@@ -53,7 +53,7 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
     return okStatus();
   }
   WITAN_TRY(waiting, state_.outbox.accept(request, keep, now.ms, state_.writes.pending()));
-  if (here) waiting->tellsFreeze = keep == Keep::ifLate;
+  if (here) waiting->reportFreeze = keep == Keep::ifLate;
   return okStatus();
 }
 
@@ -61,12 +61,12 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
   if (!ownership_->decide(host, request, from, now)) return false;
   const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);
-  if (!waits) hurryFrozen(state_.outbox, request, now.ms);
+  if (!waits) expediteFrozen(state_.outbox, request, now.ms);
   return true;
 }
 
 void RequestRouter::routeDue(Now now) {
-  if (std::exchange(state_.expedite, false)) state_.outbox.hurry(now.ms);
+  if (std::exchange(state_.expedite, false)) state_.outbox.expedite(now.ms);
   state_.outbox.saveLate(now.ms, state_.writes.pending());
   for (const std::string& id : state_.outbox.due(now.ms))
     if (Outbox::Waiting* waiting = state_.outbox.find(id)) route(*waiting, now);
@@ -136,7 +136,7 @@ void RequestRouter::onRequest(const std::string& from, Request request, Now now)
   ++state_.counters.redirects;
   answer.kind = AnswerKind::notOwner;
   state_.say(peer, answer);
-  if (const Claim* claim = state_.owners.find(partition)) {
+  if (const OwnershipRecord* claim = state_.owners.find(partition)) {
     peer.news.claims.push_back(*claim);
     peer.newsDue = true;
   }
@@ -154,7 +154,7 @@ void RequestRouter::onAnswer(Answer answer, Now now) {
     return;
   }
   const RequestKind kind = waiting->request.kind;
-  hurryFrozen(state_.outbox, waiting->request, now.ms);
+  expediteFrozen(state_.outbox, waiting->request, now.ms);
   state_.outbox.settle(answer.operationId, state_.writes.pending());
   answered_.push_back({kind, std::move(answer)});
 }
@@ -173,7 +173,7 @@ void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& 
   // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
   if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
   if (waiting == nullptr && !ownership_->decidesAtOnce()) return;  // all were in the outbox: it is answered already
-  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->tellsFreeze &&
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->reportFreeze &&
       !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
     onFrozen_(release.answer);
     return;

@@ -31,7 +31,7 @@ class RequestRouter {
   // ---- requests of this device (contracts: Replica)
   Status submit(Request request, Keep keep, Now now);
   Status enqueue(Request request, Now now);
-  void outlast(std::string_view operationId);
+  void retainAcrossFreeze(std::string_view operationId);
 
   // Tries every request that is due, and gives those that have waited for long their rows.
   void routeDue(Now now);

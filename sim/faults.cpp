@@ -238,9 +238,9 @@ void World::operate(Seat& at, const Event& event) {
   Status done = okStatus();
   switch (event.kind) {
     case EventKind::movePartition:
-      done = replica.move(partition, ClusterSetup::deviceName(other), "rebalanced", now);
+      done = replica.transferOwnership(partition, ClusterSetup::deviceName(other), "rebalanced", now);
       break;
-    case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;
+    case EventKind::seizePartition: done = replica.forceTakeover(partition, "its owner is out of reach", now); break;
     case EventKind::retire:
       what = ClusterSetup::deviceName(other);
       done = retire(replica, other);

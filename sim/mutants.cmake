@@ -15,7 +15,7 @@ set(WITAN_HOOKED_kernel
 set(WITAN_HOOKED_replica
   replica/advertisement_exchange.cpp
   replica/core/ledger_writes.cpp
-  replica/core/log_chain.cpp
+  replica/core/log_hash_chain.cpp
   replica/core/outbox.cpp
   replica/core/owner_table.cpp
   replica/core/partition_host.cpp

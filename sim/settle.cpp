@@ -107,7 +107,8 @@ void World::seizeOrphans() {
           best = at.get();
       }
       if (owned || best == nullptr) continue;
-      const Status seized = best->device->replica().seize(id, "its owner is gone", best->device->now(agenda_.now()));
+      const Status seized =
+          best->device->replica().forceTakeover(id, "its owner is gone", best->device->now(agenda_.now()));
       probe(seized.ok() ? "orphan seized" : "orphan not seized");
       trace(best->device->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
       put(best->device->index(), {});
@@ -144,7 +145,7 @@ std::string World::standingOf(const node::Request& request) {
     const std::string id = replica.partitionFor(request.domain, request.entity);
     const node::PartitionHost* host = replica.host(id);
     if (host != nullptr && replica.owns(*host)) text += at->device->name() + " owns " + id + "; ";
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (at->device->name() != request.device) continue;
     text += "it takes " + (claim == nullptr ? "nobody" : claim->owner) + " for the owner";
     const replication::SyncSession* session =
@@ -211,7 +212,7 @@ std::string World::standingsOf(const std::string& id) {
     if (at->retired || !at->device->running()) continue;
     node::Replica& replica = at->device->replica();
     const node::PartitionHost* host = replica.host(id);
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (host == nullptr && claim == nullptr) continue;
     text += (text.empty() ? " (" : "; ") + at->device->name();
     if (host != nullptr)

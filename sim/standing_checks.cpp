@@ -27,7 +27,7 @@ void World::checkRestart(Seat& at) {
     return failed("restart",
                   name + " has spoken as " + at.spokenAs + ", and starts with its disk as " + replica.ownerName());
   for (const auto& [id, epoch] : at.claims) {
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (claim == nullptr || claim->epoch() < epoch)
       return failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
   }
@@ -52,7 +52,7 @@ void World::checkFenced(Seat& at) {
   const bool whole = std::none_of(book_.losses().begin(), book_.losses().end(),
                                   [&](const BookedLoss& loss) { return loss.device == at.device->index(); });
   for (const auto& [id, host] : replica.hosts()) {
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     const kernel::Epoch last = host->epoch();
     const auto fence = at.fenced.find(id);
     const bool known = fence != at.fenced.end(), mine = last.owner == replica.ownerName();
@@ -91,7 +91,7 @@ void World::noteShown(Seat& at, std::uint32_t peer, std::string_view frame) {
   node::Standing standing;
   if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
   const std::string& self = at.device->replica().ownerName();
-  for (const node::Position& position : standing.positions)
+  for (const node::LogPosition& position : standing.positions)
     if (!position.epochs.empty() && position.epochs.back().owner == self)
       at.shown.push_back({peer, position.partition, {position.epochs.back().number, self}, position.batches});
 }

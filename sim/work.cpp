@@ -219,7 +219,7 @@ void World::submit(Seat& at, node::Request request, bool plain) {
   const auto& waiting = at.device->replica().outbox().all();
   const auto taken = waiting.find(booked.request.operationId);
   booked.inOutbox = taken != waiting.end();
-  booked.outlasts = booked.inOutbox && !taken->second.tellsFreeze;
+  booked.outlasts = booked.inOutbox && !taken->second.reportFreeze;
   booked.plain = plain;
   book_.asked(std::move(booked));
 }

@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxAdjudicationFrame = 24 * 1024 * 1024;
 inline constexpr std::size_t kOwnBatchBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxPartitions = 4096;  // in one standing
 inline constexpr std::size_t kMaxEpochs = 65'536;    // of one partition
-inline constexpr std::size_t kMaxLogMarks = 65;      // in one position
+inline constexpr std::size_t kMaxLogProbes = 65;     // in one position
 
 WITAN_ENUM(RequestKind, propose, init, commit, reject)
 
@@ -73,7 +73,7 @@ struct Answer {
                 asked)
 };
 
-struct Claim {
+struct OwnershipRecord {
   std::string partition;
   std::uint64_t number = 0;
   std::string owner;
@@ -81,7 +81,7 @@ struct Claim {
   std::uint64_t batches = 0;
   std::uint64_t entries = 0;
   Hash root{};
-  WITAN_MEMBERS(Claim, partition, number, owner, cause, batches, entries, root)
+  WITAN_MEMBERS(OwnershipRecord, partition, number, owner, cause, batches, entries, root)
   kernel::Epoch epoch() const { return {number, owner}; }
 };
 
@@ -100,7 +100,7 @@ struct LogMark {
   friend bool operator==(const LogMark&, const LogMark&) = default;
 };
 
-struct Position {
+struct LogPosition {
   std::string partition;
   bool follow = false;
   std::uint64_t batches = 0;
@@ -111,13 +111,13 @@ struct Position {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   std::vector<LogMark> marks;
-  WITAN_MEMBERS(Position, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
 };
 
 struct Standing {
   std::string owner;
-  std::vector<Claim> claims;
-  std::vector<Position> positions;
+  std::vector<OwnershipRecord> claims;
+  std::vector<LogPosition> positions;
   std::string engine;
   std::uint64_t etcdCluster = 0;
   WITAN_MEMBERS(Standing, owner, claims, positions, engine, etcdCluster)

@@ -100,7 +100,7 @@ void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
 
 void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
 
-void Outbox::hurry(std::int64_t nowMs) {
+void Outbox::expedite(std::int64_t nowMs) {
   due_.clear();
   for (auto& [id, waiting] : waiting_) {
     if (!mutated(Mutant::neverRetry) || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);

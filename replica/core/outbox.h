@@ -37,9 +37,9 @@ class Outbox {
     Request request;
     std::int64_t dueMs = 0;  // of the next try
     unsigned tries = 0;
-    std::uint64_t place = 0;   // in the order of arrival: of what is due at once, what came first goes first
-    bool saved = false;        // it has its row
-    bool tellsFreeze = false;  // who asked is told if its entity is frozen; else it outlasts that
+    std::uint64_t place = 0;    // in the order of arrival: of what is due at once, what came first goes first
+    bool saved = false;         // it has its row
+    bool reportFreeze = false;  // who asked is told if its entity is frozen; else it outlasts that
   };
 
   // Errors: corrupt, naming the row.
@@ -61,11 +61,11 @@ class Outbox {
   std::vector<std::string> due(std::int64_t nowMs) const;
   // Notes a try and when the next is due.
   void tried(Waiting& waiting, std::int64_t nowMs);
-  // There is no way to the owner: nothing was tried. Due when hurry() says so, or after kParkMs.
+  // There is no way to the owner: nothing was tried. Due when expedite() says so, or after kParkMs.
   void park(Waiting& waiting, std::int64_t nowMs);
   void tryAt(Waiting& waiting, std::int64_t ms);
   // Everything is due now: the way to some owner has changed.
-  void hurry(std::int64_t nowMs);
+  void expedite(std::int64_t nowMs);
   // The earliest time at which something is due, or to be saved; none if nothing waits.
   std::optional<std::int64_t> dueMs() const;
   std::size_t size() const { return waiting_.size(); }

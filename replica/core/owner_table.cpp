@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kClaimRows = "c/";
 }
 
-Status checkClaim(const Claim& claim) {
+Status checkOwnershipRecord(const OwnershipRecord& claim) {
   WITAN_DO(validateId("partition", claim.partition));
   WITAN_DO(replication::validateWriter("epoch owner", claim.owner));
   if (claim.number == 0) return invalid("a claim of epoch 0");
@@ -20,7 +20,7 @@ Status checkClaim(const Claim& claim) {
 Status OwnerTable::load(const store::Reader& store) {
   Status status = okStatus();
   WITAN_DO(store.scan(kClaimRows, {}, [&](std::string_view key, std::string_view value) {
-    Claim claim;
+    OwnershipRecord claim;
     status = readMessage(value, claim, "claim");
     if (status.ok() && key != std::string(kClaimRows) + claim.partition)
       status = corrupt("a claim stands under another key");
@@ -30,12 +30,12 @@ Status OwnerTable::load(const store::Reader& store) {
   return status;
 }
 
-const Claim* OwnerTable::find(std::string_view partition) const {
+const OwnershipRecord* OwnerTable::find(std::string_view partition) const {
   const auto at = claims_.find(partition);
   return at == claims_.end() ? nullptr : &at->second;
 }
 
-bool OwnerTable::learn(const Claim& claim, store::WriteBatch& out) {
+bool OwnerTable::learn(const OwnershipRecord& claim, store::WriteBatch& out) {
   auto [at, fresh] = claims_.try_emplace(claim.partition, claim);
   if (!fresh) {
     if (mutated(Mutant::acceptOldEpoch) && claim.epoch() < at->second.epoch()) at->second = claim;

@@ -20,16 +20,16 @@ class OwnerTable {
   Status load(const store::Reader& store);
 
   // Null: nobody is known to own it.
-  const Claim* find(std::string_view partition) const;
+  const OwnershipRecord* find(std::string_view partition) const;
   // Keeps the greater epoch; whether that was news. A row goes to `out` then.
-  bool learn(const Claim& claim, store::WriteBatch& out);
-  const std::map<std::string, Claim, std::less<>>& all() const { return claims_; }
+  bool learn(const OwnershipRecord& claim, store::WriteBatch& out);
+  const std::map<std::string, OwnershipRecord, std::less<>>& all() const { return claims_; }
 
  private:
-  std::map<std::string, Claim, std::less<>> claims_;
+  std::map<std::string, OwnershipRecord, std::less<>> claims_;
 };
 
 // Errors: no partition id, no writer as the owner, number 0.
-Status checkClaim(const Claim& claim);
+Status checkOwnershipRecord(const OwnershipRecord& claim);
 
 }  // namespace witan::node

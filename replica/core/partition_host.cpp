@@ -12,7 +12,7 @@ namespace witan::node {
 
 namespace {
 
-constexpr std::uint64_t kNamedSurplus = 8;
+constexpr std::uint64_t kNamedOperations = 8;
 
 std::string bigEndian(std::uint64_t value) {
   std::string bytes(8, '\0');
@@ -57,10 +57,12 @@ Result<std::unique_ptr<PartitionHost>> PartitionHost::open(store::Store& ledgers
   return host;
 }
 
-Lineage PartitionHost::lineage() const { return told_ ? Lineage{told_->epochs, told_->batches} : wholeLineage(); }
+EpochHistory PartitionHost::lineage() const {
+  return told_ ? EpochHistory{told_->epochs, told_->batches} : wholeHistory();
+}
 
-Lineage PartitionHost::wholeLineage() const {
-  Lineage lineage;
+EpochHistory PartitionHost::wholeHistory() const {
+  EpochHistory lineage;
   const auto& epochs = ledger_->partition().epochs();
   const auto& starts = ledger_->epochStarts();
   for (std::size_t i = 0; i < starts.size(); ++i)
@@ -69,22 +71,22 @@ Lineage PartitionHost::wholeLineage() const {
   return lineage;
 }
 
-Position PartitionHost::position() const { return told_ ? *told_ : reached(); }
+LogPosition PartitionHost::position() const { return told_ ? *told_ : reached(); }
 
 // With what is under way.
-Position PartitionHost::reached() const {
-  Lineage mine = wholeLineage();
+LogPosition PartitionHost::reached() const {
+  EpochHistory mine = wholeHistory();
   return {options_.id, false, mine.batches, entries_, root_, std::move(mine.epochs), chain_->last(), 0, 0, {}};
 }
 
-Claim PartitionHost::claimOf(std::size_t i) const {
+OwnershipRecord PartitionHost::recordOf(std::size_t i) const {
   const kernel::EpochRecord& epoch = partition().epochs()[i];
   return {options_.id, epoch.number, epoch.owner, epoch.cause, ledger_->epochStarts()[i], epoch.entries, epoch.root};
 }
 
-Claim PartitionHost::claim() const {
+OwnershipRecord PartitionHost::claim() const {
   WITAN_CHECK(!ledger_->epochStarts().empty(), "the log has an epoch");
-  return claimOf(ledger_->epochStarts().size() - 1);
+  return recordOf(ledger_->epochStarts().size() - 1);
 }
 
 // F5: time never goes back in a partition.
@@ -249,13 +251,13 @@ Result<std::string> PartitionHost::freshAside() const {
   }
 }
 
-Result<PartitionHost::Surplus> PartitionHost::setAside(std::uint64_t from, store::WriteBatch& out) {
-  Surplus surplus;
+Result<PartitionHost::DivergentSuffix> PartitionHost::truncateDivergent(std::uint64_t from, store::WriteBatch& out) {
+  DivergentSuffix surplus;
   WITAN_TRY(aside, freshAside());
   for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
     WITAN_TRY(value, ledger_->batch(n));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
-                if (record.kind != kernel::RecordKind::entry || ++surplus.entries > kNamedSurplus) return okStatus();
+                if (record.kind != kernel::RecordKind::entry || ++surplus.entries > kNamedOperations) return okStatus();
                 WITAN_TRY(entry, kernel::readEntry(record.payload));
                 surplus.operations.push_back(std::move(entry.operationId));
                 return okStatus();

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "kernel/ledger/ledger.h"
-#include "replica/core/ahead_rows.h"
-#include "replica/core/lineage.h"
-#include "replica/core/log_chain.h"
+#include "replica/core/epoch_history.h"
+#include "replica/core/log_hash_chain.h"
+#include "replica/core/uncommitted_overlay.h"
 #include "store/prefix_store.h"
 
 namespace witan::node {
@@ -51,12 +51,12 @@ class PartitionHost {
   const store::Reader& rows() const { return rows_; }
 
   // ---- standing
-  Lineage lineage() const;
+  EpochHistory lineage() const;
   kernel::Epoch epoch() const { return lineage().last(); }
-  Position position() const;
-  Claim claim() const;  // of the last epoch. Requires: there is one.
+  LogPosition position() const;
+  OwnershipRecord claim() const;  // of the last epoch. Requires: there is one.
   // The same for an epoch of the log.
-  Claim claimOf(std::size_t epochIndex) const;
+  OwnershipRecord recordOf(std::size_t epochIndex) const;
 
   // ---- the owner's part
   // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed(). `stuck`: why the
@@ -93,11 +93,11 @@ class PartitionHost {
   Status follow(std::string_view value, store::WriteBatch& out);
   // Takes everything from batch `from` on out of the log and keeps it aside, under "x/": never merged, never lost.
   // Must be opened again afterwards.
-  struct Surplus {
+  struct DivergentSuffix {
     std::uint64_t entries = 0;
     std::vector<std::string> operations;  // ids of the first few
   };
-  Result<Surplus> setAside(std::uint64_t from, store::WriteBatch& out);
+  Result<DivergentSuffix> truncateDivergent(std::uint64_t from, store::WriteBatch& out);
 
   // The last batch had been torn by a crash and was cut. Its owner may keep what is left of its own batch, which nobody
   // else has seen; a copy must not.
@@ -117,7 +117,7 @@ class PartitionHost {
   // Batches known to be durable here.
   std::uint64_t durableBatches() const { return durable_; }
   // What tells this log from another.
-  const LogChain& chain() const { return *chain_; }
+  const LogHashChain& chain() const { return *chain_; }
   // Answers that rest on nothing new (duplicates of durable decisions wait like the others).
   std::size_t waiting() const { return waiting_.size(); }
 
@@ -130,12 +130,12 @@ class PartitionHost {
   Time clock(Time wall) const;
   void noteRoot();
   Result<std::string> freshAside() const;
-  Lineage wholeLineage() const;
-  Position reached() const;
+  EpochHistory wholeHistory() const;
+  LogPosition reached() const;
   const kernel::DomainModule& module_;
   const HostOptions options_;
   store::PrefixStore rows_;
-  AheadRows seen_{rows_};  // with the batches that are not settled or not written: the ledger reads them
+  UncommittedOverlay seen_{rows_};  // with the batches that are not settled or not written: the ledger reads them
   std::unique_ptr<kernel::Ledger> ledger_;
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
@@ -144,14 +144,14 @@ class PartitionHost {
   std::uint64_t snapshotAt_ = 0;  // entries
   // While the copy is ahead of the log: where the log is, and where each batch under way will take it.
   struct Step {
-    Position after;
+    LogPosition after;
     std::size_t releases = 0;  // answers that wait for it
   };
-  std::optional<Position> told_;
+  std::optional<LogPosition> told_;
   std::deque<Step> steps_;
   std::size_t settled_ = 0, promised_ = 0;  // of waiting_: with a settled batch; with any
   store::Store& ledgers_;
-  std::optional<LogChain> chain_;
+  std::optional<LogHashChain> chain_;
 };
 
 // Of an entity, among `partitions` of its domain: SHA-256, so that every device agrees.

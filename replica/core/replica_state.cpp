@@ -15,7 +15,7 @@ std::string ReplicaState::partitionFor(std::string_view domain, std::string_view
 }
 
 std::string ReplicaState::ownerDevice(std::string_view partition) const {
-  const Claim* claim = owners.find(partition);
+  const OwnershipRecord* claim = owners.find(partition);
   return claim == nullptr ? std::string() : std::string(replication::deviceOf(claim->owner));
 }
 

@@ -8,13 +8,13 @@
 namespace witan::node {
 
 void EmbeddedOwnership::onEpochs(PartitionHost& host, std::size_t first) {
-  for (std::size_t i = first; i < host.ledger().epochStarts().size(); ++i) listener_.learn(host.claimOf(i));
+  for (std::size_t i = first; i < host.ledger().epochStarts().size(); ++i) listener_.learn(host.recordOf(i));
 }
 
 // The owner's last entry names this device.
 void EmbeddedOwnership::onFollowed(PartitionHost& host, Now now) {
   const PartitionTable& partitions = state_.partitions;
-  const Claim* claim = state_.owners.find(host.id());
+  const OwnershipRecord* claim = state_.owners.find(host.id());
   if (host.successor() != state_.ownerName || !partitions.usable(host.id()) || partitions.stopped(host.id())) return;
   if (claim != nullptr && claim->epoch() > host.epoch() && !mutated(Mutant::succeedAnyway))
     return;  // somebody has seized it meanwhile
@@ -50,7 +50,7 @@ Status EmbeddedOwnership::checkEmbedded() const {
   return operatorsDoNotDecide();
 }
 
-Status EmbeddedOwnership::found(Now now, const std::function<bool(std::string_view partition)>& which) {
+Status EmbeddedOwnership::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
   WITAN_DO(checkEmbedded());
   for (const auto& [id, host] : state_.partitions.hosts()) {
     if (which && !which(id)) continue;
@@ -62,7 +62,8 @@ Status EmbeddedOwnership::found(Now now, const std::function<bool(std::string_vi
   return okStatus();
 }
 
-Status EmbeddedOwnership::move(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
+Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::string_view to, std::string_view reason,
+                                            Now now) {
   WITAN_DO(checkEmbedded());
   PartitionHost* mine = state_.partitions.find(partition);
   if (mine == nullptr || !owns(*mine))
@@ -84,7 +85,7 @@ Status EmbeddedOwnership::move(std::string_view partition, std::string_view to, 
 }
 
 // Not while the owner is connected, nor while a connected replica has more of the log.
-Status EmbeddedOwnership::checkSeizable(const PartitionHost& host, const kernel::Epoch& last) const {
+Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const {
   const std::string owner(replication::deviceOf(last.owner));
   const auto at = state_.peers.find(owner);
   if (at != state_.peers.end() && at->second.owner == last.owner) {
@@ -104,7 +105,7 @@ Status EmbeddedOwnership::checkSeizable(const PartitionHost& host, const kernel:
   return okStatus();
 }
 
-Status EmbeddedOwnership::seize(std::string_view partition, std::string_view reason, Now now) {
+Status EmbeddedOwnership::forceTakeover(std::string_view partition, std::string_view reason, Now now) {
   WITAN_DO(checkEmbedded());
   const std::string id(partition);
   PartitionHost* mine = state_.partitions.find(partition);
@@ -112,9 +113,9 @@ Status EmbeddedOwnership::seize(std::string_view partition, std::string_view rea
   if (owns(*mine)) return Error{ErrorCode::conflict, "this device owns partition " + id, ""};
   if (mine->epoch().number == 0 || !state_.partitions.usable(id))
     return Error{ErrorCode::conflict, "this device has nothing of partition " + id + " yet", ""};
-  const Claim* claim = state_.owners.find(partition);
+  const OwnershipRecord* claim = state_.owners.find(partition);
   const kernel::Epoch last = std::max(mine->epoch(), claim == nullptr ? kernel::Epoch{} : claim->epoch());
-  WITAN_DO(checkSeizable(*mine, last));
+  WITAN_DO(checkTakeover(*mine, last));
   const kernel::Epoch next{mutated(Mutant::seizeSameEpoch) ? last.number : last.number + 1, state_.ownerName};
   mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, state_.writes.pending());
   state_.partitions.permitDeciding(id, state_.writes.pending());

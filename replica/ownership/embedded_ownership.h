@@ -25,15 +25,15 @@ class EmbeddedOwnership final : public OwnershipEngine {
   void expirePending(Now now) override;
   void stage() override;
   std::int64_t syncWaitMs() const override;
-  Status found(Now now, const std::function<bool(std::string_view partition)>& which) override;
-  Status move(std::string_view partition, std::string_view to, std::string_view reason, Now now) override;
-  Status seize(std::string_view partition, std::string_view reason, Now now) override;
+  Status bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) override;
+  Status transferOwnership(std::string_view partition, std::string_view to, std::string_view reason, Now now) override;
+  Status forceTakeover(std::string_view partition, std::string_view reason, Now now) override;
 
  private:
   bool serves(std::string_view) const override { return true; }
   // A device without ledgers may belong to a cluster whose owners etcd names.
   Status checkEmbedded() const;
-  Status checkSeizable(const PartitionHost& host, const kernel::Epoch& last) const;
+  Status checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const;
 };
 
 }  // namespace witan::node

@@ -38,11 +38,11 @@ EtcdOwnership::EtcdOwnership(ReplicaState& state, EpochListener& listener)
 
 void EtcdOwnership::onEpochs(PartitionHost& host, std::size_t first) {
   // No owner told peers of them: devices without ledgers learn of them from those that follow the log.
-  for (std::size_t i = first; i < host.ledger().epochStarts().size(); ++i) listener_.announce(host.claimOf(i));
+  for (std::size_t i = first; i < host.ledger().epochStarts().size(); ++i) listener_.announce(host.recordOf(i));
 }
 
 // This device may own the copies as before.
-void EtcdOwnership::onReopened(Now now) { state_.outbox.hurry(now.ms); }
+void EtcdOwnership::onReopened(Now now) { state_.outbox.expedite(now.ms); }
 
 // What is answered is durable in etcd: only those who are told of the copy wait for it. A round that has answers to
 // give or requests to decide leaves the sync to the next.

@@ -54,9 +54,11 @@ class EtcdOwnership final : public OwnershipEngine, EtcdCopies {
   void connected(Now now, std::uint64_t cluster) override;
   void disconnected() override;
   void received(const EtcdAnswer& answer, Now now) override;
-  Status found(Now, const std::function<bool(std::string_view)>&) override { return operatorsDoNotDecide(); }
-  Status move(std::string_view, std::string_view, std::string_view, Now) override { return operatorsDoNotDecide(); }
-  Status seize(std::string_view, std::string_view, Now) override { return operatorsDoNotDecide(); }
+  Status bootstrap(Now, const std::function<bool(std::string_view)>&) override { return operatorsDoNotDecide(); }
+  Status transferOwnership(std::string_view, std::string_view, std::string_view, Now) override {
+    return operatorsDoNotDecide();
+  }
+  Status forceTakeover(std::string_view, std::string_view, Now) override { return operatorsDoNotDecide(); }
 
  private:
   struct Waiting {

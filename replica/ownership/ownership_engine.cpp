@@ -7,7 +7,7 @@ namespace witan::node {
 bool OwnershipEngine::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
   if (mutated(Mutant::decideUnowned)) return mine.number > 0;
-  const Claim* claim = state_.owners.find(host.id());
+  const OwnershipRecord* claim = state_.owners.find(host.id());
   if (mine.number == 0 || mine.owner != state_.ownerName) return false;
   if (!mutated(Mutant::serveOn) && !host.successor().empty()) return false;
   if (!state_.partitions.usable(host.id()) || state_.partitions.stopped(host.id())) return false;
@@ -21,7 +21,7 @@ Status OwnershipEngine::operatorsDoNotDecide() {
 }
 
 OwnerState OwnershipEngine::ownerState(std::string_view partition) const {
-  const Claim* claim = state_.owners.find(partition);
+  const OwnershipRecord* claim = state_.owners.find(partition);
   if (claim == nullptr) return OwnerState::unknown;
   const PartitionHost* mine = state_.partitions.find(partition);
   if (mine != nullptr && owns(*mine)) return OwnerState::here;

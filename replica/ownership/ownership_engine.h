@@ -29,9 +29,9 @@ class EpochListener {
  public:
   virtual ~EpochListener() = default;
   // Keeps a claim. Whether it is news.
-  virtual bool learn(const Claim& claim) = 0;
+  virtual bool learn(const OwnershipRecord& claim) = 0;
   // The same, and sends news to all peers but `from`.
-  virtual void announce(const Claim& claim, std::string_view from = {}) = 0;
+  virtual void announce(const OwnershipRecord& claim, std::string_view from = {}) = 0;
   // Sends the position of a copy to every peer.
   virtual void tellAll(PartitionHost& host) = 0;
 };
@@ -95,9 +95,10 @@ class OwnershipEngine {
   virtual void received(const EtcdAnswer&, Now) {}
 
   // ---- operators (contracts: replica/replica.h)
-  virtual Status found(Now now, const std::function<bool(std::string_view partition)>& which) = 0;
-  virtual Status move(std::string_view partition, std::string_view to, std::string_view reason, Now now) = 0;
-  virtual Status seize(std::string_view partition, std::string_view reason, Now now) = 0;
+  virtual Status bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) = 0;
+  virtual Status transferOwnership(std::string_view partition, std::string_view to, std::string_view reason,
+                                   Now now) = 0;
+  virtual Status forceTakeover(std::string_view partition, std::string_view reason, Now now) = 0;
 
  protected:
   static Status operatorsDoNotDecide();

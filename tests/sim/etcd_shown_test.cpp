@@ -5,8 +5,8 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replica/ledger_looks.h"
 #include "replica/core/shown.h"
+#include "replica/ledger_looks.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 
@@ -199,7 +199,7 @@ TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
   owner.replica->connected("b", at(owner.ms));
   other.connected("a", at(owner.ms));
   talk();
-  const Claim* claim = other.owners().find("budget/0");
+  const OwnershipRecord* claim = other.owners().find("budget/0");
   ASSERT_NE(claim, nullptr);
   EXPECT_EQ(claim->owner, owner.replica->ownerName());
   const std::uint64_t first = claim->number;

@@ -1,5 +1,5 @@
 // Lineages: where two logs part. KIP-101's cases, as a table.
-#include "replica/core/lineage.h"
+#include "replica/core/epoch_history.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ EpochMark mark(std::uint64_t number, const std::string& device, std::uint64_t st
 
 struct Case {
   const char* name;
-  Lineage one, other;
+  EpochHistory one, other;
   std::uint64_t common;
 };
 
@@ -37,26 +37,26 @@ const Case kCases[] = {
     {"other clusters", {{mark(1, "a", 0)}, 5}, {{mark(1, "b", 0)}, 5}, 0},
 };
 
-TEST(Lineage, CommonBatches) {
+TEST(EpochHistory, CommonBatches) {
   for (const Case& c : kCases) {
     EXPECT_EQ(commonBatches(c.one, c.other), c.common) << c.name;
     EXPECT_EQ(commonBatches(c.other, c.one), c.common) << c.name << ", the other way round";
-    EXPECT_TRUE(checkLineage(c.one).ok()) << c.name;
-    EXPECT_TRUE(checkLineage(c.other).ok()) << c.name;
+    EXPECT_TRUE(checkEpochHistory(c.one).ok()) << c.name;
+    EXPECT_TRUE(checkEpochHistory(c.other).ok()) << c.name;
   }
 }
 
-TEST(Lineage, EpochOfABatch) {
-  const Lineage lineage{{mark(1, "a", 0), mark(2, "b", 5)}, 8};
+TEST(EpochHistory, EpochOfABatch) {
+  const EpochHistory lineage{{mark(1, "a", 0), mark(2, "b", 5)}, 8};
   EXPECT_EQ(lineage.epochAt(0).number, 1u);
   EXPECT_EQ(lineage.epochAt(4).number, 1u);
   EXPECT_EQ(lineage.epochAt(5), (kernel::Epoch{2, "b@00000001"}));
   EXPECT_EQ(lineage.last(), lineage.epochAt(7));
-  EXPECT_EQ(Lineage{}.last().number, 0u);
+  EXPECT_EQ(EpochHistory{}.last().number, 0u);
 }
 
-TEST(Lineage, WhatIsNone) {
-  const auto problem = [](Lineage lineage) { return checkLineage(lineage).error().message; };
+TEST(EpochHistory, WhatIsNone) {
+  const auto problem = [](EpochHistory lineage) { return checkEpochHistory(lineage).error().message; };
   EXPECT_THAT(problem({{}, 3}), HasSubstr("without an epoch"));
   EXPECT_THAT(problem({{mark(1, "a", 1)}, 3}), HasSubstr("does not open it"));
   EXPECT_THAT(problem({{mark(0, "a", 0)}, 3}), HasSubstr("epoch 0 out of order"));

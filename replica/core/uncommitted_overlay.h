@@ -1,5 +1,6 @@
-// AheadRows: the rows of a partition as its ledger sees them: what is in the store, and the batches of the log that
-// come into it later: with the end of the round, or when they are committed elsewhere (replica/core/partition_host.h).
+// UncommittedOverlay: the rows of a partition as its ledger sees them: what is in the store, and the batches of the log
+// that come into it later: with the end of the round, or when they are committed elsewhere
+// (replica/core/partition_host.h).
 //
 // Only get() knows of those: the log is scanned when it is opened, and nothing is under way then. Not thread-safe but
 // for the store below, which outlives it.
@@ -13,9 +14,9 @@
 
 namespace witan::node {
 
-class AheadRows final : public store::Store {
+class UncommittedOverlay final : public store::Store {
  public:
-  explicit AheadRows(store::Store& below) : below_(below) {}
+  explicit UncommittedOverlay(store::Store& below) : below_(below) {}
 
   void add(std::string key, std::string value) { ahead_.insert_or_assign(std::move(key), std::move(value)); }
   // Those are in the store by now.

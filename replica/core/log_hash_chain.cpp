@@ -1,4 +1,4 @@
-#include "replica/core/log_chain.h"
+#include "replica/core/log_hash_chain.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,7 @@ Hash chained(const Hash& before, std::string_view batch) {
   return hash.finish();
 }
 
-std::optional<Hash> LogChain::row(std::uint64_t batches) const {
+std::optional<Hash> LogHashChain::row(std::uint64_t batches) const {
   if (batches == 0) return start();
   if (const auto fresh = unwritten_.find(batches); fresh != unwritten_.end()) return fresh->second;
   const auto value = rows_.get(rowKey(batches));
@@ -50,7 +50,7 @@ std::optional<Hash> LogChain::row(std::uint64_t batches) const {
   return hash;
 }
 
-Result<Hash> LogChain::fold(std::uint64_t from, std::uint64_t to, store::WriteBatch* out) const {
+Result<Hash> LogHashChain::fold(std::uint64_t from, std::uint64_t to, store::WriteBatch* out) const {
   while (from > 0 && !row(from)) --from;
   Hash hash = *row(from);
   for (std::uint64_t n = from; n < to; ++n) {
@@ -65,7 +65,7 @@ Result<Hash> LogChain::fold(std::uint64_t from, std::uint64_t to, store::WriteBa
   return hash;
 }
 
-Status LogChain::open() {
+Status LogHashChain::open() {
   unwritten_.clear();
   batches_ = ledger_.batches();
   store::WriteBatch out;
@@ -83,17 +83,17 @@ Status LogChain::open() {
   return rows_.write(out);  // derived: what is lost is made again
 }
 
-void LogChain::append(std::string_view batch, store::WriteBatch& out) {
+void LogHashChain::append(std::string_view batch, store::WriteBatch& out) {
   last_ = chained(last_, batch);
   unwritten_[++batches_] = last_;
   out.put(rowKey(batches_), kernel::sealSnapshot(asText(last_)));
 }
 
-void LogChain::cut(std::uint64_t keep, store::WriteBatch& out) const {
+void LogHashChain::cut(std::uint64_t keep, store::WriteBatch& out) const {
   for (std::uint64_t n = keep; n < batches_; ++n) out.erase(rowKey(n + 1));
 }
 
-std::optional<Hash> LogChain::after(std::uint64_t batches) const {
+std::optional<Hash> LogHashChain::after(std::uint64_t batches) const {
   if (batches == batches_) return last_;
   if (batches > batches_) return std::nullopt;
   if (const auto known = row(batches)) return known;
@@ -101,7 +101,7 @@ std::optional<Hash> LogChain::after(std::uint64_t batches) const {
   return hash.ok() ? std::optional(*hash) : std::nullopt;
 }
 
-std::vector<LogMark> LogChain::between(std::uint64_t low, std::uint64_t high, std::size_t most) const {
+std::vector<LogMark> LogHashChain::between(std::uint64_t low, std::uint64_t high, std::size_t most) const {
   std::vector<LogMark> marks;
   high = std::min(high, batches_);
   if (low >= high) return marks;
@@ -113,8 +113,8 @@ std::vector<LogMark> LogChain::between(std::uint64_t low, std::uint64_t high, st
   return marks;
 }
 
-Parting partingOf(const LogChain& chain, std::uint64_t batches, const Position& theirs) {
-  Parting found{0, batches + 1, false};
+Divergence divergenceOf(const LogHashChain& chain, std::uint64_t batches, const LogPosition& theirs) {
+  Divergence found{0, batches + 1, false};
   const auto look = [&](std::uint64_t at, const Hash& hash) {
     if (hash == Hash{} || at > batches) return;
     const auto here = chain.after(at);
@@ -123,7 +123,7 @@ Parting partingOf(const LogChain& chain, std::uint64_t batches, const Position& 
       found.low = std::max(found.low, at);
     } else {
       found.high = std::min(found.high, at);
-      found.parted = true;
+      found.diverged = true;
     }
   };
   look(theirs.batches, theirs.chain);

@@ -1,6 +1,6 @@
-// LogChain: for each batch of a partition's log one digest of all batches up to it. Two logs with one digest after n
-// batches are equal up to there, so that devices find where theirs part, also within an epoch (an owner whose disk went
-// back decides again under numbers it has used), also in what makes no entry (beginnings of entities, epochs).
+// LogHashChain: for each batch of a partition's log one digest of all batches up to it. Two logs with one digest after
+// n batches are equal up to there, so that devices find where theirs part, also within an epoch (an owner whose disk
+// went back decides again under numbers it has used), also in what makes no entry (beginnings of entities, epochs).
 //
 //   after no batch: SHA-256 of nothing
 //   after a batch:  SHA-256 over the digest before it, the batch's header and the headers of its records, which have
@@ -23,9 +23,9 @@ namespace witan::node {
 
 Hash chained(const Hash& before, std::string_view batch);
 
-class LogChain {
+class LogHashChain {
  public:
-  LogChain(store::Store& rows, const kernel::Ledger& ledger) : rows_(rows), ledger_(ledger) {}
+  LogHashChain(store::Store& rows, const kernel::Ledger& ledger) : rows_(rows), ledger_(ledger) {}
 
   // Brings the rows level with a log that was just opened. O(batches without a row); usually one. Errors: the store's.
   Status open();
@@ -57,12 +57,12 @@ class LogChain {
 };
 
 // Where a peer's log and this one part, as far as the peer has told: equal up to `low`; if `parted`, not up to `high`.
-struct Parting {
+struct Divergence {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  bool parted = false;
+  bool diverged = false;
 };
 // Of this log its first `batches` are compared.
-Parting partingOf(const LogChain& chain, std::uint64_t batches, const Position& theirs);
+Divergence divergenceOf(const LogHashChain& chain, std::uint64_t batches, const LogPosition& theirs);
 
 }  // namespace witan::node

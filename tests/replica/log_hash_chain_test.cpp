@@ -1,5 +1,5 @@
-// LogChain: digests of a log, their rows, and where two logs part.
-#include "replica/core/log_chain.h"
+// LogHashChain: digests of a log, their rows, and where two logs part.
+#include "replica/core/log_hash_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ struct Log {
   }
 };
 
-TEST(LogChain, IsWhatItsHeaderSays) {
+TEST(LogHashChain, IsWhatItsHeaderSays) {
   Log log(3);
   EXPECT_EQ(*log.host->chain().after(0), sha256(""));
   // By hand: every record of these batches, header by header.
@@ -68,7 +68,7 @@ TEST(LogChain, IsWhatItsHeaderSays) {
   EXPECT_EQ(log.host->chain().last(), log.digests().back());
 }
 
-TEST(LogChain, MakesMissingAndDamagedRowsAgain) {
+TEST(LogHashChain, MakesMissingAndDamagedRowsAgain) {
   Log log(20);
   const std::vector<Hash> before = log.digests();
   const std::vector<std::string> keys = log.rows();
@@ -88,9 +88,9 @@ TEST(LogChain, MakesMissingAndDamagedRowsAgain) {
   EXPECT_EQ(log.rows(), keys);
 }
 
-TEST(LogChain, MarksAreSpreadAndEndWhereTheyWereAsked) {
+TEST(LogHashChain, MarksAreSpreadAndEndWhereTheyWereAsked) {
   Log log(100);
-  const LogChain& chain = log.host->chain();
+  const LogHashChain& chain = log.host->chain();
   const std::uint64_t all = chain.batches();
   const auto numbers = [&](std::uint64_t low, std::uint64_t high, std::size_t most) {
     std::vector<std::uint64_t> found;
@@ -100,46 +100,46 @@ TEST(LogChain, MarksAreSpreadAndEndWhereTheyWereAsked) {
   EXPECT_THAT(numbers(3, 6, 64), ::testing::ElementsAre(3, 4, 5, 6));
   EXPECT_THAT(numbers(0, all, 4), ::testing::ElementsAre(0, all / 4, all / 2, all * 3 / 4, all));
   EXPECT_EQ(numbers(10, 5'000, 64).back(), all);
-  EXPECT_LE(numbers(0, 5'000, 64).size(), kMaxLogMarks);
+  EXPECT_LE(numbers(0, 5'000, 64).size(), kMaxLogProbes);
   EXPECT_THAT(numbers(all, all + 9, 4), ::testing::IsEmpty());
   EXPECT_THAT(numbers(9, 3, 4), ::testing::IsEmpty());
 }
 
 // However long two logs are, a few questions find the first batch that differs.
-TEST(LogChain, TheSearchEndsAtTheFirstDifference) {
+TEST(LogHashChain, TheSearchEndsAtTheFirstDifference) {
   Log log(100);
-  const LogChain& chain = log.host->chain();
+  const LogHashChain& chain = log.host->chain();
   const std::uint64_t all = chain.batches();
   for (std::uint64_t shared = 0; shared < all; ++shared) {
-    Position theirs;
+    LogPosition theirs;
     const auto mark = [&](std::uint64_t n) { return LogMark{n, n <= shared ? *chain.after(n) : sha256("other")}; };
     theirs.batches = all;
     theirs.chain = mark(all).chain;
-    Parting found = partingOf(chain, all, theirs);
-    ASSERT_TRUE(found.parted);
+    Divergence found = divergenceOf(chain, all, theirs);
+    ASSERT_TRUE(found.diverged);
     int questions = 0;
     for (; found.high - found.low > 1; ++questions) {
       theirs.marks.clear();
       for (const LogMark& each : chain.between(found.low, found.high, 4)) theirs.marks.push_back(mark(each.batches));
-      found = partingOf(chain, all, theirs);
+      found = divergenceOf(chain, all, theirs);
     }
     EXPECT_EQ(found.low, shared);
     EXPECT_LE(questions, 5) << shared;
   }
 }
 
-TEST(LogChain, WhatCannotBeComparedIsNoDifference) {
+TEST(LogHashChain, WhatCannotBeComparedIsNoDifference) {
   Log log(5);
-  Position theirs;
+  LogPosition theirs;
   theirs.batches = 3;  // no digest
-  EXPECT_FALSE(partingOf(log.host->chain(), 5, theirs).parted);
+  EXPECT_FALSE(divergenceOf(log.host->chain(), 5, theirs).diverged);
   theirs.batches = 9;  // more than here
   theirs.chain = sha256("other");
-  EXPECT_FALSE(partingOf(log.host->chain(), 5, theirs).parted);
+  EXPECT_FALSE(divergenceOf(log.host->chain(), 5, theirs).diverged);
   // Equal further on than where they differ: no two logs are so. The difference counts.
   theirs.marks = {{2, sha256("other")}, {4, *log.host->chain().after(4)}};
-  const Parting found = partingOf(log.host->chain(), 5, theirs);
-  EXPECT_TRUE(found.parted);
+  const Divergence found = divergenceOf(log.host->chain(), 5, theirs);
+  EXPECT_TRUE(found.diverged);
   EXPECT_EQ(found.high, 2u);
   EXPECT_LT(found.low, found.high);
 }

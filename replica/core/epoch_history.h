@@ -11,7 +11,7 @@
 
 namespace witan::node {
 
-struct Lineage {
+struct EpochHistory {
   std::vector<EpochMark> epochs;  // in order
   std::uint64_t batches = 0;      // of the whole log
 
@@ -22,9 +22,9 @@ struct Lineage {
 };
 
 // How many leading batches two logs share, given that nobody forks an epoch of its own. O(epochs).
-std::uint64_t commonBatches(const Lineage& a, const Lineage& b);
+std::uint64_t commonBatches(const EpochHistory& a, const EpochHistory& b);
 
 // Errors: numbers that do not rise, starts out of order or beyond the log, owners that are no writers.
-Status checkLineage(const Lineage& lineage);
+Status checkEpochHistory(const EpochHistory& lineage);
 
 }  // namespace witan::node

@@ -1,4 +1,4 @@
-#include "replica/core/lineage.h"
+#include "replica/core/epoch_history.h"
 
 #include <algorithm>
 
@@ -6,26 +6,28 @@
 
 namespace witan::node {
 
-kernel::Epoch Lineage::last() const {
+kernel::Epoch EpochHistory::last() const {
   return epochs.empty() ? kernel::Epoch{} : kernel::Epoch{epochs.back().number, epochs.back().owner};
 }
 
-kernel::Epoch Lineage::epochAt(std::uint64_t batch) const {
+kernel::Epoch EpochHistory::epochAt(std::uint64_t batch) const {
   kernel::Epoch found;
   for (const EpochMark& mark : epochs)
     if (mark.start <= batch) found = {mark.number, mark.owner};
   return found;
 }
 
-std::uint64_t commonBatches(const Lineage& a, const Lineage& b) {
+std::uint64_t commonBatches(const EpochHistory& a, const EpochHistory& b) {
   std::size_t same = 0;
   while (same < a.epochs.size() && same < b.epochs.size() && a.epochs[same] == b.epochs[same]) ++same;
   if (same == 0) return 0;
-  const auto end = [same](const Lineage& of) { return same < of.epochs.size() ? of.epochs[same].start : of.batches; };
+  const auto end = [same](const EpochHistory& of) {
+    return same < of.epochs.size() ? of.epochs[same].start : of.batches;
+  };
   return std::min(end(a), end(b));
 }
 
-Status checkLineage(const Lineage& lineage) {
+Status checkEpochHistory(const EpochHistory& lineage) {
   if (lineage.epochs.size() > kMaxEpochs)
     return invalid("a log of more than " + std::to_string(kMaxEpochs) + " epochs");
   const EpochMark* before = nullptr;
