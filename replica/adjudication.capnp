@@ -4,7 +4,7 @@
 #
 # Every message may be lost, repeated or late: requests carry operation ids, log entries their place, standings are
 # facts that only grow. Nothing here is an order to forget: who is wrong about an epoch finds out by itself.
-# The C++ side is replica/messages.h; members stand there in the same order. Fields are only ever appended.
+# The C++ side is replica/core/messages.h; members stand there in the same order. Fields are only ever appended.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::node::wire");
@@ -59,7 +59,7 @@ struct EpochMark {
   start @2 :UInt64;             # number of its first batch
 }
 
-struct LogMark {                # all batches of my log up to here, in one digest (replica/log_chain.h)
+struct LogMark {                # all batches of my log up to here, in one digest (replica/core/log_hash_chain.h)
   batches @0 :UInt64;
   chain @1 :Data;
 }

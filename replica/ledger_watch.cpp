@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "kernel/record/log_batch.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 
@@ -19,7 +20,7 @@ replication::Database& agentsDatabase(Replica& replica) {
 }
 
 // Where the log is no more the one that was looked at: from the first epoch that is new.
-std::uint64_t stillTrue(const Lineage& lineage, std::uint64_t batches, const kernel::Epoch& last) {
+std::uint64_t stillTrue(const EpochHistory& lineage, std::uint64_t batches, const kernel::Epoch& last) {
   if (batches == 0 || (batches <= lineage.batches && lineage.epochAt(batches - 1) == last)) return batches;
   for (const EpochMark& mark : lineage.epochs)
     if (mark.number > last.number) return std::min(batches, mark.start);
@@ -107,7 +108,7 @@ Result<bool> LedgerWatch::lookAt(const Watcher& watcher, PartitionHost& partitio
   const std::string row = std::string(kCursorRows) + watcher.agentId + "/" + watcher.spec.id + "/" + partition.id();
   WITAN_TRY(cursor, cursorOf(row));
   const std::uint64_t durable = partition.durableBatches();
-  const Lineage lineage = partition.lineage();
+  const EpochHistory lineage = partition.lineage();
   const std::uint64_t before = cursor->batches;
   cursor->batches = std::min(stillTrue(lineage, before, {cursor->number, cursor->owner}), durable);
   bool room = true;

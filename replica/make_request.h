@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::node {
 

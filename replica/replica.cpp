@@ -1,14 +1,17 @@
 #include "replica/replica.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "base/bytes.h"
+#include "base/check.h"
 #include "base/mutant.h"
-#include "replica/membership_duties.h"
+#include "replica/entry_replicator.h"
 #include "replica/owner_name.h"
+#include "replica/ownership/embedded_ownership.h"
+#include "replica/ownership/etcd_ownership.h"
+#include "replica/peer_sessions.h"
 #include "replica/replica_agents.h"
-#include "replica/replica_etcd.h"
+#include "replica/replica_effects.h"
+#include "replica/request_router.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -17,14 +20,30 @@ namespace {
 
 constexpr std::int64_t kTickMs = 10'000;
 constexpr std::int64_t kTellMs = 60'000;
-constexpr std::int64_t kSyncMs = 10;      // copies that can wait for their sync wait no longer
-constexpr std::int64_t kBusySyncMs = 40;  // but those of what etcd holds, while there is much to do
 constexpr std::int64_t kStabiliseMs = 60'000;
-constexpr std::size_t kProduceBudget = 4 * 1024 * 1024;
 
 }  // namespace
 
-Replica::Replica(ReplicaStores stores, ReplicaConfig config) : stores_(stores), config_(std::move(config)) {}
+struct Replica::Parts {
+  Parts(ReplicaStores stores, ReplicaConfig config, RequestRouter::OnFrozen onFrozen)
+      : state(stores, std::move(config)), router(state, ownership, std::move(onFrozen)) {}
+
+  ReplicaState state;
+  std::unique_ptr<OwnershipEngine> ownership;
+  LogDivergence divergence{state};
+  AdvertisementExchange exchange{state, ownership, divergence};
+  EntryReplicator entries{state, ownership, divergence, exchange};
+  RequestRouter router;
+  PeerSessions sessions{state, exchange, entries, router};
+  std::vector<PartitionHost::Release> releases;  // between two steps of drain()
+};
+
+Replica::Replica(ReplicaStores stores, ReplicaConfig config)
+    : parts_(std::make_unique<Parts>(stores, std::move(config),
+                                     [this](const Answer& answer) {
+                                       if (desk_) desk_->frozen(answer);
+                                     })),
+      state_(parts_->state) {}
 Replica::~Replica() = default;
 
 Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConfig config, Now now) {
@@ -34,22 +53,24 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 }
 
 Status Replica::start(Now now) {
-  WITAN_TRY(local, replication::LocalReplica::open(stores_.journal, stores_.agents, config_.replication));
-  local_ = std::move(local);
+  const ReplicaConfig& config = state_.config;
+  WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents, config.replication));
+  state_.local = std::move(local);
   WITAN_DO(loadOwnerName());
-  WITAN_DO(owners_.load(stores_.ledgers));
-  WITAN_DO(outbox_.load(stores_.ledgers));
-  outbox_.hurry(now.ms);
-  WITAN_DO(openHosts());
-  WITAN_DO(loadLostTails());
-  for (auto& [id, host] : hosts_) learnFrom(*host, 0), succeed(*host, now);
-  if (config_.etcd && config_.ledgerReplica) {
-    std::vector<std::string> partitions;
-    for (const auto& [id, host] : hosts_) partitions.push_back(id);
-    etcd_ = std::make_unique<EtcdOwner>(*this, *config_.etcd, config_.replication.cluster, partitions);
+  WITAN_DO(state_.owners.load(state_.stores.ledgers));
+  WITAN_DO(state_.outbox.load(state_.stores.ledgers));
+  state_.outbox.expedite(now.ms);
+  WITAN_DO(state_.partitions.open(config, state_.stores.ledgers, state_.ownerName));
+  if (config.etcd && config.ledgerReplica)
+    parts_->ownership = std::make_unique<EtcdOwnership>(state_, parts_->exchange);
+  else
+    parts_->ownership = std::make_unique<EmbeddedOwnership>(state_, parts_->exchange);
+  for (const auto& [id, host] : hosts()) {
+    parts_->ownership->onEpochs(*host, 0);
+    parts_->ownership->onFollowed(*host, now);
   }
-  if (config_.agents) {
-    desk_ = std::make_unique<AgentDesk>(*this, *config_.agents);
+  if (config.agents) {
+    desk_ = std::make_unique<AgentDesk>(*this, *config.agents);
     WITAN_DO(desk_->open(now));
   }
   nextTickMs_ = now.ms + kTickMs;
@@ -60,326 +81,216 @@ Status Replica::start(Now now) {
 
 // A store that was lost is another owner: what it decided before, and nobody copied, it does not know.
 Status Replica::loadOwnerName() {
-  WITAN_TRY(known, stores_.ledgers.get(kOwnerRow));
+  store::Store& ledgers = state_.stores.ledgers;
+  std::string& name = state_.ownerName;
+  WITAN_TRY(known, ledgers.get(kOwnerRow));
   if (known) {
-    ownerName_ = *known;
-    if (replication::deviceOf(ownerName_) != device())
-      return Error{ErrorCode::conflict, "the ledgers' store belongs to " + ownerName_ + ", not to " + device(),
+    name = *known;
+    if (replication::deviceOf(name) != device())
+      return Error{ErrorCode::conflict, "the ledgers' store belongs to " + name + ", not to " + device(),
                    "use the directory of this device"};
     return okStatus();
   }
-  ownerName_ = replication::writerName(device(), config_.replication.freshTag());
+  name = replication::writerName(device(), state_.config.replication.freshTag());
   store::WriteBatch batch;
-  batch.put(kOwnerRow, ownerName_);
-  return mutated("forgetOwnerName") ? stores_.ledgers.write(batch) : stores_.ledgers.writeSynced(batch);
-}
-
-Status Replica::openHosts() {
-  if (!config_.ledgerReplica) return okStatus();
-  for (const kernel::DomainModule* module : config_.domains)
-    for (std::uint32_t n = 0; n < config_.partitions; ++n)
-      WITAN_DO(openHost(*module, partitionId(module->signature().domain, n)));
-  return okStatus();
-}
-
-Status Replica::openHost(const kernel::DomainModule& module, const std::string& id) {
-  HostOptions options{id, config_.replication.cluster + "/" + id, config_.pendingTtlMicros};
-  WITAN_TRY(host, PartitionHost::open(stores_.ledgers, module, options));
-  if (host->keepsPartOfBatch() && (config_.etcd || host->epoch().owner != ownerName_)) {
-    WITAN_DO(host->dropLastBatch());
-    WITAN_TRY(whole, PartitionHost::open(stores_.ledgers, module, options));
-    host = std::move(whole);
-  }
-  hosts_[id] = std::move(host);
-  return okStatus();
-}
-
-Status Replica::reopenHosts() {
-  if (reopen_.empty()) return okStatus();
-  for (auto& [id, aside] : reopen_)
-    if (aside) setAside(aside->from, *hosts_[id], aside->keep);
-  WITAN_DO(local_->flush());  // nothing is taken out of a log before the report of it is durable
-  if (!held_.empty()) {
-    WITAN_DO(stores_.ledgers.write(held_));
-    held_.clear();
-    unsynced_ = true;
-  }
-  WITAN_DO(flushLedgers());
-  if (std::exchange(unsynced_, false)) WITAN_DO(stores_.ledgers.sync());  // what is opened counts as durable
-  for (auto& [id, aside] : reopen_) {
-    const kernel::DomainModule& module = hosts_[id]->module();
-    WITAN_DO(openHost(module, id));
-    // What was said of the old log holds no more; who follows whom does.
-    for (auto& [name, peer] : peers_)
-      if (const auto at = peer.following.find(id); at != peer.following.end()) {
-        at->second.subscribed = false;
-        std::erase_if(peer.news.positions,
-                      [&anew = id](const Position& position) { return position.partition == anew; });
-      }
-    tellAll(*hosts_[id]);
-  }
-  reopen_.clear();
-  followDirty_ = true;
-  if (etcd_) outbox_.hurry(drained_.ms);  // this device may own them as before
-  return okStatus();
+  batch.put(kOwnerRow, name);
+  return mutated("forgetOwnerName") ? ledgers.write(batch) : ledgers.writeSynced(batch);
 }
 
 // --- the network
 
-void Replica::connected(const std::string& peer, Now now) {
-  Peer& state = peers_[peer];
-  state = Peer{};
-  state.keeper = !config_.keepsLedgers || config_.keepsLedgers(peer);
-  replication::SessionOptions options = config_.session;
-  options.peer = peer;
-  if (config_.mayHave && !mutated("ignoreScopes"))
-    options.mayHave = [mayHave = config_.mayHave, peer](replication::DatabaseName database, std::string_view scope) {
-      return mayHave(peer, database, scope);
-    };
-  state.session = std::make_unique<replication::SyncSession>(*local_, std::move(options), now.ms);
-  followDirty_ = true;
+void Replica::connected(const std::string& peer, Now now) { parts_->sessions.connected(peer, now); }
+void Replica::disconnected(const std::string& peer) { parts_->sessions.disconnected(peer); }
+void Replica::received(const std::string& peer, std::string_view frame, Now now) {
+  parts_->sessions.received(peer, frame, now);
 }
+bool Replica::isConnected(std::string_view peer) const { return state_.peers.contains(peer); }
 
-void Replica::disconnected(const std::string& peer) {
-  peers_.erase(peer);
-  followDirty_ = true;
-}
-
-void Replica::cutOff(const std::string& from, Peer& peer, const Error& why) {
-  ++counters_.badFrames;
-  peer.cut = true;
-  notices_.push_back({"badFrame", "", from + ": " + why.message});
-}
-
-bool Replica::mayTalk(const Peer& peer) const { return !peer.cut && peer.session->full(); }
-
-void Replica::received(const std::string& from, std::string_view frame, Now now) {
-  const auto at = peers_.find(from);
-  if (at == peers_.end()) return;
-  Peer& peer = at->second;
-  if (peer.cut) return;
-  const bool whole = frame.size() > replication::kFrameHeaderBytes;
-  if (!whole) return cutOff(from, peer, invalid("a frame without a message"));
-  if (static_cast<std::uint8_t>(frame[4]) < kFirstAdjudicationFrame) {
-    // The session notes its own errors and says BYE.
-    if (peer.session->state() != replication::SessionState::closed) (void)peer.session->receive(frame, now.ms);
-    return;
-  }
-  auto header = replication::readFrameHeader(frame, kMaxAdjudicationFrame);
-  if (!header) return cutOff(from, peer, header.error());
-  if (header->length != frame.size() - replication::kFrameHeaderBytes)
-    return cutOff(from, peer, invalid("a frame of another length than it says"));
-  if (!mayTalk(peer) || !peer.parting.empty()) return;  // no member: membership only
-  const std::string_view bytes = frame.substr(replication::kFrameHeaderBytes);
-  const auto read = [&](auto message, auto&& handle) {
-    if (Status status = readMessage(bytes, message, "frame"); !status.ok()) return cutOff(from, peer, status.error());
-    handle(message);
-  };
-  switch (static_cast<AdjudicationFrame>(header->type)) {
-    case AdjudicationFrame::request: return read(Request{}, [&](Request& m) { onRequest(from, std::move(m), now); });
-    case AdjudicationFrame::answer: return read(Answer{}, [&](Answer& m) { onAnswer(peer, std::move(m), now); });
-    case AdjudicationFrame::standing:
-      return read(Standing{}, [&](Standing& m) { onStanding(from, peer, std::move(m), now); });
-    case AdjudicationFrame::entries: return read(Entries{}, [&](Entries& m) { onEntries(from, peer, m, now); });
-    case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { onFollowed(peer, m, now); });
-  }
-  cutOff(from, peer, invalid("a frame of the unknown type " + std::to_string(header->type)));
-}
+void Replica::etcdConnected(Now now, std::uint64_t cluster) { parts_->ownership->connected(now, cluster); }
+void Replica::etcdDisconnected() { parts_->ownership->disconnected(); }
+void Replica::etcdReceived(const EtcdAnswer& answer, Now now) { parts_->ownership->received(answer, now); }
 
 // --- this device
 
 Result<replication::Dot> Replica::commit(replication::DatabaseName database, std::string_view scope,
                                          std::span<const replication::Write> writes) {
-  return local_->commit(database, scope, writes);
+  return state_.local->commit(database, scope, writes);
 }
 
-const kernel::DomainModule* Replica::moduleOf(std::string_view domain) const {
-  for (const kernel::DomainModule* module : config_.domains)
-    if (module->signature().domain == domain) return module;
-  return nullptr;
+Status Replica::submit(Request request, Keep keep, Now now) {
+  return parts_->router.submit(std::move(request), keep, now);
 }
+Status Replica::submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
+Status Replica::enqueue(Request request, Now now) { return parts_->router.enqueue(std::move(request), now); }
+void Replica::retainAcrossFreeze(std::string_view operationId) { parts_->router.retainAcrossFreeze(operationId); }
+void Replica::keepRequests() { state_.outbox.saveAll(state_.writes.pending()); }
 
-std::string Replica::partitionFor(std::string_view domain, std::string_view entity) const {
-  return partitionOf(domain, entity, config_.partitions);
+Status Replica::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
+  return parts_->ownership->bootstrap(now, which);
 }
-
-PartitionHost* Replica::host(std::string_view partition) {
-  const auto at = hosts_.find(partition);
-  return at == hosts_.end() ? nullptr : at->second.get();
+Status Replica::transferOwnership(std::string_view partition, std::string_view to, std::string_view reason, Now now) {
+  return parts_->ownership->transferOwnership(partition, to, reason, now);
 }
-
-const replication::SyncSession* Replica::session(std::string_view peer) const {
-  const auto at = peers_.find(peer);
-  return at == peers_.end() ? nullptr : at->second.session.get();
+Status Replica::forceTakeover(std::string_view partition, std::string_view reason, Now now) {
+  return parts_->ownership->forceTakeover(partition, reason, now);
 }
 
 // --- time
 
 void Replica::tick(Now now) {
   if (now.ms < nextTickMs()) return;
-  if (mutated("sendBeforeFlush") && now.ms >= nextTickMs_) (void)local_->flush();  // every ten seconds, as some do
+  if (mutated("sendBeforeFlush") && now.ms >= nextTickMs_)
+    (void)state_.local->flush();  // every ten seconds, as some do
   if (now.ms >= nextTickMs_) {
-    for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
-    payDuties();
-    if (config_.pendingTtlMicros > 0 && !etcd_)
-      for (auto& [id, host] : hosts_)
-        if (owns(*host)) host->expire(now.wall);
+    parts_->sessions.tick(now);
+    parts_->sessions.runMembershipMaintenance();
+    if (state_.config.pendingTtlMicros > 0) parts_->ownership->expirePending(now);
     nextTickMs_ = now.ms + kTickMs;
   }
-  if (etcd_ && now.ms >= etcd_->engine().nextTickMs()) {
-    etcd_->engine().tick(now.ms);
-    followDirty_ = true;  // peers may have given what etcd could not
-  }
-  if (now.ms >= nextTellMs_) {  // a standing that was lost would never be missed
-    for (auto& [id, host] : hosts_) tellAll(*host);
+  parts_->ownership->tick(now);
+  if (now.ms >= nextTellMs_) {  // else a standing that was lost would never be missed
+    for (const auto& [id, host] : hosts()) parts_->exchange.tellAll(*host);
     nextTellMs_ = now.ms + kTellMs;
   }
   if (now.ms >= nextStabiliseMs_) {
-    (void)local_->stabilise();  // what it could not do now it does then
+    (void)state_.local->stabilise();  // if it fails, the next one tries again
     nextStabiliseMs_ = now.ms + kStabiliseMs;
   }
 }
 
-// What this device owes to retirements. What it has acknowledged it takes nothing more from.
-void Replica::payDuties() {
-  const replication::Space* cluster =
-      local_->database(replication::DatabaseName::agents).find(replication::kClusterScope);
-  if (cluster == nullptr || cluster->changes() == statementsSeen_) return;
-  statementsSeen_ = cluster->changes();
-  auto members = local_->membership();
-  if (!members.ok()) return;  // sessions say so
-  for (const replication::Member& member : replication::acksDue(*members, device()))
-    if (const auto at = peers_.find(member.device); at != peers_.end())
-      at->second.session->close("retired", member.device + " is leaving");
-  // Who turns out to be a member was met as a stranger, with whom nothing but membership is shared: the session begins
-  // again.
-  for (auto& [name, peer] : peers_)
-    if (peer.session->state() == replication::SessionState::running && !peer.session->full() &&
-        members->standing(name) == replication::Standing::active)
-      peer.session->close("admitted", name + " is a member now: the session begins again");
-  (void)payRetireAcks(*local_);  // what it could not say now it says when statements come next
-}
-
 std::int64_t Replica::nextTickMs() const {
-  std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_});
-  if (etcd_) {
-    next = std::min(next, etcd_->engine().nextTickMs());
-    if (const auto due = etcd_->nextMs()) next = std::min(next, *due);
-  }
-  if (unsynced_) next = std::min(next, syncedMs_ + syncWaitMs());
-  if (const auto due = outbox_.dueMs()) next = std::min(next, *due);
+  const OwnershipEngine& ownership = *parts_->ownership;
+  std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_, ownership.nextTickMs()});
+  if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
+  if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   if (desk_)
     if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);
   return next;
 }
 
-// --- effects
+// --- the round
 
-// One write and one sync for the decisions of all partitions.
-Status Replica::flushLedgers() {
-  if (pending_.empty()) return okStatus();
-  WITAN_DO(mutated("skipLedgerSync") ? stores_.ledgers.write(pending_) : stores_.ledgers.writeSynced(pending_));
-  pending_.clear();
-  return okStatus();
-}
-
-// How long a copy may wait for its sync: what is answered is durable in etcd, or at its owner, so nobody waits for it
-// but those who are told of the copy. With etcd, a round that has answers to give or requests to decide leaves the sync
-// to the next. Without, a sync for every round of the owner would come before each answer that it gives this device.
-std::int64_t Replica::syncWaitMs() const {
-  if (etcd_) return held_.empty() && !etcd_->hasWork() ? kSyncMs : kBusySyncMs;
-  return outbox_.size() > 0 ? kSyncMs : 0;
-}
-
-Result<bool> Replica::flush(Now now) {
-  const std::int64_t most = syncWaitMs();
-  if (!held_.empty()) {
-    WITAN_DO(stores_.ledgers.write(held_));
-    held_.clear();
-    unsynced_ = true;
-  }
-  const bool alone = pending_.empty();
-  WITAN_DO(flushLedgers());
-  if (!unsynced_) return true;
-  if (alone && now.ms - syncedMs_ < most) return false;
-  if (alone) WITAN_DO(stores_.ledgers.sync());  // else flushLedgers() has
-  unsynced_ = false;
-  syncedMs_ = now.ms;
-  return true;
-}
-
-void Replica::sayNews(Now now) {
-  (void)now;
-  for (auto& [name, peer] : peers_) {
-    if (!peer.newsDue || !mayTalk(peer)) continue;
-    peer.news.owner = ownerName_;
-    peer.news.engine = engineName();
-    peer.news.etcdCluster = etcdCluster_;
-    say(peer, peer.news);
-    peer.news = {};
-    peer.newsDue = false;
-  }
-}
-
+// Each step states what it requires of the steps before it. The order makes the round correct: nothing leaves this
+// device before what it rests on is durable.
 Status Replica::drain(Now now, Effects& out) {
-  if (mutated("answerBeforeFlush")) WITAN_DO(flush(now));
-  for (auto& [name, peer] : peers_)
-    if (!peer.greeted && mayTalk(peer)) greet(peer);
+  OwnershipEngine& ownership = *parts_->ownership;
+  const bool answerEarly = mutated("answerBeforeFlush");
+  if (answerEarly) WITAN_DO(state_.writes.flush(now, ownership.syncWaitMs()));
+  parts_->sessions.greet();
   drained_ = now;
-  if (desk_) WITAN_DO(desk_->round(now, out));
-  if (std::exchange(hurry_, false)) outbox_.hurry(now.ms);
-  outbox_.saveLate(now.ms, pending_);
-  routeDue(now);
-  for (auto& [id, host] : hosts_)
-    if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
+  if (desk_) WITAN_DO(desk_->round(now, out));  // the requests of agents go to the outbox
+  parts_->router.routeDue(now);
+  ownership.stage();  // every decision of this round is made
   bool durable = true;
-  if (etcd_ || !mutated("answerBeforeFlush")) {
-    WITAN_TRY(synced, flush(now));
+  if (!answerEarly || !ownership.decidesAtOnce()) {
+    WITAN_TRY(synced, state_.writes.flush(now, ownership.syncWaitMs()));
     durable = synced;
   }
-  std::vector<PartitionHost::Release> releases;
-  const bool early = etcd_ && mutated("answerBeforeTxn");
-  if (early) etcd_->decide(now);
-  for (auto& [id, host] : hosts_) {
-    if (reopen_.contains(id)) continue;
+  WITAN_DO(takeReleases(durable, now));
+  WITAN_DO(reopenCopies(now));
+  if (desk_) WITAN_DO(desk_->look(now));  // copies show what is durable
+  giveReleases(out);
+  finishOwnership(now, out);
+  replicateLogs(now);
+  parts_->sessions.send(now, out.sends);
+  if (!mutated("sendBeforeFlush")) WITAN_DO(state_.local->flush());
+  WITAN_DO(state_.writes.writePending());  // rows that answers left behind
+  handOver(now, out);
+  return okStatus();
+}
+
+// Takes the answers that may be given now. Requires: every decision is written; with `durable`, also synced.
+Status Replica::takeReleases(bool durable, Now now) {
+  const bool exempt = mutated("answerBeforeFlush");
+  WITAN_CHECK(exempt || state_.writes.pending().empty(), "answers rest on decisions that are written");
+  WITAN_CHECK(exempt || !durable || state_.writes.synced(), "what counts as durable is synced");
+  std::vector<PartitionHost::Release>& releases = parts_->releases;
+  releases.clear();
+  const bool early = mutated("answerBeforeTxn") && !parts_->ownership->decidesAtOnce();
+  if (early) parts_->ownership->decideQueued(now);
+  for (const auto& [id, host] : hosts()) {
+    if (!state_.partitions.usable(id)) continue;
     durable ? host->confirmed(releases) : host->answered(releases);
     if (early) host->answered(releases, true);
-    WITAN_DO(host->snapshotIfDue(config_.snapshotEvery));
+    WITAN_DO(host->snapshotIfDue(state_.config.snapshotEvery));
   }
-  WITAN_DO(reopenHosts());
-  if (desk_) WITAN_DO(desk_->look(now));
-  for (PartitionHost::Release& release : releases) give(std::move(release), now, out);
-  if (etcd_) driveEtcd(now, out);
-  if (followDirty_) refreshFollowing();
-  pushEntries(now);
-  sayNews(now);
-  for (auto& [name, peer] : peers_) {
-    std::string frames;
-    peer.session->produce(frames, kProduceBudget, now.ms);
-    if (mayTalk(peer)) frames += peer.out;
-    peer.out.clear();
-    if (!peer.parting.empty() && peer.session->state() != replication::SessionState::closed) {
-      peer.session->close("engine", peer.parting);
-      peer.session->produce(frames, kProduceBudget, now.ms);
-    }
-    const bool ended = peer.session->state() == replication::SessionState::closed;
-    const bool close = peer.cut || ended;
-    if (ended && !std::exchange(peer.told, true))
-      notices_.push_back(
-          {"session ends", "", name + ": " + peer.session->closeCode() + ": " + peer.session->closeReason()});
-    if (!frames.empty() || close) out.sends.push_back({name, std::move(frames), close});
-  }
-  if (!mutated("sendBeforeFlush")) WITAN_DO(local_->flush());
-  if (!pending_.empty()) {  // rows that answers left behind: nothing rests on them
-    WITAN_DO(stores_.ledgers.write(pending_));
-    pending_.clear();
-  }
-  for (Answered& answered : answers_) out.answers.push_back(std::move(answered));
-  answers_.clear();
-  if (desk_) std::erase_if(out.answers, [&](const Answered& answered) { return desk_->take(answered, now); });
-  for (Notice& notice : notices_) out.notices.push_back(std::move(notice));
-  notices_.clear();
   return okStatus();
+}
+
+// Opens the marked copies again, without their divergent suffixes. Requires: no decision of the round is open, since
+// what is open is lost.
+Status Replica::reopenCopies(Now now) {
+  const auto& reopening = state_.partitions.reopening();
+  if (reopening.empty()) return okStatus();
+  for (const auto& [id, suffix] : reopening)
+    if (suffix) parts_->divergence.truncate(suffix->from, *host(id), suffix->keep);
+  WITAN_DO(state_.local->flush());     // nothing is taken out of a log before the report of it is durable
+  WITAN_DO(state_.writes.flushAll());  // what is opened counts as durable
+  for (const auto& [id, suffix] : reopening) {
+    const kernel::DomainModule& module = host(id)->module();
+    WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
+    parts_->exchange.onReopened(id);
+  }
+  state_.partitions.reopened();
+  state_.followDirty = true;
+  parts_->ownership->onReopened(now);
+  return okStatus();
+}
+
+// Requires: every copy is usable, so that a request that stays in the outbox finds its partition.
+void Replica::giveReleases(Effects& out) {
+  WITAN_CHECK(state_.partitions.reopening().empty(), "copies are opened again before answers are given");
+  for (PartitionHost::Release& release : parts_->releases) parts_->router.give(std::move(release), out.answers);
+  parts_->releases.clear();
+}
+
+// Requires: the answers of what was committed are given, since a batch that follows them may leave with this round.
+void Replica::finishOwnership(Now now, Effects& out) {
+  OwnershipEngine::Round round = parts_->ownership->finishRound(now);
+  for (PartitionHost::Release& release : round.releases) parts_->router.give(std::move(release), out.answers);
+  std::move(round.requests.begin(), round.requests.end(), std::back_inserter(out.etcd));
+}
+
+// Requires: durableBatches() of each copy is of this round, since entries and acknowledgements name it.
+void Replica::replicateLogs(Now now) {
+  parts_->exchange.refreshFollowing();
+  parts_->entries.push(now);
+  parts_->exchange.sendNews();
+}
+
+// Requires: no step that can fail follows, so that an answer is taken only if the caller gets it.
+void Replica::handOver(Now now, Effects& out) {
+  WITAN_CHECK(state_.writes.pending().empty(), "a round leaves no row behind");
+  for (Answered& answered : parts_->router.takeAnswered()) out.answers.push_back(std::move(answered));
+  if (desk_) std::erase_if(out.answers, [&](const Answered& answered) { return desk_->take(answered, now); });
+  for (Notice& notice : state_.notices) out.notices.push_back(std::move(notice));
+  state_.notices.clear();
+}
+
+// --- reading
+
+const std::string& Replica::device() const { return state_.device(); }
+const std::string& Replica::ownerName() const { return state_.ownerName; }
+replication::LocalReplica& Replica::data() { return *state_.local; }
+const replication::LocalReplica& Replica::data() const { return *state_.local; }
+const PartitionTable::Hosts& Replica::hosts() const { return state_.partitions.hosts(); }
+PartitionHost* Replica::host(std::string_view partition) { return state_.partitions.find(partition); }
+const OwnerTable& Replica::owners() const { return state_.owners; }
+const Outbox& Replica::outbox() const { return state_.outbox; }
+bool Replica::owns(const PartitionHost& host) const { return parts_->ownership->owns(host); }
+OwnerState Replica::ownerState(std::string_view partition) const { return parts_->ownership->ownerState(partition); }
+std::string Replica::partitionFor(std::string_view domain, std::string_view entity) const {
+  return state_.partitionFor(domain, entity);
+}
+const ReplicaCounters& Replica::counters() const { return state_.counters; }
+const kernel::DomainModule* Replica::moduleOf(std::string_view domain) const { return state_.moduleOf(domain); }
+const std::map<std::string, std::string, std::less<>>& Replica::otherEngines() const {
+  return parts_->exchange.otherEngines();
+}
+
+const replication::SyncSession* Replica::session(std::string_view peer) const {
+  const auto at = state_.peers.find(peer);
+  return at == state_.peers.end() ? nullptr : at->second.session.get();
 }
 
 agents::AgentHost* Replica::agents() { return desk_ ? &desk_->host() : nullptr; }
@@ -387,23 +298,15 @@ const agents::AgentHost* Replica::agents() const { return desk_ ? &desk_->host()
 
 std::set<std::string> Replica::connectedPeers() const {
   std::set<std::string> connected;
-  for (const auto& [name, peer] : peers_)
-    if (mayTalk(peer)) connected.insert(name);
+  for (const auto& [name, peer] : state_.peers)
+    if (peer.full()) connected.insert(name);
   return connected;
 }
 
 bool Replica::quiet() const {
   if (desk_ && !desk_->host().quiet()) return false;
-  if (etcd_ && !etcd_->quiet()) return false;
-  if (outbox_.size() > 0 || !pending_.empty() || !held_.empty() || unsynced_) return false;
-  for (const auto& [name, peer] : peers_) {
-    if (!peer.session->quiet() || peer.newsDue) return false;
-    for (const auto& [id, following] : peer.following) {
-      const auto at = hosts_.find(id);
-      if (at != hosts_.end() && following.subscribed && following.acked < at->second->durableBatches()) return false;
-    }
-  }
-  return true;
+  return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
+         parts_->entries.quiet();
 }
 
 }  // namespace witan::node

@@ -1,9 +1,10 @@
 #include "replica/replica_agents.h"
 
 #include "base/check.h"
+#include "replica/core/shown.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
-#include "replica/shown.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kernel/record/entry.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::sim {
 

@@ -13,6 +13,7 @@
 
 #include "base/seams.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "sim/agenda.h"
 #include "sim/options.h"
 #include "store/crashable_store.h"

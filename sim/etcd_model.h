@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "replica/etcd_messages.h"
+#include "replica/ownership/etcd_messages.h"
 #include "sim/plan.h"
 
 namespace witan::sim {
@@ -48,7 +48,7 @@ class EtcdModel {
   std::uint64_t revision_ = 1, compacted_ = 0, nextLease_ = 1;
 };
 
-// Whether the key is that of a batch of a log (replica/etcd_engine.h) and the one before it is neither there nor
+// Whether the key is that of a batch of a log (replica/ownership/etcd_engine.h) and the one before it is neither there nor
 // trimmed: what is missing, in words; else "".
 std::string gapBefore(const EtcdModel& etcd, std::string_view key);
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/quote.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::sim {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/identity.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 #include "replication/version.h"
 #include "sim/plan.h"
 

@@ -13,15 +13,21 @@ set(WITAN_HOOKED_kernel
   kernel/partition.cpp
   kernel/partition_fold.cpp)
 set(WITAN_HOOKED_replica
-  replica/etcd_engine.cpp
+  replica/advertisement_exchange.cpp
+  replica/core/ledger_writes.cpp
+  replica/core/log_hash_chain.cpp
+  replica/core/outbox.cpp
+  replica/core/owner_table.cpp
+  replica/core/partition_host.cpp
+  replica/entry_replicator.cpp
   replica/ledger_watch.cpp
-  replica/log_chain.cpp
-  replica/outbox.cpp
-  replica/owner_table.cpp
-  replica/partition_host.cpp
+  replica/log_divergence.cpp
+  replica/ownership/embedded_ownership.cpp
+  replica/ownership/etcd_engine.cpp
+  replica/ownership/ownership_engine.cpp
+  replica/peer_sessions.cpp
   replica/replica.cpp
-  replica/replica_follow.cpp
-  replica/replica_route.cpp)
+  replica/request_router.cpp)
 set(WITAN_HOOKED_agents
   agents/episode/context.cpp
   agents/episode/episode.cpp

@@ -20,7 +20,7 @@ struct ReplicaArguments {
   bool json = false;
 };
 
-// Named apart from the owner's answer to a request (replica/messages.h): one name, two types in one namespace
+// Named apart from the owner's answer to a request (replica/core/messages.h): one name, two types in one namespace
 // would be undefined behaviour that shows without optimisation only.
 struct Printed {
   std::string text;  // for stdout

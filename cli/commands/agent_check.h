@@ -10,6 +10,7 @@
 #include "base/reflect.h"
 #include "base/result.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

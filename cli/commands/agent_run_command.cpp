@@ -183,7 +183,7 @@ Result<int> run(const RunArguments& a) {
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   WITAN_TRY(dir, NodeDir::open(path, std::move(setup), clock.now()));
   const OwnerTable& owners = dir->replica().owners();
-  WITAN_DO(dir->replica().found(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
+  WITAN_DO(dir->replica().bootstrap(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
   AgentRun run(*dir, std::move(feed), std::move(seals), clock, a);

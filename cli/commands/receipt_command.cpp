@@ -16,6 +16,7 @@
 #include "node/daemon/agents_policy_file.h"
 #include "program/option_checks.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

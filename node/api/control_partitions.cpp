@@ -10,7 +10,7 @@ namespace {
 json::object rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   Replica& replica = daemon.replica();
   json::object row{{"partition", id}};
-  const Claim* claim = replica.owners().find(id);
+  const OwnershipRecord* claim = replica.owners().find(id);
   if (claim != nullptr) {
     const std::string device(replication::deviceOf(claim->owner));
     row["owner"] = device;
@@ -65,7 +65,7 @@ void movePartition(const ControlCall& call) {
     const std::string partition = call.text("partition");
     WITAN_TRY(known, call.daemon.roster().current().lookUp(call.text("device")));
     const std::string device = known->device;
-    WITAN_DO(call.daemon.replica().move(partition, device, call.text("reason"), call.daemon.now()));
+    WITAN_DO(call.daemon.replica().transferOwnership(partition, device, call.text("reason"), call.daemon.now()));
     WITAN_DO(call.daemon.round());
     call.daemon.log().warn("partitions", "handed over", {{"partition", partition}, {"to", device}});
     return json::value(json::object{{"partition", partition}, {"to", device}});
@@ -76,7 +76,7 @@ void seizePartition(const ControlCall& call) {
   call.put([&]() -> Result<json::value> {
     WITAN_DO(checkPartition(call));
     const std::string partition = call.text("partition");
-    WITAN_DO(call.daemon.replica().seize(partition, call.text("reason"), call.daemon.now()));
+    WITAN_DO(call.daemon.replica().forceTakeover(partition, call.text("reason"), call.daemon.now()));
     WITAN_DO(call.daemon.round());
     call.daemon.log().warn("partitions", "seized", {{"partition", partition}});
     return json::value(json::object{{"partition", partition}, {"owner", call.daemon.replica().device()}});

@@ -42,7 +42,7 @@ TracedCall callOf(const ControlCall& call, const Request& request) {
   Replica& replica = call.daemon.replica();
   TracedCall traced{call.request.path, request.operationId, request.domain, request.role, "", "", ""};
   traced.partition = replica.partitionFor(request.domain, request.entity);
-  if (const Claim* claim = replica.owners().find(traced.partition); claim != nullptr)
+  if (const OwnershipRecord* claim = replica.owners().find(traced.partition); claim != nullptr)
     traced.owner = replication::deviceOf(claim->owner);
   if (const auto header = call.request.headers.find("traceparent"); header != call.request.headers.end())
     traced.traceparent = header->second;

@@ -154,7 +154,7 @@ Status begin(const RestoreOrder& order, Restored& done) {
       done.ownerless.push_back(id);
       continue;
     }
-    WITAN_DO(replica.seize(id, "restored from the backup of " + formatTime(done.manifest.at), order.now));
+    WITAN_DO(replica.forceTakeover(id, "restored from the backup of " + formatTime(done.manifest.at), order.now));
     ++done.seized;
   }
   return node->close(order.now);

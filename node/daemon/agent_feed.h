@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/now.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -296,7 +296,7 @@ Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
     const Done late = std::move(at->second.done);
     const std::string operation = at->first;
     waiting_.erase(at);
-    replica().outlast(operation);
+    replica().retainAcrossFreeze(operation);
     const bool cut = etcd_ && !etcd_->state().connected;
     late(Error{
         ErrorCode::unavailable,

@@ -182,7 +182,7 @@ Status Daemon::foundMissing() {
               {{"hint", "restore a backup, or let a device that has copies seize the partitions"}});
     return okStatus();
   }
-  return replica().found(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
+  return replica().bootstrap(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
 }
 
 Status Daemon::openPeers() {

@@ -13,6 +13,7 @@
 #include "node/data_dir/store_snapshot.h"
 #include "node/data_dir/writer_record.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -57,7 +57,7 @@ Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
   setup.partitions = partitions;
   WITAN_TRY(opened, NodeDir::open(dir, std::move(setup), now));
   const OwnerTable& owners = opened->replica().owners();
-  WITAN_DO(opened->replica().found(now, [&](std::string_view p) { return owners.find(p) == nullptr; }));
+  WITAN_DO(opened->replica().bootstrap(now, [&](std::string_view p) { return owners.find(p) == nullptr; }));
   return opened->close(now);
 }
 

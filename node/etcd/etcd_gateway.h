@@ -1,6 +1,6 @@
 // EtcdGateway: carries what a replica asks of etcd (Effects::etcd) to one member at a time, through its JSON gateway,
 // and brings the answers back. It knows nothing of partitions; what an unanswered request means is the engine's affair
-// (replica/etcd_engine.h).
+// (replica/ownership/etcd_engine.h).
 //
 //   start()         asks the first endpoint whether a majority answers there; if so: connected()
 //   send(requests)  many at a time, each on a connection of its own; the watch has one for itself, leases have one

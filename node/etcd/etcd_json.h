@@ -1,4 +1,4 @@
-// etcd's v3 JSON gateway as text: requests of replica/etcd_messages.h into paths and bodies, answers back.
+// etcd's v3 JSON gateway as text: requests of replica/ownership/etcd_messages.h into paths and bodies, answers back.
 //
 // The gateway (etcd 3.4, gRPC-gateway) writes keys and values in base64 and 64-bit integers as strings, and leaves out
 // every member that has its default value: a transaction that did not hold has no `succeeded`, a lease that is gone has
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "replica/etcd_messages.h"
+#include "replica/ownership/etcd_messages.h"
 
 namespace witan::node {
 
@@ -43,7 +43,7 @@ struct EtcdReply {
 };
 
 inline constexpr std::size_t kMaxEtcdReplyBytes = 64 * 1024 * 1024;
-// All values of one reply, unpacked. Eight batches are read at a time (replica/etcd_engine.cpp), of at most
+// All values of one reply, unpacked. Eight batches are read at a time (replica/ownership/etcd_engine.cpp), of at most
 // kMaxEtcdValueBytes each. A watch that is far behind may be told more at once: the session ends then, and the next one
 // reads what it lacks, eight at a time.
 inline constexpr std::size_t kMaxEtcdUnpackedBytes = 128 * 1024 * 1024;

@@ -10,6 +10,7 @@
 
 #include "node/ledgers/ledger_reader.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -1,6 +1,6 @@
 #include "node/ledgers/ledger_readers.h"
 
-#include "replica/shown.h"
+#include "replica/core/shown.h"
 
 namespace witan::node {
 

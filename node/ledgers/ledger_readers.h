@@ -18,6 +18,7 @@
 
 #include "net/loop.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

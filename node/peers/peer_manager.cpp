@@ -1,7 +1,7 @@
 #include "node/peers/peer_manager.h"
 
 #include "node/cluster/device_key.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::node {
 

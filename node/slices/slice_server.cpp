@@ -1,7 +1,7 @@
 #include "node/slices/slice_server.h"
 
 #include "node/ledgers/ledger_feed.h"
-#include "replica/shown.h"
+#include "replica/core/shown.h"
 
 namespace witan::node {
 

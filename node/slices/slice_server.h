@@ -16,6 +16,7 @@
 #include "node/cluster/messages.h"
 #include "node/cluster/roster.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 

@@ -22,7 +22,7 @@
 #include "net/http_client.h"
 #include "node/telemetry/log.h"
 #include "node/telemetry/otlp.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 
 namespace witan::node {
 

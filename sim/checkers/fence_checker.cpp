@@ -59,7 +59,7 @@ void FenceChecker::checkFenced(Seat& at) {
   const bool whole = std::none_of(c_.history().losses().begin(), c_.history().losses().end(),
                                   [&](const DiskLoss& loss) { return loss.device == at.device->index(); });
   for (const auto& [id, host] : replica.hosts()) {
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     const kernel::Epoch last = host->epoch();
     const auto fence = known_[at].fenced.find(id);
     const bool known = fence != known_[at].fenced.end(), mine = last.owner == replica.ownerName();
@@ -98,7 +98,7 @@ void FenceChecker::onFrame(Seat& at, std::uint32_t peer, std::string_view frame)
   node::Standing standing;
   if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
   const std::string& self = at.device->replica().ownerName();
-  for (const node::Position& position : standing.positions)
+  for (const node::LogPosition& position : standing.positions)
     if (!position.epochs.empty() && position.epochs.back().owner == self)
       known_[at].shown.push_back({peer, position.partition, {position.epochs.back().number, self}, position.batches});
 }

@@ -40,7 +40,7 @@ void RestartChecker::onStarted(Seat& at) {
     return c_.failed("restart", name + " has spoken as " + known_[at].spokenAs + ", and starts with its disk as " +
                                     replica.ownerName());
   for (const auto& [id, epoch] : known_[at].claims) {
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (claim == nullptr || claim->epoch() < epoch)
       return c_.failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
   }

@@ -97,7 +97,7 @@ void Clients::submit(Seat& at, node::Request request, bool plain) {
   const auto& waiting = at.device->replica().outbox().all();
   const auto taken = waiting.find(booked.request.operationId);
   booked.inOutbox = taken != waiting.end();
-  booked.outlasts = booked.inOutbox && !taken->second.tellsFreeze;
+  booked.outlasts = booked.inOutbox && !taken->second.reportFreeze;
   booked.plain = plain;
   c_.history().asked(std::move(booked));
 }

@@ -100,7 +100,7 @@ void Cluster::foundPartitions() {
   const auto replicas = static_cast<std::uint32_t>(plan_.options.cluster.ledgerReplicas);
   for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
     SimDevice& device = *seats_[i]->device;
-    const Status founded = device.replica().found(device.now(0), [&](std::string_view partition) {
+    const Status founded = device.replica().bootstrap(device.now(0), [&](std::string_view partition) {
       return ClusterSetup::deviceIndex("-" + std::string(partition.substr(partition.find('/') + 1))) % replicas == i;
     });
     WITAN_CHECK(founded.ok(), "a new cluster's partitions have no owner yet");

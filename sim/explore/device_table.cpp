@@ -168,7 +168,7 @@ std::uint32_t DeviceTable::fresh(std::uint32_t device) {
   request.entity = kEntity;
   request.operationId = "init";
   node::Effects effects;
-  const bool founded = problem.empty() && live->replica->found(at(0)).ok() && drain(*live, effects).ok() &&
+  const bool founded = problem.empty() && live->replica->bootstrap(at(0)).ok() && drain(*live, effects).ok() &&
                        live->replica->submit(std::move(request), at(0)).ok() && drain(*live, effects).ok();
   WITAN_CHECK(founded, "a partition is founded on empty disks");
   return rootFor(device, disksOf(*live), 0);
@@ -255,8 +255,10 @@ void DeviceTable::carryOut(Live& live, const Happening& happening, Reply* reply)
     case Happening::Kind::write: write(live, false, reply); break;
     case Happening::Kind::remove: write(live, true, reply); break;
     case Happening::Kind::propose: refused = replica.submit(proposal(happening.value), now); break;
-    case Happening::Kind::move: refused = replica.move(kPartition, nameOf(happening.value), "", now); break;
-    case Happening::Kind::seize: refused = replica.seize(kPartition, "", now); break;
+    case Happening::Kind::move:
+      refused = replica.transferOwnership(kPartition, nameOf(happening.value), "", now);
+      break;
+    case Happening::Kind::seize: refused = replica.forceTakeover(kPartition, "", now); break;
     case Happening::Kind::tick: {
       live.ms = std::max(live.ms + happening.value, replica.nextTickMs());
       now = at(live.ms);

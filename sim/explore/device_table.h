@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "sim/explore/interner.h"
 #include "store/memory_store.h"
 
@@ -41,7 +42,7 @@ struct Observed {
   replication::VectorClock clock;  // of the agents' space "main", and what it holds of the key
   std::vector<replication::Dot> held;
   std::string digest;
-  node::Lineage lineage;               // of the partition
+  node::EpochHistory lineage;          // of the partition
   std::vector<std::uint32_t> batches;  // texts of the log
   std::vector<std::uint32_t> aside;    // texts that were set aside
   bool owns = false;

@@ -20,9 +20,9 @@ void Operators::onEvent(Seat& at, const Event& event) {
   Status done = okStatus();
   switch (event.kind) {
     case EventKind::movePartition:
-      done = replica.move(partition, ClusterSetup::deviceName(other), "rebalanced", now);
+      done = replica.transferOwnership(partition, ClusterSetup::deviceName(other), "rebalanced", now);
       break;
-    case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;
+    case EventKind::seizePartition: done = replica.forceTakeover(partition, "its owner is out of reach", now); break;
     case EventKind::retire:
       what = ClusterSetup::deviceName(other);
       done = retire(replica, other);
@@ -142,7 +142,7 @@ void Operators::seizeOrphans() {
       }
       if (owned || best == nullptr) continue;
       const Status seized =
-          best->device->replica().seize(id, "its owner is gone", best->device->now(c_.agenda().now()));
+          best->device->replica().forceTakeover(id, "its owner is gone", best->device->now(c_.agenda().now()));
       c_.probe(seized.ok() ? "orphan seized" : "orphan not seized");
       c_.trace(best->device->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
       c_.put(best->device->index(), {});

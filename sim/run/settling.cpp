@@ -45,7 +45,7 @@ std::string Settling::standingOf(const node::Request& request) {
     const std::string id = replica.partitionFor(request.domain, request.entity);
     const node::PartitionHost* host = replica.host(id);
     if (host != nullptr && replica.owns(*host)) text += at->device->name() + " owns " + id + "; ";
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (at->device->name() != request.device) continue;
     text += "it takes " + (claim == nullptr ? "nobody" : claim->owner) + " for the owner";
     const replication::SyncSession* session =
@@ -112,7 +112,7 @@ std::string Settling::standingsOf(const std::string& id) {
     if (at->retired || !at->device->running()) continue;
     node::Replica& replica = at->device->replica();
     const node::PartitionHost* host = replica.host(id);
-    const node::Claim* claim = replica.owners().find(id);
+    const node::OwnershipRecord* claim = replica.owners().find(id);
     if (host == nullptr && claim == nullptr) continue;
     text += (text.empty() ? " (" : "; ") + at->device->name();
     if (host != nullptr)

@@ -34,7 +34,7 @@ class Clinic {
     ASSERT_TRUE(dir.ok()) << dir.error().message;
     dir_ = *std::move(dir);
     const OwnerTable& owners = replica().owners();
-    ASSERT_TRUE(replica().found(now(), [&](std::string_view p) { return owners.find(p) == nullptr; }).ok());
+    ASSERT_TRUE(replica().bootstrap(now(), [&](std::string_view p) { return owners.find(p) == nullptr; }).ok());
   }
   void close() {
     ASSERT_TRUE(dir_->close(now()).ok());

@@ -13,6 +13,7 @@
 
 #include "domains/registry.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "store/memory_store.h"
 
 namespace witan::node::test {
@@ -180,7 +181,7 @@ class Cable {
 
   // All connected; a founded the partition and began the entity "e"; all have that.
   void found() {
-    ASSERT_TRUE(a().replica().found(at(0)).ok());
+    ASSERT_TRUE(a().replica().bootstrap(at(0)).ok());
     ASSERT_TRUE(a().replica().submit(beginning(), at(0)).ok());
     for (std::size_t i = 0; i < devices_.size(); ++i)
       for (std::size_t k = 0; k < i; ++k) connect(*devices_[k], *devices_[i]);

@@ -85,7 +85,7 @@ TEST_F(Copies, ThatWereLostWithThePowerComeAgain) {
 TEST_F(Copies, OfASuccessorAreDurableBeforeItsFirstWord) {
   proposeAndLoseAnAnswer();
   ASSERT_GT(unsynced(), 0u);
-  ASSERT_TRUE(a.replica().move(kPartition, "b", "", at(a.ms)).ok());
+  ASSERT_TRUE(a.replica().transferOwnership(kPartition, "b", "", at(a.ms)).ok());
   cable.run();
   ASSERT_TRUE(b.owns());
   EXPECT_EQ(unsynced(), 0u);

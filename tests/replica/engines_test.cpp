@@ -25,7 +25,7 @@ void expectParted(Cable& cable, const std::string& what) {
 
 TEST(Engines, EtcdAndEmbeddedPart) {
   Cable cable(2, 1);
-  ASSERT_TRUE(cable.b().replica().found(at(0)).ok());
+  ASSERT_TRUE(cable.b().replica().bootstrap(at(0)).ok());
   cable.connect(cable.a(), cable.b());
   cable.run();
   expectParted(cable, "ledger engine");

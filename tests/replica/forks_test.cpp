@@ -37,7 +37,7 @@ class Fork : public ::testing::Test {
     device.start();
   }
   void seize(Device& device) {
-    const Status seized = device.replica().seize(kPartition, "", at(device.ms));
+    const Status seized = device.replica().forceTakeover(kPartition, "", at(device.ms));
     ASSERT_TRUE(seized.ok()) << seized.error().message;
     cable.run();
   }
@@ -180,7 +180,7 @@ TEST_F(Fork, ALaterEpochStandsOnTheOtherLog) {
   goesBack(a(), image);
   cable.connect(a(), c());
   decide(a(), "op-3"), decide(a(), "op-4"), decide(a(), "op-5");
-  ASSERT_TRUE(a().replica().move(kPartition, "c", "", at(a().ms)).ok());
+  ASSERT_TRUE(a().replica().transferOwnership(kPartition, "c", "", at(a().ms)).ok());
   cable.run();
   ASSERT_TRUE(c().owns());
   meet();
@@ -246,7 +246,7 @@ TEST_F(Fork, InBeginningsAlone) {
 TEST_F(Fork, WhileAHandoverIsUnderWay) {
   const auto image = b().stores[2].image();
   cable.lose = [](const Cable::Frame& frame) { return frame.to == "a"; };  // it hands over and hears nothing of it
-  ASSERT_TRUE(a().replica().move(kPartition, "b", "", at(a().ms)).ok());
+  ASSERT_TRUE(a().replica().transferOwnership(kPartition, "b", "", at(a().ms)).ok());
   cable.run();
   ASSERT_TRUE(b().owns());
   decide(b(), "op-1");
@@ -300,8 +300,8 @@ TEST(ForkFrames, APeerThatMakesUpMarksIsCutOff) {
   cable.found();
   Standing standing;
   standing.owner = cable.b().replica().ownerName();
-  Position position = cable.b().host().position();
-  position.marks.assign(kMaxLogMarks + 1, {1, sha256("x")});
+  LogPosition position = cable.b().host().position();
+  position.marks.assign(kMaxLogProbes + 1, {1, sha256("x")});
   standing.positions.push_back(position);
   std::string frame;
   WordWriter words;

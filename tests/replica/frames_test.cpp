@@ -22,10 +22,10 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   using witan::layout::expectSameLayout;
   expectSameLayout<wire::Request, Request>();
   expectSameLayout<wire::Answer, Answer>();
-  expectSameLayout<wire::Claim, Claim>();
+  expectSameLayout<wire::Claim, OwnershipRecord>();
   expectSameLayout<wire::EpochMark, EpochMark>();
   expectSameLayout<wire::LogMark, LogMark>();
-  expectSameLayout<wire::Position, Position>();
+  expectSameLayout<wire::Position, LogPosition>();
   expectSameLayout<wire::Standing, Standing>();
   expectSameLayout<wire::Entries, Entries>();
   expectSameLayout<wire::Followed, Followed>();
@@ -92,8 +92,8 @@ Standing standing(const std::string& owner) {
   made.owner = owner;
   return made;
 }
-Position position(std::vector<EpochMark> epochs, std::uint64_t batches) {
-  Position made;
+LogPosition position(std::vector<EpochMark> epochs, std::uint64_t batches) {
+  LogPosition made;
   made.partition = kPartition;
   made.epochs = std::move(epochs);
   made.batches = batches;

@@ -56,7 +56,7 @@ class Frozen : public ::testing::Test {
       WITAN_CHECK(opened.ok(), "a replica opens");
       party->replica = *std::move(opened);
     }
-    EXPECT_TRUE(a_.replica->found(at(ms_)).ok());
+    EXPECT_TRUE(a_.replica->bootstrap(at(ms_)).ok());
     a_.replica->connected("b", at(ms_));
     b_.replica->connected("a", at(ms_));
     for (const char* entity : {"one", "other"}) escalate(entity);

@@ -117,7 +117,7 @@ void meet(Keeper& a, Keeper& b) {
 // log that stands has grown beyond the place up to which it had looked.
 TEST(LedgerWatch, WhatStandsInPlaceOfWhatWasLookedAtIsLookedAt) {
   Keeper a("a"), b("b");
-  ASSERT_TRUE(a.replica->found(at(0)).ok());
+  ASSERT_TRUE(a.replica->bootstrap(at(0)).ok());
   a.begin("e");
   meet(a, b);
   ASSERT_EQ(a.batches(), b.batches());
@@ -125,7 +125,7 @@ TEST(LedgerWatch, WhatStandsInPlaceOfWhatWasLookedAtIsLookedAt) {
   a.start(greeting());
   for (const char* entity : {"x", "y"}) a.begin(entity);
   EXPECT_THAT(a.greeted({"e", "x", "y"}), ElementsAre("e", "x", "y"));
-  ASSERT_TRUE(b.replica->seize(kPartition, "the owner is gone", at(b.ms)).ok());
+  ASSERT_TRUE(b.replica->forceTakeover(kPartition, "the owner is gone", at(b.ms)).ok());
   for (const char* entity : {"p", "q", "r"}) b.begin(entity);
 
   a.start(nullptr);

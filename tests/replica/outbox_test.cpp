@@ -1,5 +1,5 @@
 // Outbox: what was accepted is asked until it is answered.
-#include "replica/outbox.h"
+#include "replica/core/outbox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(Outbox, WhatIsDueAtOnceGoesOutAsItCame) {
   for (const char* id : {"op-9", "op-1", "op-5"}) ASSERT_TRUE(outbox.accept(spend(id, 10), Keep::now, 0, rows).ok());
   EXPECT_THAT(outbox.due(0), ::testing::ElementsAre("op-9", "op-1", "op-5"));
   for (const char* id : {"op-1", "op-5", "op-9"}) outbox.tried(*outbox.find(id), 0);
-  outbox.hurry(100);
+  outbox.expedite(100);
   EXPECT_THAT(outbox.due(100), ::testing::ElementsAre("op-9", "op-1", "op-5"));
 }
 
@@ -112,9 +112,9 @@ TEST(Outbox, HurryMakesEverythingDue) {
   ASSERT_TRUE(outbox.accept(spend("op-1", 10), Keep::now, 0, rows).ok());
   outbox.tried(*outbox.find("op-1"), 100);
   EXPECT_GT(*outbox.dueMs(), 100);
-  outbox.hurry(200);
+  outbox.expedite(200);
   EXPECT_EQ(outbox.dueMs(), 200);
-  outbox.hurry(300);  // what is due already stays so
+  outbox.expedite(300);  // what is due already stays so
   EXPECT_EQ(outbox.dueMs(), 200);
 }
 

@@ -1,5 +1,5 @@
 // OwnerTable: a join semilattice of claims.
-#include "replica/owner_table.h"
+#include "replica/core/owner_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,50 +12,50 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Claim claim(std::uint64_t number, const std::string& owner, const std::string& of = "p/0") {
-  Claim made;
+OwnershipRecord claim(std::uint64_t number, const std::string& owner, const std::string& of = "p/0") {
+  OwnershipRecord made;
   made.partition = of;
   made.number = number;
   made.owner = owner;
   return made;
 }
 
-std::vector<Claim> generated() {
+std::vector<OwnershipRecord> generated() {
   const auto words = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 36));
-  std::vector<Claim> claims;
+  std::vector<OwnershipRecord> claims;
   for (const int word : words)
     claims.push_back(claim(static_cast<std::uint64_t>(word % 3 + 1), word / 3 % 2 == 0 ? "a@00000001" : "b@00000001",
                            word / 6 % 2 == 0 ? "p/0" : "p/1"));
   return claims;
 }
 
-std::map<std::string, kernel::Epoch> learned(const std::vector<Claim>& claims) {
+std::map<std::string, kernel::Epoch> learned(const std::vector<OwnershipRecord>& claims) {
   OwnerTable table;
   store::WriteBatch rows;
-  for (const Claim& one : claims) table.learn(one, rows);
+  for (const OwnershipRecord& one : claims) table.learn(one, rows);
   std::map<std::string, kernel::Epoch> out;
   for (const auto& [partition, known] : table.all()) out[partition] = known.epoch();
   return out;
 }
 
 RC_GTEST_PROP(OwnerTableLattice, AnyOrderAndRepetitionsGiveTheSame, ()) {
-  const std::vector<Claim> claims = generated();
-  std::vector<Claim> other = claims;
+  const std::vector<OwnershipRecord> claims = generated();
+  std::vector<OwnershipRecord> other = claims;
   other.insert(other.end(), claims.begin(), claims.end());
   std::reverse(other.begin(), other.end());
   RC_ASSERT(learned(other) == learned(claims));
 }
 
 RC_GTEST_PROP(OwnerTableLattice, WhatIsKnownIsTheGreatest, ()) {
-  const std::vector<Claim> claims = generated();
+  const std::vector<OwnershipRecord> claims = generated();
   const auto known = learned(claims);
-  for (const Claim& one : claims) RC_ASSERT(known.at(one.partition) >= one.epoch());
+  for (const OwnershipRecord& one : claims) RC_ASSERT(known.at(one.partition) >= one.epoch());
 }
 
 RC_GTEST_PROP(OwnerTableLattice, LearningIsNewsOnlyIfItIsGreater, ()) {
   OwnerTable table;
-  for (const Claim& one : generated()) {
-    const Claim* before = table.find(one.partition);
+  for (const OwnershipRecord& one : generated()) {
+    const OwnershipRecord* before = table.find(one.partition);
     const bool greater = before == nullptr || one.epoch() > before->epoch();
     store::WriteBatch rows;
     RC_ASSERT(table.learn(one, rows) == greater);
@@ -104,10 +104,10 @@ TEST(OwnerTable, HoldsSoManyPartitions) {
 }
 
 TEST(OwnerTable, ClaimsAreChecked) {
-  EXPECT_TRUE(checkClaim(claim(1, "a@00000001")).ok());
-  EXPECT_THAT(checkClaim(claim(0, "a@00000001")).error().message, HasSubstr("epoch 0"));
-  EXPECT_THAT(checkClaim(claim(1, "no writer")).error().message, HasSubstr("epoch owner"));
-  EXPECT_THAT(checkClaim(claim(1, "a@00000001", "")).error().message, HasSubstr("partition"));
+  EXPECT_TRUE(checkOwnershipRecord(claim(1, "a@00000001")).ok());
+  EXPECT_THAT(checkOwnershipRecord(claim(0, "a@00000001")).error().message, HasSubstr("epoch 0"));
+  EXPECT_THAT(checkOwnershipRecord(claim(1, "no writer")).error().message, HasSubstr("epoch owner"));
+  EXPECT_THAT(checkOwnershipRecord(claim(1, "a@00000001", "")).error().message, HasSubstr("partition"));
 }
 
 }  // namespace

@@ -16,8 +16,10 @@ void submit(Device& device, Request request) {
   const Status accepted = device.replica().submit(std::move(request), at(device.ms));
   ASSERT_TRUE(accepted.ok()) << accepted.error().message;
 }
-Status move(Device& from, Device& to) { return from.replica().move(kPartition, to.name(), "", at(from.ms)); }
-Status seize(Device& device) { return device.replica().seize(kPartition, "the owner is gone", at(device.ms)); }
+Status move(Device& from, Device& to) {
+  return from.replica().transferOwnership(kPartition, to.name(), "", at(from.ms));
+}
+Status seize(Device& device) { return device.replica().forceTakeover(kPartition, "the owner is gone", at(device.ms)); }
 
 void expectOneLog(std::initializer_list<Device*> devices) {
   Device& first = **devices.begin();
@@ -181,8 +183,10 @@ TEST(Owners, MovesThatCannotBe) {
   Cable cable(3);
   cable.found();
   EXPECT_THAT(move(cable.b(), cable.c()).error().message, HasSubstr("does not own"));
-  EXPECT_THAT(cable.a().replica().move("budget/9", "b", "", at(0)).error().message, HasSubstr("does not own"));
-  EXPECT_THAT(cable.a().replica().move(kPartition, "z", "", at(0)).error().message, HasSubstr("not connected"));
+  EXPECT_THAT(cable.a().replica().transferOwnership("budget/9", "b", "", at(0)).error().message,
+              HasSubstr("does not own"));
+  EXPECT_THAT(cable.a().replica().transferOwnership(kPartition, "z", "", at(0)).error().message,
+              HasSubstr("not connected"));
   cable.cut(cable.a(), cable.c());
   EXPECT_EQ(move(cable.a(), cable.c()).error().code, ErrorCode::unavailable);
   EXPECT_TRUE(cable.a().owns());
@@ -193,7 +197,7 @@ TEST(Owners, SeizuresThatCannotBe) {
   cable.found();
   EXPECT_THAT(seize(cable.a()).error().message, HasSubstr("owns partition"));
   EXPECT_THAT(seize(cable.b()).error().message, HasSubstr("is connected"));
-  EXPECT_THAT(cable.b().replica().seize("budget/9", "", at(0)).error().message, HasSubstr("no copy"));
+  EXPECT_THAT(cable.b().replica().forceTakeover("budget/9", "", at(0)).error().message, HasSubstr("no copy"));
   // c has more of the log than b: it is the one to seize.
   cable.cut(cable.a(), cable.b());
   submit(cable.a(), spend("op-1", 10));
@@ -205,7 +209,7 @@ TEST(Owners, SeizuresThatCannotBe) {
   cable.run();
   EXPECT_THAT(seize(cable.b()).error().message, HasSubstr("c has more"));
   Device fresh("z");
-  EXPECT_THAT(fresh.replica().seize(kPartition, "", at(0)).error().message, HasSubstr("nothing of partition"));
+  EXPECT_THAT(fresh.replica().forceTakeover(kPartition, "", at(0)).error().message, HasSubstr("nothing of partition"));
 }
 
 TEST(Owners, ASeizureSetsAsideWhatNobodyHadAndSaysSo) {
@@ -410,8 +414,8 @@ TEST(Owners, ALostLedgerDiskIsAnotherOwner) {
 TEST(Owners, AClusterIsFoundedOnce) {
   Cable cable(2);
   cable.found();
-  EXPECT_EQ(cable.b().replica().found(at(0)).error().code, ErrorCode::conflict);
-  EXPECT_EQ(cable.a().replica().found(at(0)).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cable.b().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cable.a().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
 }
 
 // --- entries on a bad line

@@ -1,5 +1,5 @@
 // PartitionHost: a copy of a partition, decided on or followed.
-#include "replica/partition_host.h"
+#include "replica/core/partition_host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -176,7 +176,7 @@ TEST(PartitionHost, SetAsideKeepsEveryBatchAndGoesBack) {
   owner.host->decide(spend("op-2", 10), at(3).wall, "");
   owner.save();
   const std::string lost = *owner.host->ledger().batch(2);
-  const auto surplus = owner.host->setAside(2, owner.batch);
+  const auto surplus = owner.host->truncateDivergent(2, owner.batch);
   ASSERT_TRUE(surplus.ok());
   EXPECT_EQ(surplus->entries, 2u);
   EXPECT_THAT(surplus->operations, ElementsAre("op-1", "op-2"));
@@ -192,7 +192,7 @@ TEST(PartitionHost, SetAsideKeepsEveryBatchAndGoesBack) {
   owner.save();
   EXPECT_EQ(owner.host->partition().size(), 1u);
   // A second tail of the epoch does not take the first one's place.
-  ASSERT_TRUE(owner.host->setAside(2, owner.batch).ok());
+  ASSERT_TRUE(owner.host->truncateDivergent(2, owner.batch).ok());
   write(owner.store, owner.batch);
   EXPECT_EQ(keptAside(owner.store).size(), 3u);
 }
@@ -202,7 +202,7 @@ TEST(PartitionHost, SetAsideForgetsSnapshotsThatKnowTooMuch) {
   owner.host->decide(spend("op-1", 10), at(2).wall, "");
   owner.save();
   ASSERT_TRUE(owner.host->ledger().snapshotIfDue(1).ok());
-  ASSERT_TRUE(owner.host->setAside(2, owner.batch).ok());
+  ASSERT_TRUE(owner.host->truncateDivergent(2, owner.batch).ok());
   write(owner.store, owner.batch);
   owner.host = open(owner.store);
   EXPECT_EQ(owner.host->partition().size(), 0u);
@@ -216,14 +216,14 @@ TEST(PartitionHost, EpochsAreReadBackFromALogWithASnapshot) {
   owner.host->beginEpoch(kSecond, EpochCause::handover, at(3).wall, "because", owner.batch);
   owner.save();
   ASSERT_TRUE(owner.host->ledger().snapshotIfDue(1).ok());
-  const Lineage before = owner.host->lineage();
+  const EpochHistory before = owner.host->lineage();
   ASSERT_EQ(before.epochs.size(), 2u);
   EXPECT_EQ(before.last(), kSecond);
   EXPECT_EQ(before.epochs[1].start, 3u);  // what was open came first
   owner.host = open(owner.store);
   EXPECT_EQ(owner.host->lineage().epochs, before.epochs);
   EXPECT_EQ(owner.host->claim().epoch(), kSecond);
-  EXPECT_EQ(owner.host->claimOf(0).epoch(), kFirst);
+  EXPECT_EQ(owner.host->recordOf(0).epoch(), kFirst);
   EXPECT_EQ(owner.host->claim().entries, 1u);
 }
 
@@ -239,7 +239,7 @@ TEST(PartitionHost, EntitiesHaveOnePartitionEach) {
 TEST(PartitionHost, BatchesUnderWayAreToldOfOneAfterTheOther) {
   Owner owner;
   PartitionHost& host = *owner.host;
-  const Position before = host.position();
+  const LogPosition before = host.position();
   std::vector<PartitionHost::Ahead> ahead;
   host.decide(spend("op-1", 10), at(2).wall, "b");
   ahead.push_back(host.takeAhead());

@@ -12,6 +12,7 @@
 #include "replica/ledger_queries.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "replication/journal_write.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"
@@ -69,7 +70,7 @@ class Lab {
     config.agents = setup_;
     WITAN_TRY(opened, Replica::open({disks[0], disks[1], disks[2]}, std::move(config), now()));
     replica_ = std::move(opened);
-    return replica_->found(now(), [&](std::string_view p) { return replica_->owners().find(p) == nullptr; });
+    return replica_->bootstrap(now(), [&](std::string_view p) { return replica_->owners().find(p) == nullptr; });
   }
   // The power goes, and comes back.
   void crash() {

@@ -1,6 +1,6 @@
 // The engine of owners by etcd against the model of etcd, message by message: what is lost, late or unknown is chosen
 // by the test.
-#include "replica/etcd_engine.h"
+#include "replica/ownership/etcd_engine.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A replica whose partitions etcd gives, against the model of etcd: what becomes of requests, whatever etcd does.
-#include "replica/replica_etcd.h"
+#include "replica/ownership/etcd_ownership.h"
 
 #include <gmock/gmock.h>
 
@@ -273,7 +273,7 @@ TEST(EtcdOwner, WhatIsSaidToWaitOutlastsAFreeze) {
         *proposalRequest(owner.module(), "first", owner.module().signature().processes[process].role, "late", ban));
     for (int i = 0; i < 12; ++i) owner.ms += 100, drain();
     ASSERT_TRUE(owner.replica->outbox().all().at("late").saved);
-    if (said) owner.replica->outlast("late");
+    if (said) owner.replica->retainAcrossFreeze("late");
     for (const EtcdRequest& request : slow) owner.carry(request);
     owner.pass(500);
     EXPECT_EQ(owner.replica->outbox().all().contains("late"), said);

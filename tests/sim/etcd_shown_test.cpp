@@ -6,7 +6,7 @@
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
 #include "replica/ledger_queries.h"
-#include "replica/shown.h"
+#include "replica/core/shown.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "domains/registry.h"
-#include "replica/messages.h"
+#include "replica/core/messages.h"
 #include "sim/checkers.h"
 #include "sim/decision_words.h"
 #include "sim/event_info.h"

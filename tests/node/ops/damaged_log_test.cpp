@@ -28,7 +28,7 @@ Result<std::unique_ptr<NodeDir>> opened(const fs::path& dir) {
 // Decisions, each in a write of its own.
 void decide(NodeDir& node, int count) {
   Replica& replica = node.replica();
-  ASSERT_TRUE(replica.found(kNow, [](std::string_view) { return true; }).ok());
+  ASSERT_TRUE(replica.bootstrap(kNow, [](std::string_view) { return true; }).ok());
   const kernel::DomainModule& module = *replica.moduleOf("budget");
   ASSERT_TRUE(replica.submit(initRequest(module, "team", "begin", json::object{}), kNow).ok());
   for (int i = 0; i <= count; ++i) {

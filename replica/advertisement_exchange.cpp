@@ -1,0 +1,226 @@
+#include "replica/advertisement_exchange.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "base/quote.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+EpochHistory historyOf(const LogPosition& position) { return {position.epochs, position.batches}; }
+}  // namespace
+
+bool AdvertisementExchange::learn(const OwnershipRecord& claim) {
+  if (!state_.owners.learn(claim, state_.writes.pending())) return false;
+  state_.followDirty = state_.expedite = true;
+  return true;
+}
+
+// Sends news to every greeted peer; it spreads through those that are connected.
+void AdvertisementExchange::announce(const OwnershipRecord& claim, std::string_view from) {
+  if (!learn(claim)) return;
+  for (auto& [name, peer] : state_.peers)
+    if (name != from && peer.greeted) peer.news.claims.push_back(claim), peer.newsDue = true;
+}
+
+// Everything: the peer knows nothing yet.
+void AdvertisementExchange::greet(Peer& peer) {
+  peer.greeted = true;
+  for (const auto& [partition, claim] : state_.owners.all()) peer.news.claims.push_back(claim);
+  peer.news.owner = state_.ownerName;
+  peer.newsDue = true;
+  for (auto& [id, host] : state_.partitions.hosts()) tell(peer, *host, peer.partitions[id].asked);
+  state_.expedite = true;
+}
+
+void AdvertisementExchange::tell(Peer& peer, PartitionHost& host, bool follow) {
+  if (!peer.keeper) return;
+  LogPosition position = host.position();
+  position.follow = follow;
+  LogPosition& news = newsOf(peer, host.id());
+  position.low = news.low, position.high = news.high, position.marks = std::move(news.marks);
+  news = std::move(position);
+  peer.newsDue = true;
+}
+
+// What the next standing to a peer says of a partition.
+LogPosition& AdvertisementExchange::newsOf(Peer& peer, const std::string& partition) {
+  auto& positions = peer.news.positions;
+  const auto same = [&](const LogPosition& p) { return p.partition == partition; };
+  const auto at = std::find_if(positions.begin(), positions.end(), same);
+  if (at != positions.end()) return *at;
+  positions.emplace_back().partition = partition;
+  return positions.back();
+}
+
+// With digests of the log, for a peer whose log parts from it.
+void AdvertisementExchange::tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
+  if (!peer.keeper) return;
+  tell(peer, host, peer.partitions[host.id()].asked);
+  newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogProbes - 1);
+}
+
+void AdvertisementExchange::tellAll(PartitionHost& host) {
+  for (auto& [name, peer] : state_.peers)
+    if (peer.greeted) tell(peer, host, peer.partitions[host.id()].asked);
+}
+
+// Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
+bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& host) const {
+  if (ownership_->owns(host) || host.ahead()) return false;
+  if (!ownership_->needsPeers(host.id())) return false;
+  const std::string owner = state_.ownerDevice(host.id());
+  const auto at = state_.peers.find(owner);
+  const bool ownerHere = at != state_.peers.end() && at->second.partitions.contains(host.id()) &&
+                         at->second.partitions.find(host.id())->second.follower.known();
+  return ownerHere ? from == owner : true;
+}
+
+void AdvertisementExchange::refreshFollowing() {
+  if (!state_.followDirty) return;
+  state_.followDirty = false;
+  for (auto& [name, peer] : state_.peers) {
+    if (!peer.greeted) continue;
+    for (auto& [id, host] : state_.partitions.hosts()) {
+      PeerPartition& link = peer.partitions[id];
+      const bool want = link.follower.known() && wants(name, *host);
+      if (want == link.asked) continue;
+      link.asked = want;
+      tell(peer, *host, want);
+    }
+  }
+}
+
+// Two engines, or two etcds, would name two owners, and each would be right.
+bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const Standing& standing) {
+  const std::string mine(ownership_->name());
+  const std::uint64_t etcdCluster = ownership_->clusterId();
+  const bool known = !mine.empty() && !standing.engine.empty();
+  const bool engines = known && standing.engine != mine;
+  const bool etcds =
+      known && !engines && standing.etcdCluster != 0 && etcdCluster != 0 && standing.etcdCluster != etcdCluster;
+  if (!engines && !etcds) {
+    if (known) otherEngines_.erase(from);
+    return true;
+  }
+  peer.farewell =
+      "the ledger engine of " + from + " is " + inQuotes(standing.engine) + ", this device's is " + inQuotes(mine);
+  if (etcds)
+    peer.farewell = "the etcd of " + from + " is another one (cluster id " + std::to_string(standing.etcdCluster) +
+                    ") than this device's (" + std::to_string(etcdCluster) + ")";
+  peer.farewell += ": all devices of a cluster must say the same in [ledger] of their witan.toml";
+  peer.newsDue = true;  // it may have learned its own only after it heard ours
+  otherEngines_[from] = peer.farewell;
+  state_.notice("otherEngine", "", peer.farewell);
+  return false;
+}
+
+void AdvertisementExchange::onStanding(const std::string& from, Peer& peer, Standing standing, Now now) {
+  if (standing.claims.size() > kMaxPartitions || standing.positions.size() > kMaxPartitions)
+    return state_.cutOff(from, peer,
+                         invalid("a standing of more than " + std::to_string(kMaxPartitions) + " partitions"));
+  if (Status valid = replication::validateWriter("owner", standing.owner); !valid.ok())
+    return state_.cutOff(from, peer, valid.error());
+  if (replication::deviceOf(standing.owner) != from)
+    return state_.cutOff(from, peer, invalid("owner: " + standing.owner + " speaks through " + from));
+  peer.owner = standing.owner;
+  if (!peer.keeper) return;  // it has no logs to speak of
+  if (!fitsEngine(from, peer, standing)) return;
+  for (const OwnershipRecord& claim : standing.claims) {
+    if (Status valid = checkOwnershipRecord(claim); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+    announce(claim, from);
+  }
+  for (const LogPosition& position : standing.positions) {
+    onPosition(from, peer, position, now);
+    if (peer.cut) return;
+  }
+}
+
+void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now) {
+  const EpochHistory theirs = historyOf(position);
+  if (Status valid = checkEpochHistory(theirs); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+  if (position.marks.size() > kMaxLogProbes)
+    return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " marks of a log"));
+  PartitionHost* mine = state_.partitions.find(position.partition);
+  if (mine == nullptr || !state_.partitions.usable(mine->id())) return;
+  const EpochHistory ours = mine->lineage();
+  PeerPartition& link = peer.partitions[position.partition];
+  FollowerProgress& follower = link.follower;
+  if (!follower.known()) state_.followDirty = true;
+  follower.report(position.follow, position.batches, theirs.last());
+  if (!theirs.epochs.empty())
+    learn({position.partition,
+           theirs.last().number,
+           theirs.last().owner,
+           kernel::EpochCause::founding,
+           theirs.epochs.back().start,
+           0,
+           {}});
+  const std::uint64_t common = commonBatches(ours, theirs);
+  if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
+      !mutated("keepSurplus")) {
+    state_.partitions.truncate(mine->id(), {from, common});
+    return;
+  }
+  if (position.high > 0) tellProbes(peer, *mine, position.low, position.high);
+  // Of whose epoch is over and who has a surplus by its epochs alone nothing need be compared: it hears so below.
+  const bool behind = theirs.last() < ours.last() && theirs.batches > common;
+  const Divergence divergence = behind ? Divergence{} : divergenceOf(mine->chain(), ours.batches, position);
+  if (divergence.diverged && !mutated("neverParted")) return onDiverged(from, peer, *mine, position, divergence);
+  // Of a log that is longer than this one nothing was compared.
+  if (divergence.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
+  const bool ahead = theirs.last() == ours.last() && theirs.batches > ours.batches;
+  if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine))
+    divergence_.onRolledBack(from, *mine, theirs.batches);
+  if (position.follow && theirs.batches == common) follower.replicate(common, now.ms);
+  // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
+  if (link.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
+  // A replica with a surplus learns from our position that its epoch is over.
+  if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, link.asked);
+}
+
+// The two logs differ where both have something. Of one epoch neither yields (LogDivergence::onFork). Else the one of
+// the earlier epoch goes back to where they part, which it finds by asking for digests.
+void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, PartitionHost& host,
+                                       const LogPosition& position, const Divergence& divergence) {
+  PeerPartition& link = peer.partitions[host.id()];
+  if (link.follower.epoch() == host.epoch()) divergence_.onFork(from, host, link.follower);
+  if (link.follower.epoch() > host.epoch()) {
+    if (mutated("keepSurplus") || host.ahead()) return;  // etcd tells first; it says so again
+    if (divergence.high - divergence.low <= 1) {
+      state_.partitions.truncate(host.id(), {from, divergence.low});
+      return;
+    }
+    tell(peer, host, link.asked);
+    LogPosition& question = newsOf(peer, host.id());
+    question.low = divergence.low, question.high = divergence.high;
+  } else if (position.marks.empty() && position.high == 0) {
+    tellProbes(peer, host, 0, position.batches);
+  }
+}
+
+void AdvertisementExchange::sendNews() {
+  for (auto& [name, peer] : state_.peers) {
+    if (!peer.newsDue || !peer.full()) continue;
+    peer.news.owner = state_.ownerName;
+    peer.news.engine = ownership_->name();
+    peer.news.etcdCluster = ownership_->clusterId();
+    state_.say(peer, peer.news);
+    peer.news = {};
+    peer.newsDue = false;
+  }
+}
+
+// Which peers follow it holds on.
+void AdvertisementExchange::onReopened(const std::string& partition) {
+  for (auto& [name, peer] : state_.peers)
+    if (const auto at = peer.partitions.find(partition); at != peer.partitions.end()) {
+      at->second.follower.pause();
+      std::erase_if(peer.news.positions, [&](const LogPosition& position) { return position.partition == partition; });
+    }
+  tellAll(*state_.partitions.find(partition));
+}
+
+}  // namespace witan::node

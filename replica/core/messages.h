@@ -1,0 +1,172 @@
+// The messages of replica/adjudication.capnp as plain structs, and their frames.
+//
+// Pure functions, any thread. What was read owns its bytes. Structs have the members of the schema in the order of its
+// ordinals; a test holds both against each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/capnp_codec.h"
+#include "kernel/domain_module.h"
+#include "kernel/epoch.h"
+#include "kernel/record/entry.h"
+#include "replication/sync_messages.h"
+
+namespace witan::node {
+
+inline constexpr std::uint8_t kFirstAdjudicationFrame = 32;
+enum class AdjudicationFrame : std::uint8_t { request = 32, answer = 33, standing = 34, entries = 35, followed = 36 };
+
+// A batch of a log must fit into a frame; owners commit before theirs grows beyond this.
+inline constexpr std::size_t kMaxAdjudicationFrame = 24 * 1024 * 1024;
+inline constexpr std::size_t kOwnBatchBytes = 1024 * 1024;
+inline constexpr std::size_t kMaxPartitions = 4096;  // in one standing
+inline constexpr std::size_t kMaxEpochs = 65'536;    // of one partition
+inline constexpr std::size_t kMaxLogProbes = 65;     // in one position
+
+WITAN_ENUM(RequestKind, propose, init, commit, reject)
+
+struct Request {
+  static constexpr std::size_t textMax = kernel::kRecordTextMax;
+  RequestKind kind = RequestKind::propose;
+  kernel::CommitBase base = kernel::CommitBase::candidate;
+  std::string domain;
+  std::string entity;
+  std::string role;
+  std::string operationId;
+  std::string device;
+  std::string agent;
+  std::string actionType;
+  std::vector<std::uint8_t> action;
+  std::string text;
+  std::string counselor;
+  std::string reason;
+  std::uint64_t escalation = 0;
+  Hash pendingDigest{};
+  Hash runKey{};
+  Hash planDigest{};
+  WITAN_MEMBERS(Request, kind, base, domain, entity, role, operationId, device, agent, actionType, action, text,
+                counselor, reason, escalation, pendingDigest, runKey, planDigest)
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+WITAN_ENUM(AnswerKind, decided, frozen, notOwner, unavailable)
+WITAN_ENUM(Safety, none, unsafe, safe)
+
+struct Answer {
+  static constexpr std::size_t textMax = kernel::kRecordTextMax;
+  std::string operationId;
+  AnswerKind kind = AnswerKind::decided;
+  kernel::Outcome outcome = kernel::Outcome::refused;
+  kernel::Outcome recorded = kernel::Outcome::refused;
+  Safety safe = Safety::none;
+  std::uint64_t seq = 0;
+  std::uint64_t epochNumber = 0;
+  std::string epochOwner;
+  std::string invariant;
+  std::string message;
+  std::uint64_t asked = 0;
+  WITAN_MEMBERS(Answer, operationId, kind, outcome, recorded, safe, seq, epochNumber, epochOwner, invariant, message,
+                asked)
+};
+
+struct OwnershipRecord {
+  std::string partition;
+  std::uint64_t number = 0;
+  std::string owner;
+  kernel::EpochCause cause = kernel::EpochCause::founding;
+  std::uint64_t batches = 0;
+  std::uint64_t entries = 0;
+  Hash root{};
+  WITAN_MEMBERS(OwnershipRecord, partition, number, owner, cause, batches, entries, root)
+  kernel::Epoch epoch() const { return {number, owner}; }
+};
+
+struct EpochMark {
+  std::uint64_t number = 0;
+  std::string owner;
+  std::uint64_t start = 0;
+  WITAN_MEMBERS(EpochMark, number, owner, start)
+  friend bool operator==(const EpochMark&, const EpochMark&) = default;
+};
+
+struct LogMark {
+  std::uint64_t batches = 0;
+  Hash chain{};
+  WITAN_MEMBERS(LogMark, batches, chain)
+  friend bool operator==(const LogMark&, const LogMark&) = default;
+};
+
+struct LogPosition {
+  std::string partition;
+  bool follow = false;
+  std::uint64_t batches = 0;
+  std::uint64_t entries = 0;
+  Hash root{};
+  std::vector<EpochMark> epochs;
+  Hash chain{};
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::vector<LogMark> marks;
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
+};
+
+struct Standing {
+  std::string owner;
+  std::vector<OwnershipRecord> claims;
+  std::vector<LogPosition> positions;
+  std::string engine;
+  std::uint64_t etcdCluster = 0;
+  WITAN_MEMBERS(Standing, owner, claims, positions, engine, etcdCluster)
+};
+
+struct Entries {
+  std::string partition;
+  std::uint64_t batch = 0;
+  std::uint64_t epochNumber = 0;
+  std::string epochOwner;
+  std::uint64_t previousNumber = 0;
+  std::string previousOwner;
+  std::vector<std::uint8_t> value;
+  Hash previousRoot{};
+  Hash previousChain{};
+  WITAN_MEMBERS(Entries, partition, batch, epochNumber, epochOwner, previousNumber, previousOwner, value, previousRoot,
+                previousChain)
+};
+
+struct Followed {
+  std::string partition;
+  std::uint64_t batches = 0;
+  WITAN_MEMBERS(Followed, partition, batches)
+};
+
+template <class T>
+constexpr AdjudicationFrame frameOf() {
+  if constexpr (std::is_same_v<T, Request>)
+    return AdjudicationFrame::request;
+  else if constexpr (std::is_same_v<T, Answer>)
+    return AdjudicationFrame::answer;
+  else if constexpr (std::is_same_v<T, Standing>)
+    return AdjudicationFrame::standing;
+  else if constexpr (std::is_same_v<T, Entries>)
+    return AdjudicationFrame::entries;
+  else
+    return AdjudicationFrame::followed;
+}
+
+// One frame, header included.
+template <class T>
+void appendFrame(std::string& out, WordWriter& words, const T& message) {
+  replication::appendFrameBytes(out, static_cast<replication::FrameType>(frameOf<T>()), words.message(message));
+}
+
+// Whether the request can be what it says: kind, sizes, ids. Errors name the member.
+Status checkRequest(const Request& request);
+
+// The first bytes of SHA-256 over its canonical bytes: tells requests under one operation id apart.
+std::uint64_t fingerprintOf(const Request& request);
+
+}  // namespace witan::node

@@ -1,0 +1,126 @@
+#include "replica/core/outbox.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kRequestRows = "o/";
+
+// Full jitter over the upper half of the backoff: devices that lost the owner together do not come back together.
+std::int64_t backoffMs(std::string_view operationId, unsigned tries) {
+  const std::int64_t whole = std::min(kLastRetryMs, kFirstRetryMs << std::min(tries, 10u));
+  const Hash hash = sha256(std::string(operationId) + "|" + std::to_string(tries));
+  const std::int64_t jitter = (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
+  return whole / 2 + jitter;
+}
+
+}  // namespace
+
+Status Outbox::load(const store::Reader& store) {
+  Status status = okStatus();
+  WITAN_DO(store.scan(kRequestRows, {}, [&](std::string_view key, std::string_view value) {
+    Waiting waiting;
+    status = readMessage(value, waiting.request, "request");
+    if (status.ok() && key.substr(kRequestRows.size()) != waiting.request.operationId)
+      status = corrupt("a request of the outbox stands under another id");
+    if (!status.ok()) return false;
+    waiting.place = nextPlace_++;
+    waiting.saved = true;
+    due_.insert(dueOf(waiting));
+    waiting_.emplace(std::string(key.substr(kRequestRows.size())), std::move(waiting));
+    return status.ok();
+  }));
+  return status;
+}
+
+void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
+  if (std::exchange(waiting.saved, true) || mutated("forgetOutbox")) return;
+  WordWriter words;
+  out.put(std::string(kRequestRows) + waiting.request.operationId, words.message(waiting.request));
+}
+
+Result<Outbox::Waiting*> Outbox::accept(const Request& request, Keep keep, std::int64_t nowMs, store::WriteBatch& out) {
+  if (Waiting* known = find(request.operationId)) {
+    if (known->request == request && keep == Keep::now) save(*known, out);
+    if (known->request == request) return known;
+    return Error{ErrorCode::conflict, "operation id " + request.operationId + " names another request that waits", ""};
+  }
+  if (waiting_.size() >= kMaxOutbox)
+    return Error{ErrorCode::unavailable, "the outbox is full (" + std::to_string(kMaxOutbox) + " requests wait)",
+                 "try again when their owners are back"};
+  Waiting& waiting = waiting_.emplace(request.operationId, Waiting{request, nowMs, 0, nextPlace_++}).first->second;
+  due_.insert(dueOf(waiting));
+  if (keep == Keep::now)
+    save(waiting, out);
+  else
+    late_.emplace_back(nowMs + kUnsavedMs, request.operationId);
+  return &waiting;
+}
+
+// (An id that was answered and came again meanwhile is saved early: no harm.)
+void Outbox::saveLate(std::int64_t nowMs, store::WriteBatch& out) {
+  for (; !late_.empty(); late_.pop_front()) {
+    Waiting* waiting = find(late_.front().second);
+    if (waiting == nullptr || waiting->saved) continue;
+    if (late_.front().first > nowMs) return;
+    save(*waiting, out);
+  }
+}
+
+bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
+  const auto at = waiting_.find(operationId);
+  if (at == waiting_.end()) return false;
+  if (mutated("neverForget")) return true;
+  if (at->second.saved) out.erase(std::string(kRequestRows) + at->first);
+  due_.erase(dueOf(at->second));
+  waiting_.erase(at);
+  return true;
+}
+
+Outbox::Waiting* Outbox::find(std::string_view operationId) {
+  const auto at = waiting_.find(operationId);
+  return at == waiting_.end() ? nullptr : &at->second;
+}
+
+void Outbox::tryAt(Waiting& waiting, std::int64_t ms) {
+  due_.erase(dueOf(waiting));
+  waiting.dueMs = ms;
+  due_.insert(dueOf(waiting));
+}
+
+void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
+  const std::int64_t next = nowMs + backoffMs(waiting.request.operationId, waiting.tries);
+  ++waiting.tries;
+  tryAt(waiting, mutated("neverRetry") ? std::numeric_limits<std::int64_t>::max() : next);
+}
+
+void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
+
+void Outbox::expedite(std::int64_t nowMs) {
+  due_.clear();
+  for (auto& [id, waiting] : waiting_) {
+    if (!mutated("neverRetry") || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
+    due_.insert(dueOf(waiting));
+  }
+}
+
+std::vector<std::string> Outbox::due(std::int64_t nowMs) const {
+  std::vector<std::string> ids;
+  for (const Due& one : due_) {
+    if (one.ms > nowMs) break;
+    ids.push_back(one.id);
+  }
+  return ids;
+}
+
+std::optional<std::int64_t> Outbox::dueMs() const {
+  if (due_.empty()) return std::nullopt;
+  const std::int64_t due = due_.begin()->ms;
+  return late_.empty() ? due : std::min(due, late_.front().first);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,59 @@
+// PartitionTable: this device's copies of the partitions, those that must be opened again, and those that it must not
+// decide any more. Not thread-safe. The stores and modules outlive it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "replica/core/partition_host.h"
+#include "replica/core/replica_config.h"
+
+namespace witan::node {
+
+class PartitionTable {
+ public:
+  using Hosts = std::map<std::string, std::unique_ptr<PartitionHost>, std::less<>>;
+  // The divergent suffix of a log, which a peer's log showed: everything beyond `keep` batches.
+  struct Suffix {
+    std::string from;
+    std::uint64_t keep = 0;
+  };
+
+  // Opens every copy that the configuration asks for, and reads back which are not decided here any more.
+  Status open(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName);
+  // Opens one copy, for the first time or again.
+  Status openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
+                  const kernel::DomainModule& module, const std::string& id);
+
+  const Hosts& hosts() const { return hosts_; }
+  // Null: no copy of it here.
+  PartitionHost* find(std::string_view id);
+  const PartitionHost* find(std::string_view id) const;
+
+  // ---- copies that are of no use until they are opened again, at the end of the round
+  void reopen(const std::string& id) { reopen_[id] = std::nullopt; }
+  // Without its divergent suffix.
+  void truncate(const std::string& id, Suffix suffix) { reopen_[id] = std::move(suffix); }
+  bool usable(std::string_view id) const { return !reopen_.contains(id); }
+  const std::map<std::string, std::optional<Suffix>, std::less<>>& reopening() const { return reopen_; }
+  void reopened() { reopen_.clear(); }
+
+  // ---- epochs of this device of which others have more, or another log; rows "w/" + partition
+  // Decides nothing more in the last epoch, also not after a restart. Whether that is news.
+  bool stopDeciding(const PartitionHost& host, store::WriteBatch& out);
+  void permitDeciding(const std::string& id, store::WriteBatch& out);
+  bool stopped(std::string_view id) const { return stopped_.contains(id); }
+
+ private:
+  Status loadStopped(const store::Store& ledgers);
+
+  Hosts hosts_;
+  std::map<std::string, std::optional<Suffix>, std::less<>> reopen_;
+  std::set<std::string, std::less<>> stopped_;
+};
+
+}  // namespace witan::node

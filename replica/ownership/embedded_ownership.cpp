@@ -1,0 +1,129 @@
+#include "replica/ownership/embedded_ownership.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+void EmbeddedOwnership::onEpochs(PartitionHost& host, std::size_t first) {
+  for (std::size_t i = first; i < host.ledger().epochStarts().size(); ++i) listener_.learn(host.recordOf(i));
+}
+
+// The owner's last entry names this device.
+void EmbeddedOwnership::onFollowed(PartitionHost& host, Now now) {
+  const PartitionTable& partitions = state_.partitions;
+  const OwnershipRecord* claim = state_.owners.find(host.id());
+  if (host.successor() != state_.ownerName || !partitions.usable(host.id()) || partitions.stopped(host.id())) return;
+  if (claim != nullptr && claim->epoch() > host.epoch() && !mutated("succeedAnyway"))
+    return;  // somebody has seized it meanwhile
+  host.beginEpoch({host.epoch().number + 1, state_.ownerName}, kernel::EpochCause::handover, now.wall, "",
+                  state_.writes.pending());
+  ++state_.counters.handovers;
+  listener_.announce(host.claim());
+  listener_.tellAll(host);
+  state_.notice("owner", host.id(), "epoch " + std::to_string(host.epoch().number));
+}
+
+bool EmbeddedOwnership::decide(PartitionHost& host, const Request& request, const std::string& from, Now now) {
+  ++state_.counters.decided;
+  host.decide(request, now.wall, from);
+  return true;
+}
+
+void EmbeddedOwnership::expirePending(Now now) {
+  for (const auto& [id, host] : state_.partitions.hosts())
+    if (owns(*host)) host->expire(now.wall);
+}
+
+void EmbeddedOwnership::stage() {
+  for (const auto& [id, host] : state_.partitions.hosts())
+    if (state_.partitions.usable(id)) host->stage(state_.writes.pending());
+}
+
+// A sync for every round of the owner would come before each answer that it gives this device.
+std::int64_t EmbeddedOwnership::syncWaitMs() const { return state_.outbox.size() > 0 ? kCopySyncMs : 0; }
+
+Status EmbeddedOwnership::checkEmbedded() const {
+  if (!state_.config.etcd) return okStatus();
+  return operatorsDoNotDecide();
+}
+
+Status EmbeddedOwnership::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
+  WITAN_DO(checkEmbedded());
+  for (const auto& [id, host] : state_.partitions.hosts()) {
+    if (which && !which(id)) continue;
+    if (host->epoch().number > 0 || state_.owners.find(id) != nullptr)
+      return Error{ErrorCode::conflict, "partition " + id + " has an owner", "a cluster is founded once"};
+    host->beginEpoch({1, state_.ownerName}, kernel::EpochCause::founding, now.wall, "", state_.writes.pending());
+    onEpochs(*host, 0);
+  }
+  return okStatus();
+}
+
+Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::string_view to, std::string_view reason,
+                                            Now now) {
+  WITAN_DO(checkEmbedded());
+  PartitionHost* mine = state_.partitions.find(partition);
+  if (mine == nullptr || !owns(*mine))
+    return Error{ErrorCode::conflict, "this device does not own partition " + std::string(partition),
+                 "its owner is " + state_.ownerDevice(partition)};
+  const auto at = state_.peers.find(to);
+  const std::string where = "device " + std::string(to);
+  if (at == state_.peers.end() || !at->second.full())
+    return Error{ErrorCode::unavailable, where + " is not connected", ""};
+  const Peer& peer = at->second;
+  const auto copy = peer.partitions.find(partition);
+  if (peer.owner.empty() || copy == peer.partitions.end() || !copy->second.follower.known())
+    return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
+  mine->beginEpoch({mine->epoch().number + 1, state_.ownerName}, kernel::EpochCause::handover, now.wall, reason,
+                   state_.writes.pending(), peer.owner);
+  listener_.announce(mine->claim());
+  state_.notice("handover", std::string(partition), "to " + peer.owner);
+  return okStatus();
+}
+
+// Not while the owner is connected, nor while a connected replica has more of the log.
+Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const {
+  const std::string owner(replication::deviceOf(last.owner));
+  const auto at = state_.peers.find(owner);
+  if (at != state_.peers.end() && at->second.owner == last.owner) {
+    const auto copy = at->second.partitions.find(host.id());
+    const bool follows = copy != at->second.partitions.end() && copy->second.follower.follows();
+    if (!follows)  // else it knows that it owns no more
+      return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
+  }
+  for (const auto& [name, peer] : state_.peers) {
+    const auto copy = peer.partitions.find(host.id());
+    if (copy == peer.partitions.end()) continue;
+    const FollowerProgress& follower = copy->second.follower;
+    // Of two logs that have parted the operator says which is to stand.
+    if (!follower.diverged() && follower.epoch() >= host.epoch() && follower.batches() > host.ledger().batches())
+      return Error{ErrorCode::conflict, name + " has more of partition " + host.id(), "seize it there"};
+  }
+  return okStatus();
+}
+
+Status EmbeddedOwnership::forceTakeover(std::string_view partition, std::string_view reason, Now now) {
+  WITAN_DO(checkEmbedded());
+  const std::string id(partition);
+  PartitionHost* mine = state_.partitions.find(partition);
+  if (mine == nullptr) return Error{ErrorCode::conflict, "this device keeps no copy of partition " + id, ""};
+  if (owns(*mine)) return Error{ErrorCode::conflict, "this device owns partition " + id, ""};
+  if (mine->epoch().number == 0 || !state_.partitions.usable(id))
+    return Error{ErrorCode::conflict, "this device has nothing of partition " + id + " yet", ""};
+  const OwnershipRecord* claim = state_.owners.find(partition);
+  const kernel::Epoch last = std::max(mine->epoch(), claim == nullptr ? kernel::Epoch{} : claim->epoch());
+  WITAN_DO(checkTakeover(*mine, last));
+  const kernel::Epoch next{mutated("seizeSameEpoch") ? last.number : last.number + 1, state_.ownerName};
+  mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, state_.writes.pending());
+  state_.partitions.permitDeciding(id, state_.writes.pending());
+  ++state_.counters.seizures;
+  listener_.announce(mine->claim());
+  listener_.tellAll(*mine);
+  state_.notice("seizure", id, "epoch " + std::to_string(next.number));
+  return okStatus();
+}
+
+}  // namespace witan::node

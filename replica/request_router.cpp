@@ -1,0 +1,185 @@
+#include "replica/request_router.h"
+
+#include "base/mutant.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+// What waited for the counselor goes on at once, in the order in which it came. Other decisions of counselors do not:
+// two that wait would hurry each other without end.
+void expediteFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
+  if (decided.kind != RequestKind::commit && decided.kind != RequestKind::reject) return;
+  for (const auto& [id, waiting] : outbox.all()) {
+    const bool counsel = waiting.request.kind == RequestKind::commit || waiting.request.kind == RequestKind::reject;
+    if (counsel || waiting.dueMs <= nowMs || waiting.request.entity != decided.entity ||
+        waiting.request.domain != decided.domain)
+      continue;
+    if (!mutated("neverRetry") || waiting.tries == 0) outbox.tryAt(*outbox.find(id), nowMs);
+  }
+}
+
+}  // namespace
+
+Status RequestRouter::checkOwn(Request& request) const {
+  if (request.device.empty()) request.device = state_.device();
+  WITAN_DO(checkRequest(request));
+  if (request.device != state_.device()) return invalid("device: a request of another device (" + request.device + ")");
+  if (state_.moduleOf(request.domain) == nullptr)
+    return invalid("domain: this cluster has no domain " + request.domain);
+  WITAN_DO(ownership_->checkSize(request));
+  return state_.config.mayAsk ? state_.config.mayAsk(state_.device(), request) : okStatus();
+}
+
+Status RequestRouter::enqueue(Request request, Now now) {
+  WITAN_DO(checkOwn(request));
+  WITAN_TRY(waiting, state_.outbox.accept(request, Keep::now, now.ms, state_.writes.pending()));
+  waiting->reportFreeze = false;
+  return okStatus();
+}
+
+void RequestRouter::retainAcrossFreeze(std::string_view operationId) {
+  if (Outbox::Waiting* waiting = state_.outbox.find(operationId)) waiting->reportFreeze = false;
+}
+
+Status RequestRouter::submit(Request request, Keep keep, Now now) {
+  WITAN_DO(checkOwn(request));
+  PartitionHost* mine = state_.partitions.find(state_.partitionFor(request.domain, request.entity));
+  const bool here = mine != nullptr && ownership_->owns(*mine) && state_.outbox.find(request.operationId) == nullptr;
+  // What is decided with this round needs no outbox: before it is durable, nothing was accepted.
+  if (here && ownership_->decidesAtOnce()) {
+    (void)decideHere(*mine, request, "", now);
+    return okStatus();
+  }
+  WITAN_TRY(waiting, state_.outbox.accept(request, keep, now.ms, state_.writes.pending()));
+  if (here) waiting->reportFreeze = keep == Keep::ifLate;
+  return okStatus();
+}
+
+// False: not now. Requires: this device owns the partition.
+bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
+  if (!ownership_->decide(host, request, from, now)) return false;
+  const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);
+  if (!waits) expediteFrozen(state_.outbox, request, now.ms);
+  return true;
+}
+
+void RequestRouter::routeDue(Now now) {
+  if (std::exchange(state_.expedite, false)) state_.outbox.expedite(now.ms);
+  state_.outbox.saveLate(now.ms, state_.writes.pending());
+  for (const std::string& id : state_.outbox.due(now.ms))
+    if (Outbox::Waiting* waiting = state_.outbox.find(id)) route(*waiting, now);
+}
+
+void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
+  const std::string partition = state_.partitionFor(waiting.request.domain, waiting.request.entity);
+  PartitionHost* mine = state_.partitions.find(partition);
+  const bool here = mine != nullptr && ownership_->owns(*mine);
+  const std::string owner = state_.ownerDevice(partition);
+  // It is this device's, which does not decide yet: etcd's answer is under way, or its log comes back from a peer.
+  if (!here && owner == state_.device()) return state_.outbox.tryAt(waiting, now.ms + kLastRetryMs);
+  const auto at = state_.peers.find(owner);
+  if (!here && (at == state_.peers.end() || !at->second.full())) return state_.outbox.park(waiting, now.ms);
+  if (waiting.tries > 0) ++state_.counters.retries;
+  state_.outbox.tried(waiting, now.ms);
+  if (here) {
+    (void)decideHere(*mine, waiting.request, "", now);  // if not now, then at the next try
+    return;
+  }
+  ++state_.counters.forwarded;
+  if (mutated("freshOperationId") && waiting.tries > 1) {
+    Request fresh = waiting.request;
+    fresh.operationId += "." + std::to_string(waiting.tries);
+    state_.say(at->second, fresh);
+    return;
+  }
+  state_.say(at->second, waiting.request);
+  if (mutated("forgetWhenSent"))
+    state_.outbox.settle(std::string(waiting.request.operationId), state_.writes.pending());
+}
+
+// A request from the device that made it.
+void RequestRouter::onRequest(const std::string& from, Request request, Now now) {
+  Peer& peer = state_.peers.find(from)->second;
+  if (Status checked = checkRequest(request); !checked.ok()) return state_.cutOff(from, peer, checked.error());
+  Answer answer;
+  answer.operationId = request.operationId;
+  answer.asked = fingerprintOf(request);
+  if (request.device != from) {
+    answer.message = "device: a request of " + request.device + " from " + from;
+    return state_.say(peer, answer);
+  }
+  if (state_.moduleOf(request.domain) == nullptr) {
+    answer.message = "domain: the owner knows no domain " + request.domain;
+    return state_.say(peer, answer);
+  }
+  if (Status may = state_.config.mayAsk ? state_.config.mayAsk(from, request) : okStatus(); !may.ok()) {
+    ++state_.counters.notAllowed;
+    state_.notice("notAllowed", "", from + ": " + may.error().message);
+    answer.message = may.error().message;
+    return state_.say(peer, answer);
+  }
+  if (Status fits = ownership_->checkSize(request); !fits.ok()) {
+    answer.message = fits.error().message;
+    return state_.say(peer, answer);
+  }
+  const std::string partition = state_.partitionFor(request.domain, request.entity);
+  PartitionHost* mine = state_.partitions.find(partition);
+  if (mine != nullptr && ownership_->owns(*mine)) {
+    if (decideHere(*mine, request, from, now)) return;
+    answer.kind = AnswerKind::unavailable;
+    answer.message = "the owner is busy or does not reach etcd";
+    return state_.say(peer, answer);
+  }
+  if (mine != nullptr && mine->epoch().owner == state_.ownerName) ++state_.counters.fenced;
+  ++state_.counters.redirects;
+  answer.kind = AnswerKind::notOwner;
+  state_.say(peer, answer);
+  if (const OwnershipRecord* claim = state_.owners.find(partition)) {
+    peer.news.claims.push_back(*claim);
+    peer.newsDue = true;
+  }
+}
+
+// What the owner said. Anything but a decision leaves the request where it is, for a later try.
+void RequestRouter::onAnswer(Answer answer, Now now) {
+  Outbox::Waiting* waiting = state_.outbox.find(answer.operationId);
+  if (waiting == nullptr) return;                               // answered before: a repetition
+  if (answer.asked != fingerprintOf(waiting->request)) return;  // of another act that had the same id
+  if (answer.kind != AnswerKind::decided) {
+    // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
+    if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) state_.outbox.tryAt(*waiting, now.ms + 50);
+    if (answer.kind == AnswerKind::frozen) onFrozen_(answer);
+    return;
+  }
+  const RequestKind kind = waiting->request.kind;
+  expediteFrozen(state_.outbox, waiting->request, now.ms);
+  state_.outbox.settle(answer.operationId, state_.writes.pending());
+  answered_.push_back({kind, std::move(answer)});
+}
+
+// A decision is there to stay: whoever waits for it is told.
+void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& out) {
+  if (release.answer.outcome == kernel::Outcome::duplicate) ++state_.counters.duplicates;
+  if (release.answer.kind == AnswerKind::frozen) ++state_.counters.frozen;
+  if (release.boundElsewhere) ++state_.counters.boundElsewhere;
+  if (!release.to.empty()) {
+    const auto at = state_.peers.find(release.to);
+    if (at != state_.peers.end() && at->second.full()) state_.say(at->second, release.answer);
+    return;  // gone: it asks again
+  }
+  const Outbox::Waiting* waiting = state_.outbox.find(release.answer.operationId);
+  // Under its id another request may wait: this one was decided here, then the partition went to somebody else.
+  if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
+  if (waiting == nullptr && !ownership_->decidesAtOnce()) return;  // all were in the outbox: it is answered already
+  if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->reportFreeze &&
+      !mutated("dropFrozen")) {  // it stays, for a later try
+    onFrozen_(release.answer);
+    return;
+  }
+  if (waiting != nullptr) state_.outbox.settle(release.answer.operationId, state_.writes.pending());
+  out.push_back({release.kind, std::move(release.answer)});
+}
+
+}  // namespace witan::node

@@ -1,0 +1,58 @@
+// RequestRouter: the way of a request to the owner of its entity, and of the answer back. Requests of this device wait
+// in the outbox until they are answered; requests of other devices are decided here or redirected.
+//
+// A part of Replica; the state and the engine outlive it. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replica/core/replica_state.h"
+#include "replica/ownership/ownership_engine.h"
+
+namespace witan::node {
+
+// The answer to a request of this device.
+struct Answered {
+  RequestKind kind = RequestKind::propose;
+  Answer answer;
+};
+
+class RequestRouter {
+ public:
+  // A request of an agent waits for a counselor.
+  using OnFrozen = std::function<void(const Answer& answer)>;
+
+  RequestRouter(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership, OnFrozen onFrozen)
+      : state_(state), ownership_(ownership), onFrozen_(std::move(onFrozen)) {}
+
+  // ---- requests of this device (contracts: Replica)
+  Status submit(Request request, Keep keep, Now now);
+  Status enqueue(Request request, Now now);
+  void retainAcrossFreeze(std::string_view operationId);
+
+  // Tries every request that is due, and gives those that have waited for long their rows.
+  void routeDue(Now now);
+  // A request from the device that made it.
+  void onRequest(const std::string& from, Request request, Now now);
+  // Anything but a decision leaves the request where it is, for another try.
+  void onAnswer(Answer answer, Now now);
+  // Gives the answer of a decision that is there to stay. Requires: every copy is usable.
+  void give(PartitionHost::Release release, std::vector<Answered>& out);
+  // Answers of other devices: they need no durability of their own.
+  std::vector<Answered> takeAnswered() { return std::exchange(answered_, {}); }
+
+ private:
+  Status checkOwn(Request& request) const;
+  void route(Outbox::Waiting& waiting, Now now);
+  bool decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
+
+  ReplicaState& state_;
+  const std::unique_ptr<OwnershipEngine>& ownership_;
+  OnFrozen onFrozen_;
+  std::vector<Answered> answered_;
+};
+
+}  // namespace witan::node
