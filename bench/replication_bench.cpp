@@ -21,8 +21,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include "replication/agent_state_codec.h"
 #include "replication/local_replica.h"
+#include "replication/records/agent_state_codec.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 #include "store/rocks_store.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "agents/wake/wake_center.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 #include "store/memory_store.h"
 
 namespace witan::agents {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "replication/records.h"
+#include "replication/records/records.h"
 
 namespace witan::replication {
 

@@ -23,9 +23,9 @@ enum class Kind : std::uint8_t {
   journal = 8,  // journal entity
   policy = 9,
   statement = 10,  // about membership (replication/membership.h)
-  operation = 11,  // that an operation was carried out (replication/operation.h)
-  approval = 12,   // of an effect that needs a person (replication/approval.h)
-  receipt = 13,    // a person's confirmation of a use of data (replication/receipt.h)
+  operation = 11,  // that an operation was carried out (replication/records/operation.h)
+  approval = 12,   // of an effect that needs a person (replication/records/approval.h)
+  receipt = 13,    // a person's confirmation of a use of data (replication/records/receipt.h)
 };
 
 // 003, invariant 1: what a person wrote and what agents keep for themselves live in two separate databases.

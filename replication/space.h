@@ -41,8 +41,8 @@ inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
 // A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
 inline constexpr Seq kMaxSeq = Seq{1} << 48;
 
-// That a body is as its kind wants it. Only recordWrite() (replication/record_write.h), which has just checked what it
-// encoded, can say so; a commit reads every other body once more.
+// That a body is as its kind wants it. Only recordWrite() (replication/records/record_write.h), which has just checked
+// what it encoded, can say so; a commit reads every other body once more.
 class BodyCheck {
  public:
   BodyCheck() = default;

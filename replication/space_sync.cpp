@@ -5,9 +5,9 @@
 #include "base/check.h"
 #include "base/identity.h"
 #include "base/mutant.h"
-#include "replication/agent_state_codec.h"
-#include "replication/body_check.h"
 #include "replication/incarnation.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/body_check.h"
 
 namespace witan::replication {
 

@@ -1,9 +1,9 @@
 // What agents, people and counselors do on a device.
 #include <algorithm>
 
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
-#include "replication/records.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/records.h"
 #include "sim/decision_words.h"
 #include "sim/world.h"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-#include "replication/plan.h"
+#include "replication/records/plan.h"
 #include "sim/book.h"
 #include "sim/check/operation.h"
 #include "sim/check/run_rules.h"

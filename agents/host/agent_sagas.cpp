@@ -4,8 +4,8 @@
 #include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/provenance.h"
-#include "replication/journal_write.h"
-#include "replication/plan.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/plan.h"
 
 namespace witan::agents {
 

@@ -7,8 +7,8 @@
 
 #include "base/seams.h"
 #include "replica/embargo_seal.h"
-#include "replication/journal_entity.h"
 #include "replication/local_replica.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node {
 

@@ -8,7 +8,7 @@
 #include "cli/format/agent_reader.h"
 #include "cli/journal/journal_writer.h"
 #include "cli/sync/sync_status.h"
-#include "replication/agent_state_codec.h"
+#include "replication/records/agent_state_codec.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 

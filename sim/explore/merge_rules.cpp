@@ -1,6 +1,6 @@
 // What a device does with a snapshot that reaches it: as seed 003 says, and as we do.
 #include "base/dense.h"
-#include "replication/agent_state_codec.h"
+#include "replication/records/agent_state_codec.h"
 #include "replication/space.h"
 #include "replication/writer.h"
 #include "sim/explore/literal_merge.h"

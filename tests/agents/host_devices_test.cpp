@@ -6,7 +6,7 @@
 
 #include "agents/registry.h"
 #include "agents/wake/host_choice.h"
-#include "replication/plan.h"
+#include "replication/records/plan.h"
 #include "tests/agents/clerk.h"
 
 namespace witan::agents {

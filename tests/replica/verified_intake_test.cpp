@@ -12,7 +12,7 @@
 #include "replica/ledger_looks.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"
 

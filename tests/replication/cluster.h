@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/seams.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
 #include "replication/local_replica.h"
-#include "replication/records.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/records.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 

@@ -1,11 +1,11 @@
 // What recordWrite() makes is not read again by a commit: it must be what the commit would have accepted; and the rows
 // that a commit leaves to the end of its batch must be there.
-#include "replication/record_write.h"
+#include "replication/records/record_write.h"
 
 #include <gtest/gtest.h>
 
-#include "replication/body_check.h"
-#include "replication/journal_write.h"
+#include "replication/records/body_check.h"
+#include "replication/records/journal_write.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::replication {
