@@ -9,6 +9,7 @@
 #include "replica/owner_name.h"
 #include "replica/replica_agents.h"
 #include "replica/replica_etcd.h"
+#include "replication/records/record_schemas.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -34,7 +35,8 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 }
 
 Status Replica::start(Now now) {
-  WITAN_TRY(local, replication::LocalReplica::open(stores_.journal, stores_.agents, config_.replication));
+  WITAN_TRY(local, replication::LocalReplica::open(stores_.journal, stores_.agents, replication::recordSchemas(),
+                                                   config_.replication));
   local_ = std::move(local);
   WITAN_DO(loadOwnerName());
   WITAN_DO(owners_.load(stores_.ledgers));

@@ -112,7 +112,7 @@ void AgentHost::tellRun(const RunKey& run, const OperationId& operation, Operati
 
 Status AgentHost::noticeContested(Now now) {
   WITAN_TRY(records, space());
-  for (const std::string& key : records->takeContestedPlans()) {
+  for (const std::string& key : records->takeContested()) {
     auto run = RunKey::parse(key);
     if (!run.ok()) continue;
     WITAN_TRY(versions, records->versions(Kind::plan, key));

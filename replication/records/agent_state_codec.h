@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "replication/records/agent_state.h"
+#include "replication/records/kind.h"
 #include "replication/version.h"
 
 namespace witan::replication {

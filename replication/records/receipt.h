@@ -16,6 +16,7 @@
 #include "base/reflect.h"
 #include "base/result.h"
 #include "base/sha256.h"
+#include "replication/records/kind.h"
 #include "replication/version.h"
 
 namespace witan::replication {

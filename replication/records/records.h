@@ -15,6 +15,7 @@
 #include "base/identity.h"
 #include "base/reflect.h"
 #include "base/result.h"
+#include "replication/records/kind.h"
 #include "replication/version.h"
 
 namespace witan {

@@ -1,4 +1,4 @@
-#include "replication/kind.h"
+#include "replication/records/kind.h"
 
 #include <array>
 
@@ -11,14 +11,19 @@ struct Row {
   KindTraits traits;
 };
 
+constexpr KindTraits with(bool KindTraits::*special, KindTraits traits) {
+  traits.*special = true;
+  return traits;
+}
+
 // name, journal, agents, resident, digested, register, removable
 constexpr std::array kKinds{
-    Row{Kind::agentState, {"agentState", false, true, true, true, true, true}},
+    Row{Kind::agentState, with(&KindTraits::deltas, {"agentState", false, true, true, true, true, true})},
     Row{Kind::message, {"message", false, true, false, true, false, true}},
     Row{Kind::link, {"link", false, true, false, true, false, true}},
-    Row{Kind::batch, {"batch", true, true, false, false, false, true}},
-    Row{Kind::wakeRun, {"wakeRun", false, true, true, true, true, true}},
-    Row{Kind::plan, {"plan", false, true, false, true, false, true}},
+    Row{Kind::batch, with(&KindTraits::event, {"batch", true, true, false, false, false, true})},
+    Row{Kind::wakeRun, with(&KindTraits::guarded, {"wakeRun", false, true, true, true, true, true})},
+    Row{Kind::plan, with(&KindTraits::contested, {"plan", false, true, false, true, false, true})},
     Row{Kind::summary, {"summary", false, true, false, true, false, true}},
     Row{Kind::journal, {"journal", true, false, true, true, true, true}},
     Row{Kind::policy, {"policy", false, true, true, true, false, false}},
@@ -32,18 +37,10 @@ constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};
 
 }  // namespace
 
-const char* toString(DatabaseName database) { return database == DatabaseName::journal ? "journal" : "agents"; }
-
 const KindTraits& traitsOf(Kind kind) {
   for (const Row& row : kKinds)
     if (row.kind == kind) return row.traits;
   return kUnknown;
-}
-
-std::optional<Kind> parseKind(std::string_view name) {
-  for (const Row& row : kKinds)
-    if (row.traits.name == name) return row.kind;
-  return std::nullopt;
 }
 
 }  // namespace witan::replication
