@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "replication/records/record_schemas.h"
-#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
+#include "store/testing/crashable_rocks.h"
 #include "tests/saga/host.h"
 
 namespace witan::saga::test {

@@ -1,5 +1,6 @@
-// CrashableRocks: the durable store's own code and RocksDB's, on a disk in memory that can fail (store/memory_disk.h).
-// For tests and for a minority of simulated runs: slower than MemoryStore, but what is tested is what is shipped.
+// CrashableRocks: the durable store's own code and RocksDB's, on a disk in memory that can fail
+// (store/testing/memory_disk.h). For tests and for a minority of simulated runs: slower than MemoryStore, but what is
+// tested is what is shipped.
 //
 // Deterministic: the same calls give the same calls to the disk, with the same sizes. Nothing happens by itself: what
 // RocksDB would do in background threads is done at the end of a write, and a memory table is written
@@ -22,7 +23,7 @@
 #include <vector>
 
 #include "store/crashable_store.h"
-#include "store/memory_disk.h"
+#include "store/testing/memory_disk.h"
 #include "store/write_steps.h"
 
 namespace witan::store {

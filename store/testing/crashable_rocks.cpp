@@ -1,4 +1,4 @@
-#include "store/crashable_rocks.h"
+#include "store/testing/crashable_rocks.h"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/disk_file_system.h"
-#include "store/inline_env.h"
 #include "store/rocks_database.h"
 #include "store/rocks_files.h"
+#include "store/testing/disk_file_system.h"
+#include "store/testing/inline_env.h"
 #include "store/wal_file_system.h"
 
 namespace witan::store {

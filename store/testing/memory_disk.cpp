@@ -1,4 +1,4 @@
-#include "store/memory_disk.h"
+#include "store/testing/memory_disk.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-// MemoryDisk: files in memory that know what a power loss would leave of them. Under store/crashable_rocks.h.
+// MemoryDisk: files in memory that know what a power loss would leave of them. Under store/testing/crashable_rocks.h.
 //
 // Appended bytes are durable once their file was synced, names (created, renamed, removed) once the folder was. What is
 // not durable yet stands in a journal, in the order in which it was done; a crash keeps as much of it as its caller

@@ -1,4 +1,4 @@
-#include "store/inline_env.h"
+#include "store/testing/inline_env.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "store/disk_file_system.h"
+#include "store/testing/disk_file_system.h"
 
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 // The world RocksDB runs in when nothing may happen by itself: a clock that stands still, and background jobs that wait
-// until somebody runs them, in that thread. For store/crashable_rocks.cpp.
+// until somebody runs them, in that thread. For store/testing/crashable_rocks.cpp.
 //
 // RocksDB schedules jobs under its own lock, so they cannot run at once; runJobs() is for after each of its calls.
 // Threads: any thread may call any member; runJobs() from one at a time. Outlives the database that was opened with it.

@@ -1,4 +1,4 @@
-// A MemoryDisk as RocksDB's file system. For store/crashable_rocks.cpp.
+// A MemoryDisk as RocksDB's file system. For store/testing/crashable_rocks.cpp.
 //
 // Every folder seems to be there; there are no locks between openers and no log of RocksDB's own. Its list of options
 // is refused, which RocksDB forgives: nobody reads it, and writing and checking it takes half of an opening. The disk
@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "store/memory_disk.h"
+#include "store/testing/memory_disk.h"
 
 namespace witan::store {
 
