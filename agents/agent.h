@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "replication/agent_state.h"
-#include "replication/records.h"
-#include "replication/subscription_index.h"
+#include "replication/records/agent_state.h"
+#include "replication/records/records.h"
+#include "replication/records/subscription_index.h"
 
 namespace witan::agents {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/identity.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 
 namespace witan::agents {
 

@@ -21,8 +21,9 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
-#include "replication/agent_state_codec.h"
 #include "replication/local_replica.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 #include "store/rocks_store.h"
@@ -83,7 +84,7 @@ struct Node {
     options.clusterKey = "key";
     options.device = device;
     options.freshTag = [] { return 0x5eedu; };
-    replica = orDie(LocalReplica::open(*journal, *agents, std::move(options)));
+    replica = orDie(LocalReplica::open(*journal, *agents, recordSchemas(), std::move(options)));
     flush();
   }
   void flush() {

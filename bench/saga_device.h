@@ -7,6 +7,7 @@
 
 #include "bench/bench_tools.h"
 #include "replication/local_replica.h"
+#include "replication/records/record_schemas.h"
 #include "saga/saga_engine.h"
 #include "store/rocks_store.h"
 
@@ -30,8 +31,9 @@ inline SagaDevice openSagaDevice(const std::string& dir) {
   replica.device = "device";
   replica.trustStore = true;
   replica.freshTag = [] { return 1u; };
-  device.replica =
-      must(replication::LocalReplica::open(*device.journal, *device.agents, std::move(replica)), "replica");
+  device.replica = must(replication::LocalReplica::open(*device.journal, *device.agents, replication::recordSchemas(),
+                                                        std::move(replica)),
+                        "replica");
   return device;
 }
 

@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "bench/bench_tools.h"
-#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
+#include "store/testing/crashable_rocks.h"
 
 namespace {
 

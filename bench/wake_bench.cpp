@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "agents/wake/wake_center.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/record_schemas.h"
 #include "store/memory_store.h"
 
 namespace witan::agents {
@@ -92,7 +93,8 @@ int wakes(const Arguments& arguments) {
   replication::ReplicaOptions options;
   options.cluster = "bench", options.clusterKey = "key", options.device = "a", options.trustStore = true;
   options.freshTag = [] { return 1u; };
-  const auto replica = orDie(replication::LocalReplica::open(journal, agentStore, options));
+  const auto replica =
+      orDie(replication::LocalReplica::open(journal, agentStore, replication::recordSchemas(), options));
   WakeCenter center(*replica, {});
   const Now now{{1'700'000'000'000'000}, 0};
   orDie(center.load(now));

@@ -12,6 +12,7 @@
 #include "replica/replica_agents.h"
 #include "replica/replica_effects.h"
 #include "replica/request_router.h"
+#include "replication/records/record_schemas.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -54,7 +55,8 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents, config.replication));
+  WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents, replication::recordSchemas(),
+                                                    config.replication));
   state_.local = std::move(local);
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));

@@ -4,22 +4,20 @@
 #include <deque>
 #include <map>
 
-#include "replication/records.h"
-
 namespace witan::replication {
 
 namespace {
 
 struct Waiting {
   BatchEvent event;
-  std::vector<DotEntry> deps;
+  std::vector<Dot> causes;
 };
 
 using Lanes = std::map<std::string, std::deque<Waiting>>;
 
 // Whether everything the head of a lane depends on is out.
 bool ready(const Waiting& head, const Lanes& lanes) {
-  return std::all_of(head.deps.begin(), head.deps.end(), [&](const DotEntry& dep) {
+  return std::all_of(head.causes.begin(), head.causes.end(), [&](const Dot& dep) {
     if (dep.host == head.event.dot.host) return true;
     const auto lane = lanes.find(dep.host);
     return lane == lanes.end() || lane->second.empty() || lane->second.front().event.dot.counter > dep.counter;
@@ -34,13 +32,13 @@ void takeHead(Lanes& lanes, Lanes::iterator lane, std::vector<BatchEvent>& out) 
 
 }  // namespace
 
-Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches) {
+Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches, const RecordSchemas& schemas) {
   std::sort(batches.begin(), batches.end(), [](const BatchEvent& a, const BatchEvent& b) { return a.dot < b.dot; });
   Lanes lanes;
   for (BatchEvent& batch : batches) {
-    WITAN_TRY(body, decodeRecord<BatchBody>(batch.body));
+    WITAN_TRY(causes, schemas.causes(batch.body));
     const std::string host = batch.dot.host;
-    lanes[host].push_back({std::move(batch), std::move(body.deps)});
+    lanes[host].push_back({std::move(batch), std::move(causes)});
   }
   std::vector<BatchEvent> out;
   out.reserve(batches.size());

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "replication/vector_clock.h"
+#include "replication/record_schemas.h"
 
 namespace witan::replication {
 
@@ -24,6 +24,6 @@ struct BatchEvent {
 // The same for any order of the argument. Of those whose causes are out (or not among `batches`), the writer with the
 // smallest name comes first. A cycle, which no honest writer makes, is broken at the smallest dot. O(n log n) for n
 // batches of few writers. Errors: a body that is no batch.
-Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches);
+Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches, const RecordSchemas& schemas);
 
 }  // namespace witan::replication

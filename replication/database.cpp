@@ -20,8 +20,9 @@ std::string formatOf(DatabaseName name) { return std::string(kFormat) + " " + to
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::open(store::Store& store, DatabaseName name, const FingerprintKey& key) {
-  std::unique_ptr<Database> database(new Database(store, name, key));
+Result<std::unique_ptr<Database>> Database::open(store::Store& store, DatabaseName name, const FingerprintKey& key,
+                                                 const RecordSchemas& schemas) {
+  std::unique_ptr<Database> database(new Database(store, name, key, schemas));
   WITAN_DO(database->load());
   return database;
 }
@@ -52,7 +53,7 @@ Status Database::addSpace(std::string_view scope) {
   if (spaces_.size() >= kMaxScopes)
     return invalid("the " + std::string(toString(name_)) + " database has " + std::to_string(kMaxScopes) +
                    " scopes, no more fit");
-  auto space = std::make_unique<Space>(store_, spacePrefix(scope), key_, pending_);
+  auto space = std::make_unique<Space>(store_, spacePrefix(scope), key_, schemas_, pending_);
   spaces_.emplace(scope, std::move(space));
   return okStatus();
 }

@@ -6,7 +6,8 @@
 //
 //   space.commit(...);  const auto mark = database.mark();  ...  database.flush();  // durable() >= mark: may be told
 //
-// Not thread-safe. The store and the fingerprint key outlive it. Sans-I/O but for the store, which is a seam.
+// Not thread-safe. The store, the fingerprint key and the schemas outlive it. Sans-I/O but for the store, which is a
+// seam.
 #pragma once
 
 #include <map>
@@ -24,7 +25,8 @@ inline constexpr std::size_t kMaxScopes = 128;  // in one database
 class Database {
  public:
   // Reads everything back. O(records). Errors: corrupt, naming the row; a database of the other kind or a newer format.
-  static Result<std::unique_ptr<Database>> open(store::Store& store, DatabaseName name, const FingerprintKey& key);
+  static Result<std::unique_ptr<Database>> open(store::Store& store, DatabaseName name, const FingerprintKey& key,
+                                                const RecordSchemas& schemas);
 
   DatabaseName name() const { return name_; }
 
@@ -54,7 +56,8 @@ class Database {
   const store::WriteBatch& pending() const { return pending_; }
 
  private:
-  Database(store::Store& store, DatabaseName name, const FingerprintKey& key) : store_(store), name_(name), key_(key) {}
+  Database(store::Store& store, DatabaseName name, const FingerprintKey& key, const RecordSchemas& schemas)
+      : store_(store), name_(name), key_(key), schemas_(schemas) {}
   Status load();
   Status addSpace(std::string_view scope);
   std::string_view unwritten(std::size_t operation) const { return pending_.op(operation).value; }
@@ -63,6 +66,7 @@ class Database {
   store::Store& store_;
   const DatabaseName name_;
   const FingerprintKey& key_;
+  const RecordSchemas& schemas_;
   store::WriteBatch pending_;
   std::map<std::string, std::unique_ptr<Space>, std::less<>> spaces_;
   // Meta rows in the pending batch: the number of the operation there. An erased or empty one is none.

@@ -72,14 +72,14 @@ std::string LocalReplica::spaceId(DatabaseName database, std::string_view scope)
 }
 
 Result<std::unique_ptr<LocalReplica>> LocalReplica::open(store::Store& journal, store::Store& agents,
-                                                         ReplicaOptions options) {
+                                                         const RecordSchemas& schemas, ReplicaOptions options) {
   WITAN_DO(validateDeviceId("device", options.device));
   WITAN_DO(validateId("cluster", options.cluster));
-  std::unique_ptr<LocalReplica> replica(new LocalReplica(std::move(options)));
+  std::unique_ptr<LocalReplica> replica(new LocalReplica(schemas, std::move(options)));
   replica->key_ = std::make_unique<FingerprintKey>(replica->options_.clusterKey);
-  WITAN_TRY(journalDatabase, Database::open(journal, DatabaseName::journal, *replica->key_));
+  WITAN_TRY(journalDatabase, Database::open(journal, DatabaseName::journal, *replica->key_, schemas));
   replica->journal_ = std::move(journalDatabase);
-  WITAN_TRY(agentDatabase, Database::open(agents, DatabaseName::agents, *replica->key_));
+  WITAN_TRY(agentDatabase, Database::open(agents, DatabaseName::agents, *replica->key_, schemas));
   replica->agents_ = std::move(agentDatabase);
   WITAN_DO(replica->start());
   return replica;
@@ -151,13 +151,13 @@ HighWater LocalReplica::closedHighWater() const {
 
 Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std::span<const Write> writes) {
   for (const Write& write : writes) {
-    const KindTraits& traits = traitsOf(write.kind);
+    const KindTraits& traits = schemas_.traits(write.kind);
     if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated("linkInJournal")) continue;
     return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
   }
   if (name == DatabaseName::agents && scope == kClusterScope)
     for (const Write& write : writes)
-      if (write.kind != Kind::statement)
+      if (write.kind != kStatementKind)
         return invalid("the scope " + std::string(kClusterScope) + " holds statements about membership only");
   WITAN_TRY(space, database(name).space(scope));
   return space->commit(writes);
@@ -206,8 +206,8 @@ Result<std::vector<Statement>> LocalReplica::statements() {
   std::vector<Statement> out;
   Space* space = agents_->find(kClusterScope);
   if (space == nullptr) return out;
-  for (const std::string& key : space->keys(Kind::statement)) {
-    WITAN_TRY(versions, space->versions(Kind::statement, key));
+  for (const std::string& key : space->keys(kStatementKind)) {
+    WITAN_TRY(versions, space->versions(kStatementKind, key));
     for (const Version& version : versions) {
       if (version.tombstone) continue;
       WITAN_TRY(statement, decodeStatement(version.body));
@@ -224,7 +224,7 @@ Status LocalReplica::addStatement(const Statement& statement) {
   if (deviceOf(statement.writer) != device())
     return Error{ErrorCode::unauthorised, writer() + " speaks for " + statement.writer,
                  "each device speaks for itself"};
-  const Write write{Kind::statement, statement.writer + ":" + std::to_string(statement.number),
+  const Write write{kStatementKind, statement.writer + ":" + std::to_string(statement.number),
                     encodeStatement(statement), false};
   WITAN_TRY(dot, commit(DatabaseName::agents, kClusterScope, {&write, 1}));
   (void)dot;

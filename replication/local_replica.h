@@ -52,7 +52,7 @@ class LocalReplica {
  public:
   // Opens both databases and decides under which writer to go on. Errors: as Database::open.
   static Result<std::unique_ptr<LocalReplica>> open(store::Store& journal, store::Store& agents,
-                                                    ReplicaOptions options);
+                                                    const RecordSchemas& schemas, ReplicaOptions options);
 
   const std::string& device() const { return options_.device; }
   const std::string& cluster() const { return options_.cluster; }
@@ -125,13 +125,15 @@ class LocalReplica {
   Space* findSpace(std::string_view spaceId);
 
  private:
-  explicit LocalReplica(ReplicaOptions options) : options_(std::move(options)) {}
+  LocalReplica(const RecordSchemas& schemas, ReplicaOptions options)
+      : schemas_(schemas), options_(std::move(options)) {}
   Status start();
   Status loadAcks();
   // Only members' acknowledgements count; a stranger's never hold anything up.
   void forgetAcksOfOthers(std::span<const std::string> present);
   std::map<std::string, std::uint64_t, std::less<>> ownCounters() const;
 
+  const RecordSchemas& schemas_;
   ReplicaOptions options_;
   std::unique_ptr<FingerprintKey> key_;
   std::unique_ptr<Database> journal_, agents_;

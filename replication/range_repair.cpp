@@ -34,10 +34,10 @@ void split(SpaceSync& sync, std::uint64_t first, std::uint64_t last, std::vector
         rangeOf(sync, first + i * (step + 1), i + 1 == kParts ? last : std::min(last, first + i * (step + 1) + step)));
 }
 
-Digest digestOf(const Record& record) {
+Digest digestOf(const RecordSchemas& schemas, const Record& record) {
   Digest digest;
   for (const Held* held : record.versions)
-    if (!held->tombstone && traitsOf(record.kind).digested) digest.add(held->fingerprint);
+    if (!held->tombstone && schemas.traits(record.kind).digested) digest.add(held->fingerprint);
   return digest;
 }
 
@@ -45,7 +45,7 @@ Digest digestOf(const Record& record) {
 std::map<std::uint64_t, std::uint64_t> listOf(Space& space, std::uint64_t first, std::uint64_t last) {
   std::map<std::uint64_t, std::uint64_t> out;
   space.table().visit(first, last, [&](Record& record) {
-    if (const Digest digest = digestOf(record); digest.count > 0)
+    if (const Digest digest = digestOf(space.schemas(), record); digest.count > 0)
       out[record.hash] += static_cast<std::uint64_t>(digest.sum);
     return true;
   });

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "replication/fingerprint.h"
-#include "replication/kind.h"
+#include "replication/record_schemas.h"
 #include "replication/version_vector.h"
 
 namespace witan::replication {
@@ -66,7 +66,7 @@ struct Held : boost::intrusive::set_base_hook<boost::intrusive::optimize_size<tr
 };
 
 struct Record {
-  Kind kind = Kind::agentState;
+  Kind kind{};
   std::uint64_t hash = 0;
   std::string key;
   // The antichain; ordered by nothing.
@@ -90,7 +90,7 @@ class RecordTable {
       boost::intrusive::set<Held, boost::intrusive::compare<OriginOrder>, boost::intrusive::constant_time_size<false>>;
   using Unstripped = boost::intrusive::list<Held>;
 
-  explicit RecordTable(const FingerprintKey& key) : key_(key), buckets_(1) {}
+  RecordTable(const FingerprintKey& key, const RecordSchemas& schemas) : key_(key), schemas_(schemas), buckets_(1) {}
   ~RecordTable();
   RecordTable(const RecordTable&) = delete;
   RecordTable& operator=(const RecordTable&) = delete;
@@ -129,9 +129,10 @@ class RecordTable {
 
   std::size_t bucketOf(std::uint64_t hash) const { return bits_ == 0 ? 0 : hash >> (64 - bits_); }
   void grow();
-  static bool counts(const Held& held) { return !held.tombstone && traitsOf(held.record->kind).digested; }
+  bool counts(const Held& held) const { return !held.tombstone && schemas_.traits(held.record->kind).digested; }
 
   const FingerprintKey& key_;
+  const RecordSchemas& schemas_;
   unsigned bits_ = 0;
   std::vector<Bucket> buckets_;
   std::deque<Origin> origins_;  // by writer

@@ -5,8 +5,6 @@
 #include "base/check.h"
 #include "base/identity.h"
 #include "base/mutant.h"
-#include "replication/agent_state_codec.h"
-#include "replication/body_check.h"
 #include "replication/space_rows.h"
 
 namespace witan::replication {
@@ -24,8 +22,14 @@ const char* toString(Arrival arrival) {
   return "?";
 }
 
-Space::Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, store::WriteBatch& pending)
-    : store_(store), prefix_(std::move(prefix)), key_(key), pending_(pending), table_(key) {}
+Space::Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, const RecordSchemas& schemas,
+             store::WriteBatch& pending)
+    : store_(store),
+      prefix_(std::move(prefix)),
+      key_(key),
+      schemas_(schemas),
+      pending_(pending),
+      table_(key, schemas) {}
 
 // --- who writes
 
@@ -63,7 +67,7 @@ void Space::retire(std::string_view writer, Seq final) {
 // --- reading
 
 Result<std::string> Space::bodyOf(const Held& held) const {
-  if (traitsOf(held.record->kind).resident || !held.body.empty() || held.tombstone) return held.body;
+  if (schemas_.traits(held.record->kind).resident || !held.body.empty() || held.tombstone) return held.body;
   WITAN_TRY(value, store_.get(rowKey(held)));
   if (!value) return corrupt("the store has lost the body of " + held.record->key);
   Held row;
@@ -100,7 +104,7 @@ std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
 // --- writing
 
 Status Space::checkWrite(const Write& write) {
-  const KindTraits& traits = traitsOf(write.kind);
+  const KindTraits& traits = schemas_.traits(write.kind);
   if (!traits.register_ && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
     return Error{ErrorCode::conflict, std::string(traits.name) + " " + write.key + " exists and never changes", ""};
   if (write.tombstone && !traits.removable) return invalid(write.key + ": it cannot be taken away");
@@ -108,10 +112,10 @@ Status Space::checkWrite(const Write& write) {
   if (write.body.size() > kMaxBodyBytes)
     return invalid(write.key + ": " + std::to_string(write.body.size()) + " bytes are more than " +
                    std::to_string(kMaxBodyBytes));
-  if (!write.check.done()) WITAN_DO(checkBody(write.kind, write.body, selfName()));
-  if (write.kind != Kind::wakeRun) return okStatus();
+  if (!write.check.done()) WITAN_DO(schemas_.check(write.kind, write.body, selfName()));
+  if (!traits.guarded) return okStatus();
   WITAN_TRY(held, versions(write.kind, write.key));
-  return checkSuccession(write.kind, write.key, held, write.body);
+  return schemas_.checkSuccession(write.kind, write.key, held, write.body);
 }
 
 Status Space::checkWrites(std::span<const Write> writes) {
@@ -122,9 +126,10 @@ Status Space::checkWrites(std::span<const Write> writes) {
   std::size_t bytes = 0;
   std::set<std::pair<Kind, std::string_view>> seen;
   for (const Write& write : writes) {
-    const bool keyed = write.kind != Kind::batch;
-    if (keyed) WITAN_DO(validateId(traitsOf(write.kind).name, write.key));
-    if (!keyed && !write.key.empty()) return invalid("a batch's key is its dot: leave it empty");
+    const KindTraits& traits = schemas_.traits(write.kind);
+    if (!traits.event) WITAN_DO(validateId(traits.name, write.key));
+    if (traits.event && !write.key.empty())
+      return invalid("a " + std::string(traits.name) + "'s key is its dot: leave it empty");
     if (!seen.insert({write.kind, write.key}).second) return invalid("a commit writes " + write.key + " twice");
     WITAN_DO(checkWrite(write));
     bytes += rowBytes(write);
@@ -145,18 +150,19 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
   WITAN_DO(checkWrites(writes));
   const Seq seq = vector_.at(self_) + 1;
   for (const Write& write : writes) {
-    const std::string key = write.kind == Kind::batch ? selfName() + ":" + std::to_string(seq) : write.key;
+    const KindTraits& traits = schemas_.traits(write.kind);
+    const std::string key = traits.event ? selfName() + ":" + std::to_string(seq) : write.key;
     auto held = std::make_unique<Held>();
     held->writer = self_;
     held->seq = seq;
     held->tombstone = write.tombstone;
     held->body = write.body;
     Record& record = table_.findOrAdd(write.kind, key);
-    if (traitsOf(write.kind).register_ || write.tombstone) held->context = seenOf(record);
+    if (traits.register_ || write.tombstone) held->context = seenOf(record);
     hold(record, std::move(held));
   }
   vector_.raise(self_, seq);
-  if (std::any_of(writes.begin(), writes.end(), [](const Write& w) { return w.kind == Kind::batch; }))
+  if (std::any_of(writes.begin(), writes.end(), [&](const Write& w) { return schemas_.traits(w.kind).event; }))
     atLastBatch_ = vector_;
   vectorBehind_ = true;
   return Dot{selfName(), seq};
@@ -207,8 +213,8 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
       if (held->saw(other->writer, other->seq)) return Arrival::dominated;
   if (in.base > 0) {
     if (base == nullptr) return Arrival::baseMissing;
-    auto body = applyFieldDelta(base->body, in.body);
-    if (!body.ok() || !checkBody(in.kind, *body, writers_.name(in.writer)).ok()) return Arrival::malformed;
+    auto body = schemas_.applyDelta(base->body, in.body);
+    if (!body.ok() || !schemas_.check(in.kind, *body, writers_.name(in.writer)).ok()) return Arrival::malformed;
     held->body = *std::move(body);
   } else {
     held->body = in.body;
@@ -242,8 +248,8 @@ Status Space::settle(const Incoming& in) {
   eraseVersion(held);  // maybe the record with it
   ++losses_;
   hold(table_.findOrAdd(in.kind, key), std::move(other));
-  // A batch is its dot; committed anew it would be another change.
-  return in.kind == Kind::batch ? okStatus() : reissue(lost, in.kind, key);
+  // An event is its dot; committed anew it would be another change.
+  return schemas_.traits(in.kind).event ? okStatus() : reissue(lost, in.kind, key);
 }
 
 Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
@@ -252,15 +258,15 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
   held->seq = vector_.at(self_) + 1;
   held->tombstone = lost.tombstone;
   held->body = lost.body;
-  if (traitsOf(kind).register_ || lost.tombstone) {
+  const KindTraits& traits = schemas_.traits(kind);
+  if (traits.register_ || lost.tombstone) {
     for (const ContextEntry& e : lost.context)
       if (e.writer != self_) held->context.push_back(e);
     if (lost.writer != self_ && lost.seq > 1) held->context.push_back({lost.writer, lost.seq - 1});
   }
-  if (kind == Kind::agentState && !lost.tombstone) {
-    // Its bytes name their writer by a mark.
-    WITAN_TRY(state, decodeAgentState(lost.body, writers_.name(lost.writer)));
-    held->body = encodeAgentState(state, selfName());
+  if (traits.deltas && !lost.tombstone) {
+    WITAN_TRY(body, schemas_.withAuthor(lost.body, writers_.name(lost.writer), selfName()));
+    held->body = std::move(body);
   }
   vector_.raise(self_, held->seq);
   hold(table_.findOrAdd(kind, key), std::move(held));
@@ -278,9 +284,10 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   Held& held = table_.add(record, std::move(owned));
   for (Held* other : superseded) eraseVersion(*other);
   putRow(held, held.body);
-  if (!traitsOf(record.kind).resident) fresh_.push_back(&held), held.fresh = true;
-  if (record.kind == Kind::batch) undelivered_.insert({held.writer, held.seq});
-  if (record.kind == Kind::plan && record.versions.size() > 1) contested_.insert(record.key);
+  const KindTraits& traits = schemas_.traits(record.kind);
+  if (!traits.resident) fresh_.push_back(&held), held.fresh = true;
+  if (traits.event) undelivered_.emplace(std::pair(held.writer, held.seq), record.kind);
+  if (traits.contested && record.versions.size() > 1) contested_.insert(record.key);
   ++changes_;
   return held;
 }
@@ -310,11 +317,11 @@ bool Space::settled() {
 
 // Which fields changed since the writer's own previous version, if that is what this one replaces.
 void Space::noteFields(const Record& record, Held& held) const {
-  if (record.kind != Kind::agentState || held.tombstone) return;
+  if (!schemas_.traits(record.kind).deltas || held.tombstone) return;
   for (const Held* other : record.versions) {
     if (other->writer != held.writer || other->tombstone || other->seq >= held.seq) continue;
     held.base = other->seq;
-    held.changed = changedFields(other->body, held.body);
+    held.changed = schemas_.changedFields(other->body, held.body);
   }
 }
 
@@ -333,7 +340,7 @@ void Space::drop(Held& held) {
 void Space::eraseVersion(Held& held) {
   if (held.fresh) noLongerFresh(held);
   pending_.erase(rowKey(held));
-  if (held.record->kind == Kind::batch) undelivered_.erase({held.writer, held.seq});
+  if (schemas_.traits(held.record->kind).event) undelivered_.erase({held.writer, held.seq});
   table_.remove(held);
 }
 
@@ -372,7 +379,7 @@ void Space::stabilise(const VersionVector& stable) {
 }
 
 bool Space::forget(Kind kind, std::string_view key, const VersionVector& stable) {
-  if (traitsOf(kind).digested) return false;
+  if (schemas_.traits(kind).digested) return false;
   Record* record = table_.find(kind, key);
   if (record == nullptr || record->versions.size() != 1) return false;
   Held& held = *record->versions.front();

@@ -14,10 +14,11 @@
 // The vector of one writer has no holes: a counter is taken in the same store batch as what it wrote.
 //
 // Sans-I/O: changes go to memory at once and into the database's pending batch; nothing that rests on them may leave
-// the process before that batch is durable. Not thread-safe. The store reader, the fingerprint key and the batch
-// outlive the space.
+// the process before that batch is durable. Not thread-safe. The store reader, the fingerprint key, the schemas and the
+// batch outlive the space.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -41,8 +42,8 @@ inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
 // A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
 inline constexpr Seq kMaxSeq = Seq{1} << 48;
 
-// That a body is as its kind wants it. Only recordWrite() (replication/record_write.h), which has just checked what it
-// encoded, can say so; a commit reads every other body once more.
+// That a body is as its kind wants it. Only recordWrite() (replication/records/record_write.h), which has just checked
+// what it encoded, can say so; a commit reads every other body once more.
 class BodyCheck {
  public:
   BodyCheck() = default;
@@ -55,8 +56,8 @@ class BodyCheck {
 };
 
 struct Write {
-  Kind kind = Kind::agentState;
-  std::string key;   // as validateId wants it; empty for a batch, whose key is its dot
+  Kind kind{};
+  std::string key;   // as validateId wants it; empty for an event, whose key is its dot
   std::string body;  // as the kind says; empty for a tombstone
   bool tombstone = false;
   BodyCheck check = {};
@@ -64,7 +65,7 @@ struct Write {
 
 // A version from elsewhere. Its writer has been interned by the receiver. Borrows everything for the call.
 struct Incoming {
-  Kind kind = Kind::agentState;
+  Kind kind{};
   std::string_view key;
   WriterIndex writer = 0;
   Seq seq = 0;
@@ -92,7 +93,8 @@ enum class Gate { closed, open };
 class Space {
  public:
   // `prefix`: of the space's rows in the store.
-  Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, store::WriteBatch& pending);
+  Space(const store::Reader& store, std::string prefix, const FingerprintKey& key, const RecordSchemas& schemas,
+        store::WriteBatch& pending);
 
   // Reads everything back. Call once, first. O(records). Errors: corrupt, with the row.
   Status load();
@@ -121,6 +123,7 @@ class Space {
   std::vector<std::string> keys(Kind kind, std::string_view prefix = {});
   Result<std::string> bodyOf(const Held& held) const;
   RecordTable& table() { return table_; }
+  const RecordSchemas& schemas() const { return schemas_; }
   // Grows with every change to what is held or covered.
   std::uint64_t changes() const { return changes_; }
   // Grows when a version arrives that is older than one of its writer that was here before, even if that one has been
@@ -164,9 +167,9 @@ class Space {
   // Notification batches that became deliverable since the last call; consumed(clock) makes that durable.
   Result<std::vector<BatchEvent>> takeEvents();
   void consumed(const VersionVector& upTo);
-  // Keys of plans of which several are held: those that became so since the last call, all of them after load().
-  // Devices that were cut off have planned one run twice (docs/FINDINGS.md, F3).
-  std::set<std::string> takeContestedPlans() { return std::exchange(contested_, {}); }
+  // Keys of contested kinds (plans) of which several versions are held: those that became so since the last call, all
+  // of them after load(). Devices that were cut off have planned one run twice (docs/FINDINGS.md, F3).
+  std::set<std::string> takeContested() { return std::exchange(contested_, {}); }
   const VersionVector& delivered() const { return delivered_; }
 
   // Every promise above, recomputed from nothing: for tests and the simulator. O(everything).
@@ -196,6 +199,7 @@ class Space {
   const store::Reader& store_;
   const std::string prefix_;
   const FingerprintKey& key_;
+  const RecordSchemas& schemas_;
   store::WriteBatch& pending_;
   RecordTable table_;
   WriterTable writers_;
@@ -206,9 +210,9 @@ class Space {
   VersionVector vector_, delivered_;
   VersionVector atLastBatch_;
   std::set<std::string> contested_;
-  std::set<std::pair<WriterIndex, Seq>> undelivered_;  // batches held whose delivery is still to come
-  std::vector<Held*> fresh_;                           // whose bodies are kept until they are durable (Held::fresh)
-  bool vectorBehind_ = false;                          // the pending batch has not its row
+  std::map<std::pair<WriterIndex, Seq>, Kind> undelivered_;  // events held whose delivery is still to come
+  std::vector<Held*> fresh_;   // whose bodies are kept until they are durable (Held::fresh)
+  bool vectorBehind_ = false;  // the pending batch has not its row
   std::uint64_t changes_ = 0, outOfOrder_ = 0, losses_ = 0;
   VersionVector reached_;                 // the highest counters that were ever held
   std::vector<std::uint64_t> reachedIn_;  // after how many walks

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "base/check.h"
-#include "replication/causal_order.h"
 #include "replication/space.h"
 #include "replication/space_rows.h"
 
@@ -55,7 +54,8 @@ Status Space::loadWriters() {
 
 Status Space::loadRecord(std::string_view row, std::string_view value) {
   WITAN_TRY(key, rows::parseVersionKey(row));
-  const auto place = [&] { return std::string(traitsOf(key.kind).name) + " " + std::string(key.key); };
+  const KindTraits& traits = schemas_.traits(key.kind);
+  const auto place = [&] { return std::string(traits.name) + " " + std::string(key.key); };
   auto held = std::make_unique<Held>();
   std::string_view body;
   if (Status status = rows::decodeVersion(value, *held, body); !status.ok())
@@ -70,24 +70,26 @@ Status Space::loadRecord(std::string_view row, std::string_view value) {
   for (const ContextEntry& e : held->context) reached_.raise(e.writer, e.seq);
   Record& record = table_.findOrAdd(key.kind, key.key);
   held->fingerprint = fingerprintOf(record, *held, body);
-  if (traitsOf(key.kind).resident) held->body = body;
-  if (key.kind == Kind::batch && !delivered_.covers(key.writer, key.seq)) undelivered_.insert({key.writer, key.seq});
+  if (traits.resident) held->body = body;
+  if (traits.event && !delivered_.covers(key.writer, key.seq))
+    undelivered_.emplace(std::pair(key.writer, key.seq), key.kind);
   table_.add(record, std::move(held));
-  if (record.kind == Kind::plan && record.versions.size() > 1) contested_.insert(record.key);
+  if (traits.contested && record.versions.size() > 1) contested_.insert(record.key);
   return okStatus();
 }
 
 Result<std::vector<BatchEvent>> Space::takeEvents() {
   std::vector<BatchEvent> due;
-  for (const auto& [writer, seq] : undelivered_) {
+  for (const auto& [dot, kind] : undelivered_) {
+    const auto [writer, seq] = dot;
     if (!vector_.covers(writer, seq)) continue;
-    const Record* record = table_.find(Kind::batch, writers_.name(writer) + ":" + std::to_string(seq));
+    const Record* record = table_.find(kind, writers_.name(writer) + ":" + std::to_string(seq));
     WITAN_CHECK(record != nullptr && !record->versions.empty(), "an undelivered batch is held");
     WITAN_TRY(body, bodyOf(*record->versions.front()));
     due.push_back({{writers_.name(writer), seq}, std::move(body)});
   }
-  WITAN_TRY(ordered, causalOrder(std::move(due)));
-  std::erase_if(undelivered_, [&](const auto& dot) { return vector_.covers(dot.first, dot.second); });
+  WITAN_TRY(ordered, causalOrder(std::move(due), schemas_));
+  std::erase_if(undelivered_, [&](const auto& entry) { return vector_.covers(entry.first.first, entry.first.second); });
   return ordered;
 }
 
@@ -97,13 +99,10 @@ void Space::consumed(const VersionVector& upTo) {
   putVector(rows::kDelivered, delivered_);
 }
 
-namespace {
-
-std::string placeOf(const Record& record) { return std::string(traitsOf(record.kind).name) + " " + record.key; }
-
-}  // namespace
-
 Status Space::checkIntegrity() {
+  const auto placeOf = [&](const Record& record) {
+    return std::string(schemas_.traits(record.kind).name) + " " + record.key;
+  };
   Digest digest;
   Status status = okStatus();
   std::size_t held = 0;
@@ -118,7 +117,7 @@ Status Space::checkIntegrity() {
       }
       if (fingerprintOf(record, *a, *body) != a->fingerprint)
         status = corrupt(placeOf(record) + ": the fingerprint is not its content's");
-      if (!a->tombstone && traitsOf(record.kind).digested) digest.add(a->fingerprint);
+      if (!a->tombstone && schemas_.traits(record.kind).digested) digest.add(a->fingerprint);
       for (const Held* b : record.versions)
         if (a != b && a->saw(b->writer, b->seq)) status = corrupt(placeOf(record) + ": no antichain");
     }

@@ -28,7 +28,7 @@ void putBigEndian(std::string& out, std::uint64_t value, unsigned bytes);
 std::uint64_t bigEndian(std::string_view bytes);
 
 struct VersionKey {
-  Kind kind = Kind::agentState;
+  Kind kind{};
   std::string_view key;
   WriterIndex writer = 0;
   Seq seq = 0;

@@ -5,8 +5,6 @@
 #include "base/check.h"
 #include "base/identity.h"
 #include "base/mutant.h"
-#include "replication/agent_state_codec.h"
-#include "replication/body_check.h"
 #include "replication/incarnation.h"
 
 namespace witan::replication {
@@ -184,7 +182,7 @@ void SpaceSync::appendVersion(std::string& rows, const Held& held, std::string_v
   row_.body = body;
   std::string delta;
   if (allowDelta && !full_ && held.base > 0 && known_.covers(held.writer, held.base)) {
-    appendFieldDelta(delta, body, held.changed);
+    space_.schemas().appendDelta(delta, body, held.changed);
     if (delta.size() < body.size()) {
       row_.base = held.base;
       row_.body = delta;
@@ -351,10 +349,30 @@ Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
 // One dot, two contents: somebody restored or copied a store and nothing else noticed.
 Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
   const std::string what = "EQUIVOCATION: two contents of " + dotText(space_, incoming.writer, incoming.seq) + " for " +
-                           std::string(traitsOf(incoming.kind).name) + " " + std::string(incoming.key);
+                           std::string(space_.schemas().traits(incoming.kind).name) + " " + std::string(incoming.key);
   applied.incidents.push_back(what);
   if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
   return space_.settle(incoming);
+}
+
+// A version that the peer sent: its key, its kind's database, its body (a field delta is checked when it is applied).
+Status SpaceSync::checkRow(const std::string& writer) const {
+  const KindTraits& traits = space_.schemas().traits(row_.kind);
+  const std::string kind(traits.name);
+  WITAN_DO(validateId("key", row_.key));
+  if (!(database_ == DatabaseName::journal ? traits.journal : traits.agents) && !mutated("linkInJournal"))
+    return invalid(kind + " records do not live in the " + toString(database_) + " database");
+  if (traits.event && row_.key != writer + ":" + std::to_string(row_.seq))
+    return invalid(kind + " " + row_.key + " is not keyed by its dot");
+  if (row_.tombstone && !traits.removable) return invalid(kind + " " + row_.key + " cannot be taken away");
+  if (!traits.register_ && !row_.tombstone && !row_.context.empty())
+    return invalid(kind + " " + row_.key + " cannot replace anything");
+  if (row_.tombstone) return okStatus();
+  if (row_.base > 0)
+    return traits.deltas ? okStatus() : invalid(kind + " " + row_.key + ": the kind has no field deltas");
+  if (Status status = space_.schemas().check(row_.kind, row_.body, writer); !status.ok())
+    return invalid(kind + " " + row_.key + ": " + status.error().message);
+  return okStatus();
 }
 
 Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
@@ -368,8 +386,8 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   if (row_.writer >= in_.size())
     return invalid(row_.key + ": writer " + std::to_string(row_.writer) + " was never announced");
   const WriterIndex writer = in_.writerOf(row_.writer);
-  WITAN_DO(checkIncoming(space_, database_, row_, writer));
-  if (statementsOnly_ && row_.kind != Kind::statement)
+  WITAN_DO(checkRow(space_.writers().name(writer)));
+  if (statementsOnly_ && row_.kind != kStatementKind)
     return invalid(row_.key + ": a record among the statements about membership, which every device gets");
   WITAN_DO(checkSeen(writer));
   const Incoming incoming{row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base};

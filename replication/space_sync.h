@@ -126,6 +126,7 @@ class SpaceSync {
   Status applyVersion(DenseReader& from, Gate gate, Applied& applied);
   Result<VersionVector> readVector(DenseReader& from);
   Status checkClaim(const VersionVector& claim);
+  Status checkRow(const std::string& writer) const;
   Status checkSeen(WriterIndex writer);
   Status checkCounter(WriterIndex writer, Seq seq);
 

@@ -238,7 +238,7 @@ enum class RowTag : std::uint8_t { writer = 1, version = 2, commit = 3, deviceAc
 
 // A version as it travels; writers are the sender's numbers. Borrows.
 struct VersionRow {
-  Kind kind = Kind::agentState;
+  Kind kind{};
   std::string key;  // packed on the wire, so it is a copy
   std::uint64_t writer = 0;
   Seq seq = 0;

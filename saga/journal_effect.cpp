@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replication/record_write.h"
+#include "replication/records/record_write.h"
 #include "saga/undoings.h"
 
 namespace witan::saga {

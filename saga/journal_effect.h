@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "replication/journal_write.h"
-#include "replication/operation.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/operation.h"
 #include "saga/saga_row.h"
 
 namespace witan::saga {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "replication/local_replica.h"
-#include "replication/operation.h"
+#include "replication/records/operation.h"
 #include "saga/saga_row.h"
 
 namespace witan::saga {

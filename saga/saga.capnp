@@ -2,7 +2,7 @@
 # The rows of sagas: what a device keeps of an operation while it is under way. They live beside the replicated records
 # of the agents' database and never leave the device.
 #
-# Documentation and test of the layout, as replication/records.capnp; the writer is base/capnp_codec.h, from the members
+# Documentation and test of the layout, as replication/records/records.capnp; the writer is base/capnp_codec.h, from the members
 # of the C++ structs in saga/saga_row.h. Fields are only ever appended.
 
 using Cxx = import "/capnp/c++.capnp";

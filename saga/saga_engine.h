@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "base/now.h"
-#include "replication/plan.h"
+#include "replication/records/plan.h"
 #include "saga/journal_effect.h"
 #include "saga/operation_marks.h"
 #include "saga/saga_rows.h"

@@ -14,7 +14,7 @@
 #include "base/identity.h"
 #include "base/reflect.h"
 #include "base/result.h"
-#include "replication/records.h"
+#include "replication/records/records.h"
 
 namespace witan::saga {
 

@@ -2,8 +2,8 @@
 
 #include "sim/network.h"
 #include "sim/sim_agents.h"
-#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
+#include "store/testing/crashable_rocks.h"
 
 namespace witan::sim {
 

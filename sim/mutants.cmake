@@ -4,7 +4,6 @@
 # the linker's line, so it never takes the first ones from there; if it did, it would report every symbol as defined
 # twice. Whoever adds a hook to another file adds that file here (tests/tidy looks).
 set(WITAN_HOOKED_replication
-  replication/body_check.cpp
   replication/local_replica.cpp
   replication/space.cpp
   replication/space_sync.cpp

@@ -1,8 +1,8 @@
 // CrashableStore: a store with the disk under it, and everything that can happen to a disk. For tests and simulation.
 //
 // Two implementations: MemoryStore (store/memory_store.h), quick and with every outcome reachable, and CrashableRocks
-// (store/crashable_rocks.h), RocksDB on a file system in memory. The object is the disk and the open store on it at
-// once. Everything is chosen by the caller: no clock, no chance, no thread inside.
+// (store/testing/crashable_rocks.h), RocksDB on a file system in memory. The object is the disk and the open store on
+// it at once. Everything is chosen by the caller: no clock, no chance, no thread inside.
 //
 // A write step is one write() or one sync(); writeSynced() is two steps, first the write, then the sync. Steps refused
 // for their size, and writes of an empty batch, do not count. Once a step has failed, S5 of store/store.h holds until

@@ -1,4 +1,5 @@
-// A store over an opened RocksDB, whatever it lies on. For store/rocks_store.cpp and store/crashable_rocks.cpp only.
+// A store over an opened RocksDB, whatever it lies on. For store/rocks_store.cpp and store/testing/crashable_rocks.cpp
+// only.
 #pragma once
 
 #include <rocksdb/db.h>

@@ -9,7 +9,7 @@
 #include "agents/episode/value_check.h"
 #include "base/mutant.h"
 #include "base/utf8.h"
-#include "replication/plan.h"
+#include "replication/records/plan.h"
 
 namespace witan::agents::episode {
 

@@ -74,7 +74,7 @@ struct Observation {
   std::int64_t tokens = 0, seconds = 0;
 };
 
-// An action that waits for a person, who must be shown it and the digest (replication/approval.h).
+// An action that waits for a person, who must be shown it and the digest (replication/records/approval.h).
 struct Question {
   std::string span;
   OperationId operation;
@@ -121,9 +121,9 @@ class Episode {
   // --- what happened. Told twice, or after the end, it changes nothing. Errors: notFound, nothing such was announced.
   // An answer beyond the limits counts as a failure of the tool.
   Status observed(std::string_view span, Observation observation);
-  // The plan that stands for this run (replication/plan.h), before or after the agent has made one; also when another
-  // turns out to stand, while its actions are under way: those that only the former had are no longer waited for.
-  // Errors: another run's, malformed; conflict, the agent has been told the results of another.
+  // The plan that stands for this run (replication/records/plan.h), before or after the agent has made one; also when
+  // another turns out to stand, while its actions are under way: those that only the former had are no longer waited
+  // for. Errors: another run's, malformed; conflict, the agent has been told the results of another.
   Status planned(const replication::PlanBody& plan);
   // `approved`: a person's answer to the question with this digest. Errors also: conflict, another digest.
   Status answered(std::string_view span, const Hash& digest, bool approved, std::string_view by);

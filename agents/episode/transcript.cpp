@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/quote.h"
-#include "replication/message_graph.h"
+#include "replication/records/message_graph.h"
 
 namespace witan::agents::episode {
 

@@ -26,7 +26,7 @@
 #include "base/identity.h"
 #include "base/json.h"
 #include "base/reflect.h"
-#include "replication/records.h"
+#include "replication/records/records.h"
 #include "replication/space.h"
 
 namespace witan::agents::episode {

@@ -4,9 +4,9 @@
 #include "agents/memory/memory_context.h"
 #include "agents/tools/journal_tools.h"
 #include "base/utf8.h"
-#include "replication/agent_view.h"
-#include "replication/approval.h"
-#include "replication/plan.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/approval.h"
+#include "replication/records/plan.h"
 
 namespace witan::agents {
 

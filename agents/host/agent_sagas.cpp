@@ -4,8 +4,8 @@
 #include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/provenance.h"
-#include "replication/journal_write.h"
-#include "replication/plan.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/plan.h"
 
 namespace witan::agents {
 
@@ -112,7 +112,7 @@ void AgentHost::tellRun(const RunKey& run, const OperationId& operation, Operati
 
 Status AgentHost::noticeContested(Now now) {
   WITAN_TRY(records, space());
-  for (const std::string& key : records->takeContestedPlans()) {
+  for (const std::string& key : records->takeContested()) {
     auto run = RunKey::parse(key);
     if (!run.ok()) continue;
     WITAN_TRY(versions, records->versions(Kind::plan, key));

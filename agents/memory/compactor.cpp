@@ -5,7 +5,7 @@
 #include "agents/memory/summary_choice.h"
 #include "base/capnp_codec.h"
 #include "base/utf8.h"
-#include "replication/agent_state_codec.h"
+#include "replication/records/agent_state_codec.h"
 
 namespace witan::agents {
 

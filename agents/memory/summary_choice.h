@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "agents/memory/thread.h"
-#include "replication/summary.h"
+#include "replication/records/summary.h"
 
 namespace witan::agents {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/sha256.h"
-#include "replication/agent_view.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::agents {
 

@@ -1,8 +1,8 @@
 // An agent's messages: its threads as causal graphs, and its state as it must be read before it is written again.
 //
 // Readers of a space of the agent database and of the graph they give; nothing is cached. Messages arrive in any order
-// (replication/message_graph.h). Summaries have messages too (kind summary), which stand beside the thread, not in it:
-// what a thread says is the rest.
+// (replication/records/message_graph.h). Summaries have messages too (kind summary), which stand beside the thread, not
+// in it: what a thread says is the rest.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/agent_state.h"
-#include "replication/message_graph.h"
+#include "replication/records/agent_state.h"
+#include "replication/records/message_graph.h"
 #include "replication/space.h"
 
 namespace witan::agents {

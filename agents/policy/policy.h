@@ -3,7 +3,8 @@
 //
 // Not a domain's policy (program/policy_file.h), which holds the constants of that domain's rules. A plain value; the
 // same names stand in TOML (agents/policy/policy_reader.h, docs/examples/agents-policy.toml), with '-' before a capital
-// letter ("require-human"), and in JSON, as which it travels in a signed document (replication/signed_document.h).
+// letter ("require-human"), and in JSON, as which it travels in a signed document
+// (replication/records/signed_document.h).
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "replication/records.h"
+#include "replication/records/records.h"
 
 namespace witan::agents {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/notification.h"
+#include "replication/records/notification.h"
 
 namespace witan::agents {
 

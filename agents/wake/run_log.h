@@ -1,7 +1,7 @@
 // The wake-run log: how far each run has come, as replicated records (kind wakeRun, key: the run key in hex).
 //
 // A run that has ended, on any device that this one knows of, never runs again (seed 003, 6.1). What several versions
-// of a record mean together: replication/wake_run.h. Not thread-safe; the space is the caller's.
+// of a record mean together: replication/records/wake_run.h. Not thread-safe; the space is the caller's.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "agents/wake/wake_job.h"
+#include "replication/records/wake_run.h"
 #include "replication/space.h"
-#include "replication/wake_run.h"
 
 namespace witan::agents {
 

@@ -9,10 +9,10 @@
 #include "agents/wake/timers.h"
 #include "base/mutant.h"
 #include "base/quote.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
-#include "replication/journal_entity.h"
-#include "replication/plan.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/plan.h"
 #include "replication/writer.h"
 
 namespace witan::agents {

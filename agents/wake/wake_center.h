@@ -32,8 +32,8 @@
 #include "agents/wake/wake_queue.h"
 #include "base/now.h"
 #include "replication/local_replica.h"
-#include "replication/subscription_index.h"
-#include "replication/wake_run.h"
+#include "replication/records/subscription_index.h"
+#include "replication/records/wake_run.h"
 
 namespace witan::agents {
 

@@ -13,8 +13,8 @@
 
 #include "base/identity.h"
 #include "base/reflect.h"
-#include "replication/notification.h"
-#include "replication/records.h"
+#include "replication/records/notification.h"
+#include "replication/records/records.h"
 
 namespace witan::agents {
 

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "kernel/ledger/ledger_verify.h"
-#include "replication/operation.h"
-#include "replication/wake_run.h"
+#include "replication/records/operation.h"
+#include "replication/records/wake_run.h"
 #include "saga/saga_rows.h"
 
 namespace witan::node {

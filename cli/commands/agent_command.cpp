@@ -11,8 +11,8 @@
 #include "cli/format/agent_reader.h"
 #include "domains/agents.h"
 #include "program/option_checks.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::node {
 

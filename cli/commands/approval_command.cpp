@@ -9,7 +9,7 @@
 #include "cli/client/replica_verb.h"
 #include "cli/commands/commands.h"
 #include "program/option_checks.h"
-#include "replication/approval.h"
+#include "replication/records/approval.h"
 
 namespace witan::node {
 

@@ -1,7 +1,7 @@
 // `witan receipt confirm|list|show|withdraw`: what people have confirmed about agents' use of models and boundaries
-// (replication/receipt.h). Names and digests; nothing of what crosses.
+// (replication/records/receipt.h). Names and digests; nothing of what crosses.
 #include "cli/commands/commands.h"
-#include "replication/receipt.h"
+#include "replication/records/receipt.h"
 
 #include <algorithm>
 

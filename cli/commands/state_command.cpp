@@ -13,9 +13,9 @@
 #include "program/import_errors.h"
 #include "program/option_checks.h"
 #include "program/output.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_state_json.h"
-#include "replication/agent_view.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state_json.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::node {
 

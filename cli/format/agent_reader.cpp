@@ -1,7 +1,7 @@
 #include "cli/format/agent_reader.h"
 
 #include "base/quote.h"
-#include "replication/message_graph.h"
+#include "replication/records/message_graph.h"
 
 namespace witan::node {
 

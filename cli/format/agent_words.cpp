@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/client/replica_verb.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::node {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/agent_view.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::node {
 

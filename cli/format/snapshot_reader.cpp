@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "program/line_reader.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::node {
 

@@ -7,8 +7,9 @@
 
 #include "agents/content_seal.h"
 #include "base/seams.h"
-#include "replication/journal_entity.h"
+#include "replication/records/journal_entity.h"
 #include "replication/local_replica.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node {
 

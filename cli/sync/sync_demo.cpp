@@ -9,7 +9,7 @@
 #include "cli/journal/journal_writer.h"
 #include "cli/sync/sync_status.h"
 #include "domains/agents.h"
-#include "replication/agent_state_codec.h"
+#include "replication/records/agent_state_codec.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 
@@ -114,7 +114,7 @@ class Demo {
       options.clusterKey = "demo";
       options.device = kDevices[d];
       options.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
-      WITAN_TRY(replica, LocalReplica::open(nodes_[d].journal, nodes_[d].agents, std::move(options)));
+      WITAN_TRY(replica, LocalReplica::open(nodes_[d].journal, nodes_[d].agents, recordSchemas(), std::move(options)));
       nodes_[d].replica = std::move(replica);
       WITAN_DO(nodes_[d].replica->flush());
     }

@@ -8,7 +8,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::node::wire");
 
 struct RosterMessage {          # type 64: the newest roster that the sender knows; on connecting, and whenever it changes
-  document @0 :Data;            # a SignedDocumentBody of kind roster (replication/records.capnp)
+  document @0 :Data;            # a SignedDocumentBody of kind roster (replication/records/records.capnp)
 }
 
 struct JoinRequest {            # type 65, from a device that would like to be a member; its key is that of the stream

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "node/cluster/device_key.h"
 #include "program/output.h"
-#include "replication/signed_document.h"
+#include "replication/records/signed_document.h"
 #include "replication/writer.h"
 
 namespace witan::node {

@@ -1,7 +1,7 @@
 #include "node/cluster/roster_store.h"
 
 #include "program/durable_file.h"
-#include "replication/records.h"
+#include "replication/records/records.h"
 
 namespace witan::node {
 

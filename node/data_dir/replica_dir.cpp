@@ -16,6 +16,7 @@
 #include "node/data_dir/replica_identity.h"
 #include "node/data_dir/replica_store.h"
 #include "program/durable_file.h"
+#include "replication/records/record_schemas.h"
 #include "replication/writer.h"
 
 namespace witan::node {
@@ -157,7 +158,7 @@ Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
   opened->journal_ = std::move(journal);
   WITAN_TRY(agents, openReplicaStore(dir / "agents"));
   opened->agents_ = std::move(agents);
-  WITAN_TRY(replica, LocalReplica::open(*opened->journal_, *opened->agents_, std::move(options)));
+  WITAN_TRY(replica, LocalReplica::open(*opened->journal_, *opened->agents_, recordSchemas(), std::move(options)));
   opened->replica_ = std::move(replica);
   opened->record_.opened(*opened->replica_);
   WITAN_DO(opened->flush());

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "replication/journal_entity.h"
 #include "replication/local_replica.h"
-#include "replication/operation.h"
-#include "replication/plan.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/operation.h"
+#include "replication/records/plan.h"
 
 namespace witan::sim {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "domains/registry.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::sim {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "replication/agent_view.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::replication::literal {
 

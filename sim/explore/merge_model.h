@@ -10,7 +10,7 @@
 #include <memory>
 #include <tuple>
 
-#include "replication/agent_state.h"
+#include "replication/records/agent_state.h"
 #include "sim/explore.h"
 #include "sim/explore/interner.h"
 
@@ -42,7 +42,7 @@ class MergeRule {
 };
 
 std::unique_ptr<MergeRule> literalMerge();  // seed 003, section 4
-std::unique_ptr<MergeRule> witanMerge();    // replication/space.h and replication/agent_view.h
+std::unique_ptr<MergeRule> witanMerge();    // replication/space.h and replication/records/agent_view.h
 
 struct MergeBounds {
   std::size_t devices = 2;

@@ -1,6 +1,7 @@
 // What a device does with a snapshot that reaches it: as seed 003 says, and as we do.
 #include "base/dense.h"
-#include "replication/agent_state_codec.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/record_schemas.h"
 #include "replication/space.h"
 #include "replication/writer.h"
 #include "sim/explore/literal_merge.h"
@@ -127,7 +128,7 @@ class Shelf {
   store::MemoryStore store_;
   store::WriteBatch pending_;
   FingerprintKey key_{"explore"};
-  Space space_{store_, "s/", key_, pending_};
+  Space space_{store_, "s/", key_, recordSchemas(), pending_};
 };
 
 class WitanMerge final : public MergeRule {

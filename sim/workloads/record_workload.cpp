@@ -1,7 +1,7 @@
 // Records of journal and agents: edits, messages, batches, removals, agent states, private scopes.
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
-#include "replication/records.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/records.h"
 #include "sim/workloads/workload.h"
 
 namespace witan::sim {

@@ -11,9 +11,9 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replication/journal_write.h"
-#include "replication/operation.h"
-#include "replication/wake_run.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/operation.h"
+#include "replication/records/wake_run.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::testing {

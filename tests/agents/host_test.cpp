@@ -4,8 +4,8 @@
 
 #include "agents/episode/replay.h"
 #include "domains/agents.h"
-#include "replication/agent_state_codec.h"
-#include "replication/approval.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/approval.h"
 #include "tests/agents/clerk.h"
 
 namespace witan::agents {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agents/episode/value_check.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents {

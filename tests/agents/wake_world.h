@@ -12,7 +12,7 @@
 #include "agents/wake/provenance.h"
 #include "agents/wake/wake_center.h"
 #include "agents/wake/wake_checks.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::test {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::fuzz {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 
@@ -19,7 +20,7 @@ inline std::unique_ptr<replication::LocalReplica> corpusReplica(store::MemorySto
   options.device = "victim";
   options.trustStore = true;
   options.freshTag = [] { return 1u; };
-  auto opened = replication::LocalReplica::open(journal, agents, std::move(options));
+  auto opened = replication::LocalReplica::open(journal, agents, replication::recordSchemas(), std::move(options));
   WITAN_CHECK(opened.ok(), "what a replica made durable reads back");
   return *std::move(opened);
 }

@@ -8,8 +8,8 @@
 #include "base/seams.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
-#include "replication/notification.h"
-#include "replication/records.h"
+#include "replication/records/notification.h"
+#include "replication/records/records.h"
 #include "tests/node/replica.h"
 
 namespace witan::node {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "program/error_report.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_json.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 #include "tests/replication/agent_histories.h"

@@ -13,7 +13,7 @@
 #include "replica/make_request.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"
 

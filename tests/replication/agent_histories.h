@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
 
 namespace witan::replication::testing {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_json.h"
 #include "tests/replication/agent_histories.h"
 
 namespace witan::replication {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "replication/agent_state_json.h"
+#include "replication/records/agent_state_json.h"
 #include "tests/replication/agent_histories.h"
 #include "tests/replication/agent_pairwise.h"
 

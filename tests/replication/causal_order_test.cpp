@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 #include <map>
 
+#include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::replication::test {
@@ -27,25 +28,25 @@ std::vector<Dot> dotsOf(const std::vector<BatchEvent>& batches) {
 }
 
 TEST(CausalOrder, ACauseComesFirstWhateverItsName) {
-  auto ordered = causalOrder({batch("a", 4, {{"z", 2}}), batch("z", 2, {}), batch("a", 3, {})});
+  auto ordered = causalOrder({batch("a", 4, {{"z", 2}}), batch("z", 2, {}), batch("a", 3, {})}, recordSchemas());
   ASSERT_TRUE(ordered.ok());
   EXPECT_EQ(dotsOf(*ordered), (std::vector<Dot>{{"a", 3}, {"z", 2}, {"a", 4}}));
 }
 
 // By name alone a/4 would come before z/2: what the order would be without the dependencies.
 TEST(CausalOrder, WithoutDependenciesTheOrderWouldBreak) {
-  auto ordered = causalOrder({batch("a", 4, {}), batch("z", 2, {}), batch("a", 3, {})});
+  auto ordered = causalOrder({batch("a", 4, {}), batch("z", 2, {}), batch("a", 3, {})}, recordSchemas());
   ASSERT_TRUE(ordered.ok());
   EXPECT_EQ(dotsOf(*ordered), (std::vector<Dot>{{"a", 3}, {"a", 4}, {"z", 2}}));
 }
 
 TEST(CausalOrder, ACycleOfLiarsLosesNothing) {
-  auto ordered = causalOrder({batch("a", 1, {{"b", 1}}), batch("b", 1, {{"a", 1}})});
+  auto ordered = causalOrder({batch("a", 1, {{"b", 1}}), batch("b", 1, {{"a", 1}})}, recordSchemas());
   ASSERT_TRUE(ordered.ok());
   EXPECT_EQ(ordered->size(), 2u);
 }
 
-TEST(CausalOrder, GarbageIsAnError) { EXPECT_FALSE(causalOrder({{{"a", 1}, "no batch"}}).ok()); }
+TEST(CausalOrder, GarbageIsAnError) { EXPECT_FALSE(causalOrder({{{"a", 1}, "no batch"}}, recordSchemas()).ok()); }
 
 RC_GTEST_PROP(CausalOrder, EachAfterItsCausesAndTheSameForAnyOrder, ()) {
   // A history: each commit of a device sees some prefix of the others' commits; batches name what is new since the
@@ -75,7 +76,7 @@ RC_GTEST_PROP(CausalOrder, EachAfterItsCausesAndTheSameForAnyOrder, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   SeededRandom random(seed);
   for (std::size_t i = shuffled.size(); i > 1; --i) std::swap(shuffled[i - 1], shuffled[random.below(i)]);
-  auto ordered = causalOrder(shuffled), again = causalOrder(all);
+  auto ordered = causalOrder(shuffled, recordSchemas()), again = causalOrder(all, recordSchemas());
   RC_ASSERT(ordered.ok() && again.ok());
   RC_ASSERT(*ordered == *again);
   RC_ASSERT(ordered->size() == all.size());

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "base/seams.h"
-#include "replication/agent_state_codec.h"
-#include "replication/agent_view.h"
 #include "replication/local_replica.h"
-#include "replication/records.h"
+#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/record_schemas.h"
+#include "replication/records/records.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 
@@ -44,7 +45,7 @@ class Device {
     options.device = name_;
     options.trustStore = trustStore;
     options.freshTag = [this] { return nextTag_++; };
-    auto opened = LocalReplica::open(*journal_, *agents_, std::move(options));
+    auto opened = LocalReplica::open(*journal_, *agents_, recordSchemas(), std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
     flush();

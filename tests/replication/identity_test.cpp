@@ -2,6 +2,7 @@
 // cloned disk, a store that went back in time, a restored backup, a peer that lies; and who leaves and comes back.
 #include <algorithm>
 
+#include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::replication::test {
@@ -50,7 +51,7 @@ class GuardedDevice {
     options.device = name_;
     options.freshTag = [this] { return tag_++; };
     if (record) options.highWater = parseHighWater(*record);
-    auto opened = LocalReplica::open(journal_, agents_, std::move(options));
+    auto opened = LocalReplica::open(journal_, agents_, recordSchemas(), std::move(options));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
     ASSERT_TRUE(replica_->flush().ok());

@@ -1,5 +1,5 @@
 // Journal entities: a multi-value register that only a person settles.
-#include "replication/journal_entity.h"
+#include "replication/records/journal_entity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

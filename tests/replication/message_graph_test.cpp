@@ -1,5 +1,5 @@
 // Messages and links as a causal graph: one order for all, cycles refused, a million deep.
-#include "replication/message_graph.h"
+#include "replication/records/message_graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

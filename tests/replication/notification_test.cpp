@@ -1,5 +1,5 @@
 // Notification batches: their identity is that of one commit, wherever it is computed (F15); legacy tokens.
-#include "replication/notification.h"
+#include "replication/records/notification.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

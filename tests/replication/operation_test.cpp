@@ -1,12 +1,12 @@
 // Operations and approvals: symmetric views of what several devices have said.
-#include "replication/operation.h"
+#include "replication/records/operation.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
-#include "replication/approval.h"
+#include "replication/records/approval.h"
 
 namespace witan::replication {
 namespace {

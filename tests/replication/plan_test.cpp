@@ -1,5 +1,5 @@
 // Plans: one winner for each run key (F3).
-#include "replication/plan.h"
+#include "replication/records/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,6 +9,9 @@
 #include <set>
 #include <tuple>
 
+#include "replication/records/kind.h"
+#include "replication/records/record_schemas.h"
+
 namespace witan::replication {
 namespace {
 
@@ -104,7 +107,7 @@ class TableMachine {
   }
 
   const FingerprintKey key_{"cluster"};
-  RecordTable table_{key_};
+  RecordTable table_{key_, recordSchemas()};
   Model model_;
   std::uint64_t fingerprints_ = 0;
 };

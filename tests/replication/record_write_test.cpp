@@ -1,11 +1,11 @@
 // What recordWrite() makes is not read again by a commit: it must be what the commit would have accepted; and the rows
 // that a commit leaves to the end of its batch must be there.
-#include "replication/record_write.h"
+#include "replication/records/record_write.h"
 
 #include <gtest/gtest.h>
 
-#include "replication/body_check.h"
-#include "replication/journal_write.h"
+#include "replication/records/journal_write.h"
+#include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::replication {
@@ -25,7 +25,7 @@ TEST(RecordWrite, IsWhatACommitAcceptsAndPlainWritesAreStillRead) {
   auto writes = *journalWrites(a.journal(), {&change, 1});
   for (const Write& write : writes) {
     EXPECT_TRUE(write.check.done());
-    EXPECT_TRUE(checkBody(write.kind, write.body, a.journal().selfName()).ok());
+    EXPECT_TRUE(recordSchemas().check(write.kind, write.body, a.journal().selfName()).ok());
   }
   EXPECT_FALSE(recordWrite("e", noteOf("{ }")).ok()) << "not canonical";
   // The same bytes said by anybody else are checked, and so are damaged ones.

@@ -1,6 +1,6 @@
-// The bodies of replicated records: replication/records.capnp, compiled by Cap'n Proto's compiler, against the layout
-// of the C++ structs; what is refused; golden bytes, so that the format cannot change by accident.
-#include "replication/records.h"
+// The bodies of replicated records: replication/records/records.capnp, compiled by Cap'n Proto's compiler, against the
+// layout of the C++ structs; what is refused; golden bytes, so that the format cannot change by accident.
+#include "replication/records/records.h"
 
 #include <capnp/message.h>
 #include <capnp/serialize.h>
@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/capnp_codec.h"
-#include "replication/records.capnp.h"
+#include "replication/records/records.capnp.h"
 #include "tests/same_layout.h"
 
 namespace witan::replication {

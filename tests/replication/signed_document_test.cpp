@@ -1,5 +1,5 @@
 // Policies and rosters: only what the admin signed counts, the highest version first.
-#include "replication/signed_document.h"
+#include "replication/records/signed_document.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

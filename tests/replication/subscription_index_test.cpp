@@ -1,5 +1,5 @@
 // Which subscriptions a batch wakes (003, 3.5).
-#include "replication/subscription_index.h"
+#include "replication/records/subscription_index.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

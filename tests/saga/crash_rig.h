@@ -4,8 +4,9 @@
 
 #include <memory>
 
-#include "store/crashable_rocks.h"
+#include "replication/records/record_schemas.h"
 #include "store/memory_store.h"
+#include "store/testing/crashable_rocks.h"
 #include "tests/saga/host.h"
 
 namespace witan::saga::test {
@@ -24,7 +25,7 @@ class CrashRig {
     options.device = "a";
     options.trustStore = true;
     options.freshTag = [] { return 1u; };
-    auto opened = LocalReplica::open(journal, agents, std::move(options));
+    auto opened = LocalReplica::open(journal, agents, recordSchemas(), std::move(options));
     if (!opened.ok()) return stoppedOr("cannot open: " + opened.error().message);
     LocalReplica& replica = **opened;
     Host host(replica, world);

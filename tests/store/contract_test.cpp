@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
 #include "store/rocks_store.h"
+#include "store/testing/crashable_rocks.h"
 #include "tests/store/temp_folder.h"
 
 namespace witan::store {

@@ -1,6 +1,6 @@
 // What only RocksDB on a disk in memory can do: die in the midst of its own work, and come back. That it does the same
 // twice, and nothing by itself.
-#include "store/crashable_rocks.h"
+#include "store/testing/crashable_rocks.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "store/crashable_rocks.h"
 #include "store/memory_store.h"
+#include "store/testing/crashable_rocks.h"
 
 namespace witan::store {
 namespace {

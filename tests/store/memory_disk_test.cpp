@@ -1,5 +1,5 @@
 // What a power loss leaves of files.
-#include "store/memory_disk.h"
+#include "store/testing/memory_disk.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "store/disk_file_system.h"
 #include "store/rocks_database.h"
+#include "store/testing/disk_file_system.h"
 #include "store/wal_file_system.h"
 
 namespace witan::store {

@@ -7,7 +7,7 @@
 
 #include "agents/policy/policy_scope.h"
 #include "base/identity.h"
-#include "replication/receipt.capnp.h"
+#include "replication/records/receipt.capnp.h"
 #include "tests/agents/policy/example.h"
 #include "tests/same_layout.h"
 

@@ -1,0 +1,221 @@
+#include "replication/records/agent_state_json.h"
+
+#include "base/identity.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+
+namespace witan::replication {
+
+namespace {
+
+std::string under(std::string_view where, std::string_view name) {
+  return where.empty() ? std::string(name) : std::string(where) + "." + std::string(name);
+}
+
+// The object at `where`, if it has these members and no others.
+Result<const json::object*> objectWith(const json::value& value, std::string_view where,
+                                       std::initializer_list<std::string_view> names) {
+  if (!value.is_object()) return wrongJsonType(where.empty() ? "snapshot" : where, "an object", value);
+  const json::object& object = value.get_object();
+  for (const std::string_view name : names)
+    if (!object.contains(name)) return invalid(under(where, name) + " is missing");
+  for (const auto& member : object) {
+    const std::string_view key(member.key().data(), member.key().size());
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      return invalid((where.empty() ? "" : std::string(where) + ": ") + "unknown member " + inQuotes(key));
+  }
+  return &object;
+}
+
+Status readCounter(const json::object& object, std::string_view name, std::string_view where, std::uint64_t& into) {
+  return readJson(object.at(name), into, under(where, name));
+}
+
+Status readId(const json::object& object, std::string_view name, std::string_view where, std::string& into) {
+  const std::string place = under(where, name);
+  WITAN_DO(readText(object.at(name), into, place));
+  return validateId(place, into);
+}
+
+Status readPointer(const json::object& object, std::string_view name, std::optional<std::string>& into) {
+  if (object.at(name).is_null()) return okStatus();
+  return readId(object, name, "pointers", into.emplace());
+}
+
+Status readClock(const json::value& value, std::string_view where, VectorClock& into) {
+  if (!value.is_object()) return wrongJsonType(where, "an object", value);
+  const json::object& object = value.get_object();
+  if (object.size() > kMaxClockEntries)
+    return invalid(std::string(where) + ": more than " + std::to_string(kMaxClockEntries) + " entries");
+  for (const auto& member : object) {
+    const std::string_view host(member.key().data(), member.key().size());
+    WITAN_DO(validateId(std::string(where) + ": host", host));
+    std::uint64_t counter = 0;
+    WITAN_DO(readJson(member.value(), counter, under(where, host)));
+    into.set(host, counter);
+  }
+  return okStatus();
+}
+
+Status readDot(const json::value& value, Dot& into) {
+  WITAN_TRY(object, objectWith(value, "dot", {"host", "counter"}));
+  WITAN_DO(readId(*object, "host", "dot", into.host));
+  WITAN_DO(readCounter(*object, "counter", "dot", into.counter));
+  return into.counter > 0 ? okStatus() : Status(invalid("dot.counter: the first is 1"));
+}
+
+Status readSchedule(const json::value& value, Schedule& into) {
+  WITAN_TRY(object, objectWith(value, "schedule", {"sleepUntil", "nextWakeAt", "firedThrough"}));
+  WITAN_DO(readCounter(*object, "sleepUntil", "schedule", into.sleepUntil));
+  WITAN_DO(readCounter(*object, "firedThrough", "schedule", into.firedThrough));
+  if (object->at("nextWakeAt").is_null()) return okStatus();
+  return readCounter(*object, "nextWakeAt", "schedule", into.nextWakeAt.emplace());
+}
+
+Status readSlot(const json::value& value, std::string_view where, Slot& into) {
+  WITAN_TRY(object, objectWith(value, where, {"value", "version", "host"}));
+  WITAN_DO(readCounter(*object, "version", where, into.version));
+  WITAN_DO(readText(object->at("host"), into.host, under(where, "host")));
+  if (into.host.empty() && into.version > 0) return invalid(under(where, "host") + ": a written slot names its writer");
+  if (!into.host.empty()) WITAN_DO(validateId(under(where, "host"), into.host));
+  json::value kept = object->at("value");
+  makeIntegersExact(kept);
+  into.value = canonicalJson(kept);
+  if (into.value.size() <= kMaxSlotBytes) return okStatus();
+  return invalid(under(where, "value") + ": longer than " + std::to_string(kMaxSlotBytes) + " bytes");
+}
+
+Status readSlots(const json::value& value, AgentState& into) {
+  WITAN_TRY(object,
+            objectWith(value, "slots", {"primaryGoal", "activeTaskId", "openLoopIds", "preferenceByKey", "extension"}));
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    const char* name = toString(static_cast<SlotName>(i));
+    WITAN_DO(readSlot(object->at(name), under("slots", name), into.slots[i]));
+  }
+  return okStatus();
+}
+
+Status readState(const json::object& object, AgentState& into) {
+  std::string word;
+  WITAN_DO(readText(object.at("lifecycle"), word, "lifecycle"));
+  const Result<Lifecycle> lifecycle = parseLifecycle(word);
+  if (!lifecycle.ok()) return invalid("lifecycle: " + lifecycle.error().message, lifecycle.error().hint);
+  into.lifecycle = *lifecycle;
+  WITAN_DO(readSchedule(object.at("schedule"), into.schedule));
+  WITAN_TRY(pointers, objectWith(object.at("pointers"), "pointers", {"recentHeadMessageId", "latestSummaryMessageId"}));
+  WITAN_DO(readPointer(*pointers, "recentHeadMessageId", into.pointers.recentHeadMessageId));
+  WITAN_DO(readPointer(*pointers, "latestSummaryMessageId", into.pointers.latestSummaryMessageId));
+  WITAN_DO(readSlots(object.at("slots"), into));
+  WITAN_DO(readClock(object.at("processedCounterByHost"), "processedCounterByHost", into.processedCounterByHost));
+  return readCounter(object, "consecutiveFailureCount", "", into.consecutiveFailureCount);
+}
+
+void appendMember(std::string& out, std::string_view name) {
+  if (out.back() != '{') out += ',';
+  appendJsonString(out, name);
+  out += ':';
+}
+
+void appendCounter(std::string& out, std::string_view name, std::uint64_t counter) {
+  appendMember(out, name);
+  appendUnsigned(out, counter);
+}
+
+void appendText(std::string& out, std::string_view name, const std::optional<std::string>& text) {
+  appendMember(out, name);
+  if (text)
+    appendJsonString(out, *text);
+  else
+    out += "null";
+}
+
+// A clock's hosts are ids, ASCII: their byte order is the order of canonical JSON.
+void appendClock(std::string& out, std::string_view name, const VectorClock& clock) {
+  appendMember(out, name);
+  out += '{';
+  for (const auto& [host, counter] : clock.entries()) appendCounter(out, host, counter);
+  out += '}';
+}
+
+void appendSchedule(std::string& out, const Schedule& schedule) {
+  appendMember(out, "schedule");
+  out += '{';
+  appendCounter(out, "firedThrough", schedule.firedThrough);
+  appendMember(out, "nextWakeAt");
+  if (schedule.nextWakeAt)
+    appendUnsigned(out, *schedule.nextWakeAt);
+  else
+    out += "null";
+  appendCounter(out, "sleepUntil", schedule.sleepUntil);
+  out += '}';
+}
+
+void appendSlots(std::string& out, const AgentState& state) {
+  appendMember(out, "slots");
+  out += '{';
+  for (const SlotName name : {SlotName::activeTaskId, SlotName::extension, SlotName::openLoopIds,
+                              SlotName::preferenceByKey, SlotName::primaryGoal}) {
+    appendMember(out, toString(name));
+    out += '{';
+    appendText(out, "host", state.slot(name).host);
+    appendMember(out, "value");
+    out += state.slot(name).value;
+    appendCounter(out, "version", state.slot(name).version);
+    out += '}';
+  }
+  out += '}';
+}
+
+// Members by name, as canonical JSON has them.
+std::string toText(std::string_view agentId, const Dot* dot, const VectorClock& vc, const AgentState& state) {
+  std::string out = "{";
+  appendText(out, "agentId", std::string(agentId));
+  appendCounter(out, "consecutiveFailureCount", state.consecutiveFailureCount);
+  if (dot != nullptr) {
+    appendMember(out, "dot");
+    out += '{';
+    appendCounter(out, "counter", dot->counter);
+    appendText(out, "host", dot->host);
+    out += '}';
+  }
+  appendText(out, "lifecycle", toString(state.lifecycle));
+  appendMember(out, "pointers");
+  out += '{';
+  appendText(out, "latestSummaryMessageId", state.pointers.latestSummaryMessageId);
+  appendText(out, "recentHeadMessageId", state.pointers.recentHeadMessageId);
+  out += '}';
+  appendClock(out, "processedCounterByHost", state.processedCounterByHost);
+  appendSchedule(out, state.schedule);
+  appendSlots(out, state);
+  appendClock(out, "vc", vc);
+  return out += '}';
+}
+
+}  // namespace
+
+Result<AgentSnapshot> readSnapshot(std::string_view text) {
+  // A slot's value lies three containers deep.
+  auto parsed = parseJson(text, {.bytes = kMaxSnapshotJson, .depth = kMaxSlotDepth + 3});
+  if (!parsed.ok()) return invalid("not JSON: " + parsed.error().message);
+  WITAN_TRY(object, objectWith(*parsed, "",
+                               {"agentId", "dot", "vc", "lifecycle", "schedule", "pointers", "slots",
+                                "processedCounterByHost", "consecutiveFailureCount"}));
+  AgentSnapshot snapshot;
+  WITAN_DO(readId(*object, "agentId", "", snapshot.agentId));
+  WITAN_DO(readDot(object->at("dot"), snapshot.dot));
+  WITAN_DO(readClock(object->at("vc"), "vc", snapshot.vc));
+  const Dot& dot = snapshot.dot;
+  if (snapshot.vc.at(dot.host) != dot.counter)
+    return invalid("vc." + dot.host + " is " + std::to_string(snapshot.vc.at(dot.host)) + ", the dot's counter is " +
+                   std::to_string(dot.counter));
+  WITAN_DO(readState(*object, snapshot.state));
+  return snapshot;
+}
+
+std::string snapshotJson(const AgentSnapshot& s) { return toText(s.agentId, &s.dot, s.vc, s.state); }
+
+std::string viewJson(std::string_view agentId, const AgentView& view) {
+  return toText(agentId, nullptr, view.vc, view.state);
+}
+
+}  // namespace witan::replication

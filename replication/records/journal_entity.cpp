@@ -1,0 +1,106 @@
+#include "replication/records/journal_entity.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/json.h"
+
+namespace witan::replication {
+
+namespace {
+
+Result<JournalBody> bodyOn(const JournalView& view, const JournalEdit& edit) {
+  auto payload = parseJson(edit.payload, {.bytes = kMaxRecordBytes});
+  if (!payload.ok()) return invalid("payload: " + payload.error().message);
+  makeIntegersExact(*payload);
+  JournalBody body;
+  body.type = edit.type;
+  body.payload = canonicalJson(*payload);
+  body.lamport = 1;
+  for (const Sibling& s : view.siblings)
+    if (s.body) body.lamport = std::max(body.lamport, s.body->lamport + 1);
+  body.author = edit.author;
+  body.editedAtMs = edit.editedAtMs;
+  if (edit.operationId) body.operationId = edit.operationId->value;
+  return body;
+}
+
+std::string listOf(const std::vector<Dot>& dots) {
+  std::string out;
+  for (const Dot& d : dots) out += (out.empty() ? "" : ", ") + d.host + ":" + std::to_string(d.counter);
+  return out.empty() ? "none" : out;
+}
+
+// All that stand side by side, also what this build cannot read: a newer one may, and it must not vanish unseen.
+std::vector<Dot> dotsOf(const JournalView& view) {
+  std::vector<Dot> dots;
+  for (const Sibling& s : view.siblings) dots.push_back(s.dot);
+  for (const Unreadable& u : view.unreadable) dots.push_back(u.dot);
+  std::sort(dots.begin(), dots.end());
+  return dots;
+}
+
+}  // namespace
+
+bool sameEdit(const Sibling& a, const Sibling& b) {
+  if (!a.body || !b.body) return !a.body && !b.body;
+  return a.body->type == b.body->type && a.body->payload == b.body->payload;
+}
+
+bool JournalView::inConflict() const {
+  if (siblings.size() + unreadable.size() <= 1) return false;
+  return !unreadable.empty() || !std::all_of(siblings.begin(), siblings.end(),
+                                             [&](const Sibling& s) { return sameEdit(s, siblings.front()); });
+}
+
+JournalView journalViewOf(std::span<const Version> versions) {
+  JournalView view;
+  for (const Version* v : maximalVersions(versions)) {
+    if (v->tombstone) {
+      view.siblings.push_back({v->dot, std::nullopt});
+      continue;
+    }
+    auto body = decodeRecord<JournalBody>(v->body);
+    if (body.ok())
+      view.siblings.push_back({v->dot, *std::move(body)});
+    else
+      view.unreadable.push_back({v->dot, body.error().message});
+  }
+  for (std::size_t i = 0; i < view.siblings.size(); ++i) {
+    const Sibling& s = view.siblings[i];
+    if (!s.body) continue;
+    if (!view.shown) {
+      view.shown = i;
+      continue;
+    }
+    const Sibling& best = view.siblings[*view.shown];
+    if (std::tie(best.body->lamport, best.dot) < std::tie(s.body->lamport, s.dot)) view.shown = i;
+  }
+  return view;
+}
+
+Result<JournalBody> journalEdit(const JournalView& view, const JournalEdit& edit) {
+  if (view.inConflict())
+    return Error{ErrorCode::conflict, "the entry was edited on several devices at once (" + listOf(dotsOf(view)) + ")",
+                 "resolve it first"};
+  WITAN_TRY(body, bodyOn(view, edit));
+  WITAN_DO(checkRecord(body));
+  return body;
+}
+
+Result<JournalBody> journalResolution(const JournalView& view, const JournalEdit& edit, std::vector<Dot> shown) {
+  std::sort(shown.begin(), shown.end());
+  const std::vector<Dot> now = dotsOf(view);
+  if (!view.inConflict())
+    return Error{ErrorCode::conflict, "there is no conflict to resolve", "edit the entry instead"};
+  if (shown != now)
+    return Error{ErrorCode::conflict,
+                 "the versions changed since they were shown (shown: " + listOf(shown) + "; now: " + listOf(now) + ")",
+                 "look at them again"};
+  WITAN_TRY(body, bodyOn(view, edit));
+  for (const Dot& d : shown) body.resolves.push_back({d.host, d.counter});
+  WITAN_DO(checkRecord(body));
+  return body;
+}
+
+}  // namespace witan::replication
