@@ -171,7 +171,7 @@ Decision Partition::begin(std::string_view entity, const json::object& fields, T
 std::optional<Decision> Partition::recorded(const OperationKey& key, std::string_view operationId,
                                             const std::function<bool(const Entry&)>& sameAct) {
   const auto at = operations_.find(key);
-  if (at == operations_.end() || mutated(Mutant::noDedupe)) return std::nullopt;
+  if (at == operations_.end() || mutated("noDedupe")) return std::nullopt;
   Decision decision;
   decision.outcome = Outcome::duplicate;
   if (at->second & kIsNoteBit) {
@@ -275,19 +275,19 @@ Decision Partition::propose(const Proposal& proposal) {
   if (instance == nullptr)
     return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
                   proposal.operationId);
-  if (instance->pending && !mutated(Mutant::noFreeze))
+  if (instance->pending && !mutated("noFreeze"))
     return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " +
                       std::to_string(instance->pending->seq) + "; try again after the decision",
                   proposal.remember, proposal.operationId, Outcome::frozen);
 
   std::string elsewhere = bindings_.objection(bytesOf(proposal.runKey), bytesOf(proposal.planDigest));
-  if (mutated(Mutant::bindNothing)) elsewhere.clear();
-  if (mutated(Mutant::skipRecheck)) instance->state->notPassing = 0;
+  if (mutated("bindNothing")) elsewhere.clear();
+  if (mutated("skipRecheck")) instance->state->notPassing = 0;
   if (elsewhere.empty())
     module_->evaluate(*instance->state, proposal.role, *proposal.action, proposal.at, evaluation_);
   else
     rejectForIntegrity(module_->signature().invariants.size(), elsewhere, evaluation_);
-  if (mutated(Mutant::escalateAsPass) && evaluation_.tag == Evaluation::Tag::escalated &&
+  if (mutated("escalateAsPass") && evaluation_.tag == Evaluation::Tag::escalated &&
       module_->counselorCommit(*instance->state, CommitBase::candidate, proposal.action, {}, proposal.at, evaluation_)
           .ok())
     evaluation_.tag = Evaluation::Tag::approved;
@@ -351,13 +351,13 @@ Decision Partition::decide(const CounselorDecision& d) {
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
   if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
-  if (!module_->authorised(d.counselor) && !mutated(Mutant::anyCounselor))
+  if (!module_->authorised(d.counselor) && !mutated("anyCounselor"))
     return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
   if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
   const PendingProposal& pending = *instance->pending;
   const bool shown =
       (!d.escalation || *d.escalation == pending.seq) && (!d.pendingDigest || *d.pendingDigest == pending.digest);
-  if (!shown && !mutated(Mutant::staleDecision))
+  if (!shown && !mutated("staleDecision"))
     return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " +
               toHex(pending.digest));
   if (d.at < instance->state->shared.clock)

@@ -95,8 +95,7 @@ void Partition::beginEpoch(const Epoch& epoch, EpochCause cause, Time at, std::s
                            std::string_view successor) {
   WITAN_CHECK(batch_.empty(), "an epoch begins in a batch of its own");
   const EpochRecord* before = epochs_.empty() ? nullptr : &epochs_.back();
-  WITAN_CHECK(before == nullptr || before->number < epoch.number || mutated(Mutant::seizeSameEpoch),
-              "epochs only go up");
+  WITAN_CHECK(before == nullptr || before->number < epoch.number || mutated("seizeSameEpoch"), "epochs only go up");
   EpochRecord record{
       epoch.number,          at, cause, epoch.owner, {}, 0, frontier_.size(), frontier_.root(), std::string(reason),
       std::string(successor)};
@@ -141,7 +140,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
   if (!isCalendarTime(entry.time)) return damaged(seq, "its time lies outside the years 0001 to 9999");
   const std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest);
-  if (!elsewhere.empty() && !isIntegrityRejection(entry) && !mutated(Mutant::bindNothing))
+  if (!elsewhere.empty() && !isIntegrityRejection(entry) && !mutated("bindNothing"))
     return damaged(seq, "decides under another plan: " + elsewhere);
   Instance* instance = find(entry.entity);
   if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
@@ -163,7 +162,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
     instance->state->shared.clock = entry.time;
     instance->state->notPassing = 0;
     for (std::size_t i = 1; i < entry.verdicts.size() && i <= 64; ++i)
-      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass) && !mutated(Mutant::forgetNotPassing))
+      if (entry.verdicts[i] > static_cast<std::uint8_t>(InvResult::pass) && !mutated("forgetNotPassing"))
         instance->state->notPassing |= std::uint64_t{1} << (i - 1);
     instance->digest = nextStateDigest(instance->digest, entry.time, entry.writes);
     if (entry.tag == Tag::cCommitted && !entry.findings.empty()) ++unsafeCommits_;

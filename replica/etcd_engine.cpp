@@ -214,7 +214,7 @@ void EtcdEngine::onSilence(const Asked& asked, std::int64_t nowMs) {
       if (partition.commits[i].asked != asked.id) continue;
       ++counters_.askedAgain;
       partition.commits[i].asked = 0;
-      if (mutated(Mutant::trustUnknown)) onHeld(partition, i);
+      if (mutated("trustUnknown")) onHeld(partition, i);
     }
     settle(id, partition, nowMs);
   }
@@ -435,11 +435,11 @@ void EtcdEngine::addCommit(const std::string& id, const Partition& partition, co
   request.otherwise.push_back(rangeOp(ownerKey(id)));
   request.otherwise.push_back(rangeOp(key));
   if (!commit.value.empty()) request.then.push_back(putOp(key, commit.value));
-  if (mutated(Mutant::noEtcdCompare)) return;
+  if (mutated("noEtcdCompare")) return;
   request.compares.push_back({ownerKey(id), partition.token});
   if (commit.value.empty()) return;
   request.compares.push_back({key, 0});
-  if (&commit != &partition.commits.front() && !mutated(Mutant::noPredecessor))
+  if (&commit != &partition.commits.front() && !mutated("noPredecessor"))
     request.compares.push_back({logKey(id, commit.n - 1), 0, true});
 }
 
@@ -514,7 +514,7 @@ bool EtcdEngine::onNotHeld(Partition& partition, std::size_t which, const EtcdKe
   if (which == 0) return partition.gone || (batch != nullptr && !commit.value.empty());
   if (batch == nullptr && !commit.value.empty() && !partition.gone) ++counters_.outOfOrder;
   commit.refused = true;
-  if (mutated(Mutant::passOver)) onHeld(partition, which);
+  if (mutated("passOver")) onHeld(partition, which);
   return false;
 }
 
@@ -626,9 +626,9 @@ void EtcdEngine::trim(const std::string& id, Partition& partition, std::int64_t 
   const std::uint64_t mine = copies_.durableBatches(id);
   if (held.size() < options_.copies || mine <= options_.keepBatches) return;
   std::sort(held.rbegin(), held.rend());
-  const std::uint64_t enough = held[mutated(Mutant::letGoEarly) ? 0 : options_.copies - 1];
+  const std::uint64_t enough = held[mutated("letGoEarly") ? 0 : options_.copies - 1];
   const std::uint64_t keep = mine - options_.keepBatches;
-  const std::uint64_t until = mutated(Mutant::trimTooFar) ? std::max(enough, keep) : std::min(enough, keep);
+  const std::uint64_t until = mutated("trimTooFar") ? std::max(enough, keep) : std::min(enough, keep);
   if (until < partition.trimmed + kTrimAtOnce) return;
   EtcdRequest request;
   request.compares = {{ownerKey(id), partition.token}};

@@ -44,7 +44,7 @@ Status factsOf(const kernel::EntryView& entry, const agents::LedgerSpec& spec, F
     const json::value* state = genesis.is_object() ? genesis.get_object().if_contains("state") : nullptr;
     if (state != nullptr && state->is_object()) collect(state->get_object(), entry.entity, spec, facts);
   }
-  const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated(Mutant::onlyApproved);
+  const bool counselors = entry.tag == kernel::Tag::cCommitted && !mutated("onlyApproved");
   const bool commit = entry.tag == kernel::Tag::approved || counselors;
   if (!commit || entry.writes.find(spec.field) == std::string_view::npos) return okStatus();
   WITAN_TRY(writes, parsed(entry.writes));

@@ -28,7 +28,7 @@ Hash chained(const Hash& before, std::string_view batch) {
   Sha256 hash;
   hash.update(asText(before));
   hash.update(batch.substr(0, kernel::kBatchHeader));
-  if (mutated(Mutant::shallowChain)) return hash.finish();
+  if (mutated("shallowChain")) return hash.finish();
   for (std::size_t at = kernel::kBatchHeader; at + kernel::kRecordHeader <= batch.size();) {
     std::uint32_t length = 0;
     std::memcpy(&length, batch.data() + at, sizeof length);

@@ -38,7 +38,7 @@ Status Outbox::load(const store::Reader& store) {
 }
 
 void Outbox::save(Waiting& waiting, store::WriteBatch& out) {
-  if (std::exchange(waiting.saved, true) || mutated(Mutant::forgetOutbox)) return;
+  if (std::exchange(waiting.saved, true) || mutated("forgetOutbox")) return;
   WordWriter words;
   out.put(std::string(kRequestRows) + waiting.request.operationId, words.message(waiting.request));
 }
@@ -74,7 +74,7 @@ void Outbox::saveLate(std::int64_t nowMs, store::WriteBatch& out) {
 bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   const auto at = waiting_.find(operationId);
   if (at == waiting_.end()) return false;
-  if (mutated(Mutant::neverForget)) return true;
+  if (mutated("neverForget")) return true;
   if (at->second.saved) out.erase(std::string(kRequestRows) + at->first);
   due_.erase(dueOf(at->second));
   waiting_.erase(at);
@@ -95,7 +95,7 @@ void Outbox::tryAt(Waiting& waiting, std::int64_t ms) {
 void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
   const std::int64_t next = nowMs + backoffMs(waiting.request.operationId, waiting.tries);
   ++waiting.tries;
-  tryAt(waiting, mutated(Mutant::neverRetry) ? std::numeric_limits<std::int64_t>::max() : next);
+  tryAt(waiting, mutated("neverRetry") ? std::numeric_limits<std::int64_t>::max() : next);
 }
 
 void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
@@ -103,7 +103,7 @@ void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs +
 void Outbox::hurry(std::int64_t nowMs) {
   due_.clear();
   for (auto& [id, waiting] : waiting_) {
-    if (!mutated(Mutant::neverRetry) || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
+    if (!mutated("neverRetry") || waiting.tries == 0) waiting.dueMs = std::min(waiting.dueMs, nowMs);
     due_.insert(dueOf(waiting));
   }
 }

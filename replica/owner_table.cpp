@@ -38,14 +38,14 @@ const Claim* OwnerTable::find(std::string_view partition) const {
 bool OwnerTable::learn(const Claim& claim, store::WriteBatch& out) {
   auto [at, fresh] = claims_.try_emplace(claim.partition, claim);
   if (!fresh) {
-    if (mutated(Mutant::acceptOldEpoch) && claim.epoch() < at->second.epoch()) at->second = claim;
+    if (mutated("acceptOldEpoch") && claim.epoch() < at->second.epoch()) at->second = claim;
     if (claim.epoch() <= at->second.epoch()) return false;
     at->second = claim;
   } else if (claims_.size() > kMaxPartitions) {
     claims_.erase(at);
     return false;
   }
-  if (mutated(Mutant::forgetClaims)) return true;
+  if (mutated("forgetClaims")) return true;
   WordWriter words;
   out.put(std::string(kClaimRows) + claim.partition, words.message(claim));
   return true;

@@ -89,7 +89,7 @@ Claim PartitionHost::claim() const {
 
 // F5: time never goes back in a partition.
 Time PartitionHost::clock(Time wall) const {
-  return mutated(Mutant::clockGoesBack) ? wall : std::max(wall, partition().latest());
+  return mutated("clockGoesBack") ? wall : std::max(wall, partition().latest());
 }
 
 void PartitionHost::decide(const Request& request, Time wall, std::string to, std::string_view stuck) {
@@ -283,7 +283,7 @@ void PartitionHost::dropOpen() {
 }
 
 void PartitionHost::answered(std::vector<Release>& out, bool all) {
-  const bool keeps = told_ && !mutated(Mutant::forgetAhead);
+  const bool keeps = told_ && !mutated("forgetAhead");
   seen_.forgetBefore(kernel::batchKey(keeps ? told_->batches : ledger_->batches()));
   const std::size_t n = all || !ahead() ? waiting_.size() : std::min(settled_, waiting_.size());
   for (std::size_t i = 0; i < n; ++i) out.push_back(std::move(waiting_[i]));

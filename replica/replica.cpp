@@ -71,7 +71,7 @@ Status Replica::loadOwnerName() {
   ownerName_ = replication::writerName(device(), config_.replication.freshTag());
   store::WriteBatch batch;
   batch.put(kOwnerRow, ownerName_);
-  return mutated(Mutant::forgetOwnerName) ? stores_.ledgers.write(batch) : stores_.ledgers.writeSynced(batch);
+  return mutated("forgetOwnerName") ? stores_.ledgers.write(batch) : stores_.ledgers.writeSynced(batch);
 }
 
 Status Replica::openHosts() {
@@ -132,7 +132,7 @@ void Replica::connected(const std::string& peer, Now now) {
   state.keeper = !config_.keepsLedgers || config_.keepsLedgers(peer);
   replication::SessionOptions options = config_.session;
   options.peer = peer;
-  if (config_.mayHave && !mutated(Mutant::ignoreScopes))
+  if (config_.mayHave && !mutated("ignoreScopes"))
     options.mayHave = [mayHave = config_.mayHave, peer](replication::DatabaseName database, std::string_view scope) {
       return mayHave(peer, database, scope);
     };
@@ -217,8 +217,7 @@ const replication::SyncSession* Replica::session(std::string_view peer) const {
 
 void Replica::tick(Now now) {
   if (now.ms < nextTickMs()) return;
-  if (mutated(Mutant::sendBeforeFlush) && now.ms >= nextTickMs_)
-    (void)local_->flush();  // every ten seconds, as some do
+  if (mutated("sendBeforeFlush") && now.ms >= nextTickMs_) (void)local_->flush();  // every ten seconds, as some do
   if (now.ms >= nextTickMs_) {
     for (auto& [name, peer] : peers_) peer.session->tick(now.ms);
     payDuties();
@@ -279,7 +278,7 @@ std::int64_t Replica::nextTickMs() const {
 // One write and one sync for the decisions of all partitions.
 Status Replica::flushLedgers() {
   if (pending_.empty()) return okStatus();
-  WITAN_DO(mutated(Mutant::skipLedgerSync) ? stores_.ledgers.write(pending_) : stores_.ledgers.writeSynced(pending_));
+  WITAN_DO(mutated("skipLedgerSync") ? stores_.ledgers.write(pending_) : stores_.ledgers.writeSynced(pending_));
   pending_.clear();
   return okStatus();
 }
@@ -323,7 +322,7 @@ void Replica::sayNews(Now now) {
 }
 
 Status Replica::drain(Now now, Effects& out) {
-  if (mutated(Mutant::answerBeforeFlush)) WITAN_DO(flush(now));
+  if (mutated("answerBeforeFlush")) WITAN_DO(flush(now));
   for (auto& [name, peer] : peers_)
     if (!peer.greeted && mayTalk(peer)) greet(peer);
   drained_ = now;
@@ -334,12 +333,12 @@ Status Replica::drain(Now now, Effects& out) {
   for (auto& [id, host] : hosts_)
     if (!etcd_ && !reopen_.contains(id)) host->stage(pending_);
   bool durable = true;
-  if (etcd_ || !mutated(Mutant::answerBeforeFlush)) {
+  if (etcd_ || !mutated("answerBeforeFlush")) {
     WITAN_TRY(synced, flush(now));
     durable = synced;
   }
   std::vector<PartitionHost::Release> releases;
-  const bool early = etcd_ && mutated(Mutant::answerBeforeTxn);
+  const bool early = etcd_ && mutated("answerBeforeTxn");
   if (early) etcd_->decide(now);
   for (auto& [id, host] : hosts_) {
     if (reopen_.contains(id)) continue;
@@ -370,7 +369,7 @@ Status Replica::drain(Now now, Effects& out) {
           {"session ends", "", name + ": " + peer.session->closeCode() + ": " + peer.session->closeReason()});
     if (!frames.empty() || close) out.sends.push_back({name, std::move(frames), close});
   }
-  if (!mutated(Mutant::sendBeforeFlush)) WITAN_DO(local_->flush());
+  if (!mutated("sendBeforeFlush")) WITAN_DO(local_->flush());
   if (!pending_.empty()) {  // rows that answers left behind: nothing rests on them
     WITAN_DO(stores_.ledgers.write(pending_));
     pending_.clear();

@@ -48,7 +48,7 @@ void Replica::learnFrom(PartitionHost& host, std::size_t epochsBefore) {
 void Replica::succeed(PartitionHost& host, Now now) {
   const Claim* claim = owners_.find(host.id());
   if (host.successor() != ownerName_ || reopen_.contains(host.id()) || lostTail_.contains(host.id())) return;
-  if (claim != nullptr && claim->epoch() > host.epoch() && !mutated(Mutant::succeedAnyway))
+  if (claim != nullptr && claim->epoch() > host.epoch() && !mutated("succeedAnyway"))
     return;  // somebody has seized it meanwhile
   host.beginEpoch({host.epoch().number + 1, ownerName_}, kernel::EpochCause::handover, now.wall, "", pending_);
   ++counters_.handovers;
@@ -194,8 +194,8 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
            0,
            {}});
   const std::uint64_t common = commonBatches(ours, theirs);
-  if ((theirs.last() > ours.last() || mutated(Mutant::acceptOldEpoch)) && ours.batches > common && !mine->ahead() &&
-      !mutated(Mutant::keepSurplus)) {
+  if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
+      !mutated("keepSurplus")) {
     reopen_[mine->id()] = Aside{from, common};
     return;
   }
@@ -203,7 +203,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
   // Of whose epoch is over and who has a surplus by its epochs alone nothing need be compared: it hears so below.
   const bool behind = theirs.last() < ours.last() && theirs.batches > common;
   const Parting parting = behind ? Parting{} : partingOf(mine->chain(), ours.batches, position);
-  if (parting.parted && !mutated(Mutant::neverParted)) return onParted(from, peer, *mine, position, parting);
+  if (parting.parted && !mutated("neverParted")) return onParted(from, peer, *mine, position, parting);
   // Of a log that is longer than this one nothing was compared.
   if (parting.low == theirs.batches || theirs.last() != ours.last()) following.forked = false;
   if (theirs.last() == ours.last() && theirs.batches > ours.batches && owns(*mine)) noteWentBack(from, *mine, theirs);
@@ -218,7 +218,7 @@ void Replica::onPosition(const std::string& from, Peer& peer, const Position& po
 
 // A disk went back: others know more of this device's own epoch than it does itself.
 void Replica::noteWentBack(const std::string& from, PartitionHost& host, const Lineage& theirs) {
-  if (etcd_ || mutated(Mutant::goOnBehind)) return;
+  if (etcd_ || mutated("goOnBehind")) return;
   ++counters_.wentBack;
   stopDeciding(host);
   local_->note({"wentBack", from,
@@ -235,7 +235,7 @@ void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host,
   following.subscribed = false;
   if (following.epoch == host.epoch()) noteFork(from, host, following);
   if (following.epoch > host.epoch()) {
-    if (mutated(Mutant::keepSurplus) || host.ahead()) return;  // etcd tells first; it says so again
+    if (mutated("keepSurplus") || host.ahead()) return;  // etcd tells first; it says so again
     if (parting.high - parting.low <= 1) {
       reopen_[host.id()] = Aside{from, parting.low};
       return;
@@ -252,7 +252,7 @@ void Replica::onParted(const std::string& from, Peer& peer, PartitionHost& host,
 // Neither is right, so nobody follows, and the owner decides nothing more; an operator seizes the partition where the
 // log is that is to stand, and its next epoch ends the other one.
 void Replica::noteFork(const std::string& from, PartitionHost& host, Following& following) {
-  if (mutated(Mutant::ignoreFork)) return;
+  if (mutated("ignoreFork")) return;
   following.subscribed = false;
   if (host.epoch().owner == ownerName_) stopDeciding(host);
   if (std::exchange(following.forked, true)) return;
@@ -293,7 +293,7 @@ void Replica::setAside(const std::string& from, PartitionHost& host, std::uint64
   }
   counters_.surplusEntries += surplus->entries;
   const bool mine = host.epoch().owner == ownerName_;
-  if (surplus->entries > 0 && !mutated(Mutant::dropSurplusSilently)) {
+  if (surplus->entries > 0 && !mutated("dropSurplusSilently")) {
     std::string what = host.id() + ": " + std::to_string(surplus->entries) + " entries of epoch " +
                        std::to_string(host.epoch().number) + " of " + host.epoch().owner +
                        (mine ? ", which this device decided," : "") +
@@ -314,8 +314,8 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   const kernel::Epoch epoch{entries.epochNumber, entries.epochOwner};
   const Claim* claim = owners_.find(entries.partition);
   const bool over = epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() &&
-                                              entries.batch >= claim->batches && !mutated(Mutant::followOldEpoch));
-  if (over && !mutated(Mutant::acceptOldEpoch)) {  // the fence, on the followers' side
+                                              entries.batch >= claim->batches && !mutated("followOldEpoch"));
+  if (over && !mutated("acceptOldEpoch")) {  // the fence, on the followers' side
     ++counters_.zombieRefused;
     return;
   }
@@ -328,12 +328,12 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
   }
   const kernel::Epoch previous{entries.previousNumber, entries.previousOwner};
   const bool joins = entries.batch == next && (next == 0 || mine->lineage().epochAt(next - 1) == previous);
-  if (!joins && !mutated(Mutant::skipBatch)) {
+  if (!joins && !mutated("skipBatch")) {
     ++counters_.gaps;  // something was lost on the way, or the logs have parted: say where we are
     tell(peer, *mine, following.asked);
     return;
   }
-  if (hasParted(*mine, entries) && !mutated(Mutant::skipBatch)) {
+  if (hasParted(*mine, entries) && !mutated("skipBatch")) {
     if (epoch == mine->epoch()) noteFork(from, *mine, following);
     tell(peer, *mine, following.asked);  // the peer says where they part
     return;
@@ -355,7 +355,7 @@ void Replica::onEntries(const std::string& from, Peer& peer, const Entries& entr
 
 // Whether the batch, which is the next by its number, was written on top of another log than this one.
 bool Replica::hasParted(PartitionHost& host, const Entries& entries) const {
-  if (host.ledger().batches() == 0 || mutated(Mutant::neverParted)) return false;  // what comes first is the log
+  if (host.ledger().batches() == 0 || mutated("neverParted")) return false;  // what comes first is the log
   if (entries.previousChain != Hash{} && entries.previousChain != host.chain().last()) return true;
   if (entries.value.size() < kernel::kBatchHeader) return false;  // follow() says what it is
   std::uint64_t first = 0;
@@ -480,7 +480,7 @@ Status Replica::seize(std::string_view partition, std::string_view reason, Now n
         following->second.theirs > mine->ledger().batches())
       return Error{ErrorCode::conflict, name + " has more of partition " + std::string(partition), "seize it there"};
   }
-  const kernel::Epoch next{mutated(Mutant::seizeSameEpoch) ? last.number : last.number + 1, ownerName_};
+  const kernel::Epoch next{mutated("seizeSameEpoch") ? last.number : last.number + 1, ownerName_};
   mine->beginEpoch(next, kernel::EpochCause::seizure, now.wall, reason, pending_);
   forgetLostTail(mine->id());
   ++counters_.seizures;

@@ -18,7 +18,7 @@ void hurryFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
     if (counsel || waiting.dueMs <= nowMs || waiting.request.entity != decided.entity ||
         waiting.request.domain != decided.domain)
       continue;
-    if (!mutated(Mutant::neverRetry) || waiting.tries == 0) outbox.tryAt(*outbox.find(id), nowMs);
+    if (!mutated("neverRetry") || waiting.tries == 0) outbox.tryAt(*outbox.find(id), nowMs);
   }
 }
 
@@ -26,14 +26,14 @@ void hurryFrozen(Outbox& outbox, const Request& decided, std::int64_t nowMs) {
 
 bool Replica::owns(const PartitionHost& host) const {
   const kernel::Epoch mine = host.epoch();
-  if (mutated(Mutant::decideUnowned)) return mine.number > 0;
+  if (mutated("decideUnowned")) return mine.number > 0;
   const Claim* claim = owners_.find(host.id());
   if (mine.number == 0 || mine.owner != ownerName_) return false;
-  if (!mutated(Mutant::serveOn) && !host.successor().empty()) return false;
+  if (!mutated("serveOn") && !host.successor().empty()) return false;
   if (reopen_.contains(host.id()) || lostTail_.contains(host.id())) return false;
   if (etcd_ && !etcd_->engine().serves(host.id())) return false;
   // The fence: a later epoch that this device has heard of ends its own, whether or not it has seen the log.
-  return claim == nullptr || claim->epoch() <= mine || mutated(Mutant::ignoreEpoch);
+  return claim == nullptr || claim->epoch() <= mine || mutated("ignoreEpoch");
 }
 
 std::string Replica::ownerDevice(std::string_view partition) const {
@@ -130,14 +130,14 @@ void Replica::route(Outbox::Waiting& waiting, Now now) {
     return;
   }
   ++counters_.forwarded;
-  if (mutated(Mutant::freshOperationId) && waiting.tries > 1) {
+  if (mutated("freshOperationId") && waiting.tries > 1) {
     Request fresh = waiting.request;
     fresh.operationId += "." + std::to_string(waiting.tries);
     say(at->second, fresh);
     return;
   }
   say(at->second, waiting.request);
-  if (mutated(Mutant::forgetWhenSent)) outbox_.settle(std::string(waiting.request.operationId), pending_);
+  if (mutated("forgetWhenSent")) outbox_.settle(std::string(waiting.request.operationId), pending_);
 }
 
 // A request from the device that made it.
@@ -219,7 +219,7 @@ void Replica::give(PartitionHost::Release release, Now now, Effects& out) {
   if (waiting != nullptr && release.answer.asked != fingerprintOf(waiting->request)) waiting = nullptr;
   if (waiting == nullptr && etcd_) return;  // all go by way of the outbox there: it is answered already
   if (waiting != nullptr && release.answer.kind == AnswerKind::frozen && !waiting->tellsFreeze &&
-      !mutated(Mutant::dropFrozen)) {  // it stays, for a later try
+      !mutated("dropFrozen")) {  // it stays, for a later try
     if (desk_) desk_->frozen(release.answer);
     return;
   }

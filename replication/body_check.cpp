@@ -52,7 +52,7 @@ Status checkIncoming(const Space& space, DatabaseName database, const VersionRow
   const std::string& name = space.writers().name(writer);
   const KindTraits& traits = traitsOf(row.kind);
   WITAN_DO(validateId("key", row.key));
-  if (!(database == DatabaseName::journal ? traits.journal : traits.agents) && !mutated(Mutant::linkInJournal))
+  if (!(database == DatabaseName::journal ? traits.journal : traits.agents) && !mutated("linkInJournal"))
     return invalid(std::string(traits.name) + " records do not live in the " + toString(database) + " database");
   if (row.kind == Kind::batch && row.key != name + ":" + std::to_string(row.seq))
     return invalid("batch " + row.key + " is not keyed by its dot");

@@ -101,7 +101,7 @@ Status LocalReplica::start() {
     StoreIncarnation incarnation;
     if (stored) incarnation = {*stored, ownCounters()};
     decision_ = decideIncarnation(incarnation, options_.highWater);
-    if (!decision_.newIncarnation() || (stored && mutated(Mutant::reuseCounters))) {
+    if (!decision_.newIncarnation() || (stored && mutated("reuseCounters"))) {
       WITAN_DO(journal_->become(writer_));
       WITAN_DO(agents_->become(writer_));
     } else {
@@ -152,7 +152,7 @@ HighWater LocalReplica::closedHighWater() const {
 Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std::span<const Write> writes) {
   for (const Write& write : writes) {
     const KindTraits& traits = traitsOf(write.kind);
-    if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated(Mutant::linkInJournal)) continue;
+    if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated("linkInJournal")) continue;
     return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
   }
   if (name == DatabaseName::agents && scope == kClusterScope)

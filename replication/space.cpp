@@ -195,14 +195,14 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
       if (held->writer == in.writer && held->seq == in.base) base = held;
     }
   }
-  if (gate == Gate::closed && vector_.covers(in.writer, in.seq) && !mutated(Mutant::noGate)) return Arrival::covered;
-  if (dominated && !mutated(Mutant::swapDominance)) return Arrival::dominated;
+  if (gate == Gate::closed && vector_.covers(in.writer, in.seq) && !mutated("noGate")) return Arrival::covered;
+  if (dominated && !mutated("swapDominance")) return Arrival::dominated;
   auto held = std::make_unique<Held>();
   held->writer = in.writer;
   held->seq = in.seq;
   held->tombstone = in.tombstone;
   if (in.context != nullptr) held->context = *in.context;
-  if (mutated(Mutant::swapDominance) && record != nullptr)
+  if (mutated("swapDominance") && record != nullptr)
     for (const Held* other : record->versions)
       if (held->saw(other->writer, other->seq)) return Arrival::dominated;
   if (in.base > 0) {
@@ -273,7 +273,7 @@ Held& Space::hold(Record& record, std::unique_ptr<Held> owned) {
   owned->fingerprint = fingerprintOf(record, *owned, owned->body);
   boost::container::small_vector<Held*, 4> superseded;
   for (Held* other : record.versions)
-    if (owned->saw(other->writer, other->seq) && !mutated(Mutant::keepSuperseded)) superseded.push_back(other);
+    if (owned->saw(other->writer, other->seq) && !mutated("keepSuperseded")) superseded.push_back(other);
   noteReached(owned->writer, owned->seq);
   Held& held = table_.add(record, std::move(owned));
   for (Held* other : superseded) eraseVersion(*other);
@@ -293,7 +293,7 @@ void Space::noteReached(WriterIndex writer, Seq seq) {
     return;
   }
   if (seq == reached_.at(writer) && reachedIn_[writer] == walks_) return;  // more of one commit, in one go
-  if (mutated(Mutant::orderByArrival)) return;
+  if (mutated("orderByArrival")) return;
   ++outOfOrder_;
   std::string value;
   DenseWriter(value).varint(outOfOrder_);
@@ -348,10 +348,10 @@ VectorClock Space::dependencies() const {
 
 void Space::stabilise(const VersionVector& stable) {
   auto& list = table_.unstripped();
-  const VersionVector& everywhere = mutated(Mutant::stripUnstable) ? vector_ : stable;
+  const VersionVector& everywhere = mutated("stripUnstable") ? vector_ : stable;
   for (auto at = list.begin(); at != list.end();) {
     Held& held = *at++;
-    const bool forget = held.tombstone && mutated(Mutant::forgetTombstones);
+    const bool forget = held.tombstone && mutated("forgetTombstones");
     const VersionVector& needed = forget ? vector_ : everywhere;
     const bool known = needed.covers(held.writer, held.seq) &&
                        std::all_of(held.context.begin(), held.context.end(),

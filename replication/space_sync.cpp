@@ -144,7 +144,7 @@ Result<bool> SpaceSync::nextRows(std::string& rows, std::string& resume, std::si
   resume.clear();
   space_.walked();
   WITAN_TRY(finished, walk(rows, budget));
-  if (!finished && !mutated(Mutant::commitEarly)) {
+  if (!finished && !mutated("commitEarly")) {
     resume = token();
     return true;
   }
@@ -250,7 +250,7 @@ void SpaceSync::resume(std::string_view token) {
   VersionVector sent;
   for (std::uint64_t w = 0; w < n && from.ok(); ++w) sent.raise(static_cast<WriterIndex>(w), from.varint());
   if (!from.finish("a resume token").ok() || self != space_.selfName()) return;
-  if (outOfOrder != space_.outOfOrder() && !mutated(Mutant::trustOldToken)) return;
+  if (outOfOrder != space_.outOfOrder() && !mutated("trustOldToken")) return;
   sent_.join(sent);
   seenOutOfOrder_ = space_.outOfOrder();
 }
@@ -374,12 +374,12 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   WITAN_DO(checkSeen(writer));
   const Incoming incoming{row_.kind, row_.key, writer, row_.seq, row_.tombstone, &context_, row_.body, row_.base};
   switch (space_.receive(incoming, gate)) {
-    case Arrival::baseMissing: broken_ = broken_ || !mutated(Mutant::ignoreMissingBase); break;
+    case Arrival::baseMissing: broken_ = broken_ || !mutated("ignoreMissingBase"); break;
     case Arrival::malformed: return invalid(row_.key + ": a field delta that is none");
     case Arrival::equivocation: WITAN_DO(settle(incoming, applied)); break;
     default: break;
   }
-  if (mutated(Mutant::advanceEarly)) {
+  if (mutated("advanceEarly")) {
     VersionVector early;
     early.raise(writer, row_.seq);
     space_.advance(early);

@@ -34,8 +34,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
     if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
     s->resume.clear();
     if (clocksWait_) learnClock(*s, nowMs);
-  } else if (!segment.resume.empty() &&
-             (segment.attempt == s->sync->expectedAttempt() || mutated(Mutant::keepVoidToken))) {
+  } else if (!segment.resume.empty() && (segment.attempt == s->sync->expectedAttempt() || mutated("keepVoidToken"))) {
     // Not that of a segment with a delta that had no base here, nor of those behind it: they count what is not held.
     s->resume = asText(segment.resume);
     local_.database(s->database).putMeta(cursorRow(*s), s->resume);
@@ -45,7 +44,7 @@ Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, st
 
 // Whether everything that the peer has stated about membership has arrived, as far as it said.
 bool SyncSession::statementsHere() const {
-  if (mutated(Mutant::ackUnheard)) return true;
+  if (mutated("ackUnheard")) return true;
   SpaceSync& cluster = *spaces_.front().sync;
   return cluster.agreed() && cluster.peerClock().le(cluster.space().vector());
 }

@@ -49,7 +49,7 @@ Status SagaEngine::load(Now now) {
     const bool waits = row.status == SagaStatus::backoff;
     Saga saga{std::move(row), OperationId{operation}.hex(), 0, false, false, false};
     saga.mayHaveActed = saga.row.intent.kind != EffectKind::journal;
-    if (mutated(Mutant::recordBeforeApply) && saga.row.phase == SagaPhase::intended) {
+    if (mutated("recordBeforeApply") && saga.row.phase == SagaPhase::intended) {
       saga.row.phase = SagaPhase::recording;
       saga.row.result = "null";
     }
@@ -104,7 +104,7 @@ void SagaEngine::start(const Intent& intent, Now now) {
   if (!fresh) return;  // twice in one call
   rows_.putOpen(place->second.row);
   ++counters_.begun;
-  if (mutated(Mutant::ackBeforeRow)) {
+  if (mutated("ackBeforeRow")) {
     step(place->second, SagaEvent::rowDurable, now);
     return;
   }
@@ -193,7 +193,7 @@ void SagaEngine::enter(Saga& saga, const Transition& to, Now now) {
 void SagaEngine::apply(Saga& saga, Now now) {
   const Intent& intent = saga.row.intent;
   const bool marked = journalHas(replica_, saga.hex) || agentsHave(replica_, intent.scope, saga.hex);
-  if (marked && !mutated(Mutant::skipMarkerCheck)) {
+  if (marked && !mutated("skipMarkerCheck")) {
     auto marks = marksOf(replica_, intent.scope, intent.id());
     if (!marks.ok()) return failed(saga, marks.error(), false, now);
     if (auto outcome = marks->outcome()) {
@@ -207,9 +207,9 @@ void SagaEngine::apply(Saga& saga, Now now) {
 void SagaEngine::applyToJournal(Saga& saga, Now now) {
   auto commit = journalCommitOf(saga, now);
   if (!commit.ok()) return ended(saga, commit.error(), now);
-  if (mutated(Mutant::skipMarkerCheck) && journalHas(replica_, saga.hex))
+  if (mutated("skipMarkerCheck") && journalHas(replica_, saga.hex))
     commit->writes.pop_back();  // the record stands there already, and never changes
-  if (mutated(Mutant::linkInJournal)) {
+  if (mutated("linkInJournal")) {
     const LinkBody link{"link-" + saga.hex, saga.row.intent.agentId, "m-1", "m-2", "effect"};
     commit->writes.insert(commit->writes.begin(), {Kind::link, link.id, encodeRecord(link).value(), false});
   }
@@ -269,7 +269,7 @@ void SagaEngine::carriedOut(Saga& saga, Outcome outcome, Now now) {
 }
 
 void SagaEngine::ended(Saga& saga, const Error& error, Now now) {
-  if (mayPass(error) || mutated(Mutant::retryRefused)) return failed(saga, error, false, now);
+  if (mayPass(error) || mutated("retryRefused")) return failed(saga, error, false, now);
   // Only a person knows what an entity should say that somebody has edited since.
   if (saga.row.intent.compensates) return failed(saga, error, true, now);
   Outcome outcome = refusal(error);
@@ -281,7 +281,7 @@ void SagaEngine::ended(Saga& saga, const Error& error, Now now) {
 void SagaEngine::failed(Saga& saga, const Error& error, bool forGood, Now now) {
   ++saga.row.attempts;
   saga.row.lastError = wordsOf(error);
-  const bool last = forGood || (saga.row.attempts >= options_.maxAttempts && !mutated(Mutant::endlessPoison));
+  const bool last = forGood || (saga.row.attempts >= options_.maxAttempts && !mutated("endlessPoison"));
   step(saga, last ? SagaEvent::exhausted : SagaEvent::failed, now);
 }
 

@@ -97,7 +97,7 @@ Status SagaEngine::giveUp(SagaRow row, Now now) {
 
 OperationId SagaEngine::compensationOf(const OperationId& operation) const {
   const OperationId id = compensationOperationId(operation);
-  if (!mutated(Mutant::compensateTwice)) return id;
+  if (!mutated("compensateTwice")) return id;
   return {sha256(id.hex() + "|" + replica_.device())};
 }
 
@@ -162,7 +162,7 @@ Status SagaEngine::settle(std::string_view scope, const OperationId& operation, 
   stands = !stands;  // says the last of them
   if (stands != wanted) return undoOrNote(scope, levels.back().front(), now);
   // Those before the last but one are undone, or stand, as that one is or does.
-  for (std::size_t n = levels.size(); n >= 2 && !mutated(Mutant::undoOnce); n -= 2)
+  for (std::size_t n = levels.size(); n >= 2 && !mutated("undoOnce"); n -= 2)
     WITAN_DO(undoFurther(scope, levels[n - 2].front(), levels[n - 1].back(), now));
   return okStatus();
 }

@@ -1,9 +1,8 @@
 #include "sim/active_mutant.h"
 
-#include <string>
-
 #include "base/mutant.h"
 #include "base/quote.h"
+#include "sim/mutants.h"
 
 namespace witan::sim {
 
@@ -14,11 +13,10 @@ bool mutantsCompiledIn() { return false; }
 #endif
 
 Status activateMutant(std::string_view name) {
-  const auto mutant = parseEnum<Mutant>(name);
-  if (!mutant) return invalid("there is no mutant " + inQuotes(name), "witan sim mutants --list names them");
-  if (*mutant == Mutant::none) return okStatus();
+  if (name == kNoMutant) return okStatus();
+  if (!isMutant(name)) return invalid("there is no mutant " + inQuotes(name), "witan sim mutants --list names them");
 #ifdef WITAN_MUTANTS
-  activeMutant = *mutant;
+  activeMutant = MutantId(name);
   return okStatus();
 #else
   return Error{ErrorCode::unavailable, "this program has no broken variants", "use witan-sim"};

@@ -8,8 +8,10 @@
 
 namespace witan::sim {
 
+inline constexpr std::string_view kNoMutant = "none";
+
 bool mutantsCompiledIn();
-// For the whole process, before the first run. "none" is always possible. Errors: no such mutant, not compiled in.
+// For the whole process, before the first run. kNoMutant is always possible. Errors: no such mutant, not compiled in.
 Status activateMutant(std::string_view name);
 
 }  // namespace witan::sim

@@ -248,7 +248,8 @@ void World::watchRuns(Seat& at) {
     auto state = space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
     const bool paused =
         state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
-    const std::string wrong = runRules_.begins({device, entry.job.agentId, run, paused, undisturbed()});
+    const std::string wrong =
+        runRules_.begins({device, at.device->name(), entry.job.agentId, run, paused, undisturbed()});
     if (runRules_.startedBy(run) > 1) probe("run started by several devices");
     if (!wrong.empty()) return failed("runs", wrong);
   }

@@ -1,7 +1,8 @@
-// Mutants: each broken variant of the cores (base/mutant.h) and the checker that must notice it, where, and within how
-// many seeds. A simulator that does not notice them proves nothing by passing.
+// Mutants: every name that a hook (base/mutant.h) may ask for, what it breaks, and the checkers that must detect it in
+// a scenario within so many seeds. A simulator that detects none of them proves nothing by passing.
 //
-// A variant counts as caught at the first seed that fails with one of the checkers named for it and passes without the
+// tests/sim/mutants_test.cpp compares this list with the hooks of the sources. Stored plans name mutants: names stay.
+// A mutant counts as caught at the first seed that fails with one of the checkers named for it and passes without the
 // variant. Called from a process with one thread, compiled with the variants: it forks workers (sim/jobs.h).
 #pragma once
 
@@ -12,24 +13,31 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mutant.h"
 #include "sim/run.h"
 
 namespace witan::sim {
 
 struct MutantCase {
-  Mutant mutant = Mutant::none;
+  std::string_view name;
   std::string_view checkers;  // separated by spaces: whichever of them fires first
   std::string_view scenario;  // a built-in one that shows it
   std::uint64_t budget = 0;   // seeds: 1 to this
   std::string_view what;      // what is broken
 };
 
-// One for every variant but those below, in the order of base/mutant.h.
 std::span<const MutantCase> mutantCases();
-// Those that need more chances to meet than thousands of runs have, or that no workload reaches: told as stories,
-// tests/replication/mutants, tests/saga/mutants and tests/agents/mutants notice them.
-std::span<const Mutant> storyMutants();
+
+// A mutant that needs more coincidences than thousands of runs have, or that no workload reaches. Its test tells a
+// story that it spoils.
+struct StoryMutant {
+  std::string_view name;
+  std::string_view test;  // the folder
+  std::string_view what;
+};
+std::span<const StoryMutant> storyMutants();
+
+// Of either list.
+bool isMutant(std::string_view name);
 // Null: none.
 const MutantCase* findMutantCase(std::string_view name);
 

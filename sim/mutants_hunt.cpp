@@ -48,7 +48,7 @@ class Hunt {
  private:
   // In a worker: what it sets is lost with it.
   RunResult broken(std::uint64_t seed) const {
-    const Status active = activateMutant(enumName(out_.mutant.mutant));
+    const Status active = activateMutant(out_.mutant.name);
     WITAN_CHECK(active.ok(), "the variants are compiled in");
     return sound(seed);
   }
@@ -88,7 +88,7 @@ class Hunt {
 Result<std::vector<MutantRun>> huntMutants(std::span<const MutantCase> cases, const HuntOptions& options) {
   std::vector<MutantRun> runs;
   for (const MutantCase& one : cases) {
-    if (!mutantsCompiledIn()) WITAN_DO(activateMutant(enumName(one.mutant)));
+    if (!mutantsCompiledIn()) WITAN_DO(activateMutant(one.name));
     WITAN_TRY(scenario, builtinScenario(options.scenario.empty() ? one.scenario : options.scenario));
     WITAN_TRY(run, Hunt(one, std::move(scenario), options).run());
     if (options.finished) options.finished(run);

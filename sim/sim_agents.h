@@ -20,8 +20,6 @@
 namespace witan::sim {
 
 inline constexpr std::array<std::string_view, 3> kSimAgents{"sim-clerk", "sim-sealer", "sim-herald"};
-// What may not leave the devices: fields of requests begin with it (seed 003, section 10, invariant 7).
-inline constexpr std::string_view kNeedToKnow = "need-to-know-";
 
 // For a device that hosts all of them; short waits, so that ten minutes hold many.
 struct SimAgents {

@@ -69,7 +69,7 @@ Result<Grant> Context::fork(Grant wish) {
   WITAN_TRY(locale, localeOf(std::move(wish.locale)));
   wish.locale = std::move(locale);
   WITAN_DO(checkGrant(wish));
-  const bool wide = mutated(Mutant::widenFork);
+  const bool wide = mutated("widenFork");
   if (!wide && !isSubset(wish.locale, grant_.locale))
     return beyond("locale " + list(wish.locale) + " is not within " + list(grant_.locale));
   std::vector<std::int64_t> used = used_;

@@ -192,7 +192,7 @@ void Episode::take(Actions actions) {
   const Status fits = checkRecord(proposal_);
   if (!fits.ok()) return fail("the agent's plan is malformed: " + shortText(fits.error().message));
   phase_ = Phase::planning;
-  if (mutated(Mutant::effectBeforePlan)) (void)planned(proposal_);
+  if (mutated("effectBeforePlan")) (void)planned(proposal_);
 }
 
 void Episode::take(const Finish& finish) {
@@ -208,7 +208,7 @@ Status Episode::planned(const PlanBody& plan) {
   if (plan.runKey != beginning_.run.value) return invalid("a plan of the run " + RunKey{plan.runKey}.hex());
   if (plan.agentId != agent_->spec().id) return invalid("a plan of the agent " + plan.agentId);
   Bound bound{plan, {}, {}};
-  if (mutated(Mutant::replanOnRetry)) {
+  if (mutated("replanOnRetry")) {
     if (phase_ != Phase::planning) return okStatus();
     bound.body = proposal_;
   }

@@ -206,7 +206,7 @@ std::vector<Effect> Episode::takeEffects() {
   for (std::vector<Call>* calls : {&looks_, &actions_})
     for (Call& call : *calls) {
       if (!call.allowed || call.given) continue;
-      if (call.entry >= durable_ && !mutated(Mutant::effectBeforePlan)) continue;
+      if (call.entry >= durable_ && !mutated("effectBeforePlan")) continue;
       call.given = true;
       Effect& effect = out.emplace_back(Effect());
       effect.span_ = call.span;

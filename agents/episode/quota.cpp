@@ -40,7 +40,7 @@ Status Quota::spend(const Budget& amount) {
 }
 
 void Quota::spendUpTo(const Budget& amount) {
-  if (mutated(Mutant::forgetSpent)) return;
+  if (mutated("forgetSpent")) return;
   const Budget left = remaining();
   spent_.steps += within(amount.steps, left.steps);
   spent_.tokens += within(amount.tokens, left.tokens);

@@ -39,14 +39,14 @@ GateVerdict DeviceGate::judge(const GateRequest& asked) const {
 ReceiptBook DeviceGate::receiptsFor(const GateRequest& request, const ToolInfo& tool) const {
   ReceiptBook book;
   const OperationRule* rule = monitor_->rule(tool.boundary, tool.operation);
-  const bool confirmable = rule != nullptr && rule->confirm && !mutated(Mutant::denyConfirmed);
+  const bool confirmable = rule != nullptr && rule->confirm && !mutated("denyConfirmed");
   if (records_ == nullptr || rule == nullptr || (!rule->inference && !confirmable)) return book;
   const ModelName model{tool.provider, tool.model};
   const std::string key = replication::receiptKey(
       confirm(*monitor_->policy(), request.agent, tool.model.empty() ? nullptr : &model, tool.boundary, "", 0));
   auto versions = records_->versions(replication::Kind::receipt, key);
   if (!versions.ok()) return book;
-  if (mutated(Mutant::keepReceipt) && !versions->empty())
+  if (mutated("keepReceipt") && !versions->empty())
     (void)book.add(confirm(*monitor_->policy(), request.agent, nullptr, tool.boundary, "somebody", 0));
   if (const auto receipt = replication::receiptIn(key, *versions)) (void)book.add(*receipt);  // checked when read
   return book;

@@ -160,7 +160,7 @@ PolicyVerdict Monitor::projected(const PolicyRequest& request, const Found& foun
       return refusal(PolicyToken::overshared_payload_blocked,
                      "not allowed at " + place(request) + ": " + beyond.words());
   }
-  if (mutated(Mutant::overshare)) return {VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
+  if (mutated("overshare")) return {VerdictKind::allow, PolicyToken::none, {}, std::nullopt, std::nullopt};
   Projection projection = project(found.operation->allowed, *request.payload);
   std::string words;
   if (projection.leftOut.count > 0) words = "left out: " + projection.leftOut.words();

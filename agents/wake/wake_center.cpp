@@ -214,7 +214,7 @@ Result<bool> WakeCenter::ledgerFact(std::string_view agentId, std::string_view s
 Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   WITAN_TRY(runs, space());
   WITAN_TRY(over, hasEnded(*runs, job.key()));
-  if (over && !mutated(Mutant::wakeTwice)) return Enqueued::duplicate;
+  if (over && !mutated("wakeTwice")) return Enqueued::duplicate;
   job.enqueuedAtMs = std::max<std::int64_t>(0, now.wallMs());
   const RunKey key = job.key();
   const Enqueued enqueued = queue_.enqueue(std::move(job), now.ms);
@@ -300,7 +300,7 @@ Status WakeCenter::sweepEnded() {
     sweptTo_ = at->first;
     if (at->second.job.state == JobState::running) continue;
     WITAN_TRY(ended, hasEnded(*runs, at->first));
-    if (!ended || mutated(Mutant::wakeTwice)) continue;
+    if (!ended || mutated("wakeTwice")) continue;
     WITAN_TRY(left, leavesWork(at->second.job));
     if (!left) over.push_back(at->first);
   }
@@ -334,7 +334,7 @@ Status WakeCenter::claimDue(Now now) {
     // claimed by that.
     if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason != WakeReason::subscription) continue;
     const auto agent = agents_.find(entry->job.agentId);
-    if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated(Mutant::graceFromArrival)) continue;
+    if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated("graceFromArrival")) continue;
     WITAN_TRY(run, runView(*runs, key));
     if (run.run) continue;
     WITAN_TRY(write, runWrite(runBody(entry->job, WakeStatus::started, kQueued, 0)));
@@ -400,14 +400,14 @@ std::optional<std::int64_t> WakeCenter::nextMs(Now now) const {
 
 WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const {
   // Nobody else has heard of it.
-  if (entry.job.reason == WakeReason::user || mutated(Mutant::noGrace)) return {false, entry.dueMs};
+  if (entry.job.reason == WakeReason::user || mutated("noGrace")) return {false, entry.dueMs};
   const auto leftAt = [&](const std::string& device) {
     const auto left = leftMs_.find(device);
     return left == leftMs_.end() ? bootMs_ : left->second;
   };
   const auto first = first_.find(entry.job.agentId);
   std::int64_t since = entry.sinceMs;
-  if (first != first_.end() && first->second.key == entry.job.key() && !mutated(Mutant::graceFromArrival))
+  if (first != first_.end() && first->second.key == entry.job.key() && !mutated("graceFromArrival"))
     since = std::max(since, first->second.sinceMs);
   const std::vector<std::string>& hosts = agents_.find(entry.job.agentId)->second.hosts;
   const auto me = std::find(hosts.begin(), hosts.end(), replica_.device());
@@ -474,7 +474,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   if (!agents_.contains(entry.job.agentId)) return none;
   WITAN_TRY(runs, space());
   WITAN_TRY(run, runView(*runs, key));
-  const bool over = run.run && replication::isTerminal(run.run->body.status) && !mutated(Mutant::wakeTwice);
+  const bool over = run.run && replication::isTerminal(run.run->body.status) && !mutated("wakeTwice");
   if (over) {
     WITAN_TRY(left, leavesWork(entry.job));
     if (!left) {
@@ -497,7 +497,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   };
   const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
   if (state.lifecycle == Lifecycle::destroyed) return end(WakeStatus::skippedDestroyed, "the agent is destroyed");
-  if (state.lifecycle == Lifecycle::dormant && !mutated(Mutant::ignorePause))
+  if (state.lifecycle == Lifecycle::dormant && !mutated("ignorePause"))
     return end(WakeStatus::skippedSleeping, "the agent is dormant");
   if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
     return end(WakeStatus::skippedSleeping, "the agent sleeps until " + std::to_string(state.schedule.sleepUntil));
@@ -533,7 +533,7 @@ Status WakeCenter::finish(const WakeJob& job, WakeStatus status, std::string_vie
     const std::int64_t wallMs = std::max<std::int64_t>(0, now.wallMs());
     if (dated.startedAtMs == 0) dated.startedAtMs = wallMs;
     WITAN_TRY(record, runWrite(runBody(dated, status, cause, wallMs)));
-    if (!mutated(Mutant::dropRunLog)) writes.push_back(std::move(record));
+    if (!mutated("dropRunLog")) writes.push_back(std::move(record));
     if (status != WakeStatus::skippedDestroyed) {
       WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
       reduceAtEnd(state, job, status);

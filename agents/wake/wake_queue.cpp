@@ -40,7 +40,7 @@ Enqueued WakeQueue::enqueue(WakeJob job, std::int64_t nowMs) {
   if (!fits(job.agentId)) return Enqueued::full;
   job.sequence = nextSequence_++;
   job.state = JobState::queued;
-  if (!mutated(Mutant::lostWake)) put(job);
+  if (!mutated("lostWake")) put(job);
   const auto lane = lanes_.try_emplace(job.agentId).first;
   const Entry& entry = entries_.emplace(job.key(), Entry{std::move(job), nowMs, nowMs}).first->second;
   lane->second.waiting.insert(placeOf(entry));

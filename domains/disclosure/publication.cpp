@@ -87,8 +87,7 @@ Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const Ro
   if (!v.has<DiscAt>()) return Verdict::pass();
   const Time at = *v.get<DiscAt>();
   const Time release = spec.releaseAt(deadline, v.get<PatchReleasedAt>(), at);
-  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived() || mutated(Mutant::earlyDisclosure))
-    return Verdict::pass();
+  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived() || mutated("earlyDisclosure")) return Verdict::pass();
   const std::string what = of("the embargo") + " permits disclosure from " + formatTime(release) + " on";
   if (isBy(v.get<ExploitObservedAt>(), at)) return Verdict::escalate(what + ", but it is being exploited");
   return Verdict::reject(what);

@@ -121,7 +121,7 @@ EpochResult adjudicate(const EpochInput& input) {
     if (!first[i]) continue;
     submitted = true;
     const bool passed = first[i] == core::FirstPass::pass;
-    const bool favoured = mutated(Mutant::tieBreak) && passed && !collided;
+    const bool favoured = mutated("tieBreak") && passed && !collided;
     const bool refused = passed && interference.refuses(request) && !favoured;
     if (favoured) collided = interference.refuses(request);
     admissible = admissible || passed;

@@ -63,7 +63,7 @@ Verdict RequestsAreOpen::check(const View<RequestsAreOpen>& s) {
 }
 
 Verdict NoArbitration::check(const View<NoArbitration>& s) {
-  if (mutated(Mutant::tieBreak)) return Verdict::pass();
+  if (mutated("tieBreak")) return Verdict::pass();
   core::LoggedEpoch epoch;
   for (const auto row : s.rows<&State::agents>()) {
     if (!row.has<AgentClosed>()) continue;

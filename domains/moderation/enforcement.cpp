@@ -54,7 +54,7 @@ bool isComplete(const RowView<StatementOfReasons, kNotices>& notice) {
 // O(notices) for a restrictive action.
 Verdict checkReasons(const View<StatementOfReasons>& s, const RowView<StatementOfReasons, kActions>& row) {
   if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()) ||
-      mutated(Mutant::noStatement))
+      mutated("noStatement"))
     return Verdict::pass();
   for (auto notice : s.rows<kNotices>())
     if (notice.get<NoticeAction>() == row.key() && isComplete(notice) &&

@@ -52,7 +52,7 @@ Verdict checkEvidence(const View<EvidenceFirst>& s, const FindingView<EvidenceFi
   const auto lacks = [&](const std::string& what) {
     return Verdict::reject(finding(row.key()) + " is VERIFIED " + what);
   };
-  const std::int64_t needed = mutated(Mutant::oneRunSuffices) ? 1 : s.policy().minRuns;
+  const std::int64_t needed = mutated("oneRunSuffices") ? 1 : s.policy().minRuns;
   if (static_cast<std::int64_t>(reproducedIn.size()) < needed)
     return lacks("by " + std::to_string(reproducedIn.size()) + " successful runs of different (env, seed), " +
                  std::to_string(needed) + " are needed");

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/sim_agents.h"
-
 namespace witan::sim {
 
 namespace {

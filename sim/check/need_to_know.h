@@ -12,6 +12,9 @@
 
 namespace witan::sim {
 
+// What may not leave the devices: fields of requests begin with it.
+inline constexpr std::string_view kNeedToKnow = "need-to-know-";
+
 // Whether a confirmation stands: somebody's, and of those that nobody replaced none takes it back (seed 003, section
 // 9.2). What it says is not looked at.
 bool isConfirmed(std::span<const replication::Version> versions);

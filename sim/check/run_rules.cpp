@@ -1,7 +1,6 @@
 #include "sim/check/run_rules.h"
 
 #include "agents/wake/wake_checks.h"
-#include "sim/device.h"
 
 namespace witan::sim {
 
@@ -21,7 +20,7 @@ std::string RunRules::begins(const Start& start) {
   std::set<std::uint32_t>& by = startedBy_[start.run];
   by.insert(start.device);
   const std::string name = start.agent + "'s run " + start.run.hex().substr(0, 16);
-  const std::string begins = ClusterSetup::deviceName(start.device) + " begins " + name;
+  const std::string begins = start.deviceName + " begins " + name;
   if (known.ended.contains(start.run)) return begins + ", which has ended there";
   if (start.paused) return begins + " although the agent is paused";
   if (by.size() > 1 && start.undisturbed) return name + " was begun by several devices that see each other";

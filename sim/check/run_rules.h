@@ -25,6 +25,7 @@ class RunRules {
 
   struct Start {
     std::uint32_t device = 0;
+    std::string deviceName;
     std::string agent;
     RunKey run;
     bool paused = false;       // the agent, as this device knows

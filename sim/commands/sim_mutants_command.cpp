@@ -26,7 +26,7 @@ struct MutantsArguments {
 
 std::string jsonOf(const sim::MutantCase& one, const sim::MutantRun* run) {
   json::object out;
-  out["mutant"] = enumName(one.mutant);
+  out["mutant"] = one.name;
   out["checker"] = run == nullptr ? one.checkers : std::string_view(run->checker);
   if (run != nullptr) out["caughtAtSeed"] = run->caught() ? json::value(run->caughtAtSeed) : json::value(nullptr);
   out["expected"] = one.checkers;
@@ -51,9 +51,8 @@ int list(std::span<const sim::MutantCase> cases, bool json) {
   for (const sim::MutantCase& one : cases) {
     lines.push_back(jsonOf(one, nullptr));
     if (!json)
-      std::printf("%-20s %-12s %5llu seeds  %s\n", std::string(enumName(one.mutant)).c_str(),
-                  std::string(one.scenario).c_str(), static_cast<unsigned long long>(one.budget),
-                  std::string(one.what).c_str());
+      std::printf("%-20s %-12s %5llu seeds  %s\n", std::string(one.name).c_str(), std::string(one.scenario).c_str(),
+                  static_cast<unsigned long long>(one.budget), std::string(one.what).c_str());
   }
   if (json) printArray(lines);
   return kExitOk;
@@ -61,7 +60,7 @@ int list(std::span<const sim::MutantCase> cases, bool json) {
 
 void printRun(const sim::MutantRun& run) {
   const std::string seed = run.caught() ? "seed " + std::to_string(run.caughtAtSeed) : "NOT CAUGHT";
-  std::printf("%-20s %-12s %-10s of %4llu  %-16s %s\n", std::string(enumName(run.mutant.mutant)).c_str(),
+  std::printf("%-20s %-12s %-10s of %4llu  %-16s %s\n", std::string(run.mutant.name).c_str(),
               std::string(run.mutant.scenario).c_str(), seed.c_str(),
               static_cast<unsigned long long>(run.mutant.budget), run.caught() ? run.checker.c_str() : "",
               run.caught() ? run.failure.reason.c_str() : run.note.c_str());
@@ -83,8 +82,7 @@ int mutants(const MutantsArguments& arguments) {
   const auto cases = chosen(arguments);
   if (!cases.ok()) return reportUsage(cases.error(), arguments.json);
   if (arguments.list) return list(*cases, arguments.json);
-  if (!sim::mutantsCompiledIn())
-    return reportError(sim::activateMutant(std::string(enumName(cases->front().mutant))).error(), arguments.json);
+  if (!sim::mutantsCompiledIn()) return reportError(sim::activateMutant(cases->front().name).error(), arguments.json);
   sim::HuntOptions options;
   options.jobs = arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
   options.scenario = arguments.scenario;

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <regex>
 
-#include "base/mutant.h"
 #include "sim/checkers.h"
+#include "sim/mutants.h"
 #include "sim/options_fields.h"
 #include "sim/plan.h"
 
@@ -48,7 +48,7 @@ TEST(SimulationDocument, NamesOnlyMutantsThatExist) {
   for (std::sregex_iterator at(text.begin(), text.end(), said), end; at != end; ++at) {
     const std::string list = (*at)[1];
     for (std::sregex_iterator name(list.begin(), list.end(), word); name != end; ++name, ++found)
-      EXPECT_TRUE(parseEnum<Mutant>((*name)[1].str())) << (*name)[1];
+      EXPECT_TRUE(isMutant((*name)[1].str())) << (*name)[1];
   }
   EXPECT_GT(found, 15u);
 }

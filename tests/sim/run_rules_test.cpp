@@ -14,7 +14,9 @@ using ::testing::HasSubstr;
 
 const RunKey kRun{sha256("run")}, kOther{sha256("another")};
 
-RunRules::Start startOn(std::uint32_t device) { return {device, "clerk", kRun, false, false}; }
+RunRules::Start startOn(std::uint32_t device) {
+  return {device, "device-" + std::to_string(device), "clerk", kRun, false, false};
+}
 bool there(const RunKey&) { return true; }
 bool gone(const RunKey&) { return false; }
 

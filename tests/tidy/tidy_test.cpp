@@ -129,7 +129,7 @@ TEST(Tidy, EveryMutantIsCompiledIn) {
 }
 
 TEST(TidyFires, UnlistedMutants) {
-  const std::string list = "set(X\n  kernel/a.cpp\n  kernel/b.cpp)\n", asks = "if (mutated(Mutant::noGate)) return;";
+  const std::string list = "set(X\n  kernel/a.cpp\n  kernel/b.cpp)\n", asks = R"(if (mutated("noGate")) return;)";
   EXPECT_TRUE(unlistedMutants("kernel/a.cpp", asks, list).empty());
   EXPECT_TRUE(unlistedMutants("kernel/b.cpp", asks, list).empty());
   EXPECT_TRUE(unlistedMutants("kernel/c.cpp", "int x;", list).empty());
