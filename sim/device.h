@@ -1,5 +1,5 @@
 // SimDevice: one device of the simulated cluster: three disks, two clocks, and the Replica that runs on them while it
-// is switched on. Knows nothing of the other devices; the world (sim/world.h) carries frames between them.
+// is switched on. Knows nothing of the other devices; the cluster (sim/cluster/cluster.h) carries frames between them.
 //
 // Disks: journal, agents, ledgers, each a CrashableStore, and the small file beside them that remembers high-water
 // marks. A sync takes time in which the device does nothing else, and nothing leaves it before.

@@ -12,7 +12,7 @@ namespace {
 
 using node::AdjudicationFrame;
 
-constexpr std::size_t kMost = 8;  // frames told of one chunk
+constexpr std::size_t kMostFrames = 8;  // frames told of one chunk
 constexpr std::array<std::string_view, 13> kSyncFrames{"",      "hello",  "writers",    "segment", "ack",
                                                        "retry", "ranges", "range list", "need",    "items",
                                                        "acks",  "bye",    "spaces"};
@@ -78,10 +78,10 @@ std::string frameWords(std::string_view frames) {
     for (unsigned i = 0; i < 4; ++i)
       length |= static_cast<std::uint32_t>(static_cast<unsigned char>(frames[i])) << (8 * i);
     const std::size_t one = std::min<std::size_t>(frames.size(), replication::kFrameHeaderBytes + length);
-    if (told++ < kMost) out += (out.empty() ? "" : "; ") + oneFrame(frames.substr(0, one));
+    if (told++ < kMostFrames) out += (out.empty() ? "" : "; ") + oneFrame(frames.substr(0, one));
     frames.remove_prefix(one);
   }
-  if (told > kMost) out += "; and " + std::to_string(told - kMost) + " more";
+  if (told > kMostFrames) out += "; and " + std::to_string(told - kMostFrames) + " more";
   if (!frames.empty()) out += out.empty() ? "no frame" : "; a piece of a frame";
   return out + ", " + std::to_string(size) + " bytes";
 }

@@ -1,31 +1,173 @@
-// History: the world's book of requests in the words of the checkers (sim/check/operation.h), one partition at a time.
+// History: what clients and agents did and were told, kept by the cluster for the checkers.
 //
-// Pure functions; the results own what they hold.
+// Times are simulated. A write counts as durable from the moment in which its device's disk has it; a request as
+// accepted likewise. What a device could lose without breaking a promise (its disk was lost, or went back; it stopped
+// before a request was accepted) is marked.
 #pragma once
 
-#include <functional>
-#include <span>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/book.h"
-#include "sim/check/operation.h"
-#include "sim/check/partition_log.h"
+#include "base/identity.h"
+#include "replica/messages.h"
+#include "replication/version.h"
+#include "sim/plan.h"
 
 namespace witan::sim {
 
-// The attempts that `isOfPartition` takes. An answer that a device had before, and that a repeated frame brought once
-// more to a later attempt under the same id, counts as the repetition that it is.
-std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, const kernel::DomainModule& module,
-                                    const std::function<bool(const node::Request&)>& isOfPartition);
+// One version that somebody wrote.
+struct WriteRecord {
+  replication::Dot dot;
+  std::uint32_t device = 0;
+  Micros at = 0;
+  bool durable = false;
+  bool mayBeLost = false;  // its device's disk was lost or went back since
+  bool tombstone = false;
+  std::vector<replication::Dot> seen;  // the versions that its author held
+};
 
-// Whether the disk of the owner that answered is gone, or went back, since it was asked.
-bool diskLostSince(std::span<const BookedLoss> losses, const Operation& operation);
+// One attempt of a client, as the checkers of sim/check/ want it.
+struct RequestRecord {
+  std::uint32_t device = 0;
+  Micros invoked = 0;
+  std::optional<Micros> returned;
+  node::Request request;
+  node::Answer answer;
+  bool plain = false;       // a proposal as agents make them: nothing in it to be refused
+  bool inOutbox = false;    // its device did not decide about it at once
+  bool outlasts = false;    // a freeze of its entity
+  bool accepted = false;    // durably
+  bool answerLost = false;  // the answer was there, and died with the device before the client had it
+  bool mayBeLost = false;
+};
 
-// What seizures gave up, by the log that is left in the end: entries of an epoch beyond the place where a seizure ended
-// it, and whole epochs that a seizure passed over; and epochs of which nothing is left but what was told of them,
-// because their owner's disk is gone.
-std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log,
-                                std::span<const BookedLoss> losses);
+// A device's disk is not what it was: what it wrote since then may be lost.
+struct DiskLoss {
+  std::uint32_t device = 0;
+  Micros at = 0;
+};
+
+// Something said to an agent, and the run that it wakes.
+struct TurnRecord {
+  RunKey run;
+  std::uint32_t device = 0;
+  bool durable = false;
+};
+
+class History {
+ public:
+  using Key = std::pair<std::string, std::pair<int, std::string>>;  // space, kind, key
+
+  void wrote(const Key& key, WriteRecord write) {
+    const std::uint32_t device = write.device;
+    // A second use of a dot, after its disk went back: its device finds out, and says it again under another.
+    const auto first = uses_.try_emplace({key.first, write.dot}, write.at).first;
+    write.mayBeLost = first->second != write.at;
+    auto [at, fresh] = writes_.try_emplace(key);
+    at->second.push_back(std::move(write));
+    of(device).fresh.push_back({&at->second, at->second.size() - 1});
+  }
+  void asked(RequestRecord request) {
+    DeviceRecords& at = of(request.device);
+    at.open[{request.request.operationId, fingerprintOf(request.request)}] = requests_.size();
+    at.unsaved.push_back(requests_.size());
+    requests_.push_back(std::move(request));
+  }
+  // The attempt that stands unanswered under this id at this device, and asked for the same; null: none does. An
+  // owner decides about two plans of one id in one step, so the id alone does not say whose an answer is.
+  RequestRecord* open(std::uint32_t device, const std::string& operationId, std::uint64_t asked) {
+    const auto& open = of(device).open;
+    const auto at = open.find({operationId, asked});
+    return at == open.end() ? nullptr : &requests_[at->second];
+  }
+  void answered(RequestRecord& request, Micros at, node::Answer answer) {
+    request.returned = at;
+    request.answer = std::move(answer);
+    closed(request);
+  }
+  void answerLost(RequestRecord& request) {
+    request.answerLost = true;
+    closed(request);
+  }
+
+  // The device fails with answers in its memory: attempts that its outbox, `waiting(id, asked)`, no longer has.
+  template <class Waiting>
+  void answersLost(std::uint32_t device, Waiting waiting) {
+    std::erase_if(of(device).open, [&](const auto& open) {
+      RequestRecord& request = requests_[open.second];
+      return request.inOutbox && !waiting(open.first.first, open.first.second) && (request.answerLost = true);
+    });
+  }
+
+  // A device's disk has everything that it wrote up to now, and of the requests those that `saved`.
+  template <class Saved>
+  void madeDurable(std::uint32_t device, Saved saved) {
+    for (auto& [writes, n] : of(device).fresh) (*writes)[n].durable = true;
+    of(device).fresh.clear();
+    std::erase_if(of(device).unsaved, [&](std::size_t n) {
+      RequestRecord& request = requests_[n];
+      request.accepted = request.accepted || saved(request.request);
+      return request.accepted || request.returned || request.answerLost;
+    });
+  }
+  // Its memory is gone.
+  void forgot(std::uint32_t device) {
+    of(device).fresh.clear();
+    of(device).unsaved.clear();
+  }
+  // The device stops. Nobody there waits any more for what it did not have durably in its outbox.
+  void stopped(std::uint32_t device) {
+    forgot(device);
+    std::erase_if(of(device).open, [&](const auto& open) {
+      RequestRecord& request = requests_[open.second];
+      return (!request.inOutbox || !request.accepted) && (request.mayBeLost = true);
+    });
+  }
+  void diskLost(std::uint32_t device, Micros since, Micros now) {
+    for (auto& [key, writes] : writes_)
+      for (WriteRecord& write : writes)
+        if (write.device == device && write.at >= since) write.mayBeLost = true;
+    for (RequestRecord& request : requests_)
+      if (request.device == device) request.mayBeLost = true;
+    of(device).open.clear();
+    losses_.push_back({device, now});
+  }
+
+  const std::map<Key, std::vector<WriteRecord>>& writes() const { return writes_; }
+  const std::vector<RequestRecord>& requests() const { return requests_; }
+  const std::vector<DiskLoss>& losses() const { return losses_; }
+
+  // Of agents and the tools that they call.
+  struct AgentRecords {
+    std::map<Key, RunKey> requests;  // entries that wake an agent, and the runs
+    std::vector<TurnRecord> turns;
+    std::map<std::string, std::uint64_t> toolCalls;  // by operation, or run and span
+    Micros unconfirmedAt = -1;  // the last moment at which a device with agents knew of no confirmation of mails
+  };
+  AgentRecords agents;
+
+ private:
+  struct DeviceRecords {
+    std::vector<std::pair<std::vector<WriteRecord>*, std::size_t>> fresh;  // not yet known to be durable
+    std::vector<std::size_t> unsaved;                                      // the same of requests
+    std::map<std::pair<std::string, std::uint64_t>, std::size_t> open;     // by id and fingerprint
+  };
+  void closed(const RequestRecord& request) {
+    of(request.device).open.erase({request.request.operationId, fingerprintOf(request.request)});
+  }
+  DeviceRecords& of(std::uint32_t device) {
+    if (device >= devices_.size()) devices_.resize(device + 1);
+    return devices_[device];
+  }
+
+  std::map<Key, std::vector<WriteRecord>> writes_;  // nodes stay where they are
+  std::map<std::pair<std::string, replication::Dot>, Micros> uses_;
+  std::vector<RequestRecord> requests_;
+  std::vector<DiskLoss> losses_;
+  std::vector<DeviceRecords> devices_;
+};
 
 }  // namespace witan::sim

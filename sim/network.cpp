@@ -9,7 +9,7 @@ namespace witan::sim {
 
 namespace {
 
-constexpr Micros kStall = 30 * kSecond;      // without an acknowledgement
+constexpr Micros kLinkStall = 30 * kSecond;      // without an acknowledgement
 constexpr Micros kKeepAlive = 60 * kSecond;  // until an end notices that the other is gone without a word
 constexpr std::uint8_t kFirstLossy = 32;     // frame types from here on may be lost, repeated, overtaken
 constexpr std::size_t kSeenFrames = 16;
@@ -276,7 +276,7 @@ void Network::deliver(std::uint64_t id, int side) {
   while (!queue.empty() && chunks_.find(queue.front())->second.arrived) {
     if (!isOpen(from, to)) {
       if (!std::exchange(connection.stallDue[side], true))
-        agenda_.add(agenda_.now() + kStall, StepKind::stall, from, id);
+        agenda_.add(agenda_.now() + kLinkStall, StepKind::stall, from, id);
       return;
     }
     const std::uint64_t chunk = queue.front();

@@ -3,51 +3,53 @@
 #include <algorithm>
 
 #include "base/reflect.h"
-#include "sim/world.h"
+#include "replica/replica.h"
+#include "sim/plan.h"
+#include "sim/sim_agents.h"
 
 namespace witan::sim {
 
 namespace {
 
-// Said by World itself, and by the network and etcd beneath it.
-constexpr const char* kOfTheWorld[] = {"admitted again",
-                                       "bit rot beside the log",
-                                       "bit rot found",
-                                       "commit refused",
-                                       "connection dies",
-                                       "decision lost with its disk",
-                                       "disk given up",
-                                       "etcd applied without an answer",
-                                       "etcd connection dies",
-                                       "etcd has a leader",
-                                       "etcd lets go of batches",
-                                       "etcd without a leader",
-                                       "fact of a ledger",
-                                       "frame lost",
-                                       "frame overtaken",
-                                       "frame repeated",
-                                       "linearizability undecided",
-                                       "mail goes out",
-                                       "mails not confirmed",
-                                       "member of etcd gone",
-                                       "not admitted again",
-                                       "one operation of two plans",
-                                       "operation carried out by several devices",
-                                       "operation undone",
-                                       "orphan not seized",
-                                       "orphan seized",
-                                       "pardoned",
-                                       "power fails in a saga",
-                                       "request refused at the door",
-                                       "request repeated",
-                                       "request repeated elsewhere",
-                                       "run started",
-                                       "run started by several devices",
-                                       "run with several plans",
-                                       "saga put aside",
-                                       "start refused",
-                                       "store failed",
-                                       "violated after an unsafe commit"};
+// Counted by the cluster, its workloads, faults and checkers, the network and etcd.
+constexpr const char* kCounted[] = {"admitted again",
+                                    "bit rot beside the log",
+                                    "bit rot found",
+                                    "commit refused",
+                                    "connection dies",
+                                    "decision lost with its disk",
+                                    "disk given up",
+                                    "etcd applied without an answer",
+                                    "etcd connection dies",
+                                    "etcd has a leader",
+                                    "etcd lets go of batches",
+                                    "etcd without a leader",
+                                    "fact of a ledger",
+                                    "frame lost",
+                                    "frame overtaken",
+                                    "frame repeated",
+                                    "linearizability undecided",
+                                    "mail goes out",
+                                    "mails not confirmed",
+                                    "member of etcd gone",
+                                    "not admitted again",
+                                    "one operation of two plans",
+                                    "operation carried out by several devices",
+                                    "operation undone",
+                                    "orphan not seized",
+                                    "orphan seized",
+                                    "pardoned",
+                                    "power fails in a saga",
+                                    "request refused at the door",
+                                    "request repeated",
+                                    "request repeated elsewhere",
+                                    "run started",
+                                    "run started by several devices",
+                                    "run with several plans",
+                                    "saga put aside",
+                                    "start refused",
+                                    "store failed",
+                                    "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {"badBatch",   "badEntries",     "digestAlarm", "equivocation",
@@ -61,7 +63,7 @@ constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent ne
                                     "wentBack"};
 
 std::vector<std::string> allNames() {
-  std::vector<std::string> names(std::begin(kOfTheWorld), std::end(kOfTheWorld));
+  std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
   for (const char* kind : kIncidents) names.push_back("incident: " + std::string(kind));
   for (const char* kind : kNotices) names.push_back("notice: " + std::string(kind));
   for (const std::string_view says : enumNames<ToolSays>()) names.push_back("tool: " + std::string(says));

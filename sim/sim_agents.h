@@ -15,11 +15,15 @@
 #include <memory>
 #include <string_view>
 
+#include "base/reflect.h"
 #include "replica/replica_agents.h"
 
 namespace witan::sim {
 
 inline constexpr std::array<std::string_view, 3> kSimAgents{"sim-clerk", "sim-sealer", "sim-herald"};
+
+// The answer of a tool outside.
+WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
 // For a device that hosts all of them; short waits, so that ten minutes hold many.
 struct SimAgents {

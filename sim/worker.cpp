@@ -29,7 +29,7 @@ bool writeAll(int fd, std::string_view bytes) {
 
 bool readAll(int fd, char* into, std::size_t size) {
   while (size > 0) {
-    const ssize_t got = read(fd, into, size);
+    const ssize_t got = ::read(fd, into, size);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     into += got;
@@ -129,7 +129,7 @@ void Worker::watch(std::vector<pollfd>& fds) const {
 void Worker::drain(int& fd, std::string& into) {
   char buffer[16 * 1024];
   while (fd >= 0) {
-    const ssize_t got = read(fd, buffer, sizeof buffer);
+    const ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0)

@@ -24,7 +24,7 @@ struct LedgerRules::Entity {
 
 namespace {
 
-std::optional<json::object> objectOf(const std::string& text) {
+std::optional<json::object> objectIn(const std::string& text) {
   auto parsed = parseJson(text, {.bytes = kernel::kRecordMax, .depth = 64});
   if (!parsed || !parsed->is_object()) return std::nullopt;
   return std::move(parsed->get_object());
@@ -96,7 +96,7 @@ std::string LedgerRules::plan(const Entry& entry) {
 
 // Every theorem starts from a state in which the invariants hold.
 std::string LedgerRules::begin(const Entry& entry, Entity& entity) {
-  const auto genesis = objectOf(entry.genesis);
+  const auto genesis = objectIn(entry.genesis);
   const json::value* state = genesis ? genesis->if_contains("state") : nullptr;
   if (state == nullptr || !state->is_object()) return "its entity has no beginning";
   auto made = module_.readState(state->get_object());
@@ -146,7 +146,7 @@ std::string LedgerRules::members(const Entry& entry) const {
 std::string LedgerRules::fold(const Entry& entry, Entity& entity) const {
   if (isCommit(entry)) {
     if (entry.time < entity.clock) return "its time lies before its entity's clock (F5)";
-    const auto writes = objectOf(entry.writes);
+    const auto writes = objectIn(entry.writes);
     if (!writes) return "its writes are no JSON object";
     if (Status applied = module_.applyWrites(*entity.state, *writes); !applied.ok()) return applied.error().message;
     entity.clock = entity.state->shared.clock = entry.time;
@@ -171,7 +171,7 @@ std::string LedgerRules::states() const {
     if (entity->poisoned) continue;
     std::string text;
     module_.writeState(text, *entity->state);
-    const auto state = objectOf(text);
+    const auto state = objectIn(text);
     const std::string wrong = state ? checkDomainState(module_.signature().domain, *state) : "it is no JSON object";
     if (!wrong.empty()) return "the state of " + name + ": " + wrong;
   }

@@ -12,7 +12,7 @@ using kernel::Outcome;
 
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kForever = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t scramble(std::uint64_t x) {  // the finaliser of splitmix64
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -89,7 +89,7 @@ class Search {
   std::vector<std::size_t> enabled() {
     while (low_ < operations_.size() && done_[low_]) ++low_;
     std::vector<std::size_t> out;
-    std::int64_t horizon = kNever;
+    std::int64_t horizon = kForever;
     for (std::size_t i = low_; i < operations_.size() && operations_[i]->invoked <= horizon; ++i) {
       if (done_[i]) continue;
       out.push_back(i);

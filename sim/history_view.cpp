@@ -1,4 +1,4 @@
-#include "sim/history.h"
+#include "sim/history_view.h"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ namespace witan::sim {
 
 namespace {
 
-Operation operationOf(const BookedRequest& booked, const kernel::DomainModule& module) {
+Operation operationOf(const RequestRecord& booked, const kernel::DomainModule& module) {
   const node::Request& request = booked.request;
   Operation operation;
   operation.client = booked.device;
@@ -57,11 +57,11 @@ Answer answerOf(const node::Answer& told) {
 
 }  // namespace
 
-std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, const kernel::DomainModule& module,
+std::vector<Operation> operationsOf(std::span<const RequestRecord> requests, const kernel::DomainModule& module,
                                     const std::function<bool(const node::Request&)>& isOfPartition) {
   std::vector<Operation> operations;
   std::map<std::tuple<std::uint32_t, std::string, std::string>, kernel::Outcome> told;
-  for (const BookedRequest& booked : requests) {
+  for (const RequestRecord& booked : requests) {
     if (!isOfPartition(booked.request)) continue;
     Operation operation = operationOf(booked, module);
     if (booked.returned) {
@@ -81,14 +81,14 @@ std::vector<Operation> operationsOf(std::span<const BookedRequest> requests, con
   return operations;
 }
 
-bool diskLostSince(std::span<const BookedLoss> losses, const Operation& operation) {
+bool diskLostSince(std::span<const DiskLoss> losses, const Operation& operation) {
   const std::uint32_t owner = ClusterSetup::deviceIndex(replication::deviceOf(operation.answer.epoch.owner));
   return std::any_of(losses.begin(), losses.end(),
-                     [&](const BookedLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; });
+                     [&](const DiskLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; });
 }
 
 std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log,
-                                std::span<const BookedLoss> losses) {
+                                std::span<const DiskLoss> losses) {
   std::map<Epoch, std::uint64_t> lost;
   std::set<Epoch> known;
   for (const kernel::EpochRecord& epoch : log.epochs) known.insert(epochOf(epoch));

@@ -1,0 +1,20 @@
+// Checker: looks at a run through the moments of ClusterObserver, and at the devices when everything has come to rest
+// (atEnd). It reports with Cluster::failed() under a name of sim/checkers.h. A new one is a file here and a line in
+// checker_list.cpp.
+#pragma once
+
+#include "sim/cluster/cluster.h"
+
+namespace witan::sim {
+
+class Checker : public ClusterObserver {
+ public:
+  // Every device has settled; retired ones do not count.
+  virtual void atEnd() {}
+
+ protected:
+  explicit Checker(Cluster& cluster) : c_(cluster) {}
+  Cluster& c_;
+};
+
+}  // namespace witan::sim

@@ -1,0 +1,92 @@
+// Checkers "no-write-lost" and "no-write-back": what became durable on a disk that was not lost is there, or somebody
+// who saw it (or who saw somebody who did) wrote over it; and then it is gone.
+#include <set>
+
+#include "sim/checkers/checker.h"
+
+namespace witan::sim {
+
+using replication::Dot;
+using replication::Kind;
+using replication::Space;
+using replication::Version;
+
+namespace {
+
+std::string nameOf(const WriteRecord& write) {
+  return write.dot.host + ":" + std::to_string(write.dot.counter) + ", durable on " +
+         ClusterSetup::deviceName(write.device);
+}
+
+// The first write of a key that should be there and is not; "": none.
+std::string lostWrite(const std::vector<Version>& held, const std::vector<WriteRecord>& writes) {
+  std::set<Dot> there, fine;
+  for (const Version& version : held) there.insert(version.dot);
+  fine = there;
+  // Later writes first: one that is fine makes everything fine that its author saw. A removal leaves nothing behind
+  // once everybody knows of it, but what it took away must be gone.
+  for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
+    // What its own device could have lost counts too, once somebody has seen it.
+    // (And a removal that survived by luck leaves no trace but that what it removed is gone.)
+    if (!at->durable && !at->tombstone && !fine.contains(at->dot)) continue;
+    if (!at->durable && at->tombstone) fine.insert(at->dot);
+    if (at->tombstone && !at->mayBeLost && !fine.contains(at->dot)) {
+      for (const Dot& seen : at->seen)
+        if (there.contains(seen)) return "the removal " + nameOf(*at) + ", is nowhere, and what it removed is back";
+      fine.insert(at->dot);
+    }
+    if (fine.contains(at->dot) || at->mayBeLost)
+      for (const Dot& seen : at->seen) fine.insert(seen);
+  }
+  for (const WriteRecord& write : writes)
+    if (write.durable && !write.mayBeLost && !fine.contains(write.dot))
+      return nameOf(write) + ", is nowhere, and nobody saw it";
+  return {};
+}
+
+// The first version that is there although somebody whose version counts had seen it and wrote over it; "": none.
+std::string outlived(Kind kind, const std::vector<Version>& held, const std::vector<WriteRecord>& writes) {
+  std::set<Dot> there, over;
+  for (const Version& version : held) there.insert(version.dot);
+  for (auto at = writes.rbegin(); at != writes.rend(); ++at) {
+    if (!at->durable || at->mayBeLost || !(at->tombstone || replication::traitsOf(kind).register_)) continue;
+    if (!there.contains(at->dot) && !over.contains(at->dot)) continue;
+    for (const Dot& seen : at->seen) {
+      over.insert(seen);
+      if (there.contains(seen))
+        return seen.host + ":" + std::to_string(seen.counter) + " is still there, or back, and the author of " +
+               nameOf(*at) + ", wrote over it";
+    }
+  }
+  return {};
+}
+
+class WriteChecker final : public Checker {
+ public:
+  explicit WriteChecker(Cluster& cluster) : Checker(cluster) {}
+  void atEnd() override;
+};
+
+void WriteChecker::atEnd() {
+  for (const auto& [key, writes] : c_.history().writes()) {
+    const auto& [spaceId, record] = key;
+    const std::string scope = spaceId.substr(spaceId.find('/') + 1);
+    Space* space = nullptr;
+    for (auto& at : c_.seats())
+      if (!at->retired && c_.setup().mayHave(at->device->name(), scope) && space == nullptr)
+        space = at->device->replica().data().findSpace(spaceId);
+    if (space == nullptr) continue;
+    auto versions = space->versions(static_cast<Kind>(record.first), record.second);
+    if (!versions.ok()) return c_.failed("no-write-lost", versions.error().message);
+    const std::string lost = lostWrite(*versions, writes);
+    if (!lost.empty()) return c_.failed("no-write-lost", spaceId + " " + record.second + ": " + lost);
+    const std::string back = outlived(static_cast<Kind>(record.first), *versions, writes);
+    if (!back.empty()) return c_.failed("no-write-back", spaceId + " " + record.second + ": " + back);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> makeWriteChecker(Cluster& cluster) { return std::make_unique<WriteChecker>(cluster); }
+
+}  // namespace witan::sim

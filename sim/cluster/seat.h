@@ -1,0 +1,65 @@
+// Seat: a device in the simulated cluster, with what waits for it and what has not left it yet.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "sim/device.h"
+
+namespace witan::sim {
+
+// An entry of a device's inbox.
+struct Arrival {
+  enum class Kind : std::uint8_t {
+    connected,
+    disconnected,
+    frames,
+    event,
+    tick,
+    etcdConnected,
+    etcdDisconnected,
+    etcdAnswer,
+    tool
+  } kind = Kind::tick;
+  std::uint32_t peer = 0;
+  std::uint64_t event = 0;  // of the plan; of a tool: its answer
+  std::string frames;
+  node::EtcdAnswer answer;
+};
+
+struct Seat {
+  std::unique_ptr<SimDevice> device;
+  std::deque<Arrival> inbox;
+  bool workDue = false;
+  bool releasing = false;
+  node::Effects held;  // durable, not yet out
+  bool retired = false;
+  bool rolledBack = false;         // its disk is an earlier copy, and it has not started since
+  bool sidecarRolledBack = false;  // once, with its disks
+  std::uint64_t toolsDown = 0;     // faults that keep its tools from answering
+  // --- its agents
+  Micros unconfirmedSince = -1;    // no confirmation of mails stands here; -1: one does
+  std::map<RunKey, Micros> begun;  // runs, when for the first time
+
+  std::uint32_t index() const { return device->index(); }
+  const std::string& name() const { return device->name(); }
+};
+
+// Something that is kept for each device.
+template <class T>
+class PerDevice {
+ public:
+  T& operator[](const Seat& at) {
+    while (all_.size() <= at.index()) all_.emplace_back();
+    return all_[at.index()];
+  }
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.end(); }
+
+ private:
+  std::deque<T> all_;
+};
+
+}  // namespace witan::sim

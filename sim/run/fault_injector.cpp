@@ -1,0 +1,265 @@
+#include "sim/run/fault_injector.h"
+
+#include "base/quote.h"
+#include "kernel/ledger/ledger_verify.h"
+#include "sim/check/taint.h"
+#include "sim/event_info.h"
+#include "sim/plan_budget.h"
+
+namespace witan::sim {
+
+namespace {
+constexpr Micros kBurst = 5 * kSecond;  // between the bursts of a hostile member
+}  // namespace
+
+void FaultInjector::endAll() {
+  c_.network().calm();
+  for (auto& at : c_.seats()) {
+    for (std::size_t n = 0; n < kStores; ++n) at->device->disk(n).setFull(false);
+    at->device->setSlowDisk(false);
+    strikes_[*at].reset();
+  }
+}
+
+void FaultInjector::begin(const Event& original, std::uint64_t number) {
+  Event event = original;
+  event.device %= c_.founders();
+  event.other %= c_.founders();
+  Seat& at = c_.seat(event.device);
+  const Micros until = c_.agenda().now() + event.lasts;
+  const auto ends = [&] { c_.agenda().add(until, StepKind::faultEnd, event.device, number); };
+  const std::string_view name = enumName(event.kind);
+  if (c_.tracing()) c_.trace(event.device, "fault", name, faultWords(event), event.lasts);
+  c_.probe("fault: " + std::string(name));
+  switch (event.kind) {
+    case EventKind::cut:
+    case EventKind::oneWayCut:
+    case EventKind::clog:
+      if (event.device == event.other) return;
+      [[fallthrough]];
+    case EventKind::split:
+    case EventKind::isolate:
+    case EventKind::offline: blockAll(event, true); return ends();
+    case EventKind::flap: return flap(event, number, 0);
+    case EventKind::crash: return c_.switchOff(event.device, true, until);
+    case EventKind::writeCrash:
+      at.device->disk(event.m % kStores)
+          .crashAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      return;
+    case EventKind::ioError:
+      at.device->disk(event.m % kStores)
+          .failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
+      return;
+    case EventKind::sagaCrash:
+      strikes_[at] =
+          Strike{event.m % 2, event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after,
+                 c_.agenda().now() + kStrikeWithin};
+      return;
+    case EventKind::toolOutage: ++at.toolsDown; return ends();
+    case EventKind::pause:
+      if (!at.device->running() || at.device->paused) return;
+      at.device->paused = true;
+      c_.agenda().add(until, StepKind::resume, event.device);
+      return;
+    case EventKind::loseDisk:
+      c_.switchOff(event.device, true, until);
+      c_.diskLost(at, 0);
+      at.device->wipe();
+      imageAt_[at].at = -1;
+      return;
+    case EventKind::restore:
+      if (imageAt_[at].at < 0 || event.m == 1) {  // makes the copy that a later one goes back to
+        if (!at.device->running()) return;
+        at.device->keepImage();
+        imageAt_[at].at = c_.agenda().now();
+        return;
+      }
+      c_.switchOff(event.device, true, until);
+      c_.diskLost(at, imageAt_[at].at);
+      at.sidecarRolledBack = at.sidecarRolledBack || (event.seed & 1) != 0;
+      at.device->restoreImage((event.seed & 1) != 0);
+      at.rolledBack = true;
+      return;
+    case EventKind::restoreLedgers:
+      if (event.m == 1 || !at.device->hasLedgersImage()) {
+        if (at.device->running()) at.device->keepLedgersImage();
+        return;
+      }
+      c_.switchOff(event.device, true, until);
+      c_.diskLost(at, c_.agenda().now());  // of its writes nothing is
+      at.device->restoreLedgersImage();
+      at.rolledBack = true;
+      return;
+    case EventKind::fullDisk:
+      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);
+      return ends();
+    case EventKind::slowDisk: at.device->setSlowDisk(true); return ends();
+    case EventKind::bitRot: return rot(event);
+    case EventKind::clockJump:
+      at.device->jumpClock((event.m == 1 ? -1 : 1) * static_cast<Micros>(event.n) * 1000);
+      return;
+    case EventKind::movePartition:
+    case EventKind::seizePartition:
+    case EventKind::retire:
+    case EventKind::join: {
+      Arrival arrival;
+      arrival.kind = Arrival::Kind::event;
+      arrival.event = number;
+      return c_.put(event.device, std::move(arrival));
+    }
+    case EventKind::hostile: return hostile(event, number, 0);
+    case EventKind::engineOutage:
+      if (!c_.etcd()) return;
+      c_.etcd()->outage(event.n, event.seed, true);
+      return ends();
+    default: return;
+  }
+}
+
+// One bit of the ledgers' store. The log has checks of its own: a restart must find it, or where a snapshot spares it
+// the reading, verification of the ledger. Then the disk is given up. What RocksDB's checksums find elsewhere, this
+// twin of it cannot; there the operator is taken to have seen the report.
+void FaultInjector::rot(const Event& event) {
+  Seat& at = c_.seat(event.device);
+  const auto key = at.device->disk(2).rot(event.n, event.seed);
+  if (!key) return;
+  c_.switchOff(event.device, false, -1);
+  // "p/udt/0/" and then 'l' with eight bytes of a number.
+  const std::size_t row = key->size() - std::min<std::size_t>(key->size(), 9);
+  const bool inLog = key->starts_with("p/") && (*key)[row] == 'l' && (*key)[row - 1] == '/';
+  if (inLog && at.device->start(c_.agenda().now()).ok()) {
+    at.device->stop();
+    store::PrefixStore rows(at.device->disk(2), key->substr(0, row));
+    auto report = kernel::verifyLedger(rows, {nullptr, std::nullopt});
+    if (report.ok() && report->ok())
+      return c_.failed("bit-rot",
+                       at.device->name() + " starts from, and verifies, a log with a flipped bit in " + inQuotes(*key));
+  }
+  c_.probe(inLog ? "bit rot found" : "bit rot beside the log");
+  c_.diskLost(at, 0);
+  at.device->wipe();
+  imageAt_[at].at = -1;
+  c_.agenda().add(c_.agenda().now() + event.lasts, StepKind::start, event.device);
+}
+
+void FaultInjector::blockAll(const Event& event, bool block) {
+  if (c_.etcd() && !blockEtcd(event, block)) return;
+  const auto devices = static_cast<std::uint32_t>(c_.seats().size());
+  const auto set = [&](std::uint32_t from, std::uint32_t to) {
+    if (from == to) return;
+    block ? c_.network().block(from, to) : c_.network().unblock(from, to);
+  };
+  const auto both = [&](std::uint32_t a, std::uint32_t b) { set(a, b), set(b, a); };
+  const std::uint32_t a = event.device % c_.founders(), b = event.other % c_.founders();
+  switch (event.kind) {
+    case EventKind::oneWayCut: return set(a, b);
+    case EventKind::split:
+      for (std::uint32_t i = 0; i < devices; ++i)
+        for (std::uint32_t j = 0; j < i; ++j)
+          if ((event.n >> i & 1) != (event.n >> j & 1)) both(i, j);
+      return;
+    case EventKind::isolate:
+    case EventKind::offline:
+      for (std::uint32_t i = 0; i < devices; ++i) both(a, i);
+      return;
+    default: return both(a, b);
+  }
+}
+
+// Etcd stands somewhere: on one side of a split, and with an isolated device or with all others. Whether the devices
+// are cut off from each other as well; a device may lose its way to etcd alone.
+bool FaultInjector::blockEtcd(const Event& event, bool block) {
+  const auto set = [&](std::uint32_t device) { block ? c_.etcd()->block(device) : c_.etcd()->unblock(device); };
+  switch (event.kind) {
+    case EventKind::split:
+      for (std::uint32_t i = 0; i < c_.founders(); ++i)
+        if ((event.n >> i & 1) != (event.seed & 1)) set(i);
+      return true;
+    case EventKind::offline: set(event.device % c_.founders()); return true;
+    case EventKind::isolate:
+      if (event.seed % 3 != 0) set(event.device % c_.founders());
+      return event.seed % 3 != 1;
+    default: return true;
+  }
+}
+
+void FaultInjector::end(std::uint64_t number) {
+  const Event& event = c_.plan().events[number];
+  Seat& at = c_.seat(event.device % c_.founders());
+  switch (event.kind) {
+    case EventKind::flap: return flap(event, number, 1);
+    case EventKind::fullDisk:
+      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(false);
+      return;
+    case EventKind::slowDisk: return at.device->setSlowDisk(false);
+    case EventKind::toolOutage: --at.toolsDown; return;
+    case EventKind::hostile:
+      return hostile(event, number, static_cast<std::uint64_t>((c_.agenda().now() - event.at) / kBurst));
+    case EventKind::engineOutage: return c_.etcd()->outage(event.n, event.seed, false);
+    default:
+      c_.trace(event.device % c_.founders(), "fault", "heals", enumName(event.kind));
+      return blockAll(event, false);
+  }
+}
+
+// Down and up every few seconds. Rounds alternate; the end finds the link up.
+void FaultInjector::flap(const Event& event, std::uint64_t number, std::uint64_t round) {
+  const std::uint32_t a = event.device % c_.founders(), b = event.other % c_.founders();
+  if (a == b) return;
+  const Micros half = static_cast<Micros>(event.m % 20'000 + 500) * 1000;
+  const Micros passed = c_.agenda().now() - event.at;
+  const bool goesDown = round == 0 || (passed / half) % 2 == 0;
+  if (goesDown && passed >= event.lasts) return;
+  if (goesDown)
+    c_.network().block(a, b), c_.network().block(b, a);
+  else
+    c_.network().unblock(a, b), c_.network().unblock(b, a);
+  c_.agenda().add(event.at + (passed / half + 1) * half, StepKind::faultEnd, a, number);
+}
+
+// A burst now and then, until it is over.
+void FaultInjector::hostile(const Event& event, std::uint64_t number, std::uint64_t round) {
+  const Micros passed = static_cast<Micros>(round) * kBurst;
+  if (round > 0 && (passed >= event.lasts || c_.settling())) return;
+  hostileFrames(event.device % c_.founders(), event.other % c_.founders(), event.seed + round);
+  c_.agenda().add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
+}
+
+// A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says
+// is well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
+void FaultInjector::hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed) {
+  SeededRandom random(seed);
+  for (unsigned i = 0; i < 6; ++i) {
+    std::string frame = c_.network().seen(device, other, random.next());
+    switch (random.below(4)) {
+      case 0:
+        frame.assign(64, '\0');
+        for (char& c : frame) c = static_cast<char>(random.next());
+        frame[0] = 56, frame[1] = frame[2] = frame[3] = 0;
+        break;
+      case 1:
+        if (frame.size() > 24) frame.resize(frame.size() / 16 * 8);
+        // A marker that is cut in two would be one of no scope.
+        if (const std::size_t at = frame.rfind(kTaintPrefix); at != std::string::npos) frame[at] = 'T';
+        break;
+      case 2:
+        if (frame.size() > 4) frame[4] = static_cast<char>(64 + random.below(64));  // a type that nobody knows
+        break;
+      default: break;  // a repetition, within the connection: from an earlier one it would speak of other spaces
+    }
+    if (!frame.empty() && device != other) c_.network().forge(device, other, std::move(frame));
+  }
+}
+
+// Power fails while a saga is under way: at one of the next writes of either database.
+void FaultInjector::beforeDrain(Seat& at) {
+  if (!strikes_[at]) return;
+  if (c_.agenda().now() > strikes_[at]->until) return strikes_[at].reset();
+  const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
+  if (host == nullptr || at.device->replica().agents()->sagas().open() == 0) return;
+  at.device->disk(strikes_[at]->store).crashAt(strikes_[at]->steps, strikes_[at]->moment);
+  c_.probe("power fails in a saga");
+  strikes_[at].reset();
+}
+
+}  // namespace witan::sim

@@ -1,0 +1,173 @@
+#include "sim/run/operators.h"
+
+#include <algorithm>
+
+#include "replication/statement.h"
+#include "replication/writer.h"
+
+namespace witan::sim {
+
+void Operators::onEvent(Seat& at, const Event& event) {
+  if (!isFault(event.kind)) return;
+  node::Replica& replica = at.device->replica();
+  const Now now = at.device->now(c_.agenda().now());
+  const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
+  const auto partitions = static_cast<std::uint64_t>(c_.plan().options.cluster.partitions);
+  const std::string partition =
+      node::partitionId(module.signature().domain, static_cast<std::uint32_t>(event.n % partitions));
+  const std::uint32_t other = event.other % c_.founders();
+  std::string what = partition;
+  Status done = okStatus();
+  switch (event.kind) {
+    case EventKind::movePartition:
+      done = replica.move(partition, ClusterSetup::deviceName(other), "rebalanced", now);
+      break;
+    case EventKind::seizePartition: done = replica.seize(partition, "its owner is out of reach", now); break;
+    case EventKind::retire:
+      what = ClusterSetup::deviceName(other);
+      done = retire(replica, other);
+      break;
+    case EventKind::join:
+      what = ClusterSetup::deviceName(static_cast<std::uint32_t>(c_.seats().size()));
+      done = join(replica);
+      break;
+    default: return;
+  }
+  c_.trace(at.device->index(), "ledger", enumName(event.kind), done.ok() ? what : done.error().message);
+  c_.probe(std::string(enumName(event.kind)) + (done.ok() ? " done" : " refused"));
+}
+
+// A device that leaves is switched off for good; what only it had is gone with it.
+Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
+  Seat& out = c_.seat(leaving);
+  if (out.retired || out.device->name() == by.device())
+    return Error{ErrorCode::conflict, out.device->name() + " cannot be retired here", ""};
+  replication::LocalReplica& data = by.data();
+  WITAN_TRY(members, data.membership());
+  WITAN_TRY(statements, data.statements());
+  for (const std::string& device : {by.device(), out.device->name()})
+    if (members.standing(device) != replication::Standing::active)
+      return Error{ErrorCode::conflict, device + " is no member, as far as " + by.device() + " knows", ""};
+  WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.device->name(), 1)));
+  out.retired = true;
+  c_.diskLost(out, 0);
+  c_.switchOff(leaving, false, -1);
+  return okStatus();
+}
+
+Status Operators::join(node::Replica& by) {
+  if (c_.seats().size() >= kMostDevices) return Error{ErrorCode::unavailable, "the cluster has all its devices", ""};
+  WITAN_DO(admit(by, ClusterSetup::deviceName(static_cast<std::uint32_t>(c_.seats().size()))));
+  const std::uint32_t index = c_.addSeat();
+  c_.agenda().add(c_.agenda().now() + kSecond, StepKind::start, index);
+  return okStatus();
+}
+
+Status Operators::admit(node::Replica& by, const std::string& device) {
+  replication::LocalReplica& data = by.data();
+  WITAN_TRY(members, data.membership());
+  WITAN_TRY(statements, data.statements());
+  return data.addStatement(
+      replication::admit(statements, data.writer(), device, members.nextAdmission(device), "device"));
+}
+
+// --- the settling phase
+
+void Operators::pardon() {
+  for (auto& at : c_.seats())
+    if (at->device->running() && !at->device->paused)
+      if (auto held = at->device->replica().data().quarantines(); held.ok())
+        for (const auto& [device, why] : *held) {
+          c_.probe("pardoned");
+          at->device->replica().data().pardon(device);
+          for (std::uint32_t i = 0; i < c_.seats().size(); ++i) c_.network().started(i);
+        }
+}
+
+// A device that joined, and that nobody knows: its admission was lost with the power of the one that had admitted it.
+std::vector<std::uint32_t> Operators::unadmitted() {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = c_.founders(); i < c_.seats().size(); ++i) {
+    if (c_.seats()[i]->retired) continue;
+    bool known = false;
+    for (auto& at : c_.seats()) {
+      if (at->device->index() == i || at->retired || !at->device->running() || at->device->paused) continue;
+      auto members = at->device->replica().data().membership();
+      if (!members.ok()) c_.failed("store", at->device->name() + ": " + members.error().message);
+      known =
+          known || !members.ok() || members->standing(c_.seats()[i]->device->name()) == replication::Standing::active;
+    }
+    if (!known) out.push_back(i);
+  }
+  return out;
+}
+
+// An operator says such admissions again.
+void Operators::admitAgain() {
+  for (const std::uint32_t joining : unadmitted()) {
+    const auto active = [&](const std::unique_ptr<Seat>& at) {
+      if (at->device->index() == joining || at->retired || !at->device->running() || at->device->paused) return false;
+      auto members = at->device->replica().data().membership();
+      return members.ok() && members->standing(at->device->name()) == replication::Standing::active;
+    };
+    const auto by = std::ranges::find_if(c_.seats(), active);
+    if (by == c_.seats().end()) continue;
+    node::Replica& replica = (*by)->device->replica();
+    const std::string& name = c_.seats()[joining]->device->name();
+    const Status admitted = admit(replica, name);
+    c_.probe(admitted.ok() ? "admitted again" : "not admitted again");
+    c_.trace((*by)->device->index(), "ledger", "admits again", name);
+    c_.put((*by)->device->index(), {});
+    for (std::uint32_t j = 0; j < c_.seats().size(); ++j) c_.network().started(j);
+  }
+}
+
+// A partition whose owner does not exist any more (its disk was lost, or is known to have gone back): an operator
+// seizes it at the replica that has most of it.
+void Operators::seizeOrphans() {
+  if (c_.etcd()) return;  // that is etcd's part
+  for (const auto& module : c_.modules())
+    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
+      const std::string id = node::partitionId(module->signature().domain, n);
+      Seat* best = nullptr;
+      bool owned = false;
+      for (auto& at : c_.seats()) {
+        if (!at->device->running() || at->device->paused || at->retired) continue;
+        node::PartitionHost* host = at->device->replica().host(id);
+        if (host == nullptr) continue;
+        owned = owned || at->device->replica().owns(*host);
+        const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
+        if (host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->device->replica().host(id))))
+          best = at.get();
+      }
+      if (owned || best == nullptr) continue;
+      const Status seized =
+          best->device->replica().seize(id, "its owner is gone", best->device->now(c_.agenda().now()));
+      c_.probe(seized.ok() ? "orphan seized" : "orphan not seized");
+      c_.trace(best->device->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
+      c_.put(best->device->index(), {});
+    }
+}
+
+// The counselors come to work.
+void Operators::decideEverything() {
+  for (auto& at : c_.seats()) {
+    if (!at->device->running() || at->device->paused || at->retired) continue;
+    for (const auto& [id, host] : at->device->replica().hosts()) {
+      if (!at->device->replica().owns(*host)) continue;
+      for (const kernel::PendingView& view : host->partition().queue()) {
+        node::Request request;
+        request.kind = node::RequestKind::reject;
+        request.domain = host->module().signature().domain;
+        request.entity = view.entity;
+        request.operationId = "settle-" + std::to_string(++decided_);
+        request.counselor = host->module().signature().counselors.front();
+        request.reason = "the day ends";
+        clients_.submit(*at, std::move(request), false);
+        c_.put(at->device->index(), {});
+      }
+    }
+  }
+}
+
+}  // namespace witan::sim

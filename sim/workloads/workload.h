@@ -1,0 +1,17 @@
+// Workload: one kind of work on the devices of a simulated cluster. It acts when an event of its kinds reaches a
+// device (onEvent) and before the first step (onFounded), through Clients. A new one is a file here and a line in
+// workload_list.cpp.
+#pragma once
+
+#include "sim/cluster/clients.h"
+
+namespace witan::sim {
+
+class Workload : public ClusterObserver {
+ protected:
+  Workload(Cluster& cluster, Clients& clients) : c_(cluster), clients_(clients) {}
+  Cluster& c_;
+  Clients& clients_;
+};
+
+}  // namespace witan::sim
