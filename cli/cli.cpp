@@ -44,7 +44,7 @@ int runCommandLine(int argc, char** argv) {
   Command app("witan", "Witan: a local-first agent cluster");
   app.versionFlag(std::string("witan ") + WITAN_VERSION);
   app.requireCommand();
-  app.footer("Example: witan run --domain udt --events examples.jsonl\nMore: witan <command> --help");
+  app.footer("Example: witan run --domain udt --events docs/examples/david.jsonl\nMore: witan <command> --help");
   int exitCode = kExitOk;
   addInitCommands(app, exitCode);
   addUpCommand(app, exitCode);

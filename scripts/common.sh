@@ -14,7 +14,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold libboost1.81-dev li
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
   zlib1g-dev libzstd-dev)
 TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
-  nftables)
+  nftables python3 curl)
 
 # Who may install: nobody (root itself), sudo, or an early and clear end.
 asRoot() {

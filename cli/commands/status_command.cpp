@@ -325,8 +325,9 @@ void addAsking(Command& app, int& exitCode) {
   const auto proposed = std::make_shared<AskArguments>();
   Command* propose = addLiveVerb(
       app, "propose", "Propose an action; the answer is durable",
-      "witan propose udt David LabOrder '{\"type\":\"OrderTest\",\"order\":\"O1\",\"kind\":\"PRESUMPTIVE\"}'", proposed,
-      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, false); }, exitCode);
+      "witan propose udt David LabOrder '{\"type\":\"DocumentRationale\",\"order\":\"O1\",\"text\":\"treatment "
+      "plan\"}'",
+      proposed, [](const ControlClient& client, const AskArguments& a) { return ask(client, a, false); }, exitCode);
   propose->option("DOMAIN", proposed->domain, "Which")->required();
   propose->option("ENTITY", proposed->entity, "Of which")->required();
   propose->option("ROLE", proposed->role, "In which role")->required();
@@ -334,7 +335,7 @@ void addAsking(Command& app, int& exitCode) {
   common(propose, *proposed);
   const auto begun = std::make_shared<AskArguments>();
   Command* begin = addLiveVerb(
-      app, "begin", "Begin an entity", "witan begin udt David --init '{\"tier\":\"D90P\"}'", begun,
+      app, "begin", "Begin an entity", "witan begin udt David --init '{\"baselinePositiveOn\":\"2025-12-01\"}'", begun,
       [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); }, exitCode);
   begin->option("DOMAIN", begun->domain, "Which")->required();
   begin->option("ENTITY", begun->entity, "Its id")->required();
@@ -351,7 +352,7 @@ void addAsking(Command& app, int& exitCode) {
       ->showDefault();
   const auto seen = std::make_shared<AskArguments>();
   Command* slice = addLiveVerb(
-      app, "slice", "What a role sees of an entity", "witan slice udt David --role BillingCompliance", seen,
+      app, "slice", "What a role sees of an entity", "witan slice udt David --role Billing", seen,
       [](const ControlClient& client, const AskArguments& a) -> Result<int> {
         std::string target =
             "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);

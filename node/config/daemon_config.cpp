@@ -292,7 +292,7 @@ Result<DaemonConfig> loadConfig(const std::filesystem::path& dir) {
 
 Error noSuchAgent(const DaemonConfig& config, std::size_t i) {
   return config.located(
-      "[agents] run", invalid("[agents] run: there is no agent " + config.agents[i], "see: witan agent list --builtin"),
+      "[agents] run", invalid("[agents] run: there is no agent " + config.agents[i], "docs/agents.md lists the built-in agents"),
       i);
 }
 

@@ -124,7 +124,7 @@ void addSimShrink(Command& sim, int& exitCode) {
   command->option("--budget", arguments->budget, "Stop after so long with what was reached")->showDefault();
   command->option("--runs", arguments->runs, "Stop after so many runs")->check(wholeNumber(1))->showDefault();
   command->flag("--json", arguments->json, "JSON output");
-  command->footer("Example: witan sim shrink split-brain --seed 7 --out smallest.plan");
+  command->footer("Example: witan sim shrink everything --seed 1 --mutant noDedupe --out smallest.plan");
   command->callback([arguments, &exitCode] {
     const auto code = shrinkPlan(*arguments);
     exitCode = code.ok() ? *code : reportSimError(code.error(), arguments->json);
