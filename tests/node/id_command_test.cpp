@@ -1,5 +1,5 @@
 // `witan id` on the command lines that people type: the vectors of base/identity.h, and how refusals look.
-#include "cli/commands/id_command.h"
+#include "cli/commands/commands.h"
 
 #include <gtest/gtest.h>
 
