@@ -14,14 +14,14 @@ namespace witan::node {
 
 namespace {
 
-std::vector<std::string> words;
+std::vector<std::string> wordsOfThisProcess;
 
 }  // namespace
 
-const std::vector<std::string>& commandLine() { return words; }
+const std::vector<std::string>& commandLine() { return wordsOfThisProcess; }
 
 void prepareProcess(int argc, char** argv) {
-  words.assign(argv + 1, argv + argc);
+  wordsOfThisProcess.assign(argv + 1, argv + argc);
   // Opened the wrong way round, so that reading stdin and writing stdout fail with EBADF. open() takes the lowest free
   // number, and the lower ones are taken by then.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
