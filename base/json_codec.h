@@ -151,6 +151,50 @@ struct JsonCodec<std::optional<T>> {
   static std::string typeName() { return JsonCodec<T>::typeName() + " or null"; }
 };
 
+// A member that is left out of its object while it has no value; std::optional is written as null instead. It is never
+// required, and null is no value of it.
+template <class T>
+struct Omittable : std::optional<T> {
+  Omittable() = default;
+  Omittable(T value) : std::optional<T>(std::move(value)) {}  // NOLINT: implicit by design
+};
+
+template <class T>
+inline constexpr bool isOmittable = false;
+template <class T>
+inline constexpr bool isOmittable<Omittable<T>> = true;
+
+template <class T>
+struct JsonCodec<Omittable<T>> {
+  static Status read(const json::value& v, Omittable<T>& out, std::string_view where) {
+    return readJson(v, out.emplace(), where);
+  }
+  static void write(std::string& out, const Omittable<T>& v) { writeJson(out, *v); }
+  static std::string typeName() { return JsonCodec<T>::typeName(); }
+};
+
+// JSON of any form, within the limits of the text that it came from.
+template <>
+struct JsonCodec<json::value> {
+  static Status read(const json::value& v, json::value& out, std::string_view) {
+    out = v;
+    return okStatus();
+  }
+  static void write(std::string& out, const json::value& v) { appendCanonicalJson(out, v); }
+  static std::string typeName() { return "any value"; }
+};
+
+template <>
+struct JsonCodec<json::object> {
+  static Status read(const json::value& v, json::object& out, std::string_view where) {
+    if (!v.is_object()) return wrongJsonType(where, "an object", v);
+    out = v.get_object();
+    return okStatus();
+  }
+  static void write(std::string& out, const json::object& v) { appendCanonicalJson(out, v); }
+  static std::string typeName() { return "object"; }
+};
+
 template <class T>
 struct JsonCodec<std::vector<T>> {
   static Status read(const json::value& v, std::vector<T>& out, std::string_view where) {
@@ -223,7 +267,7 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
       if (!status.ok()) return;
       if (const json::value* given = object.if_contains(member.name))
         status = readJson(*given, out.*member.pointer, std::string(where) + "." + std::string(member.name));
-      else if (index < requiredMembers<T>())
+      else if (index < requiredMembers<T>() && !isOmittable<typename decltype(member)::Type>)
         status = invalid(std::string(where) + ": \"" + std::string(member.name) + "\" is missing");
     });
     return status;
@@ -248,6 +292,8 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
       (([&] {
          constexpr auto member = std::get<order[I]>(members);
          if (!type.empty() && std::string_view("type") < member.name) writeType();
+         if constexpr (isOmittable<typename decltype(member)::Type>)
+           if (!(v.*member.pointer)) return;
          key(member.name);
          writeJson(out, v.*member.pointer);
        }()),

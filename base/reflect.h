@@ -5,6 +5,7 @@
 //   struct SpendA { std::int64_t n = 0;  WITAN_MEMBERS(SpendA, n) };
 //   WITAN_ENUM(Kind, PRESUMPTIVE, DEFINITIVE)
 //
+// A member whose name is a keyword of C++ takes an underscore at its end (`this_`), which no encoding has.
 // The order of the list is the order of the Cap'n Proto ordinals: append, never reorder.
 #pragma once
 
@@ -29,6 +30,10 @@ struct Member {
   T Owner::*pointer;
   using Type = T;
 };
+
+consteval std::string_view memberName(std::string_view written) {
+  return written.ends_with('_') ? written.substr(0, written.size() - 1) : written;
+}
 
 template <class T>
 concept Reflected = requires {
@@ -98,10 +103,13 @@ constexpr std::optional<E> parseEnum(std::string_view word) {
 
 }  // namespace witan
 
-#define WITAN_MEMBER_(r, Type, i, name) \
-  BOOST_PP_COMMA_IF(i)::witan::Member<Type, decltype(Type::name)> { BOOST_PP_STRINGIZE(name), &Type::name }
+#define WITAN_MEMBER_(r, Type, i, name)                             \
+  BOOST_PP_COMMA_IF(i)::witan::Member<Type, decltype(Type::name)> { \
+    ::witan::memberName(BOOST_PP_STRINGIZE(name)), &Type::name      \
+  }
 
 #define WITAN_MEMBERS(Type, ...)                                                                            \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Type); }                        \
   static constexpr auto witanMembers() {                                                                    \
     return std::tuple{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
   }

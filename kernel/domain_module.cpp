@@ -41,6 +41,15 @@ std::vector<std::string> Signature::fieldNames(FieldMask mask) const {
   return names;
 }
 
+std::string actionJsonSchema(std::string_view process, json::object arguments) {
+  arguments["properties"].as_object()["type"] = json::object{{"const", process}};
+  json::array required{"type"};
+  if (const json::value* others = arguments.if_contains("required"))
+    required.insert(required.end(), others->as_array().begin(), others->as_array().end());
+  arguments["required"] = std::move(required);
+  return canonicalJson(arguments);
+}
+
 std::string Signature::canonical(std::string_view policyJson) const {
   std::string out = "{\"domain\":";
   appendJsonString(out, domain);

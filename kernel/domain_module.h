@@ -126,6 +126,8 @@ class DomainModule {
   virtual std::string generate(std::size_t entities, std::size_t days, std::uint64_t seed) const = 0;
 };
 
+// JSON Schema of the actions of a process, from that of its arguments.
+std::string actionJsonSchema(std::string_view process, json::object arguments);
 // The opening of an actions schema file: its id (from the domain's name) and what the types mean.
 std::string actionSchemaHead(std::string_view domain);
 

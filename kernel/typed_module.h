@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/capnp_codec.h"
+#include "base/json_schema.h"
 #include "kernel/domain.h"
 #include "kernel/domain_module.h"
 #include "kernel/state_codec.h"
@@ -578,6 +579,7 @@ class TypedModule final : public DomainModule {
         p.arguments.emplace_back(std::string(member.name), JsonCodec<typename decltype(member)::Type>::typeName());
       });
       p.required = requiredMembers<P>();
+      p.schema = actionJsonSchema(P::name, JsonSchemas().inlined<P>(JsonSchemas::Unknown::refused));
     }
     signature_.processes.push_back(std::move(p));
   }

@@ -285,6 +285,7 @@ std::string Replica::partitionFor(std::string_view domain, std::string_view enti
   return state_.partitionFor(domain, entity);
 }
 const ReplicaCounters& Replica::counters() const { return state_.counters; }
+const std::vector<const kernel::DomainModule*>& Replica::domains() const { return state_.config.domains; }
 const kernel::DomainModule* Replica::moduleOf(std::string_view domain) const { return state_.moduleOf(domain); }
 const std::map<std::string, std::string, std::less<>>& Replica::otherEngines() const {
   return parts_->exchange.otherEngines();

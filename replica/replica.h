@@ -144,6 +144,7 @@ class Replica {
   const std::map<std::string, std::string, std::less<>>& otherEngines() const;
   // Members that are connected.
   std::set<std::string> connectedPeers() const;
+  const std::vector<const kernel::DomainModule*>& domains() const;
   // Null: no such domain.
   const kernel::DomainModule* moduleOf(std::string_view domain) const;
   // Nothing waits: no request, no entry under way, sessions quiet.

@@ -39,10 +39,10 @@ struct Form {
 
 // What a checker says may quote bytes of a hostile peer, and may be long.
 std::string printable(std::string_view text) {
-  constexpr std::size_t kMost = 4'000;
+  constexpr std::size_t kMostText = 4'000;
   const bool clean = isUtf8(text);
   std::string out;
-  for (const char c : text.substr(0, kMost)) out += clean || (c >= ' ' && c <= '~') ? c : '?';
+  for (const char c : text.substr(0, kMostText)) out += clean || (c >= ' ' && c <= '~') ? c : '?';
   while (!isUtf8(out)) out.pop_back();  // a character was cut
   return out;
 }

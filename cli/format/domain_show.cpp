@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/words.h"
+#include "kernel/domain_description.h"
 
 namespace witan::node {
 
@@ -29,19 +30,6 @@ void appendProcess(std::string& out, const kernel::Signature& signature, const P
   out += "    " + process.name + (process.role.empty() ? "" : argumentsText(process)) + "\n      reads " +
          orNone(signature.fieldNames(process.reads)) + "\n      writes " +
          orNone(signature.fieldNames(process.writes)) + "\n";
-}
-
-json::object processJson(const kernel::Signature& signature, const ProcessInfo& process) {
-  json::array arguments;
-  for (std::size_t i = 0; i < process.arguments.size(); ++i)
-    arguments.push_back(json::object{{"name", process.arguments[i].first},
-                                     {"type", process.arguments[i].second},
-                                     {"required", i < process.required}});
-  return {{"name", process.name},
-          {"role", process.role.empty() ? json::value(nullptr) : json::value(process.role)},
-          {"arguments", arguments},
-          {"reads", listOf(signature.fieldNames(process.reads))},
-          {"writes", listOf(signature.fieldNames(process.writes))}};
 }
 
 json::object skewActionJson(const SkewAction& action) {
@@ -98,32 +86,7 @@ std::string showDomain(const DomainModule& module) {
   return out;
 }
 
-std::string showDomainJson(const DomainModule& module) {
-  const kernel::Signature& s = module.signature();
-  json::array fields, roles, processes, invariants;
-  for (const FieldInfo& field : s.fields)
-    fields.push_back(json::object{{"name", field.name}, {"type", field.type}, {"lifecycle", field.lifecycle}});
-  for (const RoleInfo& role : s.roles)
-    roles.push_back(json::object{{"name", role.name},
-                                 {"footprint", listOf(s.fieldNames(role.footprint))},
-                                 {"writes", listOf(s.fieldNames(role.writes))}});
-  for (const ProcessInfo& process : s.processes) processes.push_back(processJson(s, process));
-  for (const InvariantInfo& invariant : s.invariants)
-    invariants.push_back(json::object{{"id", invariant.id},
-                                      {"onFailure", enumName(invariant.onFailure)},
-                                      {"rule", invariant.rule},
-                                      {"footprint", listOf(s.fieldNames(invariant.footprint))},
-                                      {"incremental", invariant.incremental}});
-  return json::serialize(json::object{{"name", s.domain},
-                                      {"title", s.title},
-                                      {"fields", fields},
-                                      {"roles", roles},
-                                      {"processes", processes},
-                                      {"invariants", invariants},
-                                      {"counselors", listOf(s.counselors)},
-                                      {"policy", json::parse(module.policyJson())},
-                                      {"digest", toHex(module.digest())}});
-}
+std::string showDomainJson(const DomainModule& module) { return toJson(describeDomain(module)); }
 
 std::string lintJson(const kernel::Signature& signature, const SignatureLint& lint, const SkewReport& skew) {
   json::array roles, invariants, processes;

@@ -6,7 +6,6 @@
 #include "base/quote.h"
 #include "domains/udt/udt.h"
 #include "kernel/partition.h"
-#include "kernel/typed_module.h"
 
 namespace witan::domains::udt {
 
@@ -342,7 +341,7 @@ std::string generateClinic(const DomainModule& module, std::size_t patients, std
 }
 
 std::string generateClinic(std::size_t patients, std::size_t days, std::uint64_t seed) {
-  return generateClinic(*kernel::makeModule<Udt>().value(), patients, days, seed);
+  return generateClinic(*makeDomain("udt").value(), patients, days, seed);
 }
 
 std::string Udt::generate(const DomainModule& module, std::size_t patients, std::size_t days, std::uint64_t seed) {

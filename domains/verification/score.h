@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/capnp_codec.h"
+#include "base/json_schema.h"
 
 namespace witan::domains::verification {
 
@@ -49,6 +50,11 @@ struct JsonCodec<domains::verification::Score> {
 
  private:
   static double asDouble(Score v) { return static_cast<double>(v.millionths) / static_cast<double>(Score::kOne); }
+};
+
+template <>
+struct JsonSchema<domains::verification::Score> {
+  static json::object of(JsonSchemas&, JsonSchemas::Unknown) { return typeSchema("number"); }
 };
 
 template <>

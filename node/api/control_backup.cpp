@@ -1,42 +1,53 @@
 // Backups of the running node, to a folder of its machine.
 #include "node/api/control_routes.h"
+#include "node/api/messages/backup.h"
 
-namespace witan::node::control {
+namespace witan::node::api {
 
 namespace {
 
-Result<BackupOrder> orderOf(const ControlCall& call) {
-  BackupOrder order{call.daemon.path(), call.text("to"), false, call.daemon.now().wall};
-  const json::value* keys = call.body.if_contains("keys");
-  order.keys = keys != nullptr && keys->get_bool();
-  if (order.keys && !includes(call.role, ControlRole::admin))
+Result<BackupOrder> orderOf(const ApiContext& context, const BackupRequest& request) {
+  BackupOrder order{context.daemon.path(), request.to, request.keys.value_or(false), context.daemon.now().wall};
+  if (order.keys && !includes(context.role, ControlRole::admin))
     return Error{ErrorCode::unauthorised,
-                 std::string("a backup with keys needs the role admin, the token is of ") + wordOf(call.role), ""};
+                 std::string("a backup with keys needs the role admin, the token is of ") + wordOf(context.role), ""};
   WITAN_DO(checkTarget(order));
   return order;
 }
 
-}  // namespace
-
-void backup(const ControlCall& call) {
-  auto order = orderOf(call);
-  if (!order.ok()) return call.refuse(order.error());
+void backup(const ApiContext& context, const BackupRequest& request, Later<BackupWritten> later) {
+  auto order = orderOf(context, request);
+  if (!order.ok()) return later.refuse(order.error());
   const std::string to = order->to.string();
-  const Status begun = call.daemon.backUp(std::move(*order), [call, to](const Result<BackupManifest>& manifest) {
+  Daemon& daemon = context.daemon;
+  const Status begun = daemon.backUp(std::move(*order), [&daemon, later, to](const Result<BackupManifest>& manifest) {
     if (!manifest.ok()) {
-      call.daemon.log().warn("backup", "failed", {{"to", to}, {"why", manifest.error().message}});
-      return call.refuse(manifest.error());
+      daemon.log().warn("backup", "failed", {{"to", to}, {"why", manifest.error().message}});
+      return later.refuse(manifest.error());
     }
     std::uint64_t bytes = 0;
     for (const BackupFile& file : manifest->files) bytes += file.bytes;
-    call.daemon.log().info("backup", "written", {{"to", to}, {"bytes", std::to_string(bytes)}});
-    call.answer({{"to", to},
-                 {"files", manifest->files.size()},
-                 {"bytes", bytes},
-                 {"keys", manifest->keys},
-                 {"at", formatTime(manifest->at)}});
+    daemon.log().info("backup", "written", {{"to", to}, {"bytes", std::to_string(bytes)}});
+    later.answer({to, manifest->files.size(), bytes, manifest->keys, manifest->at});
   });
-  if (!begun.ok()) call.refuse(begun.error());
+  if (!begun.ok()) later.refuse(begun.error());
 }
 
-}  // namespace witan::node::control
+}  // namespace
+
+std::vector<ControlRoute> backupRoutes() {
+  return {laterRoute(
+      {.method = "POST",
+       .path = "/v1/backup",
+       .operationId = "writeBackup",
+       .tag = "node",
+       .role = ControlRole::operator_,
+       .summary = "Copies the node's data to a new folder of its machine while the node works",
+       .errors = {409, 500},
+       .request = R"({"to":"/var/backups/witan/today"})",
+       .response =
+           R"({"to":"/var/backups/witan/today","files":9,"bytes":81920,"keys":false,"at":"2026-03-23T08:00:00Z"})"},
+      backup)};
+}
+
+}  // namespace witan::node::api

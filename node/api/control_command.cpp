@@ -1,13 +1,12 @@
 // Command lines of clients, carried out on the running node: what `witan journal put` does to a directory, it does here
 // to the one that is open.
-#include "base/json_codec.h"
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/client/replica_verb.h"
 #include "node/api/control_routes.h"
 #include "program/output.h"
 
-namespace witan::node::control {
+namespace witan::node::api {
 
 namespace {
 
@@ -92,18 +91,41 @@ int run(Daemon& daemon, const std::vector<std::string>& argv, Captured& captured
   return runCommandLine(static_cast<int>(words.size()), pointers.data());
 }
 
-}  // namespace
-
-void command(const ControlCall& call) {
+struct CommandRequest {
   std::vector<std::string> argv;
-  const json::value* given = call.body.if_contains("argv");
-  Status read = given == nullptr ? Status(invalid("argv: there is none")) : readJson(*given, argv, "argv");
-  if (read.ok()) read = mayRun(argv, call.role);
-  if (!read.ok()) return call.refuse(read.error());
+  WITAN_MEMBERS(CommandRequest, argv)
+  static constexpr std::array notes{MemberNote{"argv", "Words of the command line, without the program's name"}};
+};
+
+struct CommandDone {
+  std::int64_t exitCode = 0;
+  std::string out, err;
+  WITAN_MEMBERS(CommandDone, exitCode, out, err)
+  static constexpr std::array notes{MemberNote{"exitCode", "Exit code of the command"},
+                                    MemberNote{"out", "Standard output"}, MemberNote{"err", "Standard error"}};
+};
+
+Result<CommandDone> command(const ApiContext& context, const CommandRequest& request) {
+  WITAN_DO(mayRun(request.argv, context.role));
   Captured captured;
-  const int exitCode = run(call.daemon, argv, captured);
-  call.daemon.touch();
-  call.answer({{"exitCode", exitCode}, {"out", captured.out}, {"err", captured.err}});
+  const int exitCode = run(context.daemon, request.argv, captured);
+  context.daemon.touch();
+  return CommandDone{exitCode, captured.out, captured.err};
 }
 
-}  // namespace witan::node::control
+}  // namespace
+
+std::vector<ControlRoute> commandRoutes() {
+  return {typedRoute({.method = "POST",
+                      .path = "/v1/command",
+                      .operationId = "runCommand",
+                      .tag = "node",
+                      .role = ControlRole::observer,
+                      .summary = "Runs a command line on the running node; its role depends on the command",
+                      .errors = {403, 409},
+                      .request = R"({"argv":["agent","list"]})",
+                      .response = R"({"exitCode":0,"out":"","err":""})"},
+                     command)};
+}
+
+}  // namespace witan::node::api

@@ -2,114 +2,154 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "node/api/messages/ledger.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/ledgers/verify_hosts.h"
 
-namespace witan::node::control {
+namespace witan::node::api {
 
 namespace {
 
 constexpr std::uint64_t kMostEntries = 10'000;
 
-}  // namespace
-
 // The newest `limit` of each partition, then of all of them by time; with `after`, the oldest of one partition.
-void ledger(const ControlCall& call) {
-  call.put([&]() -> Result<json::value> {
-    WITAN_DO(call.needsLedgers());
-    WITAN_TRY(limit, call.number("limit", 20));
-    WITAN_TRY(after, call.number("after", 0));
-    Replica& replica = call.daemon.replica();
-    const RowFilter filter{call.text("domain"), call.text("partition"), call.text("entity")};
-    const std::size_t most = std::min(limit, kMostEntries);
-    const bool following = call.request.query.contains("after");
-    if (following && filter.partition.empty()) return invalid("after: of which partition?");
-    WITAN_TRY(rows, following ? rowsAfter(replica, filter, after, most) : newestRows(replica, filter, most));
-    return json::value(json::object{{"entries", std::move(rows)}});
-  }());
+Result<LedgerRows> ledger(const ApiContext& context, const LedgerRequest& request) {
+  WITAN_DO(needsLedgers(context.daemon));
+  Replica& replica = context.daemon.replica();
+  const RowFilter filter{request.domain.value_or(""), request.partition.value_or(""), request.entity.value_or("")};
+  const std::size_t most = std::min(request.limit.value_or(20), kMostEntries);
+  if (request.after && filter.partition.empty()) return invalid("query.after: needs a partition");
+  WITAN_TRY(rows, request.after ? rowsAfter(replica, filter, *request.after, most) : newestRows(replica, filter, most));
+  return LedgerRows{{std::move(rows)}};
 }
 
-void ledgerStream(const ControlCall& call) {
-  if (const Status kept = call.needsLedgers(); !kept.ok()) return call.refuse(kept.error());
-  const auto stream = call.reply->stream({});
-  const RowFilter filter{call.text("domain"), "", call.text("entity")};
-  const std::uint64_t handle = call.daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
+void stream(const ApiContext& context, const StreamRequest& request) {
+  Daemon& daemon = context.daemon;
+  if (const Status kept = needsLedgers(daemon); !kept.ok()) return context.responder.refuse(kept.error());
+  const auto stream = context.responder.reply->stream({});
+  const RowFilter filter{request.domain.value_or(""), "", request.entity.value_or("")};
+  const std::uint64_t handle = daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
     if (!filter.takes(host) || !filter.takes(entry)) return;
     stream->send("entry", canonicalJson(entryRow(host, entry)), host.id() + "/" + std::to_string(entry.seq));
   });
-  Daemon& daemon = call.daemon;
   stream->onGone([&daemon, handle] { daemon.unfollow(handle); });
 }
 
-void ledgerVerify(const ControlCall& call) {
-  call.put([&]() -> Result<json::value> {
-    WITAN_DO(call.needsLedgers());
-    return verifyHosts(call.daemon.replica(), call.text("replay") == "true");
-  }());
+Result<JsonAs<VerifyReport>> verify(const ApiContext& context, const VerifyRequest& request) {
+  WITAN_DO(needsLedgers(context.daemon));
+  WITAN_TRY(report, verifyHosts(context.daemon.replica(), request.replay.value_or(false)));
+  return JsonAs<VerifyReport>{std::move(report)};
 }
 
-namespace {
-
-// Of a device that keeps no ledgers: what it was given, and how old that is.
-void receivedSlice(const ControlCall& call, const std::string& domain, const std::string& entity,
-                   const std::string& role) {
-  if (role.empty()) return call.refuse(invalid("role: this device keeps no ledgers, it has slices of roles alone"));
-  auto slice = call.daemon.slices().find(domain, entity, role);
-  if (!slice.ok()) return call.refuse(slice.error());
-  if (!*slice)
-    return call.refuse({ErrorCode::notFound,
-                        "no slice of " + inQuotes(entity) + " for the role " + role + " was received",
-                        "does this device have the role? witan device roster"});
-  const Slice& held = **slice;
-  call.answer({{"domain", domain},
-               {"entity", entity},
-               {"role", role},
-               {"partition", held.partition},
-               {"frozen", held.frozen},
-               {"at", formatTime(held.time)},
-               {"ageSeconds", (call.daemon.now().wall.micros - held.time.micros) / 1'000'000},
-               {"state", parseJson(held.state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+// Of a device that keeps no ledgers: what it received, and how old that is.
+Result<SliceShown> receivedSlice(Daemon& daemon, const SliceRequest& request) {
+  const std::string role = request.role.value_or("");
+  if (role.empty())
+    return invalid("query.role: this device keeps no ledgers, only slices of roles", "give one of its roles");
+  WITAN_TRY(found, daemon.slices().find(request.domain, request.entity, role));
+  if (!found)
+    return Error{ErrorCode::notFound,
+                 "no slice of " + inQuotes(request.entity) + " for the role " + role + " was received",
+                 "does this device have the role? witan device roster"};
+  SliceShown shown{request.domain, request.entity, role, found->partition, found->frozen};
+  shown.at = found->time;
+  shown.ageSeconds = (daemon.now().wall.micros - found->time.micros) / 1'000'000;
+  shown.state = parseJson(found->state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
+  return shown;
 }
 
-void sliceOf(const ControlCall& call, const PartitionHost& host, const std::string& domain, const std::string& entity,
-             const std::string& role, kernel::FieldMask mask) {
-  const kernel::EntityState* state = host.partition().state(entity);
-  if (state == nullptr) return call.refuse({ErrorCode::notFound, "there is no entity " + inQuotes(entity), ""});
+Result<SliceShown> keptSlice(const PartitionHost& host, const SliceRequest& request, kernel::FieldMask mask) {
+  const kernel::EntityState* state = host.partition().state(request.entity);
+  if (state == nullptr) return Error{ErrorCode::notFound, "there is no entity " + inQuotes(request.entity), ""};
   std::string text;
   host.module().writeState(text, *state, mask);
-  call.answer({{"domain", domain},
-               {"entity", entity},
-               {"role", role},
-               {"partition", host.id()},
-               {"frozen", host.partition().frozen(entity)},
-               {"state", parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value()}});
+  SliceShown shown{request.domain, request.entity, request.role.value_or(""), host.id(),
+                   host.partition().frozen(request.entity)};
+  shown.state = parseJson(text, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
+  return shown;
+}
+
+// The fields that the asked role sees.
+Result<kernel::FieldMask> maskOf(Daemon& daemon, const SliceRequest& request) {
+  WITAN_TRY(module, moduleNamed(daemon, request.domain));
+  const std::string role = request.role.value_or("");
+  if (role.empty()) return ~kernel::FieldMask{0};
+  for (const kernel::RoleInfo& info : module->signature().roles)
+    if (info.name == role) return info.footprint;
+  return Error{ErrorCode::notFound, "the domain " + request.domain + " has no role " + inQuotes(role), ""};
+}
+
+void slice(const ApiContext& context, const SliceRequest& request, Later<SliceShown> later) {
+  Replica& replica = context.daemon.replica();
+  const auto mask = maskOf(context.daemon, request);
+  if (!mask.ok()) return later.refuse(mask.error());
+  const PartitionHost* host = replica.host(replica.partitionFor(request.domain, request.entity));
+  if (host == nullptr) return later.answer(receivedSlice(context.daemon, request));
+  context.daemon.readers().read(
+      {host->id()},
+      [later, request, mask](const PartitionHost& copy) { later.answer(keptSlice(copy, request, *mask)); },
+      [later](const Status& read) {
+        if (!read.ok()) later.refuse(read.error());
+      });
+}
+
+constexpr const char* kRowsExample =
+    R"({"entries":[{"partition":"budget/0","seq":2,"leafHash":"9f86d081884c7d65","story":"B: A SpendA approved",
+        "entry":{"seq":2,"time":"2026-03-23T08:00:00Z","tag":"approved","entity":"B","role":"A","device":
+        "0d66796d1c3b9a52","operationId":"order-4711","action":{"type":"SpendA","n":3},"writes":{"spentA":3},
+        "verdicts":{"KERNEL_INTEGRITY":"pass"},"stateDigest":"60303ae22b998861"}}]})";
+
+std::vector<ControlRoute> entryRoutes() {
+  return {
+      typedRoute({.method = "GET",
+                  .path = "/v1/ledger",
+                  .operationId = "listLedgerEntries",
+                  .tag = "ledger",
+                  .role = ControlRole::observer,
+                  .summary = "Entries of this device's copies, newest last",
+                  .errors = {404, 500},
+                  .request = R"({"partition":"budget/0","after":1,"limit":100})",
+                  .response = kRowsExample},
+                 ledger),
+      streamRoute<LedgerRow>({.method = "GET",
+                              .path = "/v1/ledger/stream",
+                              .operationId = "streamLedger",
+                              .tag = "ledger",
+                              .role = ControlRole::observer,
+                              .summary = "New entries as server-sent events; each event is a LedgerRow",
+                              .request = R"({"domain":"budget"})",
+                              .response = "event: entry\nid: budget/0/2\ndata: {\"partition\":\"budget/0\"}\n\n",
+                              .mediaType = "text/event-stream"},
+                             stream),
+      typedRoute({.method = "GET",
+                  .path = "/v1/ledger/verify",
+                  .operationId = "verifyLedgers",
+                  .tag = "ledger",
+                  .role = ControlRole::observer,
+                  .summary = "Checks every ledger of this device",
+                  .errors = {500},
+                  .request = R"({"replay":true})",
+                  .response = R"({"ok":true,"entries":2,"root":"60303ae22b998861","ledgers":[{"partition":"budget/0",
+                          "entries":2,"root":"fd61a03af4f77d87","problem":null}]})"},
+                 verify)};
 }
 
 }  // namespace
 
-void slice(const ControlCall& call) {
-  Replica& replica = call.daemon.replica();
-  const std::string domain = call.text("domain"), entity = call.text("entity"), role = call.text("role");
-  const auto module = call.module();
-  if (!module.ok()) return call.refuse(module.error());
-  kernel::FieldMask mask = ~kernel::FieldMask{0};
-  if (!role.empty()) {
-    const auto& roles = (*module)->signature().roles;
-    const auto at = std::find_if(roles.begin(), roles.end(), [&](const auto& info) { return info.name == role; });
-    if (at == roles.end())
-      return call.refuse({ErrorCode::notFound, "the domain " + domain + " has no role " + inQuotes(role), ""});
-    mask = at->footprint;
-  }
-  PartitionHost* host = replica.host(replica.partitionFor(domain, entity));
-  if (host == nullptr) return receivedSlice(call, domain, entity, role);
-  call.daemon.readers().read(
-      {host->id()},
-      [call, domain, entity, role, mask](const PartitionHost& copy) {
-        sliceOf(call, copy, domain, entity, role, mask);
-      },
-      [call](const Status& read) {
-        if (!read.ok()) call.refuse(read.error());
-      });
+std::vector<ControlRoute> ledgerRoutes() {
+  std::vector<ControlRoute> all = entryRoutes();
+  all.push_back(laterRoute({.method = "GET",
+                            .path = "/v1/slice",
+                            .operationId = "readSlice",
+                            .tag = "ledger",
+                            .role = ControlRole::observer,
+                            .summary = "The fields of an entity that a role sees",
+                            .errors = {404, 500},
+                            .request = R"({"domain":"budget","entity":"B","role":"A"})",
+                            .response = R"({"domain":"budget","entity":"B","role":"A","partition":"budget/0",
+                                "frozen":false,"state":{"spentA":3}})"},
+                           slice));
+  return all;
 }
 
-}  // namespace witan::node::control
+}  // namespace witan::node::api

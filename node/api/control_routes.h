@@ -1,56 +1,26 @@
-// What each route of the control API does; the table that names them is in control_routes.cpp. One function a route,
-// grouped by file as here. Main thread only.
+// The routes of the control API. Each area's file holds its table and the work of its routes; their requests and
+// answers stand in node/api/messages/.
 #pragma once
 
-#include "node/api/control_api.h"
+#include <vector>
 
-namespace witan::node::control {
+#include "node/api/typed_route.h"
 
-// control_status.cpp
-void livez(const ControlCall& call);
-void readyz(const ControlCall& call);
-void metrics(const ControlCall& call);
-void status(const ControlCall& call);
-void incidents(const ControlCall& call);
-void openApiDocument(const ControlCall& call);
-void logLevel(const ControlCall& call);
+namespace witan::node {
 
-// control_cluster.cpp
-void devices(const ControlCall& call);
-void pendingDevices(const ControlCall& call);
-void invite(const ControlCall& call);
-void approve(const ControlCall& call);
-void deny(const ControlCall& call);
-void revoke(const ControlCall& call);
-void setRoles(const ControlCall& call);
-void rotateKey(const ControlCall& call);
-void peers(const ControlCall& call);
-void cutPeer(const ControlCall& call);
-void healPeer(const ControlCall& call);
+// All of them.
+const std::vector<ControlRoute>& controlRoutes();
 
-// control_partitions.cpp
-void partitions(const ControlCall& call);
-void movePartition(const ControlCall& call);
-void seizePartition(const ControlCall& call);
+namespace api {
 
-// control_requests.cpp
-void propose(const ControlCall& call);
-void begin(const ControlCall& call);
-void queue(const ControlCall& call);
-void decide(const ControlCall& call);
-void outbox(const ControlCall& call);
-void feed(const ControlCall& call);
+std::vector<ControlRoute> statusRoutes();     // control_status.cpp
+std::vector<ControlRoute> clusterRoutes();    // control_cluster.cpp
+std::vector<ControlRoute> partitionRoutes();  // control_partitions.cpp
+std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
+std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
+std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
+std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
+std::vector<ControlRoute> commandRoutes();    // control_command.cpp
 
-// control_ledger.cpp
-void ledger(const ControlCall& call);
-void ledgerStream(const ControlCall& call);
-void ledgerVerify(const ControlCall& call);
-void slice(const ControlCall& call);
-
-// control_backup.cpp
-void backup(const ControlCall& call);
-
-// control_command.cpp
-void command(const ControlCall& call);
-
-}  // namespace witan::node::control
+}  // namespace api
+}  // namespace witan::node

@@ -1,12 +1,13 @@
 // How the node is.
 #include "agents/host/agent_host.h"
-#include "base/json_codec.h"
 #include "base/time.h"
 #include "node/api/control_routes.h"
+#include "node/api/messages/status.h"
 #include "node/api/metrics.h"
+#include "node/api/openapi.h"
 #include "replication/writer.h"
 
-namespace witan::node::control {
+namespace witan::node::api {
 
 namespace {
 
@@ -104,115 +105,183 @@ std::vector<Check> checksOf(Daemon& daemon) {
           policyCheck(daemon)};
 }
 
-// Since the node started; null if no agents work here.
-json::value agentRuns(const Replica& replica) {
+// Since the node started; none if no agents work here.
+std::optional<AgentRuns> agentRuns(const Replica& replica) {
   const agents::AgentHost* host = replica.agents();
-  if (host == nullptr) return nullptr;
+  if (host == nullptr) return std::nullopt;
   const agents::HostCounters& counters = host->counters();
-  json::object out{{"started", counters.started + counters.resumed},
-                   {"completed", counters.completed},
-                   {"failed", counters.failed},
-                   {"lastFailure", nullptr}};
+  AgentRuns runs{counters.started + counters.resumed, counters.completed, counters.failed, {}};
   if (const auto& last = host->lastFailure())
-    out["lastFailure"] =
-        json::object{{"agent", last->agentId}, {"cause", last->cause}, {"at", formatTime(Time{last->atMs * 1000})}};
-  return out;
+    runs.lastFailure = AgentFailure{last->agentId, last->cause, Time{last->atMs * 1000}};
+  return runs;
 }
 
-}  // namespace
-
-void livez(const ControlCall& call) {
-  if (!call.daemon.failed().ok()) return call.refuse({ErrorCode::unavailable, "the store has failed", ""});
-  call.answerText("ok\n", "text/plain; charset=utf-8");
+void sendText(const ApiContext& context, std::string text, const char* type = "text/plain; charset=utf-8",
+              int status = 200) {
+  net::HttpResponse response;
+  response.status = status;
+  response.contentType = type;
+  response.body = std::move(text);
+  context.responder.send(std::move(response));
 }
 
-void readyz(const ControlCall& call) {
-  const auto checks = checksOf(call.daemon);
+void livez(const ApiContext& context, const Nothing&) {
+  if (!context.daemon.failed().ok())
+    return context.responder.refuse({ErrorCode::unavailable, "the store has failed", ""});
+  sendText(context, "ok\n");
+}
+
+void readyz(const ApiContext& context, const ReadyRequest& request) {
+  const auto checks = checksOf(context.daemon);
   const bool good = std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.good; });
   std::string text;
-  if (call.request.query.contains("verbose"))
+  if (request.verbose)
     for (const Check& check : checks)
       text += std::string(!check.good          ? "[-] "
                           : check.todo.empty() ? "[+] "
                                                : "[!] ") +
               check.name + ": " + check.what + (check.todo.empty() ? "" : "; do: " + check.todo) + "\n";
-  net::HttpResponse response;
-  response.status = good ? 200 : 503;
-  response.contentType = "text/plain; charset=utf-8";
-  response.body = text + (good ? "ok\n" : "not ready\n");
-  call.reply->answer(std::move(response));
+  sendText(context, text + (good ? "ok\n" : "not ready\n"), "text/plain; charset=utf-8", good ? 200 : 503);
 }
 
-void metrics(const ControlCall& call) {
-  call.answerText(metricsText(call.daemon), "text/plain; version=0.0.4; charset=utf-8");
+void metrics(const ApiContext& context, const Nothing&) {
+  sendText(context, metricsText(context.daemon), "text/plain; version=0.0.4; charset=utf-8");
 }
 
-void openApiDocument(const ControlCall& call) { call.answer(openApi()); }
+Result<json::object> openApiDocument(const ApiContext&, const Nothing&) { return openApi(); }
 
-void status(const ControlCall& call) {
-  Daemon& daemon = call.daemon;
-  Replica& replica = daemon.replica();
-  std::size_t owned = 0, entries = 0, entities = 0, pending = 0, connected = 0, others = 0;
+// Adds the sums over this device's copies.
+void addLedgers(NodeStatus& status, Daemon& daemon) {
+  const Replica& replica = daemon.replica();
+  status.partitions.kept = replica.hosts().size();
   for (const auto& [id, host] : replica.hosts()) {
-    owned += replica.owns(*host);
+    status.partitions.owned += replica.owns(*host) ? 1 : 0;
     const LedgerReaders::Census census = daemon.readers().censusOf(*host);
-    entries += census.entries;
-    entities += census.entities;
-    pending += census.pending;
+    status.entries += census.entries;
+    status.entities += census.entities;
+    status.waitingForCounselor += census.pending;
   }
-  for (const PeerStatus& peer : daemon.peers().status()) ++others, connected += peer.connected;
-  const RosterDevice* me = daemon.roster().current().find(replica.device());
-  json::array roles, addresses, checks;
-  if (me != nullptr)
-    for (const std::string& role : me->roles) roles.emplace_back(role);
-  for (const std::string& address : daemon.addresses()) addresses.emplace_back(address);
+}
+
+Result<NodeStatus> status(const ApiContext& context, const Nothing&) {
+  Daemon& daemon = context.daemon;
+  Replica& replica = daemon.replica();
+  const Roster& roster = daemon.roster().current();
+  const RosterDevice* me = roster.find(replica.device());
+  NodeStatus answer{WITAN_VERSION, replica.device(), me == nullptr ? daemon.cluster().name : me->name,
+                    fingerprintOf(daemon.key().publicKey()), roster.cluster};
+  answer.rosterVersion = roster.version;
+  answer.writer = replica.data().writer();
+  if (me != nullptr) answer.roles = me->roles;
+  answer.admin = daemon.enrolment().isAdmin();
+  answer.addresses = daemon.addresses();
+  answer.uptimeSeconds = (daemon.now().ms - daemon.startedMs()) / 1000;
+  for (const PeerStatus& peer : daemon.peers().status()) {
+    ++answer.peers.known;
+    answer.peers.connected += peer.connected ? 1 : 0;
+  }
+  addLedgers(answer, daemon);
+  answer.outbox = replica.outbox().size();
+  answer.agents = !daemon.config().agents.empty();
+  answer.agentRuns = agentRuns(replica);
+  answer.quiet = replica.quiet();
+  if (auto incidents = replica.data().incidents(); incidents.ok()) answer.incidents = incidents->size();
   for (const Check& check : checksOf(daemon))
-    checks.push_back({{"name", check.name},
-                      {"ok", check.good},
-                      {"what", check.what},
-                      {"todo", check.todo.empty() ? json::value(nullptr) : json::value(check.todo)}});
-  auto incidents = replica.data().incidents();
-  call.answer({{"version", WITAN_VERSION},
-               {"device", replica.device()},
-               {"name", me == nullptr ? daemon.cluster().name : me->name},
-               {"fingerprint", fingerprintOf(daemon.key().publicKey())},
-               {"cluster", daemon.roster().current().cluster},
-               {"rosterVersion", daemon.roster().current().version},
-               {"writer", replica.data().writer()},
-               {"roles", std::move(roles)},
-               {"admin", daemon.enrolment().isAdmin()},
-               {"addresses", std::move(addresses)},
-               {"uptimeSeconds", (daemon.now().ms - daemon.startedMs()) / 1000},
-               {"peers", {{"known", others}, {"connected", connected}}},
-               {"partitions", {{"kept", replica.hosts().size()}, {"owned", owned}}},
-               {"entries", entries},
-               {"entities", entities},
-               {"waitingForCounselor", pending},
-               {"outbox", replica.outbox().size()},
-               {"agents", !daemon.config().agents.empty()},
-               {"agentRuns", agentRuns(replica)},
-               {"quiet", replica.quiet()},
-               {"incidents", incidents.ok() ? incidents->size() : 0},
-               {"checks", std::move(checks)}});
+    answer.checks.push_back({check.name, check.good, check.what,
+                             check.todo.empty() ? std::nullopt : std::optional<std::string>(check.todo)});
+  return answer;
 }
 
-void incidents(const ControlCall& call) {
-  call.put([&]() -> Result<json::value> {
-    WITAN_TRY(incidents, call.daemon.replica().data().incidents());
-    json::array list;
-    for (const replication::Incident& incident : incidents) list.push_back(parseJson(toJson(incident)).value());
-    return json::value(json::object{{"incidents", std::move(list)}});
-  }());
+Result<Incidents> incidents(const ApiContext& context, const Nothing&) {
+  WITAN_TRY(incidents, context.daemon.replica().data().incidents());
+  Incidents answer;
+  for (const replication::Incident& one : incidents) answer.incidents.push_back({one.kind, one.peer, one.what});
+  return answer;
 }
 
-void logLevel(const ControlCall& call) {
-  call.put([&]() -> Result<json::value> {
-    const std::string level = call.text("level");
-    if (level != "debug" && level != "info" && level != "warn" && level != "error")
-      return invalid("level: expected debug, info, warn or error");
-    call.daemon.log().setLevel(logLevelOf(level));
-    return json::value(json::object{{"level", level}});
-  }());
+Result<LogSetting> setLogLevel(const ApiContext& context, const LogSetting& request) {
+  context.daemon.log().setLevel(logLevelOf(enumName(request.level)));
+  return request;
 }
 
-}  // namespace witan::node::control
+std::vector<ControlRoute> healthRoutes() {
+  return {textRoute({.method = "GET",
+                     .path = "/livez",
+                     .operationId = "checkLive",
+                     .tag = "node",
+                     .role = {},
+                     .summary = "Whether the process works; 503 after its store has failed",
+                     .response = "ok\n",
+                     .mediaType = "text/plain"},
+                    livez),
+          textRoute({.method = "GET",
+                     .path = "/readyz",
+                     .operationId = "checkReady",
+                     .tag = "node",
+                     .role = {},
+                     .summary = "Whether the node serves; 503 with the same text if it does not",
+                     .request = R"({"verbose":"1"})",
+                     .response = "[+] store: ok\nok\n",
+                     .mediaType = "text/plain",
+                     .textStatus = 503},
+                    readyz),
+          textRoute({.method = "GET",
+                     .path = "/metrics",
+                     .operationId = "readMetrics",
+                     .tag = "node",
+                     .role = ControlRole::observer,
+                     .summary = "Metrics in Prometheus' text format",
+                     .response = "# TYPE witan_store_up gauge\nwitan_store_up 1\n",
+                     .mediaType = "text/plain; version=0.0.4"},
+                    metrics),
+          typedRoute({.method = "GET",
+                      .path = "/v1/openapi.json",
+                      .operationId = "readOpenApi",
+                      .tag = "node",
+                      .role = ControlRole::observer,
+                      .summary = "This document",
+                      .response = R"({"openapi":"3.1.0"})"},
+                     openApiDocument)};
+}
+
+}  // namespace
+
+std::vector<ControlRoute> statusRoutes() {
+  std::vector<ControlRoute> all = healthRoutes();
+  all.push_back(typedRoute({.method = "GET",
+                            .path = "/v1/status",
+                            .operationId = "readStatus",
+                            .tag = "node",
+                            .role = ControlRole::observer,
+                            .summary = "State of the node",
+                            .response = R"({"version":"0.1.0","device":"0d66796d1c3b9a52","name":"office","fingerprint":
+                                "9f86 d081","cluster":"c1","rosterVersion":3,"writer":"0d66796d1c3b9a52.1",
+                                "roles":["ledger","*"],"admin":true,"addresses":["192.0.2.7:7400"],"uptimeSeconds":61,
+                                "peers":{"known":2,"connected":2},"partitions":{"kept":20,"owned":20},"entries":12,
+                                "entities":3,"waitingForCounselor":1,"outbox":0,"agents":false,"agentRuns":null,
+                                "quiet":true,"incidents":0,"checks":[{"name":"store","ok":true,"what":"ok",
+                                "todo":null}]})"},
+                           status));
+  all.push_back(typedRoute({.method = "GET",
+                            .path = "/v1/incidents",
+                            .operationId = "listIncidents",
+                            .tag = "node",
+                            .role = ControlRole::observer,
+                            .summary = "Incidents on record: divergent suffixes, forks, restores, quarantines",
+                            .errors = {500},
+                            .response = R"({"incidents":[{"kind":"olderCopy","peer":"7be2a90c44d1f38e",
+                                "what":"the peer restored an older copy"}]})"},
+                           incidents));
+  all.push_back(typedRoute({.method = "POST",
+                            .path = "/v1/log",
+                            .operationId = "setLogLevel",
+                            .tag = "node",
+                            .role = ControlRole::operator_,
+                            .summary = "Changes the log level",
+                            .request = R"({"level":"debug"})",
+                            .response = R"({"level":"debug"})"},
+                           setLogLevel));
+  return all;
+}
+
+}  // namespace witan::node::api

@@ -80,7 +80,7 @@ void ToolService::hand(Seat& at, const ToolAnswer& answer) {
   }
   const OperationId& operation = *answer.call.operation;
   if (done)
-    host->answered(operation, {OperationOutcome::applied, R"({"sent":true})"}, now);
+    host->answered(operation, {replication::OperationOutcome::applied, R"({"sent":true})"}, now);
   else if (answer.says == ToolSays::refused)
     host->failed(operation, Error{ErrorCode::invalidInput, "no such address", ""}, now);
   else

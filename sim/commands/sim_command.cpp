@@ -6,7 +6,7 @@
 namespace witan::node {
 
 int runSimulator(int argc, char** argv) {
-  Command app("witan-sim", "Break a simulated cluster on purpose: seeds, faults, checkers, replay");
+  Command app("witan sim", "Break a simulated cluster on purpose: seeds, faults, checkers, replay");
   app.versionFlag(std::string("witan-sim ") + WITAN_VERSION);
   app.requireCommand();
   app.footer("Example: witan sim run canary --seeds 1..100");

@@ -77,6 +77,24 @@ TEST(JsonCodec, ErrorsNameThePlace) {
       std::string::npos);
 }
 
+struct Loose {
+  Omittable<std::string> word;
+  json::value any;
+  bool this_ = false;
+  WITAN_MEMBERS(Loose, word, any, this_)
+};
+
+TEST(JsonCodec, AnOmittableMemberIsLeftOutAndNeverNull) {
+  EXPECT_EQ(toJson(Loose{}), R"({"any":null,"this":false})");
+  EXPECT_EQ(toJson(Loose{std::string("w"), json::array{1}, true}), R"({"any":[1],"this":true,"word":"w"})");
+  Loose loose;
+  EXPECT_TRUE(readJson(parseJson(R"({"any":{},"this":true})").value(), loose, "loose").ok());
+  EXPECT_FALSE(loose.word.has_value());
+  EXPECT_TRUE(loose.this_);
+  EXPECT_EQ(readJson(parseJson(R"({"any":1,"this":true,"word":null})").value(), loose, "loose").error().message,
+            "loose.word: expected text, found null");
+}
+
 // 1e3 and 45000.0 are integers in JSON's eyes, up to 2^53.
 TEST(JsonCodec, IntegersInAnyNotation) {
   EXPECT_EQ(parse(R"({"zebra":"z","ant":1e3})")->ant, 1000);

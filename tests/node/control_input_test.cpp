@@ -31,16 +31,29 @@ TEST(ControlInput, WhatHasAnotherFormIsRefusedAndNotPassedOver) {
     const auto answer = node.post(path, body);
     return answer.ok() ? "taken: " + canonicalJson(*answer) : answer.error().message;
   };
+  // Each is refused as invalid, at its place.
+  const auto place = [&](const std::string& path, const json::object& body) {
+    const auto answer = node.post(path, body);
+    EXPECT_FALSE(answer.ok()) << canonicalJson(*answer);
+    if (answer.ok() || answer.error().code != ErrorCode::invalidInput) return std::string("taken");
+    return answer.error().message.substr(0, answer.error().message.find(':'));
+  };
   for (const json::value& none : {json::value(4711), json::value(nullptr), json::value(json::array{"op"})})
-    EXPECT_EQ(refusal("/v1/propose", spend("operationId", none)), "operationId is no string");
-  EXPECT_EQ(refusal("/v1/propose", spend("operationId", "")), "operationId is empty");
-  EXPECT_EQ(refusal("/v1/propose", spend("role", 5)), "role is no string");
-  EXPECT_EQ(refusal("/v1/propose", spend("role", "")), "role is empty");
-  EXPECT_EQ(refusal("/v1/propose", spend("domain", json::array{"budget"})), "domain is no string");
-  EXPECT_EQ(refusal("/v1/propose", spend("action", "SpendA")), "action is no object");
-  EXPECT_EQ(refusal("/v1/propose", spend("waitMs", "1")), "waitMs is no number");
-  EXPECT_THAT(refusal("/v1/propose?entity=nobody", spend("entity", "team")), HasSubstr("stands in the body"));
-  EXPECT_EQ(refusal("/v1/queue/decide", {{"reason", 5}}), "reason is no string");
+    EXPECT_EQ(place("/v1/propose", spend("operationId", none)), "body.operationId");
+  EXPECT_EQ(place("/v1/propose", spend("operationId", "")), "body.operationId");
+  EXPECT_EQ(place("/v1/propose", spend("role", 5)), "body.role");
+  EXPECT_EQ(place("/v1/propose", spend("role", "")), "body.role");
+  EXPECT_EQ(place("/v1/propose", spend("role", json::value(json::string(65 * 1024, 'r')))), "body.role");
+  EXPECT_EQ(place("/v1/propose", spend("domain", json::array{"budget"})), "body.domain");
+  EXPECT_EQ(place("/v1/propose", spend("action", "SpendA")), "body.action");
+  EXPECT_EQ(place("/v1/propose", spend("waitMs", "1")), "body.waitMs");
+  EXPECT_EQ(place("/v1/propose", spend("waitMs", -1)), "body.waitMs");
+  EXPECT_EQ(place("/v1/propose", spend("surprise", 1)), "body");
+  EXPECT_EQ(place("/v1/propose?entity=nobody", spend("entity", "team")), "parameter \"entity\"");
+  EXPECT_EQ(
+      place("/v1/queue/decide",
+            {{"domain", "budget"}, {"entity", "team"}, {"counselor", "c"}, {"decision", "perhaps"}, {"digest", "00"}}),
+      "body.decision");
   EXPECT_EQ(node.get("/v1/ledger?limit=100").at("entries").as_array().size(), before);
   EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("approved"));
   EXPECT_THAT(refusal("/v1/propose", spend("operationId", "one")), HasSubstr("\"duplicate\":true"));
@@ -78,9 +91,9 @@ TEST(ControlInput, ABackupGoesToAnAbsolutePathWithoutNul) {
   EXPECT_EQ(refusal({{"to", before + std::string("\0after", 6)}}), "to: a path has no NUL byte");
   EXPECT_FALSE(std::filesystem::exists(before));
   EXPECT_EQ(refusal({{"to", "somewhere"}}), "to: expected the absolute path of a new folder");
-  EXPECT_EQ(refusal({{"to", ""}}), "to is empty");
-  EXPECT_EQ(refusal({{"to", 7}}), "to is no string");
-  EXPECT_EQ(refusal({}), "to: there is none");
+  EXPECT_THAT(refusal({{"to", ""}}), HasSubstr("body.to: "));
+  EXPECT_THAT(refusal({{"to", 7}}), HasSubstr("body.to: "));
+  EXPECT_EQ(refusal({}), "body: \"to\" is missing");
 }
 
 TEST(ControlInput, ANameIsOneLineAndNoId) {

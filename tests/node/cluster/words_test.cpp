@@ -150,7 +150,7 @@ TEST(Words, ExitCodesTellHowAProposalFared) {
       EXPECT_THAT(refused.err, HasSubstr(why));
     }
   const auto refused = node.post("/v1/entities", {{"domain", "budget"}, {"entity", "wrong"}, {"operationId", ""}});
-  EXPECT_THAT(refused.error().message, HasSubstr("operationId is empty"));
+  EXPECT_THAT(refused.error().message, HasSubstr("body.operationId: "));
   ASSERT_EQ(node.run({"begin", "udt", "David"}).exitCode, 0);
   const auto code = [&](const Node& from, std::vector<std::string> words, bool wanted = true) {
     words.insert(words.begin(), "propose");

@@ -1,0 +1,189 @@
+// Typed routes of the control API: a request and a response are reflected structs (base/reflect.h) with notes
+// (base/json_schema.h). The request is decoded and checked before the work sees it, the response is written canonical,
+// and the OpenAPI document takes both schemas from the same structs.
+//
+//   struct CutRequest {
+//     std::string device;
+//     WITAN_MEMBERS(CutRequest, device)
+//     static constexpr std::array notes{MemberNote{"device", "Id or name of the peer", 1}};
+//   };
+//   Result<CutResponse> cutPeer(const ApiContext& context, const CutRequest& request);
+//   typedRoute({.method = "POST", .path = "/v1/peers/cut", ...}, cutPeer)
+//
+// Every member of a request that is not Omittable is required. GET takes them from the query, and those that stand as
+// {name} in the path from there; POST takes them from a JSON body. Main thread only.
+#pragma once
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_schema.h"
+#include "node/api/api_context.h"
+
+namespace witan::node {
+
+// For a request or a response without members.
+struct Nothing {
+  WITAN_NO_MEMBERS
+};
+
+struct RouteInfo {
+  const char* method;
+  const char* path;         // a segment {name} is a member of the request
+  const char* operationId;  // camelCase
+  const char* tag;
+  std::optional<ControlRole> role;  // none: without a token
+  const char* summary;
+  std::vector<int> errors{};   // statuses beside those that every route of its method and role has
+  const char* request = "{}";  // example, JSON
+  const char* response = "";   // example, JSON, or text of the media type
+  const char* mediaType = "application/json";
+  int textStatus = 0;  // another status with an answer of the media type; 0: none
+};
+
+// A request before it is decoded.
+struct RouteInput {
+  std::map<std::string, std::string> words;  // of the query and the path
+  json::object body;
+};
+
+struct ControlRoute {
+  using Schema = json::object (*)(JsonSchemas&);
+  RouteInfo info;
+  std::function<void(const ApiContext&, RouteInput)> serve;
+  Schema request;
+  bool needsRequest;  // some member is required
+  Schema response;
+  Schema accepted = nullptr;  // of status 202; null: there is none
+
+  bool reads() const { return info.method == std::string_view("GET"); }
+};
+
+namespace routes {
+
+// A word of the query in the form of a member of type T; in another form it stays a text, which the codec refuses.
+template <class T>
+json::value fromWord(const std::string& word) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (word == "true" || word == "false") return word == "true";
+  } else if constexpr (std::is_integral_v<T>) {
+    std::int64_t number = 0;
+    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (failure == std::errc{} && end == word.data() + word.size()) return number;
+  }
+  return json::value(word);
+}
+template <class T>
+struct Bare {
+  using Type = T;
+};
+template <class T>
+struct Bare<Omittable<T>> {
+  using Type = T;
+};
+
+template <Reflected Request>
+Result<Request> decoded(RouteInput input, bool reads) {
+  for (const auto& [name, word] : input.words) input.body[name] = word;
+  forEachMember<Request>([&](auto member, auto) {
+    if (const auto at = input.words.find(std::string(member.name)); at != input.words.end())
+      input.body[member.name] = fromWord<typename Bare<typename decltype(member)::Type>::Type>(at->second);
+  });
+  const char* const place = reads ? "query" : "body";
+  Request request;
+  WITAN_DO(readJson(json::value(std::move(input.body)), request, place));
+  WITAN_DO(checkNotes(request, place));
+  return request;
+}
+
+template <class T>
+json::object bodySchema(JsonSchemas& schemas) {
+  return schemas.of<T>(JsonSchemas::Unknown::refused);
+}
+// Parameters stand one by one in the document: their struct is no component of it.
+template <class T>
+json::object querySchema(JsonSchemas& schemas) {
+  return schemas.inlined<T>(JsonSchemas::Unknown::refused);
+}
+template <Reflected T>
+constexpr bool anyRequired() {
+  bool any = false;
+  forEachMember<T>([&](auto member, auto) { any = any || !isOmittable<typename decltype(member)::Type>; });
+  return any;
+}
+// A node of a later version may answer with more members.
+template <class T>
+json::object responseSchema(JsonSchemas& schemas) {
+  return schemas.of<T>(JsonSchemas::Unknown::allowed);
+}
+
+// Decodes, then calls work(context, request) -> void.
+template <Reflected Request, class Work>
+ControlRoute route(RouteInfo info, ControlRoute::Schema response, Work work) {
+  const bool reads = info.method == std::string_view("GET");
+  const std::string hint = std::string("see ") + info.operationId + " in /v1/openapi.json";
+  const auto serve = [work, reads, hint](const ApiContext& context, RouteInput input) {
+    auto request = decoded<Request>(std::move(input), reads);
+    if (request.ok()) return work(context, *request);
+    Error error = request.error();
+    if (error.hint.empty()) error.hint = hint;
+    context.responder.refuse(error);
+  };
+  return {std::move(info), serve, reads ? querySchema<Request> : bodySchema<Request>, anyRequired<Request>(), response};
+}
+
+}  // namespace routes
+
+// The route whose work answers at once.
+template <Reflected Request, class Response>
+ControlRoute typedRoute(RouteInfo info, Result<Response> (*work)(const ApiContext&, const Request&)) {
+  return routes::route<Request>(std::move(info), routes::responseSchema<Response>,
+                                [work](const ApiContext& context, const Request& request) {
+                                  const Result<Response> made = work(context, request);
+                                  if (!made.ok()) return context.responder.refuse(made.error());
+                                  context.responder.send(jsonResponse(toJson(*made)));
+                                });
+}
+
+// An answer that comes later: a Response, with status 202 an Accepted, or an error. Copyable.
+template <class Response, class Accepted = Nothing>
+struct Later {
+  Responder responder;
+  void answer(const Response& response, net::HttpHeaders headers = {}) const { send(toJson(response), 200, headers); }
+  void accept(const Accepted& accepted, net::HttpHeaders headers = {}) const { send(toJson(accepted), 202, headers); }
+  void refuse(const Error& error) const { responder.refuse(error); }
+  void answer(const Result<Response>& made) const { made.ok() ? answer(*made) : refuse(made.error()); }
+
+ private:
+  void send(std::string text, int status, net::HttpHeaders& headers) const {
+    net::HttpResponse response = jsonResponse(std::move(text), status);
+    response.headers = std::move(headers);
+    responder.send(std::move(response));
+  }
+};
+
+template <Reflected Request, class Response, class Accepted>
+ControlRoute laterRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&, Later<Response, Accepted>)) {
+  ControlRoute made = routes::route<Request>(
+      std::move(info), routes::responseSchema<Response>,
+      [work](const ApiContext& context, const Request& request) { work(context, request, {context.responder}); });
+  if constexpr (!std::is_same_v<Accepted, Nothing>) made.accepted = routes::responseSchema<Accepted>;
+  return made;
+}
+
+// The route that answers with a text, or a stream of events, of the media type of its info. An event is an Event in
+// JSON.
+template <Reflected Request>
+ControlRoute textRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&)) {
+  return routes::route<Request>(std::move(info), routes::responseSchema<std::string>, work);
+}
+template <class Event, Reflected Request>
+ControlRoute streamRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&)) {
+  return routes::route<Request>(std::move(info), routes::responseSchema<Event>, work);
+}
+
+}  // namespace witan::node
