@@ -1,3 +1,4 @@
+#include "replica/core/replica_counters.h"
 #include "sim/probes.h"
 
 #include <algorithm>
