@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "sim/check/partition_log.h"
 #include "sim/checkers/checker.h"
 
 namespace witan::sim {
