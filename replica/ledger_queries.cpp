@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/quote.h"
+#include "replica/core/partition_host.h"
 #include "replica/replica.h"
 
 namespace witan::node {

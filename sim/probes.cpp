@@ -5,6 +5,7 @@
 
 #include "base/reflect.h"
 #include "replica/replica.h"
+#include "replica/replica_effects.h"
 #include "sim/plan.h"
 #include "sim/sim_agents.h"
 
