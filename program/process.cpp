@@ -14,14 +14,14 @@ namespace witan::node {
 
 namespace {
 
-std::vector<std::string> words;
+std::vector<std::string> ownWords;
 
 }  // namespace
 
-const std::vector<std::string>& commandLine() { return words; }
+const std::vector<std::string>& commandLine() { return ownWords; }
 
 void prepareProcess(int argc, char** argv) {
-  words.assign(argv + 1, argv + argc);
+  ownWords.assign(argv + 1, argv + argc);
   // Opened the wrong way round, so that reading stdin and writing stdout fail with EBADF. open() takes the lowest free
   // number, and the lower ones are taken by then.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
