@@ -20,8 +20,9 @@ namespace {
 thread_local ReplicaDir* ambient = nullptr;
 thread_local Replica* ambientReplicaOfNode = nullptr;
 
-Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& arguments, Missing missing) {
-  WITAN_TRY(path, replicaDirPath(arguments.dir));
+}  // namespace
+
+Result<std::unique_ptr<ReplicaDir>> openReplica(const std::filesystem::path& path, Missing missing) {
   const bool made = missing == Missing::create && !ReplicaDir::exists(path);
   if (made) WITAN_DO(ReplicaDir::create(path, {}));
   WITAN_TRY(dir, ReplicaDir::open(path));
@@ -36,6 +37,8 @@ Result<std::unique_ptr<ReplicaDir>> openReplica(const ReplicaArguments& argument
   return std::move(dir);
 }
 
+namespace {
+
 Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const ReplicaWork& work) {
   if (ReplicaDir* running = ambientReplica()) {
     WITAN_TRY(answer, work(*running));
@@ -45,7 +48,7 @@ Result<int> workOn(const ReplicaArguments& arguments, Missing missing, const Rep
   }
   WITAN_TRY(path, replicaDirPath(arguments.dir));
   if (auto code = onRunningNode(path)) return *code;
-  WITAN_TRY(dir, openReplica(arguments, missing));
+  WITAN_TRY(dir, openReplica(path, missing));
   WITAN_TRY(answer, work(*dir));
   WITAN_DO(dir->flush());
   arguments.json ? putOut(answer.text) : putWords(answer.text);
@@ -84,24 +87,9 @@ std::string inJson(std::string_view text) {
   return out;
 }
 
-Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std::string>& ids, const std::string& what,
-                                   const std::string& hint) {
-  const std::string* found = nullptr;
-  for (const std::string& id : ids) {
-    if (!std::string_view(id).starts_with(given)) continue;
-    if (found != nullptr && *found != id)
-      return Error{ErrorCode::conflict, "several begin with " + std::string(given), "give more digits"};
-    found = &id;
-  }
-  if (found == nullptr) return Error{ErrorCode::notFound, "there is no " + what + " " + std::string(given), hint};
-  return *found;
-}
-
 std::string dotJson(const Dot& dot) {
   return "{\"counter\":" + std::to_string(dot.counter) + ",\"host\":" + inJson(dot.host) + "}";
 }
-
-std::string dotWords(const Dot& dot) { return dot.host + ":" + std::to_string(dot.counter); }
 
 std::string clockJson(const VectorClock& clock) {
   std::string out = "{";
@@ -110,23 +98,6 @@ std::string clockJson(const VectorClock& clock) {
   return out + "}";
 }
 
-std::string clockWords(const VectorClock& clock) {
-  std::string out;
-  for (const auto& [host, counter] : clock.entries()) out += (out.empty() ? "" : " ") + dotWords({host, counter});
-  return out.empty() ? "-" : out;
-}
-
-Result<Dot> parseDot(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  Dot dot;
-  if (colon != std::string::npos) {
-    dot.host = text.substr(0, colon);
-    const char* end = text.data() + text.size();
-    const auto [stop, failure] = std::from_chars(text.data() + colon + 1, end, dot.counter);
-    if (failure == std::errc{} && stop == end && dot.counter > 0 && validateWriter("writer", dot.host).ok()) return dot;
-  }
-  return invalid(inQuotes(text) + " names no version",
-                 "a version is {writer}:{counter}, as `witan journal get` prints");
-}
+std::string clockWords(const VectorClock& clock) { return operations::clockWords(operations::clockRow(clock)); }
 
 }  // namespace witan::node

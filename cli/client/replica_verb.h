@@ -7,11 +7,13 @@
 #include "program/command_line.h"
 
 #include "node/data_dir/replica_dir.h"
+#include "node/operations/operation.h"
+#include "node/operations/versions.h"
 #include "program/error_report.h"
 
 namespace witan::node {
 
-inline constexpr const char* kDefaultScope = "main";
+using operations::kDefaultScope;
 
 // A command's own arguments derive from this.
 struct ReplicaArguments {
@@ -45,6 +47,9 @@ class AmbientReplica {
 ReplicaDir* ambientReplica();
 Replica* ambientNode();
 
+// Opens it; says on stderr that it was made, or goes on as another writer.
+Result<std::unique_ptr<ReplicaDir>> openReplica(const std::filesystem::path& dir, Missing missing);
+
 using ReplicaWork = std::function<Result<Printed>(ReplicaDir&)>;
 
 // Opens the directory, works, makes everything durable, prints the answer, closes. Words about a directory that was
@@ -71,18 +76,11 @@ void addScopeOption(Command* command, ReplicaArguments& arguments);
 
 // {"counter":7,"host":"a@00000001"} and a@00000001:7, in JSON and for people.
 std::string dotJson(const replication::Dot& dot);
-std::string dotWords(const replication::Dot& dot);
+using operations::chosenByPrefix;
+using operations::dotWords;
 // {"a@00000001":7} and "a@00000001:7 b@00000002:1" ("-" if empty).
 std::string clockJson(const replication::VectorClock& clock);
 std::string clockWords(const replication::VectorClock& clock);
-// The inverse of dotWords. Errors: invalid, quoting it.
-Result<replication::Dot> parseDot(const std::string& text);
-
 std::string inJson(std::string_view text);
-
-// The one of `ids` (64 hexadecimal digits each) that is given whole or by as many of its first digits as tell it apart,
-// in a form that firstDigits() takes. `what`: "operation id". Errors: notFound; conflict, several begin so.
-Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std::string>& ids, const std::string& what,
-                                   const std::string& hint);
 
 }  // namespace witan::node

@@ -3,18 +3,19 @@
 #include "base/json_integers.h"
 #include "base/quote.h"
 #include "base/time.h"
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/journal/journal_import.h"
-#include "cli/journal/journal_writer.h"
-#include "domains/agents.h"
-#include "node/daemon/content_seals.h"
+#include "node/cluster/device_names.h"
+#include "node/operations/journal.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
+#include "replication/records/records.h"
 
 namespace witan::node {
 
-using namespace replication;
+using namespace operations;
+using replication::kMaxRecordBytes;
 
 namespace {
 
@@ -44,164 +45,123 @@ std::string escapedControls(std::string_view text) {
 
 // A payload that is only a text reads as that, unless it has characters that would move a terminal's cursor or colour
 // it (C0, DEL, C1): other devices wrote it.
-std::string payloadWords(const std::string& payload) {
-  const auto value = parseJson(payload);
-  if (!value.ok() || !value->is_object() || value->get_object().size() != 1) return escapedControls(payload);
-  const json::value* text = value->get_object().if_contains("text");
-  return escapedControls(text != nullptr && text->is_string() ? std::string(text->get_string()) : payload);
+std::string payloadWords(const json::value& payload) {
+  const json::value* text = nullptr;
+  if (payload.is_object() && payload.get_object().size() == 1) text = payload.get_object().if_contains("text");
+  return escapedControls(text != nullptr && text->is_string() ? std::string(text->get_string())
+                                                              : canonicalJson(payload));
 }
 
-Result<std::string> payloadOf(const JournalArguments& a) {
-  if (a.text.has_value() == !a.jsonFile.empty())
-    return invalid("the content is given once", "give --text TEXT or --json-payload FILE (- for standard input)");
-  if (a.text) return "{\"text\":" + inJson(*a.text) + "}";
+// The content, if one was given. Errors: it is given twice; the file; no JSON.
+Result<Omittable<json::value>> payloadOf(const JournalArguments& a) {
+  if (a.text) return Omittable<json::value>(json::object{{"text", *a.text}});
+  if (a.jsonFile.empty()) return Omittable<json::value>();
   WITAN_TRY(text, readInput(a.jsonFile, kMaxRecordBytes));
-  if (parseJson(text, {.bytes = kMaxRecordBytes}).ok()) WITAN_DO(checkIntegersKept(text));  // else said when it is put
-  return text;
+  auto payload = parseJson(text, {.bytes = kMaxRecordBytes});
+  if (!payload.ok()) return invalid("the payload is no JSON (" + payload.error().message + ")");
+  WITAN_DO(checkIntegersKept(text));
+  makeIntegersExact(*payload);
+  return Omittable<json::value>(std::move(*payload));
 }
 
-std::string bodyJson(const JournalBody& body) {
-  return "\"author\":" + inJson(body.author) + ",\"editedAtMs\":" + std::to_string(body.editedAtMs) +
-         ",\"payload\":" + body.payload + ",\"type\":" + inJson(body.type);
+// Canonical but for the order of a version's members.
+std::string versionJson(const JournalVersion& version) {
+  std::string out = "{\"deleted\":" + toJson(version.deleted) + ",\"dot\":" + toJson(version.dot);
+  if (!version.deleted)
+    out += ",\"author\":" + toJson(*version.author) + ",\"editedAtMs\":" + toJson(*version.editedAtMs) +
+           ",\"payload\":" + canonicalJson(*version.payload) + ",\"type\":" + toJson(*version.type);
+  return out + "}";
 }
 
-std::string siblingJson(const Sibling& sibling) {
-  return "{\"deleted\":" + std::string(sibling.body ? "false" : "true") + ",\"dot\":" + dotJson(sibling.dot) +
-         (sibling.body ? "," + bodyJson(*sibling.body) : "") + "}";
+std::string entityJson(const JournalEntity& entity) {
+  std::string versions;
+  for (const JournalVersion& version : entity.siblings)
+    versions += (versions.empty() ? "" : ",") + versionJson(version);
+  return "{\"conflict\":" + toJson(entity.conflict) + ",\"id\":" + toJson(entity.id) +
+         ",\"shown\":" + toJson(entity.shown) + ",\"siblings\":[" + versions +
+         "],\"unreadable\":" + toJson(entity.unreadable) + "}\n";
 }
 
-std::string viewJson(const std::string& id, const JournalView& view) {
-  std::string out = "{\"conflict\":" + std::string(view.inConflict() ? "true" : "false") + ",\"id\":" + inJson(id) +
-                    ",\"shown\":" + (view.shown ? dotJson(view.siblings[*view.shown].dot) : "null") + ",\"siblings\":[";
-  for (const Sibling& sibling : view.siblings) out += (out.back() == '[' ? "" : ",") + siblingJson(sibling);
-  out += "],\"unreadable\":[";
-  for (const Unreadable& u : view.unreadable)
-    out += (out.back() == '[' ? "{\"dot\":" : ",{\"dot\":") + dotJson(u.dot) + ",\"why\":" + inJson(u.why) + "}";
-  return out + "]}\n";
+std::string versionWords(const JournalVersion& version) {
+  if (version.deleted) return "deleted";
+  return payloadWords(*version.payload) + "  (" + *version.type + ", " + *version.author + ", " +
+         formatTime({*version.editedAtMs * 1000}) + ")";
 }
 
-std::string siblingWords(const Sibling& sibling) {
-  if (!sibling.body) return "deleted";
-  return payloadWords(sibling.body->payload) + "  (" + sibling.body->type + ", " + sibling.body->author + ", " +
-         formatTime({sibling.body->editedAtMs * 1000}) + ")";
-}
-
-std::string viewWords(const std::string& id, const JournalView& view) {
-  if (!view.inConflict())
-    return id + "  " + (view.siblings.empty() ? "unreadable" : siblingWords(view.siblings.front())) + "\n";
-  std::string out = id + " was edited on several devices at once:\n";
-  std::string seen;
-  for (std::size_t i = 0; i < view.siblings.size(); ++i) {
-    const Sibling& sibling = view.siblings[i];
-    out += "  " + dotWords(sibling.dot) + "  " + siblingWords(sibling) +
-           (view.shown == i ? "  <- shown until then" : "") + "\n";
-    seen += " --seen " + dotWords(sibling.dot);
+std::string entityWords(const JournalEntity& entity) {
+  if (!entity.conflict)
+    return entity.id + "  " + (entity.siblings.empty() ? "unreadable" : versionWords(entity.siblings.front())) + "\n";
+  std::string out = entity.id + " was edited on several devices at once:\n", seen;
+  for (const JournalVersion& version : entity.siblings) {
+    const bool shown = entity.shown && entity.shown->dot() == version.dot.dot();
+    out += "  " + dotWords(version.dot) + "  " + versionWords(version) + (shown ? "  <- shown until then" : "") + "\n";
+    seen += " --seen " + dotWords(version.dot);
   }
-  for (const Unreadable& u : view.unreadable) {
-    out += "  " + dotWords(u.dot) + "  cannot be read by this build (" + u.why + ")\n";
-    seen += " --seen " + dotWords(u.dot);
+  for (const JournalUnreadable& one : entity.unreadable) {
+    out += "  " + dotWords(one.dot) + "  cannot be read by this build (" + one.why + ")\n";
+    seen += " --seen " + dotWords(one.dot);
   }
   return out +
          "settle it with one of them (--choose VERSION), or with a new text (--text TEXT):\n  witan journal resolve " +
-         id + seen + " --choose VERSION\n";
+         entity.id + seen + " --choose VERSION\n";
 }
 
-Result<JournalView> viewOfExisting(JournalWriter& writer, const JournalArguments& a) {
-  WITAN_TRY(view, writer.view(a.id));
-  const bool gone = !view.inConflict() && view.unreadable.empty() && !view.shown;
-  if (gone)
-    return Error{ErrorCode::notFound, "no journal entity " + inQuotes(a.id) + " in scope " + a.scope,
-                 "see: witan journal list"};
-  return view;
+Printed entityAnswer(const JournalEntity& entity, const JournalArguments& a) {
+  return {a.json ? entityJson(entity) : entityWords(entity)};
 }
 
-Printed written(const JournalArguments& a, const std::optional<Dot>& dot, const char* what) {
-  if (a.json) return {"{\"dot\":" + (dot ? dotJson(*dot) : "null") + ",\"id\":" + inJson(a.id) + "}\n"};
+Printed written(const JournalArguments& a, const std::optional<VersionDot>& dot, const char* what) {
+  if (a.json) return {toJson(JournalWritten{dot, a.id}) + "\n"};
   return {dot ? std::string(what) + " " + a.id + ", version " + dotWords(*dot) + "\n" : a.id + " says that already\n"};
 }
 
-Result<Printed> put(ReplicaDir& dir, const JournalArguments& a) {
-  SystemClock clock;
-  WITAN_TRY(seals, contentSealsOf(dir.path()));
-  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seals));
+Result<JournalPutRequest> putRequest(const JournalArguments& a) {
   WITAN_TRY(payload, payloadOf(a));
-  JournalWrite write{a.id, a.type, std::move(payload), a.author, ChangeOrigin::local, ""};
-  WITAN_TRY(before, writer.view(a.id));
-  if (before.inConflict())
-    return Error{ErrorCode::conflict, a.id + " was edited on several devices at once, and nobody has settled it yet",
-                 "see them with: witan journal resolve " + a.id};
-  if (write.type.empty() && before.shown) write.type = before.siblings[*before.shown].body->type;
-  if (write.type.empty()) return invalid(a.id + " is new and has no type", "give --type TYPE");
-  WITAN_TRY(dot, writer.put(write));
-  return written(a, dot, "wrote");
+  if (!payload) return invalid("missing content", "give --text TEXT or --json-payload FILE (- for standard input)");
+  return JournalPutRequest{a.id, std::move(*payload), given(a.type), given(a.author), given(a.scope)};
 }
 
-Result<Printed> get(ReplicaDir& dir, const JournalArguments& a) {
-  SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock, domains::contentSeals());
-  WITAN_TRY(view, viewOfExisting(writer, a));
-  return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
-}
-
-Result<Printed> list(ReplicaDir& dir, const JournalArguments& a) {
-  SystemClock clock;
-  JournalWriter writer(dir.replica(), a.scope, clock, domains::contentSeals());
-  Printed answer;
-  Space* space = dir.replica().database(DatabaseName::journal).find(a.scope);
-  if (space == nullptr) return answer;
-  for (const std::string& id : space->keys(Kind::journal)) {
-    WITAN_TRY(view, writer.view(id));
-    if (!view.inConflict() && !view.shown) continue;
-    if (a.json) {
-      answer.text += viewJson(id, view);
-    } else {
-      const std::size_t others = view.siblings.size() + view.unreadable.size() - 1;
-      answer.text += id + "  " + (view.shown ? siblingWords(view.siblings[*view.shown]) : "unreadable") +
-                     (others > 0 ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
-    }
+std::string listWords(const JournalEntities& list) {
+  DeviceNames names;
+  for (const auto& [id, name] : list.names) names.add(id, name);
+  std::string out;
+  for (const JournalEntity& entity : list.entities) {
+    const auto shown = std::find_if(entity.siblings.begin(), entity.siblings.end(), [&](const JournalVersion& version) {
+      return entity.shown && version.dot.dot() == entity.shown->dot();
+    });
+    const std::size_t others = entity.siblings.size() + entity.unreadable.size() - 1;
+    const bool byDevice = shown != entity.siblings.end() && !shown->deleted && list.names.contains(*shown->author);
+    JournalVersion version = shown == entity.siblings.end() ? JournalVersion() : *shown;
+    if (byDevice) version.author = names.in(*version.author);
+    out += entity.id + "  " + (shown == entity.siblings.end() ? "unreadable" : versionWords(version)) +
+           (others > 0 ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
   }
+  return out;
+}
+
+Printed listAnswer(const JournalEntities& list, const JournalArguments& a) {
+  Printed answer;
+  if (!a.json) return {listWords(list)};
+  for (const JournalEntity& entity : list.entities) answer.text += entityJson(entity);
   return answer;
 }
 
-// What the person settles on: a new content, or that of one of the versions.
-Result<JournalWrite> choice(const JournalArguments& a, const JournalView& view) {
-  JournalWrite write{a.id, a.type, "", a.author, ChangeOrigin::local, ""};
-  if (write.type.empty() && view.shown) write.type = view.siblings[*view.shown].body->type;
-  if (a.choose.empty()) {
-    WITAN_TRY(payload, payloadOf(a));
-    write.payload = std::move(payload);
-    return write;
-  }
-  WITAN_TRY(chosen, parseDot(a.choose));
-  for (const Sibling& sibling : view.siblings) {
-    if (sibling.dot != chosen) continue;
-    if (!sibling.body) return invalid(a.choose + " deletes " + a.id, "settle on a content");
-    write.payload = sibling.body->payload;
-    if (a.type.empty()) write.type = sibling.body->type;
-    return write;
-  }
-  return Error{ErrorCode::notFound, a.choose + " is not among the versions of " + a.id,
-               "see them with: witan journal resolve " + a.id};
+Result<JournalResolveRequest> resolveRequest(const JournalArguments& a) {
+  JournalResolveRequest request;
+  request.id = a.id;
+  request.scope = given(a.scope);
+  request.choose = given(a.choose);
+  if (!a.seen.empty()) request.seen = a.seen;
+  request.type = given(a.type);
+  request.author = given(a.author);
+  WITAN_TRY(payload, payloadOf(a));
+  request.payload = std::move(payload);
+  return request;
 }
 
-Result<Printed> resolve(ReplicaDir& dir, const JournalArguments& a) {
-  SystemClock clock;
-  WITAN_TRY(seals, contentSealsOf(dir.path()));
-  JournalWriter writer(dir.replica(), a.scope, clock, std::move(seals));
-  WITAN_TRY(view, viewOfExisting(writer, a));
-  if (a.choose.empty() && !a.text && a.jsonFile.empty())
-    return Printed{a.json ? viewJson(a.id, view) : viewWords(a.id, view)};
-  std::vector<Dot> seen;
-  for (const std::string& text : a.seen) {
-    WITAN_TRY(dot, parseDot(text));
-    seen.push_back(dot);
-  }
-  if (view.inConflict() && seen.empty())
-    return invalid("which versions were seen is not said",
-                   "copy the command that `witan journal resolve " + a.id + "` prints");
-  WITAN_TRY(write, choice(a, view));
-  WITAN_TRY(dot, writer.resolve(write, std::move(seen)));
-  return written(a, dot, "resolved");
+Printed resolveAnswer(const JournalResolved& resolved, const JournalArguments& a) {
+  if (resolved.entity) return entityAnswer(*resolved.entity, a);
+  return written(a, resolved.dot ? std::optional(*resolved.dot) : std::nullopt, "resolved");
 }
 
 void addContentOptions(Command* command, JournalArguments& a) {
@@ -218,33 +178,44 @@ void addJournalCommand(Command& app, int& exitCode) {
   Command* journal = app.command("journal", "What people wrote, kept as they wrote it");
   journal->requireCommand();
   journal->footer("Example: witan journal put plot-4 --type plot --text beans");
-  const auto verb = [&](const char* name, const char* what, const char* example, Missing missing, auto work,
-                        bool takesId = true) {
+  const auto verb = [&](const char* name, const char* what, const char* example, Missing missing, const auto& operation,
+                        auto fill, auto format) {
     const auto arguments = std::make_shared<JournalArguments>();
-    Command* command = addReplicaVerb(*journal, name, what, example, arguments, missing, work, exitCode);
-    if (takesId) command->option("ID", arguments->id, "The entity")->required()->check(idText("journal entity"));
+    Command* command =
+        addOperationVerb(*journal, name, what, example, arguments, missing, operation, fill, format, exitCode);
+    if (name != std::string_view("list"))
+      command->option("ID", arguments->id, "The entity")->required()->check(idText("journal entity"));
     addScopeOption(command, *arguments);
     return std::pair(command, arguments);
   };
-  const auto [putCommand, given] = verb("put", "Write an entity, new or on top of what this device shows",
-                                        "witan journal put plot-4 --type plot --text beans", Missing::create, put);
-  addContentOptions(putCommand, *given);
-  verb("get", "An entity; all its versions if it was edited on several devices at once", "witan journal get plot-4",
-       Missing::refuse, get);
-  verb("list", "All entities", "witan journal list", Missing::refuse, list, false);
+  const auto [putCommand, content] =
+      verb("put", "Write an entity, new or on top of what this device shows",
+           "witan journal put plot-4 --type plot --text beans", Missing::create, kJournalPut, putRequest,
+           [](const JournalWritten& done, const JournalArguments& a) { return written(a, done.dot, "wrote"); });
+  addContentOptions(putCommand, *content);
+  verb(
+      "get", "An entity; all its versions if it was edited on several devices at once", "witan journal get plot-4",
+      Missing::refuse, kJournalGet,
+      [](const JournalArguments& a) {
+        return Result(JournalGetRequest{a.id, given(a.scope)});
+      },
+      entityAnswer);
+  verb(
+      "list", "All entities", "witan journal list", Missing::refuse, kJournalList,
+      [](const JournalArguments& a) { return Result(JournalListRequest{given(a.scope)}); }, listAnswer);
   const auto [resolveCommand, settled] =
       verb("resolve", "Show concurrent edits side by side; settle on one, or on a new content",
            "witan journal resolve plot-4 --seen a@00000001:7 --seen b@00000002:3 --choose a@00000001:7",
-           Missing::refuse, resolve);
+           Missing::refuse, kJournalResolve, resolveRequest, resolveAnswer);
   addContentOptions(resolveCommand, *settled);
   resolveCommand->option("--choose", settled->choose, "The version to settle on")
       ->typeName("VERSION")
       ->excludes({"--text", "--json-payload"})
-      ->check(readBy(parseDot));
+      ->check(readBy(operations::parseDot));
   resolveCommand->option("--seen", settled->seen, "The versions that were seen; refused if there are others now")
       ->typeName("VERSION")
       ->oneWordEach()
-      ->check(readBy(parseDot));
+      ->check(readBy(operations::parseDot));
   const auto imported = std::make_shared<ImportArguments>();
   Command* importCommand =
       addReplicaVerb(*journal, "import", "Entities from JSON Lines; a bad line is reported and the others go in",

@@ -1,17 +1,13 @@
 // `witan wake list`: wakes that wait or run on this device, and with --all every run that is known, with its end, or
 // with --failed those that failed.
-#include <algorithm>
-
-#include "agents/wake/run_log.h"
-#include "agents/wake/wake_queue.h"
-#include "base/json.h"
 #include "base/time.h"
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
+#include "node/operations/wake.h"
 
 namespace witan::node {
 
-using namespace replication;
+using namespace operations;
 
 namespace {
 
@@ -20,62 +16,17 @@ struct WakeArguments : ReplicaArguments {
   bool all = false, failed = false;
 };
 
-struct Line {
-  std::string runKey, agentId, reason, subject, status, cause;
-  std::int64_t atMs = 0;
-};
-
-std::string printed(const Line& line, bool asJson) {
-  if (asJson)
-    return canonicalJson(json::object{{"run", line.runKey},
-                                      {"agentId", line.agentId},
-                                      {"reason", line.reason},
-                                      {"subject", line.subject},
-                                      {"status", line.status},
-                                      {"cause", line.cause},
-                                      {"atMs", line.atMs}}) +
-           "\n";
-  return formatTime(Time{line.atMs * 1000}) + "  " + line.status + "  " + line.agentId + "  " + line.reason + " " +
-         line.subject + "  " + line.runKey + (line.cause.empty() ? "" : "\n  " + line.cause) + "\n";
+Result<WakeListRequest> requestOf(const WakeArguments& a) {
+  return WakeListRequest{given(a.agent), a.all, a.failed, given(a.scope)};
 }
 
-Result<Printed> list(ReplicaDir& dir, const WakeArguments& a) {
+Printed listAnswer(const Wakes& list, const WakeArguments& a) {
+  if (a.json) return {jsonLines(list.wakes)};
+  if (list.wakes.empty()) return {a.failed ? "no run failed\n" : a.all ? "no runs\n" : "no wake waits\n"};
   Printed answer;
-  Database& agents = dir.replica().database(DatabaseName::agents);
-  std::map<std::string, Line> lines;
-  WITAN_DO(agents.scanMeta("wake/", [&](std::string_view name, std::string_view bytes) {
-    auto job = agents::decodeJob(name, bytes);
-    if (job.ok())
-      lines[job->key().hex()] = {job->key().hex(),
-                                 job->agentId,
-                                 std::string(enumName(job->reason)),
-                                 job->subject,
-                                 std::string(enumName(job->state)),
-                                 "",
-                                 job->enqueuedAtMs};
-    return true;
-  }));
-  if (Space* space = agents.find(a.scope); space != nullptr && (a.all || a.failed)) {
-    WITAN_TRY(runs, agents::knownRuns(*space));
-    for (const agents::KnownRun& run : runs) {
-      if (!run.view.run) continue;
-      const WakeRunBody& body = run.view.run->body;
-      lines[run.key.hex()] = {
-          run.key.hex(), body.agentId, std::string(enumName(body.reason)), body.subject,
-          // of another device, which has it and has not begun
-          body.status == WakeStatus::started && !body.cause.empty() ? body.cause : std::string(enumName(body.status)),
-          body.status == WakeStatus::started ? "" : body.cause, body.startedAtMs};
-    }
-  }
-  std::vector<Line> ordered;
-  for (auto& [key, line] : lines)
-    if ((a.agent.empty() || line.agentId == a.agent) &&
-        (!a.failed || line.status == enumName(WakeStatus::failedTerminal)))
-      ordered.push_back(std::move(line));
-  std::stable_sort(ordered.begin(), ordered.end(), [](const Line& x, const Line& y) { return x.atMs < y.atMs; });
-  for (const Line& line : ordered) answer.text += printed(line, a.json);
-  if (answer.text.empty() && !a.json)
-    answer.text = a.failed ? "no run failed\n" : a.all ? "no runs\n" : "no wake waits\n";
+  for (const WakeRow& row : list.wakes)
+    answer.text += formatTime(Time{row.atMs * 1000}) + "  " + row.status + "  " + row.agentId + "  " + row.reason +
+                   " " + row.subject + "  " + row.run + (row.cause.empty() ? "" : "\n  " + row.cause) + "\n";
   return answer;
 }
 
@@ -86,8 +37,8 @@ void addWakeCommand(Command& app, int& exitCode) {
   noun->requireCommand();
   noun->footer("Example: witan wake list --all");
   const auto arguments = std::make_shared<WakeArguments>();
-  Command* command = addReplicaVerb(*noun, "list", "Wakes that wait or run here", "witan wake list --all", arguments,
-                                    Missing::refuse, list, exitCode);
+  Command* command = addOperationVerb(*noun, "list", "Wakes that wait or run here", "witan wake list --all", arguments,
+                                      Missing::refuse, kWakeList, requestOf, listAnswer, exitCode);
   addScopeOption(command, *arguments);
   command->option("--agent", arguments->agent, "Only this agent's");
   command->flag("--failed", arguments->failed, "Only runs that failed, with their causes");

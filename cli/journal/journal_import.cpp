@@ -5,7 +5,7 @@
 #include "base/json_codec.h"
 #include "base/json_integers.h"
 #include "base/quote.h"
-#include "cli/journal/journal_writer.h"
+#include "node/operations/journal_writer.h"
 #include "node/daemon/content_seals.h"
 #include "program/import_errors.h"
 #include "program/line_reader.h"

@@ -6,10 +6,11 @@
 #include "base/seams.h"
 #include "cli/client/replica_verb.h"
 #include "cli/format/agent_reader.h"
-#include "cli/journal/journal_writer.h"
 #include "cli/sync/sync_status.h"
 #include "domains/agents.h"
+#include "node/operations/journal_writer.h"
 #include "replication/records/agent_state_codec.h"
+#include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
 

@@ -21,6 +21,8 @@ std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> commandRoutes();    // control_command.cpp
+std::vector<ControlRoute> journalRoutes();    // operation_routes.cpp
+std::vector<ControlRoute> agentWorkRoutes();  // likewise
 
 }  // namespace api
 }  // namespace witan::node

@@ -142,6 +142,7 @@ TEST(OpenApi, TheAnswersOfANodeFitTheirSchemas) {
   for (const ControlRoute& route : controlRoutes()) {
     const std::string path = route.info.path;
     if (!route.reads() || path.find('{') != std::string::npos) continue;
+    if (route.needsRequest && !queries.contains(path)) continue;  // of records that this node does not have
     if (route.info.mediaType != std::string_view("application/json")) continue;
     const auto query = queries.find(path);
     fits("get", path, node.get(path + (query == queries.end() ? "" : query->second)));

@@ -229,8 +229,8 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(call("POST", "/v1/devices/invite", "admin", "{"), 400);
   EXPECT_EQ(call("GET", "/v1/nothing", "admin"), 404);
   EXPECT_EQ(call("DELETE", "/v1/status", "admin"), 405);
-  EXPECT_EQ(call("POST", "/v1/command", "observer", R"({"argv":["journal","list"]})"), 200);
-  EXPECT_EQ(call("POST", "/v1/command", "observer", R"({"argv":["journal","put","x"]})"), 403);
+  EXPECT_EQ(call("GET", "/v1/journal/list", "observer"), 200);
+  EXPECT_EQ(call("POST", "/v1/journal/put", "observer", R"({"id":"x","payload":1})"), 403);
   EXPECT_EQ(call("POST", "/v1/command", "admin", R"({"argv":["secret","list"]})"), 409);
   net::HttpRequest elsewhere{.method = "GET", .target = "/livez"};
   elsewhere.headers["host"] = "evil.example";  // a name that a hostile page has made point here

@@ -1,4 +1,4 @@
-#include "cli/journal/journal_writer.h"
+#include "node/operations/journal_writer.h"
 
 #include <array>
 

@@ -1,0 +1,85 @@
+// Operations: a running node answers over HTTP what the CLI prints on the same directory without a node, and the CLI
+// prints the same with one.
+#include <gtest/gtest.h>
+
+#include "node/operations/approval.h"
+#include "node/operations/episode.h"
+#include "node/operations/journal.h"
+#include "node/operations/receipt.h"
+#include "node/operations/saga.h"
+#include "node/operations/wake.h"
+#include "tests/node/node_process.h"
+
+namespace witan::node {
+namespace {
+
+using namespace operations;
+using testing::Node;
+using testing::Scratch;
+
+// A list is printed as JSON Lines, and answered as an array beside members for people.
+json::value linesOf(const std::string& out) {
+  json::array lines;
+  std::istringstream text(out);
+  for (std::string line; std::getline(text, line);) lines.push_back(parseJson(line).value());
+  return lines;
+}
+
+struct Reading {
+  std::vector<std::string> words;
+  std::string target, list;  // list: member of the answer that the CLI prints line by line; empty: all of it
+};
+
+TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_EQ(node.run({"journal", "put", "plot-4", "--type", "plot", "--text", "beans"}).exitCode, 0);
+  ASSERT_EQ(node.run({"journal", "put", "a/b c&d", "--type", "plot", "--text", "peas"}).exitCode, 0);
+  const std::vector<Reading> readings{{{"journal", "list"}, kJournalList.path, "entities"},
+                                      {{"journal", "get", "plot-4"}, kJournalGet.path + std::string("?id=plot-4"), ""},
+                                      {{"approval", "list", "--all"}, kApprovalList.path, "approvals"},
+                                      {{"episode", "list"}, kEpisodeList.path, "episodes"},
+                                      {{"receipt", "list"}, kReceiptList.path, "receipts"},
+                                      {{"saga", "list", "--all"}, kSagaList.path + std::string("?all=true"), "sagas"},
+                                      {{"wake", "list", "--all"}, kWakeList.path + std::string("?all=true"), "wakes"}};
+  const auto print = [&](std::vector<std::string> words) {
+    words.emplace_back("--json");
+    const testing::Finished done = node.run(words);
+    EXPECT_EQ(done.exitCode, 0) << done.err;
+    return done.out;
+  };
+  std::vector<std::string> without;
+  for (const Reading& one : readings) without.push_back(print(one.words));
+  ASSERT_TRUE(node.up()) << node.log();
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    EXPECT_EQ(print(readings[i].words), without[i]) << readings[i].target;
+    const json::value answer = node.get(readings[i].target);
+    EXPECT_EQ(readings[i].list.empty() ? answer : answer.at(readings[i].list),
+              readings[i].list.empty() ? linesOf(without[i]).at(0) : linesOf(without[i]))
+        << readings[i].target;
+  }
+  EXPECT_EQ(parseJson(print({"journal", "get", "a/b c&d"})).value().at("id"), "a/b c&d");
+}
+
+TEST(OperationRoutes, WriteAndRefuse) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const auto put = node.post(kJournalPut.path, {{"id", "plot-4"}, {"type", "plot"}, {"payload", {{"n", 1}}}});
+  ASSERT_TRUE(put.ok()) << put.error().message;
+  EXPECT_EQ(put->at("id"), "plot-4");
+  const auto typeless = node.post(kJournalPut.path, {{"id", "plot-5"}, {"payload", 1}});
+  ASSERT_FALSE(typeless.ok());
+  EXPECT_EQ(typeless.error().code, ErrorCode::invalidInput);
+  const auto resolved = node.post(kJournalResolve.path, {{"id", "plot-4"}, {"payload", 2}, {"seen", {"a@00000001:1"}}});
+  ASSERT_FALSE(resolved.ok());
+  EXPECT_EQ(resolved.error().code, ErrorCode::conflict);
+  const auto saga = node.post(kSagaRetry.path, {{"operation", "12345678"}});
+  ASSERT_FALSE(saga.ok());
+  EXPECT_EQ(saga.error().code, ErrorCode::notFound);
+}
+
+}  // namespace
+}  // namespace witan::node
