@@ -1,5 +1,5 @@
-#include "replica/core/replica_counters.h"
 #include "sim/probes.h"
+#include "replica/core/replica_counters.h"
 
 #include <algorithm>
 
