@@ -115,7 +115,6 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   WITAN_TRY(document, signRoster(roster, admin));
   WITAN_TRY(rosters, RosterStore::create(dir, admin.publicKey(), std::move(document)));
   // Of partitions that etcd gives away, whoever gets one first begins it.
-  WITAN_TRY(config, loadConfig(dir));
   if (config.engine == "embedded") WITAN_DO(foundPartitions(dir, node.partitions, now));
   return writeClusterFile(dir, {toHex(admin.publicKey()), node.partitions, rosters.current().devices.front().name});
 }

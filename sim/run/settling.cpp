@@ -1,4 +1,5 @@
 #include "sim/run/settling.h"
+
 #include "sim/check/partition_log.h"
 
 namespace witan::sim {
