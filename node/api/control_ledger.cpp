@@ -27,7 +27,7 @@ void stream(const ApiContext& context, const StreamRequest& request) {
   Daemon& daemon = context.daemon;
   if (const Status kept = needsLedgers(daemon); !kept.ok()) return context.responder.refuse(kept.error());
   const auto stream = context.responder.reply->stream({});
-  const RowFilter filter{request.domain.value_or(""), "", request.entity.value_or("")};
+  const RowFilter filter{request.domain.value_or(""), request.partition.value_or(""), request.entity.value_or("")};
   const std::uint64_t handle = daemon.follow([stream, filter](PartitionHost& host, const StoredEntry& entry) {
     if (!filter.takes(host) || !filter.takes(entry)) return;
     stream->send("entry", canonicalJson(entryRow(host, entry)), host.id() + "/" + std::to_string(entry.seq));

@@ -80,9 +80,10 @@ struct LedgerRows {
 };
 
 struct StreamRequest {
-  Omittable<std::string> domain, entity;
-  WITAN_MEMBERS(StreamRequest, domain, entity)
+  Omittable<std::string> domain, partition, entity;
+  WITAN_MEMBERS(StreamRequest, domain, partition, entity)
   static constexpr std::array notes{MemberNote{"domain", "Entries of this domain only"},
+                                    MemberNote{"partition", "Entries of this partition only: DOMAIN/NUMBER"},
                                     MemberNote{"entity", "Entries of this entity only"}};
 };
 
