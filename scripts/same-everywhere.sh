@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a seed give the same run whoever compiled the simulator? Builds the program with g++ -O2 (as ./run does), with
+# Checks that a seed gives the same run with every compiler. Builds the program with g++ -O2 (as ./run does), with
 # g++ -O0 and with clang++ -O0, runs the same seeds in each, the first one also without randomised addresses, and
-# compares the digests of all traces. Needs clang++; the builds take some minutes and stay for the next time.
+# compares the digests of all traces. Needs clang++. The builds take some minutes and are kept for the next time.
 #
 #   scripts/same-everywhere.sh [SCENARIO [FIRST..LAST]]        default: everything 1..100
 set -euo pipefail
