@@ -17,11 +17,11 @@ build() {  # NAME COMPILER FLAGS
   cmake -S . -B "build-same/$1" -G Ninja -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Same -DCMAKE_CXX_FLAGS_SAME="$3" \
     -DWITAN_BENCH=OFF >/dev/null
   say "building build-same/$1"
-  cmake --build "build-same/$1" --parallel "$(cores)" --target witan >/dev/null
+  cmake --build "build-same/$1" --parallel "$(cores)" --target witan witan-sim >/dev/null
 }
 digestOf() { "$@" sim run "$scenario" --seeds "$seeds" --jobs "$(cores)" --json 2>/dev/null | tail -n 1 | jq -r .traceDigest; }
 
-configureAndBuild release witan
+configureAndBuild release witan witan-sim
 build gcc-O0 g++ "-O0"
 build clang-O0 clang++ "-O0"
 
