@@ -1,6 +1,6 @@
-# What is installed where, and `cpack -G DEB`: the packages witan (the node) and witan-sim (simulator and laboratory).
-# Manual pages and completions come from the programs themselves while they are installed. Nothing of a package makes
-# data: removing it leaves /var/lib/witan as it was.
+# Install rules, and `cpack -G DEB`: the packages witan (the node) and witan-sim (simulator and laboratory). The programs
+# generate their manual pages and completions during the install. Packages create no data: removing one leaves
+# /var/lib/witan unchanged.
 include(GNUInstallDirs)
 
 install(TARGETS witan RUNTIME COMPONENT witan)
@@ -8,7 +8,7 @@ install(TARGETS witan-sim witan-lab RUNTIME COMPONENT witan-sim)
 install(FILES packaging/witan.service DESTINATION lib/systemd/system COMPONENT witan)
 install(FILES README.md docs/OPERATIONS.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT witan)
 
-# witan_manual(<program> <component>): its manual pages.
+# witan_manual(<program> <component>): installs the program's manual pages.
 function(witan_manual program component)
   install(CODE "set(pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
     file(MAKE_DIRECTORY \"\${pages}\")

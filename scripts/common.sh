@@ -1,4 +1,4 @@
-# What ./run, ./test and scripts/lint share. Sourced by them from the repository's root; changes nothing by itself.
+# Shared by ./run, ./test and scripts/lint, which source it from the repository's root. Sourcing it changes nothing.
 # shellcheck shell=bash disable=SC2034  # the lists are for those who source this
 
 fail() {
@@ -9,14 +9,14 @@ fail() {
 # A line of progress, on stderr so that it never mixes with data.
 say() { printf -- '-- %s\n' "$1" >&2; }
 
-# Debian packages, without recommends. What is there is not asked for again, so a second run needs no network.
+# Debian packages, without recommends. Installed packages are skipped, so a second run needs no network.
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache mold libboost1.81-dev libboost-json1.81-dev libcapnp-dev
   capnproto librocksdb-dev libssl-dev libcli11-dev libtomlplusplus-dev libxxhash-dev libz3-dev libserd-dev
   zlib1g-dev libzstd-dev)
 TEST_PACKAGES=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format etcd-server iproute2
   nftables python3 curl)
 
-# Who may install: nobody (root itself), sudo, or an early and clear end.
+# Runs a command as root, with sudo if necessary. Returns 127 without sudo.
 asRoot() {
   if [ "$(id -u)" = 0 ]; then "$@"
   elif command -v sudo >/dev/null; then sudo "$@"
@@ -32,7 +32,7 @@ missingPackages() {
 
 aptGet() { asRoot env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=2 "$@"; }
 
-# Installs the packages that are missing. The package lists are fetched only if an install without that fails.
+# Installs the missing packages. Fetches the package lists only if the install fails without them.
 needPackages() {
   command -v dpkg-query >/dev/null || fail "this is not Debian (no dpkg-query): install the packages named in scripts/common.sh by hand, then see README.md, \"Building by hand\""
   local missing log

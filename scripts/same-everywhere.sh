@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a seed give the same run whoever compiled the simulator? Builds the program with g++ -O2 (as ./run does), with
+# Checks that a seed gives the same run with every compiler. Builds the program with g++ -O2 (as ./run does), with
 # g++ -O0 and with clang++ -O0, runs the same seeds in each, the first one also without randomised addresses, and
-# compares the digests of all traces. Needs clang++; the builds take some minutes and stay for the next time.
+# compares the digests of all traces. Needs clang++. The builds take some minutes and are kept for the next time.
 #
 #   scripts/same-everywhere.sh [SCENARIO [FIRST..LAST]]        default: everything 1..100
 set -euo pipefail
@@ -17,11 +17,11 @@ build() {  # NAME COMPILER FLAGS
   cmake -S . -B "build-same/$1" -G Ninja -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Same -DCMAKE_CXX_FLAGS_SAME="$3" \
     -DWITAN_BENCH=OFF >/dev/null
   say "building build-same/$1"
-  cmake --build "build-same/$1" --parallel "$(cores)" --target witan >/dev/null
+  cmake --build "build-same/$1" --parallel "$(cores)" --target witan witan-sim >/dev/null
 }
 digestOf() { "$@" sim run "$scenario" --seeds "$seeds" --jobs "$(cores)" --json 2>/dev/null | tail -n 1 | jq -r .traceDigest; }
 
-configureAndBuild release witan
+configureAndBuild release witan witan-sim
 build gcc-O0 g++ "-O0"
 build clang-O0 clang++ "-O0"
 

@@ -1,5 +1,5 @@
-# The story that ./run tells: three devices of one clinic as three processes on loopback, each with its own directory
-# and keys. Sourced by ./run after scripts/common.sh; wants $witan (the program) and $demo (a folder for everything).
+# The demo of ./run: three devices of one clinic as three processes on loopback, each with its own directory and keys.
+# ./run sources it after scripts/common.sh. Needs $witan (the program) and $demo (a folder for all files).
 # shellcheck shell=bash
 
 title() { printf '\n%s\n' "$1"; }
@@ -35,7 +35,7 @@ stopDevices() {
   pids=()
 }
 
-# Waits until a command's output contains a text; 30 s at most.
+# Waits until a command's output contains a text, at most 30 s.
 waitFor() {
   local what=$1 text=$2 tries=300
   shift 2
@@ -47,7 +47,7 @@ waitFor() {
   fail "$what did not happen within 30 s: the logs are in $demo/*.log"
 }
 
-# enter DEVICE ID TYPE PAYLOAD: what somebody at that device writes into the journal.
+# enter DEVICE ID TYPE PAYLOAD: writes a person's entry into the journal of that device.
 enter() { printf '{"id":"%s","type":"%s","payload":%s}\n' "$2" "$3" "$4" | w "$1" feed - >/dev/null || fail "the entry $2 was not taken"; }
 
 entries() { w "$1" ledger tail -n 0 --json --entity David 2>/dev/null | wc -l; }
@@ -141,7 +141,7 @@ tellStory() {
   w front-desk ledger tail -n 1 --entity David | grep -q 'rejected by UDT_DEFINITIVE_LIMIT' || fail "David's second definitive test was not rejected for the stated reason"
 }
 
-# Every device: the ledger verifies, each entry decided again; and all have the same.
+# On every device the ledger verifies, with each entry decided again. All devices have the same ledger.
 compareThree() {
   local device verdicts=() journals=()
   title "Every device checks its ledger and decides each entry again (entries, one hash over all ledgers)"

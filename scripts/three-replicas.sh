@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Three devices, first in one process over a transport in memory, then as three data directories whose processes talk
-# over pipes: cut, edits on all sides, heal. Prints the digests; exit code 1 if they differ.
+# Syncs three devices, first in one process over a transport in memory, then as three data directories whose processes
+# exchange frames over pipes: cut, edits on all sides, heal. Prints the digests. Exit code 1 if they differ.
 #
 #   scripts/three-replicas.sh [PROGRAM]        default: build/witan
 set -euo pipefail
@@ -13,7 +13,7 @@ echo "== one process"
 "$witan" sync demo
 
 echo "== three processes"
-# One session of two processes, each reading what the other writes.
+# One session of two processes. Each reads the other's output.
 mkfifo "$work/back"
 talk() { "$witan" sync pipe --dir "$work/$1" <"$work/back" | "$witan" sync pipe --dir "$work/$2" >"$work/back"; }
 on() { "$witan" "${@:2}" --dir "$work/$1"; }
@@ -28,14 +28,14 @@ on laptop journal put plot-4 --type plot --text empty
 talk laptop phone
 talk phone tablet
 
-echo "-- cut: each goes on alone"
+echo "-- cut: each continues alone"
 for device in laptop phone tablet; do
   on $device journal put plot-4 --text "beans, says the $device"
   on $device journal put "note-$device" --type note --text "seen on the $device only"
   on $device agent set gardener --goal "grow what the $device says" --failures 1
 done
 talk laptop phone
-echo "-- the laptop's process is killed in the middle of a session"
+echo "-- the laptop's process is killed during a session"
 on laptop journal put late --type note --text "written after the first meeting"
 mkfifo "$work/dead" "$work/heard"
 exec 9<>"$work/dead" # a peer that never answers
