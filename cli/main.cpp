@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/commands/cli.h"
 #include "program/process.h"
 
 int main(int argc, char** argv) {

@@ -245,7 +245,7 @@ std::string outcomeWords(const json::value& answer) {
   return text + "\n";
 }
 
-// Of propose and begin with --exit-code, beyond those of all commands (cli/cli.h).
+// Of propose and begin with --exit-code, beyond those of all commands (cli/commands/cli.h).
 constexpr std::uint64_t kMostWaitMs = 120'000;  // as the node has it
 constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
 

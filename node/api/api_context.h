@@ -3,8 +3,10 @@
 // Main thread only. The daemon outlives them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "net/http_server.h"
 #include "node/api/control_tokens.h"
@@ -30,8 +32,17 @@ struct Responder {
   void refuse(const Error& error) const;
 };
 
+// A command line that a client sent, run on the running node. The program that starts the daemon brings it, because the
+// commands stand above this room.
+struct CommandOutput {
+  int exitCode = 0;
+  std::string out, err;
+};
+using CommandRunner = std::function<CommandOutput(Daemon&, const std::vector<std::string>& words)>;
+
 struct ApiContext {
   Daemon& daemon;
+  const CommandRunner& runner;      // may be empty
   const net::HttpRequest& request;  // until the work returns
   ControlRole role;                 // of the caller's token
   Responder responder;

@@ -19,7 +19,8 @@ namespace witan::node {
 
 class ControlApi {
  public:
-  ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens);
+  // `runner`: for POST /v1/command; without one the route answers unavailable.
+  ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens, CommandRunner runner = {});
   // Errors: as HttpServer::listen. Returns the bound address.
   Result<std::string> listen(const std::string& address);
   // Metrics and health checks alone, without a token.
@@ -31,6 +32,7 @@ class ControlApi {
 
   Daemon& daemon_;
   const ControlTokens tokens_;
+  const CommandRunner runner_;
   net::HttpServer server_, public_;
 };
 

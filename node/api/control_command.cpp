@@ -1,10 +1,7 @@
 // Command lines of clients, carried out on the running node: what `witan journal put` does to a directory, it does here
 // to the one that is open.
 #include "base/quote.h"
-#include "cli/cli.h"
-#include "cli/client/replica_verb.h"
 #include "node/api/control_routes.h"
-#include "program/output.h"
 
 namespace witan::node::api {
 
@@ -59,19 +56,6 @@ Status mayRun(const std::vector<std::string>& argv, ControlRole role) {
                "stop the node first"};
 }
 
-int run(Daemon& daemon, const std::vector<std::string>& argv, Captured& captured) {
-  const auto view = ReplicaDir::borrow(daemon.path(), daemon.replica().data(), daemon.replica().agents(),
-                                       [&daemon] { return daemon.round(); });
-  const AmbientReplica ambient(*view, daemon.replica());
-  const OutputCapture capture(captured);
-  std::vector<std::string> words{"witan"};
-  words.insert(words.end(), argv.begin(), argv.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return runCommandLine(static_cast<int>(words.size()), pointers.data());
-}
-
 struct CommandRequest {
   std::vector<std::string> argv;
   WITAN_MEMBERS(CommandRequest, argv)
@@ -88,10 +72,10 @@ struct CommandDone {
 
 Result<CommandDone> command(const ApiContext& context, const CommandRequest& request) {
   WITAN_DO(mayRun(request.argv, context.role));
-  Captured captured;
-  const int exitCode = run(context.daemon, request.argv, captured);
+  if (!context.runner) return Error{ErrorCode::unavailable, "this node runs no command lines", ""};
+  CommandOutput done = context.runner(context.daemon, request.argv);
   context.daemon.touch();
-  return CommandDone{exitCode, captured.out, captured.err};
+  return CommandDone{done.exitCode, std::move(done.out), std::move(done.err)};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/commands/cli.h"
 
 #include <algorithm>
 #include <array>
