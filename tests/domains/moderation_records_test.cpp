@@ -143,7 +143,7 @@ struct CookedModeration : moderation::Moderation {
 
 TEST(ModerationStrikes, StrikeLedger_FiresOnAFaultyMutation) {
   using Module = TypedModule<CookedModeration>;
-  const Module module({}, {"human.lead"});
+  const Module module({}, {"human.lead"}, {});
   const auto outcome = [&](const std::string& kind, std::int64_t strike, bool voided) {
     EntityPtr entity = module.create({}, Time{0}).value();
     Evaluation out;

@@ -199,7 +199,7 @@ TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
   owner.replica->connected("b", at(owner.ms));
   other.connected("a", at(owner.ms));
   talk();
-  const Claim* claim = other.owners().find("budget/0");
+  const OwnershipRecord* claim = other.owners().find("budget/0");
   ASSERT_NE(claim, nullptr);
   EXPECT_EQ(claim->owner, owner.replica->ownerName());
   const std::uint64_t first = claim->number;

@@ -53,7 +53,9 @@ TEST(Mutants, HooksAndListNameTheSame) {
   std::set<std::string> hooked, listed;
   for (const std::string& path : matches(textOf("sim/mutants.cmake"), std::regex(R"(\n  ([a-z_/]+\.cpp))"))) {
     const std::set<std::string> names = matches(textOf(path), std::regex(R"re(mutated\("(\w+)"\))re"));
-    if (path != "sim/active_mutant.cpp") EXPECT_FALSE(names.empty()) << path << " is compiled twice without a hook";
+    if (path != "sim/active_mutant.cpp") {
+      EXPECT_FALSE(names.empty()) << path << " is compiled twice without a hook";
+    }
     hooked.insert(names.begin(), names.end());
   }
   for (const MutantCase& one : mutantCases()) listed.insert(std::string(one.name));

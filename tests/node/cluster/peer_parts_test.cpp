@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/bytes.h"
 #include "node/cluster/device_key.h"
 #include "node/peers/admission.h"
 #include "node/peers/dialer.h"
