@@ -12,6 +12,7 @@
 #include <string>
 
 #include "net/http_server.h"
+#include "node/api/api_context.h"
 #include "node/api/control_tokens.h"
 #include "node/daemon/daemon.h"
 

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
+#include <iostream>
 
 #include "base/identity.h"
 
@@ -23,22 +22,21 @@ struct Answer {
   std::string err;
 };
 
-// `witan id <words>`. Wrong usage that CLI11 finds itself is exit code 2 too, as the program's main makes it.
+// `witan id <words>`. Wrong usage that the parser finds is exit code 2 too, as the program's main makes it.
 Answer run(std::vector<std::string> words) {
-  CLI::App app("witan");
+  Command app("witan", "");
   Answer answer;
   addIdCommand(app, answer.exitCode);
-  words.insert(words.begin(), "id");
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  words.insert(words.begin(), {"witan", "id"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  answer.exitCode = 0;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  try {
-    app.parse(words);
-  } catch (const CLI::Success& help) {
-    answer.exitCode = app.exit(help);
-  } catch (const CLI::ParseError& error) {
+  if (const auto failure = app.parse(static_cast<int>(words.size()), argv.data())) {
     answer.exitCode = 2;
-    std::cerr << error.what() << '\n';
+    std::cerr << failure->message << '\n';
   }
   answer.out = testing::internal::GetCapturedStdout();
   answer.err = testing::internal::GetCapturedStderr();
