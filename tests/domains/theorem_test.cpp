@@ -34,7 +34,7 @@ constexpr int kTraces = 25;
 constexpr int kSteps = 120;
 
 // Theorems 1, 1+, 2, 4 (i-viii) and lemmas A.47 and A.65, each clause with its own name in the failure.
-void checkHistories(const DomainModule& module, test::HistoryOptions options) {
+void checkHistories(const DomainModule& module, kernel::test::HistoryOptions options) {
   for (int trace = 0; trace < kTraces; ++trace) {
     const bool single = trace % 2 == 0;
     if (single)
