@@ -34,7 +34,7 @@ constexpr int kTraces = 25;
 constexpr int kSteps = 120;
 
 // Theorems 1, 1+, 2, 4 (i-viii) and lemmas A.47 and A.65, each clause with its own name in the failure.
-void checkHistories(const DomainModule& module, kernel::test::HistoryOptions options) {
+void checkTheorems(const DomainModule& module, kernel::test::HistoryOptions options) {
   for (int trace = 0; trace < kTraces; ++trace) {
     const bool single = trace % 2 == 0;
     if (single)
@@ -51,7 +51,7 @@ void checkHistories(const DomainModule& module, kernel::test::HistoryOptions opt
 }
 
 TEST_P(EveryDomain, Theorem1_Theorem2_WithoutCounselors) {
-  checkHistories(*module, {.counselors = false});
+  checkTheorems(*module, {.counselors = false});
   for (int trace = 0; trace < kTraces; ++trace) {
     History history(*module, 900 + static_cast<std::uint64_t>(trace), {.counselors = false, .keepAudits = false});
     history.init("e1");
@@ -59,8 +59,8 @@ TEST_P(EveryDomain, Theorem1_Theorem2_WithoutCounselors) {
     for (const Step& step : history.steps) ASSERT_EQ(firstNonPass(step.onStateAfter), "");
   }
 }
-TEST_P(EveryDomain, Theorem1Plus_Theorem4_WithCounselors) { checkHistories(*module, {}); }
-TEST_P(EveryDomain, Theorem1Plus_Theorem4_WithUnsafeCommits) { checkHistories(*module, {.unsafeEdits = true}); }
+TEST_P(EveryDomain, Theorem1Plus_Theorem4_WithCounselors) { checkTheorems(*module, {}); }
+TEST_P(EveryDomain, Theorem1Plus_Theorem4_WithUnsafeCommits) { checkTheorems(*module, {.unsafeEdits = true}); }
 
 TEST_P(EveryDomain, Theorem3_CalculusOverTheKernel) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
