@@ -25,7 +25,7 @@ struct ProcessInfo {
   FieldMask writes = 0;
   std::vector<std::pair<std::string, std::string>> arguments;  // name, type
   std::size_t required = 0;
-  std::string schema = "{}";  // JSON Schema of an action, with its "type"
+  std::string schema = "{}";                              // JSON Schema of an action, with its "type"
   FieldMask footprint() const { return reads | writes; }  // Def. A.5
 };
 

@@ -55,8 +55,8 @@ Result<std::unique_ptr<Replica>> Replica::open(ReplicaStores stores, ReplicaConf
 
 Status Replica::start(Now now) {
   const ReplicaConfig& config = state_.config;
-  WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents, replication::recordSchemas(),
-                                                    config.replication));
+  WITAN_TRY(local, replication::LocalReplica::open(state_.stores.journal, state_.stores.agents,
+                                                   replication::recordSchemas(), config.replication));
   state_.local = std::move(local);
   WITAN_DO(loadOwnerName());
   WITAN_DO(state_.owners.load(state_.stores.ledgers));

@@ -48,8 +48,8 @@ class EtcdModel {
   std::uint64_t revision_ = 1, compacted_ = 0, nextLease_ = 1;
 };
 
-// Whether the key is that of a batch of a log (replica/ownership/etcd_engine.h) and the one before it is neither there nor
-// trimmed: what is missing, in words; else "".
+// Whether the key is that of a batch of a log (replica/ownership/etcd_engine.h) and the one before it is neither there
+// nor trimmed: what is missing, in words; else "".
 std::string gapBefore(const EtcdModel& etcd, std::string_view key);
 
 // Whether it says of a log that etcd lets go of batches which fewer than `copies` of the disks hold: `held` says how

@@ -9,7 +9,7 @@ namespace witan::sim {
 
 namespace {
 
-constexpr Micros kLinkStall = 30 * kSecond;      // without an acknowledgement
+constexpr Micros kLinkStall = 30 * kSecond;  // without an acknowledgement
 constexpr Micros kKeepAlive = 60 * kSecond;  // until an end notices that the other is gone without a word
 constexpr std::uint8_t kFirstLossy = 32;     // frame types from here on may be lost, repeated, overtaken
 constexpr std::size_t kSeenFrames = 16;

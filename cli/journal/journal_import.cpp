@@ -5,8 +5,8 @@
 #include "base/json_codec.h"
 #include "base/json_integers.h"
 #include "base/quote.h"
-#include "node/operations/journal_writer.h"
 #include "node/daemon/content_seals.h"
+#include "node/operations/journal_writer.h"
 #include "program/import_errors.h"
 #include "program/line_reader.h"
 

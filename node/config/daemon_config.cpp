@@ -292,8 +292,8 @@ Result<DaemonConfig> loadConfig(const std::filesystem::path& dir) {
 
 Error noSuchAgent(const DaemonConfig& config, std::size_t i) {
   return config.located(
-      "[agents] run", invalid("[agents] run: there is no agent " + config.agents[i], "docs/agents.md lists the built-in agents"),
-      i);
+      "[agents] run",
+      invalid("[agents] run: there is no agent " + config.agents[i], "docs/agents.md lists the built-in agents"), i);
 }
 
 std::string configText(const DaemonConfig& config) {

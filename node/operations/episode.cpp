@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "agents/episode/replay.h"
-#include "domains/agents.h"
 #include "base/quote.h"
+#include "domains/agents.h"
 
 namespace witan::node::operations {
 

@@ -7,7 +7,6 @@
 
 #include "agents/content_seal.h"
 #include "base/seams.h"
-#include "replication/records/journal_entity.h"
 #include "replication/local_replica.h"
 #include "replication/records/journal_entity.h"
 

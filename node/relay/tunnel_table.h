@@ -1,8 +1,8 @@
 // TunnelTable: the tunnels that one device has a part in (node/relay/tunnel.capnp), as books without sockets: those
 // that end here, as asker or target, and those that it carries for others. Ids, credit, limits, and who may.
 //
-// Frames, bytes and the time go in; what is to be done comes out as effects, in order. node/relay/relay_manager.h carries
-// them out. Never more than one window of a tunnel and direction is under way, whatever the others do.
+// Frames, bytes and the time go in; what is to be done comes out as effects, in order. node/relay/relay_manager.h
+// carries them out. Never more than one window of a tunnel and direction is under way, whatever the others do.
 //
 // "Linked" means: there is a direct link, so the other is an active member and not cut off by an operator. The links'
 // owner sees to that and says so at once when it ends; here nobody else is carried, or carried for.

@@ -13,8 +13,8 @@
 #include "domains/registry.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
-#include "replica/replica_effects.h"
 #include "replica/replica_agents.h"
+#include "replica/replica_effects.h"
 #include "sim/etcd_model.h"
 #include "store/memory_store.h"
 

@@ -5,8 +5,8 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replica/ledger_queries.h"
 #include "replica/core/shown.h"
+#include "replica/ledger_queries.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 

@@ -159,7 +159,7 @@ class Enrolment : public ::testing::Test {
  protected:
   Enrolment()
       : book_(*RosterStore::create(dir(), admin_.publicKey(),
-                                  *signRoster(rosterOf(admin_, {deviceWith(first_, "first")}), admin_))),
+                                   *signRoster(rosterOf(admin_, {deviceWith(first_, "first")}), admin_))),
         desk_(open(admin_)) {}
 
   std::filesystem::path dir() const { return scratch_ / ""; }
