@@ -255,6 +255,7 @@ void addLedgerCommand(Command& app, int& exitCode) {
   tailCommand->option("-n,--count", a->count, "How many; 0 for all")->showDefault()->check(wholeNumber());
   tailCommand->option("--entity", a->entity, "Of this entity only");
   tailCommand->option("--domain", a->domain, "Of this domain only; of a node");
+  tailCommand->option("--partition", a->partition, "Of this partition only (DOMAIN/NUMBER); of a node");
   tailCommand->flag("-f,--follow", a->follow, "Go on as entries come; of a running node");
   alsoLive(tailCommand);
   tailCommand->callback([a, liveOf, &exitCode] {

@@ -35,7 +35,7 @@ TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
   Node node(scratch, "a", "\n");
   ASSERT_EQ(node.init(1).exitCode, 0);
   ASSERT_EQ(node.run({"journal", "put", "plot-4", "--type", "plot", "--text", "beans"}).exitCode, 0);
-  ASSERT_EQ(node.run({"journal", "put", "a/b c&d", "--type", "plot", "--text", "peas"}).exitCode, 0);
+  ASSERT_EQ(node.run({"journal", "put", "a/b+c:d@e", "--type", "plot", "--text", "peas"}).exitCode, 0);
   const std::vector<Reading> readings{{{"journal", "list"}, kJournalList.path, "entities"},
                                       {{"journal", "get", "plot-4"}, kJournalGet.path + std::string("?id=plot-4"), ""},
                                       {{"approval", "list", "--all"}, kApprovalList.path, "approvals"},
@@ -59,7 +59,7 @@ TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
               readings[i].list.empty() ? linesOf(without[i]).at(0) : linesOf(without[i]))
         << readings[i].target;
   }
-  EXPECT_EQ(parseJson(print({"journal", "get", "a/b c&d"})).value().at("id"), "a/b c&d");
+  EXPECT_EQ(parseJson(print({"journal", "get", "a/b+c:d@e"})).value().at("id"), "a/b+c:d@e");
 }
 
 TEST(OperationRoutes, WriteAndRefuse) {

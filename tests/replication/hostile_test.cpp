@@ -110,6 +110,7 @@ TEST(Hostile, BeforeHelloAndTwice) {
 
 TEST(Hostile, RowsThatNoHonestPeerWrites) {
   VersionRow row;
+  row.kind = Kind::agentState;
   row.key = "agent";
   row.seq = 1;
   const std::string body = bodyBy("hostile@00000001");
@@ -187,6 +188,7 @@ TEST(Hostile, ADeltaThatMakesNoState) {
   Device a("a");
   const std::string writer = "hostile@00000001", body = bodyBy(writer);
   VersionRow row;
+  row.kind = Kind::agentState;
   row.key = "agent";
   row.seq = 1;
   row.body = body;
