@@ -31,15 +31,17 @@ TEST(Probes, EveryNameOnce) {
   EXPECT_EQ(std::adjacent_find(probeNames().begin(), probeNames().end()), probeNames().end());
 }
 
-// Calls visit(text) for each source file of a folder, without those below it.
+// Calls visit(text) for each source file of a folder and of those below it.
 void forEachSource(const std::string& folder, const std::function<void(const std::string& text)>& visit) {
-  for (const auto& file : std::filesystem::directory_iterator(std::string(witan::tests::kSourceDir) + "/" + folder))
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(std::string(witan::tests::kSourceDir) + "/" + folder))
     if (file.path().extension() == ".cpp") visit(contentOf(file.path()));
 }
 
 // Kinds that are told, and become names: notices of replicas and of agents, incidents.
 TEST(Probes, WhatReplicasReportIsListed) {
-  static const std::regex notice("notices_?\\.push_back\\(\\s*\\{\"([^\"]+)\","), incident("note\\(\\{\"([^\"]+)\",");
+  static const std::regex notice("(?:notices_?\\.push_back\\(\\s*\\{|\\bnotice\\()\"([^\"]+)\","),
+      incident("note\\(\\{\"([^\"]+)\",");
   std::size_t found = 0;
   const auto expect = [&](const std::string& folder, const std::regex& told, const std::string& family) {
     forEachSource(folder, [&](const std::string& text) {
@@ -47,9 +49,9 @@ TEST(Probes, WhatReplicasReportIsListed) {
         EXPECT_TRUE(isListed(family + (*at)[1].str())) << family << (*at)[1];
     });
   };
-  expect("node/replica", notice, "notice: ");
+  expect("replica", notice, "notice: ");
   expect("agents/host", notice, "notice: agent ");
-  for (const char* folder : {"node/replica", "replication", "agents/wake"}) expect(folder, incident, "incident: ");
+  for (const char* folder : {"replica", "replication", "agents/wake"}) expect(folder, incident, "incident: ");
   EXPECT_GT(found, 25u);
 }
 
