@@ -124,7 +124,6 @@ class Command {
   std::optional<ParseFailure> parse(int argc, const char* const* argv);
 
  private:
-  struct Tree;
   Command(const std::string& name, CLI::App* app);
   Option* keep(CLI::Option* option);
   Option* number(const std::string& names, const std::string& about, std::function<bool(const std::string&)> set,

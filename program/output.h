@@ -1,5 +1,5 @@
 // Where a command's data and words go: the process's own streams, or, while a daemon carries a command out for somebody
-// else (node/daemon/command_desk.h), texts. Per thread.
+// else (cli/commands/node_command.h), texts. Per thread.
 //
 // Names, texts and messages come from other devices and from files, and a terminal obeys some of their bytes. So what
 // people read goes through forTerminal(): words by putWords() and putErr(), which also leave JSON what it says.
