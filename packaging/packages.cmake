@@ -19,6 +19,9 @@ function(witan_manual program component)
     endforeach()" COMPONENT ${component})
 endfunction()
 witan_manual(witan witan)
+# Its page of the noun sim only says who carries it out; witan-sim.1 is the simulator's own.
+install(CODE "file(REMOVE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/witan-sim.1.gz\")"
+  COMPONENT witan)
 witan_manual(witan-sim witan-sim)
 witan_manual(witan-lab witan-sim)
 

@@ -1,5 +1,7 @@
 #include "program/manual.h"
 
+#include <algorithm>
+
 namespace witan::node {
 
 namespace {
@@ -20,6 +22,12 @@ std::string escaped(const std::string& text) {
     }
   }
   return out;
+}
+
+// "witan sim" is one page, witan-sim.
+std::string pageName(std::string name) {
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
 }
 
 std::string section(const std::string& title) { return ".SH " + title + "\n"; }
@@ -58,7 +66,7 @@ std::string tail(const Command& command) {
 ManualPage pageOf(const Command& noun, const std::string& program, const std::string& version) {
   const std::string words = program + " " + noun.name();
   const auto verbs = noun.commands();
-  std::string text = head(program + "-" + noun.name(), version, noun.about());
+  std::string text = head(pageName(program + "-" + noun.name()), version, noun.about());
   text +=
       section("SYNOPSIS") + ".B " + escaped(words) + (verbs.empty() ? "" : " \\fIVERB\\fP") + " [\\fIOPTIONS\\fP]\n";
   if (noun.about().find('\n') != std::string::npos) text += section("DESCRIPTION") + verbatim(noun.about());
@@ -71,13 +79,13 @@ ManualPage pageOf(const Command& noun, const std::string& program, const std::st
     if (!verb->footerText().empty()) text += ".PP\n" + verbatim(verb->footerText());
   }
   if (const std::string options = optionList(noun); !options.empty()) text += section("OPTIONS") + options;
-  return {program + "-" + noun.name(), text + tail(noun)};
+  return {pageName(program + "-" + noun.name()), text + tail(noun)};
 }
 
 }  // namespace
 
 std::vector<ManualPage> manualPages(const Command& program, const std::string& version) {
-  std::string text = head(program.name(), version, program.about());
+  std::string text = head(pageName(program.name()), version, program.about());
   text += section("SYNOPSIS") + ".B " + escaped(program.name()) + " \\fICOMMAND\\fP [\\fIVERB\\fP] [\\fIOPTIONS\\fP]\n";
   text += section("COMMANDS");
   std::vector<ManualPage> pages;
@@ -88,7 +96,7 @@ std::vector<ManualPage> manualPages(const Command& program, const std::string& v
   text += section("OPTIONS") + optionList(program) + section("EXIT STATUS") +
           verbatim("0  done\n1  failed\n2  wrong usage\n3  done, but some inputs were refused\n4  not reachable") +
           tail(program);
-  pages.insert(pages.begin(), {program.name(), std::move(text)});
+  pages.insert(pages.begin(), {pageName(program.name()), std::move(text)});
   return pages;
 }
 
