@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "base/quote.h"
-#include "base/words.h"
+#include "base/string_util.h"
 
 namespace witan::kernel::joint {
 

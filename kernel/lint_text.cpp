@@ -1,5 +1,5 @@
 // Lint reports as text (kernel/lint.h).
-#include "base/words.h"
+#include "base/string_util.h"
 #include "kernel/lint.h"
 
 namespace witan::kernel {

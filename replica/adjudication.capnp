@@ -81,7 +81,7 @@ struct Position {               # what I hold of a partition's log
   marks @9 :List(LogMark);      # at most 65
 }
 
-struct Standing {               # type 34, both ways
+struct PeerAdvertisement {               # type 34, both ways
   owner @0 :Text;               # my name as an owner of epochs
   claims @1 :List(Claim);
   positions @2 :List(Position);

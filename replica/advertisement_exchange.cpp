@@ -94,7 +94,7 @@ void AdvertisementExchange::refreshFollowing() {
 }
 
 // Two engines, or two etcds, would name two owners, and each would be right.
-bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const Standing& standing) {
+bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing) {
   const std::string mine(ownership_->name());
   const std::uint64_t etcdCluster = ownership_->clusterId();
   const bool known = !mine.empty() && !standing.engine.empty();
@@ -117,7 +117,7 @@ bool AdvertisementExchange::fitsEngine(const std::string& from, Peer& peer, cons
   return false;
 }
 
-void AdvertisementExchange::onStanding(const std::string& from, Peer& peer, Standing standing, Now now) {
+void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer, PeerAdvertisement standing, Now now) {
   if (standing.claims.size() > kMaxPartitions || standing.positions.size() > kMaxPartitions)
     return state_.cutOff(from, peer,
                          invalid("a standing of more than " + std::to_string(kMaxPartitions) + " partitions"));

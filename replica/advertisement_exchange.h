@@ -31,7 +31,7 @@ class AdvertisementExchange final : public EpochListener {
   void greet(Peer& peer);
   // Tells a peer the position of a copy, and whether this device wants entries.
   void tell(Peer& peer, PartitionHost& host, bool follow);
-  void onStanding(const std::string& from, Peer& peer, Standing standing, Now now);
+  void onAdvertisement(const std::string& from, Peer& peer, PeerAdvertisement standing, Now now);
   // Asks the right peers for entries, and no others, if something has changed.
   void refreshFollowing();
   // Moves what is to be told into the frames of each peer.
@@ -43,7 +43,7 @@ class AdvertisementExchange final : public EpochListener {
   const std::map<std::string, std::string, std::less<>>& otherEngines() const { return otherEngines_; }
 
  private:
-  bool fitsEngine(const std::string& from, Peer& peer, const Standing& standing);
+  bool fitsEngine(const std::string& from, Peer& peer, const PeerAdvertisement& standing);
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
                   const Divergence& divergence);

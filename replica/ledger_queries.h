@@ -2,11 +2,11 @@
 // more.
 //
 // Only where the device keeps the ledger, and only at what is in the log for good: until the copy shows that, a look
-// waits (AgentDesk). Pure functions of the replica's state and the arguments; main thread.
+// waits (AgentRuntime). Pure functions of the replica's state and the arguments; main thread.
 #pragma once
 
 #include "domains/agents.h"
-#include "replica/replica_agents.h"
+#include "replica/agent_runtime.h"
 
 namespace witan::node {
 

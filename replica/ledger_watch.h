@@ -4,7 +4,7 @@
 // How far it has looked stands in the agents' database, in the same batch as the wakes: a crash before their flush
 // repeats the look, and the same fact again is no second wake. Where entries were set aside it looks again from there.
 //
-// Owned by AgentDesk; not thread-safe. The replica outlives it.
+// Owned by AgentRuntime; not thread-safe. The replica outlives it.
 #pragma once
 
 #include <map>

@@ -64,7 +64,8 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
       return read(Request{}, [&](Request& m) { router_.onRequest(from, std::move(m), now); });
     case AdjudicationFrame::answer: return read(Answer{}, [&](Answer& m) { router_.onAnswer(std::move(m), now); });
     case AdjudicationFrame::standing:
-      return read(Standing{}, [&](Standing& m) { exchange_.onStanding(from, peer, std::move(m), now); });
+      return read(PeerAdvertisement{},
+                  [&](PeerAdvertisement& m) { exchange_.onAdvertisement(from, peer, std::move(m), now); });
     case AdjudicationFrame::entries:
       return read(Entries{}, [&](Entries& m) { entries_.onEntries(from, peer, m, now); });
     case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { entries_.onFollowed(peer, m, now); });

@@ -4,12 +4,12 @@
 
 #include "base/check.h"
 #include "base/mutant.h"
+#include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
 #include "replica/owner_name.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"
 #include "replica/peer_sessions.h"
-#include "replica/replica_agents.h"
 #include "replica/replica_effects.h"
 #include "replica/request_router.h"
 #include "replication/records/record_schemas.h"
@@ -72,7 +72,7 @@ Status Replica::start(Now now) {
     parts_->ownership->onFollowed(*host, now);
   }
   if (config.agents) {
-    desk_ = std::make_unique<AgentDesk>(*this, *config.agents);
+    desk_ = std::make_unique<AgentRuntime>(*this, *config.agents);
     WITAN_DO(desk_->open(now));
   }
   nextTickMs_ = now.ms + kTickMs;

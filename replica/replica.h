@@ -57,7 +57,7 @@ class AgentHost;
 
 namespace witan::node {
 
-class AgentDesk;
+class AgentRuntime;
 class Outbox;
 class OwnerTable;
 class PartitionHost;
@@ -164,9 +164,9 @@ class Replica {
   void handOver(Now now, Effects& out);
 
   std::unique_ptr<Parts> parts_;
-  ReplicaState& state_;              // of the parts
-  std::unique_ptr<AgentDesk> desk_;  // null: no agents
-  Now drained_;                      // when drain() was last called
+  ReplicaState& state_;                 // of the parts
+  std::unique_ptr<AgentRuntime> desk_;  // null: no agents
+  Now drained_;                         // when drain() was last called
   std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
 };
 

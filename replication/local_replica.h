@@ -94,7 +94,7 @@ class LocalReplica {
   // so its copy counts as restored, and it goes on under a new writer. Sessions call it when statements have come.
   Status noticeOwnRetirement(const Membership& members);
 
-  // Set when this store went back in time, until a peer's copy has been adopted (replication/range_repair.h).
+  // Set when this store went back in time, until a peer's copy has been adopted (replication/anti_entropy.h).
   bool restored(std::string_view space) const;
   void setRestored(std::string_view space, bool restored);
 

@@ -148,7 +148,7 @@ class Space {
   // The vector of a peer that has sent everything it had up to there.
   void advance(const VersionVector& to);
   // Takes out a version that a peer's vector covers and that the peer does not hold: after a restore, see
-  // range_repair.h.
+  // anti_entropy.h.
   void drop(Held& held);
 
   // What changed in the vector since the previous local commit with a batch: what a batch of the next one depends on.

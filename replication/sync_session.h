@@ -27,8 +27,8 @@
 #include <string>
 #include <string_view>
 
+#include "replication/anti_entropy.h"
 #include "replication/local_replica.h"
-#include "replication/range_repair.h"
 #include "replication/space_sync.h"
 
 namespace witan::replication {
@@ -90,7 +90,7 @@ class SyncSession {
     bool ackDue = false;
     bool clockNews = false;  // a commit told the peer's vector, not yet noted
     bool differs = false;    // the last digests that could be compared were different
-    std::unique_ptr<RangeRepair> repair;
+    std::unique_ptr<AntiEntropy> repair;
     ItemsQueue items;  // records that the peer needs
     unsigned alarms = 0;
     bool asked = false;     // by the peer, for a repair

@@ -148,7 +148,7 @@ bool SyncSession::differs() const {
 
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
   ++stats_.repairs;
-  shared.repair = std::make_unique<RangeRepair>(*shared.sync, indexOf(shared), mode);
+  shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode);
   shared.repair->start(outbox_, words_);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "replication/records/record_write.h"
-#include "saga/undoings.h"
+#include "saga/compensations.h"
 
 namespace witan::saga {
 
@@ -45,7 +45,7 @@ Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, con
   return commit;
 }
 
-// --- undoing
+// --- compensation
 
 // The siblings of an entity, seen from an operation that wrote one of them.
 struct Beside {
@@ -74,8 +74,8 @@ std::uint64_t nextLamport(const JournalView& view) {
   return lamport;
 }
 
-// What stands after the undoing; none: nothing does. It says by which operation it was written, so that two devices
-// that undo alike make one edit, and an earlier operation's own undoing finds what that wrote.
+// What stands after the compensation; none: nothing does. It says by which operation it was written, so that two
+// devices that undo alike make one edit, and an earlier operation's own compensation finds what that wrote.
 std::optional<JournalBody> restored(const Intent& intent, const UndoStep& step, const Beside& beside,
                                     std::int64_t nowMs) {
   if (!beside.others.empty()) {
@@ -87,13 +87,13 @@ std::optional<JournalBody> restored(const Intent& intent, const UndoStep& step, 
   return JournalBody{step.type, step.payload, 0, intent.agentId, nowMs, step.writtenBy.value_or(intent.operation), {}};
 }
 
-// Whether it follows an undoing of the same operation.
+// Whether it follows a compensation of the same operation.
 bool isFurther(Space& journal, const Intent& intent) {
   const OperationId first = compensationOperationId({*intent.compensates});
   return intent.id() != first && journal.table().find(Kind::operation, first.hex()) != nullptr;
 }
 
-// Nothing stands where an undoing had left nothing; what said so is forgotten once everybody knows it.
+// Nothing stands where a compensation had left nothing; what said so is forgotten once everybody knows it.
 Result<bool> leftNothing(Space& journal, const OperationView& done, const std::string& key, const JournalView& view) {
   if (!view.siblings.empty() || !view.unreadable.empty() || !done.record->body.compensates) return false;
   WITAN_TRY(undone, recordsOf(journal, {*done.record->body.compensates}));
@@ -121,9 +121,10 @@ Error forAPerson(const UndoStep& step, const OperationView& done, const char* wh
           "a person has to decide what it should say"};
 }
 
-// None: it shows nothing of the operation any more, which an earlier undoing has seen to.
-Result<std::optional<JournalChange>> undoing(Space& journal, const Intent& intent, const OperationView& done,
-                                             const UndoStep& step, std::vector<UndoStep>& undo, std::int64_t nowMs) {
+// None: it shows nothing of the operation any more, which an earlier compensation has seen to.
+Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& intent, const OperationView& done,
+                                                  const UndoStep& step, std::vector<UndoStep>& undo,
+                                                  std::int64_t nowMs) {
   WITAN_TRY(view, journalViewIn(journal, step.key));
   const Beside beside = splitFor(done, view);
   if (beside.own == nullptr) {
@@ -181,7 +182,7 @@ Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const I
   for (const UndoStep& step : done.record->body.undo) {
     if (step.scope != scope)
       return Error{ErrorCode::conflict, step.key + " is in scope " + step.scope + ", not " + std::string(scope), ""};
-    WITAN_TRY(change, undoing(journal, intent, done, step, undo, nowMs));
+    WITAN_TRY(change, compensation(journal, intent, done, step, undo, nowMs));
     if (change) changes.push_back(*std::move(change));
   }
   const std::string id = OperationId{done.record->body.operationId}.hex();

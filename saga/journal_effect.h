@@ -1,7 +1,7 @@
 // Journal effects: the one commit that an operation makes in the journal database, and the one that undoes it.
 //
 // The commit holds the entities' new bodies, the notification batch that tells of them, and the operation's record with
-// what was there before (for the undoing, on any device): so the record is there if and only if the effect is.
+// what was there before (for the compensation, on any device): so the record is there if and only if the effect is.
 // Functions of the intent and of what the journal holds now; nothing is written here.
 #pragma once
 
@@ -34,11 +34,11 @@ struct JournalCommit {
 // a person must settle first. O(versions of the entities).
 Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& intent, JournalEffect effect);
 
-// The undoing of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What an
-// entity shows must still be what the operation wrote: then what was there before comes back, or, if another edit
-// stands beside it, that one stays alone. A further undoing (saga/undoings.h) leaves out entities that show nothing of
-// it any more. Errors: `conflict`, naming the entity, if somebody has edited it since, or if devices have carried it
-// out on top of different edits: nothing is overwritten.
+// The compensation of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What
+// an entity shows must still be what the operation wrote: then what was there before comes back, or, if another edit
+// stands beside it, that one stays alone. A further compensation (saga/compensations.h) leaves out entities that show
+// nothing of it any more. Errors: `conflict`, naming the entity, if somebody has edited it since, or if devices have
+// carried it out on top of different edits: nothing is overwritten.
 Result<JournalCommit> undoCommit(replication::Space& journal, std::string_view scope, const Intent& intent,
                                  const replication::OperationView& done, std::int64_t nowMs);
 

@@ -5,7 +5,7 @@
 
 #include "base/mutant.h"
 #include "base/utf8.h"
-#include "saga/undoings.h"
+#include "saga/compensations.h"
 
 namespace witan::saga {
 
@@ -309,7 +309,7 @@ Status SagaEngine::commitOutcome(Saga& saga, Now now) {
   if (outcome.outcome != OperationOutcome::applied) return okStatus();
   if (intent.compensates) rows_.noteUndone({*intent.compensates}, now.wallMs());
   if (!saga.row.superseded) return okStatus();
-  // What undoes an undoing undoes those that follow it too.
+  // What undoes a compensation undoes those that follow it too.
   const OperationId undone = intent.compensates ? compensationOf({*intent.compensates}) : intent.id();
   if (Status begun = undo(intent.scope, undone, now); !begun.ok()) noteCannotUndo(undone, begun.error());
   return okStatus();

@@ -65,7 +65,7 @@ class SagaEnvironment {
   virtual void parked(const SagaRow&) {}
 
   // How an effect outside of the journal is undone: tool, arguments, targets of the compensation. Errors: it cannot be.
-  virtual Result<Intent> undoing(const replication::OperationBody&) {
+  virtual Result<Intent> compensation(const replication::OperationBody&) {
     return Error{ErrorCode::conflict, "what has left this device cannot be called back", ""};
   }
 };
@@ -113,8 +113,8 @@ class SagaEngine {
   // Undoes what was carried out, by a saga of its own; or ends one that was put aside before it had an effect. Errors:
   // notFound; conflict, saying why it cannot be.
   Status compensate(const OperationId& operation, Now now);
-  // Undoes what has arrived of an operation since it was undone (saga/undoings.h). Nothing if it was not undone, or
-  // nothing of it shows. Repeating it changes nothing. Errors: of reading.
+  // Undoes what has arrived of an operation since it was undone (saga/compensations.h). Nothing if it was not undone,
+  // or nothing of it shows. Repeating it changes nothing. Errors: of reading.
   Status undoAgain(std::string_view scope, const OperationId& operation, Now now);
 
   // --- several plans for one run (F3)
@@ -181,12 +181,12 @@ class SagaEngine {
   Result<Intent> compensationIntent(std::string_view scope, const OperationId& operation);
   // Begins the compensation of what was carried out, unless it is known.
   Status undo(std::string_view scope, const OperationId& operation, Now now);
-  // A further undoing after the last of `undoings`, if something of what they undid shows.
+  // A further compensation after the last of `compensations`, if something of what they undid shows.
   Status undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now);
   Status undoOrNote(std::string_view scope, const OperationId& operation, Now now);
-  // The operation, its undoings, those of the undoings, and so on, as far as they are known: each with those that
-  // follow it (saga/undoings.h).
-  Result<std::vector<std::vector<OperationId>>> undoingsOf(std::string_view scope, const OperationId& operation);
+  // The operation, its compensations, those of the compensations, and so on, as far as they are known: each with those
+  // that follow it (saga/compensations.h).
+  Result<std::vector<std::vector<OperationId>>> compensationsOf(std::string_view scope, const OperationId& operation);
   Result<bool> isKnown(std::string_view scope, const OperationId& operation);
   Result<bool> isOver(std::string_view scope, const OperationId& operation, bool superseded, Now now);
   Status settle(std::string_view scope, const OperationId& operation, bool wanted, Now now);

@@ -1,9 +1,9 @@
-// What people ask of sagas, and what several plans for one run ask: trying again, undoing, withdrawing.
+// What people ask of sagas, and what several plans for one run ask: trying again, compensation, withdrawing.
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "saga/compensations.h"
 #include "saga/saga_engine.h"
-#include "saga/undoings.h"
 
 namespace witan::saga {
 
@@ -93,7 +93,7 @@ Status SagaEngine::giveUp(SagaRow row, Now now) {
   return okStatus();
 }
 
-// --- undoing
+// --- compensation
 
 OperationId SagaEngine::compensationOf(const OperationId& operation) const {
   const OperationId id = compensationOperationId(operation);
@@ -115,7 +115,7 @@ Result<Intent> SagaEngine::compensationIntent(std::string_view scope, const Oper
     return Error{ErrorCode::unavailable, "the journal's part of " + operation.hex() + " has not come yet",
                  "wait for it"};
   } else {
-    WITAN_TRY(given, environment_.undoing(body));
+    WITAN_TRY(given, environment_.compensation(body));
     intent = std::move(given);
   }
   intent.operation = compensationOf(operation).value;
@@ -147,10 +147,10 @@ Status SagaEngine::reconcile(std::string_view scope, const PlanView& view, Now n
   return okStatus();
 }
 
-// As long as each was carried out: the operation's effect stands if the number of undoings is even. Which is wanted may
-// change when an earlier plan turns up.
+// As long as each was carried out: the operation's effect stands if the number of compensations is even. Which is
+// wanted may change when an earlier plan turns up.
 Status SagaEngine::settle(std::string_view scope, const OperationId& operation, bool wanted, Now now) {
-  WITAN_TRY(levels, undoingsOf(scope, operation));
+  WITAN_TRY(levels, compensationsOf(scope, operation));
   bool stands = true;
   for (const std::vector<OperationId>& level : levels) {
     for (const OperationId& one : level) {
@@ -187,12 +187,13 @@ Result<bool> SagaEngine::isKnown(std::string_view scope, const OperationId& oper
   return held.has_value();
 }
 
-Result<std::vector<std::vector<OperationId>>> SagaEngine::undoingsOf(std::string_view scope,
-                                                                     const OperationId& operation) {
+Result<std::vector<std::vector<OperationId>>> SagaEngine::compensationsOf(std::string_view scope,
+                                                                          const OperationId& operation) {
   std::vector<std::vector<OperationId>> levels{{operation}};
   while (levels.size() < kMaxUndoings) {
     std::vector<OperationId> level;
-    for (OperationId one = compensationOf(levels.back().front()); level.size() < kMaxUndoings; one = nextUndoing(one)) {
+    for (OperationId one = compensationOf(levels.back().front()); level.size() < kMaxUndoings;
+         one = nextCompensation(one)) {
       WITAN_TRY(known, isKnown(scope, one));
       if (!known) break;
       level.push_back(one);
@@ -219,7 +220,7 @@ Status SagaEngine::undoFurther(std::string_view scope, const OperationId& undone
   WITAN_TRY(shows, stillShows(*space, done));
   if (!shows) return okStatus();
   WITAN_TRY(intent, compensationIntent(scope, undone));
-  intent.operation = nextUndoing(last).value;
+  intent.operation = nextCompensation(last).value;
   const std::size_t before = sagas_.size();
   WITAN_DO(begin({&intent, 1}, now));
   counters_.compensations += sagas_.size() - before;
@@ -227,7 +228,7 @@ Status SagaEngine::undoFurther(std::string_view scope, const OperationId& undone
 }
 
 Status SagaEngine::undoAgain(std::string_view scope, const OperationId& operation, Now now) {
-  WITAN_TRY(levels, undoingsOf(scope, operation));
+  WITAN_TRY(levels, compensationsOf(scope, operation));
   return levels.size() % 2 == 0 ? settle(scope, operation, false, now) : okStatus();
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "replication/writer.h"
-#include "sim/decision_words.h"
+#include "sim/decision_format.h"
 #include "sim/device.h"
 
 namespace witan::sim {

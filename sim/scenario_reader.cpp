@@ -7,9 +7,9 @@
 
 #include "base/nearest.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
-#include "base/words.h"
 #include "sim/duration.h"
 #include "sim/options_fields.h"
 #include "sim/probes.h"

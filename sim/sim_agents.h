@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "base/reflect.h"
-#include "replica/replica_agents.h"
+#include "replica/agent_runtime.h"
 
 namespace witan::sim {
 

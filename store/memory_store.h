@@ -80,7 +80,7 @@ class MemoryStore final : public CrashableStore {
 
   mutable std::mutex mutex_;
   std::shared_ptr<Map> visible_;   // copied before a write while a view holds it
-  std::vector<Changes> unsynced_;  // undoing them, the last one first, gives what is durable
+  std::vector<Changes> unsynced_;  // compensation them, the last one first, gives what is durable
   mutable WriteSteps steps_{"the memory store"};
   mutable std::size_t snapshots_ = 0;
 };

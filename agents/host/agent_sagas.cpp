@@ -156,7 +156,7 @@ Status AgentHost::reconcileDue(Now now) {
   return okStatus();
 }
 
-// --- what arrives after it was undone (saga/undoings.h)
+// --- what arrives after it was undone (saga/compensations.h)
 
 void AgentHost::noteUndone(const SagaRow& row) {
   if (!row.intent.compensates || row.intent.kind != EffectKind::journal) return;

@@ -20,8 +20,8 @@
 #include "node/data_dir/node_dir.h"
 #include "program/option_checks.h"
 #include "program/output.h"
+#include "replica/agent_runtime.h"
 #include "replica/ledger_queries.h"
-#include "replica/replica_agents.h"
 
 namespace witan::node {
 

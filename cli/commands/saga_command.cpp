@@ -1,5 +1,5 @@
 // `witan saga list|show|retry|compensate`: operations of agents that are under way on this device, wait for a person,
-// or ended lately. Retrying and undoing are begun here and carried out by the next `witan agent run`.
+// or ended lately. Retrying and compensation are begun here and carried out by the next `witan agent run`.
 #include "base/time.h"
 #include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"

@@ -7,8 +7,8 @@
 #include "program/command_line.h"
 
 #include "cli/client/replica_verb.h"
+#include "cli/format/agent_format.h"
 #include "cli/format/agent_reader.h"
-#include "cli/format/agent_words.h"
 #include "cli/format/snapshot_reader.h"
 #include "program/import_errors.h"
 #include "program/option_checks.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/format/agent_words.h"
+#include "cli/format/agent_format.h"
 #include "replication/local_replica.h"
 
 namespace witan::node {

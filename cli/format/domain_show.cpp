@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/string_util.h"
 #include "kernel/domain_description.h"
 
 namespace witan::node {

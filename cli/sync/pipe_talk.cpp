@@ -18,10 +18,10 @@ struct Done {
 
 }  // namespace
 
-PipeTalk::PipeTalk(ReplicaDir& dir, SessionOptions options, std::int64_t nowMs)
+PipeSession::PipeSession(ReplicaDir& dir, SessionOptions options, std::int64_t nowMs)
     : dir_(dir), session_(dir.replica(), std::move(options), nowMs) {}
 
-Status PipeTalk::receive(std::string_view bytes, std::int64_t nowMs) {
+Status PipeSession::receive(std::string_view bytes, std::int64_t nowMs) {
   held_ += bytes;
   std::string_view rest = held_;
   Status status = okStatus();
@@ -38,7 +38,7 @@ Status PipeTalk::receive(std::string_view bytes, std::int64_t nowMs) {
   return session_.state() == SessionState::running ? heedStatements() : okStatus();
 }
 
-Status PipeTalk::takeFrame(std::string_view frame, std::int64_t nowMs) {
+Status PipeSession::takeFrame(std::string_view frame, std::int64_t nowMs) {
   if (static_cast<std::uint8_t>(frame[4]) != kDone) {
     heard_.reset();
     received_ += frame.size();
@@ -51,7 +51,7 @@ Status PipeTalk::takeFrame(std::string_view frame, std::int64_t nowMs) {
   return okStatus();
 }
 
-Status PipeTalk::heedStatements() {
+Status PipeSession::heedStatements() {
   LocalReplica& replica = dir_.replica();
   Space* cluster = replica.database(DatabaseName::agents).find(kClusterScope);
   if (cluster->changes() == statements_) return okStatus();
@@ -67,7 +67,7 @@ Status PipeTalk::heedStatements() {
   return okStatus();
 }
 
-Status PipeTalk::say(std::string& out, std::int64_t nowMs) {
+Status PipeSession::say(std::string& out, std::int64_t nowMs) {
   std::string frames;
   if (session_.produce(frames, kBudget, nowMs)) sent_ += frames.size();
   if (session_.state() == SessionState::running && session_.quiet() && said_ != received_) {
@@ -79,6 +79,6 @@ Status PipeTalk::say(std::string& out, std::int64_t nowMs) {
   return okStatus();
 }
 
-bool PipeTalk::through() const { return session_.state() == SessionState::running && waiting() && heard_ == sent_; }
+bool PipeSession::through() const { return session_.state() == SessionState::running && waiting() && heard_ == sent_; }
 
 }  // namespace witan::node

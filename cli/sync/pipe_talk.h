@@ -1,4 +1,4 @@
-// PipeTalk: one sync session over a stream of bytes that ends, such as a pair of pipes. Sans-I/O.
+// PipeSession: one sync session over a stream of bytes that ends, such as a pair of pipes. Sans-I/O.
 //
 // A stream between two programs has no one to say that all is said: each side may be quiet while the other's next frame
 // is on its way. So each side says DONE(bytes received so far) whenever it has nothing more to say; both know that they
@@ -15,9 +15,9 @@
 
 namespace witan::node {
 
-class PipeTalk {
+class PipeSession {
  public:
-  PipeTalk(ReplicaDir& dir, replication::SessionOptions options, std::int64_t nowMs);
+  PipeSession(ReplicaDir& dir, replication::SessionOptions options, std::int64_t nowMs);
 
   // Takes bytes as they come, whole frames or not. An error ends the session; the reason goes out with the next say().
   Status receive(std::string_view bytes, std::int64_t nowMs);

@@ -42,7 +42,7 @@ enum class Ending { through, refused, died };
 // The pump between the two descriptors and the talk.
 class Pump {
  public:
-  explicit Pump(PipeTalk& talk) : talk_(talk) {}
+  explicit Pump(PipeSession& talk) : talk_(talk) {}
 
   Result<Ending> run() {
     Status received = okStatus();
@@ -112,7 +112,7 @@ class Pump {
     return ending;
   }
 
-  PipeTalk& talk_;
+  PipeSession& talk_;
   std::string out_;
   std::vector<char> buffer_;
   bool readable_ = true, writable_ = true;
@@ -165,7 +165,7 @@ Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
     };
   WITAN_TRY(paid, payRetireAcks(replica));
   (void)paid;
-  PipeTalk talk(dir, std::move(options), wallMs());
+  PipeSession talk(dir, std::move(options), wallMs());
   Pump pump(talk);
   WITAN_TRY(ending, pump.run());
   // Before stabilise() forgets what those said who are no members.

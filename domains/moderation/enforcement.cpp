@@ -3,7 +3,7 @@
 
 #include "base/mutant.h"
 #include "domains/moderation/invariants.h"
-#include "domains/moderation/words.h"
+#include "domains/moderation/message_format.h"
 
 namespace witan::domains::moderation {
 

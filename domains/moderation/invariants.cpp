@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "domains/moderation/actions.h"
-#include "domains/moderation/words.h"
+#include "domains/moderation/message_format.h"
 
 namespace witan::domains::moderation {
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/json.h"
-#include "base/words.h"
+#include "base/string_util.h"
 #include "lab/ontology/field_type.h"
 #include "lab/ontology/roles.h"
 

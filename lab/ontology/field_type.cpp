@@ -1,7 +1,7 @@
 #include "lab/ontology/field_type.h"
 
 #include "base/quote.h"
-#include "base/words.h"
+#include "base/string_util.h"
 
 namespace witan::ontology {
 

@@ -1,7 +1,7 @@
 #include "lab/ontology/report.h"
 
 #include "base/json.h"
-#include "base/words.h"
+#include "base/string_util.h"
 
 namespace witan::ontology {
 

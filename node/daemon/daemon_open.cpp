@@ -10,8 +10,8 @@
 #include "node/daemon/daemon.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/replica_identity.h"
+#include "replica/agent_runtime.h"
 #include "replica/ledger_queries.h"
-#include "replica/replica_agents.h"
 
 namespace witan::node {
 

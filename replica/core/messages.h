@@ -114,13 +114,13 @@ struct LogPosition {
   WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
 };
 
-struct Standing {
+struct PeerAdvertisement {
   std::string owner;
   std::vector<OwnershipRecord> claims;
   std::vector<LogPosition> positions;
   std::string engine;
   std::uint64_t etcdCluster = 0;
-  WITAN_MEMBERS(Standing, owner, claims, positions, engine, etcdCluster)
+  WITAN_MEMBERS(PeerAdvertisement, owner, claims, positions, engine, etcdCluster)
 };
 
 struct Entries {
@@ -149,7 +149,7 @@ constexpr AdjudicationFrame frameOf() {
     return AdjudicationFrame::request;
   else if constexpr (std::is_same_v<T, Answer>)
     return AdjudicationFrame::answer;
-  else if constexpr (std::is_same_v<T, Standing>)
+  else if constexpr (std::is_same_v<T, PeerAdvertisement>)
     return AdjudicationFrame::standing;
   else if constexpr (std::is_same_v<T, Entries>)
     return AdjudicationFrame::entries;

@@ -29,7 +29,7 @@ struct Peer {
   std::string farewell;      // why the session is to end, once this side's standing is sent; empty: it is not
   std::string out;           // frames for the end of the round
   std::map<std::string, PeerPartition, std::less<>> partitions;
-  Standing news;  // to be sent
+  PeerAdvertisement news;  // to be sent
   bool newsDue = false;
 
   // Whether it is a member, with which more than membership is shared.

@@ -43,7 +43,7 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
-  // Not null: agents work on this device (replica/replica_agents.h).
+  // Not null: agents work on this device (replica/agent_runtime.h).
   std::shared_ptr<const AgentSetup> agents;
 };
 

@@ -4,7 +4,7 @@
 
 #include "agents/wake/run_log.h"
 #include "replication/writer.h"
-#include "saga/undoings.h"
+#include "saga/compensations.h"
 
 namespace witan::sim {
 
@@ -38,10 +38,10 @@ bool stands(const AgentRecords& records, OperationId operation) {
 
 std::string nameOf(const OperationId& operation) { return "operation " + operation.hex().substr(0, 16); }
 
-// Which undoing of the other it is, from 1; 0: none, or one that follows nothing.
-std::size_t undoingNumber(const AgentRecords& records, const OperationId& operation, const OperationId& undone) {
+// Which compensation of the other it is, from 1; 0: none, or one that follows nothing.
+std::size_t compensationNumber(const AgentRecords& records, const OperationId& operation, const OperationId& undone) {
   OperationId one = compensationOperationId(undone);
-  for (std::size_t n = 1; n <= saga::kMaxUndoings; ++n, one = saga::nextUndoing(one)) {
+  for (std::size_t n = 1; n <= saga::kMaxUndoings; ++n, one = saga::nextCompensation(one)) {
     if (one == operation) return n;
     if (!records.agents.contains(one) && !records.journal.contains(one)) break;
   }
@@ -59,7 +59,7 @@ std::size_t timesDone(const AgentRecords& records, const OperationId& operation)
 std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body) {
   if (body.compensates) {
     const OperationId undone{*body.compensates};
-    const std::size_t number = undoingNumber(records, operation, undone);
+    const std::size_t number = compensationNumber(records, operation, undone);
     if (number == 0) return "undoes another under an id of its own";
     if (number > timesDone(records, undone) && number > 1)
       return "undoes for time " + std::to_string(number) + " what was done less often";
@@ -109,7 +109,7 @@ std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& 
     const auto plans = records.plans.find(run);
     if (plans == records.plans.end() || !plans->second.winner) continue;
     for (const OperationId& operation : plans->second.winner->operations)
-      if (!records.agents.contains(operation) && !options.putAside.contains(operation) &&
+      if (!records.agents.contains(operation) && !options.deadLettered.contains(operation) &&
           !options.denied.contains(operation))
         return "run " + run.hex().substr(0, 16) + " is completed, and of " + nameOf(operation) +
                " of its plan nothing is known";
@@ -195,18 +195,18 @@ std::string checkOperations(const AgentRecords& records, const AgentRuleOptions&
 
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options) {
   for (const Views* views : {&records.journal, &records.agents}) {
-    std::map<Hash, std::set<OperationId>> undoings;
+    std::map<Hash, std::set<OperationId>> compensations;
     for (const auto& [operation, view] : *views) {
       if (!view.record || !view.record->body.compensates) continue;
-      undoings[*view.record->body.compensates].insert(operation);
+      compensations[*view.record->body.compensates].insert(operation);
       if (options.wholeDisks)
         if (const std::string device = twiceBy(view); !device.empty())
           return device + " undid it twice: " + nameOf(operation);
     }
     // Of several each follows another, but for the first.
-    for (const auto& [undone, by] : undoings) {
+    for (const auto& [undone, by] : compensations) {
       std::set<OperationId> firsts = by;
-      for (const OperationId& one : by) firsts.erase(saga::nextUndoing(one));
+      for (const OperationId& one : by) firsts.erase(saga::nextCompensation(one));
       if (firsts.size() > 1) return nameOf({undone}) + " was undone by two operations";
     }
   }

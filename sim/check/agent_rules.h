@@ -29,8 +29,8 @@ Result<AgentRecords> agentRecordsOf(replication::LocalReplica& replica);
 struct AgentRuleOptions {
   // No disk was lost or went back, so each device has done what it did once, and all records of it are here.
   bool wholeDisks = true;
-  std::set<OperationId> putAside;  // by some device, for a person
-  std::set<OperationId> denied;    // those that a gate may have denied: they leave no record
+  std::set<OperationId> deadLettered;  // by some device, for a person
+  std::set<OperationId> denied;        // those that a gate may have denied: they leave no record
 };
 
 // Operations that call a tool, and were never heard of outside, of runs that may have been judged while a gate knew of
@@ -46,8 +46,8 @@ std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_vie
 // one wanted stands.
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
-// Checker "sagas", its part about undoing: an operation has one compensation, which no device carried out twice, and
-// those that follow it (saga/undoings.h).
+// Checker "sagas", its part about compensation: an operation has one compensation, which no device carried out twice,
+// and those that follow it (saga/compensations.h).
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
 // Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves, their links

@@ -37,7 +37,7 @@ class AgentChecker final : public Checker {
   };
   bool undisturbed() const;
   void forget(Seat& at, bool disk);
-  std::string openSagas(Seat& at, std::set<OperationId>& putAside);
+  std::string openSagas(Seat& at, std::set<OperationId>& deadLettered);
   std::string checkRuns(Seat& at);
   void expectFacts(std::vector<ExpectedRun>& expected);
 
@@ -114,7 +114,8 @@ void AgentChecker::atEnd() {
     if (first == nullptr) first = at.get();
     if (const std::string wrong = checkApart(at->device->replica().data()); !wrong.empty())
       return c_.failed("agents-apart", wrong);
-    if (const std::string wrong = openSagas(*at, options.putAside); !wrong.empty()) return c_.failed("sagas", wrong);
+    if (const std::string wrong = openSagas(*at, options.deadLettered); !wrong.empty())
+      return c_.failed("sagas", wrong);
   }
   if (first == nullptr) return;
   if (const std::string wrong = checkRuns(*first); !wrong.empty()) return c_.failed("runs", wrong);
@@ -137,7 +138,7 @@ void AgentChecker::atEnd() {
 }
 
 // Checker "sagas": each has ended, or was put aside for a person after its last attempt.
-std::string AgentChecker::openSagas(Seat& at, std::set<OperationId>& putAside) {
+std::string AgentChecker::openSagas(Seat& at, std::set<OperationId>& deadLettered) {
   saga::SagaRows rows(at.device->replica().data().database(DatabaseName::agents), 0);
   std::string open;
   const Status read = rows.visitOpen([&](saga::SagaRow&& row) {
@@ -147,7 +148,7 @@ std::string AgentChecker::openSagas(Seat& at, std::set<OperationId>& putAside) {
   if (!read.ok()) return at.device->name() + ": " + read.error().message;
   const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
     c_.probe("saga put aside");
-    putAside.insert(row.id());
+    deadLettered.insert(row.id());
   });
   return held.ok() ? open : at.device->name() + ": " + held.error().message;
 }

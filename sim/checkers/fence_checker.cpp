@@ -96,7 +96,7 @@ void FenceChecker::onFrame(Seat& at, std::uint32_t peer, std::string_view frame)
     return;
   const replication::SyncSession* session = at.device->replica().session(ClusterSetup::deviceName(peer));
   if (session == nullptr || !session->full()) return;
-  node::Standing standing;
+  node::PeerAdvertisement standing;
   if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
   const std::string& self = at.device->replica().ownerName();
   for (const node::LogPosition& position : standing.positions)

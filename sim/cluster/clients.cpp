@@ -1,6 +1,6 @@
 #include "sim/cluster/clients.h"
 
-#include "sim/decision_words.h"
+#include "sim/decision_format.h"
 
 namespace witan::sim {
 
@@ -83,7 +83,7 @@ void Clients::submit(Seat& at, node::Request request, bool plain) {
   const Status accepted = at.device->replica().submit(request, at.device->now(c_.agenda().now()));
   if (c_.tracing())
     c_.trace(at.device->index(), "work", enumName(request.kind),
-             requestWords(request, moduleOf(request.domain)) + (accepted.ok() ? "" : ": " + accepted.error().message));
+             formatRequest(request, moduleOf(request.domain)) + (accepted.ok() ? "" : ": " + accepted.error().message));
   if (!accepted.ok()) return c_.probe("request refused at the door");
   c_.digest().add(request.operationId);
   std::vector<node::Request>& recent = recent_[at];

@@ -4,8 +4,8 @@
 
 #include "domains/registry.h"
 #include "replication/statement.h"
-#include "sim/decision_words.h"
-#include "sim/frame_words.h"
+#include "sim/decision_format.h"
+#include "sim/frame_format.h"
 
 namespace witan::sim {
 

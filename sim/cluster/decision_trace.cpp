@@ -1,6 +1,6 @@
 #include "sim/cluster/decision_trace.h"
 
-#include "sim/decision_words.h"
+#include "sim/decision_format.h"
 
 namespace witan::sim {
 
@@ -19,7 +19,7 @@ void DecisionTrace::onDurable(Seat& at) {
       const auto bytes = host->ledger().entryBytes(++told);
       const auto entry = bytes.ok() ? kernel::readEntry(*bytes) : Result<kernel::Entry>(bytes.error());
       c_.trace(at.device->index(), "ledger", "decides",
-               id + " " + (entry.ok() ? entryWords(*entry) : entry.error().message));
+               id + " " + (entry.ok() ? formatEntry(*entry) : entry.error().message));
     }
   }
 }

@@ -58,7 +58,7 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   together(*a, *b, 80);
   EXPECT_EQ(a->shown("done/r1"), "\"yes\"");  // the plan with the smaller dot
   EXPECT_EQ(b->shown("done/r1"), "\"yes\"");
-  // yes, no, and the undoing of no: each once.
+  // yes, no, and the compensation of no: each once.
   EXPECT_THAT(a->effects(DatabaseName::journal), SizeIs(3));
   EXPECT_THAT(a->effects(DatabaseName::journal), Each(Pair(::testing::_, 1u)));
   EXPECT_EQ(a->effects(DatabaseName::journal), b->effects(DatabaseName::journal));
@@ -207,7 +207,7 @@ TEST(AgentHost, F3WhatArrivesLongAfterItWasUndoneIsUndoneToo) {
     EXPECT_EQ(one->shown("done/r1"), "\"yes\"");
     EXPECT_TRUE(one->host().quiet());
     EXPECT_FALSE((*journalViewIn(one->device().journal(), "done/r1")).inConflict());
-    // yes, no, and two undoings of no.
+    // yes, no, and two compensations of no.
     EXPECT_THAT(one->effects(DatabaseName::journal), SizeIs(4));
   }
 }

@@ -7,7 +7,7 @@
 #include "node/daemon/agent_feed.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
-#include "replica/replica_agents.h"
+#include "replica/agent_runtime.h"
 #include "saga/saga_rows.h"
 #include "tests/node/scratch.h"
 

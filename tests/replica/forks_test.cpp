@@ -298,7 +298,7 @@ TEST_F(Fork, TheSameSeizureTwice) {
 TEST(ForkFrames, APeerThatMakesUpMarksIsCutOff) {
   Cable cable(2);
   cable.found();
-  Standing standing;
+  PeerAdvertisement standing;
   standing.owner = cable.b().replica().ownerName();
   LogPosition position = cable.b().host().position();
   position.marks.assign(kMaxLogProbes + 1, {1, sha256("x")});

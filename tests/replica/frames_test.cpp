@@ -26,7 +26,7 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::EpochMark, EpochMark>();
   expectSameLayout<wire::LogMark, LogMark>();
   expectSameLayout<wire::Position, LogPosition>();
-  expectSameLayout<wire::Standing, Standing>();
+  expectSameLayout<wire::PeerAdvertisement, PeerAdvertisement>();
   expectSameLayout<wire::Entries, Entries>();
   expectSameLayout<wire::Followed, Followed>();
 }
@@ -87,8 +87,8 @@ std::string rawFrame(std::uint8_t type, std::string_view message) {
   return out;
 }
 
-Standing standing(const std::string& owner) {
-  Standing made;
+PeerAdvertisement standing(const std::string& owner) {
+  PeerAdvertisement made;
   made.owner = owner;
   return made;
 }
@@ -107,13 +107,13 @@ struct Bad {
 };
 
 std::vector<Bad> badFrames(const std::string& owner) {
-  Standing claims = standing(owner);
+  PeerAdvertisement claims = standing(owner);
   claims.claims.push_back({std::string(kPartition), 0, owner});
-  Standing stranger = standing(owner);
+  PeerAdvertisement stranger = standing(owner);
   stranger.claims.push_back({std::string(kPartition), 3, "no writer"});
-  Standing lineage = standing(owner);
+  PeerAdvertisement lineage = standing(owner);
   lineage.positions.push_back(position({{1, owner, 5}}, 3));
-  Standing epochless = standing(owner);
+  PeerAdvertisement epochless = standing(owner);
   epochless.positions.push_back(position({}, 3));
   Request foreign = spend("op 1", 10);
   foreign.device = "b";
@@ -196,7 +196,7 @@ TEST(Frames, CutShortAnywhere) {
 TEST(Frames, StandingsAreBounded) {
   Cable cable(2);
   cable.found();
-  Standing many = standing(cable.b().replica().ownerName());
+  PeerAdvertisement many = standing(cable.b().replica().ownerName());
   for (std::size_t n = 0; n <= kMaxPartitions; ++n)
     many.claims.push_back({"p/" + std::to_string(n), 1, cable.b().replica().ownerName()});
   cable.hand({"b", "a", frame(many)});

@@ -8,7 +8,7 @@
 #include "agents/host/local_gate.h"
 #include "agents/wake/run_log.h"
 #include "agents/wake/wake_job.h"
-#include "replica/replica_agents.h"
+#include "replica/agent_runtime.h"
 #include "tests/replica/cable.h"
 
 namespace witan::node::test {

@@ -1,4 +1,4 @@
-// Range repair at equal vectors (replication/range_repair.h): rows that a disk lost are noticed, noted and brought
+// Range repair at equal vectors (replication/anti_entropy.h): rows that a disk lost are noticed, noted and brought
 // back.
 #include "tests/replication/cluster.h"
 

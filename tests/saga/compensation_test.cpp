@@ -124,7 +124,7 @@ TEST_F(Compensation, OfAToolIsAnotherCallAndOfOthersImpossible) {
   EXPECT_EQ(refused(proposed), "a propose cannot be called back");
 }
 
-// What its undoing wrote tells agents, as every edit does.
+// What its compensation wrote tells agents, as every edit does.
 TEST_F(Compensation, IsToldToAgents) {
   const OperationId put = done("t", action("put", "e", "\"new\""));
   Space& journal = *device.replica().database(DatabaseName::journal).find(kScope);

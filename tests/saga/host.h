@@ -128,7 +128,7 @@ class Host final : public SagaEnvironment {
   }
   void finished(const SagaRow& row) override { ended.push_back(row); }
   void parked(const SagaRow& row) override { aside.push_back(row); }
-  Result<Intent> undoing(const OperationBody& body) override {
+  Result<Intent> compensation(const OperationBody& body) override {
     if (body.toolName != "call") return Error{ErrorCode::conflict, "a " + body.toolName + " cannot be called back", ""};
     Intent intent;
     intent.kind = EffectKind::tool;

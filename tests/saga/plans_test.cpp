@@ -18,12 +18,12 @@ TEST(Plans, F3_BothUndoAtOnceAndItIsOneMutation) {
   const PlanBody lost = pair.onB->plan("t", {action("put", "e", "\"of b\""), action("put", "new", "1")});
   ASSERT_TRUE(pair.onA->run() && pair.onB->run());
   pair.meet();  // each by itself after the exchange
-  const OperationId undoing = compensationOperationId(intentsOf(lost)[0].id());
-  EXPECT_EQ(pair.onA->recordsIn(DatabaseName::journal, undoing), 1u);
-  EXPECT_EQ(pair.onB->recordsIn(DatabaseName::journal, undoing), 1u);
+  const OperationId compensation = compensationOperationId(intentsOf(lost)[0].id());
+  EXPECT_EQ(pair.onA->recordsIn(DatabaseName::journal, compensation), 1u);
+  EXPECT_EQ(pair.onB->recordsIn(DatabaseName::journal, compensation), 1u);
   pair.meet();
   for (Host* host : {pair.onA.get(), pair.onB.get()}) {
-    EXPECT_EQ(host->recordsIn(DatabaseName::journal, undoing), 2u);
+    EXPECT_EQ(host->recordsIn(DatabaseName::journal, compensation), 2u);
     EXPECT_EQ(host->says("e"), "\"before\"");
     EXPECT_EQ(host->says("new"), "-");
     EXPECT_EQ(host->engine.counters().compensations, 2u);

@@ -2,7 +2,7 @@
 // for the broken variants. Each returns "" or what is wrong.
 #pragma once
 
-#include "saga/undoings.h"
+#include "saga/compensations.h"
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 
@@ -52,14 +52,14 @@ inline std::string twoPlansForOneRun() {
       if (host->recordsIn(DatabaseName::agents, compensationOperationId(intent.id())) != 0)
         return "the winner is undone";
     for (const Intent& intent : intentsOf(lost)) {
-      const OperationId undoing = compensationOperationId(intent.id());
-      if (host->recordsIn(DatabaseName::agents, undoing) == 0) return "an effect of the loser was not undone";
+      const OperationId compensation = compensationOperationId(intent.id());
+      if (host->recordsIn(DatabaseName::agents, compensation) == 0) return "an effect of the loser was not undone";
     }
     // Three operations lost; each is undone under one id on every device.
     if (host->operationsIn(DatabaseName::agents).size() != 2 + 3 + 3) return "undone under several ids";
   }
   if (!pair.equal()) return "the stores differ";
-  // The call and its undoing: receivers treat equal ids as one.
+  // The call and its compensation: receivers treat equal ids as one.
   return pair.world.calls.size() == 2 ? "" : "called under " + std::to_string(pair.world.calls.size()) + " ids";
 }
 
@@ -120,14 +120,16 @@ inline std::string repeatAfterUndoing() {
   if (party.host(b).says("long") != "-") return "it was not undone";
   for (int i = 0; i < 3; ++i) party.meetAll();
   for (std::size_t i = 0; i < 3; ++i) {
-    if (party.host(i).says("long") != "-") return "what came after its undoing says " + party.host(i).says("long");
+    if (party.host(i).says("long") != "-") return "what came after its compensation says " + party.host(i).says("long");
     if (party.host(i).says("brief") != "\"x\"") return "the winner's effect is gone";
     if (!party.host(i).aside.empty()) return "put aside: " + party.host(i).aside[0].lastError;
   }
-  const OperationId first = compensationOperationId(intentsOf(lost)[0].id()), second = nextUndoing(first);
-  if (party.host(a).recordsIn(DatabaseName::journal, first) != 1) return "the first undoing was made twice";
-  if (party.host(a).recordsIn(DatabaseName::journal, second) == 0) return "there is no second undoing";
-  return party.host(a).recordsIn(DatabaseName::journal, nextUndoing(second)) == 0 ? "" : "there is a third undoing";
+  const OperationId first = compensationOperationId(intentsOf(lost)[0].id()), second = nextCompensation(first);
+  if (party.host(a).recordsIn(DatabaseName::journal, first) != 1) return "the first compensation was made twice";
+  if (party.host(a).recordsIn(DatabaseName::journal, second) == 0) return "there is no second compensation";
+  return party.host(a).recordsIn(DatabaseName::journal, nextCompensation(second)) == 0
+             ? ""
+             : "there is a third compensation";
 }
 
 }  // namespace witan::saga::test

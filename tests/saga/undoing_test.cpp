@@ -1,5 +1,5 @@
-// Undoing ends with all devices alike (saga/undoings.h): however devices that were cut off from one another plan one
-// run, carry out what they planned and undo what lost, at the end nothing shows what an undone operation wrote.
+// Undoing ends with all devices alike (saga/compensations.h): however devices that were cut off from one another plan
+// one run, carry out what they planned and undo what lost, at the end nothing shows what an undone operation wrote.
 #include <gtest/gtest.h>
 
 #include "base/seams.h"
@@ -10,7 +10,8 @@ namespace {
 
 TEST(Undoing, WhatArrivesAfterItIsUndoneToo) { EXPECT_EQ(repeatAfterUndoing(), ""); }
 
-// The same where somebody wrote something after the undoing: that stays, once, and nobody is asked about two copies.
+// The same where somebody wrote something after the compensation: that stays, once, and nobody is asked about two
+// copies.
 TEST(Undoing, WhatWasWrittenBesideItStays) {
   Party party(3);
   enum { a, b, c };
@@ -76,18 +77,18 @@ TEST(Undoing, OfTwoThatWroteOneEntityLeavesWhatWasBefore) {
   }
 }
 
-// The undoing left nothing, everybody knows that, and its tombstone is gone: it can be taken back all the same.
+// The compensation left nothing, everybody knows that, and its tombstone is gone: it can be taken back all the same.
 TEST(Undoing, IsTakenBackWhenNothingIsLeftOfIt) {
   Party party(2);
   const PlanBody plan = party.host(0).plan("t", {put("e", "x")});
   ASSERT_TRUE(party.host(0).run());
-  const OperationId done = intentsOf(plan)[0].id(), undoing = compensationOperationId(done);
+  const OperationId done = intentsOf(plan)[0].id(), compensation = compensationOperationId(done);
   ASSERT_TRUE(party.host(0).engine.compensate(done, party.host(0).now).ok());
   ASSERT_TRUE(party.host(0).run());
   Space& journal = party.device(0).journal();
   journal.stabilise(journal.vector());
   ASSERT_EQ(journal.versions(Kind::journal, "e")->size(), 0u);
-  ASSERT_TRUE(party.host(0).engine.compensate(undoing, party.host(0).now).ok());
+  ASSERT_TRUE(party.host(0).engine.compensate(compensation, party.host(0).now).ok());
   ASSERT_TRUE(party.host(0).run());
   EXPECT_EQ(party.host(0).says("e"), "\"x\"");
   EXPECT_TRUE(party.host(0).aside.empty());
@@ -112,7 +113,7 @@ TEST(Undoing, OfWhatStoodOnDifferentEditsIsForAPerson) {
       << party.host(b).aside[0].lastError;
 }
 
-// Any order of planning, work, meetings that are cut short, undoing and power that fails.
+// Any order of planning, work, meetings that are cut short, compensation and power that fails.
 std::string anyOrder(std::uint64_t seed, std::uint64_t& further) {
   constexpr const char* kWords[] = {"brief", "long", "strange"};
   SeededRandom random(seed);
@@ -158,7 +159,7 @@ std::string anyOrder(std::uint64_t seed, std::uint64_t& further) {
       const std::string says = party.host(i).says(kWords[w]);
       if (says != (wanted && written ? "\"x\"" : "-")) return who + says;
       if (!party.host(i).aside.empty()) return who + "put aside: " + party.host(i).aside[0].lastError;
-      further += party.host(i).recordsIn(DatabaseName::journal, nextUndoing(compensationOperationId(of[w])));
+      further += party.host(i).recordsIn(DatabaseName::journal, nextCompensation(compensationOperationId(of[w])));
     }
   for (std::size_t i = 1; i < party.size(); ++i) replication::test::expectEqual(party.device(0), party.device(i));
   return {};
@@ -167,7 +168,7 @@ std::string anyOrder(std::uint64_t seed, std::uint64_t& further) {
 TEST(Undoing, EndsAlikeInAnyOrder) {
   std::uint64_t further = 0;
   for (std::uint64_t seed = 1; seed <= 250; ++seed) EXPECT_EQ(anyOrder(seed, further), "") << "seed " << seed;
-  EXPECT_GT(further, 20u) << "orders in which something came after its undoing";
+  EXPECT_GT(further, 20u) << "orders in which something came after its compensation";
 }
 
 }  // namespace

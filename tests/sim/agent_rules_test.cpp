@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "saga/undoings.h"
+#include "saga/compensations.h"
 #include "sim/check/need_to_know.h"
 #include "sim/sim_agents.h"
 #include "tests/replication/cluster.h"
@@ -124,7 +124,7 @@ TEST(AgentRules, ACompletedRunThatHasNotDoneItsPlanIsSeen) {
   story.records.agents.clear(), story.records.journal.clear(), story.records.entries.clear();
   EXPECT_THAT(story.operations(), HasSubstr("is completed"));
   AgentRuleOptions aside;
-  aside.putAside = {story.plan.operations[0]};
+  aside.deadLettered = {story.plan.operations[0]};
   EXPECT_EQ(story.operations(aside), "");
   AgentRuleOptions denied;
   denied.denied = {story.plan.operations[0]};
@@ -161,11 +161,11 @@ TEST(AgentRules, AnOperationIsUndoneOnce) {
   EXPECT_THAT(checkCompensations(twice.records), HasSubstr("a undid it twice"));
 }
 
-// What several devices did may have to be undone several times (saga/undoings.h): each follows another.
+// What several devices did may have to be undone several times (saga/compensations.h): each follows another.
 TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   Story story;
   const OperationId done = story.plan.operations[0], first = compensationOperationId(done),
-                    second = saga::nextUndoing(first), third = saga::nextUndoing(second);
+                    second = saga::nextCompensation(first), third = saga::nextCompensation(second);
   story.records.entries.clear();
   story.undid(done, second);
   EXPECT_THAT(story.operations(), HasSubstr("under an id of its own")) << "the first is nowhere";
@@ -176,7 +176,7 @@ TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   EXPECT_EQ(checkCompensations(story.records), "");
   story.undid(done, third);
   EXPECT_THAT(story.operations(), HasSubstr("undoes for time 3 what was done less often"));
-  story.undid(done, saga::nextUndoing(third));
+  story.undid(done, saga::nextCompensation(third));
   for (auto* side : {&story.records.journal, &story.records.agents}) side->erase(third);
   EXPECT_THAT(checkCompensations(story.records), HasSubstr("was undone by two operations"));
 }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "domains/registry.h"
+#include "replica/agent_runtime.h"
 #include "replica/make_request.h"
 #include "replica/replica.h"
-#include "replica/replica_agents.h"
 #include "replica/replica_effects.h"
 #include "sim/etcd_model.h"
 #include "store/memory_store.h"

@@ -11,9 +11,9 @@
 #include "domains/registry.h"
 #include "replica/core/messages.h"
 #include "sim/checkers.h"
-#include "sim/decision_words.h"
+#include "sim/decision_format.h"
 #include "sim/event_info.h"
-#include "sim/frame_words.h"
+#include "sim/frame_format.h"
 #include "sim/scenario.h"
 #include "sim/trace_perfetto.h"
 #include "sim/trace_text.h"
@@ -243,21 +243,21 @@ node::Request spending(std::int64_t n) {
 TEST(DecisionWords, WhoAsksForWhatInWhichRole) {
   const auto budget = *domains::makeDomain("budget");
   node::Request request = spending(5);
-  EXPECT_EQ(requestWords(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"})");
+  EXPECT_EQ(formatRequest(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"})");
   request.runKey = sha256("run"), request.planDigest = sha256("plan");
-  EXPECT_EQ(requestWords(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"}, run )" +
-                                                     toHex(request.runKey).substr(0, 8) + " by plan " +
-                                                     toHex(request.planDigest).substr(0, 8));
+  EXPECT_EQ(formatRequest(request, budget.get()), R"(op-7 budget-1: A {"n":5,"type":"SpendA"}, run )" +
+                                                      toHex(request.runKey).substr(0, 8) + " by plan " +
+                                                      toHex(request.planDigest).substr(0, 8));
   request.action.assign(16, 7);
-  EXPECT_NE(requestWords(request, budget.get()).find("A no action of the domain"), std::string::npos);
-  EXPECT_NE(requestWords(request, nullptr).find("A no action of the domain"), std::string::npos);
+  EXPECT_NE(formatRequest(request, budget.get()).find("A no action of the domain"), std::string::npos);
+  EXPECT_NE(formatRequest(request, nullptr).find("A no action of the domain"), std::string::npos);
   request = {};
   request.kind = node::RequestKind::commit;
   request.operationId = "counsel-1", request.entity = "e", request.counselor = "board", request.reason = "enough";
   request.escalation = 4, request.text = R"({"spent":3})";
-  EXPECT_EQ(requestWords(request, nullptr), R"(counsel-1 e: board about entry 4 {"spent":3}, "enough")");
+  EXPECT_EQ(formatRequest(request, nullptr), R"(counsel-1 e: board about entry 4 {"spent":3}, "enough")");
   request.reason.assign(100'000, 'x');
-  EXPECT_LT(requestWords(request, nullptr).size(), 1'000u);
+  EXPECT_LT(formatRequest(request, nullptr).size(), 1'000u);
 }
 
 TEST(DecisionWords, WhyItWasDecidedSoAndAtWhichTimeOfTheDomain) {
@@ -267,15 +267,15 @@ TEST(DecisionWords, WhyItWasDecidedSoAndAtWhichTimeOfTheDomain) {
   entry.time = Time{1'774'252'805'000'000};
   entry.operationId = "op-7", entry.entity = "budget-1", entry.role = "A", entry.action = R"({"n":5,"type":"SpendA"})";
   entry.invariant = "BUDGET_CAP", entry.message = "105 of 100";
-  EXPECT_EQ(entryWords(entry),
+  EXPECT_EQ(formatEntry(entry),
             R"(entry 12, op-7 budget-1: rejected by BUDGET_CAP, "105 of 100"; A {"n":5,"type":"SpendA"})"
             " at " +
                 formatTime(entry.time));
   entry.tag = kernel::Tag::cCommitted;
   entry.invariant.clear(), entry.message.clear();
   entry.counselor = "board", entry.escalation = 11, entry.reason = "enough";
-  EXPECT_EQ(entryWords(entry), R"(entry 12, op-7 budget-1: cCommitted; board about entry 11, "enough", safe at )" +
-                                   formatTime(entry.time));
+  EXPECT_EQ(formatEntry(entry), R"(entry 12, op-7 budget-1: cCommitted; board about entry 11, "enough", safe at )" +
+                                    formatTime(entry.time));
 }
 
 TEST(DecisionWords, WhatTheOneWhoAskedIsTold) {

@@ -1,21 +1,21 @@
-// Undoings of one operation: the first, and those that follow because it came too early.
+// Compensations of one operation: the first, and those that follow because it came too early.
 //
 // Devices that are cut off from one another may carry out one operation of one plan, each in a version of its own
-// (replication/records/operation.h). An undoing takes back the versions that the device which carries it out holds; one
-// that arrives after it would show again. So undoings form a chain, and the next one is begun when something still
-// shows:
+// (replication/records/operation.h). A compensation takes back the versions that the device which carries it out
+// holds; one that arrives after it would show again. So compensations form a chain, and the next one is begun when
+// something still shows:
 //
-//   O  --compensationOperationId-->  C1  --nextUndoing-->  C2  --nextUndoing-->  ...    each undoes O
+//   O  --compensationOperationId-->  C1  --nextCompensation-->  C2  --nextCompensation-->  ...    each undoes O
 //                                    C1  --compensationOperationId-->  D1  -->  ...     D1, D2, ... undo what C1, C2,
 //                                                                                       ... did: O is wanted after all
 //
 // Why it ends with all devices alike. The ids derive, so devices that go on at the same time begin the same operation,
 // and what they write says the same, which is one edit (replication/records/journal_entity.h). A version that shows O
-// is made by a device that carries out O, which it does once and not after it has heard of it, or by the undoing of
-// another operation that left O's standing: these are finitely many. Every version that an undoing was shown is
+// is made by a device that carries out O, which it does once and not after it has heard of it, or by the compensation
+// of another operation that left O's standing: these are finitely many. Every version that a compensation was shown is
 // replaced by what it wrote, and a further one is begun only where one shows that none before it was shown. When all
 // have met, whoever looks (SagaEngine::reconcile, undoAgain) finds such a version and undoes it, or there is none.
-// Nothing that a person wrote is touched: it stays, or the undoing is a conflict for a person.
+// Nothing that a person wrote is touched: it stays, or the compensation is a conflict for a person.
 //
 // Functions of the ids and of what a journal holds now.
 #pragma once
@@ -29,11 +29,11 @@ namespace witan::saga {
 // More than these of one operation are a fault, not a history.
 inline constexpr std::size_t kMaxUndoings = 64;
 
-// v1|undo-again|{undoing}
-OperationId nextUndoing(const OperationId& undoing);
+// v1|undo-again|{compensation}
+OperationId nextCompensation(const OperationId& compensation);
 
-// What a journal holds of an operation, or of an undoing and all that follow it: the first one's record, and the dots
-// of all their commits as its repeats. No record: the first one is not there. Errors: of reading. O(versions).
+// What a journal holds of an operation, or of a compensation and all that follow it: the first one's record, and the
+// dots of all their commits as its repeats. No record: the first one is not there. Errors: of reading. O(versions).
 Result<replication::OperationView> recordsOf(replication::Space& journal, const OperationId& first);
 
 }  // namespace witan::saga

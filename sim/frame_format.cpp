@@ -1,4 +1,4 @@
-#include "sim/frame_words.h"
+#include "sim/frame_format.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ std::string adjudication(AdjudicationFrame type, std::string_view message) {
         return plain(m.operationId) + " " + said + (m.seq > 0 ? " as entry " + std::to_string(m.seq) : "");
       });
     case AdjudicationFrame::standing:
-      return read<node::Standing>(message, "standing", [](const node::Standing& m) {
+      return read<node::PeerAdvertisement>(message, "standing", [](const node::PeerAdvertisement& m) {
         return "of " + std::to_string(m.claims.size()) + " claims, " + std::to_string(m.positions.size()) +
                " positions";
       });

@@ -1,4 +1,4 @@
-#include "cli/format/agent_words.h"
+#include "cli/format/agent_format.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "replica/replica_agents.h"
+#include "replica/agent_runtime.h"
 
 #include "base/check.h"
 #include "replica/core/shown.h"
@@ -27,18 +27,18 @@ saga::Outcome outcomeOf(const Answer& answer) {
 
 }  // namespace
 
-AgentDesk::AgentDesk(Replica& replica, const AgentSetup& setup)
+AgentRuntime::AgentRuntime(Replica& replica, const AgentSetup& setup)
     : replica_(replica),
       setup_(setup),
       host_(replica.data(), gateOf(setup), setup.options),
       watch_(replica, setup.agents) {}
 
-const agents::episode::Gate& AgentDesk::gateOf(const AgentSetup& setup) const {
+const agents::episode::Gate& AgentRuntime::gateOf(const AgentSetup& setup) const {
   if (setup.policy != nullptr) return *setup.policy;
   return setup.gate != nullptr ? *setup.gate : closed_;
 }
 
-Status AgentDesk::open(Now now) {
+Status AgentRuntime::open(Now now) {
   if (setup_.policy != nullptr) {
     WITAN_TRY(records, replica_.data().database(DatabaseName::agents).space(setup_.options.wake.scope));
     setup_.policy->readFrom(*records);
@@ -46,12 +46,12 @@ Status AgentDesk::open(Now now) {
   return host_.load(setup_.agents, now);
 }
 
-std::optional<std::int64_t> AgentDesk::nextMs(Now now) const {
+std::optional<std::int64_t> AgentRuntime::nextMs(Now now) const {
   return watch_.behind() ? std::optional(now.ms) : host_.nextMs(now);
 }
 
 // Who belongs to the cluster, and who can be reached.
-void AgentDesk::lookAround(Now now) {
+void AgentRuntime::lookAround(Now now) {
   const replication::Space* cluster = replica_.data().database(DatabaseName::agents).find(replication::kClusterScope);
   bool changed = false;
   if (cluster != nullptr && statementsSeen_ != cluster->changes()) {
@@ -68,7 +68,7 @@ void AgentDesk::lookAround(Now now) {
   host_.setDevices(members_, live_, now);
 }
 
-Status AgentDesk::round(Now now, Effects& out) {
+Status AgentRuntime::round(Now now, Effects& out) {
   lookAround(now);
   WITAN_DO(watch_.look(host_, now));
   WITAN_DO(host_.work(now));
@@ -96,14 +96,14 @@ Status AgentDesk::round(Now now, Effects& out) {
 }
 
 // An agent acts on what it sees, and its transcript stays: nothing that may yet come to nothing.
-bool AgentDesk::mustWait(const agents::ToolCall& call) const {
+bool AgentRuntime::mustWait(const agents::ToolCall& call) const {
   if (!setup_.partitionOf || call.operation) return false;
   const auto partition = setup_.partitionOf(replica_, call);
   const auto host = partition ? replica_.hosts().find(*partition) : replica_.hosts().end();
   return host != replica_.hosts().end() && !shows(*host->second);
 }
 
-Status AgentDesk::look(Now now) {
+Status AgentRuntime::look(Now now) {
   std::vector<Look> waiting;
   for (Look& look : looks_) {
     if (now.ms - look.sinceMs >= setup_.options.callTimeoutMs) continue;  // round() has told the run so
@@ -119,7 +119,7 @@ Status AgentDesk::look(Now now) {
   return okStatus();
 }
 
-Status AgentDesk::submit(const ProposalCall& call, Now now) {
+Status AgentRuntime::submit(const ProposalCall& call, Now now) {
   const kernel::DomainModule* module = replica_.moduleOf(call.domain);
   if (module == nullptr)  // another build or another start of this device may have it
     return Error{ErrorCode::unavailable, "this device has no domain " + call.domain, "see: witan domain list"};
@@ -136,11 +136,11 @@ Status AgentDesk::submit(const ProposalCall& call, Now now) {
   return replica_.enqueue(std::move(request), now);
 }
 
-void AgentDesk::frozen(const Answer& answer) {
+void AgentRuntime::frozen(const Answer& answer) {
   if (auto operation = OperationId::parse(answer.operationId); operation.ok()) host_.waits(*operation, answer.message);
 }
 
-bool AgentDesk::take(const Answered& answered, Now now) {
+bool AgentRuntime::take(const Answered& answered, Now now) {
   auto operation = OperationId::parse(answered.answer.operationId);
   if (!operation.ok() || host_.sagas().find(*operation) == nullptr) return false;
   if (answered.answer.kind == AnswerKind::decided)

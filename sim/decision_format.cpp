@@ -1,4 +1,4 @@
-#include "sim/decision_words.h"
+#include "sim/decision_format.h"
 
 #include "base/bytes.h"
 #include "base/utf8.h"
@@ -39,7 +39,7 @@ std::string actionText(const kernel::DomainModule& module, const node::Request& 
   return text;
 }
 
-std::string requestWords(const node::Request& request, const kernel::DomainModule* module) {
+std::string formatRequest(const node::Request& request, const kernel::DomainModule* module) {
   std::string words = request.operationId + " " + request.entity + ": ";
   switch (request.kind) {
     case node::RequestKind::init: return words + cut(request.text.empty() ? "{}" : request.text);
@@ -56,7 +56,7 @@ std::string requestWords(const node::Request& request, const kernel::DomainModul
   return words + ", \"" + cut(request.reason) + "\"";
 }
 
-std::string entryWords(const kernel::Entry& entry) {
+std::string formatEntry(const kernel::Entry& entry) {
   std::string words = "entry " + std::to_string(entry.seq) + ", " + entry.operationId + " " + entry.entity + ": " +
                       std::string(enumName(entry.tag)) + witness(entry.invariant, entry.message) + "; ";
   if (entry.counselor.empty())

@@ -14,10 +14,10 @@ std::string actionText(const kernel::DomainModule& module, const node::Request& 
 
 // "op-7 budget-1: A {"n":5,"type":"SpendA"}"; of a counselor who, about which entry, and with which edit. Null: a
 // domain that nobody has.
-std::string requestWords(const node::Request& request, const kernel::DomainModule* module);
+std::string formatRequest(const node::Request& request, const kernel::DomainModule* module);
 
 // "entry 12, op-7 budget-1: rejected by BUDGET_CAP, "105 of 100 are spent"; A {...} at 2026-03-23T08:00:05.000Z"
-std::string entryWords(const kernel::Entry& entry);
+std::string formatEntry(const kernel::Entry& entry);
 
 // "op-7: rejected by BUDGET_CAP, "105 of 100 are spent" (entry 12)"
 std::string answerWords(const node::Answer& answer);

@@ -1,4 +1,4 @@
-// RangeRepair: makes two copies of a space equal although their vectors cannot tell the difference, by comparing
+// AntiEntropy: makes two copies of a space equal although their vectors cannot tell the difference, by comparing
 // digests of ranges of hashes (range-based set reconciliation). The asking side; answers are pure functions of a space.
 //
 // When: the digests differ at equal vectors (an alarm: a bug, or a disk that lost something), or this device's store
@@ -42,9 +42,9 @@ class ItemsQueue {
   std::size_t bytes_ = 0;  // of all hashes
 };
 
-class RangeRepair {
+class AntiEntropy {
  public:
-  RangeRepair(SpaceSync& sync, std::uint16_t space, RepairMode mode) : sync_(sync), space_(space), mode_(mode) {}
+  AntiEntropy(SpaceSync& sync, std::uint16_t space, RepairMode mode) : sync_(sync), space_(space), mode_(mode) {}
 
   RepairMode mode() const { return mode_; }
   // The first question: everything.

@@ -1,4 +1,4 @@
-// AgentDesk: the agents of a device beside its Replica: what they propose becomes requests, the answers become
+// AgentRuntime: the agents of a device beside its Replica: what they propose becomes requests, the answers become
 // outcomes, and the two databases are flushed in the order that their sagas rest on (agents/host/agent_host.h).
 //
 // Owned and driven by Replica::drain(); not thread-safe.
@@ -34,10 +34,10 @@ struct AgentSetup {
   std::function<std::optional<std::string>(const Replica&, const agents::ToolCall&)> partitionOf;
 };
 
-class AgentDesk {
+class AgentRuntime {
  public:
   // The setup outlives it.
-  AgentDesk(Replica& replica, const AgentSetup& setup);
+  AgentRuntime(Replica& replica, const AgentSetup& setup);
   Status open(Now now);
 
   // One round: work, both flushes, effects.

@@ -1,4 +1,4 @@
-#include "replication/range_repair.h"
+#include "replication/anti_entropy.h"
 
 #include <algorithm>
 #include <map>
@@ -85,14 +85,14 @@ void appendList(SpaceSync& sync, std::uint16_t space, std::uint64_t first, std::
 
 }  // namespace
 
-void RangeRepair::start(std::string& out, WordWriter& words) {
+void AntiEntropy::start(std::string& out, WordWriter& words) {
   std::vector<Range> parts;
   split(sync_, 0, ~std::uint64_t{0}, parts);
   ++outstanding_;
   appendRanges(out, words, space_, true, std::move(parts));
 }
 
-Status RangeRepair::onRanges(const Ranges& answer, std::string& out, WordWriter& words) {
+Status AntiEntropy::onRanges(const Ranges& answer, std::string& out, WordWriter& words) {
   WITAN_DO(checkRanges(answer.ranges));
   if (outstanding_ == 0) return invalid("an answer to no question");
   --outstanding_;
@@ -134,7 +134,7 @@ Status answerRanges(SpaceSync& sync, std::uint16_t space, const Ranges& question
   return okStatus();
 }
 
-Status RangeRepair::onList(const RangeList& list, ItemsQueue& mine, std::string& out, WordWriter& words) {
+Status AntiEntropy::onList(const RangeList& list, ItemsQueue& mine, std::string& out, WordWriter& words) {
   if (outstanding_ == 0) return invalid("a LIST without a question");
   WITAN_TRY(applied, sync_.readClockRows(asText(list.rows)));
   if (!applied.clock || list.first > list.last) return invalid("a LIST without a vector, or of no range");
@@ -151,7 +151,7 @@ Status RangeRepair::onList(const RangeList& list, ItemsQueue& mine, std::string&
 }
 
 // Collects what to ask for and what to send; in `adopt` drops what the other has outlived.
-Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
+Status AntiEntropy::compare(const RangeList& list, const VersionVector& theirs, std::vector<std::uint64_t>& wanted,
                             ItemsQueue& mine) {
   const std::string_view bytes = asText(list.records);
   if (bytes.size() % kListEntryBytes != 0) return invalid("a LIST with part of an entry");
@@ -181,7 +181,7 @@ Status RangeRepair::compare(const RangeList& list, const VersionVector& theirs, 
   return okStatus();
 }
 
-void RangeRepair::dropCovered(Record& record, const VersionVector& theirs) {
+void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs) {
   const std::vector<Held*> versions(record.versions.begin(), record.versions.end());
   for (Held* held : versions)
     if (theirs.covers(held->writer, held->seq)) sync_.space().drop(*held);  // the last one takes the record along
@@ -232,7 +232,7 @@ Status ItemsQueue::send(SpaceSync& sync, std::uint16_t space, std::string& out, 
   return okStatus();
 }
 
-void RangeRepair::onItems(bool more) {
+void AntiEntropy::onItems(bool more) {
   if (!more && outstanding_ > 0) --outstanding_;
 }
 
