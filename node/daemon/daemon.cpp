@@ -63,7 +63,7 @@ void Daemon::reconcileMembership() {
     auto members = data.membership();
     auto known = data.statements();
     if (!members.ok() || !known.ok()) return;
-    const replication::PeerAdvertisement standing = members->standing(device.device);
+    const replication::Standing standing = members->standing(device.device);
     if (device.active() && (standing == replication::Standing::unknown || standing == replication::Standing::retired))
       (void)data.addStatement(
           replication::admit(*known, data.writer(), device.device, members->nextAdmission(device.device), device.name));
