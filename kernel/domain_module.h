@@ -71,11 +71,16 @@ struct Signature {
 
 inline constexpr std::string_view kKernelIntegrity = "KERNEL_INTEGRITY";
 
-// A decoded action, of the module that decoded it.
+// An action of the module that made it. Only modules call its functions.
 class Action {
  public:
   explicit Action(std::uint16_t processIndex) : process(processIndex) {}
   virtual ~Action() = default;
+  virtual Status read(const json::value& from) = 0;
+  virtual Status decode(capnp::AnyStruct::Reader from) = 0;
+  virtual void write(std::string& out) const = 0;
+  virtual std::string encode() const = 0;
+  virtual void apply(void* mutator, Time at) const = 0;
   const std::uint16_t process;  // index into Signature::processes
 };
 using ActionPtr = std::unique_ptr<Action>;

@@ -44,16 +44,28 @@ void writeCell(TableType& table, Slot slot, Cell<typename F::Value>&& value) {
   table.template afterWrite<F::cell>(slot);
 }
 
+// A journal without its types.
+class JournalBase {
+ public:
+  FieldMask touched() const { return touched_; }
+  // Forgets: the writes stand.
+  virtual void clear() = 0;
+  // Makes the state (of the journal's domain) what it was before the first write since clear().
+  virtual void undoIn(void* state) = 0;
+
+ protected:
+  ~JournalBase() = default;
+  FieldMask touched_ = 0;
+};
+
 template <class Fields>
 class Journal;
 
 template <class... F>
-class Journal<FieldList<F...>> {
+class Journal<FieldList<F...>> final : public JournalBase {
  public:
   using Fields = FieldList<F...>;
   using State = typename StateOf<Footprint<F...>>::Type;
-
-  FieldMask touched() const { return touched_; }
 
   template <class Field>
   void remember(State& state) {
@@ -90,14 +102,13 @@ class Journal<FieldList<F...>> {
     return false;
   }
 
-  // Forgets: the writes stand.
-  void clear() {
+  void clear() override {
     (clearOne<F>(), ...);
     inserted_.clear();
     touched_ = 0;
   }
 
-  // The state as it was before the first write since clear().
+  void undoIn(void* state) override { undo(*static_cast<State*>(state)); }
   void undo(State& state) {
     (undoOne<F>(state), ...);
     for (auto at = inserted_.rbegin(); at != inserted_.rend(); ++at) (*at)(state);
@@ -105,22 +116,16 @@ class Journal<FieldList<F...>> {
   }
 
   // Slots of `TablePointer` in which a field of `mask` was written, in key order, each once.
-  template <auto TablePointer, class Slots>
+  template <auto TablePointer>
   void touchedSlots(const State& state, FieldMask mask, Slots& out) const {
     out.clear();
     (collect<F, TablePointer>(mask, out), ...);
-    sortUnique(state.*TablePointer, out);
+    (state.*TablePointer).sortUnique(out);
   }
-
-  // The write set as canonical JSON: {"field":{"key":value,...},"scalar":value}; an erased cell is null.
-  void appendWrites(std::string& out, const State& state) {
-    out += '{';
-    bool first = true;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (appendField<std::tuple_element_t<FieldsByName<Fields>::order[I], std::tuple<F...>>>(out, state, first), ...);
-    }
-    (std::index_sequence_for<F...>{});
-    out += '}';
+  // Appends the slots in which Field was written, with repetitions.
+  template <class Field>
+  void writtenSlots(Slots& out) const {
+    for (const auto& entry : journal<Field>().old) out.push_back(entry.first);
   }
 
  private:
@@ -156,52 +161,15 @@ class Journal<FieldList<F...>> {
         Field::of(state) = std::move(*at);
     }
   }
-  template <class Field, auto TablePointer, class Slots>
+  template <class Field, auto TablePointer>
   void collect(FieldMask mask, Slots& out) const {
     if constexpr (livesIn<Field, TablePointer>()) {
-      if (touched_ & mask & bit<Field>())
-        for (const auto& entry : journal<Field>().old) out.push_back(entry.first);
-    }
-  }
-  template <class TableType, class Slots>
-  static void sortUnique(const TableType& table, Slots& slots) {
-    if (slots.size() < 2) return;
-    std::sort(slots.begin(), slots.end());
-    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-    if (slots.size() > 1)
-      std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return table.key(a) < table.key(b); });
-  }
-  template <class Field>
-  void appendField(std::string& out, const State& state, bool& first) {
-    if (!(touched_ & bit<Field>())) return;
-    if (!first) out += ',';
-    first = false;
-    out += '"';
-    out += Field::name;
-    out += "\":";
-    if constexpr (Field::isColumn) {
-      const auto& table = state.*Field::table;
-      touchedSlots<Field::table>(state, bit<Field>(), scratch_);
-      for (std::size_t i = 0; i < scratch_.size(); ++i) {
-        out += i == 0 ? '{' : ',';
-        appendJsonString(out, table.key(scratch_[i]));
-        out += ':';
-        const auto& cell = Field::of(table.row(scratch_[i]));
-        if (cell)
-          writeJson(out, *cell);
-        else
-          out += "null";
-      }
-      out += '}';
-    } else {
-      writeJson(out, Field::of(state));
+      if (touched_ & mask & bit<Field>()) writtenSlots<Field>(out);
     }
   }
 
   std::tuple<FieldJournal<F>...> journals_;
   std::vector<void (*)(State&)> inserted_;
-  std::vector<Slot> scratch_;
-  FieldMask touched_ = 0;
 };
 
 template <class Fields>
@@ -328,7 +296,7 @@ class Touched {
   // Rows of the table in which a cell of the footprint was written, in key order.
   template <auto TablePointer>
   boost::container::small_vector<RowView<Invariant, TablePointer>, 4> rows() const {
-    boost::container::small_vector<Slot, 32> slots;
+    Slots slots;
     journal_->template touchedSlots<TablePointer>(*state_, kMask, slots);
     boost::container::small_vector<RowView<Invariant, TablePointer>, 4> out;
     out.reserve(slots.size());

@@ -1,147 +1,131 @@
-// StateCodec: the JSON form of a state, a slice, an edit or a write set: {"field":{"key":value},"scalar":value}.
+// The JSON form of a state, a slice, an edit or a write set: {"field":{"key":value},"scalar":value}.
+//
+// The forms are made by plain functions over a table of the domain's fields, so that they are compiled once for all
+// domains; StateCodec<Fields> fills the table.
 #pragma once
 
+#include <array>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/json_codec.h"
 #include "kernel/mutator.h"
 
 namespace witan::kernel {
 
+// One field without its types: `state`, `journal` and `mutator` are those of the domain that the table is of.
+struct FieldOps {
+  std::string_view name;
+  FieldMask bit = 0;
+  const TableKeys* (*keys)(const void* state) = nullptr;  // null: a scalar
+  bool (*has)(const void* state, Slot slot) = nullptr;    // whether the cell holds something
+  // Appends the value of the scalar or cell. Requires: the cell holds something.
+  void (*write)(const void* state, Slot slot, std::string& out) = nullptr;
+  // Appends the slots of the cells that were written, with repetitions.
+  void (*written)(const JournalBase& journal, Slots& slots) = nullptr;
+  // Sets the scalar or the cell of `key`; null erases a cell. Throws Fault for an impossible key.
+  Status (*set)(void* mutator, std::string_view key, const json::value& value, const std::string& where) = nullptr;
+  Status (*append)(void* mutator, const json::value& facts, const std::string& where) = nullptr;  // null: no log
+};
+using FieldTable = std::span<const FieldOps>;  // in the order of names, that of canonical JSON
+
+// Sets one field by name: a scalar's value, or the named keys of a column. Returns its mask.
+Result<FieldMask> setField(FieldTable fields, void* mutator, std::string_view name, const json::value& value,
+                           std::string_view where);
+// Fields of `mask` that hold something, and clock and waivers, in name order.
+void writeState(FieldTable fields, FieldMask mask, const void* state, const PublicFields& shared, std::string& out);
+// The write set of the journal; an erased cell is null.
+void appendWrites(FieldTable fields, const JournalBase& journal, const void* state, std::string& out);
+
 template <class Fields>
 struct StateCodec {
   using State = typename Journal<Fields>::State;
 
-  // Sets one field by name: a scalar's value, or the named keys of a column (null erases one). Returns its mask.
-  // Throws Fault for an impossible key.
   static Result<FieldMask> setField(Mutator<Fields>& m, std::string_view name, const json::value& value,
                                     std::string_view where) {
-    FieldMask found = 0;
-    Status status = okStatus();
-    forEachField<Fields>([&]<class F>() {
-      if (found != 0 || F::name != name) return;
-      found = FieldMask{1} << indexOf<F, Fields>;
-      if constexpr (isLogField<F>())
-        status = setLog<F>(m, value, std::string(where) + "." + std::string(name));
-      else if constexpr (F::isColumn)
-        status = setColumn<F>(m, value, std::string(where) + "." + std::string(name));
-      else
-        status = setScalar<F>(m, value, std::string(where) + "." + std::string(name));
-    });
-    if (found == 0) return invalid(std::string(where) + ": unknown field \"" + std::string(clip(name)) + "\"");
-    if (!status.ok()) return status.error();
-    return found;
+    return kernel::setField(table, &m, name, value, where);
   }
-
-  // Fields of `mask` that hold something, and clock and waivers, in name order.
   static void write(std::string& out, const State& state, const PublicFields& shared, FieldMask mask) {
-    out += '{';
-    bool first = true;
-    bool clockDone = false;
-    bool waiversDone = shared.waivers.empty();
-    auto key = [&](std::string_view name) {
-      if (!first) out += ',';
-      first = false;
-      appendJsonString(out, name);
-      out += ':';
-    };
-    auto publicFieldsBefore = [&](std::string_view name) {
-      if (!clockDone && std::string_view("clock") < name) {
-        key("clock");
-        writeJson(out, shared.clock);
-        clockDone = true;
-      }
-      if (!waiversDone && std::string_view("waivers") < name) {
-        key("waivers");
-        writeJson(out, shared.waivers);
-        waiversDone = true;
-      }
-    };
-    forEachByName([&]<class F>() {
-      if (!(mask >> indexOf<F, Fields> & 1)) return;
-      publicFieldsBefore(F::name);
-      if constexpr (F::isColumn) {
-        bool any = false;
-        const auto& table = state.*F::table;
-        for (Slot slot : table.byKey()) {
-          const auto& cell = F::of(table.row(slot));
-          if (!cell) continue;
-          if (!any) key(F::name);
-          out += any ? ',' : '{';
-          any = true;
-          appendJsonString(out, table.key(slot));
-          out += ':';
-          writeJson(out, *cell);
-        }
-        if (any) out += '}';
-      } else {
-        key(F::name);
-        writeJson(out, F::of(state));
-      }
-    });
-    publicFieldsBefore("\xff");
-    out += '}';
+    writeState(table, mask, &state, shared, out);
+  }
+  static void appendWrites(std::string& out, const Journal<Fields>& journal, const State& state) {
+    kernel::appendWrites(table, journal, &state, out);
   }
 
  private:
-  template <class Visit>
-  static void forEachByName(Visit&& visit) {
-    [&]<template <class...> class List, class... F>(TypeBox<List<F...>>) {
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (visit.template operator()<std::tuple_element_t<FieldsByName<Fields>::order[I], std::tuple<F...>>>(), ...);
-      }
-      (std::index_sequence_for<F...>{});
-    }(TypeBox<Fields>{});
-  }
+  static const State& in(const void* state) { return *static_cast<const State*>(state); }
 
   template <class F>
-  static Status setScalar(Mutator<Fields>& m, const json::value& value, const std::string& where) {
+  static const TableKeys* keys(const void* state) {
+    return &(in(state).*F::table);
+  }
+  template <class F>
+  static bool has(const void* state, Slot slot) {
+    return F::of((in(state).*F::table).row(slot)).has_value();
+  }
+  template <class F>
+  static void writeValue(const void* state, [[maybe_unused]] Slot slot, std::string& out) {
+    if constexpr (F::isColumn)
+      writeJson(out, *F::of((in(state).*F::table).row(slot)));
+    else
+      writeJson(out, F::of(in(state)));
+  }
+  template <class F>
+  static void written(const JournalBase& journal, Slots& slots) {
+    static_cast<const Journal<Fields>&>(journal).template writtenSlots<F>(slots);
+  }
+  template <class F>
+  static Status set(void* mutator, [[maybe_unused]] std::string_view key, const json::value& value,
+                    const std::string& where) {
+    auto& m = *static_cast<Mutator<Fields>*>(mutator);
+    if constexpr (F::isColumn) {
+      if (value.is_null()) {
+        if (auto row = m.template find<F::table>(key)) row->template erase<F>();
+        return okStatus();
+      }
+    }
     typename F::Value parsed{};
     WITAN_DO(readJson(value, parsed, where));
-    m.template set<F>(std::move(parsed));
-    return okStatus();
-  }
-
-  template <class F>
-  static constexpr bool isLogField() {
     if constexpr (F::isColumn)
-      return F::isLog;
-    else
-      return false;
-  }
-
-  // A log takes a list or {"add":[...]}, whose facts come after those it has; or facts by number, as it is written.
-  template <class F>
-  static Status setLog(Mutator<Fields>& m, const json::value& value, const std::string& where) {
-    const json::value* list = value.is_object() ? value.get_object().if_contains("add") : &value;
-    if (list == nullptr || (value.is_object() && value.get_object().size() != 1)) {
-      if (!value.is_object())
-        return wrongJsonType(where, "a list, {\"add\":[...]} or an object of number to fact", value);
-      for (const auto& [key, item] : value.get_object())
-        if (!isLogKey(key))
-          return invalid(where + "." + std::string(clip(key)) + ": the facts of a log have numbers of ten digits");
-      return setColumn<F>(m, value, where);
-    }
-    std::vector<typename F::Value> facts;
-    WITAN_DO(readJson(*list, facts, where));
-    for (auto& fact : facts) m.template append<F>(std::move(fact));
-    return okStatus();
-  }
-
-  template <class F>
-  static Status setColumn(Mutator<Fields>& m, const json::value& value, const std::string& where) {
-    if (!value.is_object()) return wrongJsonType(where, "an object of key to value", value);
-    for (const auto& [key, item] : value.get_object()) {
-      if (item.is_null()) {
-        if (auto row = m.template find<F::table>(key)) row->template erase<F>();
-        continue;
-      }
-      typename F::Value parsed{};
-      WITAN_DO(readJson(item, parsed, where + "." + std::string(clip(key))));
       m.template edit<F::table>(key).template set<F>(std::move(parsed));
-    }
+    else
+      m.template set<F>(std::move(parsed));
     return okStatus();
   }
+  template <class F>
+  static Status append(void* mutator, const json::value& facts, const std::string& where) {
+    std::vector<typename F::Value> parsed;
+    WITAN_DO(readJson(facts, parsed, where));
+    for (auto& fact : parsed) static_cast<Mutator<Fields>*>(mutator)->template append<F>(std::move(fact));
+    return okStatus();
+  }
+
+  template <class F>
+  static constexpr FieldOps opsOf() {
+    FieldOps ops{.name = F::name, .bit = maskOf<Fields, Footprint<F>>, .write = writeValue<F>, .set = set<F>};
+    if constexpr (F::isColumn) {
+      ops.keys = keys<F>;
+      ops.has = has<F>;
+      ops.written = written<F>;
+      if constexpr (F::isLog) ops.append = append<F>;
+    }
+    return ops;
+  }
+  template <class List>
+  struct TableOf;
+  template <class... F>
+  struct TableOf<FieldList<F...>> {
+    static constexpr std::array<FieldOps, sizeof...(F)> ops = [] {
+      const std::array<FieldOps, sizeof...(F)> unsorted{opsOf<F>()...};
+      std::array<FieldOps, sizeof...(F)> sorted;
+      for (std::size_t i = 0; i < sizeof...(F); ++i) sorted[i] = unsorted[FieldsByName<Fields>::order[i]];
+      return sorted;
+    }();
+  };
+
+ public:
+  static constexpr FieldTable table{TableOf<Fields>::ops};
 };
 
 }  // namespace witan::kernel

@@ -24,6 +24,7 @@ namespace witan::kernel {
 
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = ~Slot{0};
+using Slots = boost::container::small_vector<Slot, 32>;
 
 template <auto A, auto B>
 inline constexpr bool samePointer = false;
@@ -115,36 +116,72 @@ using Cell = std::optional<T>;
 // Longest key, entity or role, in bytes.
 inline constexpr std::size_t kKeyMax = 256;
 
-// `Indexes`: see HashIndex; none for most tables.
-template <class RowType, class... Indexes>
-class Table {
+// The keys of a table's rows and their order, whatever the rows hold.
+class TableKeys {
  public:
-  using Row = RowType;
-
   // O(log n) string comparisons.
   Slot find(std::string_view key) const {
     const auto at = lower(key);
     return at != order_.end() && keys_[*at] == key ? *at : kNoSlot;
   }
+  std::size_t size() const { return keys_.size(); }
+  const std::string& key(Slot slot) const { return keys_[slot]; }
+  // Slots in the order of their keys' bytes.
+  const std::vector<Slot>& byKey() const { return order_; }
+  // Puts slots in the order of their keys, each once.
+  void sortUnique(Slots& slots) const;
 
+ protected:
   // The slot of `key`, made if needed (inserted tells). O(log n), plus moving n 4-byte indices.
-  Slot findOrInsert(std::string_view key, bool& inserted) {
+  Slot findOrInsertKey(std::string_view key, bool& inserted) {
     const auto at = lower(key);
     inserted = !(at != order_.end() && keys_[*at] == key);
     if (!inserted) return *at;
-    const Slot slot = static_cast<Slot>(rows_.size());
+    const Slot slot = static_cast<Slot>(keys_.size());
     order_.insert(at, slot);
     keys_.emplace_back(key);
-    rows_.emplace_back();
+    return slot;
+  }
+  void removeLastKey() {
+    order_.erase(lower(keys_.back()));
+    keys_.pop_back();
+  }
+  void prefetchKeys() const {
+    __builtin_prefetch(&keys_.back());
+    for (std::size_t i = 0; i < order_.size(); i += 64 / sizeof(Slot)) __builtin_prefetch(&order_[i]);
+  }
+
+ private:
+  std::vector<Slot>::const_iterator lower(std::string_view key) const {
+    // Keys mostly come in order and the newest are asked for most: the end is looked at first.
+    if (order_.empty()) return order_.end();
+    const int newest = std::string_view(keys_[order_.back()]).compare(key);
+    if (newest <= 0) return order_.end() - (newest == 0 ? 1 : 0);
+    return std::lower_bound(order_.begin(), order_.end() - 1, key,
+                            [&](Slot slot, std::string_view k) { return keys_[slot].compare(k) < 0; });
+  }
+
+  std::vector<std::string> keys_;
+  std::vector<Slot> order_;
+};
+
+// `Indexes`: see HashIndex; none for most tables.
+template <class RowType, class... Indexes>
+class Table : public TableKeys {
+ public:
+  using Row = RowType;
+
+  // The slot of `key`, made if needed (inserted tells).
+  Slot findOrInsert(std::string_view key, bool& inserted) {
+    const Slot slot = findOrInsertKey(key, inserted);
+    if (inserted) rows_.emplace_back();
     return slot;
   }
 
   // Takes back the newest row. Requires: it was the last one inserted.
   void removeLast() {
     WITAN_CHECK(!rows_.empty(), "a row to remove");
-    const Slot slot = static_cast<Slot>(rows_.size() - 1);
-    order_.erase(lower(keys_[slot]));
-    keys_.pop_back();
+    removeLastKey();
     rows_.pop_back();
   }
 
@@ -152,18 +189,13 @@ class Table {
   void prefetch() const {
     constexpr std::size_t kMost = 256;  // rows; more would push each other out
     if (rows_.empty()) return;
-    __builtin_prefetch(&keys_.back());
-    for (std::size_t i = 0; i < order_.size(); i += 64 / sizeof(Slot)) __builtin_prefetch(&order_[i]);
+    prefetchKeys();
     for (std::size_t i = rows_.size() < kMost ? 0 : rows_.size() - kMost; i < rows_.size(); ++i)
       __builtin_prefetch(&rows_[i]);
   }
 
-  std::size_t size() const { return rows_.size(); }
-  const std::string& key(Slot slot) const { return keys_[slot]; }
   const Row& row(Slot slot) const { return rows_[slot]; }
   Row& row(Slot slot) { return rows_[slot]; }
-  // Slots in the order of their keys' bytes.
-  const std::vector<Slot>& byKey() const { return order_; }
 
   template <class Index>
   const Index& index() const {
@@ -189,18 +221,7 @@ class Table {
     if constexpr (Index::template covers<CellPointer>) std::get<Index>(indexes_).insert(rows_[slot], slot);
   }
 
-  std::vector<Slot>::const_iterator lower(std::string_view key) const {
-    // Keys mostly come in order and the newest are asked for most: the end is looked at first.
-    if (order_.empty()) return order_.end();
-    const int newest = std::string_view(keys_[order_.back()]).compare(key);
-    if (newest <= 0) return order_.end() - (newest == 0 ? 1 : 0);
-    return std::lower_bound(order_.begin(), order_.end() - 1, key,
-                            [&](Slot slot, std::string_view k) { return keys_[slot].compare(k) < 0; });
-  }
-
   std::vector<Row> rows_;
-  std::vector<std::string> keys_;
-  std::vector<Slot> order_;
   [[no_unique_address]] std::tuple<Indexes...> indexes_;
 };
 
@@ -210,8 +231,7 @@ inline bool isLogKey(std::string_view key) {
   return key.size() == kLogKeyDigits &&
          std::all_of(key.begin(), key.end(), [](char c) { return '0' <= c && c <= '9'; });
 }
-template <class TableType>
-std::string nextLogKey(const TableType& log) {
+inline std::string nextLogKey(const TableKeys& log) {
   std::uint64_t last = 0;
   if (log.size() > 0)
     for (char c : log.key(log.byKey().back())) last = last * 10 + static_cast<std::uint64_t>(c - '0');

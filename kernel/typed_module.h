@@ -7,13 +7,12 @@
 #include "base/capnp_codec.h"
 #include "base/json_schema.h"
 #include "kernel/domain.h"
-#include "kernel/domain_module.h"
-#include "kernel/state_codec.h"
+#include "kernel/untyped_module.h"
 
 namespace witan::kernel {
 
 template <Counselable D>
-class TypedModule final : public DomainModule {
+class TypedModule final : public UntypedModule {
  public:
   using Fields = typename D::Fields;
   using State = typename Journal<Fields>::State;
@@ -22,46 +21,23 @@ class TypedModule final : public DomainModule {
   static constexpr std::size_t kProcesses = std::tuple_size_v<Processes>;
 
   TypedModule(Policy policy, std::vector<std::string> counselors, std::string_view scenarios)
-      : policy_(std::move(policy)), scenarios_(scenarios) {
+      : UntypedModule(StateCodec<Fields>::table, invariantTable(typename D::Invariants{}),
+                      actionTable(std::type_identity<Processes>{})),
+        policy_(std::move(policy)),
+        scenarios_(scenarios) {
     describe();
     signature_.counselors = std::move(counselors);
     digest_ = sha256(signature_.canonical(policyJson()));
   }
 
-  const Signature& signature() const override { return signature_; }
   std::string policyJson() const override { return toJson(policy_); }
-  const Hash& digest() const override { return digest_; }
   std::string_view scenarios() const override {
     if constexpr (requires { D::scenarios; })
       return D::scenarios;
     else
       return scenarios_;
   }
-
-  Result<EntityPtr> create(const json::object& fields, Time at) const override {
-    auto box = std::make_unique<Box>();
-    FieldMask given = 0;
-    Journal<Fields> journal;
-    Mutator<Fields> m(box->state, journal, policy_);
-    try {
-      for (const auto& [name, value] : fields) {
-        WITAN_TRY(mask, StateCodec<Fields>::setField(m, name, value, "init"));
-        given |= mask;
-      }
-    } catch (const Fault& fault) {
-      return invalid("init: " + fault.message);
-    }
-    box->shared.clock = at;
-    if constexpr (requires { D::complete(box->state, policy_, given, at); })
-      D::complete(box->state, policy_, given, at);
-    const std::vector<Verdict> verdicts = walk(*box);
-    for (std::size_t i = 0; i < verdicts.size(); ++i)
-      if (!verdicts[i].passed())
-        return invalid("the initial state violates " + signature_.invariants[i].id + " (" + verdicts[i].message() + ")",
-                       "every history starts from a state that keeps all invariants");
-    return EntityPtr(std::move(box));
-  }
-
+  EntityPtr clone(const EntityState& entity) const override { return std::make_unique<Box>(boxOf(entity)); }
   void prefetch(const EntityState& entity) const override {
     const State& state = boxOf(entity).state;
     forEachField<Fields>([&]<class F>() {
@@ -69,161 +45,6 @@ class TypedModule final : public DomainModule {
         if constexpr (firstOfTable<F>()) (state.*F::table).prefetch();
       }
     });
-  }
-  EntityPtr clone(const EntityState& entity) const override { return std::make_unique<Box>(boxOf(entity)); }
-
-  Result<ActionPtr> parseAction(const json::value& value) const override {
-    if (!value.is_object()) return wrongJsonType("action", "an object", value);
-    const json::value* type = value.get_object().if_contains("type");
-    if (type == nullptr || !type->is_string())
-      return invalid("action: \"type\" is missing", "known types: " + actionNames());
-    return withProcess<ActionPtr>(type->get_string(), [&]<class P>(auto index) -> Result<ActionPtr> {
-      auto action = std::make_unique<Act<P>>(index);
-      WITAN_DO(JsonCodec<P>::read(value, action->value, P::name, "type"));
-      return ActionPtr(std::move(action));
-    });
-  }
-
-  Result<ActionPtr> decodeAction(std::string_view type, capnp::AnyStruct::Reader from) const override {
-    return withProcess<ActionPtr>(type, [&]<class P>(auto index) -> Result<ActionPtr> {
-      auto action = std::make_unique<Act<P>>(index);
-      WITAN_DO(readCapnp(from, action->value, P::name));
-      return ActionPtr(std::move(action));
-    });
-  }
-
-  void writeAction(std::string& out, const Action& action) const override {
-    visit(action, [&]<class P>(const P& value) { JsonCodec<P>::write(out, value, P::name); });
-  }
-
-  std::string encodeAction(const Action& action) const override {
-    std::string bytes;
-    visit(action, [&]<class P>(const P& value) { bytes = WordWriter().message(value); });
-    return bytes;
-  }
-
-  std::string actionSchema() const override {
-    std::string out = actionSchemaHead(D::name);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((out += "\n# Role " + signature_.processes[I].role + ".\n" +
-               capnpSchema<std::tuple_element_t<I, Processes>>(std::tuple_element_t<I, Processes>::name)),
-       ...);
-    }
-    (std::make_index_sequence<kProcesses>{});
-    return out;
-  }
-
-  void evaluate(EntityState& entity, std::string_view role, const Action& action, Time at,
-                Evaluation& out) const override {
-    decide(entity, role, action, at, out, false);
-  }
-  void evaluateFully(EntityState& entity, std::string_view role, const Action& action, Time at,
-                     Evaluation& out) const override {
-    decide(entity, role, action, at, out, true);
-  }
-
-  Status counselorCommit(EntityState& entity, CommitBase base, const Action* pending, const json::object& edit, Time at,
-                         Evaluation& out) const override {
-    Box& box = boxOf(entity);
-    Journal<Fields>& journal = scratchJournal();
-    Mutator<Fields> m(box.state, journal, policy_);
-    const PublicFields before = box.shared;
-    auto restore = [&](Error error) -> Status {
-      journal.undo(box.state);
-      box.shared = before;
-      return error;
-    };
-    box.shared.clock = at;
-    if (base == CommitBase::candidate && pending != nullptr) {
-      std::string fault = applyAction(m, *pending, at);
-      if (!fault.empty())
-        return restore(
-            invalid("the candidate can no longer be made (" + fault + ")", "commit from \"current\" or reject"));
-    }
-    bool waiversChanged = false;
-    for (const auto& [name, value] : edit) {
-      if (name == "waivers") {
-        Status status = addWaivers(box.shared, value);
-        if (!status.ok()) return restore(status.error());
-        waiversChanged = true;
-        continue;
-      }
-      if (name == "clock" || name == "policy")
-        return restore(invalid("edit." + std::string(name) + ": belongs to the kernel and can't be edited"));
-      try {
-        auto mask = StateCodec<Fields>::setField(m, name, value, "edit");
-        if (!mask) return restore(mask.error());
-      } catch (const Fault& fault) {
-        return restore(invalid("edit." + std::string(name) + ": " + fault.message));
-      }
-    }
-    out.reset(kInvariants);
-    out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
-    std::uint64_t notPassing = 0;
-    forEachInvariant([&]<class I>(auto index) {
-      Verdict verdict = full<I>(box);
-      out.verdicts[index + 1] = static_cast<std::uint8_t>(verdict.result());
-      if (!verdict.passed()) {
-        notPassing |= std::uint64_t{1} << index;
-        out.findings.push_back(
-            {static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
-      }
-      return true;
-    });
-    box.notPassing = notPassing;
-    appendCommitWrites(out.writes, journal, box, waiversChanged);
-    journal.clear();
-    return okStatus();
-  }
-
-  std::vector<Verdict> walk(const EntityState& entity) const override {
-    std::vector<Verdict> verdicts;
-    verdicts.reserve(kInvariants);
-    forEachInvariant([&]<class I>(auto) {
-      verdicts.push_back(full<I>(boxOf(entity)));
-      return true;
-    });
-    return verdicts;
-  }
-
-  Status applyWrites(EntityState& entity, const json::object& writes) const override {
-    Box& box = boxOf(entity);
-    Journal<Fields>& journal = scratchJournal();
-    Mutator<Fields> m(box.state, journal, policy_);
-    for (const auto& [name, value] : writes) {
-      Status status = okStatus();
-      if (name == "waivers")
-        status = readJson(value, box.shared.waivers, "waivers");
-      else if (name == "clock")
-        status = readJson(value, box.shared.clock, "clock");
-      else {
-        try {
-          if (auto mask = StateCodec<Fields>::setField(m, name, value, "writes"); !mask) status = mask.error();
-        } catch (const Fault& fault) {
-          status = invalid("writes." + std::string(name) + ": " + fault.message);
-        }
-      }
-      if (!status.ok()) {
-        journal.undo(box.state);
-        return status;
-      }
-    }
-    journal.clear();
-    return okStatus();
-  }
-
-  void writeState(std::string& out, const EntityState& entity, FieldMask mask) const override {
-    const Box& box = boxOf(entity);
-    StateCodec<Fields>::write(out, box.state, box.shared, mask);
-  }
-
-  Result<EntityPtr> readState(const json::object& state) const override {
-    auto box = std::make_unique<Box>();
-    WITAN_DO(applyWrites(*box, state));
-    const std::vector<Verdict> verdicts = walk(*box);
-    for (std::size_t i = 0; i < verdicts.size(); ++i)
-      if (!verdicts[i].passed()) box->notPassing |= std::uint64_t{1} << i;
-    return EntityPtr(std::move(box));
   }
 
   ActionPtr sample(const EntityState& entity, Random& random, Time at) const override {
@@ -286,24 +107,45 @@ class TypedModule final : public DomainModule {
   template <class P>
   struct Act final : Action {
     using Action::Action;
+    Status read(const json::value& from) override { return JsonCodec<P>::read(from, value, P::name, "type"); }
+    Status decode(capnp::AnyStruct::Reader from) override { return readCapnp(from, value, P::name); }
+    void write(std::string& out) const override { JsonCodec<P>::write(out, value, P::name); }
+    std::string encode() const override { return std::string(WordWriter().message(value)); }
+    void apply(void* mutator, Time at) const override { value.apply(*static_cast<Mutator<Fields>*>(mutator), at); }
     P value;
   };
 
-  template <class List>
-  struct CountOf;
+  template <class... P>
+  static std::span<const ProcessOps> actionTable(std::type_identity<std::tuple<P...>>) {
+    static constexpr std::array<ProcessOps, sizeof...(P)> ops{
+        ProcessOps{P::name, [](std::uint16_t index) -> ActionPtr { return std::make_unique<Act<P>>(index); },
+                   [] { return capnpSchema<P>(P::name); }}...};
+    return ops;
+  }
   template <class... I>
-  struct CountOf<InvariantList<I...>> {
-    static constexpr std::size_t value = sizeof...(I);
-  };
-  static constexpr std::size_t kInvariants = CountOf<typename D::Invariants>::value;
+  static std::span<const InvariantOps> invariantTable(InvariantList<I...>) {
+    static constexpr std::array<InvariantOps, sizeof...(I)> ops{
+        InvariantOps{maskOf<Fields, typename I::Reads>, full<I>, incremental<I>}...};
+    return ops;
+  }
 
-  // Calls visit.operator()<I>(index) in list order until it returns false.
-  template <class Visit>
-  static void forEachInvariant(Visit&& visit) {
-    [&]<class... I>(InvariantList<I...>) {
-      std::size_t index = 0;
-      (void)(visit.template operator()<I>(index++) && ...);
-    }(typename D::Invariants{});
+  EntityPtr empty() const override { return std::make_unique<Box>(); }
+  const void* stateOf(const EntityState& entity) const override { return &boxOf(entity).state; }
+  const void* policyOf() const override { return &policy_; }
+  // One journal per thread and domain: its vectors keep their memory between decisions.
+  JournalBase& scratchJournal() const override {
+    static thread_local Journal<Fields> journal;
+    return journal;
+  }
+  void withMutator(EntityState& entity, JournalBase& journal, void (*use)(void*, void*), void* context) const override {
+    Mutator<Fields> mutator(boxOf(entity).state, static_cast<Journal<Fields>&>(journal), policy_);
+    use(context, &mutator);
+  }
+  void complete(EntityState& entity, FieldMask given, Time at) const override {
+    if constexpr (requires(State & s) { D::complete(s, policy_, given, at); })
+      D::complete(boxOf(entity).state, policy_, given, at);
+    else
+      (void)entity, (void)given, (void)at;
   }
 
   // Is F the first column of its table in the list?
@@ -323,21 +165,6 @@ class TypedModule final : public DomainModule {
     (std::make_index_sequence<kProcesses>{});
   }
 
-  template <class T, class Visit>
-  Result<T> withProcess(std::string_view type, Visit&& visit) const {
-    std::optional<Result<T>> result;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (void)((std::tuple_element_t<I, Processes>::name == type &&
-              (result.emplace(
-                   visit.template operator()<std::tuple_element_t<I, Processes>>(static_cast<std::uint16_t>(I))),
-               true)) ||
-             ...);
-    }
-    (std::make_index_sequence<kProcesses>{});
-    if (result) return std::move(*result);
-    return unknownAction(type);
-  }
-
   template <class Visit>
   static void visit(const Action& action, Visit&& visitor) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -348,54 +175,15 @@ class TypedModule final : public DomainModule {
     (std::make_index_sequence<kProcesses>{});
   }
 
-  std::string actionNames() const {
-    std::string names;
-    for (const ProcessInfo& p : signature_.processes)
-      if (!p.role.empty()) names += (names.empty() ? "" : ", ") + p.name;
-    return names;
-  }
-  Error unknownAction(std::string_view type) const {
-    return invalid("unknown action \"" + std::string(clip(type)) + "\"", "known types: " + actionNames());
-  }
-
-  // One journal per thread and domain: its vectors keep their memory between decisions.
-  static Journal<Fields>& scratchJournal() {
-    static thread_local Journal<Fields> journal;
-    return journal;
-  }
-
-  // Returns the fault, or "".
-  static std::string applyAction(Mutator<Fields>& m, const Action& action, Time at) {
-    try {
-      visit(action, [&](const auto& value) { value.apply(m, at); });
-    } catch (const Fault& fault) {
-      return fault.message.empty() ? "the mutation faulted" : fault.message;
-    } catch (const std::exception& e) {
-      return std::string("the mutation threw: ") + e.what();
-    } catch (...) {
-      return "the mutation threw";
-    }
-    return {};
-  }
-
-  // An invariant that throws fails closed under its own id.
-  template <class Check>
-  static Verdict guarded(Check&& check) {
-    try {
-      return check();
-    } catch (const Fault& fault) {
-      return Verdict::reject("the invariant could not be evaluated: " + fault.message);
-    } catch (const std::exception& e) {
-      return Verdict::reject(std::string("the invariant could not be evaluated: ") + e.what());
-    } catch (...) {
-      return Verdict::reject("the invariant could not be evaluated");
-    }
+  template <class I>
+  static View<I> viewOf(const EntityState& entity, const void* policy) {
+    return {boxOf(entity).state, entity.shared, *static_cast<const Policy*>(policy)};
   }
 
   template <class I>
-  Verdict full(const Box& box) const {
-    return guarded([&] {
-      const View<I> view(box.state, box.shared, policy_);
+  static Verdict full(const EntityState& entity, const void* policy) {
+    try {
+      const View<I> view = viewOf<I>(entity, policy);
       if constexpr (RowInvariant<I>) {
         for (auto row : view.template rows<I::table>())
           if (Verdict verdict = I::checkRow(view, row); !verdict.passed()) return verdict;
@@ -403,30 +191,32 @@ class TypedModule final : public DomainModule {
       } else {
         return I::check(view);
       }
-    });
-  }
-
-  // Given that I passed before the candidate: what the touched rows show, else the full check. So the witness and its
-  // message never depend on which way was taken.
-  template <class I>
-  Verdict incremental(const Box& box, const Journal<Fields>& journal) const {
-    const View<I> view(box.state, box.shared, policy_);
-    const Touched<I, Fields> touched(box.state, journal);
-    std::optional<Verdict> known;
-    try {
-      if constexpr (RowInvariant<I>)
-        known = verdictOfTouchedRows<I>(view, touched);
-      else if constexpr (DecidedByTouched<I, Fields>)
-        known = I::checkTouched(view, touched);
-      else if constexpr (TouchedInvariant<I, Fields>)
-        known = I::stillPasses(view, touched) ? std::optional(Verdict::pass()) : std::nullopt;
     } catch (...) {
-      known.reset();  // the full check reports it
+      return verdictOfException();
     }
-    return known ? *std::move(known) : full<I>(box);
   }
 
-  // The first touched row that fails is the first of all: the others passed and are what they were.
+  // What the touched rows show, else the full check. So the witness and its message never depend on which way was
+  // taken.
+  template <class I>
+  static Verdict incremental(const EntityState& entity, const JournalBase& journal, const void* policy) {
+    try {
+      const View<I> view = viewOf<I>(entity, policy);
+      const Touched<I, Fields> touched(boxOf(entity).state, static_cast<const Journal<Fields>&>(journal));
+      if constexpr (RowInvariant<I>) {
+        if (auto known = verdictOfTouchedRows<I>(view, touched)) return *std::move(known);
+      } else if constexpr (DecidedByTouched<I, Fields>) {
+        if (auto known = I::checkTouched(view, touched)) return *std::move(known);
+      } else if constexpr (TouchedInvariant<I, Fields>) {
+        if (I::stillPasses(view, touched)) return Verdict::pass();
+      }
+    } catch (...) {
+      // the full check reports it
+    }
+    return full<I>(entity, policy);
+  }
+
+  // The first touched row that fails is the first of all, if the others passed and still do.
   template <class I>
   static std::optional<Verdict> verdictOfTouchedRows(const View<I>& view, const Touched<I, Fields>& touched) {
     if (touched.scalars()) return std::nullopt;
@@ -436,103 +226,6 @@ class TypedModule final : public DomainModule {
       if (row.visible())
         if (Verdict verdict = I::checkRow(view, row); !verdict.passed()) return verdict;
     return Verdict::pass();
-  }
-
-  // The candidate-only ghost field kernel.fault (domains.md, 0.8): "" or why the proposal is not a lawful one.
-  std::string kernelFault(Box& box, Mutator<Fields>& m, const Journal<Fields>& journal, std::string_view role,
-                          const Action& action, Time at) const {
-    const ProcessInfo& process = signature_.processes[action.process];
-    if (process.role != role)
-      return process.name + " belongs to role " + process.role + ", not to " + std::string(clip(role));
-    if (at < box.shared.clock)
-      return "time " + formatTime(at) + " lies before the entity's clock " + formatTime(box.shared.clock);
-    std::string fault = applyAction(m, action, at);
-    if (!fault.empty()) return fault;
-    if (const FieldMask stray = journal.touched() & ~process.writes) {
-      std::string names;
-      for (const std::string& name : signature_.fieldNames(stray)) names += (names.empty() ? "" : ", ") + name;
-      return process.name + " wrote outside its declared fields: " + names;
-    }
-    return {};
-  }
-
-  void decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out,
-              bool everything) const {
-    Box& box = boxOf(entity);
-    Journal<Fields>& journal = scratchJournal();
-    Mutator<Fields> m(box.state, journal, policy_);
-    out.reset(kInvariants);
-    if (std::string fault = kernelFault(box, m, journal, role, action, at); !fault.empty()) {
-      journal.undo(box.state);
-      out.tag = Evaluation::Tag::rejected;
-      out.witness = 0;
-      out.verdicts[0] = static_cast<std::uint8_t>(InvResult::reject);
-      out.message = std::move(fault);
-      return;
-    }
-    out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
-    const Time clockBefore = box.shared.clock;
-    box.shared.clock = at;
-    walkCandidate(box, journal, out, everything);
-    if (out.tag != Evaluation::Tag::approved) {
-      journal.undo(box.state);
-      box.shared.clock = clockBefore;
-      return;
-    }
-    box.notPassing = 0;  // whatever was not passing was evaluated, and passed
-    journal.appendWrites(out.writes, box.state);
-    journal.clear();
-  }
-
-  void walkCandidate(const Box& box, const Journal<Fields>& journal, Evaluation& out, bool everything) const {
-    const FieldMask touched = journal.touched();
-    forEachInvariant([&]<class I>(std::size_t index) {
-      const bool failing = box.notPassing >> index & 1;
-      constexpr FieldMask footprint = maskOf<Fields, typename I::Reads>;
-      if (!everything && !failing && (touched & footprint) == 0) return true;  // F8: its last verdict stands
-      Verdict verdict = everything || failing ? full<I>(box) : incremental<I>(box, journal);
-      out.verdicts[index + 1] = static_cast<std::uint8_t>(verdict.result());
-      if (verdict.passed()) return true;
-      const bool first = out.tag == Evaluation::Tag::approved;
-      if (first) {
-        out.tag = verdict.result() == InvResult::reject ? Evaluation::Tag::rejected : Evaluation::Tag::escalated;
-        out.witness = static_cast<std::uint16_t>(index + 1);
-        out.message = verdict.message();
-      }
-      if (out.tag == Evaluation::Tag::rejected) return false;
-      out.findings.push_back(
-          {static_cast<std::uint16_t>(index + 1), verdict.result(), std::move(verdict).takeMessage()});
-      return true;  // F16: an escalation's whole detection vector
-    });
-  }
-
-  static Status addWaivers(PublicFields& shared, const json::value& value) {
-    const json::value* add = value.is_object() ? value.get_object().if_contains("add") : nullptr;
-    if (add == nullptr || value.get_object().size() != 1)
-      return invalid("edit.waivers: expected {\"add\":[[invariant, subject],...]}");
-    std::vector<Waiver> all;
-    WITAN_DO(readJson(*add, all, "edit.waivers.add"));
-    all.insert(all.end(), shared.waivers.begin(), shared.waivers.end());
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    // Every entry that adds one carries them all: they must fit a record.
-    std::size_t bytes = 0;
-    for (const Waiver& w : all) bytes += w.invariant.size() + w.subject.size();
-    if (all.size() > kWaiversMax || bytes > kWaiverBytesMax)
-      return invalid("edit.waivers: an entity has at most " + std::to_string(kWaiversMax) + " waivers of " +
-                     std::to_string(kWaiverBytesMax) + " bytes in all");
-    shared.waivers = std::move(all);
-    return okStatus();
-  }
-
-  static void appendCommitWrites(std::string& out, Journal<Fields>& journal, const Box& box, bool waiversChanged) {
-    journal.appendWrites(out, box.state);
-    if (!waiversChanged) return;
-    // "waivers" takes its place in key order.
-    std::string merged;
-    auto parsed = parseJson(out, {.bytes = 64 << 20});
-    parsed.value().as_object()["waivers"] = parseJson(toJson(box.shared.waivers), {.bytes = 64 << 20}).value();
-    out = canonicalJson(*parsed);
   }
 
   void describe() {
@@ -546,16 +239,18 @@ class TypedModule final : public DomainModule {
     [&]<class... R>(RoleList<R...>) { (describeRole<R>(), ...); }(typename D::Roles{});
     if constexpr (requires { typename D::CounselorProcesses; })
       [&]<class... P>(ProcessList<P...>) { (describeProcess<P>(""), ...); }(typename D::CounselorProcesses{});
-    forEachInvariant([&]<class I>(auto) {
-      InvariantInfo info;
-      info.id = I::id;
-      info.footprint = maskOf<Fields, typename I::Reads>;
-      if constexpr (requires { I::onFailure; }) info.onFailure = I::onFailure;
-      info.rule = I::rule;
-      info.incremental = RowInvariant<I> || TouchedInvariant<I, Fields> || DecidedByTouched<I, Fields>;
-      signature_.invariants.push_back(std::move(info));
-      return true;
-    });
+    [&]<class... I>(InvariantList<I...>) { (describeInvariant<I>(), ...); }(typename D::Invariants{});
+  }
+
+  template <class I>
+  void describeInvariant() {
+    InvariantInfo info;
+    info.id = I::id;
+    info.footprint = maskOf<Fields, typename I::Reads>;
+    if constexpr (requires { I::onFailure; }) info.onFailure = I::onFailure;
+    info.rule = I::rule;
+    info.incremental = RowInvariant<I> || TouchedInvariant<I, Fields> || DecidedByTouched<I, Fields>;
+    signature_.invariants.push_back(std::move(info));
   }
 
   template <class R>
@@ -588,10 +283,8 @@ class TypedModule final : public DomainModule {
     signature_.processes.push_back(std::move(p));
   }
 
-  Signature signature_;
   Policy policy_;
   std::string_view scenarios_;
-  Hash digest_{};
 };
 
 // The module of domain D with the policy `policy` (a JSON object; members not named keep their defaults) and, if any

@@ -4,7 +4,6 @@
 
 #include "domains/disclosure/agents/worker.h"
 #include "domains/disclosure/embargo_seal.h"
-#include "domains/disclosure/portfolio.h"
 #include "domains/extension.h"
 #include "kernel/typed_module.h"
 
@@ -66,11 +65,6 @@ const Extension& DisclosureDomain::extension() {
                                    .seal = embargoSeal,
                                    .feed = {"a lab that discloses what it finds", portfolioFeed}};
   return extension;
-}
-
-std::string DisclosureDomain::generate(const DomainModule& module, std::size_t vulnerabilities, std::size_t days,
-                                       std::uint64_t seed) {
-  return generatePortfolio(module, vulnerabilities, days, seed);
 }
 
 const State& stateOf(const EntityState& entity) { return TypedModule<DisclosureDomain>::boxOf(entity).state; }

@@ -33,12 +33,21 @@ struct DisclosureDomain {
   static AnyAction sample(const State&, Random&, Time);
   // The human's part: a waiver for what is early or leaked, the right CVE id.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
-  // One portfolio of so many vulnerabilities.
+  // A year of a lab that discloses what it finds, from 2026-01-01, of one portfolio ("portfolio"): about 33
+  // vulnerabilities an organisation, at most 300 of those. Workers act by their rules (domains/disclosure/rules.h) on
+  // what happens outside, and a human answers what escalates. It drives a partition of its own. Deterministic.
+  // O(vulnerabilities) decisions.
   static std::string generate(const DomainModule&, std::size_t vulnerabilities, std::size_t days, std::uint64_t seed);
 };
 
 // The typed state of an entity of this domain. Requires: a disclosure module made it.
 const State& stateOf(const EntityState& entity);
+
+// The journal of such a lab: what people and bridges would enter, for the agents of domains/disclosure/agents/.
+// JSON Lines {"at", "id", "type", "payload"} in order of time, as `witan agent run --feed` reads them: one portfolio of
+// `vulnerabilities`, found within the first half of `days`, from 2026-01-01 on. The last line is a note at the
+// end of the last day, until when agents that are fed it work. Errors: invalid, too many.
+Result<std::string> portfolioFeed(std::size_t vulnerabilities, std::size_t days, std::uint64_t seed);
 
 // "disclosure.next" (domains/disclosure/advice.cpp).
 const agents::LedgerTool& adviceTool();

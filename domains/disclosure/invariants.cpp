@@ -5,7 +5,6 @@
 #include <set>
 
 #include "domains/disclosure/commitment.h"
-#include "domains/disclosure/verdicts.h"
 
 namespace witan::domains::disclosure {
 

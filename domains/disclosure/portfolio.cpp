@@ -1,5 +1,3 @@
-#include "domains/disclosure/portfolio.h"
-
 #include <algorithm>
 #include <queue>
 
@@ -268,8 +266,8 @@ class Year {
 
 }  // namespace
 
-std::string generatePortfolio(const kernel::DomainModule& module, std::size_t vulnerabilities, std::size_t days,
-                              std::uint64_t seed) {
+std::string DisclosureDomain::generate(const DomainModule& module, std::size_t vulnerabilities, std::size_t days,
+                                       std::uint64_t seed) {
   return Year(module, vulnerabilities, days, seed).run();
 }
 

@@ -1,9 +1,8 @@
-#include "domains/disclosure/portfolio.h"
-
 #include <algorithm>
 
 #include "base/bytes.h"
 #include "base/seams.h"
+#include "domains/disclosure/disclosure.h"
 
 namespace witan::domains::disclosure {
 

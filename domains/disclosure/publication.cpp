@@ -2,7 +2,6 @@
 // CVE_ATTRIBUTION_CONSISTENCY, DISCLOSURE_COMPLETENESS.
 #include "base/mutant.h"
 #include "domains/disclosure/invariants.h"
-#include "domains/disclosure/verdicts.h"
 
 namespace witan::domains::disclosure {
 

@@ -201,27 +201,3 @@ struct Enforcement : Role<"Enforcement", TakeAction, ReverseAction, CloseCase> {
 struct Appeals : Role<"Appeals", OpenAppeal, DecideAppeal> {};
 
 }  // namespace witan::domains::moderation
-
-namespace witan {
-
-// The one action without arguments (the general codec expects a member or more).
-template <>
-struct JsonCodec<domains::moderation::CloseCase> {
-  using CloseCase = domains::moderation::CloseCase;
-  static Status read(const json::value& v, CloseCase&, std::string_view where, std::string_view extra = {}) {
-    if (!v.is_object()) return wrongJsonType(where, "an object", v);
-    for (const auto& item : v.get_object())
-      if (item.key() != extra)
-        return invalid(std::string(where) + ": unknown argument \"" + std::string(clip(item.key())) + "\"",
-                       "it takes none");
-    return okStatus();
-  }
-  static void write(std::string& out, const CloseCase&, std::string_view type = {}) {
-    out += "{\"type\":";
-    appendJsonString(out, type);
-    out += '}';
-  }
-  static std::string typeName() { return "{}"; }
-};
-
-}  // namespace witan

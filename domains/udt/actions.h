@@ -20,7 +20,7 @@ struct DocumentRationale {
 
   void apply(Mutator<Fields>& m, Time) const {
     const RationaleKind word = m.word<RationaleKind>(kind);
-    m.edit<&State::orders>(order).set<RationaleText>(text).set<RationaleKindOf>(word);
+    m.edit<kOrders>(order).set<RationaleText>(text).set<RationaleKindOf>(word);
   }
 };
 
@@ -41,7 +41,7 @@ struct OrderTest {
   void apply(Mutator<Fields>& m, Time t) const {
     const Kind kindWord = m.word<Kind>(kind);
     const Coverage coverageWord = m.word<Coverage>(coverage);
-    auto row = m.edit<&State::orders>(order);
+    auto row = m.edit<kOrders>(order);
     if (row.has<OrderKind>()) throw Fault{"order " + order + " exists already"};
     row.set<OrderKind>(kindWord).set<OrderCode>(code).set<OrderMethod>(method).set<OrderDos>(dos);
     if (confirms)
@@ -72,7 +72,7 @@ struct RecordResult {
 
   void apply(Mutator<Fields>& m, Time t) const {
     const Outcome word = m.word<Outcome>(outcome);
-    m.edit<&State::orders>(order).set<ResultOutcome>(word).set<ResultOn>(on).set<ResultRecordedAt>(t);
+    m.edit<kOrders>(order).set<ResultOutcome>(word).set<ResultOn>(on).set<ResultRecordedAt>(t);
     if (word == Outcome::POSITIVE) m.set<LastPositiveOn>(std::max(m.get<LastPositiveOn>(), on));
     refreshAbstinence(m, t);
   }
@@ -108,7 +108,7 @@ struct SubmitClaim {
   WITAN_MEMBERS(SubmitClaim, claim, order, code, dos, units)
 
   void apply(Mutator<Fields>& m, Time) const {
-    auto row = m.edit<&State::claims>(claim);
+    auto row = m.edit<kClaims>(claim);
     row.set<ClaimOrder>(order).set<ClaimCode>(code).set<ClaimDos>(dos).set<ClaimUnits>(units).set<ClaimStatusOf>(
         ClaimStatus::SUBMITTED);
   }
@@ -122,7 +122,7 @@ struct VoidClaim {
   WITAN_MEMBERS(VoidClaim, claim)
 
   void apply(Mutator<Fields>& m, Time) const {
-    auto row = m.find<&State::claims>(claim);
+    auto row = m.find<kClaims>(claim);
     if (!row || !row->has<ClaimStatusOf>()) throw Fault{"claim " + claim + " does not exist"};
     row->set<ClaimStatusOf>(ClaimStatus::VOID);
   }

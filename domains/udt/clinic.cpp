@@ -1,5 +1,3 @@
-#include "domains/udt/clinic.h"
-
 #include <map>
 
 #include "base/json_codec.h"
@@ -336,16 +334,8 @@ class Clinic {
 
 }  // namespace
 
-std::string generateClinic(const DomainModule& module, std::size_t patients, std::size_t days, std::uint64_t seed) {
-  return Clinic(module, patients, days, seed).run();
-}
-
-std::string generateClinic(std::size_t patients, std::size_t days, std::uint64_t seed) {
-  return generateClinic(*makeDomain("udt").value(), patients, days, seed);
-}
-
 std::string Udt::generate(const DomainModule& module, std::size_t patients, std::size_t days, std::uint64_t seed) {
-  return generateClinic(module, patients, days, seed);
+  return Clinic(module, patients, days, seed).run();
 }
 
 }  // namespace witan::domains::udt

@@ -1,6 +1,6 @@
-#include "domains/udt/clinic.h"
-
 #include <map>
+
+#include "domains/udt/udt.h"
 
 namespace witan::domains::udt {
 
@@ -61,7 +61,7 @@ class ClinicJournal {
 }  // namespace
 
 Result<std::string> clinicFeed(std::size_t patients, std::size_t days, std::uint64_t seed) {
-  const std::string events = generateClinic(patients, days, seed);
+  const std::string events = makeDomain("udt").value()->generate(patients, days, seed);
   ClinicJournal journal;
   for (std::size_t at = 0; at < events.size();) {
     const std::size_t end = std::min(events.find('\n', at), events.size());

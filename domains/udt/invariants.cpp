@@ -12,9 +12,6 @@ namespace witan::domains::udt {
 
 namespace {
 
-constexpr auto kOrders = &State::orders;
-constexpr auto kClaims = &State::claims;
-
 template <class I>
 bool isCovered(const RowView<I, kOrders>& row, Kind kind) {
   return row.template get<OrderKind>() == kind && row.template get<OrderCoverage>() == Coverage::AHCCCS &&

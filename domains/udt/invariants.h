@@ -20,7 +20,7 @@ struct RefIntegrity {
 struct CodeKind {
   static constexpr std::string_view id = "UDT_CODE_KIND";
   static constexpr std::string_view rule = "80305-80307 iff PRESUMPTIVE; G0480-G0483 and G0659 iff DEFINITIVE";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   using Reads = Footprint<OrderKind, OrderCode>;
   static Verdict checkRow(const View<CodeKind>&, const RowView<CodeKind, table>&);
 };
@@ -29,7 +29,7 @@ struct NoImmunoassayConfirmation {
   static constexpr std::string_view id = "UDT_NO_IMMUNOASSAY_CONFIRMATION";
   static constexpr std::string_view rule =
       "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   using Reads = Footprint<OrderKind, OrderMethod, OrderConfirms>;
   static Verdict checkRow(const View<NoImmunoassayConfirmation>&, const RowView<NoImmunoassayConfirmation, table>&);
   static bool othersStand(const View<NoImmunoassayConfirmation>&, const Touched<NoImmunoassayConfirmation, Fields>&);
@@ -38,7 +38,7 @@ struct NoImmunoassayConfirmation {
 struct ClinicalRationale {
   static constexpr std::string_view id = "UDT_CLINICAL_RATIONALE";
   static constexpr std::string_view rule = "every order has a documented rationale that is not a standing order";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   using Reads = Footprint<RationaleText, RationaleKindOf, OrderKind>;
   static Verdict checkRow(const View<ClinicalRationale>&, const RowView<ClinicalRationale, table>&);
 };
@@ -66,7 +66,7 @@ struct PresumptiveLimit {
   static constexpr std::string_view id = "UDT_PRESUMPTIVE_LIMIT";
   static constexpr std::string_view rule =
       "covered PRESUMPTIVE tests stay within the limit of the tier known when each was ordered";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   static constexpr Kind kind = Kind::PRESUMPTIVE;
   using Reads = LimitFootprint;
   static Verdict checkRow(const View<PresumptiveLimit>&, const RowView<PresumptiveLimit, table>&);
@@ -77,7 +77,7 @@ struct DefinitiveLimit {
   static constexpr std::string_view id = "UDT_DEFINITIVE_LIMIT";
   static constexpr std::string_view rule =
       "covered DEFINITIVE tests stay within the limit of the tier known when each was ordered";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   static constexpr Kind kind = Kind::DEFINITIVE;
   using Reads = LimitFootprint;
   static Verdict checkRow(const View<DefinitiveLimit>&, const RowView<DefinitiveLimit, table>&);
@@ -95,7 +95,7 @@ struct ClaimUnique {
 struct ClaimAfterResult {
   static constexpr std::string_view id = "UDT_CLAIM_AFTER_RESULT";
   static constexpr std::string_view rule = "a live claim's order has a recorded result";
-  static constexpr auto table = &State::claims;
+  static constexpr auto table = kClaims;
   using Reads = Union<ClaimFields, ResultFields>::Type;
   static Verdict checkRow(const View<ClaimAfterResult>&, const RowView<ClaimAfterResult, table>&);
   static bool othersStand(const View<ClaimAfterResult>&, const Touched<ClaimAfterResult, Fields>&);
@@ -104,7 +104,7 @@ struct ClaimAfterResult {
 struct ClaimMatchesOrder {
   static constexpr std::string_view id = "UDT_CLAIM_MATCHES_ORDER";
   static constexpr std::string_view rule = "a live claim bills a covered order with its code, its date and one unit";
-  static constexpr auto table = &State::claims;
+  static constexpr auto table = kClaims;
   using Reads = Union<ClaimFields, OrderFields>::Type;
   static Verdict checkRow(const View<ClaimMatchesOrder>&, const RowView<ClaimMatchesOrder, table>&);
   static bool othersStand(const View<ClaimMatchesOrder>&, const Touched<ClaimMatchesOrder, Fields>&);
@@ -114,7 +114,7 @@ struct SameDayDefinitive {
   static constexpr std::string_view id = "UDT_SAME_DAY_DEFINITIVE";
   static constexpr std::string_view rule =
       "a covered DEFINITIVE test on the day of an earlier covered PRESUMPTIVE one needs a separate reason";
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   static constexpr InvResult onFailure = InvResult::escalate;
   using Reads = Union<OrderFields, ResultFields, RationaleFields>::Type;
   static Verdict checkRow(const View<SameDayDefinitive>&, const RowView<SameDayDefinitive, table>&);
@@ -125,7 +125,7 @@ struct RelapseResponseGiven {
   static constexpr std::string_view id = "UDT_RELAPSE_RESPONSE";
   static constexpr std::string_view rule = "a human answers every POSITIVE result";
   static constexpr InvResult onFailure = InvResult::escalate;
-  static constexpr auto table = &State::orders;
+  static constexpr auto table = kOrders;
   using Reads = Union<ResultFields, Footprint<RelapseResponseOf>>::Type;
   static Verdict checkRow(const View<RelapseResponseGiven>&, const RowView<RelapseResponseGiven, table>&);
 };

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "domains/extension.h"
-#include "domains/udt/clinic.h"
 #include "domains/vocabulary.h"
 #include "kernel/typed_module.h"
 

@@ -37,8 +37,15 @@ struct Udt {
   static std::string sampleInit(Random&, Time at);
   // The human's part: a plan for a relapse, a waiver for a same-day test.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
+  // A realistic month of a clinic, David's story among it (seed 000, section 3.1), from 2026-03-23: "David" is one of
+  // the patients, the others are "patient-001" and so on. It drives a partition of its own, so that counselors answer
+  // what really escalates and no caller keeps pressing a frozen patient. Deterministic. O(patients * days).
   static std::string generate(const DomainModule&, std::size_t patients, std::size_t days, std::uint64_t seed);
 };
+
+// The journal of that clinic: what its front desk would enter while those events happen, for agents to act on
+// (domains/udt/agents.cpp): JSON Lines {"at", "id", "type", "payload"} in order of time. Deterministic. Pure.
+Result<std::string> clinicFeed(std::size_t patients, std::size_t days, std::uint64_t seed);
 
 namespace workers {
 std::vector<const agents::Agent*> clinicAgents();  // domains/udt/agents.cpp

@@ -1,6 +1,5 @@
 // A portfolio that runs by itself: the rules of its workers propose only what is lawful, and a human is asked only when
 // something escalates.
-#include "domains/disclosure/portfolio.h"
 
 #include <gtest/gtest.h>
 
@@ -49,9 +48,9 @@ TEST(DisclosurePortfolio, UnderEveryRegime) {
 
 TEST(DisclosurePortfolio, TheSameSeedGivesTheSameYear) {
   const auto module = makeDomain("disclosure").value();
-  EXPECT_EQ(generatePortfolio(*module, 80, 200, 9), generatePortfolio(*module, 80, 200, 9));
-  EXPECT_NE(generatePortfolio(*module, 80, 200, 9), generatePortfolio(*module, 80, 200, 10));
-  EXPECT_EQ(generatePortfolio(*module, 1, 1, 1).find("\"entity\":\"portfolio\",\"init\""),
+  EXPECT_EQ(module->generate(80, 200, 9), module->generate(80, 200, 9));
+  EXPECT_NE(module->generate(80, 200, 9), module->generate(80, 200, 10));
+  EXPECT_EQ(module->generate(1, 1, 1).find("\"entity\":\"portfolio\",\"init\""),
             std::string("{\"at\":\"2026-01-01T00:00:00Z\",").size());
 }
 

@@ -114,7 +114,7 @@ TEST_F(MutatorTest, WritesNameEveryWrittenCellOnce) {
   m.edit<kItems>("b").set<chest::ItemValue>(1).set<chest::ItemValue>(7);
   m.edit<kItems>("a").set<chest::ItemValue>(3).erase<chest::ItemValue>();
   std::string writes;
-  journal.appendWrites(writes, state);
+  StateCodec<Fields>::appendWrites(writes, journal, state);
   EXPECT_EQ(writes, R"({"gold":2,"item.value":{"a":null,"b":7}})");
   const FieldMask gold = maskOf<Fields, Footprint<chest::Gold>>, value = maskOf<Fields, Footprint<chest::ItemValue>>;
   EXPECT_EQ(journal.touched(), gold | value);
