@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/json_order.h"
+#include "base/json.h"
 #include "coordination/setup.h"
 
 namespace witan::kernel::joint {

@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/nearest.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 
 namespace witan::node {
 

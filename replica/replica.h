@@ -35,8 +35,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/now.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "replica/core/owner_state.h"
 
 namespace witan::kernel {

@@ -90,7 +90,7 @@ void appendEvent(std::string& out, const Event& event) {
       if constexpr (std::is_signed_v<T>)
         appendInteger(out, value);
       else
-        appendUnsigned(out, value);
+        appendInteger(out, value);
     }
   });
   out += '}';

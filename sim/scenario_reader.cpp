@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/nearest.h"
 #include "base/quote.h"
 #include "base/string_util.h"
 #include "base/toml_text.h"

@@ -1,6 +1,5 @@
 // `witan journal put|get|list|resolve|import` on a data directory.
 #include "base/json.h"
-#include "base/json_integers.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "cli/client/operation_verb.h"

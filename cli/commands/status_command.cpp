@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/bytes.h"
-#include "base/json_integers.h"
+#include "base/json.h"
 #include "base/seams.h"
 #include "cli/client/live.h"
 #include "cli/commands/commands.h"

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "base/json.h"
 #include "base/json_codec.h"
-#include "base/json_integers.h"
 #include "base/quote.h"
 #include "node/daemon/content_seals.h"
 #include "node/operations/journal_writer.h"

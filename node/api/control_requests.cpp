@@ -1,7 +1,7 @@
 // What people ask of meta-agents, and what meta-agents ask of people.
 #include "base/bytes.h"
 #include "base/identity.h"
-#include "base/json_integers.h"
+#include "base/json.h"
 #include "base/quote.h"
 #include "node/api/control_routes.h"
 #include "node/api/messages/partitions.h"

@@ -7,8 +7,8 @@
 #include "node/data_dir/data_format.h"
 #include "node/data_dir/replica_identity.h"
 #include "program/durable_file.h"
-#include "store/copy.h"
 #include "store/rocks_store.h"
+#include "store/store.h"
 
 namespace witan::node {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/now.h"
+#include "base/time.h"
 #include "node/backup/manifest.h"
 
 namespace witan::node {

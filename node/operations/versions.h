@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_map.h"
+#include "base/json_codec.h"
 #include "base/json_schema.h"
 #include "replication/vector_clock.h"
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/now.h"
+#include "base/time.h"
 #include "replica/core/owner_state.h"
 #include "replica/core/replica_state.h"
 #include "replica/ownership/etcd_messages.h"

@@ -1,4 +1,4 @@
-#include "base/canonical_check.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

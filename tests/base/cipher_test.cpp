@@ -1,5 +1,5 @@
 // AES-256-GCM and scrypt against published vectors; Secret keeps to itself.
-#include "base/cipher.h"
+#include "base/crypto.h"
 
 #include <gtest/gtest.h>
 

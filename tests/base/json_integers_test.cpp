@@ -1,4 +1,3 @@
-#include "base/json_integers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/nearest.h"
+#include "base/string_util.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

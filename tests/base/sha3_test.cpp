@@ -1,4 +1,4 @@
-#include "base/sha3.h"
+#include "base/sha256.h"
 
 #include <gtest/gtest.h>
 

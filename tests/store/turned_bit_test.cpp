@@ -8,10 +8,10 @@
 #include <fstream>
 #include <string>
 
-#include "store/manifest_end.h"
 #include "store/rocks_files.h"
 #include "store/rocks_store.h"
 #include "store/table_damage.h"
+#include "store/wal_damage.h"
 #include "tests/store/temp_folder.h"
 
 namespace witan::store {

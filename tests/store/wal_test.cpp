@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "store/log_record.h"
 #include "store/rocks_store.h"
-#include "store/wal_end.h"
 #include "store/wal_file_system.h"
 #include "tests/store/temp_folder.h"
 
