@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "coordination/audit_judge.h"
+#include "coordination/judge.h"
 
 namespace witan::kernel::joint {
 

@@ -9,7 +9,7 @@
 
 #include "base/sha256.h"
 #include "coordination/audit.h"
-#include "coordination/epoch_record.h"
+#include "coordination/run.h"
 
 namespace witan::kernel::joint {
 

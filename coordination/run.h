@@ -8,20 +8,51 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "coordination/admissibility.h"
-#include "coordination/epoch_record.h"
-#include "coordination/faults.h"
-#include "coordination/terminal.h"
+#include "coordination/strategy.h"
 
 namespace witan::kernel::joint {
+
+WITAN_ENUM(Terminal, STATE_DEADLOCK, STATE_LIVELOCK, COLLAPSE, ORPHANING)
+
+// What an agent was told of itself before it chose.
+struct Observed {
+  AgentIndex agent = 0;
+  std::optional<Outcome> lastOutcome;
+  const Request* lastAction = nullptr;
+  std::string_view leak;  // a fault: words after the outcome that nobody must see
+};
+
+struct Submission {
+  AgentIndex agent = 0;
+  const Request* request = nullptr;
+  FirstPass first = FirstPass::fail;
+  bool second = false;  // pass 2; means nothing unless first == pass
+  Outcome outcome = Outcome::JOINT_ADMISSIBILITY_FAILURE;
+};
+
+// What happened in one epoch. Lists of agents ascend; requests are borrowed from strategies and setup.
+struct EpochRecord {
+  std::uint32_t epoch = 0;
+  std::vector<Observed> observed;
+  std::vector<Message> heard;  // the messages of the last epoch, part of every observation
+  std::vector<AgentIndex> exits;
+  std::vector<Message> messages;
+  std::vector<Submission> submissions;
+  std::vector<AgentIndex> idle;                // active and without an action
+  std::vector<std::pair<Key, Value>> changes;  // what the epoch made of the world, where it differs
+};
 
 class Run {
  public:
   // `earlierRuns` matters to the fault nondeterministic_execution alone.
   explicit Run(const Setup& setup, std::uint32_t earlierRuns = 0);
   Run(const Run&) = delete;
+  ~Run();
 
   // A terminal class was reached, or the maximum of epochs.
   bool over() const { return over_; }
@@ -43,11 +74,14 @@ class Run {
   void execute();
   void conclude();
 
+  class Faults;
+  class TerminalWatch;
+
   const Setup* setup_;
   AuthorityTable authorities_;
   Interference interference_;
-  Faults faults_;
-  TerminalWatch watch_;
+  std::unique_ptr<Faults> faults_;
+  std::unique_ptr<TerminalWatch> watch_;
   std::vector<std::unique_ptr<Strategy>> strategies_;
   std::vector<AgentIndex> active_;
   std::vector<bool> isActive_;

@@ -7,11 +7,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+#include "base/json.h"
 #include "base/json.h"
 #include "base/reflect.h"
 #include "base/result.h"
@@ -102,5 +107,66 @@ struct SetupLimits {
 // the place by its JSON path ("$.agents.agent_1.epochs[0].declared_scope"; texts that are no JSON by their byte).
 // O(bytes * log).
 Result<Setup> readSetup(std::string_view text, SetupLimits limits = {});
+
+// The ten conditions of seed 001 as shipped: coordination/vectors/*.json, compiled in. In order: A to H, I.a, I.b.
+struct ShippedVector {
+  std::string_view name, text;
+};
+std::span<const ShippedVector> shippedVectors();
+
+// Numbers of names: in the order of arrival while names are added, in canonical order once sealed.
+class Names {
+ public:
+  std::uint32_t add(std::string_view name) {
+    const auto found = numbers_.find(name);
+    if (found != numbers_.end()) return found->second;
+    const auto number = static_cast<std::uint32_t>(numbers_.size());
+    numbers_.emplace(name, number);
+    return number;
+  }
+  // The number of each name in canonical order, by its number so far. No name is added afterwards.
+  std::vector<std::uint32_t> seal() {
+    std::vector<std::uint32_t> sealed(numbers_.size());
+    std::uint32_t next = 0;
+    for (auto& [name, number] : numbers_) number = sealed[number] = next++;
+    return sealed;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, number] : numbers_) all.push_back(name);
+    return all;
+  }
+  std::uint32_t find(std::string_view name) const {
+    const auto found = numbers_.find(name);
+    return found == numbers_.end() ? kUnknown : found->second;
+  }
+  std::uint32_t at(std::string_view name) const {
+    const std::uint32_t number = find(name);
+    WITAN_CHECK(number != kUnknown, "a name that was added");
+    return number;
+  }
+
+ private:
+  struct CanonicalLess {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return jsonKeyLess(a, b); }
+  };
+  std::map<std::string, std::uint32_t, CanonicalLess> numbers_;
+};
+
+// Numbers of values, by their canonical text.
+class ValueNames {
+ public:
+  Value number(std::string text) {
+    const auto [place, fresh] = numbers_.emplace(std::move(text), static_cast<Value>(texts_.size()));
+    if (fresh) texts_.push_back(place->first);
+    return place->second;
+  }
+  std::vector<std::string> take() { return std::move(texts_); }
+
+ private:
+  std::unordered_map<std::string, Value> numbers_;
+  std::vector<std::string> texts_{"absent"};
+};
 
 }  // namespace witan::kernel::joint

@@ -40,6 +40,10 @@ class Strategy {
   virtual const Request* proposeAction() = 0;
 };
 
+// What an agent of the strategy hash_partition writes: "agent_1" writes "owned_by_1", what follows the last underscore,
+// or the whole id if nothing does. Canonical JSON.
+std::string ownedValue(std::string_view agentId);
+
 // The strategies of all agents of the setup, in their order. The setup must outlive them.
 std::vector<std::unique_ptr<Strategy>> makeStrategies(const Setup& setup);
 

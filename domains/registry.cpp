@@ -42,4 +42,25 @@ std::vector<std::pair<std::string_view, const Extension*>> extensions() {
   return all;
 }
 
+// The scenarios that the domains ship, as tests and `witan domain test` run them. Every expectation in them was derived
+// from the domain's rules, not from what the program answered.
+
+namespace {
+
+struct Shipped {
+  std::string_view domain, lines;
+};
+
+constexpr Shipped kShipped[] = {
+#include "domains/scenarios.inc"
+};
+
+}  // namespace
+
+std::string_view scenariosOf(std::string_view domain) {
+  for (const Shipped& one : kShipped)
+    if (one.domain == domain) return one.lines;
+  return {};
+}
+
 }  // namespace witan::domains

@@ -6,12 +6,15 @@
 //   using Fields  = FieldList<...>;                             // its atomic components, named
 //   struct Spend  { args...; using Reads, Writes; void apply(Mutator<Fields>&, Time) const; };   // a process = an
 //   action struct Cap    { id, rule; using Reads; static Verdict check(const View<Cap>&); };            // an invariant
-//   struct Clerk  { name; using Processes = ProcessList<Spend>; };                               // a role
+//   struct Clerk : Role<"Clerk", Spend> {};                                                      // a role
 //   struct Budget { name, title; using Fields, Roles, Invariants; static counselors(); ... };    // the domain
 //
 // An invariant may also have
 //   static Verdict checkRow(const View<I>&, const RowView<I, table>&)  with  static constexpr auto table = &State::x;
-//     instead of check: it holds iff it holds for every row, and reading other rows is not possible for it; or
+//     instead of check: it holds iff it holds for every row. If a row's verdict rests on more than that row, it has
+//     also static bool othersStand(const View<I>&, const Touched<I, Fields>&) which proves, given that the state before
+//     the candidate passed, that every row which was not written still does; false means "not proven", and the rows are
+//     checked; or
 //   static bool stillPasses(const View<I>&, const Touched<I, Fields>&)
 //     besides check: given that the state before the candidate passed, a quick proof that the candidate does too;
 //     false means "not proven", and check decides; or
@@ -29,13 +32,17 @@
 
 #include "kernel/mutator.h"
 #include "kernel/record/verdict.h"
-#include "kernel/touched.h"
 #include "kernel/view.h"
 
 namespace witan::kernel {
 
 template <class... P>
 struct ProcessList {};
+template <FixedString Name, class... P>
+struct Role {
+  static constexpr std::string_view name = Name.view();
+  using Processes = ProcessList<P...>;
+};
 template <class... R>
 struct RoleList {};
 template <class... I>
@@ -62,6 +69,11 @@ concept Invariant = requires {
 template <class I, class Fields>
 concept TouchedInvariant = requires(const View<I>& v, const Touched<I, Fields>& t) {
   { I::stillPasses(v, t) } -> std::same_as<bool>;
+};
+
+template <class I, class Fields>
+concept ReferringInvariant = RowInvariant<I> && requires(const View<I>& v, const Touched<I, Fields>& t) {
+  { I::othersStand(v, t) } -> std::same_as<bool>;
 };
 
 template <class I, class Fields>
@@ -111,9 +123,9 @@ template <class... P>
 struct VariantOf<std::tuple<P...>> {
   using Type = std::variant<P...>;
 };
-// Every action of a domain: the type that D::sample returns.
-template <class D>
-using AnyActionOf = typename VariantOf<typename AllProcesses<typename D::Roles>::Tuple>::Type;
+// Every action of a domain with these roles: the type that D::sample returns.
+template <class Roles>
+using AnyActionOf = typename VariantOf<typename AllProcesses<Roles>::Tuple>::Type;
 
 template <class List, class Fields>
 inline constexpr bool allInvariants = false;

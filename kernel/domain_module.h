@@ -1,11 +1,8 @@
-// DomainModule: one domain behind a common face, so that the meta-agent, the ledger and the tools need no templates.
-//
-// kernel/typed_module.h implements it for any domain type; authors never write one. A module is immutable once made
-// and outlives every entity, action and partition that uses it. Entities belong to one strand at a time.
+// Signature: a domain's declaration as data, for lint, ledgers, CLI and APIs. Built once from the domain's types.
 #pragma once
 
 #include <capnp/any.h>
-
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,15 +12,62 @@
 #include "base/seams.h"
 #include "base/sha256.h"
 #include "base/time.h"
+#include "kernel/field.h"
 #include "kernel/record/verdict.h"
-#include "kernel/signature.h"
 #include "kernel/view.h"
 
-namespace witan {
-class WordWriter;
-}
-
 namespace witan::kernel {
+
+struct FieldInfo {
+  std::string name;
+  std::string type;  // as shown to people: map<text, date>
+  bool isColumn = false;
+  bool lifecycle = false;  // a role of the domain's continuant (Remark A.4)
+};
+
+struct ProcessInfo {
+  std::string name;
+  std::string role;  // "" for a process that only a counselor performs
+  FieldMask reads = 0;
+  FieldMask writes = 0;
+  std::vector<std::pair<std::string, std::string>> arguments;  // name, type
+  std::size_t required = 0;
+  std::string schema = "{}";                              // JSON Schema of an action, with its "type"
+  FieldMask footprint() const { return reads | writes; }  // Def. A.5
+};
+
+struct RoleInfo {
+  std::string name;
+  FieldMask footprint = 0;  // union of its processes' footprints (Def. A.6)
+  FieldMask writes = 0;
+};
+
+struct InvariantInfo {
+  std::string id;
+  FieldMask footprint = 0;                  // Def. A.9
+  InvResult onFailure = InvResult::reject;  // what it returns when it does not pass (declared, for people)
+  std::string rule;                         // one sentence
+  bool incremental = false;                 // has a check of touched rows
+};
+
+struct Signature {
+  std::string domain;
+  std::string title;
+  std::vector<FieldInfo> fields;
+  std::vector<ProcessInfo> processes;
+  std::vector<RoleInfo> roles;
+  std::vector<InvariantInfo> invariants;  // list order; KERNEL_INTEGRITY is not in it
+  std::vector<std::string> counselors;    // authorised identities (Def. A.61)
+
+  // Canonical JSON of everything that decides what a ledger's entries mean, the policy included.
+  std::string canonical(std::string_view policyJson) const;
+  std::vector<std::string> fieldNames(FieldMask mask) const;
+};
+
+// DomainModule: one domain behind a common face, so that the meta-agent, the ledger and the tools need no templates.
+//
+// kernel/typed_module.h implements it for any domain type; authors never write one. A module is immutable once made
+// and outlives every entity, action and partition that uses it. Entities belong to one strand at a time.
 
 inline constexpr std::string_view kKernelIntegrity = "KERNEL_INTEGRITY";
 

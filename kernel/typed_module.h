@@ -251,9 +251,11 @@ class TypedModule final : public DomainModule {
   std::string sampleEdit(const EntityState& entity, const Action& pending, std::string_view counselor, Random& random,
                          Time at) const override {
     std::string edit = "{}";
-    if constexpr (requires(const State& s, const AnyActionOf<D>& a) { D::sampleEdit(s, a, counselor, random, at); })
+    if constexpr (requires(const State& s, const AnyActionOf<typename D::Roles>& a) {
+                    D::sampleEdit(s, a, counselor, random, at);
+                  })
       visit(pending, [&](const auto& value) {
-        edit = D::sampleEdit(boxOf(entity).state, AnyActionOf<D>(value), counselor, random, at);
+        edit = D::sampleEdit(boxOf(entity).state, AnyActionOf<typename D::Roles>(value), counselor, random, at);
       });
     else
       (void)entity, (void)pending, (void)counselor, (void)random, (void)at;
@@ -428,6 +430,8 @@ class TypedModule final : public DomainModule {
   template <class I>
   static std::optional<Verdict> verdictOfTouchedRows(const View<I>& view, const Touched<I, Fields>& touched) {
     if (touched.scalars()) return std::nullopt;
+    if constexpr (ReferringInvariant<I, Fields>)
+      if (!I::othersStand(view, touched)) return std::nullopt;
     for (auto row : touched.template rows<I::table>())
       if (row.visible())
         if (Verdict verdict = I::checkRow(view, row); !verdict.passed()) return verdict;

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "cli/commands/commands.h"
-#include "coordination/audit_text.h"
+#include "coordination/log_audit.h"
 #include "coordination/coordinate.h"
 #include "program/line_reader.h"
 #include "program/output.h"

@@ -52,14 +52,8 @@ struct SpendB {
   void apply(Mutator<Fields>& m, Time) const { m.set<SpentB>(plus(m.get<SpentB>(), n)); }
 };
 
-struct RoleA {
-  static constexpr std::string_view name = "A";
-  using Processes = ProcessList<SpendA>;
-};
-struct RoleB {
-  static constexpr std::string_view name = "B";
-  using Processes = ProcessList<SpendB>;
-};
+struct RoleA : Role<"A", SpendA> {};
+struct RoleB : Role<"B", SpendB> {};
 
 struct BudgetCap {
   static constexpr std::string_view id = "BUDGET_CAP";

@@ -296,22 +296,12 @@ struct ExecuteDisclosure {
   }
 };
 
-// Table 3. Each works on one vulnerability at a time (domains/disclosure/instance.h).
-struct ReporterCoordination {
-  static constexpr std::string_view name = "ReporterCoordination";
-  using Processes = ProcessList<Intake, SubmitReport, RecordAcknowledgment, ExtendEmbargo>;
+// Table 3. Each works on one vulnerability at a time (domains/disclosure/rules.h).
+struct ReporterCoordination : Role<"ReporterCoordination", Intake, SubmitReport, RecordAcknowledgment, ExtendEmbargo> {
 };
-struct PatchTracking {
-  static constexpr std::string_view name = "PatchTracking";
-  using Processes = ProcessList<DevelopPatch, ReviewPatch, ReleaseFix, ReviseSeverity, ObserveExternalFact>;
-};
-struct CommitmentManagement {
-  static constexpr std::string_view name = "CommitmentManagement";
-  using Processes = ProcessList<PublishCommitment, ResolveCommitment>;
-};
-struct Disclosure {
-  static constexpr std::string_view name = "Disclosure";
-  using Processes = ProcessList<FormCoDisclosureGroup, AssertReadiness, ExecuteDisclosure>;
-};
+struct PatchTracking
+    : Role<"PatchTracking", DevelopPatch, ReviewPatch, ReleaseFix, ReviseSeverity, ObserveExternalFact> {};
+struct CommitmentManagement : Role<"CommitmentManagement", PublishCommitment, ResolveCommitment> {};
+struct Disclosure : Role<"Disclosure", FormCoDisclosureGroup, AssertReadiness, ExecuteDisclosure> {};
 
 }  // namespace witan::domains::disclosure

@@ -1,13 +1,55 @@
-#include "domains/disclosure/advice.h"
-
+// Advice: what a built-in agent of a role does next about one vulnerability, by the rules of domains/disclosure/rules.h
+// on its instance's slice (Table 3): the face of those rules for whoever speaks JSON (replica/ledger_queries.h).
+//
+// Pure. The rules are asked again after each step, on a copy on which the step was made, so that one plan holds all
+// that a role has to say now. Nothing but the instance of the role is read.
+#include "agents/json_members.h"
+#include "agents/tools/ledger_tool.h"
 #include "base/bytes.h"
 #include "base/json_codec.h"
 #include "domains/disclosure/disclosure.h"
+#include "domains/disclosure/embargo_seal.h"
+#include "domains/disclosure/rules.h"
 #include "kernel/typed_module.h"
 
 namespace witan::domains::disclosure {
 
 namespace {
+
+// One vulnerability as the world outside shows it: what people, trackers and mail bring. Facts, and no role's state.
+struct Case {
+  static constexpr std::size_t required = 3;
+  std::string portfolio;
+  std::string v;
+  Texts orgs;
+  std::string maintainer;  // whom its organisation named for reports
+  bool acknowledged = false;
+  std::optional<PatchStatus> patch;  // what the maintainer's repository shows
+  std::string fix;                   // where the released fix is, and since when
+  std::optional<Time> fixedAt;
+  std::optional<Time> fixExpected;  // promised
+  std::optional<std::string> cve, severity;
+  bool publiclyKnown = false;
+  bool exploited = false;
+  std::string artifact;  // to commit to; and its nonce, 64 hex digits
+  std::string nonce;
+  Texts credits;
+  WITAN_MEMBERS(Case, portfolio, v, orgs, maintainer, acknowledged, patch, fix, fixedAt, fixExpected, cve, severity,
+                publiclyKnown, exploited, artifact, nonce, credits)
+};
+
+// What agents of other roles have said of it, since no slice shows it: its day has come; its commitment is opened.
+struct Said {
+  bool due = false;
+  bool opened = false;
+};
+
+struct Advice {
+  std::vector<std::string> actions;  // canonical JSON, in order
+  std::string due;                   // of ReporterCoordination: why its day has come; empty: it has not
+  bool over = false;                 // as far as the role sees: disclosed or withdrawn
+  WITAN_MEMBERS(Advice, actions, due, over)
+};
 
 using Module = TypedModule<DisclosureDomain>;
 
@@ -139,8 +181,8 @@ Advice worker(const Module& module, const EntityState& portfolio, const Case& ab
   return std::move(desk.advice);
 }
 
-}  // namespace
-
+// Requires: a disclosure module made the state. Errors: no such role; a case that cannot be (a released patch without
+// its place and time, an artifact without its nonce). O(state), for the copy.
 Result<Advice> adviseOn(const DomainModule& module, const EntityState& portfolio, std::string_view role,
                         const Case& about, Said said, Time now) {
   WITAN_TRY(news, newsOf(about, said));
@@ -150,6 +192,55 @@ Result<Advice> adviseOn(const DomainModule& module, const EntityState& portfolio
   if (role == CommitmentManagement::name) return worker<CommitmentManagement>(typed, portfolio, about, news, now);
   if (role == Disclosure::name) return publisher(typed, portfolio, about, news, said, now);
   return invalid("the domain disclosure has no role " + std::string(clip(role)));
+}
+
+bool isSet(const json::object& arguments, std::string_view member) {
+  const json::value* value = arguments.if_contains(member);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+// The ledger tool of this domain's agents.
+//
+//   disclosure.next  {"role", "case", "due", "opened"}    what the role's rules propose next about one vulnerability,
+//                                                         from its instance's slice: {"actions": [...], "due": text,
+//                                                         "over": bool}
+class AdviceTool final : public agents::LedgerTool {
+ public:
+  std::string_view name() const override { return "disclosure.next"; }
+  std::string_view operation() const override { return "next"; }
+
+  std::optional<agents::LedgerEntity> subject(const json::object& arguments) const override {
+    const json::value* about = arguments.if_contains("case");
+    if (about == nullptr || !about->is_object()) return std::nullopt;
+    const auto portfolio = agents::textOf(about->get_object(), "portfolio");
+    return portfolio.ok() ? std::optional(agents::LedgerEntity{"disclosure", *portfolio}) : std::nullopt;
+  }
+
+  Result<json::value> look(const agents::FindState& find, const json::object& arguments,
+                           const agents::ContentSeals& seals, Now now) const override {
+    WITAN_TRY(role, agents::textOf(arguments, "role"));
+    const json::value* given = arguments.if_contains("case");
+    if (given == nullptr) return invalid("it has no \"case\"");
+    Case about;
+    WITAN_TRY(whole, seals.opened(kCaseType, *given));
+    WITAN_DO(readJson(whole, about, "case"));
+    WITAN_TRY(seen, find({"disclosure", about.portfolio}));
+    WITAN_TRY(advice, adviseOn(*seen.module, *seen.state, role, about,
+                               {isSet(arguments, "due"), isSet(arguments, "opened")}, now.wall));
+    json::array actions;
+    for (const std::string& action : advice.actions) {
+      WITAN_TRY(parsed, parseJson(action));
+      actions.push_back(std::move(parsed));
+    }
+    return json::value(json::object{{"actions", std::move(actions)}, {"due", advice.due}, {"over", advice.over}});
+  }
+};
+
+}  // namespace
+
+const agents::LedgerTool& adviceTool() {
+  static const AdviceTool tool;
+  return tool;
 }
 
 }  // namespace witan::domains::disclosure

@@ -3,13 +3,15 @@
 // what escalates.
 #pragma once
 
-#include <variant>
-
 #include "base/seams.h"
 #include "domains/disclosure/actions.h"
 #include "domains/disclosure/invariants.h"
 #include "domains/registry.h"
 #include "kernel/domain_module.h"
+
+namespace witan::agents {
+class LedgerTool;
+}
 
 namespace witan::domains::disclosure {
 
@@ -27,9 +29,7 @@ struct DisclosureDomain {
 
   static std::vector<std::string> counselors() { return {"psirt.lead"}; }
 
-  using AnyAction = std::variant<Intake, SubmitReport, RecordAcknowledgment, ExtendEmbargo, DevelopPatch, ReviewPatch,
-                                 ReleaseFix, ReviseSeverity, ObserveExternalFact, PublishCommitment, ResolveCommitment,
-                                 FormCoDisclosureGroup, AssertReadiness, ExecuteDisclosure>;
+  using AnyAction = AnyActionOf<Roles>;
   static AnyAction sample(const State&, Random&, Time);
   // The human's part: a waiver for what is early or leaked, the right CVE id.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
@@ -39,5 +39,8 @@ struct DisclosureDomain {
 
 // The typed state of an entity of this domain. Requires: a disclosure module made it.
 const State& stateOf(const EntityState& entity);
+
+// "disclosure.next" (domains/disclosure/advice.cpp).
+const agents::LedgerTool& adviceTool();
 
 }  // namespace witan::domains::disclosure

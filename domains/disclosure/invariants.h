@@ -2,7 +2,7 @@
 //
 // T is the time of a vulnerability's disclosure, and a rule about it reads only facts dated no later than T: what comes
 // to be known afterwards breaks no history. leak(v): v was publicly known by T. Rules over the whole portfolio look up
-// what a write can concern (kernel/index.h) and never scan it.
+// what a write can concern (kernel/table.h) and never scan it.
 #pragma once
 
 #include <optional>

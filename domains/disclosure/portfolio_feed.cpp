@@ -1,4 +1,4 @@
-#include "domains/disclosure/portfolio_feed.h"
+#include "domains/disclosure/portfolio.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "base/mutant.h"
 #include "coordination/admissibility.h"
-#include "coordination/setup_names.h"
+#include "coordination/setup.h"
 
 namespace witan::domains::joint {
 
@@ -28,7 +28,8 @@ class Numbered {
         for (const std::string& key : *keys) keys_.add(key);
     for (const auto& agent : input.agents)
       if (agent.request) addKeys(*agent.request);
-    setup.keys = keys_.seal();
+    keys_.seal();
+    setup.keys = keys_.names();
     setup.initialState.assign(setup.keys.size(), core::kAbsent);
     for (const auto& [key, value] : input.world) setup.initialState[keys_.at(key)] = values_.number(value);
     std::unordered_map<std::string_view, core::AgentIndex> agents;

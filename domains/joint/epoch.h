@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "domains/joint/state.h"
+#include "domains/joint/joint.h"
 
 namespace witan::domains::joint {
 

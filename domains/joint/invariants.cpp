@@ -1,7 +1,7 @@
-#include "domains/joint/invariants.h"
+#include "domains/joint/joint.h"
 
 #include "base/mutant.h"
-#include "coordination/audit_judge.h"
+#include "coordination/judge.h"
 
 namespace witan::domains::joint {
 

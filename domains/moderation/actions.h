@@ -195,22 +195,10 @@ struct SignAppeal {
   using Writes = Footprint<AppealDecidedBy>;
 };
 
-struct SignalTriage {
-  static constexpr std::string_view name = "SignalTriage";
-  using Processes = ProcessList<ApplyLabel, RemoveLabel>;
-};
-struct UserNotice {
-  static constexpr std::string_view name = "UserNotice";
-  using Processes = ProcessList<DraftNotice>;
-};
-struct Enforcement {
-  static constexpr std::string_view name = "Enforcement";
-  using Processes = ProcessList<TakeAction, ReverseAction, CloseCase>;
-};
-struct Appeals {
-  static constexpr std::string_view name = "Appeals";
-  using Processes = ProcessList<OpenAppeal, DecideAppeal>;
-};
+struct SignalTriage : Role<"SignalTriage", ApplyLabel, RemoveLabel> {};
+struct UserNotice : Role<"UserNotice", DraftNotice> {};
+struct Enforcement : Role<"Enforcement", TakeAction, ReverseAction, CloseCase> {};
+struct Appeals : Role<"Appeals", OpenAppeal, DecideAppeal> {};
 
 }  // namespace witan::domains::moderation
 

@@ -3,7 +3,6 @@
 
 #include "base/mutant.h"
 #include "domains/moderation/invariants.h"
-#include "domains/moderation/message_format.h"
 
 namespace witan::domains::moderation {
 
@@ -12,8 +11,6 @@ namespace {
 Time plusDays(Time t, std::int64_t days) { return Time{t.micros + days * kMicrosPerDay}; }
 
 // ---- evidence ----
-
-using EvidenceView = RowView<EvidenceRequired, kActions>;
 
 // Why the label `id` is no evidence for an action at `at`; empty: it is. O(labels).
 std::string_view defectOf(const View<EvidenceRequired>& s, std::string_view id, Time at) {
@@ -32,16 +29,6 @@ std::string_view defectOf(const View<EvidenceRequired>& s, std::string_view id, 
   return cited == nullptr ? "does not exist" : "";
 }
 
-Verdict checkEvidence(const View<EvidenceRequired>& s, const EvidenceView& row) {
-  if (!row.has<ActionAt>()) return Verdict::pass();  // UCM_REF_INTEGRITY's
-  if (!row.has<ActionEvidence>() || row.get<ActionEvidence>()->empty())
-    return Verdict::reject(action(row.key()) + " cites no label");
-  for (const std::string& id : *row.get<ActionEvidence>())
-    if (const auto defect = defectOf(s, id, *row.get<ActionAt>()); !defect.empty())
-      return Verdict::reject(action(row.key()) + ": " + named("label", id) + " " + std::string(defect));
-  return Verdict::pass();
-}
-
 // ---- reasons ----
 
 bool isFilled(const Cell<std::string>& text) { return text && !text->empty(); }
@@ -49,18 +36,6 @@ bool isFilled(const Cell<std::string>& text) { return text && !text->empty(); }
 bool isComplete(const RowView<StatementOfReasons, kNotices>& notice) {
   return notice.has<NoticeAt>() && isFilled(notice.get<NoticeFacts>()) && isFilled(notice.get<NoticeClause>()) &&
          isFilled(notice.get<NoticeRedress>());
-}
-
-// O(notices) for a restrictive action.
-Verdict checkReasons(const View<StatementOfReasons>& s, const RowView<StatementOfReasons, kActions>& row) {
-  if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()) ||
-      mutated("noStatement"))
-    return Verdict::pass();
-  for (auto notice : s.rows<kNotices>())
-    if (notice.get<NoticeAction>() == row.key() && isComplete(notice) &&
-        *notice.get<NoticeAt>() <= *row.get<ActionAt>())
-      return Verdict::pass();
-  return Verdict::reject(action(row.key()) + " has no complete notice of its own time or before");
 }
 
 // ---- proportion ----
@@ -81,19 +56,6 @@ bool counts(const View<Proportionality>& s, const StrikeView& row, Time at) {
   if (*row.get<ActionAt>() > at || *row.get<ActionAt>() <= plusDays(at, -s.policy().strikeWindowDays)) return false;
   if (row.has<StrikeVoidedAt>() && *row.get<StrikeVoidedAt>() <= at) return false;
   return !isUnderOpenAppeal(s, row.key(), at);
-}
-
-// O(actions * appeals). The action's own strike counts as any other.
-Verdict checkProportion(const View<Proportionality>& s, const StrikeView& row) {
-  if (!row.has<ActionKindOf>() || !row.has<ActionAt>()) return Verdict::pass();
-  const auto least = s.policy().thresholdOf(*row.get<ActionKindOf>());
-  if (!least || (row.has<ActionPolicy>() && s.policy().isSevere(*row.get<ActionPolicy>()))) return Verdict::pass();
-  std::int64_t score = 0;
-  for (auto other : s.rows<kActions>())
-    if (counts(s, other, *row.get<ActionAt>())) score += *other.get<StrikeWeight>();
-  if (score >= *least) return Verdict::pass();
-  return Verdict::reject(action(row.key()) + ": strikes of " + std::to_string(score) + " count, " +
-                         std::string(enumName(*row.get<ActionKindOf>())) + " needs " + std::to_string(*least));
 }
 
 // ---- appeals ----
@@ -123,62 +85,65 @@ Verdict checkClosing(const View<AppealWindow>& s) {
   return Verdict::pass();
 }
 
-Verdict checkRestored(const View<OverturnRestores>& s, const RowView<OverturnRestores, kAppeals>& appeal) {
-  if (appeal.get<AppealStatusOf>() != AppealStatus::OVERTURNED) return Verdict::pass();
-  if (appeal.has<AppealAction>()) {
-    const auto target = s.row<kActions>(*appeal.get<AppealAction>());
-    if (target && target->has<ActionReversedAt>()) return Verdict::pass();
-  }
-  return Verdict::reject(named("appeal", appeal.key()) + " is OVERTURNED but its action is not reversed");
-}
-
 }  // namespace
 
-Verdict EvidenceRequired::check(const View<EvidenceRequired>& s) {
-  for (auto row : s.rows<kActions>())
-    if (Verdict verdict = checkEvidence(s, row); !verdict.passed()) return verdict;
+Verdict EvidenceRequired::checkRow(const View<EvidenceRequired>& s, const RowView<EvidenceRequired, table>& row) {
+  if (!row.has<ActionAt>()) return Verdict::pass();  // UCM_REF_INTEGRITY's
+  if (!row.has<ActionEvidence>() || row.get<ActionEvidence>()->empty())
+    return Verdict::reject(action(row.key()) + " cites no label");
+  for (const std::string& id : *row.get<ActionEvidence>())
+    if (const auto defect = defectOf(s, id, *row.get<ActionAt>()); !defect.empty())
+      return Verdict::reject(action(row.key()) + ": " + named("label", id) + " " + std::string(defect));
   return Verdict::pass();
 }
 
 // A new entry takes evidence away only if it removes, and only from actions of its own time or later.
-bool EvidenceRequired::stillPasses(const View<EvidenceRequired>& s, const Touched<EvidenceRequired, Fields>& touched) {
+bool EvidenceRequired::othersStand(const View<EvidenceRequired>& s, const Touched<EvidenceRequired, Fields>& touched) {
   for (auto label : touched.rows<kLabels>()) {
     if (!label.has<LabelLog>() || touched.existedBefore<LabelLog>(label)) return false;
     if (!isRemoval(label.get<LabelLog>()->status)) continue;
     for (auto row : s.rows<kActions>())
-      if (row.has<ActionAt>() && *row.get<ActionAt>() >= label.get<LabelLog>()->at && !checkEvidence(s, row).passed())
+      if (row.has<ActionAt>() && *row.get<ActionAt>() >= label.get<LabelLog>()->at && !checkRow(s, row).passed())
         return false;
   }
-  for (auto row : touched.rows<kActions>())
-    if (!checkEvidence(s, row).passed()) return false;
   return true;
 }
 
-Verdict StatementOfReasons::check(const View<StatementOfReasons>& s) {
-  for (auto row : s.rows<kActions>())
-    if (Verdict verdict = checkReasons(s, row); !verdict.passed()) return verdict;
-  return Verdict::pass();
+// O(notices) for a restrictive action.
+Verdict StatementOfReasons::checkRow(const View<StatementOfReasons>& s, const RowView<StatementOfReasons, table>& row) {
+  if (!row.has<ActionKindOf>() || !row.has<ActionAt>() || !s.policy().isRestrictive(*row.get<ActionKindOf>()) ||
+      mutated("noStatement"))
+    return Verdict::pass();
+  for (auto notice : s.rows<kNotices>())
+    if (notice.get<NoticeAction>() == row.key() && isComplete(notice) &&
+        *notice.get<NoticeAt>() <= *row.get<ActionAt>())
+      return Verdict::pass();
+  return Verdict::reject(action(row.key()) + " has no complete notice of its own time or before");
 }
 
 // A new notice takes nothing away; a notice that is written again may.
-bool StatementOfReasons::stillPasses(const View<StatementOfReasons>& s,
+bool StatementOfReasons::othersStand(const View<StatementOfReasons>&,
                                      const Touched<StatementOfReasons, Fields>& touched) {
-  for (auto notice : touched.rows<kNotices>())
-    if (touched.existedBefore<NoticeAction>(notice)) return false;
-  for (auto row : touched.rows<kActions>())
-    if (!checkReasons(s, row).passed()) return false;
-  return true;
+  return noneOf(touched.rows<kNotices>(),
+                [&](auto notice) { return touched.template existedBefore<NoticeAction>(notice); });
 }
 
-Verdict Proportionality::check(const View<Proportionality>& s) {
-  for (auto row : s.rows<kActions>())
-    if (Verdict verdict = checkProportion(s, row); !verdict.passed()) return verdict;
-  return Verdict::pass();
+// O(actions * appeals). The action's own strike counts as any other.
+Verdict Proportionality::checkRow(const View<Proportionality>& s, const RowView<Proportionality, table>& row) {
+  if (!row.has<ActionKindOf>() || !row.has<ActionAt>()) return Verdict::pass();
+  const auto least = s.policy().thresholdOf(*row.get<ActionKindOf>());
+  if (!least || (row.has<ActionPolicy>() && s.policy().isSevere(*row.get<ActionPolicy>()))) return Verdict::pass();
+  std::int64_t score = 0;
+  for (auto other : s.rows<kActions>())
+    if (counts(s, other, *row.get<ActionAt>())) score += *other.get<StrikeWeight>();
+  if (score >= *least) return Verdict::pass();
+  return Verdict::reject(action(row.key()) + ": strikes of " + std::to_string(score) + " count, " +
+                         std::string(enumName(*row.get<ActionKindOf>())) + " needs " + std::to_string(*least));
 }
 
 // What is new at some time (an action, a void, an open appeal) concerns actions of that time or later only; a decided
 // appeal only gives strikes back. An action that is taken again moves its strike: that calls for the full check.
-bool Proportionality::stillPasses(const View<Proportionality>& s, const Touched<Proportionality, Fields>& touched) {
+bool Proportionality::othersStand(const View<Proportionality>& s, const Touched<Proportionality, Fields>& touched) {
   Time since = kLastTime;
   bool any = false;
   const auto concerns = [&](const Cell<Time>& at) {
@@ -197,14 +162,13 @@ bool Proportionality::stillPasses(const View<Proportionality>& s, const Touched<
     if (appeal.get<AppealStatusOf>() == AppealStatus::OPEN) concerns(appeal.get<AppealAt>());
   if (!any) return true;
   for (auto row : s.rows<kActions>())
-    if (row.has<ActionAt>() && *row.get<ActionAt>() >= since && !checkProportion(s, row).passed()) return false;
+    if (row.has<ActionAt>() && *row.get<ActionAt>() >= since && !checkRow(s, row).passed()) return false;
   return true;
 }
 
 Verdict AppealWindow::check(const View<AppealWindow>& s) {
-  for (auto appeal : s.rows<kAppeals>())
-    if (Verdict verdict = checkAppealTime(s, appeal); !verdict.passed()) return verdict;
-  return checkClosing(s);
+  Verdict times = firstFailing(s.rows<kAppeals>(), [&](auto appeal) { return checkAppealTime(s, appeal); });
+  return times.passed() ? checkClosing(s) : times;
 }
 
 bool AppealWindow::stillPasses(const View<AppealWindow>& s, const Touched<AppealWindow, Fields>& touched) {
@@ -216,18 +180,17 @@ bool AppealWindow::stillPasses(const View<AppealWindow>& s, const Touched<Appeal
   return (actions.empty() && !touched.scalars()) || checkClosing(s).passed();
 }
 
-Verdict OverturnRestores::check(const View<OverturnRestores>& s) {
-  for (auto appeal : s.rows<kAppeals>())
-    if (Verdict verdict = checkRestored(s, appeal); !verdict.passed()) return verdict;
-  return Verdict::pass();
+Verdict OverturnRestores::checkRow(const View<OverturnRestores>& s, const RowView<OverturnRestores, table>& appeal) {
+  if (appeal.get<AppealStatusOf>() != AppealStatus::OVERTURNED) return Verdict::pass();
+  if (appeal.has<AppealAction>()) {
+    const auto target = s.row<kActions>(*appeal.get<AppealAction>());
+    if (target && target->has<ActionReversedAt>()) return Verdict::pass();
+  }
+  return Verdict::reject(named("appeal", appeal.key()) + " is OVERTURNED but its action is not reversed");
 }
 
-bool OverturnRestores::stillPasses(const View<OverturnRestores>& s, const Touched<OverturnRestores, Fields>& touched) {
-  for (auto row : touched.rows<kActions>())
-    if (!row.has<ActionReversedAt>()) return false;
-  for (auto appeal : touched.rows<kAppeals>())
-    if (!checkRestored(s, appeal).passed()) return false;
-  return true;
+bool OverturnRestores::othersStand(const View<OverturnRestores>&, const Touched<OverturnRestores, Fields>& touched) {
+  return noneOf(touched.rows<kActions>(), [&](auto row) { return !row.template has<ActionReversedAt>(); });
 }
 
 Verdict HumanAppealDecision::checkRow(const View<HumanAppealDecision>& s,

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "domains/moderation/actions.h"
-#include "domains/moderation/message_format.h"
 
 namespace witan::domains::moderation {
 
@@ -14,13 +13,6 @@ namespace {
 
 template <class I>
 using ActionView = RowView<I, kActions>;
-
-// All of F exist in the row, or none.
-template <class... F, class Row>
-bool shareKey(const Row& row) {
-  const int held = (static_cast<int>(row.template has<F>()) + ...);
-  return held == 0 || held == static_cast<int>(sizeof...(F));
-}
 
 Verdict checkActionRow(const ActionView<RefIntegrity>& row) {
   if (!shareKey<ActionKindOf, ActionPolicy, ActionItem, ActionAt, ActionEvidence>(row))
@@ -100,11 +92,10 @@ Status Policy::validate() const {
 }
 
 Verdict RefIntegrity::check(const View<RefIntegrity>& s) {
-  for (auto row : s.rows<kActions>())
-    if (Verdict verdict = checkActionRow(row); !verdict.passed()) return verdict;
-  for (auto row : s.rows<kAppeals>())
-    if (Verdict verdict = checkAppealRow(s, row); !verdict.passed()) return verdict;
-  return checkAccountStatus(s);
+  Verdict actions = firstFailing(s.rows<kActions>(), [&](auto row) { return checkActionRow(row); });
+  if (!actions.passed()) return actions;
+  Verdict appeals = firstFailing(s.rows<kAppeals>(), [&](auto row) { return checkAppealRow(s, row); });
+  return appeals.passed() ? checkAccountStatus(s) : appeals;
 }
 
 bool RefIntegrity::stillPasses(const View<RefIntegrity>& s, const Touched<RefIntegrity, Fields>& touched) {

@@ -4,9 +4,16 @@
 // (a label removed, a strike voided, an appeal opened) never breaks the action.
 #pragma once
 
+#include "base/utf8.h"
 #include "domains/moderation/state.h"
 
 namespace witan::domains::moderation {
+
+// How their messages name things.
+inline std::string named(std::string_view what, std::string_view key) {
+  return std::string(what) + " " + std::string(clip(key));
+}
+inline std::string action(std::string_view key) { return named("action", key); }
 
 struct RefIntegrity {
   static constexpr std::string_view id = "UCM_REF_INTEGRITY";
@@ -55,28 +62,31 @@ struct EvidenceRequired {
   static constexpr std::string_view id = "UCM_EVIDENCE_REQUIRED";
   static constexpr std::string_view rule =
       "every action cites labels, each of them existing and not removed at the time of the action";
+  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionAt, ActionEvidence>, LabelFields>::Type;
-  static Verdict check(const View<EvidenceRequired>&);
-  static bool stillPasses(const View<EvidenceRequired>&, const Touched<EvidenceRequired, Fields>&);
+  static Verdict checkRow(const View<EvidenceRequired>&, const RowView<EvidenceRequired, table>&);
+  static bool othersStand(const View<EvidenceRequired>&, const Touched<EvidenceRequired, Fields>&);
 };
 
 struct StatementOfReasons {
   static constexpr std::string_view id = "UCM_STATEMENT_OF_REASONS";
   static constexpr std::string_view rule =
       "a restrictive action has a notice of facts, clause and redress, no later than the action";
+  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionKindOf, ActionAt>, NoticeFields>::Type;
-  static Verdict check(const View<StatementOfReasons>&);
-  static bool stillPasses(const View<StatementOfReasons>&, const Touched<StatementOfReasons, Fields>&);
+  static Verdict checkRow(const View<StatementOfReasons>&, const RowView<StatementOfReasons, table>&);
+  static bool othersStand(const View<StatementOfReasons>&, const Touched<StatementOfReasons, Fields>&);
 };
 
 struct Proportionality {
   static constexpr std::string_view id = "UCM_PROPORTIONALITY";
   static constexpr std::string_view rule =
       "the strikes that count at an action's time reach the threshold of its kind, unless its policy is severe";
+  static constexpr auto table = kActions;
   using Reads = Union<Footprint<ActionKindOf, ActionPolicy, ActionAt>, StrikeFields,
                       Footprint<AppealAction, AppealAt, AppealStatusOf>>::Type;
-  static Verdict check(const View<Proportionality>&);
-  static bool stillPasses(const View<Proportionality>&, const Touched<Proportionality, Fields>&);
+  static Verdict checkRow(const View<Proportionality>&, const RowView<Proportionality, table>&);
+  static bool othersStand(const View<Proportionality>&, const Touched<Proportionality, Fields>&);
 };
 
 struct AppealWindow {
@@ -91,9 +101,10 @@ struct AppealWindow {
 struct OverturnRestores {
   static constexpr std::string_view id = "UCM_OVERTURN_RESTORES";
   static constexpr std::string_view rule = "the action of an OVERTURNED appeal is reversed";
+  static constexpr auto table = kAppeals;
   using Reads = Footprint<AppealAction, AppealStatusOf, ActionReversedAt>;
-  static Verdict check(const View<OverturnRestores>&);
-  static bool stillPasses(const View<OverturnRestores>&, const Touched<OverturnRestores, Fields>&);
+  static Verdict checkRow(const View<OverturnRestores>&, const RowView<OverturnRestores, table>&);
+  static bool othersStand(const View<OverturnRestores>&, const Touched<OverturnRestores, Fields>&);
 };
 
 struct HumanAppealDecision {

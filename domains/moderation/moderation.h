@@ -10,8 +10,6 @@
 //   that neither strikes nor restricts.
 #pragma once
 
-#include <variant>
-
 #include "base/seams.h"
 #include "domains/moderation/actions.h"
 #include "domains/moderation/invariants.h"
@@ -31,8 +29,7 @@ struct Moderation {
 
   static std::vector<std::string> counselors() { return {"human.lead"}; }
 
-  using AnyAction = std::variant<ApplyLabel, RemoveLabel, DraftNotice, TakeAction, ReverseAction, CloseCase, OpenAppeal,
-                                 DecideAppeal>;
+  using AnyAction = AnyActionOf<Roles>;
   static AnyAction sample(const State&, Random&, Time);
   static std::string sampleInit(Random&, Time at);
   // The human's part: the review of a ban, the signature under an appeal's decision.

@@ -13,7 +13,7 @@
 
 #include "base/json_codec.h"
 #include "base/time.h"
-#include "domains/people.h"
+#include "domains/vocabulary.h"
 #include "kernel/domain.h"
 
 namespace witan::domains::moderation {
@@ -45,7 +45,7 @@ struct Policy {
   // Which kinds of entity a label is for.
   std::map<std::string, std::vector<std::string>> labels{
       {"likely_spammer", {"User"}}, {"scam_link", {"Post", "User"}}, {"trusted", {"User"}}};
-  std::vector<std::string> humans{"human"};  // who may decide an appeal (domains/people.h)
+  std::vector<std::string> humans{"human"};  // who may decide an appeal (domains/vocabulary.h)
   WITAN_MEMBERS(Policy, weights, severe, strikeWindowDays, strikeEnabled, restrictive, thresholds, appealWindowDays,
                 skewSeconds, labels, humans)
 

@@ -136,17 +136,8 @@ struct RespondToRelapse {
   using Writes = Footprint<RelapseResponseOf>;
 };
 
-struct LabOrder {
-  static constexpr std::string_view name = "LabOrder";
-  using Processes = ProcessList<DocumentRationale, OrderTest>;
-};
-struct Clinical {
-  static constexpr std::string_view name = "Clinical";
-  using Processes = ProcessList<RecordResult, AdvanceAbstinence>;
-};
-struct Billing {
-  static constexpr std::string_view name = "Billing";
-  using Processes = ProcessList<SubmitClaim, VoidClaim>;
-};
+struct LabOrder : Role<"LabOrder", DocumentRationale, OrderTest> {};
+struct Clinical : Role<"Clinical", RecordResult, AdvanceAbstinence> {};
+struct Billing : Role<"Billing", SubmitClaim, VoidClaim> {};
 
 }  // namespace witan::domains::udt

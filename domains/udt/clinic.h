@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "kernel/domain_module.h"
 
 namespace witan::domains::udt {
@@ -18,5 +19,11 @@ std::string generateClinic(const kernel::DomainModule& module, std::size_t patie
 
 // With the default policy.
 std::string generateClinic(std::size_t patients, std::size_t days, std::uint64_t seed);
+
+// The journal of a clinic, made up: what its front desk would enter while the events of `witan domain generate udt`
+// happen, for agents to act on (domains/udt/agents.cpp). Deterministic. Pure.
+
+// JSON Lines {"at", "id", "type", "payload"} in order of time, as `witan agent run --feed` reads them.
+Result<std::string> clinicFeed(std::size_t patients, std::size_t days, std::uint64_t seed);
 
 }  // namespace witan::domains::udt

@@ -1,8 +1,6 @@
-#include "domains/udt/clinic_feed.h"
+#include "domains/udt/clinic.h"
 
 #include <map>
-
-#include "domains/udt/clinic.h"
 
 namespace witan::domains::udt {
 

@@ -1,15 +1,104 @@
 #include "domains/udt/invariants.h"
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <map>
+#include <string>
 
 #include "base/utf8.h"
+#include "domains/vocabulary.h"
 
 namespace witan::domains::udt {
 
 namespace {
 
+constexpr auto kOrders = &State::orders;
 constexpr auto kClaims = &State::claims;
+
+template <class I>
+bool isCovered(const RowView<I, kOrders>& row, Kind kind) {
+  return row.template get<OrderKind>() == kind && row.template get<OrderCoverage>() == Coverage::AHCCCS &&
+         row.template has<OrderDos>() && row.template has<OrderedAt>();
+}
+
+// The rolling-window limits on covered tests, for both kinds (UDT_PRESUMPTIVE_LIMIT, UDT_DEFINITIVE_LIMIT).
+//
+// For each covered order o of the kind, not waived: let (n, W) be the limit of the tier that was known when o was
+// ordered, and L the covered orders of the kind ordered no later than o. Every window of W days that contains o's
+// date of service and ends at a date of service in L holds at most n orders of L. (Looking only at the window that
+// ends at o would let a back-dated order dodge the limit.) The stored tier is not trusted.
+
+// The tier as known when `order` was ordered: later results, and results dated after its date of service, don't count.
+template <class I>
+Tier knownTier(const View<I>& s, const RowView<I, kOrders>& order) {
+  Date last = s.template get<BaselinePositiveOn>();
+  const Date dos = *order.template get<OrderDos>();
+  for (auto row : s.template rows<kOrders>())
+    if (row.template get<ResultOutcome>() == Outcome::POSITIVE && row.template has<ResultOn>() &&
+        row.template has<ResultRecordedAt>() &&
+        *row.template get<ResultRecordedAt>() <= *order.template get<OrderedAt>() &&
+        *row.template get<ResultOn>() <= dos)
+      last = std::max(last, *row.template get<ResultOn>());
+  return s.policy().tierOf(daysBetween(last, dos));
+}
+
+// O(n) for n orders, plus the square of those within a window of the order.
+template <class I>
+Verdict checkLimit(const View<I>& s, const RowView<I, kOrders>& order) {
+  if (!isCovered(order, I::kind) || s.waived(I::id, order.key())) return Verdict::pass();
+  const Tier tier = knownTier(s, order);
+  const Limit& limit = s.policy().limits.of(I::kind).of(tier);
+  const std::int64_t dos = order.template get<OrderDos>()->days;
+  boost::container::small_vector<std::int64_t, 32> near;  // dates of service in L that a window with `dos` can hold
+  for (auto row : s.template rows<kOrders>()) {
+    if (!isCovered(row, I::kind) || *row.template get<OrderedAt>() > *order.template get<OrderedAt>()) continue;
+    const std::int64_t day = row.template get<OrderDos>()->days;
+    if (day > dos - limit.days && day < dos + limit.days) near.push_back(day);
+  }
+  for (std::int64_t end : near) {
+    if (end < dos) continue;
+    const auto held =
+        std::count_if(near.begin(), near.end(), [&](std::int64_t day) { return end - limit.days < day && day <= end; });
+    if (held > limit.count)
+      return Verdict::reject(std::to_string(held) + " covered " + std::string(enumName(I::kind)) + " tests in " +
+                             std::to_string(limit.days) + " days, tier " + std::string(enumName(tier)) + " allows " +
+                             std::to_string(limit.count));
+  }
+  return Verdict::pass();
+}
+
+// A new order of the kind can only break the limit of orders ordered no earlier than it, and a new positive result can
+// only change the tier known to orders ordered no earlier than its recording; other new orders and results change
+// nothing here. Anything overwritten calls for the full check.
+template <class I>
+bool limitOfOthersStands(const View<I>& s, const Touched<I, Fields>& touched) {
+  if (touched.scalars()) return false;
+  Time since{std::numeric_limits<std::int64_t>::max()};
+  for (auto row : touched.template rows<kOrders>()) {
+    if (touched.template existedBefore<OrderedAt>(row) != touched.template existedBefore<OrderKind>(row)) return false;
+    const bool newOrder = !touched.template existedBefore<OrderedAt>(row) && row.template has<OrderedAt>();
+    const bool newResult =
+        !touched.template existedBefore<ResultRecordedAt>(row) && row.template has<ResultRecordedAt>();
+    const bool orderWritten =
+        touched.template existedBefore<OrderedAt>(row) &&
+        (touched.template changed<OrderKind>(row) || touched.template changed<OrderDos>(row) ||
+         touched.template changed<OrderCoverage>(row) || touched.template changed<OrderedAt>(row));
+    const bool resultWritten =
+        touched.template existedBefore<ResultRecordedAt>(row) &&
+        (touched.template changed<ResultOutcome>(row) || touched.template changed<ResultOn>(row) ||
+         touched.template changed<ResultRecordedAt>(row));
+    if (orderWritten || resultWritten) return false;
+    if (newOrder && isCovered(row, I::kind)) since = std::min(since, *row.template get<OrderedAt>());
+    if (newResult && row.template get<ResultOutcome>() == Outcome::POSITIVE)
+      since = std::min(since, *row.template get<ResultRecordedAt>());
+  }
+  if (since.micros == std::numeric_limits<std::int64_t>::max()) return true;
+  for (auto row : s.template rows<kOrders>())
+    if (isCovered(row, I::kind) && *row.template get<OrderedAt>() >= since && !checkLimit(s, row).passed())
+      return false;
+  return true;
+}
+
 constexpr std::array<std::string_view, 3> kPresumptiveCodes{"80305", "80306", "80307"};
 constexpr std::array<std::string_view, 5> kDefinitiveCodes{"G0480", "G0481", "G0482", "G0483", "G0659"};
 
@@ -51,13 +140,6 @@ bool isLive(const RowView<I, kClaims>& claim) {
   return claim.template get<ClaimStatusOf>() == ClaimStatus::SUBMITTED;
 }
 
-// All of F exist in the row, or none.
-template <class... F, class Row>
-bool shareKey(const Row& row) {
-  const int held = (static_cast<int>(row.template has<F>()) + ...);
-  return held == 0 || held == static_cast<int>(sizeof...(F));
-}
-
 Verdict checkOrderRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, kOrders>& row) {
   if (!shareKey<OrderKind, OrderCode, OrderMethod, OrderDos, OrderCoverage, OrderedAt>(row))
     return Verdict::reject(named("order", row.key()) + " is incomplete");
@@ -84,49 +166,18 @@ Verdict checkClaimRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, k
   return Verdict::pass();
 }
 
-Verdict checkConfirmation(const View<NoImmunoassayConfirmation>& s,
-                          const RowView<NoImmunoassayConfirmation, kOrders>& row) {
-  const bool definitive = row.get<OrderKind>() == Kind::DEFINITIVE;
-  const auto& method = row.get<OrderMethod>();
-  if (definitive && (method == "IMMUNOASSAY" || method == "ENZYMATIC"))
-    return Verdict::reject(named("order", row.key()) + " is DEFINITIVE by " + *method);
-  if (!row.has<OrderConfirms>()) return Verdict::pass();
-  const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
-  if (!definitive) return Verdict::reject(named("order", row.key()) + " confirms but is not DEFINITIVE");
-  if (!target || target->get<OrderKind>() != Kind::PRESUMPTIVE)
-    return Verdict::reject(named("order", row.key()) + named(" confirms", *row.get<OrderConfirms>()) +
-                           ", which is not PRESUMPTIVE");
-  return Verdict::pass();
-}
-
 bool isEarlierPresumptiveOf(const RowView<SameDayDefinitive, kOrders>& p,
                             const RowView<SameDayDefinitive, kOrders>& o) {
   return isCovered(p, Kind::PRESUMPTIVE) && *p.get<OrderDos>() == *o.get<OrderDos>() &&
          *p.get<OrderedAt>() < *o.get<OrderedAt>();
 }
 
-Verdict checkSameDay(const View<SameDayDefinitive>& s, const RowView<SameDayDefinitive, kOrders>& o) {
-  if (!isCovered(o, Kind::DEFINITIVE)) return Verdict::pass();
-  const auto& reason = o.get<RationaleKindOf>();
-  if (reason == RationaleKind::IA_NOT_AVAILABLE || reason == RationaleKind::UNEXPECTED_RESULT) return Verdict::pass();
-  for (auto p : s.rows<kOrders>()) {
-    if (!isEarlierPresumptiveOf(p, o)) continue;
-    const bool confirmsPositive = o.get<OrderConfirms>() == p.key() && p.get<ResultOutcome>() == Outcome::POSITIVE;
-    if (!confirmsPositive && !s.waived(SameDayDefinitive::id, o.key()))
-      return Verdict::escalate(named("DEFINITIVE order", o.key()) + named(" on the day of PRESUMPTIVE order", p.key()) +
-                               ": neither a confirmation of a positive result nor separately justified");
-  }
-  return Verdict::pass();
-}
-
 }  // namespace
 
 Verdict RefIntegrity::check(const View<RefIntegrity>& s) {
-  for (auto row : s.rows<kOrders>())
-    if (Verdict verdict = checkOrderRow(s, row); !verdict.passed()) return verdict;
-  for (auto row : s.rows<kClaims>())
-    if (Verdict verdict = checkClaimRow(s, row); !verdict.passed()) return verdict;
-  return Verdict::pass();
+  Verdict orders = firstFailing(s.rows<kOrders>(), [&](auto row) { return checkOrderRow(s, row); });
+  if (!orders.passed()) return orders;
+  return firstFailing(s.rows<kClaims>(), [&](auto row) { return checkClaimRow(s, row); });
 }
 
 bool RefIntegrity::stillPasses(const View<RefIntegrity>& s, const Touched<RefIntegrity, Fields>& touched) {
@@ -148,20 +199,27 @@ Verdict CodeKind::checkRow(const View<CodeKind>&, const RowView<CodeKind, table>
                          std::string(enumName(*row.get<OrderKind>())) + " tests");
 }
 
-Verdict NoImmunoassayConfirmation::check(const View<NoImmunoassayConfirmation>& s) {
-  for (auto row : s.rows<kOrders>())
-    if (Verdict verdict = checkConfirmation(s, row); !verdict.passed()) return verdict;
+Verdict NoImmunoassayConfirmation::checkRow(const View<NoImmunoassayConfirmation>& s,
+                                            const RowView<NoImmunoassayConfirmation, table>& row) {
+  const bool definitive = row.get<OrderKind>() == Kind::DEFINITIVE;
+  const auto& method = row.get<OrderMethod>();
+  if (definitive && (method == "IMMUNOASSAY" || method == "ENZYMATIC"))
+    return Verdict::reject(named("order", row.key()) + " is DEFINITIVE by " + *method);
+  if (!row.has<OrderConfirms>()) return Verdict::pass();
+  const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
+  if (!definitive) return Verdict::reject(named("order", row.key()) + " confirms but is not DEFINITIVE");
+  if (!target || target->get<OrderKind>() != Kind::PRESUMPTIVE)
+    return Verdict::reject(named("order", row.key()) + named(" confirms", *row.get<OrderConfirms>()) +
+                           ", which is not PRESUMPTIVE");
   return Verdict::pass();
 }
 
-bool NoImmunoassayConfirmation::stillPasses(const View<NoImmunoassayConfirmation>& s,
+// Other orders may confirm it.
+bool NoImmunoassayConfirmation::othersStand(const View<NoImmunoassayConfirmation>&,
                                             const Touched<NoImmunoassayConfirmation, Fields>& touched) {
-  for (auto row : touched.rows<kOrders>()) {
-    if (touched.existedBefore<OrderKind>(row) && touched.changed<OrderKind>(row))
-      return false;  // others may confirm it
-    if (!checkConfirmation(s, row).passed()) return false;
-  }
-  return true;
+  return noneOf(touched.rows<kOrders>(), [&](auto row) {
+    return touched.template existedBefore<OrderKind>(row) && touched.template changed<OrderKind>(row);
+  });
 }
 
 Verdict ClinicalRationale::checkRow(const View<ClinicalRationale>& s, const RowView<ClinicalRationale, table>& row) {
@@ -241,6 +299,19 @@ bool OnePerDos::stillPasses(const View<OnePerDos>& s, const Touched<OnePerDos, F
   return true;
 }
 
+Verdict PresumptiveLimit::checkRow(const View<PresumptiveLimit>& s, const RowView<PresumptiveLimit, table>& order) {
+  return checkLimit(s, order);
+}
+bool PresumptiveLimit::othersStand(const View<PresumptiveLimit>& s, const Touched<PresumptiveLimit, Fields>& touched) {
+  return limitOfOthersStands(s, touched);
+}
+Verdict DefinitiveLimit::checkRow(const View<DefinitiveLimit>& s, const RowView<DefinitiveLimit, table>& order) {
+  return checkLimit(s, order);
+}
+bool DefinitiveLimit::othersStand(const View<DefinitiveLimit>& s, const Touched<DefinitiveLimit, Fields>& touched) {
+  return limitOfOthersStands(s, touched);
+}
+
 Verdict ClaimUnique::check(const View<ClaimUnique>& s) {
   std::map<std::string_view, std::string_view> liveClaimOf;
   for (auto row : s.rows<kClaims>()) {
@@ -263,9 +334,7 @@ bool ClaimUnique::stillPasses(const View<ClaimUnique>& s, const Touched<ClaimUni
   return true;
 }
 
-namespace {
-
-Verdict checkClaimResult(const View<ClaimAfterResult>& s, const RowView<ClaimAfterResult, kClaims>& claim) {
+Verdict ClaimAfterResult::checkRow(const View<ClaimAfterResult>& s, const RowView<ClaimAfterResult, table>& claim) {
   if (!isLive(claim)) return Verdict::pass();
   if (!claim.has<ClaimOrder>()) return Verdict::reject(named("claim", claim.key()) + " names no order");
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
@@ -274,7 +343,14 @@ Verdict checkClaimResult(const View<ClaimAfterResult>& s, const RowView<ClaimAft
                          named(": no result is recorded for order", *claim.get<ClaimOrder>()));
 }
 
-Verdict checkClaimOrder(const View<ClaimMatchesOrder>& s, const RowView<ClaimMatchesOrder, kClaims>& claim) {
+// A claim may rest on a result that goes away.
+bool ClaimAfterResult::othersStand(const View<ClaimAfterResult>&, const Touched<ClaimAfterResult, Fields>& touched) {
+  return noneOf(touched.rows<kOrders>(), [&](auto row) {
+    return touched.template existedBefore<ResultOutcome>(row) && !row.template has<ResultOutcome>();
+  });
+}
+
+Verdict ClaimMatchesOrder::checkRow(const View<ClaimMatchesOrder>& s, const RowView<ClaimMatchesOrder, table>& claim) {
   if (!isLive(claim)) return Verdict::pass();
   if (!claim.has<ClaimOrder>()) return Verdict::reject(named("claim", claim.key()) + " names no order");
   const auto order = s.row<kOrders>(*claim.get<ClaimOrder>());
@@ -292,56 +368,38 @@ Verdict checkClaimOrder(const View<ClaimMatchesOrder>& s, const RowView<ClaimMat
   return Verdict::pass();
 }
 
-}  // namespace
+// Claims may rest on an order that was rewritten (an incomplete one, after an unsafe commit).
+bool ClaimMatchesOrder::othersStand(const View<ClaimMatchesOrder>&, const Touched<ClaimMatchesOrder, Fields>& touched) {
+  return noneOf(touched.rows<kOrders>(), [&](auto row) {
+    return touched.template existedBefore<OrderKind>(row) || touched.template existedBefore<OrderCode>(row) ||
+           touched.template existedBefore<OrderDos>(row) || touched.template existedBefore<OrderCoverage>(row);
+  });
+}
 
-Verdict ClaimAfterResult::check(const View<ClaimAfterResult>& s) {
-  for (auto claim : s.rows<kClaims>())
-    if (Verdict verdict = checkClaimResult(s, claim); !verdict.passed()) return verdict;
+Verdict SameDayDefinitive::checkRow(const View<SameDayDefinitive>& s, const RowView<SameDayDefinitive, table>& o) {
+  if (!isCovered(o, Kind::DEFINITIVE)) return Verdict::pass();
+  const auto& reason = o.get<RationaleKindOf>();
+  if (reason == RationaleKind::IA_NOT_AVAILABLE || reason == RationaleKind::UNEXPECTED_RESULT) return Verdict::pass();
+  for (auto p : s.rows<kOrders>()) {
+    if (!isEarlierPresumptiveOf(p, o)) continue;
+    const bool confirmsPositive = o.get<OrderConfirms>() == p.key() && p.get<ResultOutcome>() == Outcome::POSITIVE;
+    if (!confirmsPositive && !s.waived(SameDayDefinitive::id, o.key()))
+      return Verdict::escalate(named("DEFINITIVE order", o.key()) + named(" on the day of PRESUMPTIVE order", p.key()) +
+                               ": neither a confirmation of a positive result nor separately justified");
+  }
   return Verdict::pass();
 }
 
-bool ClaimAfterResult::stillPasses(const View<ClaimAfterResult>& s, const Touched<ClaimAfterResult, Fields>& touched) {
-  for (auto row : touched.rows<kOrders>())
-    if (touched.existedBefore<ResultOutcome>(row) && !row.has<ResultOutcome>()) return false;  // a claim may rest on it
-  for (auto claim : touched.rows<kClaims>())
-    if (!checkClaimResult(s, claim).passed()) return false;
-  return true;
-}
-
-Verdict ClaimMatchesOrder::check(const View<ClaimMatchesOrder>& s) {
-  for (auto claim : s.rows<kClaims>())
-    if (Verdict verdict = checkClaimOrder(s, claim); !verdict.passed()) return verdict;
-  return Verdict::pass();
-}
-
-bool ClaimMatchesOrder::stillPasses(const View<ClaimMatchesOrder>& s,
-                                    const Touched<ClaimMatchesOrder, Fields>& touched) {
-  for (auto row : touched.rows<kOrders>())
-    if (touched.existedBefore<OrderKind>(row) || touched.existedBefore<OrderCode>(row) ||
-        touched.existedBefore<OrderDos>(row) || touched.existedBefore<OrderCoverage>(row))
-      return false;  // an order that claims may rest on was rewritten (an incomplete one, after an unsafe commit)
-  for (auto claim : touched.rows<kClaims>())
-    if (!checkClaimOrder(s, claim).passed()) return false;
-  return true;
-}
-
-Verdict SameDayDefinitive::check(const View<SameDayDefinitive>& s) {
-  for (auto row : s.rows<kOrders>())
-    if (Verdict verdict = checkSameDay(s, row); !verdict.passed()) return verdict;
-  return Verdict::pass();
-}
-
-bool SameDayDefinitive::stillPasses(const View<SameDayDefinitive>& s,
+// It may be the earlier one of another, unless all that is new is its rationale or its result.
+bool SameDayDefinitive::othersStand(const View<SameDayDefinitive>& s,
                                     const Touched<SameDayDefinitive, Fields>& touched) {
   for (auto changed : touched.rows<kOrders>()) {
-    if (!checkSameDay(s, changed).passed()) return false;
     if (!isCovered(changed, Kind::PRESUMPTIVE)) continue;
-    // It may be the earlier one of another, unless all that is new is its rationale or its result.
     const bool orderWritten = touched.changed<OrderKind>(changed) || touched.changed<OrderDos>(changed) ||
                               touched.changed<OrderCoverage>(changed) || touched.changed<OrderedAt>(changed);
     if (!orderWritten && !touched.existedBefore<ResultOutcome>(changed)) continue;
     for (auto row : s.rows<kOrders>())
-      if (isCovered(row, Kind::DEFINITIVE) && isEarlierPresumptiveOf(changed, row) && !checkSameDay(s, row).passed())
+      if (isCovered(row, Kind::DEFINITIVE) && isEarlierPresumptiveOf(changed, row) && !checkRow(s, row).passed())
         return false;
   }
   return true;

@@ -3,7 +3,6 @@
 // Every predicate is time-stable: facts are compared with facts, and the clock is only an upper bound.
 #pragma once
 
-#include "domains/udt/limits.h"
 #include "domains/udt/state.h"
 
 namespace witan::domains::udt {
@@ -30,9 +29,10 @@ struct NoImmunoassayConfirmation {
   static constexpr std::string_view id = "UDT_NO_IMMUNOASSAY_CONFIRMATION";
   static constexpr std::string_view rule =
       "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
+  static constexpr auto table = &State::orders;
   using Reads = Footprint<OrderKind, OrderMethod, OrderConfirms>;
-  static Verdict check(const View<NoImmunoassayConfirmation>&);
-  static bool stillPasses(const View<NoImmunoassayConfirmation>&, const Touched<NoImmunoassayConfirmation, Fields>&);
+  static Verdict checkRow(const View<NoImmunoassayConfirmation>&, const RowView<NoImmunoassayConfirmation, table>&);
+  static bool othersStand(const View<NoImmunoassayConfirmation>&, const Touched<NoImmunoassayConfirmation, Fields>&);
 };
 
 struct ClinicalRationale {
@@ -66,24 +66,22 @@ struct PresumptiveLimit {
   static constexpr std::string_view id = "UDT_PRESUMPTIVE_LIMIT";
   static constexpr std::string_view rule =
       "covered PRESUMPTIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr auto table = &State::orders;
   static constexpr Kind kind = Kind::PRESUMPTIVE;
   using Reads = LimitFootprint;
-  static Verdict check(const View<PresumptiveLimit>& s) { return checkLimit(s); }
-  static bool stillPasses(const View<PresumptiveLimit>& s, const Touched<PresumptiveLimit, Fields>& t) {
-    return limitStillPasses(s, t);
-  }
+  static Verdict checkRow(const View<PresumptiveLimit>&, const RowView<PresumptiveLimit, table>&);
+  static bool othersStand(const View<PresumptiveLimit>&, const Touched<PresumptiveLimit, Fields>&);
 };
 
 struct DefinitiveLimit {
   static constexpr std::string_view id = "UDT_DEFINITIVE_LIMIT";
   static constexpr std::string_view rule =
       "covered DEFINITIVE tests stay within the limit of the tier known when each was ordered";
+  static constexpr auto table = &State::orders;
   static constexpr Kind kind = Kind::DEFINITIVE;
   using Reads = LimitFootprint;
-  static Verdict check(const View<DefinitiveLimit>& s) { return checkLimit(s); }
-  static bool stillPasses(const View<DefinitiveLimit>& s, const Touched<DefinitiveLimit, Fields>& t) {
-    return limitStillPasses(s, t);
-  }
+  static Verdict checkRow(const View<DefinitiveLimit>&, const RowView<DefinitiveLimit, table>&);
+  static bool othersStand(const View<DefinitiveLimit>&, const Touched<DefinitiveLimit, Fields>&);
 };
 
 struct ClaimUnique {
@@ -97,27 +95,30 @@ struct ClaimUnique {
 struct ClaimAfterResult {
   static constexpr std::string_view id = "UDT_CLAIM_AFTER_RESULT";
   static constexpr std::string_view rule = "a live claim's order has a recorded result";
+  static constexpr auto table = &State::claims;
   using Reads = Union<ClaimFields, ResultFields>::Type;
-  static Verdict check(const View<ClaimAfterResult>&);
-  static bool stillPasses(const View<ClaimAfterResult>&, const Touched<ClaimAfterResult, Fields>&);
+  static Verdict checkRow(const View<ClaimAfterResult>&, const RowView<ClaimAfterResult, table>&);
+  static bool othersStand(const View<ClaimAfterResult>&, const Touched<ClaimAfterResult, Fields>&);
 };
 
 struct ClaimMatchesOrder {
   static constexpr std::string_view id = "UDT_CLAIM_MATCHES_ORDER";
   static constexpr std::string_view rule = "a live claim bills a covered order with its code, its date and one unit";
+  static constexpr auto table = &State::claims;
   using Reads = Union<ClaimFields, OrderFields>::Type;
-  static Verdict check(const View<ClaimMatchesOrder>&);
-  static bool stillPasses(const View<ClaimMatchesOrder>&, const Touched<ClaimMatchesOrder, Fields>&);
+  static Verdict checkRow(const View<ClaimMatchesOrder>&, const RowView<ClaimMatchesOrder, table>&);
+  static bool othersStand(const View<ClaimMatchesOrder>&, const Touched<ClaimMatchesOrder, Fields>&);
 };
 
 struct SameDayDefinitive {
   static constexpr std::string_view id = "UDT_SAME_DAY_DEFINITIVE";
   static constexpr std::string_view rule =
       "a covered DEFINITIVE test on the day of an earlier covered PRESUMPTIVE one needs a separate reason";
+  static constexpr auto table = &State::orders;
   static constexpr InvResult onFailure = InvResult::escalate;
   using Reads = Union<OrderFields, ResultFields, RationaleFields>::Type;
-  static Verdict check(const View<SameDayDefinitive>&);
-  static bool stillPasses(const View<SameDayDefinitive>&, const Touched<SameDayDefinitive, Fields>&);
+  static Verdict checkRow(const View<SameDayDefinitive>&, const RowView<SameDayDefinitive, table>&);
+  static bool othersStand(const View<SameDayDefinitive>&, const Touched<SameDayDefinitive, Fields>&);
 };
 
 struct RelapseResponseGiven {

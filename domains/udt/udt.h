@@ -2,13 +2,15 @@
 // (seed 000, Table 1), and a human answers every relapse.
 #pragma once
 
-#include <variant>
-
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "domains/udt/actions.h"
 #include "domains/udt/invariants.h"
 #include "kernel/domain_module.h"
+
+namespace witan::agents {
+class Agent;
+}
 
 namespace witan::domains::udt {
 
@@ -30,12 +32,16 @@ struct Udt {
   // derived ones follow.
   static void complete(State&, const Policy&, FieldMask given, Time at);
 
-  using AnyAction = std::variant<DocumentRationale, OrderTest, RecordResult, AdvanceAbstinence, SubmitClaim, VoidClaim>;
+  using AnyAction = AnyActionOf<Roles>;
   static AnyAction sample(const State&, Random&, Time);
   static std::string sampleInit(Random&, Time at);
   // The human's part: a plan for a relapse, a waiver for a same-day test.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
   static std::string generate(const DomainModule&, std::size_t patients, std::size_t days, std::uint64_t seed);
 };
+
+namespace workers {
+std::vector<const agents::Agent*> clinicAgents();  // domains/udt/agents.cpp
+}
 
 }  // namespace witan::domains::udt

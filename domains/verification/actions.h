@@ -142,21 +142,9 @@ struct SignVerdict {
   using Writes = Footprint<VerdictBy>;
 };
 
-struct StaticAnalysis {
-  static constexpr std::string_view name = "StaticAnalysis";
-  using Processes = ProcessList<SubmitFinding, LocateDefect>;
-};
-struct Triage {
-  static constexpr std::string_view name = "Triage";
-  using Processes = ProcessList<TriageFinding, MarkDuplicate>;
-};
-struct Reproduction {
-  static constexpr std::string_view name = "Reproduction";
-  using Processes = ProcessList<RunReproduction>;
-};
-struct SeverityAssessment {
-  static constexpr std::string_view name = "SeverityAssessment";
-  using Processes = ProcessList<AssessSeverity, ProposeVerdict>;
-};
+struct StaticAnalysis : Role<"StaticAnalysis", SubmitFinding, LocateDefect> {};
+struct Triage : Role<"Triage", TriageFinding, MarkDuplicate> {};
+struct Reproduction : Role<"Reproduction", RunReproduction> {};
+struct SeverityAssessment : Role<"SeverityAssessment", AssessSeverity, ProposeVerdict> {};
 
 }  // namespace witan::domains::verification

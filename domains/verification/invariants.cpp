@@ -31,19 +31,6 @@ bool isDuplicate(const FindingView<DuplicateTarget>& row) {
   return row.has<DupOf>() || row.get<FindingPhase>() == Phase::DUPLICATE;
 }
 
-Verdict checkTarget(const View<DuplicateTarget>& s, const FindingView<DuplicateTarget>& row) {
-  if (!row.has<DupOf>()) return Verdict::reject(finding(row.key()) + " is a duplicate of none");
-  const std::string& of = *row.get<DupOf>();
-  if (of == row.key()) return Verdict::reject(finding(row.key()) + " is marked a duplicate of itself");
-  const auto target = s.row<kFindings>(of);
-  if (!target || !target->has<FindingPhase>())
-    return Verdict::reject(finding(row.key()) + " is marked a duplicate of the unknown " + finding(of));
-  if (isDuplicate(*target))
-    return Verdict::reject(finding(row.key()) + " is marked a duplicate of " + finding(of) +
-                           ", which is a duplicate itself");
-  return Verdict::pass();
-}
-
 // What tells two runs apart.
 using Setting = std::pair<std::string_view, std::int64_t>;
 
@@ -84,19 +71,26 @@ Verdict PhasePath::checkRow(const View<PhasePath>&, const RowView<PhasePath, tab
   return Verdict::pass();
 }
 
-Verdict DuplicateTarget::check(const View<DuplicateTarget>& s) {
-  for (auto row : s.rows<kFindings>())
-    if (isDuplicate(row))
-      if (Verdict verdict = checkTarget(s, row); !verdict.passed()) return verdict;
+Verdict DuplicateTarget::checkRow(const View<DuplicateTarget>& s, const RowView<DuplicateTarget, table>& row) {
+  if (!isDuplicate(row)) return Verdict::pass();
+  if (!row.has<DupOf>()) return Verdict::reject(finding(row.key()) + " is a duplicate of none");
+  const std::string& of = *row.get<DupOf>();
+  if (of == row.key()) return Verdict::reject(finding(row.key()) + " is marked a duplicate of itself");
+  const auto target = s.row<kFindings>(of);
+  if (!target || !target->has<FindingPhase>())
+    return Verdict::reject(finding(row.key()) + " is marked a duplicate of the unknown " + finding(of));
+  if (isDuplicate(*target))
+    return Verdict::reject(finding(row.key()) + " is marked a duplicate of " + finding(of) +
+                           ", which is a duplicate itself");
   return Verdict::pass();
 }
 
 // A finding that becomes a duplicate, or goes away, may be the target of others; any other step is no one's concern.
-bool DuplicateTarget::stillPasses(const View<DuplicateTarget>&, const Touched<DuplicateTarget, Fields>& touched) {
-  for (auto row : touched.rows<kFindings>())
-    if (touched.changed<DupOf>(row) || !row.has<FindingPhase>() || row.get<FindingPhase>() == Phase::DUPLICATE)
-      return false;
-  return true;
+bool DuplicateTarget::othersStand(const View<DuplicateTarget>&, const Touched<DuplicateTarget, Fields>& touched) {
+  return noneOf(touched.rows<kFindings>(), [&](auto row) {
+    return touched.template changed<DupOf>(row) || !row.template has<FindingPhase>() ||
+           row.template get<FindingPhase>() == Phase::DUPLICATE;
+  });
 }
 
 Band bandOf(Score score) {

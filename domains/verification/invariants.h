@@ -25,9 +25,10 @@ struct DuplicateTarget {
   static constexpr std::string_view id = "VERIF_DUPLICATE_TARGET";
   static constexpr std::string_view rule =
       "a duplicate names another finding that exists and is not itself a duplicate";
+  static constexpr auto table = kFindings;
   using Reads = Footprint<DupOf, FindingPhase>;
-  static Verdict check(const View<DuplicateTarget>&);
-  static bool stillPasses(const View<DuplicateTarget>&, const Touched<DuplicateTarget, Fields>&);
+  static Verdict checkRow(const View<DuplicateTarget>&, const RowView<DuplicateTarget, table>&);
+  static bool othersStand(const View<DuplicateTarget>&, const Touched<DuplicateTarget, Fields>&);
 };
 
 struct SeverityBand {

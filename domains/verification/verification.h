@@ -6,12 +6,14 @@
 //   faults); a score lies within 0 to 10; a location that is empty is none; evidence counts whenever it was recorded.
 #pragma once
 
-#include <variant>
-
 #include "base/seams.h"
 #include "domains/registry.h"
 #include "domains/verification/actions.h"
 #include "domains/verification/invariants.h"
+
+namespace witan::agents {
+class Agent;
+}
 
 namespace witan::domains::verification {
 
@@ -27,12 +29,15 @@ struct Verification {
 
   static std::vector<std::string> counselors() { return {"human.verifier"}; }
 
-  using AnyAction = std::variant<SubmitFinding, LocateDefect, TriageFinding, MarkDuplicate, RunReproduction,
-                                 AssessSeverity, ProposeVerdict>;
+  using AnyAction = AnyActionOf<Roles>;
   static AnyAction sample(const State&, Random&, Time);
   static std::string sampleInit(Random&, Time at);
   // The human's part: the signature under a verdict.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
 };
+
+namespace workers {
+const agents::Agent& verifiedIntake();  // domains/verification/verified_intake.cpp
+}
 
 }  // namespace witan::domains::verification

@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "base/check.h"
 #include "coordination/coordinate.h"
-#include "coordination/vectors.h"
+#include "coordination/setup.h"
 #include "lab/commands/conformance.h"
 
 namespace witan::node {

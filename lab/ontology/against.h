@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/signature.h"
+#include "kernel/domain_module.h"
 #include "lab/ontology/model.h"
 
 namespace witan::ontology {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernel/invariant_class.h"
+#include "kernel/lint.h"
 
 namespace witan::ontology {
 

@@ -46,7 +46,7 @@ class FieldSet {
       n += static_cast<std::size_t>(std::popcount(a.words_[i] & b.words_[i]));
     return n;
   }
-  // What kernel/invariant_class.h asks of a footprint.
+  // What kernel/lint.h asks of a footprint.
   friend bool within(const FieldSet& a, const FieldSet& b) { return (a - b).empty(); }
   friend bool meets(const FieldSet& a, const FieldSet& b) { return shared(a, b) > 0; }
 

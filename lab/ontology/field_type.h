@@ -26,7 +26,7 @@ struct FieldType {
 // At most 8 deep. Errors say what was expected and where in the text.
 Result<FieldType> parseFieldType(std::string_view text);
 
-// As a compiled domain's declaration shows it: map<text, enum(A, B)> (kernel/signature.h, FieldInfo::type).
+// As a compiled domain's declaration shows it: map<text, enum(A, B)> (kernel/domain_module.h, FieldInfo::type).
 std::string asDeclared(const FieldType&);
 
 }  // namespace witan::ontology

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernel/signature.h"
+#include "kernel/domain_module.h"
 
 namespace witan::node {
 

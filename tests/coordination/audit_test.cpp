@@ -1,7 +1,7 @@
 // Each auditor fires on the fault it is for, is silent on a lawful run of the same scene, and is no flag (F20).
 #include <gmock/gmock.h>
 
-#include "coordination/audit_text.h"
+#include "coordination/log_audit.h"
 #include "tests/coordination/scene.h"
 
 namespace witan::kernel::joint {

@@ -1,5 +1,5 @@
 // The ten conditions of seed 001 as shipped: what has to come of each, epoch by epoch (rounds 4 to 6; finding F12).
-#include "coordination/vectors.h"
+#include "coordination/setup.h"
 #include "tests/coordination/scene.h"
 
 namespace witan::kernel::joint {

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "kernel/baseline.h"
+#include "kernel/fingerprint.h"
 #include "tests/domains/scenario.h"
 
 namespace witan::domains::test {
@@ -15,7 +15,7 @@ struct Act {
   std::string role, action, at;
 };
 
-// The control (kernel/baseline.h), fed with acts as texts.
+// The control (kernel/fingerprint.h), fed with acts as texts.
 class NaiveArchitecture {
  public:
   NaiveArchitecture(const DomainModule& module, EntityPtr state) : module_(module), naive_(module, std::move(state)) {}

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "domains/disclosure/commitment.h"
-#include "domains/disclosure/instance.h"
+#include "domains/disclosure/rules.h"
 #include "kernel/typed_module.h"
 #include "tests/domains/scenario_run.h"
 

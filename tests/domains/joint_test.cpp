@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "coordination/coordinate.h"
-#include "coordination/vectors.h"
+#include "coordination/setup.h"
 #include "tests/domains/scenario_run.h"
 
 namespace witan::domains::test {

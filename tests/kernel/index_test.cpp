@@ -1,5 +1,5 @@
 // HashIndex and logs: what an index finds is what a scan finds, after any writes and any undo.
-#include "kernel/index.h"
+#include "kernel/table.h"
 
 #include <gtest/gtest.h>
 

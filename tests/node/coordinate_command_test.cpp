@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "coordination/vectors.h"
+#include "coordination/setup.h"
 #include "tests/node/program.h"
 
 namespace {

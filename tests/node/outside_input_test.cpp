@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "coordination/vectors.h"
+#include "coordination/setup.h"
 #include "program/error_report.h"
 #include "program/output.h"
 #include "tests/node/program.h"

@@ -1,5 +1,5 @@
 // Two entities, one saga: a finding that is verified becomes an intake of disclosure once, whatever disk fails at
-// whatever write, in whichever life of the device (domains/verification/agents/, replica/ledger_watch.h).
+// whatever write, in whichever life of the device (domains/verification/, replica/ledger_watch.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

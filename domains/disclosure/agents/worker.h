@@ -1,10 +1,10 @@
 // DisclosureWorker: what the built-in agents of the four roles of the domain disclosure have in common. Each works on
 // one vulnerability at a time and sees of it what people entered, what the others said, and through "disclosure.next"
-// what its role's rules make of its role's slice (domains/disclosure/advice_tool.h): no agent sees another role's.
+// what its role's rules make of its role's slice (domains/disclosure/advice.cpp): no agent sees another role's.
 //
 // Entries of the journal about vulnerability V of portfolio P stand under "disclosure/P/V/":
 //   case    of type "disclosure.case", entered by people and bridges: {"portfolio", "v", "orgs"} and what is known from
-//           outside (domains/disclosure/advice.h, Case)
+//           outside (domains/disclosure/advice.cpp, Case)
 //   open    by disclosure-reports: it was taken in, the others may begin
 //   due     by disclosure-reports: the day of disclosure has come, and why
 //   opened  by disclosure-commitments: the commitment to the report is open to all
@@ -22,8 +22,6 @@
 #include "agents/entry_agent.h"
 
 namespace witan::domains::disclosure::workers {
-
-using namespace agents;
 
 using namespace agents;
 
@@ -72,9 +70,6 @@ class DisclosureWorker : public Agent {
   Turn onResults(const json::object& sigma, const json::array& results) const;
 };
 
-const Agent& disclosureCommitments();
-const Agent& disclosurePatches();
-const Agent& disclosurePublisher();
-const Agent& disclosureReports();
+std::vector<const Agent*> roleAgents();  // described in roles.cpp
 
 }  // namespace witan::domains::disclosure::workers

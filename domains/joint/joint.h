@@ -94,4 +94,66 @@ using Fields = FieldList<WorldValue, WorldBefore, AuthorityCommitment, Authority
 
 using AuthorityFields = Footprint<AuthorityCommitment, AuthorityHolder, AuthorityReads, AuthorityWrites>;
 
+// Joint: the processes. Agents propose or leave; the clock closes the epoch.
+
+// At most one a epoch and agent. Approved means received, and nothing more: what comes of it stands in agent.outcome
+// once the epoch is closed.
+struct Propose {
+  static constexpr std::string_view name = "Propose";
+  using Reads = Footprint<WorldValue, AgentActive, AgentRequest, Epoch>;
+  using Writes = Footprint<AgentRequest>;
+  std::string agent;
+  std::int64_t epoch = 0;  // the open one: what is late is for no other
+  std::string actionType;
+  std::vector<std::string> declaredScope;
+  std::vector<std::string> authoritiesCited;
+  std::vector<std::string> deltaKeys, deltaValues;  // of one length
+  static constexpr std::size_t required = 5;
+  WITAN_MEMBERS(Propose, agent, epoch, actionType, declaredScope, authoritiesCited, deltaKeys, deltaValues)
+  void apply(Mutator<Fields>& m, Time) const;
+};
+
+// For ever. It releases nothing.
+struct Leave {
+  static constexpr std::string_view name = "Leave";
+  using Reads = Footprint<AgentActive, AgentRequest>;
+  using Writes = Footprint<AgentActive>;
+  std::string agent;
+  WITAN_MEMBERS(Leave, agent)
+  void apply(Mutator<Fields>& m, Time) const;
+};
+
+struct CloseEpoch {
+  static constexpr std::string_view name = "CloseEpoch";
+  using Reads =
+      Union<AuthorityFields, Footprint<WorldValue, WorldBefore, AgentActive, AgentRequest, Epoch, Fruitless>>::Type;
+  using Writes = Footprint<WorldValue, WorldBefore, AgentRequest, AgentClosed, AgentOutcome, Epoch, Fruitless, ClassOf>;
+  std::int64_t epoch = 0;  // the open one: nobody closes two by mistake
+  WITAN_MEMBERS(CloseEpoch, epoch)
+  void apply(Mutator<Fields>& m, Time) const;
+};
+
+struct AgentRole : Role<"Agent", Propose, Leave> {};
+struct ClockRole : Role<"Clock", CloseEpoch> {};
+
+// Joint: the invariants. The second is the auditor: it recomputes the last closed epoch from what the state remembers
+// of it, with the auditors' own reading of the rules (coordination/judge.h), so that a kernel that arbitrates
+// cannot commit.
+
+struct RequestsAreOpen {
+  static constexpr std::string_view id = "JOINT_REQUESTS_ARE_OPEN";
+  static constexpr std::string_view rule =
+      "what waits is of the open epoch, by who is there, and about keys of the world";
+  using Reads = Footprint<WorldValue, AgentActive, AgentRequest, Epoch>;
+  static Verdict check(const View<RequestsAreOpen>& s);
+};
+
+struct NoArbitration {
+  static constexpr std::string_view id = "JOINT_NO_ARBITRATION";
+  static constexpr std::string_view rule =
+      "of the last epoch exactly what both passes admit was executed, and the world is what that made of it";
+  using Reads = Union<AuthorityFields, Footprint<WorldValue, WorldBefore, AgentClosed, AgentOutcome, Epoch>>::Type;
+  static Verdict check(const View<NoArbitration>& s);
+};
+
 }  // namespace witan::domains::joint

@@ -19,8 +19,6 @@
 // second later ("tidy"), does about the entries: those of findings whose intake was decided go ("over": one that the
 // portfolio refuses is not proposed every day), and those whose intake was denied, by a policy, a budget, a person or
 // for want of one, get an entry ("put") if they have none yet. They are tried again by the next pass.
-#include "domains/verification/agents/verified_intake.h"
-
 #include <algorithm>
 
 #include "agents/entry_agent.h"
