@@ -41,7 +41,7 @@ class Portfolio {
   }
 
   void next(Messages& out, bool unlawful) {
-    const std::size_t i = make_.random.pick(size_);
+    const std::size_t i = make_.random.below(size_);
     if (unlawful) return wrong(out, i);
     const std::string v = name(i);
     switch (step_++ % 10) {

@@ -179,7 +179,7 @@ Tally plain(net::Loop& loop, const std::string& address, std::size_t puts, std::
   const Stopwatch watch;
   const std::string run = "plain/" + formatTime(SystemClock().now()) + "/";
   std::string value(bytes / puts, '\0');
-  bench::SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
+  SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
   const std::function<void()> put = [&] {
     EtcdRequest request;
     for (std::size_t i = 0; i < puts; ++i) {

@@ -1,9 +1,9 @@
 #include "lab/ontology/roles.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-
-#include "lab/ontology/role_names.h"
+#include <set>
 
 namespace witan::ontology {
 
@@ -136,6 +136,48 @@ bool dependsOnOrder(const Model& model, std::vector<std::size_t> order, const Pa
   for (std::size_t start : {0, 1, 2})
     for (std::size_t i = start; i < order.size(); i += 3) thirds.push_back(order[i]);
   return partitionBy(model, thirds, theta) != parts;
+}
+
+std::string recordOf(const std::string& field) {
+  std::string record = field.substr(0, field.find('.'));
+  if (!record.empty() && record[0] >= 'a' && record[0] <= 'z') record[0] = static_cast<char>(record[0] - 'a' + 'A');
+  return record;
+}
+
+// Candidates, best first.
+std::vector<std::string> candidates(const Model& model, const DerivedRole& role) {
+  const FieldSet lifecycle = model.ofKind(FieldKind::lifecycle);
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& field : model.namesOf(role.writes - lifecycle)) ++counts[recordOf(field)];
+  std::vector<std::pair<std::string, std::size_t>> all(counts.begin(), counts.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> names;
+  for (const auto& [name, count] : all) names.push_back(name);
+  names.push_back(model.processes[role.processes.front()].name);
+  return names;
+}
+
+// Names derived roles: a declared role's name if it performs just these processes, else the record that most of what
+// they write belongs to ("claim.order", "claim.code" -> "Claim"). IRIs have no say.
+void nameRoles(const Model& model, std::vector<DerivedRole>& roles) {
+  std::set<std::string> taken;
+  for (const DeclaredRole& role : model.roles) taken.insert(role.name);
+  for (DerivedRole& role : roles) {
+    const std::set<std::size_t> processes(role.processes.begin(), role.processes.end());
+    for (const DeclaredRole& declared : model.roles)
+      if (std::equal(processes.begin(), processes.end(), declared.performs.begin(), declared.performs.end())) {
+        role.name = declared.name;
+        role.declared = true;
+      }
+  }
+  for (DerivedRole& role : roles) {
+    if (role.declared) continue;
+    const std::vector<std::string> names = candidates(model, role);
+    for (const std::string& name : names)
+      if (role.name.empty() && taken.insert(name).second) role.name = name;
+    for (std::size_t n = 2; role.name.empty(); ++n)
+      if (const std::string name = names.back() + std::to_string(n); taken.insert(name).second) role.name = name;
+  }
 }
 
 void finishRoles(const Model& model, Derivation& d) {

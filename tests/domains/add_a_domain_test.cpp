@@ -11,7 +11,6 @@
 #include "lab/ontology/against.h"
 #include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "tests/domains/scenario_run.h"
 #include "tests/paths.h"
 

@@ -7,8 +7,8 @@
 
 #include "domains/registry.h"
 #include "lab/ontology/against.h"
+#include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
 namespace witan::ontology {

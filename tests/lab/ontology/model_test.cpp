@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/ontology/review.h"
+#include "lab/ontology/ontology.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
 namespace witan::ontology {

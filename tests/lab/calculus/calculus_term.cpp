@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

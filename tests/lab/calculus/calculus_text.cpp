@@ -1,4 +1,4 @@
-#include "lab/calculus/calculus_text.h"
+#include "tests/lab/calculus/calculus_text.h"
 
 #include <array>
 #include <charconv>

@@ -1,5 +1,5 @@
 // The reduction rules.
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 #include "base/check.h"
 

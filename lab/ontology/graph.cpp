@@ -1,9 +1,18 @@
-#include "lab/ontology/facts.h"
+#include "lab/ontology/graph.h"
 
 #include <algorithm>
 #include <tuple>
 
+#include "base/quote.h"
+#include "base/utf8.h"
+
 namespace witan::ontology {
+
+std::string Graph::show(std::uint32_t id) const {
+  const Term& t = terms[id];
+  if (t.kind == Term::Kind::literal) return inQuotes(t.text);
+  return t.kind == Term::Kind::blank ? "_:" + t.text : "<" + std::string(clip(t.text, 200)) + ">";
+}
 
 Facts::Facts(const Graph& graph) : graph_(graph) {
   for (std::uint32_t id = 0; id < graph.terms.size(); ++id)

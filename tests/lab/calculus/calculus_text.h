@@ -1,4 +1,4 @@
-// Programs of the calculus as text, for test failures, examples and the CLI.
+// Programs of the calculus as text, for tests.
 //
 //   e ::= let x = e in e | coordinate | adjudicate(e, e) | entry(e) | awaitCounselor | x | v
 //   v ::= () | done | role "ops" | action "..." | 1700000000000000 | ("ops", "...")
@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

@@ -1,5 +1,5 @@
 // The typing rules of A.1.15 and A.3.1, one function per rule with premises.
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 namespace witan::kernel::calculus {
 

@@ -1,8 +1,7 @@
 // The small calculus of appendix A of "Agentic Redux" (A.1.13-A.1.15, with the counselor of A.3): terms, types, and one
 // small step at a time, over any Architecture that supplies pi (coordinate), kappa (adjudicate) and the counselor.
 //
-// Who may call: the theorem tests, and `witan domain test` over the kernel's adapter. Terms are immutable and shared;
-// they may be copied freely. An Architecture and an Oracle must outlive the call that receives them; neither is
+// For tests of the theorems. Terms are immutable and shared; they may be copied freely. An Architecture and an Oracle must outlive the call that receives them; neither is
 // thread-safe. The framework state s of a configuration <e, s, omega> lives inside the Architecture.
 //
 // Where the text of the paper leaves a choice:
