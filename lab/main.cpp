@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   using namespace witan::node;
-  prepareProcess(argc, argv);
+  prepareProcess();
   Command app("witan-lab", "Witan's laboratory: ontologies and conformance");
   app.versionFlag(std::string("witan-lab ") + WITAN_VERSION);
   app.requireCommand();

@@ -12,16 +12,7 @@
 
 namespace witan::node {
 
-namespace {
-
-std::vector<std::string> wordsOfThisProcess;
-
-}  // namespace
-
-const std::vector<std::string>& commandLine() { return wordsOfThisProcess; }
-
-void prepareProcess(int argc, char** argv) {
-  wordsOfThisProcess.assign(argv + 1, argv + argc);
+void prepareProcess() {
   // Opened the wrong way round, so that reading stdin and writing stdout fail with EBADF. open() takes the lowest free
   // number, and the lower ones are taken by then.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -2,17 +2,11 @@
 // it half-way, output that did not arrive. For main() and for commands that write durable things.
 #pragma once
 
-#include <string>
-#include <vector>
-
 namespace witan::node {
 
 // A closed standard stream is replaced by one that fails: else the next file opened would take its number, and words
 // for stderr would end up inside a database. A file size limit becomes an error of the write that meets it.
-void prepareProcess(int argc, char** argv);
-
-// The process's own words, without the program's name. Any thread, after prepareProcess().
-const std::vector<std::string>& commandLine();
+void prepareProcess();
 
 // A reader that went away becomes an error of write() instead of the end of the process.
 void ignoreBrokenPipes();

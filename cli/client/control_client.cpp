@@ -6,9 +6,6 @@
 #include "node/api/control_tokens.h"
 #include "node/data_dir/lock_holder.h"
 #include "program/durable_file.h"
-#include "program/error_report.h"
-#include "program/output.h"
-#include "program/process.h"
 
 namespace witan::node {
 
@@ -128,20 +125,11 @@ Status ControlClient::events(const std::string& target, const std::function<bool
   return ended->status / 100 == 2 ? okStatus() : Status(errorOf(*ended));
 }
 
-std::optional<int> onRunningNode(const fs::path& dir) {
+std::optional<ControlClient> runningNode(const fs::path& dir) {
   std::error_code ec;
   if (!fs::exists(dir / kFile, ec)) return std::nullopt;
   auto client = ControlClient::open(dir);
-  if (!client.ok()) return std::nullopt;  // nothing runs: the directory can be opened
-  json::array argv;
-  for (const std::string& word : commandLine()) argv.emplace_back(word);
-  const bool asJson = std::find(commandLine().begin(), commandLine().end(), "--json") != commandLine().end();
-  auto answer = client->post("/v1/command", {{"argv", std::move(argv)}});
-  if (!answer.ok()) return reportError(answer.error(), asJson);
-  const json::object& object = answer->get_object();
-  putOut(std::string_view(object.at("out").get_string()));
-  putErr(std::string_view(object.at("err").get_string()));
-  return static_cast<int>(object.at("exitCode").to_number<int>());
+  return client.ok() ? std::optional(std::move(*client)) : std::nullopt;
 }
 
 }  // namespace witan::node

@@ -7,7 +7,7 @@
 #include "agents/policy/monitor.h"
 #include "base/bytes.h"
 #include "base/quote.h"
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "node/daemon/agents_policy_file.h"
 #include "program/line_reader.h"
@@ -35,7 +35,7 @@ Printed shown(const Monitor& monitor, bool json) {
   const agents::Policy& policy = *monitor.policy();
   if (json)
     return {"{\"boundaries\":" + std::to_string(policy.boundary.size()) + ",\"digest\":\"" + toHex(monitor.digest()) +
-            "\",\"grants\":" + std::to_string(policy.grant.size()) + ",\"name\":" + inJson(policy.name) +
+            "\",\"grants\":" + std::to_string(policy.grant.size()) + ",\"name\":" + toJson(policy.name) +
             ",\"operations\":" + std::to_string(operationsOf(policy)) +
             ",\"version\":" + std::to_string(policy.version) + "}\n"};
   return {"ok " + policy.name + " version " + std::to_string(policy.version) + ": " +
@@ -45,7 +45,7 @@ Printed shown(const Monitor& monitor, bool json) {
 
 std::string namesJson(const agents::NamedFields& fields) {
   std::string out = "[";
-  for (const std::string& name : fields.names) out += (out.size() == 1 ? "" : ",") + inJson(name);
+  for (const std::string& name : fields.names) out += (out.size() == 1 ? "" : ",") + toJson(name);
   return out + "]";
 }
 
@@ -69,7 +69,7 @@ Result<Printed> projected(const Monitor& monitor, const PolicyArguments& a) {
   Printed answer{{}, blocked ? kExitSomeRefused : kExitOk};
   if (a.json) {
     answer.text = "{\"leftOut\":" + namesJson(projection.leftOut) + ",\"masked\":" + namesJson(projection.masked) +
-                  ",\"payload\":" + (blocked ? "null" : kept) + ",\"token\":" + (blocked ? inJson(token) : "null") +
+                  ",\"payload\":" + (blocked ? "null" : kept) + ",\"token\":" + (blocked ? toJson(token) : "null") +
                   ",\"verdict\":\"" + verdict + "\"}\n";
     return answer;
   }

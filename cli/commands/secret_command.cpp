@@ -10,7 +10,7 @@
 
 #include "agents/policy/secure_store.h"
 #include "base/quote.h"
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/secret_input.h"
 #include "program/durable_file.h"
@@ -114,7 +114,7 @@ Result<std::string> set(const SecretArguments& a) {
   WITAN_TRY(value, readSecretValue(a.name));
   WITAN_DO(store.set(a.name, std::move(value)));
   WITAN_DO(keep(files, store, key));
-  return a.json ? "{\"set\":" + inJson(a.name) + "}\n" : "keeps " + a.name + "\n";
+  return a.json ? "{\"set\":" + toJson(a.name) + "}\n" : "keeps " + a.name + "\n";
 }
 
 Result<std::string> list(const SecretArguments& a) {
@@ -127,7 +127,7 @@ Result<std::string> list(const SecretArguments& a) {
   WITAN_TRY(store, openStore(files, file, key));
   std::string out = a.json ? "{\"secrets\":[" : "";
   for (const std::string& name : store.names())
-    out += a.json ? (out.back() == '[' ? "" : ",") + inJson(name) : name + "\n";
+    out += a.json ? (out.back() == '[' ? "" : ",") + toJson(name) : name + "\n";
   return a.json ? out + "]}\n" : out;
 }
 
@@ -142,7 +142,7 @@ Result<std::string> rm(const SecretArguments& a) {
   WITAN_TRY(store, openStore(files, file, key));
   if (!store.remove(a.name)) return noSuch(a.name);
   WITAN_DO(keep(files, store, key));
-  return a.json ? "{\"removed\":" + inJson(a.name) + "}\n" : "removed " + a.name + "\n";
+  return a.json ? "{\"removed\":" + toJson(a.name) + "}\n" : "removed " + a.name + "\n";
 }
 
 using Work = Result<std::string> (*)(const SecretArguments&);

@@ -7,7 +7,6 @@
 #include "base/seams.h"
 #include "cli/client/control_client.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/node_command.h"
 #include "cli/commands/service_manager.h"
 #include "cli/commands/start_pages.h"
 #include "node/api/control_api.h"
@@ -70,7 +69,7 @@ class Up {
     daemon_ = std::move(daemon);
     WITAN_TRY(tokens, ControlTokens::open(dir_));
     daemon_->onFailure = [this] { end(); };
-    api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens), runOnNode);
+    api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
     WITAN_TRY(control, api_->listen(controlAddress(config_, dir_)));
     log_.info("control", "listening", {{"address", control}});
     if (!config_.metrics.empty()) {

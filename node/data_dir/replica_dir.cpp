@@ -184,17 +184,7 @@ Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& rec
   return options;
 }
 
-std::unique_ptr<ReplicaDir> ReplicaDir::borrow(const fs::path& dir, LocalReplica& replica, agents::AgentHost* agents,
-                                               std::function<Status()> flush) {
-  std::unique_ptr<ReplicaDir> view(new ReplicaDir(dir));
-  view->borrowed_ = &replica;
-  view->agentHost_ = agents;
-  view->flushBorrowed_ = std::move(flush);
-  return view;
-}
-
 Status ReplicaDir::flush() {
-  if (borrowed_ != nullptr) return flushBorrowed_();
   WITAN_DO(record_.lease(*replica_));
   WITAN_DO(replica_->flush());
   record_.flushed(*replica_);
@@ -202,7 +192,6 @@ Status ReplicaDir::flush() {
 }
 
 Status ReplicaDir::close() {
-  if (borrowed_ != nullptr) return flush();
   WITAN_DO(flush());
   return record_.close(*replica_);
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,10 +15,6 @@
 #include "node/data_dir/writer_record.h"
 #include "replication/local_replica.h"
 #include "store/store.h"
-
-namespace witan::agents {
-class AgentHost;
-}
 
 namespace witan::node {
 
@@ -52,14 +47,8 @@ class ReplicaDir {
   // another process has it open; corrupt, naming the file; as LocalReplica::open.
   static Result<std::unique_ptr<ReplicaDir>> open(const std::filesystem::path& dir);
 
-  // A view of one that a running node has open: commands work on it between the node's own rounds. `flush` makes
-  // durable what they did. `agents`: the node's own, which hold state in memory; may be null. All outlive it.
-  static std::unique_ptr<ReplicaDir> borrow(const std::filesystem::path& dir, replication::LocalReplica& replica,
-                                            agents::AgentHost* agents, std::function<Status()> flush);
-
   const std::filesystem::path& path() const { return dir_; }
-  replication::LocalReplica& replica() { return borrowed_ != nullptr ? *borrowed_ : *replica_; }
-  agents::AgentHost* agents() { return agentHost_; }
+  replication::LocalReplica& replica() { return *replica_; }
 
   Status flush();
   // A clean end: the next open() knows exactly where this one stopped. Without it (a crash) nothing is lost either.
@@ -72,9 +61,6 @@ class ReplicaDir {
   WriterRecord record_;
   std::unique_ptr<store::Store> journal_, agents_;
   std::unique_ptr<replication::LocalReplica> replica_;
-  replication::LocalReplica* borrowed_ = nullptr;
-  agents::AgentHost* agentHost_ = nullptr;
-  std::function<Status()> flushBorrowed_;
 };
 
 // Of a directory that create() made: who it is, its cluster's secret, its high-water record. Errors: as open().

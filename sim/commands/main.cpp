@@ -4,6 +4,6 @@
 
 int main(int argc, char** argv) {
   using namespace witan::node;
-  prepareProcess(argc, argv);
+  prepareProcess();
   return finishOutput(runSimulator(argc, argv));
 }

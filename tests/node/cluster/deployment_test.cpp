@@ -231,7 +231,8 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(call("DELETE", "/v1/status", "admin"), 405);
   EXPECT_EQ(call("GET", "/v1/journal/list", "observer"), 200);
   EXPECT_EQ(call("POST", "/v1/journal/put", "observer", R"({"id":"x","payload":1})"), 403);
-  EXPECT_EQ(call("POST", "/v1/command", "admin", R"({"argv":["secret","list"]})"), 409);
+  EXPECT_EQ(call("POST", "/v1/agent/create", "observer", R"({"id":"x"})"), 403);
+  EXPECT_EQ(call("POST", "/v1/sync/admit", "operator", R"({"device":"x"})"), 403);
   net::HttpRequest elsewhere{.method = "GET", .target = "/livez"};
   elsewhere.headers["host"] = "evil.example";  // a name that a hostile page has made point here
   EXPECT_EQ(net::httpCall(endpoint, elsewhere, 10'000)->status, 421);

@@ -1,13 +1,17 @@
-#include "cli/commands/agent_check.h"
+// What agents have left on a device, counted from its stores.
+#include "node/operations/agent.h"
 
 #include <map>
 
 #include "kernel/ledger/ledger_verify.h"
+#include "replica/core/outbox.h"
+#include "replica/core/partition_host.h"
+#include "replica/replica.h"
 #include "replication/records/operation.h"
 #include "replication/records/wake_run.h"
 #include "saga/saga_rows.h"
 
-namespace witan::node {
+namespace witan::node::operations {
 
 using namespace replication;
 
@@ -17,7 +21,7 @@ constexpr std::size_t kMostProblems = 20;
 
 class Checker {
  public:
-  Checker(Replica& replica, const std::string& scope) : replica_(replica), scope_(scope) {}
+  Checker(Replica& replica, std::string scope) : replica_(replica), scope_(std::move(scope)) {}
 
   Result<AgentReport> check() {
     WITAN_DO(operations());
@@ -106,22 +110,15 @@ class Checker {
   }
 
   Replica& replica_;
-  const std::string& scope_;
+  const std::string scope_;
   AgentReport report_;
 };
 
 }  // namespace
 
-Result<AgentReport> checkAgents(Replica& replica, const std::string& scope) { return Checker(replica, scope).check(); }
-
-std::string checkWords(const AgentReport& report) {
-  std::string text;
-  for (const std::string& problem : report.problems) text += problem + "\n";
-  if (!report.problems.empty()) return text;
-  return "ok: " + std::to_string(report.operations) + " operations, one effect each (" +
-         std::to_string(report.journalEffects) + " in the journal); " + std::to_string(report.runs) + " runs ended; " +
-         (report.waiting > 0 ? std::to_string(report.waiting) + " proposals wait for a counselor; " : "") +
-         "the ledgers verify, with " + std::to_string(report.entries) + " entries\n";
+Result<AgentReport> checkAgents(OperationContext& context, const ScopeRequest& request) {
+  WITAN_CHECK(context.node != nullptr, "the ledgers are read, too");
+  return Checker(*context.node, request.scope.value_or(kDefaultScope)).check();
 }
 
-}  // namespace witan::node
+}  // namespace witan::node::operations
