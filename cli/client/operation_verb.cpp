@@ -1,7 +1,7 @@
 #include "cli/client/operation_verb.h"
 
 #include "base/seams.h"
-#include "node/cluster/roster_names.h"
+#include "node/cluster/roster_store.h"
 #include "program/output.h"
 
 namespace witan::node {

@@ -9,7 +9,7 @@ namespace witan::node {
 
 CommandOutput runOnNode(Daemon& daemon, const std::vector<std::string>& words) {
   const auto view = ReplicaDir::borrow(daemon.path(), daemon.replica().data(), daemon.replica().agents(),
-                                       [&daemon] { return daemon.round(); });
+                                       [&daemon] { return daemon.tick(); });
   const AmbientReplica ambient(*view, daemon.replica());
   Captured captured;
   const OutputCapture capture(captured);

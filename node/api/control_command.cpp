@@ -74,7 +74,7 @@ Result<CommandDone> command(const ApiContext& context, const CommandRequest& req
   WITAN_DO(mayRun(request.argv, context.role));
   if (!context.runner) return Error{ErrorCode::unavailable, "this node runs no command lines", ""};
   CommandOutput done = context.runner(context.daemon, request.argv);
-  context.daemon.touch();
+  context.daemon.scheduleTick();
   return CommandDone{done.exitCode, std::move(done.out), std::move(done.err)};
 }
 

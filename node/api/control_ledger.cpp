@@ -4,7 +4,6 @@
 #include "node/api/control_routes.h"
 #include "node/api/messages/ledger.h"
 #include "node/ledgers/ledger_rows.h"
-#include "node/ledgers/verify_hosts.h"
 
 namespace witan::node::api {
 
