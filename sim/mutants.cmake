@@ -20,7 +20,6 @@ set(WITAN_HOOKED_replica
   replica/core/partition_host.cpp
   replica/entry_replicator.cpp
   replica/ledger_watch.cpp
-  replica/log_divergence.cpp
   replica/ownership/embedded_ownership.cpp
   replica/ownership/etcd_engine.cpp
   replica/ownership/ownership_engine.cpp

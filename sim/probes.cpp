@@ -1,5 +1,5 @@
 #include "sim/probes.h"
-#include "replica/core/replica_counters.h"
+#include "replica/core/replica_config.h"
 
 #include <algorithm>
 

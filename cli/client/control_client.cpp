@@ -4,7 +4,7 @@
 
 #include "base/json_codec.h"
 #include "node/api/control_tokens.h"
-#include "node/data_dir/lock_holder.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 
 namespace witan::node {

@@ -2,7 +2,7 @@
 
 #include "base/seams.h"
 #include "net/http_message.h"
-#include "node/cluster/roster_names.h"
+#include "node/cluster/roster_store.h"
 #include "program/option_checks.h"
 
 namespace witan::node {

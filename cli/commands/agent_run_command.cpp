@@ -13,7 +13,6 @@
 #include "domains/registry.h"
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
-#include "node/daemon/content_seals.h"
 #include "node/data_dir/node_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/operations/agent.h"
@@ -172,7 +171,6 @@ Result<int> run(const RunArguments& a) {
   RunClock clock(!a.feed.empty());
   if (!feed.empty()) clock.moveTo(feed.at());
   NodeSetup setup;
-  setup.domains = allDomains();
   AgentSetup work;
   work.agents = std::move(agents);
   work.policy = std::move(policy);

@@ -5,7 +5,7 @@
 #include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/journal/journal_import.h"
-#include "node/cluster/device_names.h"
+#include "node/cluster/roster.h"
 #include "node/operations/journal.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"

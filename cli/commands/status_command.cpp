@@ -9,7 +9,7 @@
 #include "base/seams.h"
 #include "cli/client/live.h"
 #include "cli/commands/commands.h"
-#include "node/cluster/device_names.h"
+#include "node/cluster/roster.h"
 #include "program/import_errors.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"

@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/sync/sync_demo.h"
 #include "cli/sync/sync_pipe.h"
-#include "node/cluster/device_names.h"
+#include "node/cluster/roster.h"
 #include "node/operations/sync.h"
 #include "program/option_checks.h"
 

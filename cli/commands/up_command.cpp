@@ -10,7 +10,6 @@
 #include "cli/commands/service_manager.h"
 #include "cli/commands/start_pages.h"
 #include "node/api/control_api.h"
-#include "node/data_dir/data_format.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/option_checks.h"
 #include "program/output.h"

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kLogTailBytes = 512 << 10;
 constexpr std::string_view kStruckOut = "[struck out]";
-constexpr std::string_view kInvitation = "witan1.";  // node/enrolment/join_token.h
+constexpr std::string_view kInvitation = "witan1.";  // node/enrolment/joining.h
 
 std::vector<std::string> secretsOf(const fs::path& dir) {
   std::vector<std::string> secrets;

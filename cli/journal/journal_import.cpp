@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "node/daemon/content_seals.h"
+#include "node/daemon/agents_policy_file.h"
 #include "node/operations/journal.h"
 #include "node/operations/versions.h"
 #include "program/import_errors.h"

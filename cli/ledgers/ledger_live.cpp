@@ -3,7 +3,6 @@
 #include "base/seams.h"
 #include "cli/ledgers/ledger_pages.h"
 #include "node/ledgers/ledger_rows.h"
-#include "node/ledgers/verify_hosts.h"
 #include "program/option_checks.h"
 
 namespace witan::node {

@@ -18,7 +18,7 @@ int liveTail(const LiveLedger& arguments);
 int liveShow(const LiveLedger& arguments);
 // `ok <entries> <root>`, the root being one hash over all ledgers: equal on two devices whose ledgers are equal.
 int liveVerify(const LiveLedger& arguments);
-// The verdict (node/ledgers/verify_hosts.h) on a directory that no node has open. Errors: as NodeDir::open.
+// The verdict (node/ledgers/ledger_rows.h) on a directory that no node has open. Errors: as NodeDir::open.
 Result<json::value> verifyLedgersAtRest(const std::filesystem::path& dir, bool replay);
 
 }  // namespace witan::node

@@ -1,9 +1,8 @@
 // Members, those who would like to be, and the links to them.
 #include "base/seams.h"
 #include "node/api/control_routes.h"
-#include "node/cluster/enrolment_input.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
-#include "node/daemon/role_warnings.h"
 
 namespace witan::node::api {
 
@@ -99,7 +98,7 @@ std::vector<std::string> warningsOf(Daemon& daemon, const std::vector<std::strin
 // The roster has changed here: publish it, then answer.
 RosterChanged published(const ApiContext& context, const std::vector<std::string>& roles = {}) {
   context.daemon.peers().rosterPublished();
-  context.daemon.touch();
+  context.daemon.scheduleTick();
   return {context.daemon.roster().current().version, warningsOf(context.daemon, roles)};
 }
 
@@ -176,7 +175,7 @@ Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& re
 
 Result<KeyRotated> rotateKey(const ApiContext& context, const Nothing&) {
   WITAN_DO(context.daemon.rotateKey());
-  context.daemon.touch();
+  context.daemon.scheduleTick();
   return KeyRotated{context.daemon.replica().device(), hasKey(context.daemon.path(), KeyName::nextDevice)};
 }
 

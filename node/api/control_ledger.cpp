@@ -4,7 +4,6 @@
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/ledgers/ledger_rows.h"
-#include "node/ledgers/verify_hosts.h"
 
 namespace witan::node::api {
 

@@ -86,7 +86,7 @@ Result<Moved> move(const ApiContext& context, const MoveRequest& request) {
   WITAN_TRY(known, daemon.roster().current().lookUp(request.device));
   const std::string device = known->device;
   WITAN_DO(daemon.replica().transferOwnership(request.partition, device, request.reason.value_or(""), daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "handed over", {{"partition", request.partition}, {"to", device}});
   return Moved{request.partition, device};
 }
@@ -95,7 +95,7 @@ Result<Seized> seize(const ApiContext& context, const SeizeRequest& request) {
   Daemon& daemon = context.daemon;
   WITAN_DO(checkPartition(daemon, request.partition));
   WITAN_DO(daemon.replica().forceTakeover(request.partition, request.reason.value_or(""), daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "seized", {{"partition", request.partition}});
   return Seized{request.partition, daemon.replica().device()};
 }

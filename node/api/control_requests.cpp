@@ -7,8 +7,8 @@
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/daemon/agent_feed.h"
-#include "node/daemon/content_seals.h"
-#include "replica/make_request.h"
+#include "node/daemon/agents_policy_file.h"
+#include "replica/core/messages.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
@@ -243,7 +243,7 @@ Result<Fed> feed(const ApiContext& context, const FeedRequest& request) {
   });
   WITAN_TRY(seals, contentSealsOf(daemon.path()));
   WITAN_DO(feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   return Fed{};
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "node/backup/manifest.h"
+#include "node/backup/backup.h"
 
 namespace witan::node {
 

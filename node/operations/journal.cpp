@@ -4,7 +4,7 @@
 
 #include "base/quote.h"
 #include "domains/agents.h"
-#include "node/daemon/content_seals.h"
+#include "node/daemon/agents_policy_file.h"
 #include "replication/records/journal_write.h"
 
 namespace witan::node::operations {

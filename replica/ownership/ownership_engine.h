@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "replica/core/owner_state.h"
+#include "replica/core/owner_table.h"
 #include "replica/core/replica_state.h"
 #include "replica/ownership/etcd_messages.h"
 

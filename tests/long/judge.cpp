@@ -77,7 +77,6 @@ Result<Stories> readLogs(const std::vector<std::string>& dirs, unsigned partitio
   const Time wall = SystemClock().now();
   for (const std::string& dir : dirs) {
     NodeSetup setup;
-    for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
     setup.partitions = partitions;
     WITAN_TRY(node, NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000}));
     for (const auto& [id, host] : node->replica().hosts()) {

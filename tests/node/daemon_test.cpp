@@ -9,7 +9,7 @@
 #include "net/http_client.h"
 #include "node/api/control_api.h"
 #include "node/enrolment/new_node.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {

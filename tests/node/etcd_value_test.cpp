@@ -1,5 +1,4 @@
-// Batches packed for etcd (node/etcd/etcd_value.h).
-#include "node/etcd/etcd_value.h"
+// Batches packed for etcd (node/etcd/etcd_json.h).
 
 #include <gmock/gmock.h>
 #include <rapidcheck.h>

@@ -1,10 +1,10 @@
 // Who reads from an owner whose copy is ahead of what etcd has confirmed: people (node/ledgers/ledger_readers.h) and
-// devices without ledgers (node/slices/slice_server.h).
+// devices without ledgers (node/slices/slices.h).
 #include "node/ledgers/ledger_readers.h"
 
 #include <gmock/gmock.h>
 
-#include "node/slices/slice_server.h"
+#include "node/slices/slices.h"
 #include "tests/sim/etcd_owner.h"
 
 namespace witan::node {

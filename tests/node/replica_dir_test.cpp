@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "node/data_dir/replica_dir.h"
-#include "node/data_dir/writer_record.h"
 #include "program/error_report.h"
 #include "tests/node/replica.h"
 

@@ -24,7 +24,7 @@ class Clinic {
 
   void open(std::vector<std::string> domains) {
     NodeSetup setup;
-    setup.domains = std::move(domains);
+    setup.domainNames = std::move(domains);
     setup.partitions = 2;
     AgentSetup work;
     work.agents = {domains::findAgent("udt-clinical")};

@@ -1,5 +1,5 @@
 // Lineages: where two logs part. KIP-101's cases, as a table.
-#include "replica/core/epoch_history.h"
+#include "replica/core/log_hash_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -301,7 +301,7 @@ TEST(ForkFrames, APeerThatMakesUpMarksIsCutOff) {
   PeerAdvertisement standing;
   standing.owner = cable.b().replica().ownerName();
   LogPosition position = cable.b().host().position();
-  position.marks.assign(kMaxLogProbes + 1, {1, sha256("x")});
+  position.probes.assign(kMaxLogProbes + 1, {1, sha256("x")});
   standing.positions.push_back(position);
   std::string frame;
   WordWriter words;

@@ -24,7 +24,7 @@ TEST(Frames, SchemaAndStructsHaveOneLayout) {
   expectSameLayout<wire::Answer, Answer>();
   expectSameLayout<wire::Claim, OwnershipRecord>();
   expectSameLayout<wire::EpochMark, EpochMark>();
-  expectSameLayout<wire::LogMark, LogMark>();
+  expectSameLayout<wire::LogProbe, LogProbe>();
   expectSameLayout<wire::Position, LogPosition>();
   expectSameLayout<wire::PeerAdvertisement, PeerAdvertisement>();
   expectSameLayout<wire::Entries, Entries>();

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "tests/replica/cable.h"
 
 namespace witan::node::test {

@@ -12,7 +12,7 @@
 
 #include "domains/registry.h"
 #include "replica/agent_runtime.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 #include "sim/etcd_model.h"

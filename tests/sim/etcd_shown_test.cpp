@@ -5,7 +5,7 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replica/core/shown.h"
+#include "replica/core/partition_host.h"
 #include "replica/ledger_queries.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
@@ -126,7 +126,7 @@ TEST(EtcdShown, UnderLoadItIsTheLogsAtTheEndOfARoundNowAndThen) {
     owner.submit(owner.spend("op-" + std::to_string(round)));
     for (const EtcdRequest& request : std::exchange(underWay, {})) owner.carry(request);
     underWay = owner.drain();
-    shown += shows(owner.host()) ? 1 : 0;
+    shown += owner.host().showsLog() ? 1 : 0;
   }
   EXPECT_GE(shown, 15);
   EXPECT_LE(shown, 60) << "it rests no more than it must";
@@ -151,7 +151,7 @@ TEST(EtcdShown, APartitionAtRestHoldsUpNoOther) {
   EXPECT_GT(owner.host(1).position().batches, batches);
   for (const EtcdRequest& request : underWay) owner.carry(request);
   (void)owner.drain();
-  EXPECT_TRUE(shows(owner.host())) << "a round in which it is the log's";
+  EXPECT_TRUE(owner.host().showsLog()) << "a round in which it is the log's";
   owner.talk();
   EXPECT_NE(owner.answered("one"), nullptr);
   EXPECT_NE(owner.answered("two"), nullptr);

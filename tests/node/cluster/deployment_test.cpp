@@ -10,7 +10,7 @@
 #include "cli/client/control_client.h"
 #include "net/http_client.h"
 #include "node/cluster/device_key.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {

@@ -1,5 +1,5 @@
-// Roles that no domain has are given, and said (node/daemon/role_warnings.h).
-#include "node/daemon/role_warnings.h"
+// Roles that no domain has are given, and said (node/cluster/roster.h).
+#include "node/cluster/roster.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

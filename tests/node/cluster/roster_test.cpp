@@ -9,7 +9,7 @@
 #include "node/cluster/cluster.capnp.h"
 #include "node/cluster/device_key.h"
 #include "node/enrolment/enrolment_service.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "tests/node/scratch.h"
 #include "tests/same_layout.h"
 

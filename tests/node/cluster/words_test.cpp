@@ -4,10 +4,8 @@
 
 #include "base/seams.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/device_names.h"
-#include "node/cluster/enrolment_input.h"
-#include "node/enrolment/join_client.h"
-#include "node/enrolment/join_token.h"
+#include "node/cluster/roster.h"
+#include "node/enrolment/joining.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {

@@ -4,7 +4,7 @@
 #include "domains/registry.h"
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"
-#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_dir.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node {

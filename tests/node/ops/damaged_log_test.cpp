@@ -8,7 +8,7 @@
 #include "cli/doctor/doctor.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "tests/node/scratch.h"
 
 namespace witan::node {
@@ -21,7 +21,7 @@ constexpr Now kNow{Time{kStart * 1000}, kStart};
 
 Result<std::unique_ptr<NodeDir>> opened(const fs::path& dir) {
   NodeSetup setup;
-  setup.domains = {"budget"};
+  setup.domainNames = {"budget"};
   return NodeDir::open(dir, std::move(setup), kNow);
 }
 
