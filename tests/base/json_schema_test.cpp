@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan {
+namespace witan::json_schema_test {
 namespace {
 
 WITAN_ENUM(Size, small, large)
@@ -44,4 +44,4 @@ TEST(JsonSchema, ATextThatIsTooShortIsRefusedWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_schema_test
