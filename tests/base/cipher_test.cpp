@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::cipher_test {
 namespace {
 
 std::string hex(std::string_view text) { return fromHex(text).value(); }
@@ -108,4 +108,4 @@ TEST(Secret, MovesAndLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::cipher_test

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 
-namespace witan {
+namespace witan::json_integers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -31,4 +31,4 @@ TEST(JsonIntegers, TheFirstThatWouldLoseDigitsIsNamed) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_integers_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan {
+namespace witan::json_schema_test {
 namespace {
 
 WITAN_ENUM(Size, small, large)
@@ -38,4 +38,4 @@ TEST(JsonSchema, ATextThatIsTooShortIsRefusedWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_schema_test

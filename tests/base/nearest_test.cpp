@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+namespace witan::nearest_test {
 namespace {
 
 using namespace witan;
@@ -25,3 +26,4 @@ TEST(Nearest, TheNearestFirstAmongEqualsInTheirOrder) {
 }
 
 }  // namespace
+}  // namespace witan::nearest_test

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::clinic_test {
 namespace {
 
 std::map<std::string, int> outcomesOf(const std::string& events) {
@@ -65,4 +65,4 @@ TEST(Clinic, SmallNumbersAreFine) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::clinic_test

@@ -7,7 +7,7 @@
 #include "domains/disclosure/disclosure.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::disclosure {
+namespace witan::domains::disclosure::disclosure_portfolio_test {
 namespace {
 
 struct Outcomes {
@@ -56,4 +56,4 @@ TEST(DisclosurePortfolio, TheSameSeedGivesTheSameYear) {
 }
 
 }  // namespace
-}  // namespace witan::domains::disclosure
+}  // namespace witan::domains::disclosure::disclosure_portfolio_test

@@ -10,7 +10,7 @@
 #include "tests/lab/calculus/calculus_text.h"
 #include "tests/lab/calculus_fixture.h"
 
-namespace witan::kernel::calculus {
+namespace witan::kernel::calculus::calculus_test {
 namespace {
 
 using toy::Choices;
@@ -482,4 +482,4 @@ TEST(CalculusText, ErrorsNameTheirPlace) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::calculus
+}  // namespace witan::kernel::calculus::calculus_test

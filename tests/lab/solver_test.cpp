@@ -6,6 +6,7 @@
 #include "agents/decision/decisions.h"
 #include "lab/proof/symbolic.h"
 
+namespace witan::solver_test {
 namespace {
 
 using namespace witan::agents::proof;
@@ -48,3 +49,4 @@ TEST(Solver, TakesTheSourceOfTheDecisions) {
 }
 
 }  // namespace
+}  // namespace witan::solver_test

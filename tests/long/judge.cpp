@@ -10,7 +10,7 @@
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 using sim::LedgerLine;
 using sim::Operation;
@@ -236,4 +236,4 @@ TamperReport tamper(const PartitionStory& story) {
   return report;
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -9,9 +9,9 @@
 #include "net/link_frames.h"
 #include "tests/net/device.h"
 
+namespace witan::frame_cutter_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using net::test::frameOf;
 
@@ -98,3 +98,4 @@ TEST(LinkFramesTest, AGoodbyesReasonIsFitToBeShown) {
 }
 
 }  // namespace
+}  // namespace witan::frame_cutter_test

@@ -11,14 +11,14 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::agent_work_test {
 namespace {
 
-using testing::Finished;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 const std::string kDay = std::string(witan::tests::kSourceDir) + "/docs/examples/clinic-day.jsonl";
 
@@ -95,12 +95,12 @@ TEST(AgentWork, BadLinesAreNamed) {
 }
 
 TEST(AgentWork, LinesThatMeetAConflictAreSaidAndTheOthersGoOn) {
-  testing::Garden garden;
-  const testing::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
-  testing::meet(laptop, phone);
+  test::Garden garden;
+  const test::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+  test::meet(laptop, phone);
   laptop.ok({"journal", "put", "n1", "--type", "note", "--text", "beans"});
   phone.ok({"journal", "put", "n1", "--type", "note", "--text", "peas"});
-  testing::meet(laptop, phone);
+  test::meet(laptop, phone);
   garden.scratch().write("feed.jsonl", R"({"at":"2026-03-23T08:00:00Z","id":"n1","type":"note","payload":"maize"}
 {"at":"2026-03-23T08:00:00Z","id":"n2","type":"note","payload":"corn"}
 )");
@@ -178,4 +178,4 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_work_test

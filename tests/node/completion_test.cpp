@@ -10,6 +10,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::completion_test {
 namespace {
 
 using namespace witan::node;
@@ -86,3 +87,4 @@ TEST(Completion, ValuesOfANodeThatDoesNotRunAreNone) {
 }
 
 }  // namespace
+}  // namespace witan::completion_test

@@ -5,12 +5,12 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::domain_command_test {
 namespace {
 
-using testing::Finished;
-using testing::runWitan;
-using testing::Scratch;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 
 Finished domain(std::vector<std::string> words, std::string_view input = {}) {
   words.insert(words.begin(), "domain");
@@ -165,4 +165,4 @@ TEST(DomainCommand, EveryVerbHelpsWithAnExample) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::domain_command_test

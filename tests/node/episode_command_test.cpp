@@ -8,15 +8,15 @@
 #include "program/error_report.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::episode_command_test {
 namespace {
 
 using agents::episode::Entry;
 using agents::episode::Episode;
-using testing::Finished;
-using testing::Garden;
+using test::Finished;
+using test::Garden;
+using test::Replica;
 using ::testing::HasSubstr;
-using testing::Replica;
 
 // One run of follow-up, all of whose looks are denied: it knows of no tool.
 class Transcript {
@@ -97,4 +97,4 @@ TEST(EpisodeCommand, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::episode_command_test

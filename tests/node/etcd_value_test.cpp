@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "node/etcd/etcd_json.h"
 
-namespace witan::node {
+namespace witan::node::etcd_value_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -131,4 +131,4 @@ TEST(EtcdValue, ANewerPackingIsRefusedInAnswersAndInTheWatch) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::etcd_value_test

@@ -12,17 +12,17 @@
 #include "replication/records/records.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::journal_command_test {
 namespace {
 
 using namespace replication;
-using testing::Child;
-using testing::Finished;
-using testing::Garden;
+using test::Child;
+using test::Finished;
+using test::Garden;
+using test::meet;
+using test::Replica;
 using ::testing::HasSubstr;
-using testing::meet;
 using ::testing::Not;
-using testing::Replica;
 
 std::vector<std::string> dotsOf(const json::value& view) {
   std::vector<std::string> dots;
@@ -197,4 +197,4 @@ TEST(JournalImport, AKillLosesNothingThatWasAnswered) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::journal_command_test

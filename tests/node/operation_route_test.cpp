@@ -12,12 +12,12 @@
 #include "node/operations/wake.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::operation_route_test {
 namespace {
 
 using namespace operations;
-using testing::Node;
-using testing::Scratch;
+using test::Node;
+using test::Scratch;
 
 // A list is printed as JSON Lines, and answered as an array beside members for people.
 json::value linesOf(const std::string& out) {
@@ -52,7 +52,7 @@ TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
                                       {{"wake", "list", "--all"}, kWakeList.path + std::string("?all=true"), "wakes"}};
   const auto print = [&](std::vector<std::string> words) {
     words.emplace_back("--json");
-    const testing::Finished done = node.run(words);
+    const test::Finished done = node.run(words);
     EXPECT_EQ(done.exitCode, 0) << done.err;
     return done.out;
   };
@@ -89,4 +89,4 @@ TEST(OperationRoutes, WriteAndRefuse) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::operation_route_test

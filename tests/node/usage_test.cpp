@@ -7,15 +7,15 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::usage_test {
 namespace {
 
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::EndsWith;
-using testing::Finished;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 TEST(Usage, TheHelpThatIsNamedIsThatOfTheCommand) {
   const std::pair<std::vector<std::string>, const char*> lines[] = {
@@ -196,4 +196,4 @@ TEST(Usage, AFileOfScenariosThatIsNotThereIsCalledAFile) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::usage_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
 namespace witan::node::test {
 namespace {
@@ -14,16 +14,16 @@ using ::testing::Not;
 // Devices a and b; a owns the partition, b follows. Frames that a never sent can be given to b.
 class EdgeCases : public ::testing::Test {
  protected:
-  EdgeCases() : cable(2) {
-    cable.found();
+  EdgeCases() : cluster(2) {
+    cluster.found();
     decide("op-0");
   }
-  Device& a() { return cable.a(); }
-  Device& b() { return cable.b(); }
+  Device& a() { return cluster.a(); }
+  Device& b() { return cluster.b(); }
 
   void decide(const std::string& id) {
     ASSERT_TRUE(a().replica().submit(spend(id, 10), at(a().ms)).ok());
-    cable.run();
+    cluster.run();
   }
   template <class T>
   void giveToB(const T& message) {
@@ -63,7 +63,7 @@ class EdgeCases : public ::testing::Test {
     return types;
   }
 
-  Cable cable;
+  TestCluster cluster;
 };
 
 TEST_F(EdgeCases, AForkWithAPeerThatComputesNoDigestsEndsWhenTheLogsCompareEqual) {
@@ -77,30 +77,30 @@ TEST_F(EdgeCases, AForkWithAPeerThatComputesNoDigestsEndsWhenTheLogsCompareEqual
 
 // The advertisements of a are lost, so b gets entries of a peer whose position it does not know.
 TEST_F(EdgeCases, DivergentEntriesBeforeThePositionDoNotKeepADeviceFromFollowing) {
-  cable.cut(a(), b());
-  cable.connect(a(), b());
-  cable.lose = [](const Cable::Frame& frame) {
+  cluster.cut(a(), b());
+  cluster.connect(a(), b());
+  cluster.lose = [](const TestCluster::Frame& frame) {
     return frame.to == "b" && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::standing;
   };
-  cable.run();
+  cluster.run();
   giveDivergentEntries();
   ASSERT_TRUE(b().hasIncident("fork"));
-  cable.run();
-  cable.lose = {};
+  cluster.run();
+  cluster.lose = {};
   a().passTime(60'000);  // it advertises its positions again
-  cable.run();
+  cluster.run();
   decide("op-1");
   EXPECT_THAT(b().decided(), Contains("op-1"));
 }
 
 TEST_F(EdgeCases, EntriesBeforeThePositionAreTakenAndTheOwnerIsFollowedLater) {
-  cable.cut(a(), b());
+  cluster.cut(a(), b());
   decide("op-1"), decide("op-2");
-  cable.connect(a(), b());
-  cable.lose = [](const Cable::Frame& frame) {
+  cluster.connect(a(), b());
+  cluster.lose = [](const TestCluster::Frame& frame) {
     return frame.to == "b" && isAdjudication(frame.bytes) && typeOf(frame.bytes) == AdjudicationFrame::standing;
   };
-  cable.run();
+  cluster.run();
   const std::uint64_t next = b().host().ledger().batches();
   const std::string value = *a().host().ledger().batch(next);
   const kernel::Epoch epoch = a().host().epoch();
@@ -113,12 +113,12 @@ TEST_F(EdgeCases, EntriesBeforeThePositionAreTakenAndTheOwnerIsFollowedLater) {
                   {value.begin(), value.end()},
                   Hash{},
                   *a().host().chain().after(next)});
-  cable.run();
+  cluster.run();
   EXPECT_THAT(b().decided(), Contains("op-1"));
   EXPECT_THAT(b().decided(), Not(Contains("op-2")));
-  cable.lose = {};
+  cluster.lose = {};
   a().passTime(60'000);
-  cable.run();
+  cluster.run();
   EXPECT_THAT(b().decided(), Contains("op-2"));
 }
 

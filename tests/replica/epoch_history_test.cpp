@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace witan::node {
+namespace witan::node::epoch_history_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(EpochHistory, WhatIsNone) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::epoch_history_test

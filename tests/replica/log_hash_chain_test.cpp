@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::log_hash_chain_test {
 namespace {
 
 // The log of a partition with so many batches; rows of the chain are in the same store.
@@ -145,4 +145,4 @@ TEST(LogHashChain, WhatCannotBeComparedIsNoDifference) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::log_hash_chain_test

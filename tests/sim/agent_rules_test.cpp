@@ -9,7 +9,7 @@
 #include "sim/sim_agents.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::sim {
+namespace witan::sim::agent_rules_test {
 namespace {
 
 using namespace replication;
@@ -254,4 +254,4 @@ TEST(NeedToKnow, FiresForAFieldThatIsOnNoAllowlistAndForWhatIsHiddenInOneThatIs)
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::agent_rules_test

@@ -12,6 +12,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::docs_test {
 namespace {
 
 using namespace witan;
@@ -54,3 +55,4 @@ TEST(SimulationDocument, NamesOnlyMutantsThatExist) {
 }
 
 }  // namespace
+}  // namespace witan::docs_test

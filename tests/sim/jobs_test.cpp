@@ -11,7 +11,7 @@
 #include "sim/run_result_text.h"
 #include "sim/twice.h"
 
-namespace witan::sim {
+namespace witan::sim::jobs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -181,4 +181,4 @@ TEST(Twice, TheShareIsAShare) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::jobs_test

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 
-namespace witan::sim {
+namespace witan::sim::lost_decisions_test {
 namespace {
 
 Operation told(std::string id, std::string action, std::string_view plan) {
@@ -70,4 +70,4 @@ TEST(LostDecisions, WhoWasToldOfNoEntryMissesNone) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::lost_decisions_test

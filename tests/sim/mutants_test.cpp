@@ -15,7 +15,7 @@
 #include "sim/scenario.h"
 #include "tests/paths.h"
 
-namespace witan::sim {
+namespace witan::sim::mutants_test {
 namespace {
 
 std::string textOf(const std::string& path) {
@@ -94,4 +94,4 @@ TEST(Mutants, ThisProgramHasNone) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::mutants_test

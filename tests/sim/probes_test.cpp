@@ -15,6 +15,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::probes_test {
 namespace {
 
 using namespace witan;
@@ -83,3 +84,4 @@ TEST(Probes, WhatRunsReachIsListed) {
 }
 
 }  // namespace
+}  // namespace witan::probes_test

@@ -6,7 +6,7 @@
 
 #include "sim/check/ledger_facts.h"
 
-namespace witan::sim {
+namespace witan::sim::run_rules_test {
 namespace {
 
 using replication::WakeStatus;
@@ -115,4 +115,4 @@ TEST(RunRules, FiresAtRestForWhatWokeNobody) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::run_rules_test

@@ -16,7 +16,7 @@
 
 #include "tests/paths.h"
 
-namespace witan::sim {
+namespace witan::sim::scenario_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -233,4 +233,4 @@ TEST(Refused, WithFileAndLine) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::scenario_test

@@ -20,6 +20,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::trace_test {
 namespace {
 
 using namespace witan;
@@ -344,3 +345,4 @@ TEST(Checkers, EveryNameInTheCodeIsKnown) {
 }
 
 }  // namespace
+}  // namespace witan::trace_test

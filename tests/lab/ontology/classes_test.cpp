@@ -5,10 +5,10 @@
 
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::classes_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 using Words = std::vector<std::string>;
 
@@ -87,4 +87,4 @@ TEST(Procedure2, ProcessesThatNothingGuardsAreListed) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::classes_test

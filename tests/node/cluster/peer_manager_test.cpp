@@ -13,7 +13,7 @@
 #include "tests/net/proxy.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::peer_manager_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,7 +72,7 @@ struct PeerManagerTest : ::testing::Test {
   }
 
   const std::int64_t deadAfterMs, joinMs;
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   RosterStore rosters = storeIn(scratch / "node", admin);
   EnrolmentService enrolment = *EnrolmentService::open(scratch / "node", rosters, std::string(32, 's'), 1, admin);
@@ -508,4 +508,4 @@ TEST_F(RelayedTest, AFrameOfATunnelThatNeverWasEndsTheLink) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::peer_manager_test

@@ -14,7 +14,7 @@
 #include "tests/net/device.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::peer_parts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -69,7 +69,7 @@ struct RosterParts : ::testing::Test {
   }
   const RosterDevice& current() const { return *rosters.current().find(b); }
 
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   const std::string b = member('b').device;
   RosterStore rosters = storeIn(scratch / "node", admin);
@@ -261,4 +261,4 @@ TEST(DialerTest, APauseStopsItsDialsAndEndsOnce) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::peer_parts_test

@@ -9,7 +9,7 @@
 #include "node/relay/tunnel.capnp.h"
 #include "tests/same_layout.h"
 
-namespace witan::node {
+namespace witan::node::tunnel_table_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -465,4 +465,4 @@ TEST_F(HostileTest, WhatIsNoMessage) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::tunnel_table_test

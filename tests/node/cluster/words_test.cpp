@@ -8,17 +8,17 @@
 #include "node/enrolment/joining.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::words_test {
 namespace {
 
-using testing::begin;
-using testing::enrol;
-using testing::Finished;
-using testing::freeAddress;
+using test::begin;
+using test::enrol;
+using test::Finished;
+using test::freeAddress;
+using test::Node;
+using test::Scratch;
 using ::testing::HasSubstr;
-using testing::Node;
 using ::testing::Not;
-using testing::Scratch;
 
 TEST(DeviceNames, TakeThePlaceOfIdsAndOfNothingElse) {
   const std::string id(32, 'a'), other(32, 'b');
@@ -212,4 +212,4 @@ TEST(Words, ANodeThatDoesNotAnswerIsToldFromOneThatIsDown) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::words_test

@@ -7,11 +7,11 @@
 #include "node/data_dir/replica_dir.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::backup_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 
 json::value parsed(const Finished& done) {
   auto value = parseJson(done.out);
@@ -264,4 +264,4 @@ TEST(DataFormat, ANewerOneIsRefusedNamingBothVersionsAndAMissingOneIsTheFirst) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::backup_test

@@ -11,7 +11,7 @@
 #include "replica/core/messages.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::damaged_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,7 +53,7 @@ void turnBitInTheMiddleOf(const fs::path& store) {
 }
 
 TEST(DamagedLog, IsAnIncidentAndFailsTheDoctorUntilSomebodyHasSeenToIt) {
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const fs::path live = scratch / "live", killed = scratch / "killed";
   ASSERT_TRUE(ReplicaDir::create(live, {}).ok());
   auto node = opened(live);
@@ -87,4 +87,4 @@ TEST(DamagedLog, IsAnIncidentAndFailsTheDoctorUntilSomebodyHasSeenToIt) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::damaged_log_test

@@ -1,13 +1,15 @@
-// Two or three replicas in one process, on stores in memory, joined by a cable whose frames the test carries, loses,
-// repeats or reorders.
+// TestCluster: the replicas of some devices in one process, on stores in memory whose power the test cuts. The test
+// carries, loses, repeats or reorders the frames between them, and moves their clocks. tests/sim/etcd_owner.h adds
+// etcd.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,30 +73,29 @@ inline AdjudicationFrame typeOf(const std::string& frame) {
   return static_cast<AdjudicationFrame>(static_cast<std::uint8_t>(frame[4]));
 }
 
-// Of a device with one partition of budget; `tags` counts its lives.
-inline ReplicaConfig configOf(const std::string& device, std::uint32_t& tags) {
-  ReplicaConfig config;
-  config.replication.cluster = "test";
-  config.replication.clusterKey = "key";
-  config.replication.device = device;
-  config.replication.trustStore = true;
-  config.replication.freshTag = [&tags] { return ++tags; };
-  config.domains = {&budget()};
-  config.partitions = 1;
-  return config;
-}
+// Completes the configuration at each start of a device.
+using Configure = std::function<void(ReplicaConfig&)>;
 
+// One device. It has one partition of each domain, which is budget unless `configure` says otherwise.
 class Device {
  public:
-  explicit Device(std::string name, std::optional<EtcdOptions> etcd = {}) : name_(std::move(name)), etcd_(etcd) {
+  explicit Device(std::string name, Configure configure = {})
+      : name_(std::move(name)), configure_(std::move(configure)) {
     start();
   }
 
   void start() {
     replica_.reset();
-    ReplicaConfig config = configOf(name_, tags_);
+    ReplicaConfig config;
+    config.replication.cluster = "test";
+    config.replication.clusterKey = "key";
+    config.replication.device = name_;
+    config.replication.trustStore = true;
+    config.replication.freshTag = [this] { return ++tags_; };
+    config.domains = {&budget()};
+    config.partitions = 1;
     config.snapshotEvery = snapshotEvery;
-    config.etcd = etcd_;
+    if (configure_) configure_(config);
     auto opened = Replica::open({stores[0], stores[1], stores[2]}, std::move(config), at(ms));
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     replica_ = *std::move(opened);
@@ -104,14 +105,19 @@ class Device {
     for (store::MemoryStore& disk : stores) disk.crash();
     start();
   }
-  // Keeps what it is told to say; collects answers and notices.
+  // Collects the effects of one round.
   Status drain() {
     Effects effects;
     const Status drained = replica_->drain(at(ms), effects);
     for (Outgoing& out : effects.sends) sends.push_back(std::move(out));
     for (Answered& answer : effects.answers) answers.push_back(std::move(answer.answer));
     for (Notice& notice : effects.notices) notices.push_back(std::move(notice));
+    for (EtcdRequest& request : effects.etcd) etcdRequests.push_back(std::move(request));
     return drained;
+  }
+  void submit(Request request) {
+    const Status accepted = replica_->submit(std::move(request), at(ms));
+    ASSERT_TRUE(accepted.ok()) << accepted.error().message;
   }
   void passTime(std::int64_t by) {
     ms += by;
@@ -159,27 +165,29 @@ class Device {
   std::vector<Outgoing> sends;
   std::vector<Answer> answers;
   std::vector<Notice> notices;
+  std::vector<EtcdRequest> etcdRequests;
 
  private:
   std::string name_;
-  std::optional<EtcdOptions> etcd_;
+  Configure configure_;
   std::uint32_t tags_ = 0;
   std::unique_ptr<Replica> replica_;
 };
 
-class Cable {
+class TestCluster {
  public:
-  // The first `etcd` of them have that engine.
-  explicit Cable(std::size_t devices, std::size_t etcd = 0) {
+  // `configure` as above, for the device of this number.
+  explicit TestCluster(std::size_t devices, std::function<void(std::size_t, ReplicaConfig&)> configure = {}) {
     for (std::size_t n = 0; n < devices; ++n)
-      devices_.push_back(std::make_unique<Device>(std::string(1, static_cast<char>('a' + n)),
-                                                  n < etcd ? std::optional(EtcdOptions{}) : std::nullopt));
+      devices_.push_back(std::make_unique<Device>(
+          std::string(1, static_cast<char>('a' + n)),
+          configure ? Configure([configure, n](ReplicaConfig& config) { configure(n, config); }) : Configure()));
   }
   Device& a() { return *devices_[0]; }
   Device& b() { return *devices_[1]; }
   Device& c() { return *devices_[2]; }
 
-  // All connected; a founded the partition and began the entity "e"; all have that.
+  // Connects all. Device a owns the partition and has begun the entity "e", and all hold that.
   void found() {
     ASSERT_TRUE(a().replica().bootstrap(at(0)).ok());
     ASSERT_TRUE(a().replica().submit(beginning(), at(0)).ok());
@@ -208,7 +216,7 @@ class Cable {
     device.losePower();
   }
 
-  // Everything said goes onto the cable.
+  // Takes up what every device sends.
   void collect() {
     for (const auto& device : devices_) {
       ASSERT_TRUE(device->drain().ok());
@@ -221,7 +229,7 @@ class Cable {
       device->sends.clear();
     }
   }
-  // Until nobody says anything more.
+  // Until no device sends anything more. No time passes.
   void run(std::size_t most = 1000) {
     for (std::size_t round = 0; round < most; ++round) {
       collect();
@@ -237,7 +245,7 @@ class Cable {
     std::string frames;
     for (const Frame& frame : underWay)
       frames += " " + frame.from + frame.to + ":" + std::to_string(static_cast<int>(frame.bytes[4]));
-    ADD_FAILURE() << "they never came to rest:" << frames;
+    ADD_FAILURE() << "the cluster never came to rest:" << frames;
   }
 
   struct Frame {
