@@ -90,9 +90,8 @@ Tally pipelinedWriter(Opened& o, const Messages& messages, std::size_t batch, do
     o.ledger->stage(writes);
     if (durable.valid()) answer();
     durableSent = sent;
-    durable = std::async(std::launch::async, [&store = *o.store, writes = std::move(writes)] {
-      return store.writeSynced(writes);
-    });
+    durable = std::async(std::launch::async,
+                         [&store = *o.store, writes = std::move(writes)] { return store.writeSynced(writes); });
   }
   answer();
   t.seconds = watch.seconds();
@@ -113,8 +112,8 @@ void checkAfterwards(const std::string& dir, std::uint64_t entries) {
 
 int main(int argc, char** argv) {
   const Arguments args(argc, argv,
-                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch", "--pipeline",
-                        "--prepare", "--preallocate", "--memtable"});
+                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch", "--pipeline", "--prepare",
+                        "--preallocate", "--memtable"});
   const std::string dir = args.text("--dir", "");
   if (dir.empty() || std::filesystem::exists(dir)) fail("--dir must name a folder that does not exist yet");
   const double seconds = static_cast<double>(args.number("--seconds", 5));

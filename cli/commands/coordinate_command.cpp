@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "cli/commands/commands.h"
-#include "coordination/log_audit.h"
 #include "coordination/coordinate.h"
+#include "coordination/log_audit.h"
 #include "program/line_reader.h"
 #include "program/output.h"
 

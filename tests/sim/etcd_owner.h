@@ -85,8 +85,8 @@ class Owner : private OwnerModules, public node::test::Device {
     pass(500);
   }
   std::size_t answersTo(const std::string& id) const {
-    return static_cast<std::size_t>(
-        std::count_if(answers.begin(), answers.end(), [&](const node::Answer& answer) { return answer.operationId == id; }));
+    return static_cast<std::size_t>(std::count_if(
+        answers.begin(), answers.end(), [&](const node::Answer& answer) { return answer.operationId == id; }));
   }
   // One round, and what it asks of etcd.
   std::vector<EtcdRequest> drain() {

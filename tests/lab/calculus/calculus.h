@@ -1,8 +1,9 @@
 // The small calculus of appendix A of "Agentic Redux" (A.1.13-A.1.15, with the counselor of A.3): terms, types, and one
 // small step at a time, over any Architecture that supplies pi (coordinate), kappa (adjudicate) and the counselor.
 //
-// For tests of the theorems. Terms are immutable and shared; they may be copied freely. An Architecture and an Oracle must outlive the call that receives them; neither is
-// thread-safe. The framework state s of a configuration <e, s, omega> lives inside the Architecture.
+// For tests of the theorems. Terms are immutable and shared; they may be copied freely. An Architecture and an Oracle
+// must outlive the call that receives them; neither is thread-safe. The framework state s of a configuration <e, s,
+// omega> lives inside the Architecture.
 //
 // Where the text of the paper leaves a choice:
 //  - `done` is a value (as in lemma A.57; the grammar of A.1.14 lists it among the terms only);
