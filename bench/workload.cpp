@@ -272,4 +272,17 @@ std::size_t decideAll(Partition& partition, const Messages& messages, std::size_
   return approved;
 }
 
+double medianRate(std::size_t rounds, const std::function<Round(std::size_t)>& run) {
+  std::vector<double> rates;
+  for (std::size_t number = 1; number <= rounds; ++number) {
+    const Round round = run(number);
+    const auto decisions = static_cast<double>(round.decisions);
+    rates.push_back(decisions / round.seconds);
+    std::printf("  round %zu: %.0f decisions/s, %.1f%% approved, %.0f log bytes each\n", number, rates.back(),
+                100.0 * static_cast<double>(round.approved) / decisions,
+                static_cast<double>(round.logBytes) / decisions);
+  }
+  return median(rates);
+}
+
 }  // namespace witan::bench

@@ -45,7 +45,7 @@ set(WITAN_HOOKED_domains
   domains/moderation/enforcement.cpp
   domains/verification/invariants.cpp)
 set(WITAN_HOOKED_sim
-  sim/active_mutant.cpp)
+  sim/mutants.cpp)
 
 foreach(room replication kernel replica saga agents domains sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)

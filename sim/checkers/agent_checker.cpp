@@ -8,7 +8,6 @@
 #include "agents/wake/wake_checks.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
-#include "sim/check/ledger_facts.h"
 #include "sim/check/run_rules.h"
 #include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
@@ -27,9 +26,9 @@ class AgentChecker final : public Checker {
   void onDiskLost(Seat& at) override { forget(at, true); }
 
   void onDurable(Seat& at) override {
-    const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
+    const agents::AgentHost* host = std::as_const(at.replica()).agents();
     if (host == nullptr) return;
-    const std::uint32_t device = at.device->index();
+    const std::uint32_t device = at.index();
     for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
     for (TurnRecord& turn : c_.history().agents.turns) turn.durable = turn.durable || turn.device == device;
     const auto& jobs = host->wakes().queue().all();
@@ -39,13 +38,12 @@ class AgentChecker final : public Checker {
       c_.probe("run started");
       at.begun.try_emplace(run, c_.agenda().now());
       c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
-      auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
+      auto space = at.replica().data().database(DatabaseName::agents).space("main");
       auto state =
           space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
       const bool paused =
           state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
-      const std::string wrong =
-          rules_.begins({device, at.device->name(), entry.job.agentId, run, paused, undisturbed()});
+      const std::string wrong = rules_.begins({device, at.name(), entry.job.agentId, run, paused, undisturbed()});
       if (rules_.startedBy(run) > 1) c_.probe("run started by several devices");
       if (!wrong.empty()) return c_.failed("runs", wrong);
     }
@@ -53,14 +51,14 @@ class AgentChecker final : public Checker {
 
   void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
     if (call.operation && calls_[at].settled.contains(*call.operation))
-      return c_.failed("operations", at.device->name() + " calls " + call.tool + " under operation " + name +
+      return c_.failed("operations", at.name() + " calls " + call.tool + " under operation " + name +
                                          " again, which had been answered for good");
   }
 
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
     if (!answer.call.operation || answer.says == ToolSays::unreachable) return;
     // Only while the saga waits for it does it hear it.
-    const saga::SagaRow* row = at.device->replica().agents()->sagas().find(*answer.call.operation);
+    const saga::SagaRow* row = at.replica().agents()->sagas().find(*answer.call.operation);
     if (row != nullptr && row->phase == saga::SagaPhase::applying) calls_[at].heard.push_back(*answer.call.operation);
   }
 
@@ -69,18 +67,17 @@ class AgentChecker final : public Checker {
     Seat* first = nullptr;
     AgentRuleOptions options;
     options.wholeDisks = c_.history().losses().empty();
-    for (auto& at : c_.seats()) {
-      if (at->retired) continue;
-      if (first == nullptr) first = at.get();
-      if (const std::string wrong = checkApart(at->device->replica().data()); !wrong.empty())
+    for (Seat* at : c_.members()) {
+      if (first == nullptr) first = at;
+      if (const std::string wrong = checkApart(at->replica().data()); !wrong.empty())
         return c_.failed("agents-apart", wrong);
       if (const std::string wrong = openSagas(*at, options.deadLettered); !wrong.empty())
         return c_.failed("sagas", wrong);
     }
     if (first == nullptr) return;
     if (const std::string wrong = checkRuns(*first); !wrong.empty()) return c_.failed("runs", wrong);
-    auto records = agentRecordsOf(first->device->replica().data());
-    if (!records.ok()) return c_.failed("store", first->device->name() + ": " + records.error().message);
+    auto records = agentRecordsOf(first->replica().data());
+    if (!records.ok()) return c_.failed("store", first->name() + ": " + records.error().message);
     std::map<RunKey, Micros> begun;
     for (auto& at : c_.seats())
       for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
@@ -116,33 +113,33 @@ class AgentChecker final : public Checker {
   }
 
   void forget(Seat& at, bool disk) {
-    rules_.stopped(at.device->index(), disk);
+    rules_.stopped(at.index(), disk);
     calls_[at].heard.clear();
     std::erase_if(c_.history().agents.turns,
-                  [&](const TurnRecord& turn) { return turn.device == at.device->index() && (disk || !turn.durable); });
+                  [&](const TurnRecord& turn) { return turn.device == at.index() && (disk || !turn.durable); });
     if (disk) calls_[at].settled.clear();
   }
 
   // Checker "sagas": each has ended, or was put aside for a person after its last attempt.
   std::string openSagas(Seat& at, std::set<OperationId>& deadLettered) {
-    saga::SagaRows rows(at.device->replica().data().database(DatabaseName::agents), 0);
+    saga::SagaRows rows(at.replica().data().database(DatabaseName::agents), 0);
     std::string open;
     const Status read = rows.visitOpen([&](saga::SagaRow&& row) {
-      open = at.device->name() + " has not ended the saga of operation " + row.id().hex() + " (" +
+      open = at.name() + " has not ended the saga of operation " + row.id().hex() + " (" +
              std::string(enumName(row.status)) + ")";
     });
-    if (!read.ok()) return at.device->name() + ": " + read.error().message;
+    if (!read.ok()) return at.name() + ": " + read.error().message;
     const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
       c_.probe("saga put aside");
       deadLettered.insert(row.id());
     });
-    return held.ok() ? open : at.device->name() + ": " + held.error().message;
+    return held.ok() ? open : at.name() + ": " + held.error().message;
   }
 
   // Checker "runs" at the end: what should wake an agent did, tokens are typed (invariant 3), and every run that was
   // started has ended (invariant 5).
   std::string checkRuns(Seat& at) {
-    LocalReplica& data = at.device->replica().data();
+    LocalReplica& data = at.replica().data();
     auto space = data.database(DatabaseName::agents).space("main");
     if (!space.ok()) return space.error().message;
     auto runs = agents::knownRuns(**space);
@@ -181,13 +178,13 @@ class AgentChecker final : public Checker {
     for (const agents::Agent* agent : setup->agents)
       if (!agent->spec().ledgers.empty()) herald = &agent->spec();
     WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");
-    for (auto& at : c_.seats()) {
-      if (at->retired || at->device->replica().agents() == nullptr || at->device->replica().hosts().empty()) continue;
-      for (const auto& [id, host] : at->device->replica().hosts())
+    for (Seat* at : c_.members()) {
+      if (at->replica().agents() == nullptr || at->replica().hosts().empty()) continue;
+      for (const auto& [id, host] : at->replica().hosts())
         for (const agents::LedgerSpec& spec : herald->ledgers) {
           if (host->module().signature().domain != spec.domain) continue;
           auto log = logAt(*at, id);
-          if (!log.ok()) return c_.failed("store", at->device->name() + " " + id + ": " + log.error().message);
+          if (!log.ok()) return c_.failed("store", at->name() + " " + id + ": " + log.error().message);
           for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
             auto job = agents::ledgerJob(herald->id, spec.id, fact);
             WITAN_CHECK(job.ok(), "the herald's ids are ids");

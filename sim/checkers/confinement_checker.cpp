@@ -38,7 +38,7 @@ class ConfinementChecker final : public Checker {
       for (std::size_t n = 0; n < kStores; ++n) {
         std::string leak;
         at->device->disk(n).visitBytes([&](std::string_view key, std::string_view value) {
-          leak = confinement_->checkRow(at->device->name(), kStoreNames[n], key, value);
+          leak = confinement_->checkRow(at->name(), kStoreNames[n], key, value);
           return leak.empty();
         });
         if (!leak.empty()) return c_.failed("confinement", leak);

@@ -28,22 +28,20 @@ class EtcdChecker final : public Checker {
 
   void onDiskLost(Seat& at) override {
     if (!c_.etcd()) return;
-    for (const auto& module : c_.modules())
-      for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
-        const std::string id = node::partitionId(module->signature().domain, n);
-        std::uint64_t& lost = lost_[at][id];
-        lost = std::max(lost, batchesOnDisk(at, id));
-      }
+    for (const auto& [module, id] : c_.partitions()) {
+      std::uint64_t& lost = lost_[at][id];
+      lost = std::max(lost, batchesOnDisk(at, id));
+    }
   }
 
  private:
   std::uint64_t batchesOnDisk(Seat& at, const std::string& partition) {
-    if (at.device->running())
-      if (const node::PartitionHost* host = at.device->replica().host(partition)) return host->durableBatches();
+    if (at.running())
+      if (const node::PartitionHost* host = at.replica().host(partition)) return host->durableBatches();
     std::uint64_t batches = 0;
     const Status scanned = at.device->disk(2).scan("p/" + partition + "/l", {},
                                                    [&](std::string_view, std::string_view) { return ++batches, true; });
-    if (!scanned.ok()) c_.trace(at.device->index(), "check", "a log is unreadable", scanned.error().message);
+    if (!scanned.ok()) c_.trace(at.index(), "check", "a log is unreadable", scanned.error().message);
     return batches;
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "sim/check/partition_log.h"
+#include "sim/check/operation.h"
 #include "sim/checkers/checker.h"
 
 namespace witan::sim {
@@ -21,11 +21,11 @@ class FenceChecker final : public Checker {
     constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
     if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
       return;
-    const replication::SyncSession* session = at.device->replica().session(ClusterSetup::deviceName(peer));
+    const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
     if (session == nullptr || !session->full()) return;
     node::PeerAdvertisement standing;
     if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
-    const std::string& self = at.device->replica().ownerName();
+    const std::string& self = at.replica().ownerName();
     for (const node::LogPosition& position : standing.positions)
       if (!position.epochs.empty() && position.epochs.back().owner == self)
         known_[at].shown.push_back({peer, position.partition, {position.epochs.back().number, self}, position.batches});
@@ -61,11 +61,11 @@ class FenceChecker final : public Checker {
   // it may have to learn its own entries from others); who knows that another's is over takes nothing more of it; and
   // who begins an epoch counts on from the last one of which it has heard.
   void checkFenced(Seat& at) {
-    const node::Replica& replica = at.device->replica();
+    const node::Replica& replica = at.replica();
     const node::ReplicaCounters& counters = replica.counters();
-    const std::string& name = at.device->name();
+    const std::string& name = at.name();
     const bool whole = std::none_of(c_.history().losses().begin(), c_.history().losses().end(),
-                                    [&](const DiskLoss& loss) { return loss.device == at.device->index(); });
+                                    [&](const DiskLoss& loss) { return loss.device == at.index(); });
     for (const auto& [id, host] : replica.hosts()) {
       const node::OwnershipRecord* claim = replica.owners().find(id);
       const kernel::Epoch last = host->epoch();
@@ -98,18 +98,17 @@ class FenceChecker final : public Checker {
 
   void checkShown(Seat& at) {
     for (const Shown& shown : std::exchange(known_[at].shown, {})) {
-      node::PartitionHost* host = at.device->replica().host(shown.partition);
-      if (host == nullptr || !at.device->replica().owns(*host) || host->epoch() != shown.epoch) continue;
+      node::PartitionHost* host = at.replica().host(shown.partition);
+      if (host == nullptr || !at.replica().owns(*host) || host->epoch() != shown.epoch) continue;
       if (host->ledger().batches() >= shown.batches) continue;
       const std::string peer = ClusterSetup::deviceName(shown.peer);
       const bool ended = std::any_of(at.held.sends.begin(), at.held.sends.end(), [&](const node::Outgoing& send) {
         return send.peer == peer && send.close;  // it did not take this from it
       });
       if (ended) continue;
-      return c_.failed("fences", at.device->name() + " goes on deciding for " + shown.partition + " in " +
-                                     nameOf(shown.epoch) + ", of which it has " +
-                                     std::to_string(host->ledger().batches()) + " batches, although " + peer +
-                                     " has shown it " + std::to_string(shown.batches));
+      return c_.failed("fences", at.name() + " goes on deciding for " + shown.partition + " in " + nameOf(shown.epoch) +
+                                     ", of which it has " + std::to_string(host->ledger().batches()) +
+                                     " batches, although " + peer + " has shown it " + std::to_string(shown.batches));
     }
   }
 

@@ -4,11 +4,10 @@
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
-#include "sim/check/lost_decisions.h"
 #include "sim/check/operation.h"
 #include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
-#include "sim/history_view.h"
+#include "sim/history.h"
 
 namespace witan::sim {
 
@@ -21,18 +20,18 @@ std::string copiesDiffer(Cluster& cluster, const std::string& id) {
     std::string device, text;
   };
   std::map<std::string, Held, std::less<>> first;
-  for (auto& at : cluster.seats()) {
-    node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
+  for (Seat* at : cluster.members()) {
+    node::PartitionHost* host = at->replica().host(id);
     if (host == nullptr) continue;
     for (const std::string& entity : host->partition().entities()) {
       std::string text;
       host->module().writeState(text, *host->partition().state(entity));
       if (const auto pending = host->partition().pending(entity))
         text += " waits for a counselor since entry " + std::to_string(pending->seq) + " " + toHex(pending->digest);
-      const auto [held, fresh] = first.try_emplace(entity, Held{at->device->name(), text});
+      const auto [held, fresh] = first.try_emplace(entity, Held{at->name(), text});
       if (!fresh && held->second.text != text)
         return entity + " is " + held->second.text + " on " + held->second.device + ", and " + text + " on " +
-               at->device->name();
+               at->name();
     }
   }
   return {};
@@ -44,17 +43,13 @@ class LedgerChecker final : public Checker {
 
   void onStarted(Seat& at) override {
     if (!at.rolledBack) return;
-    for (const auto& [id, host] : at.device->replica().hosts())
-      rolledBack_[id].push_back(
-          {at.device->replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
+    for (const auto& [id, host] : at.replica().hosts())
+      rolledBack_[id].push_back({at.replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
   }
 
   void atEnd() override {
-    for (const auto& module : c_.modules())
-      for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
-        checkLedger(*module, node::partitionId(module->signature().domain, n));
-        if (c_.hasFailed()) return;
-      }
+    for (const auto& [module, id] : c_.partitions())
+      if (!c_.hasFailed()) checkLedger(*module, id);
   }
 
  private:
@@ -64,12 +59,12 @@ class LedgerChecker final : public Checker {
       return c_.failed("copies", id + ": " + problem);
     std::vector<PartitionLog> logs;
     std::vector<const Seat*> holders;
-    for (auto& at : c_.seats()) {
-      if (at->retired || at->device->replica().host(id) == nullptr) continue;
+    for (Seat* at : c_.members()) {
+      if (at->replica().host(id) == nullptr) continue;
       auto log = logAt(*at, id);
-      if (!log.ok()) return c_.failed("ledger-rules", at->device->name() + " " + id + ": " + log.error().message);
+      if (!log.ok()) return c_.failed("ledger-rules", at->name() + " " + id + ": " + log.error().message);
       logs.push_back(*std::move(log));
-      holders.push_back(at.get());
+      holders.push_back(at);
     }
     if (logs.empty()) return;
     const PartitionLog& log = logs.front();
@@ -90,7 +85,7 @@ class LedgerChecker final : public Checker {
           lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
     if (c_.etcd()) lost.clear();  // whatever happens to disks: etcd has what they have not
     std::vector<DeviceLog> of;
-    for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
+    for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->name(), &logs[i]});
     if (const std::string problem = checkFences(of, lost); !problem.empty())
       return c_.failed("fences", id + ": " + problem);
     if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
@@ -113,10 +108,10 @@ class LedgerChecker final : public Checker {
   // Every copy's rows and checkpoints, and that all copies have the same root.
   std::string rowsSound(const kernel::DomainModule& module, const std::string& id) {
     const node::PartitionHost* first = nullptr;
-    for (auto& at : c_.seats()) {
-      const node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
+    for (Seat* at : c_.members()) {
+      const node::PartitionHost* host = at->replica().host(id);
       if (host == nullptr) continue;
-      const std::string where = at->device->name() + " " + id;
+      const std::string where = at->name() + " " + id;
       host->partition().checkInvariants();
       store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
       auto report = kernel::verifyLedger(rows, {first == nullptr ? &module : nullptr, std::nullopt});
@@ -142,8 +137,7 @@ class LedgerChecker final : public Checker {
             if (log.ok()) std::move(log->lines.begin(), log->lines.end(), std::back_inserter(kept));
             return true;
           });
-      if (!scanned.ok())
-        c_.trace(at->device->index(), "check", "what was set aside is unreadable", scanned.error().message);
+      if (!scanned.ok()) c_.trace(at->index(), "check", "what was set aside is unreadable", scanned.error().message);
     }
     return kept;
   }
@@ -151,7 +145,7 @@ class LedgerChecker final : public Checker {
   // Entries that were taken out of a log were reported there, so that people can look after them. "" or what was not.
   std::string unreported(const std::string& id) {
     for (auto& at : c_.seats()) {
-      if (!at->device->running()) continue;
+      if (!at->running()) continue;
       std::map<std::string, std::uint64_t> entries;  // by "epoch N of OWNER"
       const std::string prefix = "x/" + id + "/";
       const Status scanned = at->device->disk(2).scan(prefix, {}, [&](std::string_view key, std::string_view value) {
@@ -165,7 +159,7 @@ class LedgerChecker final : public Checker {
         entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
         return true;
       });
-      const auto incidents = at->device->replica().data().incidents();
+      const auto incidents = at->replica().data().incidents();
       if (!scanned.ok() || !incidents.ok()) continue;
       for (const auto& [epoch, count] : entries)
         if (count > 0 &&
@@ -173,8 +167,7 @@ class LedgerChecker final : public Checker {
               return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
                      incident.what.find(of) != std::string::npos;
             }))
-          return at->device->name() + " set aside " + std::to_string(count) + " entries of " + epoch +
-                 " and reported nothing";
+          return at->name() + " set aside " + std::to_string(count) + " entries of " + epoch + " and reported nothing";
     }
     return {};
   }

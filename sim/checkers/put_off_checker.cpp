@@ -12,7 +12,7 @@ class PutOffChecker final : public Checker {
   explicit PutOffChecker(Cluster& cluster) : Checker(cluster) {}
 
   void onDurable(Seat& at) override {
-    node::Replica& replica = at.device->replica();
+    node::Replica& replica = at.replica();
     // Most devices own nothing, and may put off hundreds for days.
     const auto owned = [&](const auto& one) { return replica.owns(*one.second); };
     if (replica.outbox().size() == 0 || std::ranges::none_of(replica.hosts(), owned)) return;
@@ -23,7 +23,7 @@ class PutOffChecker final : public Checker {
       const node::PartitionHost* host = replica.host(partition);
       if (host != nullptr && replica.owns(*host))
         return c_.failed("liveness",
-                         at.device->name() + " owns " + partition + " and puts off its own request " + id + " for " +
+                         at.name() + " owns " + partition + " and puts off its own request " + id + " for " +
                              std::to_string((waiting.dueMs - latest) / 1000 + node::kLastRetryMs / 1000) + " s");
     }
   }

@@ -11,8 +11,8 @@ class RestartChecker final : public Checker {
   explicit RestartChecker(Cluster& cluster) : Checker(cluster) {}
 
   void onStarted(Seat& at) override {
-    const node::Replica& replica = at.device->replica();
-    const std::string& name = at.device->name();
+    const node::Replica& replica = at.replica();
+    const std::string& name = at.name();
     if (!known_[at].spokenAs.empty() && known_[at].spokenAs != replica.ownerName())
       return c_.failed("restart", name + " has spoken as " + known_[at].spokenAs + ", and starts with its disk as " +
                                       replica.ownerName());
@@ -28,16 +28,16 @@ class RestartChecker final : public Checker {
 
   void onDurable(Seat& at) override {
     if (c_.etcd()) return;  // etcd names the owners
-    for (const auto& [id, claim] : at.device->replica().owners().all()) {
+    for (const auto& [id, claim] : at.replica().owners().all()) {
       kernel::Epoch& known = known_[at].claims[id];
       if (!(known < claim.epoch())) continue;
-      if (c_.tracing() && known.number > 0 && claim.owner != at.device->replica().ownerName())
-        c_.trace(at.device->index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
+      if (c_.tracing() && known.number > 0 && claim.owner != at.replica().ownerName())
+        c_.trace(at.index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
       known = claim.epoch();
     }
   }
 
-  void onSent(Seat& at) override { known_[at].spokenAs = at.device->replica().ownerName(); }
+  void onSent(Seat& at) override { known_[at].spokenAs = at.replica().ownerName(); }
 
  private:
   struct Known {

@@ -70,9 +70,8 @@ class WriteChecker final : public Checker {
       const auto& [spaceId, record] = key;
       const std::string scope = spaceId.substr(spaceId.find('/') + 1);
       Space* space = nullptr;
-      for (auto& at : c_.seats())
-        if (!at->retired && c_.setup().mayHave(at->device->name(), scope) && space == nullptr)
-          space = at->device->replica().data().findSpace(spaceId);
+      for (Seat* at : c_.members())
+        if (c_.setup().mayHave(at->name(), scope) && space == nullptr) space = at->replica().data().findSpace(spaceId);
       if (space == nullptr) continue;
       auto versions = space->versions(static_cast<Kind>(record.first), record.second);
       if (!versions.ok()) return c_.failed("no-write-lost", versions.error().message);

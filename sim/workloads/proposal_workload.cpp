@@ -53,8 +53,8 @@ class ProposalWorkload final : public Workload {
     request.domain = module.signature().domain;
     request.entity = entity;
     request.role = process.role;
-    request.operationId = "op-" + hexOf(event.seed);
-    request.agent = "taint-ledger-" + std::to_string(at.device->index()) + "-" + hexOf(event.seed);
+    request.operationId = "op-" + hexDigest(event.seed);
+    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
     request.actionType = process.name;
     const std::string bytes = module.encodeAction(*action);
     request.action.assign(bytes.begin(), bytes.end());
@@ -86,7 +86,7 @@ class ProposalWorkload final : public Workload {
     if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
     node::Request request = recent[event.seed % recent.size()];
     switch (event.n % 6) {
-      case 0: request.entity = "nobody-" + hexOf(event.seed); break;
+      case 0: request.entity = "nobody-" + hexDigest(event.seed); break;
       case 1: request.role = "NoSuchRole"; break;
       case 2: request.action.assign(16, 7); break;
       case 3: request.actionType = "NoSuchProcess"; break;
@@ -95,7 +95,7 @@ class ProposalWorkload final : public Workload {
         request.role = "NoSuchRole";
         return clients_.submit(at, std::move(request), false);
     }
-    request.operationId = "bad-" + hexOf(event.seed);
+    request.operationId = "bad-" + hexDigest(event.seed);
     clients_.submit(at, std::move(request), false);
   }
 
@@ -105,8 +105,7 @@ class ProposalWorkload final : public Workload {
     std::vector<const kernel::Partition*> partitions;
     SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
     for (const auto& other : c_.seats())  // a counselor without a copy looks at somebody's
-      if (looksAt == nullptr && other->device->running() && other->device->isLedgerReplica())
-        looksAt = other->device.get();
+      if (looksAt == nullptr && other->running() && other->device->isLedgerReplica()) looksAt = other->device.get();
     if (looksAt == nullptr) return;
     for (const auto& [id, host] : looksAt->replica().hosts())
       for (kernel::PendingView& view : host->partition().queue()) {
@@ -122,8 +121,8 @@ class ProposalWorkload final : public Workload {
     request.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit;
     request.domain = module.signature().domain;
     request.entity = view.entity;
-    request.operationId = "counsel-" + hexOf(event.seed);
-    request.agent = "taint-ledger-" + std::to_string(at.device->index()) + "-" + hexOf(event.seed);
+    request.operationId = "counsel-" + hexDigest(event.seed);
+    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
     request.counselor = module.signature().counselors.front();
     if (!impostor.empty()) request.counselor = impostor;
     request.reason = "as the simulator decides";

@@ -54,24 +54,23 @@ class RecordWorkload final : public Workload {
   // The writes of one commit. Ids come from the event's own seed, so that they stay when others are taken out.
   std::vector<Write> writesOf(Seat& at, const Event& event) {
     SeededRandom random(event.seed);
-    const std::string id = "r-" + hexOf(event.seed ^ static_cast<std::uint64_t>(event.at));
+    const std::string id = "r-" + hexDigest(event.seed ^ static_cast<std::uint64_t>(event.at));
     const auto agents =
         static_cast<std::uint64_t>(c_.plan().options.cluster.agents * c_.plan().options.cluster.devices);
     const std::uint64_t agent = event.n % std::max<std::uint64_t>(1, agents);
     const std::string agentId = "agent-" + std::to_string(agent);
     const std::int64_t atMs = at.device->now(c_.agenda().now()).wall.micros / 1000;
     const auto journal = [&](const std::string& payload) {
-      const JournalBody body{"note", "\"" + payload + "\"", event.seed >> 20, at.device->name(), atMs, std::nullopt,
-                             {}};
+      const JournalBody body{"note", "\"" + payload + "\"", event.seed >> 20, at.name(), atMs, std::nullopt, {}};
       return recordWrite(Kind::journal, "entity-" + std::to_string(event.n % 20), encodeRecord(body));
     };
     switch (event.kind) {
       case EventKind::agentWrite: return {agentWrite(at, agent, event.m, random)};
-      case EventKind::journalEdit: return {journal(hexOf(random.next()))};
+      case EventKind::journalEdit: return {journal(hexDigest(random.next()))};
       case EventKind::scopedWrite: {
         const std::string scope =
             ClusterSetup::scopeName(event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.scopes));
-        return {journal("taint-" + scope + "-" + hexOf(event.seed))};
+        return {journal("taint-" + scope + "-" + hexDigest(event.seed))};
       }
       case EventKind::message:
         return {
@@ -81,7 +80,8 @@ class RecordWorkload final : public Workload {
         const BatchBody body{
             id, {{"journalEntity", "entity-" + std::to_string(event.n % 20), ChangeOrigin::local}}, {}, {}, ""};
         std::vector<Write> writes;
-        writes.push_back((event.n & 1) != 0 ? journal(hexOf(random.next())) : agentWrite(at, agent, event.m, random));
+        writes.push_back((event.n & 1) != 0 ? journal(hexDigest(random.next()))
+                                            : agentWrite(at, agent, event.m, random));
         writes.push_back(recordWrite(Kind::batch, "", encodeRecord(body)));
         return writes;
       }
@@ -111,7 +111,7 @@ class RecordWorkload final : public Workload {
   }
 
   Write agentWrite(Seat& at, std::uint64_t agent, std::uint64_t change, Random& random) {
-    LocalReplica& data = at.device->replica().data();
+    LocalReplica& data = at.replica().data();
     auto space = data.database(DatabaseName::agents).space("main");
     WITAN_CHECK(space.ok(), "there is room for a scope");
     const std::string key = "agent-" + std::to_string(agent), self = data.writer();
@@ -124,7 +124,7 @@ class RecordWorkload final : public Workload {
       case 2: state.lifecycle = Lifecycle::active; break;
       case 3: state.processedCounterByHost.raise(self, state.processedCounterByHost.at(self) + 1); break;
       case 4: state.schedule.nextWakeAt = static_cast<std::int64_t>(random.below(1'000'000)) + 10; break;
-      default: slot = {"\"" + hexOf(random.next()) + "\"", slot.version + 1, self};
+      default: slot = {"\"" + hexDigest(random.next()) + "\"", slot.version + 1, self};
     }
     return {Kind::agentState, key, encodeAgentState(state, self), false};
   }

@@ -1,5 +1,5 @@
 // The solver's three answers: no, yes with a model, and an error when there is none.
-#include "lab/proof/solver.h"
+#include "lab/proof/theorem.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "saga/compensations.h"
-#include "sim/check/need_to_know.h"
 #include "sim/sim_agents.h"
 #include "tests/replication/cluster.h"
 

@@ -5,9 +5,9 @@
 #include <iterator>
 #include <regex>
 
-#include "sim/checkers.h"
+#include "sim/catalog.h"
 #include "sim/mutants.h"
-#include "sim/options_fields.h"
+#include "sim/options.h"
 #include "sim/plan.h"
 
 #include "tests/paths.h"

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "sim/run_result_text.h"
-#include "sim/twice.h"
+#include "sim/run.h"
 
 namespace witan::sim::jobs_test {
 namespace {

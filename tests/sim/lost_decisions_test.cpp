@@ -1,5 +1,5 @@
 // Decisions that somebody was told of and that are nowhere: each case of what does not count as being there.
-#include "sim/check/lost_decisions.h"
+#include "sim/check/answers.h"
 
 #include <gtest/gtest.h>
 

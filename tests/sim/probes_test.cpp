@@ -1,5 +1,5 @@
-// sim/probes.cpp lists whatever the simulator counts.
-#include "sim/probes.h"
+// sim/catalog.cpp lists whatever the simulator counts.
+#include "sim/catalog.h"
 
 #include <gtest/gtest.h>
 

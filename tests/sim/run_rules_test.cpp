@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/check/ledger_facts.h"
-
 namespace witan::sim::run_rules_test {
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "base/json_codec.h"
 #include "sim/duration.h"
-#include "sim/options_fields.h"
+#include "sim/options.h"
 
 #include "tests/paths.h"
 

@@ -1,5 +1,5 @@
 // Procedure 2 (seed 000, section 2.3): classes of invariants in every reading, and the walk of the life cycle.
-#include "lab/ontology/classes.h"
+#include "lab/ontology/roles.h"
 
 #include <gtest/gtest.h>
 

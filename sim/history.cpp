@@ -1,4 +1,4 @@
-#include "sim/history_view.h"
+#include "sim/history.h"
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 
 #include "base/bytes.h"
 #include "replication/writer.h"
-#include "sim/decision_format.h"
 #include "sim/device.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
