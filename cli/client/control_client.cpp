@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/json_codec.h"
+#include "net/event_parser.h"
 #include "node/api/control_tokens.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
@@ -110,17 +111,14 @@ Status ControlClient::events(const std::string& target, const std::function<bool
   net::HttpRequest request{.method = "GET", .target = target};
   request.headers["authorization"] = "Bearer " + token_;
   request.headers["accept"] = "text/event-stream";
-  std::string buffer;
+  net::EventParser parser;
+  Status parsed = okStatus();
   auto ended = net::httpStream({.address = address_}, request, [&](std::string_view chunk) {
-    buffer += chunk;
-    for (std::size_t end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
-      std::string line = buffer.substr(0, end);
-      buffer.erase(0, end + 1);
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      if (line.starts_with("data: ") && !event(std::string_view(line).substr(6))) return false;
-    }
-    return true;
+    bool goesOn = true;
+    parsed = parser.feed(chunk, [&](const net::ServerEvent& one) { return goesOn = event(one.data); });
+    return goesOn && parsed.ok();
   });
+  WITAN_DO(parsed);
   if (!ended.ok()) return ended.error();
   return ended->status / 100 == 2 ? okStatus() : Status(errorOf(*ended));
 }

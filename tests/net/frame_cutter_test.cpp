@@ -1,5 +1,4 @@
 // Cutting a stream of bytes into frames, without a stream.
-#include "net/frame_cutter.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,13 +1,17 @@
-#include "net/connect.h"
+#include "net/sockets.h"
 
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cstring>
 
+#include "base/quote.h"
 #include "net/loop_impl.h"
-#include "net/socket_options.h"
 
 namespace witan::net {
 namespace {
@@ -30,7 +34,54 @@ std::optional<tcp::endpoint> remoteOf(const Socket& socket) {
   return remote;
 }
 
+// Where to listen: a literal address, or the first one of a name.
+Result<tcp::endpoint> resolveHere(asio::io_context& io, const Address& address) {
+  ErrorCodeOf error;
+  const auto literal = asio::ip::make_address(address.host, error);
+  if (!error) return tcp::endpoint(literal, address.port);
+  tcp::resolver resolver(io);
+  const auto found = resolver.resolve(address.host, std::to_string(address.port), error);
+  if (error || found.empty())
+    return invalid("the host " + inQuotes(address.host) + " is not known (" + error.message() + ")",
+                   "give an address of this machine");
+  return found.begin()->endpoint();
+}
+
 }  // namespace
+
+void closeOnExec(int socket) { ::fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
+void withoutDelay(Socket& socket) {
+  const int on = 1;
+  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+Error noListener(const std::string& address, const ErrorCodeOf& error) {
+  const std::string what = "cannot listen on " + address + " (" + error.message() + ")";
+  if (error == asio::error::address_in_use)
+    return {ErrorCode::conflict, what, "end the program that serves there, or choose another address"};
+  return {error == asio::error::access_denied ? ErrorCode::unauthorised : ErrorCode::ioFailed, what, ""};
+}
+
+Result<tcp::acceptor> listenTcp(asio::io_context& io, const Address& address, bool dual) {
+  WITAN_TRY(endpoint, resolveHere(io, address));
+  ErrorCodeOf error;
+  tcp::acceptor acceptor(io);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error && dual && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
+  if (error) return noListener(toText(address), error);
+  closeOnExec(acceptor.native_handle());
+  return acceptor;
+}
+
+std::string boundAddress(const tcp::acceptor& acceptor) {
+  ErrorCodeOf ignored;
+  const auto bound = acceptor.local_endpoint(ignored);
+  return toText(Address{bound.address().to_string(), bound.port(), ""});
+}
 
 asio::awaitable<ErrorCodeOf> Connecting::tryAll(const Address& address) {
   ErrorCodeOf error;
