@@ -66,7 +66,8 @@ Result<Response> perform(const std::filesystem::path& dir, Missing missing,
   return response;
 }
 
-// `fill`: Arguments -> Result<Request>; `format`: Response, Arguments -> Result<Printed>.
+// `fill`: Arguments -> Result<Request>; `format`: Response, Arguments -> Result<Printed>, in words. With --json the
+// response itself is printed, as the control API answers it.
 template <class Arguments, class Request, class Response, class Fill, class Format>
 Command* addOperationVerb(Command& noun, const char* name, const char* what, const char* example,
                           const std::shared_ptr<Arguments>& arguments, Missing missing,
@@ -77,8 +78,9 @@ Command* addOperationVerb(Command& noun, const char* name, const char* what, con
     if (!request.ok()) return request.error();
     WITAN_TRY(dir, replicaDirPath(a.dir));
     WITAN_TRY(response, perform(dir, missing, operation, *request));
-    const Result<Printed> answer = format(response, a);
+    Result<Printed> answer = format(response, a);
     if (!answer.ok()) return answer.error();
+    if (a.json) answer->text = toJson(response) + "\n";
     return printed(*answer, a.json);
   };
   return addVerb(noun, name, what, example, arguments, work, exitCode);
@@ -101,14 +103,6 @@ Command* addReplicaVerb(Command& noun, const char* name, const char* what, const
     return printed(answer, a.json);
   };
   return addVerb(noun, name, what, example, arguments, onOpen, exitCode);
-}
-
-// A list in JSON Lines.
-template <class Row>
-std::string jsonLines(const std::vector<Row>& rows) {
-  std::string out;
-  for (const Row& row : rows) out += toJson(row) + "\n";
-  return out;
 }
 
 // An optional member of a request: omitted if the option was not given.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/commands/commands.h"
-#include "program/sibling.h"
+#include "program/process.h"
 #include "program/standard_commands.h"
 
 namespace witan::node {

@@ -7,7 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/format/agent_format.h"
 #include "cli/format/snapshot_reader.h"
-#include "program/import_errors.h"
+#include "program/error_report.h"
 #include "program/option_checks.h"
 
 namespace witan::node {

@@ -8,8 +8,9 @@
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/journal.h"
 #include "node/operations/versions.h"
-#include "program/import_errors.h"
+#include "program/error_report.h"
 #include "program/line_reader.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
@@ -118,7 +119,11 @@ class Import {
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
   WITAN_TRY(seals, contentSealsOf(dir.path()));
   Import import(dir, arguments, std::move(seals));
-  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) { return import.take(line); }));
+  Progress progress("importing", "lines");
+  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) {
+    progress.count(line.number);
+    return import.take(line);
+  }));
   WITAN_DO(import.settle());
   return import.summary();
 }

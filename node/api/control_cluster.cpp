@@ -1,5 +1,6 @@
 // Members, those who would like to be, and the links to them.
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "node/api/control_routes.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
@@ -165,7 +166,13 @@ Result<Denied> deny(const ApiContext& context, const DeviceRequest& request) {
 Result<RosterChanged> revoke(const ApiContext& context, const RevokeRequest& request) {
   WITAN_TRY(device, otherDevice(context, request.device));  // the admin's device does not shut itself out
   WITAN_DO(context.daemon.enrolment().revoke(device, request.reason.value_or("")));
-  return published(context);
+  RosterChanged changed = published(context);
+  if (const auto orphans = orphanedPartitions(context.daemon); !orphans.empty())
+    changed.warnings.push_back("no member decides for " + joined(orphans) +
+                               " any more; on the device with the longest "
+                               "copy, for each of them: witan partition seize " +
+                               orphans.front() + " --reason 'owner revoked'");
+  return changed;
 }
 
 Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& request) {

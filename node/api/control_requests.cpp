@@ -6,6 +6,7 @@
 #include "kernel/domain_module.h"
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
+#include "node/api/counselor_queue.h"
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
 #include "replica/core/messages.h"
@@ -30,47 +31,11 @@ WITAN_STRUCT(BeginRequest, (std::string, domain, "Name of the domain", 1),
              (Omittable<std::uint64_t>, waitMs,
               "Milliseconds to wait for the decision, at most 120000; default: 10000"))
 
-WITAN_STRUCT(DecisionMade, (std::string, operationId, "Id of the operation"),
-             (kernel::Outcome, outcome, "What was decided"),
-             (bool, duplicate, "Whether the operation was decided before"),
-             (std::optional<std::uint64_t>, ledgerSeq, "Number of the ledger entry; null: the request has none"),
-             (std::optional<std::string>, invariant, "Invariant that did not pass; null: none"),
-             (std::optional<std::string>, message, "Message of that invariant, or why the request was refused"),
-             (Omittable<bool>, safe, "Of a counselor's commit: whether every invariant passes"))
-
 WITAN_ENUM(WaitingOutcome, waiting)
 
 WITAN_STRUCT(DecisionWaiting, (std::string, operationId, "Id of the operation; ask again with it"),
              (WaitingOutcome, outcome, "The request is durable in the outbox"),
              (std::string, message, "Why there is no decision yet"), (std::string, hint, "What to do"))
-
-WITAN_STRUCT(QueueRow, (std::string, domain, "Name of the domain"), (std::string, partition, "DOMAIN/NUMBER"),
-             (std::string, entity, "Id of the entity"), (std::uint64_t, seq, "Number of the escalation's ledger entry"),
-             (std::string, digest, "Digest of what is shown; decideQueued takes it"),
-             (Time, at, "When the proposal was escalated"), (std::string, role, "Role of the proposer"),
-             (std::string, device, "Id of the proposer's device"),
-             (std::string, agent, "Id of the proposing agent; empty: a person"),
-             (json::value, action, "The proposed action"), (std::string, invariant, "Invariant that escalated"),
-             (std::string, message, "Message of that invariant"),
-             (std::vector<FindingRow>, findings, "Every invariant that did not pass"),
-             (std::vector<std::string>, counselors, "Counselors who may decide"),
-             (json::value, state, "State of the entity"),
-             (Omittable<Time>, expires, "When the proposal is rejected unless a counselor decides"))
-
-WITAN_STRUCT(Queue, (std::vector<QueueRow>, queue, "Proposals that wait for a counselor, by partition"))
-
-WITAN_ENUM(CounselorDecision, commit, reject)
-
-WITAN_STRUCT(
-    DecideRequest, (std::string, domain, "Name of the domain", 1), (std::string, entity, "Id of the entity", 1),
-    (std::string, counselor, "Name of the counselor who decides", 1), (CounselorDecision, decision, "The decision"),
-    (std::string, digest, "Digest from the queue: the decision is on exactly what was shown", 1),
-    (Omittable<kernel::CommitBase>, base, "State from which a commit starts; default: candidate"),
-    (Omittable<json::object>, edit, "Fields that a commit sets, by name"),
-    (Omittable<std::string>, reason, "Reason, for the ledger"),
-    (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: derived from the digest",
-     1),
-    (Omittable<std::uint64_t>, waitMs, "Milliseconds to wait for the decision, at most 120000; default: 10000"))
 
 WITAN_STRUCT(OutboxRow, (std::string, operationId, "Id of the operation"),
              (std::string, kind, "propose, init, commit or reject"), (std::string, domain, "Name of the domain"),
@@ -188,22 +153,6 @@ void decideOn(const ApiContext& context, const Asked& asked, DecisionLater later
   ask(context, requestOf(context, asked), asked.waitMs, std::move(later));
 }
 
-QueueRow queueRow(const PartitionHost& host, const kernel::PendingView& p) {
-  const kernel::DomainModule& module = host.module();
-  std::string state;
-  module.writeState(state, *host.partition().state(p.entity));
-  QueueRow row{module.signature().domain, host.id(), p.entity, p.seq, toHex(p.digest), p.at, p.role, p.device, p.agent};
-  row.action = parseJson(p.action).value();
-  row.invariant = p.invariant;
-  row.message = p.message;
-  for (const kernel::Finding& finding : p.findings)
-    row.findings.push_back({std::string(module.invariantId(finding.invariant)), finding.result, finding.message});
-  row.counselors = module.signature().counselors;
-  row.state = parseJson(state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
-  if (p.expires) row.expires = *p.expires;
-  return row;
-}
-
 void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> later) {
   if (const Status kept = needsLedgers(context.daemon); !kept.ok()) return later.refuse(kept.error());
   const std::string domain = request.domain.value_or("");
@@ -213,16 +162,27 @@ void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> 
   const auto rows = std::make_shared<std::map<std::string, std::vector<QueueRow>>>();
   context.daemon.readers().read(
       std::move(partitions),
-      [rows](const PartitionHost& host) {
-        std::vector<QueueRow>& some = (*rows)[host.id()];
-        for (const kernel::PendingView& pending : host.partition().queue()) some.push_back(queueRow(host, pending));
-      },
+      [rows](const PartitionHost& host) { (*rows)[host.id()] = queueOf(host.partition(), host.id()); },
       [later, rows](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
         Queue all;
         for (auto& [id, some] : *rows)
           all.queue.insert(all.queue.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         later.answer(all);
+      });
+}
+
+void preview(const ApiContext& context, const DecideRequest& asked, Later<CommitPreview> later) {
+  Daemon& daemon = context.daemon;
+  if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
+  if (const auto module = moduleNamed(daemon, asked.domain); !module.ok()) return later.refuse(module.error());
+  daemon.readers().read(
+      {daemon.replica().partitionFor(asked.domain, asked.entity)},
+      [later, asked, at = daemon.now().wall](const PartitionHost& host) {
+        later.answer(previewCommit(host.partition(), asked, at));
+      },
+      [later](const Status& read) {
+        if (!read.ok()) later.refuse(read.error());
       });
 }
 
@@ -259,6 +219,8 @@ std::vector<ControlRoute> requestRoutes() {
       post("/v1/queue/decide", "decideQueued", "queue", counselor,
            "Decides as a counselor on exactly what the queue showed", decideOn<DecideRequest>, {404, 409, 500}),
       get("/v1/queue", "listQueue", "queue", observer, "Proposals that wait for a counselor", queue, {500}),
+      post("/v1/queue/preview", "previewCommit", "queue", observer,
+           "What a counselor's commit would write and violate; changes nothing", preview, {404, 409, 500}),
       get("/v1/outbox", "listOutbox", "requests", observer, "Requests of this device that wait for an answer", outbox),
       post("/v1/feed", "feedEntry", "requests", operator_,
            "Enters a journal entry, or a turn in a conversation with an agent", feed, {404, 409, 500})};

@@ -30,5 +30,8 @@ std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
 
+// The partitions whose owner was revoked, by id: no member decides for them until one seizes them (control_status.cpp).
+std::vector<std::string> orphanedPartitions(Daemon& daemon);
+
 }  // namespace api
 }  // namespace witan::node

@@ -1,9 +1,11 @@
 // How the node is.
 #include "agents/host/agent_host.h"
+#include "base/string_util.h"
 #include "base/time.h"
 #include "node/api/control_routes.h"
 #include "node/api/metrics.h"
 #include "node/api/openapi.h"
+#include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
 #include "replication/writer.h"
 
@@ -70,13 +72,28 @@ std::string etcdWords(const Daemon& daemon) {
          (state.problem.empty() ? "" : ": " + state.problem);
 }
 
+std::string seizeWords(const std::vector<std::string>& partitions, const std::string& reason) {
+  return "on the device with the longest copy (witan partition list)" +
+         std::string(partitions.size() > 1 ? ", for each of them" : "") + ": witan partition seize " +
+         partitions.front() + " --reason '" + reason + "'";
+}
+
 std::string countOf(const std::vector<std::string>& partitions) {
   return partitions.front() + (partitions.size() == 1 ? "" : " and " + std::to_string(partitions.size() - 1) + " more");
+}
+
+// A full disk is a failure before the store meets it.
+Check diskCheck(const Daemon& daemon) {
+  const DiskSpace disk = diskSpaceOf(daemon.path());
+  return {"disk", disk.level != DiskLevel::full, disk.what, disk.todo};
 }
 
 // A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner, or
 // that an owner has lost what it decided on, is a check of its own, and no failure of this node.
 Check ownersCheck(Daemon& daemon) {
+  if (const auto orphans = orphanedPartitions(daemon); !orphans.empty())
+    return {"owners", true, "no member decides for " + joined(orphans) + ": their owner was revoked",
+            seizeWords(orphans, "owner revoked")};
   std::vector<std::string> away, lost;
   for (const auto& [id, claim] : daemon.replica().owners().all()) {
     const OwnerState state = daemon.replica().ownerState(id);
@@ -93,8 +110,7 @@ Check ownersCheck(Daemon& daemon) {
                  : known == nullptr ? owner
                                     : known->name) +
                 ", are lost or went back",
-            "on the device with the longest copy (witan partition list), for each of them: witan partition seize " +
-                lost.front() + " --reason 'ledgers lost'"};
+            seizeWords(lost, "ledgers lost")};
   }
   if (daemon.replica().owners().all().empty() && daemon.config().engine == "embedded" &&
       !daemon.replica().hosts().empty())
@@ -143,6 +159,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
            : me->active() ? "ok"
                           : "this device was revoked: " + me->reason},
           rosterCheck(daemon),
+          diskCheck(daemon),
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
@@ -248,6 +265,15 @@ Result<LogSetting> setLogLevel(const ApiContext& context, const LogSetting& requ
 }
 
 }  // namespace
+
+std::vector<std::string> orphanedPartitions(Daemon& daemon) {
+  std::vector<std::string> orphans;
+  for (const auto& [id, claim] : daemon.replica().owners().all()) {
+    const RosterDevice* owner = daemon.roster().current().find(std::string(replication::deviceOf(claim.owner)));
+    if (owner != nullptr && !owner->active()) orphans.push_back(id);
+  }
+  return orphans;
+}
 
 std::vector<ControlRoute> statusRoutes() {
   using enum ControlRole;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "agents/host/agent_host.h"
+#include "node/api/control_routes.h"
 #include "node/daemon/daemon.h"
+#include "node/data_dir/disk_space.h"
 
 namespace witan::node {
 
@@ -79,6 +81,8 @@ void ledgers(Page& page, Daemon& daemon) {
   page.gauge("entities", "Entities known here.", entities);
   page.gauge("partitions_owned", "Partitions for which this device decides.", owned);
   page.gauge("partitions_lost", "Partitions whose owner has lost its ledgers: an operator must seize them.", lost);
+  page.gauge("partitions_orphaned", "Partitions whose owner was revoked: an operator must seize them.",
+             api::orphanedPartitions(daemon).size());
   page.gauge("counselor_queue_length", "Proposals that wait for a counselor.", pending);
   page.gauge("counselor_oldest_pending_seconds", "Age of the oldest of them.", oldest);
 }
@@ -161,6 +165,9 @@ std::string metricsText(Daemon& daemon) {
   page.gauge("uptime_seconds", "Since the start.", static_cast<double>(daemon.now().ms - daemon.startedMs()) / 1e3);
   page.gauge("resident_memory_bytes", "Memory of the process.", residentBytes());
   page.gauge("store_up", "0 after the store has failed.", daemon.failed().ok() ? 1 : 0);
+  const DiskSpace disk = diskSpaceOf(daemon.path());
+  page.gauge("disk_free_bytes", "Free space on the disk of the data directory.", disk.free);
+  page.gauge("disk_capacity_bytes", "Size of that disk.", disk.capacity);
   page.total("rounds", "Rounds of work, each with its syncs.", daemon.rounds());
   page.gauge("slowest_round_seconds", "The slowest round since the start.",
              static_cast<double>(daemon.slowestRoundMs()) / 1e3);

@@ -91,13 +91,16 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
   return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
 }
 
-Result<json::value> verifyHosts(const Replica& replica, bool replay) {
+Result<json::value> verifyHosts(const Replica& replica, bool replay,
+                                const std::function<void(std::uint64_t entries)>& progress) {
   json::array list;
   std::uint64_t entries = 0;
   bool good = true;
   std::string roots;
   for (const auto& [id, host] : replica.hosts()) {
-    WITAN_TRY(report, kernel::verifyLedger(host->rows(), {replay ? &host->module() : nullptr, std::nullopt}));
+    kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt};
+    if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
+    WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     entries += report.entries;
     good = good && report.ok();
     roots += id + " " + std::to_string(report.entries) + " " + toHex(report.root) + "\n";

@@ -36,7 +36,9 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);
 
 // Whether every ledger that a replica keeps is what it claims to be, as one JSON object:
 // {"ok","entries","root","ledgers":[{"partition","entries","root","problem"}]}. `root` is one hash over all of them:
-// two devices with the same have the same entries. O(entries), with `replay` every decision is made again.
-Result<json::value> verifyHosts(const Replica& replica, bool replay);
+// two devices with the same have the same entries. O(entries), with `replay` every decision is made again. `progress`
+// is called with the entries verified so far; it may be empty.
+Result<json::value> verifyHosts(const Replica& replica, bool replay,
+                                const std::function<void(std::uint64_t entries)>& progress = {});
 
 }  // namespace witan::node

@@ -78,7 +78,7 @@ class Clinic {
     const Finished listed = run({"approval", "list", "--json"});
     auto parsed = parseJson(listed.out);
     EXPECT_TRUE(parsed.ok()) << listed.out << listed.err;
-    return parsed.ok() ? *parsed : json::value(nullptr);
+    return parsed.ok() ? parsed->at("approvals").at(0) : json::value(nullptr);
   }
   const std::string& dir() const { return dir_; }
 
@@ -146,10 +146,10 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
   EXPECT_EQ(asked.exitCode, 0) << asked.err;
   EXPECT_THAT(asked.out, HasSubstr("agent question  udt-lab asks to propose"));
   EXPECT_EQ(clinic.entries(), "0");
-  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
+  const json::value questions = *parseJson(clinic.run({"approval", "list", "--json"}).out);
   std::size_t count = 0;
-  for (std::string line; std::getline(questions, line); ++count) {
-    const json::value question = *parseJson(line);
+  for (const json::value& question : questions.at("approvals").as_array()) {
+    ++count;
     const std::string operation = textOf(question, "operation");
     const Finished stale =
         clinic.run({"approval", "approve", operation, "--digest", std::string(64, 'a'), "--by", "ann"});
@@ -169,9 +169,8 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
 TEST(AgentPolicy, WhatAPersonDeniesIsNotDone) {
   const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
   (void)clinic.feed({0, 1});
-  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
-  for (std::string line; std::getline(questions, line);) {
-    const json::value question = *parseJson(line);
+  const json::value questions = *parseJson(clinic.run({"approval", "list", "--json"}).out);
+  for (const json::value& question : questions.at("approvals").as_array()) {
     EXPECT_EQ(clinic
                   .run({"approval", "deny", textOf(question, "operation"), "--digest", textOf(question, "digest"),
                         "--by", "ann"})
@@ -229,13 +228,13 @@ TEST(AgentPolicy, ReceiptsReachTheOtherDevices) {
   const test::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
   std::ofstream(laptop.dir() + "/policy.toml") << with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
   laptop.ok({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"});
-  EXPECT_EQ(phone.ok({"receipt", "list"}), "nobody has confirmed anything\n");
+  EXPECT_EQ(phone.ok({"receipt", "list"}), "no use is confirmed\n");
   test::meet(laptop, phone);
   EXPECT_EQ(phone.ok({"receipt", "list"}), laptop.ok({"receipt", "list"}));
   EXPECT_THAT(phone.ok({"receipt", "list"}), HasSubstr("udt-lab  meta-agent  clinic 1  by ann"));
   phone.ok({"receipt", "withdraw", phone.ok({"receipt", "list"}).substr(0, 8)});
   test::meet(laptop, phone);
-  EXPECT_EQ(laptop.ok({"receipt", "list"}), "nobody has confirmed anything\n");
+  EXPECT_EQ(laptop.ok({"receipt", "list"}), "no use is confirmed\n");
 }
 
 // The daemon: the same file, and failed runs in its status.
@@ -321,7 +320,7 @@ TEST(AgentPolicy, AConfirmationIsOfThePolicyThatIsInForce) {
   set(with(policy, "version = 1", "version = 2"));
   EXPECT_THAT(confirm(first).err, HasSubstr("the policy is another one by now"));
   EXPECT_THAT(confirm(digest()).err, HasSubstr("and the node works under clinic 1 " + first));
-  EXPECT_EQ(node.run({"receipt", "list"}).out, "nobody has confirmed anything\n");
+  EXPECT_EQ(node.run({"receipt", "list"}).out, "no use is confirmed\n");
   node.signal(SIGHUP);
   EXPECT_TRUE(test::until([&] { return confirm(digest().substr(0, 8)).exitCode == 0; })) << node.log();
   EXPECT_THAT(node.run({"receipt", "list"}).out, HasSubstr("udt-lab  meta-agent  clinic 2  by ann"));

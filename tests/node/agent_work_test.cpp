@@ -47,10 +47,9 @@ TEST(AgentWork, EveryRunReplaysByteForByte) {
   const std::string dir = scratch / "clinic";
   ASSERT_EQ(work(dir, kDay).exitCode, 3);
   const Finished listed = runWitan({"wake", "list", "--all", "--json", "--dir", dir});
-  std::string_view rest = listed.out;
   std::size_t runs = 0;
-  for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
-    const json::value run = *parseJson(rest.substr(0, end));
+  const json::value wakes = *parseJson(listed.out);
+  for (const json::value& run : wakes.at("wakes").as_array()) {
     const std::string key(run.at("run").as_string());
     const Finished replayed = runWitan({"episode", "replay", key, "--dir", dir});
     EXPECT_EQ(replayed.exitCode, 0) << replayed.out << replayed.err;
@@ -158,8 +157,8 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
   const Scratch scratch;
   const std::string dir = scratch / "clinic", nowhere(64, 'a');
   ASSERT_EQ(work(dir, kDay).exitCode, 3);
-  EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "nothing is under way or waits for a person\n");
-  EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "nothing waits for a person\n");
+  EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "no saga is under way or waits for a person\n");
+  EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "no effect waits for a person\n");
   EXPECT_EQ(runWitan({"wake", "list", "--dir", dir}).out, "no wake waits\n");
   const std::string failed = runWitan({"wake", "list", "--failed", "--dir", dir}).out;
   EXPECT_THAT(failed, HasSubstr("order O1 has two live claims: C1 and C2"));

@@ -198,8 +198,7 @@ TEST(BadLines, EndingsDoNotMatter) {
 
 TEST(BadEvents, FilesThatCannotBeRead) {
   const Scratch scratch;
-  expectError(runWitan(budget(scratch / "none.jsonl")),
-              "cannot open the events file " + scratch / "none.jsonl" + " (No such file");
+  expectError(runWitan(budget(scratch / "none.jsonl")), "cannot open " + scratch / "none.jsonl" + " (No such file");
   expectError(runWitan(budget(scratch / ".")), "is a folder");
   EXPECT_FALSE(fs::exists(scratch / "store"));
   expectError(runWitan(budget(scratch / "none.jsonl", {"--store", scratch / "store"})), "cannot open");

@@ -103,7 +103,7 @@ TEST(JournalCommand, APersonSettlesWhatWasWrittenSideBySide) {
   meet(laptop, phone);
   EXPECT_EQ(laptop.ok({"journal", "get", "plot-4"}), phone.ok({"journal", "get", "plot-4"}));
   EXPECT_THAT(laptop.run({"journal", "put", "plot-4", "--text", "leek"}).err, HasSubstr("journal resolve plot-4"));
-  const json::value shown = laptop.asJson({"journal", "resolve", "plot-4"});
+  const json::value shown = laptop.asJson({"journal", "resolve", "plot-4"}).at("entity");
   const std::vector<std::string> dots = dotsOf(shown);
   ASSERT_EQ(dots.size(), 2u);
   EXPECT_THAT(laptop.run({"journal", "resolve", "plot-4", "--choose", dots[0]}).err, HasSubstr("copy the command"));
@@ -118,7 +118,7 @@ TEST(JournalCommand, APersonSettlesWhatWasWrittenSideBySide) {
   EXPECT_THAT(
       laptop.run({"journal", "resolve", "plot-4", "--seen", dots[0], "--seen", dots[1], "--choose", dots[0]}).err,
       HasSubstr("changed since they were shown"));
-  const std::vector<std::string> now = dotsOf(laptop.asJson({"journal", "resolve", "plot-4"}));
+  const std::vector<std::string> now = dotsOf(laptop.asJson({"journal", "resolve", "plot-4"}).at("entity"));
   ASSERT_EQ(now.size(), 3u);
   std::vector<std::string> command{"journal", "resolve", "plot-4", "--choose", now[1]};
   for (const std::string& dot : now) command.insert(command.end(), {"--seen", dot});

@@ -126,7 +126,7 @@ TEST(Words, BeginningAgainIsDoneAlready) {
     EXPECT_EQ(again.exitCode, 0);
     EXPECT_EQ(again.out, "initialised (decided before)\n");
   }
-  EXPECT_EQ(beginDavid(first, "2026-01-18").exitCode, 3);
+  EXPECT_EQ(beginDavid(first, "2026-01-18").exitCode, 1);
   EXPECT_THAT(beginDavid(first, "2026-01-18").out, HasSubstr("with another beginning: baselinePositiveOn, "));
   // Whose slice it may not be in is not told.
   EXPECT_THAT(beginDavid(second, "2026-01-18").out, Not(HasSubstr("baselinePositiveOn")));

@@ -6,7 +6,6 @@
 #include "base/json_codec.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/support_bundle.h"
-#include "cli/doctor/tar_gz.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::doctor_test {
