@@ -1,6 +1,6 @@
 #include "base/bytes.h"
 
-#include <algorithm>
+#include <openssl/evp.h>
 
 #include "base/quote.h"
 
@@ -15,14 +15,6 @@ constexpr int hexDigit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return -1;
 }
-
-constexpr std::array<std::int8_t, 256> base64Values() {
-  std::array<std::int8_t, 256> values{};
-  values.fill(-1);
-  for (int i = 0; i < 64; ++i) values[static_cast<unsigned char>(kBase64[i])] = static_cast<std::int8_t>(i);
-  return values;
-}
-constexpr auto kBase64Values = base64Values();
 
 Error wrongCharacter(std::string_view encoding, std::string_view text, std::size_t at) {
   return invalid(std::string(encoding) + " has " + inQuotes(text.substr(at, 1)) + " at byte " + std::to_string(at));
@@ -76,40 +68,24 @@ Result<Hash> hashFromHex(std::string_view text) {
 }
 
 std::string toBase64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) out += k <= count ? kBase64[group >> (18 - 6 * k) & 63] : '=';
-  }
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL ends it with a zero byte
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), asBytes(bytes).data(), static_cast<int>(bytes.size()));
+  out.pop_back();
   return out;
 }
 
+// OpenSSL passes over white space and bits that encode nothing: what decodes must encode to the same text again.
 Result<std::string> fromBase64(std::string_view text) {
   if (text.size() % 4 != 0) {
     return invalid("base64 has " + std::to_string(text.size()) + " characters, not a multiple of 4");
   }
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  const std::size_t digits = text.size() - padding;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t bits = 0;
-  int held = 0;
-  for (std::size_t i = 0; i < digits; ++i) {
-    const int value = kBase64Values[static_cast<unsigned char>(text[i])];
-    if (value < 0) return wrongCharacter("base64", text, i);
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    bytes += static_cast<char>(bits >> held & 0xff);
-  }
-  // Left-over bits that are not zero would give several texts for one byte string.
-  if ((bits & ((1U << held) - 1)) != 0) return invalid("base64 ends in bits that encode nothing");
+  const std::size_t wrong = text.find_first_not_of(kBase64);
+  if (wrong < text.size() - padding) return wrongCharacter("base64", text, wrong);
+  std::string bytes(text.size() / 4 * 3, '\0');
+  EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), asBytes(text).data(), static_cast<int>(text.size()));
+  bytes.resize(bytes.size() - padding);
+  if (toBase64(bytes) != text) return invalid("base64 ends in bits that encode nothing");
   return bytes;
 }
 

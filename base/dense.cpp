@@ -6,13 +6,13 @@ namespace witan {
 
 namespace {
 
-constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 constexpr auto kNibbles = [] {
   std::array<std::int8_t, 256> table{};
   for (auto& entry : table) entry = -1;
-  for (std::size_t i = 0; i < kDigits.size(); ++i)
-    table[static_cast<unsigned char>(kDigits[i])] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < kHexDigits.size(); ++i)
+    table[static_cast<unsigned char>(kHexDigits[i])] = static_cast<std::int8_t>(i);
   return table;
 }();
 
@@ -99,8 +99,8 @@ std::string DenseReader::idText(std::size_t max) {
   out.reserve(plain + 2 * packed);
   out.append(start);
   for (const char c : tail) {
-    out.push_back(kDigits[static_cast<unsigned char>(c) >> 4]);
-    out.push_back(kDigits[static_cast<unsigned char>(c) & 15]);
+    out.push_back(kHexDigits[static_cast<unsigned char>(c) >> 4]);
+    out.push_back(kHexDigits[static_cast<unsigned char>(c) & 15]);
   }
   // One text, one byte string: the writer would have packed more, or nothing.
   if (hexTail(out) != 2 * packed) fail("an id is not packed as far as it goes");

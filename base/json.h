@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <charconv>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -45,5 +46,25 @@ void appendJsonString(std::string& out, std::string_view utf8);
 
 // ECMAScript Number::toString (RFC 8785 section 3.2.2.3). Requires: finite.
 void appendJsonNumber(std::string& out, double number);
+
+template <class Integer>
+void appendInteger(std::string& out, Integer value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+// The order of keys, RFC 8785 section 3.2.3: by UTF-16 code units. Requires: both are UTF-8. O(shared prefix).
+bool jsonKeyLess(std::string_view a, std::string_view b);
+
+// Whether a JSON text is canonical already, found out without building its value: nearly always it is, when a record is
+// written, arrives or is read back. True: parseJson(text, limits) reads it, and canonicalJson gives `text` back. False:
+// it may be either; numbers with a fraction, an exponent or more than 15 digits, and strings with an escape are not
+// judged. O(bytes), allocates nothing.
+bool surelyCanonicalJson(std::string_view text, JsonLimits limits = {});
+
+// For texts of people that are kept as they are: parseJson makes the nearest double of an integer that exceeds 64 bits.
+// Errors: invalid, with the first integer that would be given back with other digits, and its byte offset. Requires:
+// parseJson took the text. O(bytes).
+Status checkIntegersKept(std::string_view text);
 
 }  // namespace witan

@@ -1,6 +1,5 @@
 #include "base/json_codec.h"
 
-#include <charconv>
 #include <cmath>
 
 namespace witan {
@@ -21,18 +20,6 @@ const char* jsonKindName(json::kind kind) {
 
 Error wrongJsonType(std::string_view where, std::string_view wanted, const json::value& got) {
   return invalid(std::string(where) + ": expected " + std::string(wanted) + ", found " + jsonKindName(got.kind()));
-}
-
-void appendInteger(std::string& out, std::int64_t value) {
-  char buffer[24];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  out.append(buffer, end);
-}
-
-void appendUnsigned(std::string& out, std::uint64_t value) {
-  char buffer[24];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  out.append(buffer, end);
 }
 
 Status readInteger(const json::value& from, std::int64_t& into, std::string_view where) {

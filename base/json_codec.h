@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,8 +43,6 @@ std::string toJson(const T& value) {
   return out;
 }
 
-void appendInteger(std::string& out, std::int64_t value);
-void appendUnsigned(std::string& out, std::uint64_t value);
 Status readInteger(const json::value& from, std::int64_t& into, std::string_view where);
 Status readText(const json::value& from, std::string& into, std::string_view where);
 
@@ -66,7 +64,7 @@ struct JsonCodec<std::uint64_t> {
     out = static_cast<std::uint64_t>(value);
     return okStatus();
   }
-  static void write(std::string& out, std::uint64_t v) { appendUnsigned(out, v); }
+  static void write(std::string& out, std::uint64_t v) { appendInteger(out, v); }
   static std::string typeName() { return "integer"; }
 };
 
@@ -216,6 +214,32 @@ struct JsonCodec<std::vector<T>> {
     out += ']';
   }
   static std::string typeName() { return "list of " + JsonCodec<T>::typeName(); }
+};
+
+// An object, its keys in the order of their bytes. For configuration such as {"spam":1,"scam":5}.
+template <class T>
+struct JsonCodec<std::map<std::string, T>> {
+  static Status read(const json::value& v, std::map<std::string, T>& out, std::string_view where) {
+    if (!v.is_object()) return wrongJsonType(where, "an object", v);
+    if (v.get_object().size() > kListMax)
+      return invalid(std::string(where) + ": more than " + std::to_string(kListMax) + " members");
+    out.clear();
+    for (const auto& [key, value] : v.get_object())
+      WITAN_DO(readJson(value, out[std::string(key)], std::string(where) + "." + std::string(clip(key))));
+    return okStatus();
+  }
+  static void write(std::string& out, const std::map<std::string, T>& v) {
+    char before = '{';
+    for (const auto& [key, value] : v) {
+      out += before;
+      before = ',';
+      appendJsonString(out, key);
+      out += ':';
+      writeJson(out, value);
+    }
+    out += v.empty() ? "{}" : "}";
+  }
+  static std::string typeName() { return "map of " + JsonCodec<T>::typeName(); }
 };
 
 // A struct that says `static constexpr bool asTuple = true` is written as a JSON array of its members in order.

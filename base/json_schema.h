@@ -6,10 +6,7 @@
 // Pure functions; a JsonSchemas belongs to one thread.
 #pragma once
 
-#include <map>
-
 #include "base/json_codec.h"
-#include "base/json_map.h"
 
 namespace witan {
 
@@ -53,7 +50,11 @@ class JsonSchemas {
 template <class T>
 struct JsonSchema;
 
-json::object typeSchema(std::string_view type, std::string_view format = {});
+inline json::object typeSchema(std::string_view type, std::string_view format = {}) {
+  json::object schema{{"type", type}};
+  if (!format.empty()) schema["format"] = format;
+  return schema;
+}
 
 template <>
 struct JsonSchema<std::int64_t> {

@@ -1,5 +1,10 @@
-// Writing points in time and days. Reading them: time_parse.cpp.
 #include "base/time.h"
+
+#include <array>
+#include <chrono>
+#include <limits>
+
+#include "base/quote.h"
 
 namespace witan {
 namespace {
@@ -12,18 +17,13 @@ struct Civil {
 
 std::int64_t floorDivide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years that start in March put the
-// leap day last, and 400 of them always have 146097 days.
+// The calendar repeats every 400 years. Within one such era the years of std::chrono suffice, which end at 32767.
 Civil civilFromDays(std::int64_t days) {
-  days += 719'468;
-  const std::int64_t era = floorDivide(days, 146'097);
-  const std::int64_t dayOfEra = days - era * 146'097;
-  const std::int64_t yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36'524 - dayOfEra / 146'096) / 365;
-  const std::int64_t dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
-  const std::int64_t marchMonth = (5 * dayOfYear + 2) / 153;
-  const int day = static_cast<int>(dayOfYear - (153 * marchMonth + 2) / 5 + 1);
-  const int month = static_cast<int>(marchMonth < 10 ? marchMonth + 3 : marchMonth - 9);
-  return {yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day};
+  constexpr std::int64_t kEraDays = 146'097;
+  const std::int64_t era = floorDivide(days, kEraDays);
+  const std::chrono::year_month_day civil(std::chrono::sys_days(std::chrono::days(days - era * kEraDays)));
+  return {static_cast<int>(civil.year()) + era * 400, static_cast<int>(static_cast<unsigned>(civil.month())),
+          static_cast<int>(static_cast<unsigned>(civil.day()))};
 }
 
 char* putTwo(char* to, int number) {
@@ -58,6 +58,150 @@ void appendFraction(std::string& out, std::int64_t micros) {
   for (std::size_t i = 6; i > 0; --i, micros /= 10) digits[i] = static_cast<char>('0' + micros % 10);
   while (digits[size - 1] == '0') --size;
   out.append(digits, size);
+}
+
+constexpr std::int64_t kMaxMicros = std::numeric_limits<std::int64_t>::max();
+
+// A place in a text; every refusal names the text, the byte and the cause.
+class Cursor {
+ public:
+  Cursor(const char* what, std::string_view text) : what_(what), text_(text) {}
+
+  bool atEnd() const { return at_ == text_.size(); }
+  char peek() const { return atEnd() ? '\0' : text_[at_]; }
+  bool digitNext() const { return peek() >= '0' && peek() <= '9'; }
+  bool skip(char expected) {
+    if (atEnd() || peek() != expected) return false;
+    ++at_;
+    return true;
+  }
+  int takeDigit() { return text_[at_++] - '0'; }
+
+  // Exactly `count` digits in [low, high].
+  Result<int> number(const char* name, int count, int low, int high) {
+    int value = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!digitNext()) return refuse(std::string("the ") + name + " needs " + std::to_string(count) + " digits");
+      value = value * 10 + takeDigit();
+    }
+    if (value < low || value > high) {
+      return refuse(std::string("the ") + name + " " + std::to_string(value) + " is not in " + std::to_string(low) +
+                    ".." + std::to_string(high));
+    }
+    return value;
+  }
+
+  Status expect(char wanted) {
+    if (skip(wanted)) return okStatus();
+    return refuse(std::string("'") + wanted + "' is missing");
+  }
+  Status expectEnd() {
+    if (atEnd()) return okStatus();
+    return refuse("there is text after it");
+  }
+
+  // 1 to 9 digits as a fraction of a second, truncated to microseconds.
+  Result<std::int64_t> fractionMicros() {
+    std::int64_t micros = 0;
+    int count = 0;
+    for (; digitNext(); ++count) {
+      const int digit = takeDigit();
+      if (count < 6) micros = micros * 10 + digit;
+    }
+    if (count < 1 || count > 9) return refuse("the fraction needs 1 to 9 digits");
+    for (; count < 6; ++count) micros *= 10;
+    return micros;
+  }
+
+  Error refuse(const std::string& cause) const {
+    return invalid(std::string(what_) + " " + inQuotes(text_) + " at byte " + std::to_string(at_) + ": " + cause);
+  }
+
+ private:
+  const char* what_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+Result<std::int32_t> readDate(Cursor& cursor) {
+  WITAN_TRY(year, cursor.number("year", 4, 1, 9999));
+  WITAN_DO(cursor.expect('-'));
+  WITAN_TRY(month, cursor.number("month", 2, 1, 12));
+  WITAN_DO(cursor.expect('-'));
+  const std::chrono::year_month inMonth = std::chrono::year(year) / month;
+  const auto lastDay = static_cast<unsigned>((inMonth / std::chrono::last).day());
+  WITAN_TRY(day, cursor.number("day", 2, 1, static_cast<int>(lastDay)));
+  return static_cast<std::int32_t>(std::chrono::sys_days(inMonth / day).time_since_epoch().count());
+}
+
+Result<std::int64_t> readTimeOfDay(Cursor& cursor) {
+  WITAN_TRY(hour, cursor.number("hour", 2, 0, 23));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(minute, cursor.number("minute", 2, 0, 59));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(second, cursor.number("second", 2, 0, 60));
+  if (second == 60) return cursor.refuse("a leap second (:60) has no place in POSIX time; use :59");
+  std::int64_t micros = (hour * 3600LL + minute * 60LL + second) * kMicrosPerSecond;
+  if (cursor.skip('.')) {
+    WITAN_TRY(fraction, cursor.fractionMicros());
+    micros += fraction;
+  }
+  return micros;
+}
+
+// What to subtract to get UTC.
+Result<std::int64_t> readOffset(Cursor& cursor) {
+  if (cursor.atEnd() || cursor.skip('Z') || cursor.skip('z')) return std::int64_t{0};
+  const bool west = cursor.peek() == '-';
+  if (!west && cursor.peek() != '+') return cursor.refuse("expected 'Z', '+hh:mm', '-hh:mm' or the end");
+  cursor.skip(cursor.peek());
+  WITAN_TRY(hour, cursor.number("offset hour", 2, 0, 23));
+  WITAN_DO(cursor.expect(':'));
+  WITAN_TRY(minute, cursor.number("offset minute", 2, 0, 59));
+  const std::int64_t micros = (hour * 3600LL + minute * 60LL) * kMicrosPerSecond;
+  return west ? -micros : micros;
+}
+
+// number * unit added to total, or false when it does not fit.
+bool accumulate(std::int64_t& total, std::int64_t number, std::int64_t unit) {
+  return !__builtin_mul_overflow(number, unit, &number) && !__builtin_add_overflow(total, number, &total);
+}
+
+struct DurationUnit {
+  char letter;
+  bool inTime;  // after the 'T'
+  std::int64_t micros;
+};
+constexpr std::array<DurationUnit, 4> kUnits = {{{'D', false, kMicrosPerDay},
+                                                 {'H', true, 3600 * kMicrosPerSecond},
+                                                 {'M', true, 60 * kMicrosPerSecond},
+                                                 {'S', true, kMicrosPerSecond}}};
+
+// One "<number><letter>", which must be a unit from `next` on. Returns the index after it.
+Result<std::size_t> readDurationPart(Cursor& cursor, bool inTime, std::size_t next, std::int64_t& total) {
+  if (!cursor.digitNext()) return cursor.refuse("expected a number");
+  std::int64_t number = 0;
+  while (cursor.digitNext()) {
+    if (number > (kMaxMicros - 9) / 10) return cursor.refuse("the number is too large");
+    number = number * 10 + cursor.takeDigit();
+  }
+  std::int64_t fraction = 0;
+  const bool fractional = cursor.skip('.');
+  if (fractional) {
+    WITAN_TRY(micros, cursor.fractionMicros());
+    fraction = micros;
+  }
+  for (std::size_t i = next; i < kUnits.size(); ++i) {
+    const DurationUnit& unit = kUnits[i];
+    if (unit.inTime != inTime || cursor.peek() != unit.letter) continue;
+    if (fractional && unit.letter != 'S') return cursor.refuse("only seconds may have a fraction");
+    if (!accumulate(total, number, unit.micros) || !accumulate(total, fraction, 1)) {
+      return cursor.refuse("the duration is too long");
+    }
+    cursor.skip(unit.letter);
+    return i + 1;
+  }
+  return cursor.refuse("expected the units D, then after T: H, M, S, each once and in this order");
 }
 
 }  // namespace
@@ -95,5 +239,38 @@ std::string formatDate(Date date) {
 }
 
 Date dateOf(Time time) { return {static_cast<std::int32_t>(floorDivide(time.micros, kMicrosPerDay))}; }
+
+Result<Date> parseDate(std::string_view text) {
+  Cursor cursor("date", text);
+  WITAN_TRY(days, readDate(cursor));
+  WITAN_DO(cursor.expectEnd());
+  return Date{days};
+}
+
+Result<Time> parseTime(std::string_view text) {
+  Cursor cursor("time", text);
+  WITAN_TRY(days, readDate(cursor));
+  if (!cursor.skip('T') && !cursor.skip('t')) return cursor.refuse("'T' and a time of day are missing");
+  WITAN_TRY(ofDay, readTimeOfDay(cursor));
+  WITAN_TRY(offset, readOffset(cursor));
+  WITAN_DO(cursor.expectEnd());
+  const Time time{days * kMicrosPerDay + ofDay - offset};
+  if (!isCalendarTime(time)) return cursor.refuse("in UTC the year is outside 0001..9999");
+  return time;
+}
+
+Result<std::int64_t> parseDurationMicros(std::string_view text) {
+  Cursor cursor("duration", text);
+  WITAN_DO(cursor.expect('P'));
+  std::int64_t total = 0;
+  std::size_t next = 0;
+  bool inTime = false;
+  do {
+    if (!inTime && cursor.skip('T')) inTime = true;
+    WITAN_TRY(after, readDurationPart(cursor, inTime, next, total));
+    next = after;
+  } while (!cursor.atEnd());
+  return total;
+}
 
 }  // namespace witan

@@ -17,6 +17,14 @@ struct Time {
   auto operator<=>(const Time&) const = default;
 };
 
+// Both clocks of a device at one moment: the wall's, for stamps and due times that people set, which may jump; and a
+// steady one, for waiting. Cores get it as an argument.
+struct Now {
+  Time wall;
+  std::int64_t ms = 0;  // steady; of this start of the process only
+  std::int64_t wallMs() const { return wall.micros / 1000; }
+};
+
 // Days since 1970-01-01 in the proleptic Gregorian calendar.
 struct Date {
   std::int32_t days = 0;

@@ -40,15 +40,9 @@ Setup setUp(const Arguments& args) {
   return s;
 }
 
-struct Round {
-  double seconds = 0;
-  std::size_t approved = 0;
-  std::uint64_t logBytes = 0;
-};
-
 Round decide(Setup& s, std::size_t count, std::size_t block) {
   static Messages messages;
-  Round round;
+  Round round{.decisions = count};
   while (count > 0) {
     const std::size_t n = std::min(count, block);
     messages.clear();
@@ -62,15 +56,8 @@ Round decide(Setup& s, std::size_t count, std::size_t block) {
 }
 
 void measureRounds(Setup& s, std::size_t decisions, std::size_t rounds, std::size_t block) {
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < rounds; ++i) {
-    const Round r = decide(s, decisions, block);
-    rates.push_back(static_cast<double>(decisions) / r.seconds);
-    std::printf("  round %zu: %.0f decisions/s, %.1f%% approved, %.0f log bytes each\n", i + 1, rates.back(),
-                100.0 * static_cast<double>(r.approved) / static_cast<double>(decisions),
-                static_cast<double>(r.logBytes) / static_cast<double>(decisions));
-  }
-  std::printf("median %.0f decisions/s (%.0f ns each), ledger of %llu entries\n", median(rates), 1e9 / median(rates),
+  const double rate = medianRate(rounds, [&](std::size_t) { return decide(s, decisions, block); });
+  std::printf("median %.0f decisions/s (%.0f ns each), ledger of %llu entries\n", rate, 1e9 / rate,
               static_cast<unsigned long long>(s.partition->size()));
 }
 

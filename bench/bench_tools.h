@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/seams.h"
+#include "base/string_util.h"
 
 namespace witan::bench {
 
@@ -28,18 +29,21 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// Processor time of the calling thread: what one core spent on it, however busy the machine is.
+// Processor time of the calling thread: what one core spent on it, however busy the machine is. With
+// CLOCK_PROCESS_CPUTIME_ID that of all threads.
 class ThreadStopwatch {
  public:
+  explicit ThreadStopwatch(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) : clock_(clock) {}
   double seconds() const { return now() - start_; }
 
  private:
-  static double now() {
+  double now() const {
     timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock_, &t);
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   }
-  double start_ = now();
+  const clockid_t clock_;
+  const double start_ = now();
 };
 
 // The value below which the share `q` of the samples lies; 0 without samples.
@@ -59,54 +63,39 @@ inline std::uint64_t residentBytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// SplitMix64 (Steele, Lea, Flood 2014): the same workload every time.
-class SeededRandom final : public Random {
- public:
-  explicit SeededRandom(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t word() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  std::uint64_t pick(std::uint64_t bound) {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(word()) * bound >> 64);
-  }
-  void fill(std::span<std::uint8_t> out) override {
-    for (std::uint8_t& byte : out) byte = static_cast<std::uint8_t>(word());
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 [[noreturn]] inline void fail(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   std::exit(1);
 }
+// The value or success of `result`; an error ends the program.
 template <class T>
-T must(Result<T> result, std::string_view what) {
+T must(Result<T> result, std::string_view what = "step") {
   if (!result) fail(std::string(what) + ": " + result.error().message);
   return std::move(result).value();
 }
-inline void must(const Status& status, std::string_view what) {
+inline void must(const Status& status, std::string_view what = "step") {
   if (!status.ok()) fail(std::string(what) + ": " + status.error().message);
 }
 
-// --name VALUE pairs and bare words; unknown names end the program.
+// --name VALUE pairs, with `verbs` behind one of these words; anything else ends the program.
 class Arguments {
  public:
-  Arguments(int argc, char** argv, std::vector<std::string> known) {
-    for (int i = 1; i < argc; ++i) {
-      const std::string name = argv[i];
-      if (std::find(known.begin(), known.end(), name) == known.end() || i + 1 >= argc) {
-        std::string all;
-        for (const std::string& k : known) all += " " + k + " VALUE";
-        fail("usage: " + std::string(argv[0]) + all);
-      }
-      given_.emplace_back(name, argv[++i]);
+  Arguments(int argc, char** argv, const std::vector<std::string>& known, const std::vector<std::string>& verbs = {}) {
+    const auto isOneOf = [](const std::vector<std::string>& all, const std::string& word) {
+      return std::find(all.begin(), all.end(), word) != all.end();
+    };
+    const std::string usage = "usage: " + std::string(argv[0]) + " " + joined(verbs, "", "|");
+    int next = 1;
+    if (!verbs.empty()) {
+      if (argc < 2 || !isOneOf(verbs, argv[next])) fail(usage);
+      verb_ = argv[next++];
+    }
+    for (; next < argc; next += 2) {
+      if (!isOneOf(known, argv[next]) || next + 1 >= argc) fail(usage + " " + joined(known, "", " VALUE ") + " VALUE");
+      given_.emplace_back(argv[next], argv[next + 1]);
     }
   }
+  const std::string& verb() const { return verb_; }
   std::string text(std::string_view name, std::string fallback) const {
     for (const auto& [key, value] : given_)
       if (key == name) return value;
@@ -118,6 +107,7 @@ class Arguments {
   }
 
  private:
+  std::string verb_;
   std::vector<std::pair<std::string, std::string>> given_;
 };
 

@@ -28,21 +28,23 @@ struct Node {
   std::string token;
 
   void authorise(net::HttpRequest& request) const { request.headers["authorization"] = "Bearer " + token; }
-  json::value post(const std::string& path, const json::object& body) {
-    net::HttpRequest request{.method = "POST", .target = path, .body = canonicalJson(body)};
+  net::HttpResponse ask(net::HttpRequest request) {
+    const std::string target = request.target;
     authorise(request);
-    request.headers["content-type"] = "application/json";
     std::optional<Result<net::HttpResponse>> answer;
     client.request(std::move(request), [&](Result<net::HttpResponse> got) { answer = std::move(got); });
     if (!loop.runUntil([&] { return answer.has_value(); }, kPatienceMs) || !answer->ok())
-      fail(path + ": " + (answer ? answer->error().message : std::string("no answer")));
-    if ((*answer)->status != 200) fail(path + ": " + (*answer)->body);
-    return must(parseJson((*answer)->body), "an answer");
+      fail(target + ": " + (answer ? answer->error().message : std::string("no answer")));
+    return std::move(**answer);
   }
-  // A command line that the node carries out; its exit code.
-  std::int64_t command(const json::array& words) {
-    return post("/v1/command", {{"argv", words}}).at("exitCode").to_number<std::int64_t>();
+  json::value post(const std::string& path, const json::object& body) {
+    net::HttpRequest request{.method = "POST", .target = path, .body = canonicalJson(body)};
+    request.headers["content-type"] = "application/json";
+    const net::HttpResponse answer = ask(std::move(request));
+    if (answer.status != 200) fail(path + ": " + answer.body);
+    return must(parseJson(answer.body), "an answer");
   }
+  bool exists(const std::string& target) { return ask({.method = "GET", .target = target}).status == 200; }
 };
 
 void say(const char* what, const std::vector<double>& seconds) {
@@ -99,7 +101,7 @@ std::vector<double> liveJournal(Node& here, Node& there, std::uint64_t count, st
     here.post("/v1/feed", {{"id", id}, {"type", "note"}, {"payload", "now"}});
     for (bool found = false; !found;) {
       const Stopwatch question;
-      found = there.command({"journal", "get", id}) == 0;
+      found = there.exists("/v1/journal/get?id=" + id);
       questions.push_back(question.seconds());
       if (watch.seconds() > 60) fail("the entry " + id + " did not come");
     }
@@ -120,8 +122,7 @@ int live(const Arguments& arguments, net::Loop& loop, Node& here) {
 
 int makeAgents(Node& here, std::uint64_t count) {
   const Stopwatch watch;
-  for (std::uint64_t n = 0; n < count; ++n)
-    if (here.command({"agent", "create", "agent-" + std::to_string(n)}) != 0) fail("an agent could not be made");
+  for (std::uint64_t n = 0; n < count; ++n) here.post("/v1/agent/create", {{"id", "agent-" + std::to_string(n)}});
   std::printf("%llu agents made in %.1f s\n", static_cast<unsigned long long>(count), watch.seconds());
   return 0;
 }

@@ -41,7 +41,7 @@ class Portfolio {
   }
 
   void next(Messages& out, bool unlawful) {
-    const std::size_t i = make_.random.pick(size_);
+    const std::size_t i = make_.random.below(size_);
     if (unlawful) return wrong(out, i);
     const std::string v = name(i);
     switch (step_++ % 10) {
@@ -135,12 +135,6 @@ class Portfolio {
   Time at_{1'767'225'600'000'000};  // 2026-01-01
 };
 
-struct Round {
-  double rate = 0;
-  double approved = 0;
-  double bytes = 0;
-};
-
 Round decideRound(const kernel::DomainModule& module, std::size_t size, std::size_t decisions, std::size_t unlawful,
                   std::uint64_t seed) {
   kernel::Partition partition(module);
@@ -157,11 +151,11 @@ Round decideRound(const kernel::DomainModule& module, std::size_t size, std::siz
     messages.clear();
   }
   for (std::size_t i = 0; i < decisions; ++i) portfolio.next(messages, unlawful != 0 && i % unlawful == unlawful - 1);
-  logBytes = 0;
+  Round round{.decisions = decisions};
   const ThreadStopwatch watch;
-  const std::size_t approved = decideAll(partition, messages, 0, decisions, 256, logBytes);
-  const double n = static_cast<double>(decisions);
-  return {n / watch.seconds(), static_cast<double>(approved) / n, static_cast<double>(logBytes) / n};
+  round.approved = decideAll(partition, messages, 0, decisions, 256, round.logBytes);
+  round.seconds = watch.seconds();
+  return round;
 }
 
 }  // namespace
@@ -171,15 +165,11 @@ int main(int argc, char** argv) {
   const Arguments args(argc, argv, {"--vulnerabilities", "--decisions", "--rounds", "--unlawful"});
   const auto module = must(domains::makeDomain("disclosure"), "domain");
   const std::size_t size = args.number("--vulnerabilities", 10'000);
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < args.number("--rounds", 5); ++i) {
-    const Round r =
-        decideRound(*module, size, args.number("--decisions", 20'000), args.number("--unlawful", 32), i + 1);
-    rates.push_back(r.rate);
-    std::printf("  round %zu: %.0f decisions/s, %.1f%% approved, %.0f log bytes each\n", i + 1, r.rate,
-                100 * r.approved, r.bytes);
-  }
-  std::printf("%zu vulnerabilities, %zu log facts: median %.0f decisions/s (%.0f ns each)\n", size, 10 * size,
-              median(rates), 1e9 / median(rates));
+  const std::size_t decisions = args.number("--decisions", 20'000), unlawful = args.number("--unlawful", 32);
+  const double rate = medianRate(args.number("--rounds", 5), [&](std::size_t number) {
+    return decideRound(*module, size, decisions, unlawful, number);
+  });
+  std::printf("%zu vulnerabilities, %zu log facts: median %.0f decisions/s (%.0f ns each)\n", size, 10 * size, rate,
+              1e9 / rate);
   return 0;
 }

@@ -1,13 +1,12 @@
 // Durable adjudication: every decision is on the disk before it is answered.
 //
-//   witan_durable_bench --dir DIR [--budgets N] [--proposers N] [--seconds N] [--batch-max N]   many proposers
-//   witan_durable_bench --dir DIR --batch B [--pipeline 1] [--budgets N] [--seconds N]          one writer
+//   witan_durable_bench --dir DIR [--budgets N] [--proposers N] [--seconds N]            many proposers
+//   witan_durable_bench --dir DIR --batch B [--pipeline 1] [--budgets N] [--seconds N]   one writer
 //
-// Many proposers: each sends a proposal, waits for the durable answer, and sends the next; they share one group
-// commit. One writer: decides B, commits them with one sync, as one would batch transactions of SQLite by hand;
-// with --pipeline it decides the next B meanwhile.
+// Many proposers: each waits for its durable answer and sends its next proposal at once, so a round of the daemon's
+// loop finds one proposal of each and commits them with one sync. One writer: decides B, commits them with one sync, as
+// one would batch transactions of SQLite by hand. With --pipeline it decides the next B meanwhile.
 // Afterwards the ledger is opened again, folded and verified against what was answered. DIR must not exist.
-#include <atomic>
 #include <filesystem>
 #include <future>
 
@@ -15,7 +14,6 @@
 #include "domains/registry.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/ledger/ledger_verify.h"
-#include "store/group_commit.h"
 #include "store/rocks_store.h"
 
 namespace {
@@ -54,71 +52,8 @@ void report(const char* what, const Tally& t) {
               static_cast<double>(t.approved) / static_cast<double>(std::max<std::uint64_t>(1, t.batches)));
 }
 
-// One proposer's proposal in flight.
-struct Item {
-  std::size_t message = 0;
-  Steady::time_point sent;
-  bool approved = false;
-};
-
-// Each answer makes its proposer send the next proposal at once: a closed loop without a thread for each.
-class ClosedLoop {
- public:
-  ClosedLoop(Opened& opened, const Messages& messages, std::size_t batchMax)
-      : opened_(opened),
-        messages_(messages),
-        commit_(
-            *opened.store, [this](std::vector<Item>& items, store::WriteBatch& out) { return work(items, out); },
-            [this](std::vector<Item>& items, const Status& durable) { done(items, durable); }, {batchMax}) {}
-
-  Tally run(std::size_t proposers, double seconds) {
-    const Stopwatch watch;
-    end_ = Steady::now() + std::chrono::duration_cast<Steady::duration>(std::chrono::duration<double>(seconds));
-    inFlight_ = proposers;
-    for (std::size_t i = 0; i < proposers; ++i) must(commit_.submit({next_++, Steady::now(), false}), "submit");
-    finished_.get_future().wait();
-    commit_.stop();
-    tally_.seconds = watch.seconds();
-    tally_.batches = commit_.stats().batches;
-    return std::move(tally_);
-  }
-
- private:
-  Status work(std::vector<Item>& items, store::WriteBatch& out) {
-    for (Item& item : items)
-      item.approved = decideAll(opened_.ledger->partition(), messages_, item.message, 1, 0, logBytes_) == 1;
-    opened_.ledger->stage(out);
-    return okStatus();
-  }
-  void done(std::vector<Item>& items, const Status& durable) {
-    must(durable, "commit");
-    const auto now = Steady::now();
-    for (const Item& item : items) {
-      tally_.latencies.push_back(std::chrono::duration<double, std::milli>(now - item.sent).count());
-      tally_.approved += item.approved;
-      if (now >= end_) {
-        if (--inFlight_ == 0) finished_.set_value();
-        continue;
-      }
-      const std::size_t message = next_++;
-      if (message >= messages_.size()) fail("more decisions than proposals were prepared: give fewer --seconds");
-      must(commit_.submit({message, now, false}), "submit");
-    }
-  }
-
-  Opened& opened_;
-  const Messages& messages_;
-  std::atomic<std::size_t> next_{0};
-  std::size_t inFlight_ = 0;  // proposers still in their loop; the commit thread's after the first submit
-  std::promise<void> finished_;
-  Steady::time_point end_;
-  Tally tally_;
-  std::uint64_t logBytes_ = 0;
-  store::GroupCommit<Item> commit_;
-};
-
+// Decides `batch` proposals, makes them durable with one sync, answers them, and begins again.
 Tally oneWriter(Opened& o, const Messages& messages, std::size_t batch, double seconds) {
-  store::requestShortSlice();
   Tally t;
   std::uint64_t logBytes = 0;
   const Stopwatch watch;
@@ -135,36 +70,31 @@ Tally oneWriter(Opened& o, const Messages& messages, std::size_t batch, double s
 }
 
 // As oneWriter, but the next batch is decided while the last one is on its way to the disk. Nothing is answered
-// before it is durable; a failure ends the committer, so that nothing after it is answered either.
+// before it is durable.
 Tally pipelinedWriter(Opened& o, const Messages& messages, std::size_t batch, double seconds) {
-  struct Staged {
-    store::WriteBatch writes;
-    Steady::time_point sent;
-  };
   Tally t;
   std::uint64_t logBytes = 0;
-  const auto merge = [](std::vector<Staged>& staged, store::WriteBatch& out) {
-    for (const Staged& s : staged)
-      for (std::size_t i = 0; i < s.writes.size(); ++i) out.put(s.writes.op(i).key, s.writes.op(i).value);
-    return okStatus();
+  std::future<Status> durable;
+  Steady::time_point durableSent;
+  const auto answer = [&] {
+    must(durable.get(), "commit");
+    t.latencies.push_back(std::chrono::duration<double, std::milli>(Steady::now() - durableSent).count());
+    ++t.batches;
   };
-  const auto answer = [&](std::vector<Staged>& staged, const Status& durable) {
-    must(durable, "commit");
-    for (const Staged& s : staged)
-      t.latencies.push_back(std::chrono::duration<double, std::milli>(Steady::now() - s.sent).count());
-  };
-  store::GroupCommit<Staged> commit(*o.store, merge, answer, {1});
   const Stopwatch watch;
   for (std::size_t next = 0; watch.seconds() < seconds; next += batch) {
     if (next + batch > messages.size()) fail("more decisions than proposals were prepared: give fewer --seconds");
-    Staged staged{{}, Steady::now()};
+    const auto sent = Steady::now();
     t.approved += decideAll(o.ledger->partition(), messages, next, batch, 0, logBytes);
-    o.ledger->stage(staged.writes);
-    must(commit.submit(std::move(staged)), "submit");
+    store::WriteBatch writes;
+    o.ledger->stage(writes);
+    if (durable.valid()) answer();
+    durableSent = sent;
+    durable = std::async(std::launch::async,
+                         [&store = *o.store, writes = std::move(writes)] { return store.writeSynced(writes); });
   }
-  commit.stop();
+  answer();
   t.seconds = watch.seconds();
-  t.batches = commit.stats().batches;
   return t;
 }
 
@@ -182,8 +112,8 @@ void checkAfterwards(const std::string& dir, std::uint64_t entries) {
 
 int main(int argc, char** argv) {
   const Arguments args(argc, argv,
-                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch-max", "--batch", "--pipeline",
-                        "--prepare", "--preallocate", "--memtable"});
+                       {"--dir", "--budgets", "--proposers", "--seconds", "--batch", "--pipeline", "--prepare",
+                        "--preallocate", "--memtable"});
   const std::string dir = args.text("--dir", "");
   if (dir.empty() || std::filesystem::exists(dir)) fail("--dir must name a folder that does not exist yet");
   const double seconds = static_cast<double>(args.number("--seconds", 5));
@@ -200,13 +130,8 @@ int main(int argc, char** argv) {
     Messages messages;
     workload->fill(messages, args.number("--prepare", static_cast<std::uint64_t>(seconds * 500'000)));
     entries = o.ledger->partition().size();
-    Tally t;
-    if (batch == 0)
-      t = ClosedLoop(o, messages, args.number("--batch-max", 16 * 1024)).run(args.number("--proposers", 64), seconds);
-    else if (args.number("--pipeline", 0) != 0)
-      t = pipelinedWriter(o, messages, batch, seconds);
-    else
-      t = oneWriter(o, messages, batch, seconds);
+    const auto writer = args.number("--pipeline", 0) != 0 ? pipelinedWriter : oneWriter;
+    const Tally t = writer(o, messages, batch > 0 ? batch : args.number("--proposers", 64), seconds);
     report(batch > 0 ? "one writer" : "group commit", t);
     entries += t.approved;
   }

@@ -17,7 +17,7 @@
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/etcd/etcd_gateway.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 
 namespace {
 
@@ -57,7 +57,7 @@ class Node {
     made.device = "bench";
     must(ReplicaDir::create(dir, made), "directory");
     NodeSetup setup;
-    setup.domains = {"budget"};
+    setup.domainNames = {"budget"};
     setup.partitions = partitions;
     setup.etcd = etcd;
     setup.etcd->copies = 1;
@@ -65,18 +65,18 @@ class Node {
     EtcdGatewayOptions options;
     for (const std::string& address : endpoints) options.endpoints.push_back({.address = address});
     EtcdGateway::Events events;
-    events.connected = [this] { replica().etcdConnected(nowIs()), touch(); };
-    events.disconnected = [this] { replica().etcdDisconnected(), touch(); };
+    events.connected = [this] { replica().etcdConnected(nowIs()), scheduleTick(); };
+    events.disconnected = [this] { replica().etcdDisconnected(), scheduleTick(); };
     events.received = [this](const EtcdAnswer& answer) {
       if (const auto at = sent_.find(answer.id); at != sent_.end()) {
         transactions.push_back(1e3 * at->second.seconds());
         sent_.erase(at);
       }
-      replica().etcdReceived(answer, nowIs()), touch();
+      replica().etcdReceived(answer, nowIs()), scheduleTick();
     };
     gateway_ = std::make_unique<EtcdGateway>(loop, log_, options, std::move(events));
     gateway_->start();
-    touch();
+    scheduleTick();
   }
 
   Replica& replica() { return dir_->replica(); }
@@ -85,7 +85,7 @@ class Node {
   std::vector<double> rounds, transactions;  // milliseconds, while there is onAnswer
   std::size_t puts = 0;                      // of those transactions
 
-  void touch() {
+  void scheduleTick() {
     if (std::exchange(due_, true)) return;
     loop_.post([this] {
       due_ = false;
@@ -124,7 +124,7 @@ class Node {
     if (timer_ != 0) loop_.cancel(timer_);
     timer_ = loop_.after(std::clamp<std::int64_t>(replica().nextTickMs() - net::Loop::nowMs(), 1, 20), [this] {
       timer_ = 0;
-      touch();
+      scheduleTick();
     });
   }
   net::Loop& loop_;
@@ -156,10 +156,10 @@ Tally decide(net::Loop& loop, Node& node, std::size_t inFlight, double seconds,
     tally.latencies.push_back(1e3 * at->second.seconds());
     sent.erase(at);
     ++tally.answered;
-    if (watch.seconds() < seconds && made < most) submit(), node.touch();
+    if (watch.seconds() < seconds && made < most) submit(), node.scheduleTick();
   };
   while (made < std::min<std::uint64_t>(inFlight, most)) submit();
-  node.touch();
+  node.scheduleTick();
   if (!loop.runUntil([&] { return sent.empty(); }, static_cast<std::int64_t>(1e3 * seconds) + 60'000))
     fail(std::to_string(sent.size()) + " proposals were not answered: " + node.gateway().state().problem);
   tally.seconds = watch.seconds();
@@ -179,7 +179,7 @@ Tally plain(net::Loop& loop, const std::string& address, std::size_t puts, std::
   const Stopwatch watch;
   const std::string run = "plain/" + formatTime(SystemClock().now()) + "/";
   std::string value(bytes / puts, '\0');
-  bench::SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
+  SeededRandom(1).fill({reinterpret_cast<std::uint8_t*>(value.data()), value.size()});
   const std::function<void()> put = [&] {
     EtcdRequest request;
     for (std::size_t i = 0; i < puts; ++i) {

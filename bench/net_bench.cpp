@@ -4,7 +4,6 @@
 //
 // One thread serves, one calls; processor time of both counts. Prints one line of JSON.
 #include <cstdio>
-#include <ctime>
 #include <deque>
 #include <map>
 #include <string>
@@ -22,12 +21,6 @@ using namespace witan::net;
 
 TlsIdentity identity(char letter) {
   return *tlsIdentityOf(*SigningKey::fromSeed(std::string(32, letter)), std::string(1, letter));
-}
-
-double processSeconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 // Type 1 is only counted, type 2 comes back.
@@ -145,10 +138,10 @@ int main(int count, char** words) {
   std::vector<double> alone, pipelined, together;
   const double aloneRate = roundTrips(caller, 1, 1, size, seconds, alone);
   const double pipelinedRate = roundTrips(caller, 1, 64, size, seconds, pipelined);
-  const double cpuBefore = processSeconds();
+  const bench::ThreadStopwatch cpuWatch(CLOCK_PROCESS_CPUTIME_ID);
   const bench::Stopwatch oneWayWatch;
   const double oneWayRate = oneWay(caller, size, seconds);
-  const double oneWayCpu = (processSeconds() - cpuBefore) / (oneWayRate * oneWayWatch.seconds());
+  const double oneWayCpu = cpuWatch.seconds() / (oneWayRate * oneWayWatch.seconds());
   const std::uint64_t memoryBefore = bench::residentBytes();
   const bench::Stopwatch handshakes;
   caller.connect(server.address, links - 1);

@@ -1,26 +1,19 @@
 // Replication on the workloads of bench/run-crdt-peers.sh: real wire bytes, real stores.
 //
-//   witan_replication_bench w1 [--agents N] [--updates K] [--dir D]     3 devices cut off, K updates an agent, then
-//   heal witan_replication_bench w2 [--updates N]                            N updates of one register, one frame each
+//   witan_replication_bench w1 [--agents N] [--updates K] [--dir D]     3 devices cut off, K updates an agent, heal
+//   witan_replication_bench w2 [--updates N] [--dir D]                  N updates of one register, one frame each
 //   witan_replication_bench million [--agents N] [--dirty D]            heal with many resident agents
 //   witan_replication_bench idle [--devices N]                          equal replicas greet each other
 //
 // CPU is the processor time of the thread, store commits (write and sync) counted apart. One line of JSON.
-#include <ctime>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "bench/bench_tools.h"
 #include "replication/local_replica.h"
 #include "replication/records/agent_state_codec.h"
 #include "replication/records/record_schemas.h"
@@ -31,34 +24,16 @@
 namespace witan::replication {
 namespace {
 
-double cpuMs() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
-}
+using bench::Arguments;
+using bench::must;
+using bench::ThreadStopwatch;
 
-double rssMb() {
-  long pages = 0, resident = 0;
-  if (FILE* f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%ld %ld", &pages, &resident) != 2) resident = 0;
-    std::fclose(f);
-  }
-  return static_cast<double>(resident) * 4096 / 1048576;
-}
+double rssMb() { return static_cast<double>(bench::residentBytes()) / 1048576; }
 
 double peakRssMb() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-template <class T>
-T orDie(Result<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.error().message.c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
 }
 
 struct Node {
@@ -76,25 +51,25 @@ struct Node {
       options.blockCacheBytes = 1 << 20;
       options.preallocateLog = false;
       std::filesystem::create_directories(dir + "/" + device);
-      journal = orDie(store::openRocksStore(dir + "/" + device + "/journal", options));
-      agents = orDie(store::openRocksStore(dir + "/" + device + "/agents", options));
+      journal = must(store::openRocksStore(dir + "/" + device + "/journal", options));
+      agents = must(store::openRocksStore(dir + "/" + device + "/agents", options));
     }
     ReplicaOptions options;
     options.cluster = "bench";
     options.clusterKey = "key";
     options.device = device;
     options.freshTag = [] { return 0x5eedu; };
-    replica = orDie(LocalReplica::open(*journal, *agents, recordSchemas(), std::move(options)));
+    replica = must(LocalReplica::open(*journal, *agents, recordSchemas(), std::move(options)));
     flush();
   }
   void flush() {
-    const double start = cpuMs();
-    orDie(replica->flush());
-    commitMs += cpuMs() - start;
+    const ThreadStopwatch watch;
+    must(replica->flush());
+    commitMs += 1e3 * watch.seconds();
   }
   void write(const std::string& agent, const AgentState& state) {
     const Write write{Kind::agentState, agent, encodeAgentState(state, replica->writer()), false};
-    orDie(replica->commit(DatabaseName::agents, "main", {&write, 1}));
+    must(replica->commit(DatabaseName::agents, "main", {&write, 1}));
   }
 };
 
@@ -102,29 +77,28 @@ struct Traffic {
   std::size_t bytes = 0, frames = 0, steps = 0;
 };
 
-// Carries frames until nobody has anything to say.
+// Hands whole frames to a session; how many.
+std::size_t deliver(std::string_view frames, SyncSession& to) {
+  std::size_t count = 0;
+  for (; !frames.empty(); ++count) {
+    const std::size_t size = kFrameHeaderBytes + must(readFrameHeader(frames, kMaxFrameBytes)).length;
+    must(to.receive(frames.substr(0, size), 0));
+    frames.remove_prefix(size);
+  }
+  return count;
+}
+
+// Carries frames until neither side has anything to say.
 void exchange(Node& a, Node& b, Traffic& traffic) {
   SyncSession ofA(*a.replica, {}, 0), ofB(*b.replica, {}, 0);
-  std::string toA, toB;
-  const auto deliver = [&](std::string& bytes, SyncSession& to) {
-    std::string_view rest = bytes;
-    while (!rest.empty()) {
-      const auto header = orDie(readFrameHeader(rest, kMaxFrameBytes));
-      const std::size_t size = kFrameHeaderBytes + header.length;
-      orDie(to.receive(rest.substr(0, size), 0));
-      rest.remove_prefix(size);
-      ++traffic.frames;
-    }
-    traffic.bytes += bytes.size();
-    bytes.clear();
-  };
   for (bool any = true; any; ++traffic.steps) {
+    std::string toA, toB;
     any = ofA.produce(toB, 1 << 20, 0);
     a.flush();
     any = ofB.produce(toA, 1 << 20, 0) || any;
     b.flush();
-    deliver(toB, ofB);
-    deliver(toA, ofA);
+    traffic.frames += deliver(toB, ofB) + deliver(toA, ofA);
+    traffic.bytes += toB.size() + toA.size();
   }
 }
 
@@ -150,6 +124,7 @@ struct Mulberry {
 };
 
 constexpr std::uint64_t kT0 = 1'760'000'000'000;
+constexpr const char* kHosts[] = {"hostA", "hostB", "hostC"};
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
@@ -181,22 +156,10 @@ void update(AgentState& s, std::uint32_t i, std::uint32_t device, std::uint32_t 
   if (r.next() < 0.2) s.consecutiveFailureCount = static_cast<std::uint64_t>(r.next() * 4);
 }
 
-struct Arguments {
-  std::map<std::string, std::string> values;
-  std::uint32_t number(const std::string& name, std::uint32_t otherwise) const {
-    const auto at = values.find(name);
-    return at == values.end() ? otherwise : static_cast<std::uint32_t>(std::stoul(at->second));
-  }
-  std::string text(const std::string& name) const {
-    const auto at = values.find(name);
-    return at == values.end() ? "" : at->second;
-  }
-};
-
 AgentState currentState(Node& node, const std::string& agent) {
   const auto versions =
-      orDie((*node.replica->database(DatabaseName::agents).space("main"))->versions(Kind::agentState, agent));
-  return orDie(decodeAgentState(versions.front().body, versions.front().dot.host));
+      must((*node.replica->database(DatabaseName::agents).space("main"))->versions(Kind::agentState, agent));
+  return must(decodeAgentState(versions.front().body, versions.front().dot.host));
 }
 
 bool allEqual(std::vector<Node>& nodes) {
@@ -208,17 +171,39 @@ bool allEqual(std::vector<Node>& nodes) {
   return true;
 }
 
+struct Heal {
+  Traffic traffic;
+  double cpuMs = 0, commitMs = 0;
+};
+
+// Three devices meet in pairs, each pair once.
+Heal heal(std::vector<Node>& nodes) {
+  Heal out;
+  for (Node& node : nodes) node.commitMs = 0;
+  const ThreadStopwatch watch;
+  exchange(nodes[0], nodes[1], out.traffic);
+  exchange(nodes[0], nodes[2], out.traffic);
+  exchange(nodes[1], nodes[2], out.traffic);
+  for (const Node& node : nodes) out.commitMs += node.commitMs;
+  out.cpuMs = 1e3 * watch.seconds() - out.commitMs;
+  return out;
+}
+
+std::uint32_t countOf(const Arguments& arguments, const char* name, std::uint32_t otherwise) {
+  return static_cast<std::uint32_t>(arguments.number(name, otherwise));
+}
+
 int w1(const Arguments& arguments) {
-  const std::uint32_t agents = arguments.number("agents", 1000), updates = arguments.number("updates", 10);
+  const std::uint32_t agents = countOf(arguments, "--agents", 1000), updates = countOf(arguments, "--updates", 10);
+  const std::string dir = arguments.text("--dir", "");
   std::vector<Node> nodes(3);
-  const char* names[] = {"hostA", "hostB", "hostC"};
-  for (std::size_t d = 0; d < 3; ++d) nodes[d].open(names[d], arguments.text("dir"));
+  for (std::size_t d = 0; d < 3; ++d) nodes[d].open(kHosts[d], dir);
   for (std::uint32_t i = 0; i < agents; ++i)
     nodes[0].write("a" + std::to_string(i), baseState(i, nodes[0].replica->writer()));
   Traffic base;
   exchange(nodes[0], nodes[1], base);
   exchange(nodes[0], nodes[2], base);
-  double start = cpuMs();
+  const ThreadStopwatch generating;
   for (std::uint32_t d = 0; d < 3; ++d)
     for (std::uint32_t k = 0; k < updates; ++k) {
       for (std::uint32_t i = 0; i < agents; ++i) {
@@ -230,30 +215,23 @@ int w1(const Arguments& arguments) {
       }
       nodes[d].flush();
     }
-  const double generate = cpuMs() - start;
+  const double generate = 1e3 * generating.seconds();
   const double rssBefore = rssMb();
-  for (Node& node : nodes) node.commitMs = 0;
-  Traffic heal;
-  start = cpuMs();
-  exchange(nodes[0], nodes[1], heal);
-  exchange(nodes[0], nodes[2], heal);
-  exchange(nodes[1], nodes[2], heal);
-  const double all = cpuMs() - start;
-  const double commits = nodes[0].commitMs + nodes[1].commitMs + nodes[2].commitMs;
+  const Heal healed = heal(nodes);
+  const bool equal = allEqual(nodes);
   std::printf(
       "{\"w\":\"W1\",\"lib\":\"witan\",\"store\":\"%s\",\"agents\":%u,\"generateMs\":%.1f,\"healCpuMs\":%.2f,"
       "\"commitCpuMs\":%.2f,\"bytes\":%zu,\"frames\":%zu,\"rssBeforeMB\":%.1f,\"rssMB\":%.1f,\"peakRssMB\":%.1f,"
       "\"equal\":%s}\n",
-      arguments.text("dir").empty() ? "memory" : "rocksdb", agents, generate, all - commits, commits, heal.bytes,
-      heal.frames, rssBefore, rssMb(), peakRssMb(), allEqual(nodes) ? "true" : "false");
-  return allEqual(nodes) ? 0 : 1;
+      dir.empty() ? "memory" : "rocksdb", agents, generate, healed.cpuMs, healed.commitMs, healed.traffic.bytes,
+      healed.traffic.frames, rssBefore, rssMb(), peakRssMb(), equal ? "true" : "false");
+  return equal ? 0 : 1;
 }
 
 int w2(const Arguments& arguments) {
-  const std::uint32_t n = arguments.number("updates", 100'000);
+  const std::uint32_t n = countOf(arguments, "--updates", 100'000);
   std::vector<Node> nodes(2);
-  nodes[0].open("hostA", arguments.text("dir"));
-  nodes[1].open("hostB", arguments.text("dir"));
+  for (std::size_t d = 0; d < 2; ++d) nodes[d].open(kHosts[d], arguments.text("--dir", ""));
   Node &a = nodes[0], &b = nodes[1];
   AgentState state;
   state.slots[0] = {quoted("0000000000000000"), 1, a.replica->writer()};
@@ -261,24 +239,15 @@ int w2(const Arguments& arguments) {
   Traffic first;
   exchange(a, b, first);
   SyncSession ofA(*a.replica, {.window = 1u << 30}, 0), ofB(*b.replica, {.window = 1u << 30}, 0);
+  for (int i = 0; i < 4; ++i) {
+    std::string toA, toB;
+    ofA.produce(toB, 1 << 20, 0);
+    ofB.produce(toA, 1 << 20, 0);
+    deliver(toB, ofB);
+    deliver(toA, ofA);
+  }
+  const ThreadStopwatch producing;
   std::string out;
-  const auto settle = [&] {
-    for (int i = 0; i < 4; ++i) {
-      std::string toB, toA;
-      ofA.produce(toB, 1 << 20, 0);
-      ofB.produce(toA, 1 << 20, 0);
-      for (auto* p : {&toB, &toA}) {
-        std::string_view rest = *p;
-        while (!rest.empty()) {
-          const auto header = orDie(readFrameHeader(rest, kMaxFrameBytes));
-          orDie((p == &toB ? ofB : ofA).receive(rest.substr(0, kFrameHeaderBytes + header.length), 0));
-          rest.remove_prefix(kFrameHeaderBytes + header.length);
-        }
-      }
-    }
-  };
-  settle();
-  double start = cpuMs();
   std::vector<std::size_t> ends;
   out.reserve(static_cast<std::size_t>(n) * 120);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -291,19 +260,19 @@ int w2(const Arguments& arguments) {
     if (i % 1024 == 1023) a.flush();
   }
   a.flush();
-  const double produced = cpuMs() - start - a.commitMs;
+  const double produced = 1e3 * producing.seconds() - a.commitMs;
   const std::size_t bytes = out.size();
   b.commitMs = 0;
-  start = cpuMs();
+  const ThreadStopwatch applying;
   std::size_t at = 0;
   std::string replies;
   for (std::uint32_t i = 0; i < n; ++i) {
-    orDie(ofB.receive(std::string_view(out).substr(at, ends[i] - at), 0));
+    must(ofB.receive(std::string_view(out).substr(at, ends[i] - at), 0));
     at = ends[i];
     if (i % 1024 == 1023) ofB.produce(replies, 1 << 20, 0), b.flush();
   }
   b.flush();
-  const double applied = cpuMs() - start - b.commitMs;
+  const double applied = 1e3 * applying.seconds() - b.commitMs;
   const bool equal = allEqual(nodes);
   std::printf(
       "{\"w\":\"W2\",\"lib\":\"witan\",\"n\":%u,\"produced_s\":%.0f,\"applied_s\":%.0f,\"commitCpuMs\":%.1f,"
@@ -314,10 +283,10 @@ int w2(const Arguments& arguments) {
 }
 
 int million(const Arguments& arguments) {
-  const std::uint32_t agents = arguments.number("agents", 1'000'000), dirty = arguments.number("dirty", 1000);
+  const std::uint32_t agents = countOf(arguments, "--agents", 1'000'000), dirty = countOf(arguments, "--dirty", 1000);
+  const std::string dir = arguments.text("--dir", "");
   std::vector<Node> nodes(3);
-  const char* names[] = {"hostA", "hostB", "hostC"};
-  nodes[0].open(names[0], arguments.text("dir"));
+  nodes[0].open(kHosts[0], dir);
   const double before = rssMb();
   for (std::uint32_t i = 0; i < agents; ++i) {
     nodes[0].write("a" + std::to_string(i), baseState(i, nodes[0].replica->writer()));
@@ -325,9 +294,9 @@ int million(const Arguments& arguments) {
   }
   nodes[0].flush();
   malloc_trim(0);
-  const double storeless = arguments.text("dir").empty() ? 0 : rssMb() - before;
+  const double storeless = dir.empty() ? 0 : rssMb() - before;
   for (std::size_t d = 1; d < 3; ++d) {
-    nodes[d].open(names[d], arguments.text("dir"));
+    nodes[d].open(kHosts[d], dir);
     Traffic base;
     exchange(nodes[0], nodes[d], base);
   }
@@ -340,24 +309,19 @@ int million(const Arguments& arguments) {
         update(state, which, d, k, nodes[d].replica->writer());
         nodes[d].write(agent, state);
       }
-  for (Node& node : nodes) node.flush(), node.commitMs = 0;
-  Traffic heal;
-  const double start = cpuMs();
-  exchange(nodes[0], nodes[1], heal);
-  exchange(nodes[0], nodes[2], heal);
-  exchange(nodes[1], nodes[2], heal);
-  const double all = cpuMs() - start;
-  const double commits = nodes[0].commitMs + nodes[1].commitMs + nodes[2].commitMs;
+  for (Node& node : nodes) node.flush();
+  const Heal healed = heal(nodes);
+  const bool equal = allEqual(nodes);
   std::printf(
       "{\"w\":\"million\",\"agents\":%u,\"dirty\":%u,\"healCpuMs\":%.2f,\"commitCpuMs\":%.2f,\"bytes\":%zu,"
       "\"bytesPerResidentAgent\":%.0f,\"equal\":%s}\n",
-      agents, dirty, all - commits, commits, heal.bytes, storeless * 1048576 / agents,
-      allEqual(nodes) ? "true" : "false");
-  return allEqual(nodes) ? 0 : 1;
+      agents, dirty, healed.cpuMs, healed.commitMs, healed.traffic.bytes, storeless * 1048576 / agents,
+      equal ? "true" : "false");
+  return equal ? 0 : 1;
 }
 
 int idle(const Arguments& arguments) {
-  const std::uint32_t devices = arguments.number("devices", 50);
+  const std::uint32_t devices = countOf(arguments, "--devices", 50);
   std::vector<Node> nodes(devices);
   for (std::uint32_t d = 0; d < devices; ++d) {
     char name[40];
@@ -366,8 +330,6 @@ int idle(const Arguments& arguments) {
     AgentState state;
     state.consecutiveFailureCount = 1'000'000;
     for (int i = 0; i < 100; ++i) nodes[d].write("agent-" + std::to_string(d), state);
-    const Write entity{Kind::link, "l" + std::to_string(d), "", true};
-    (void)entity;
   }
   Traffic all;
   for (int round = 0; round < 2; ++round)
@@ -386,13 +348,9 @@ int idle(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace witan::replication;
-  const std::string what = argc > 1 ? argv[1] : "";
-  Arguments arguments;
-  for (int i = 2; i + 1 < argc; i += 2) arguments.values[std::string(argv[i]).substr(2)] = argv[i + 1];
-  if (what == "w1") return w1(arguments);
-  if (what == "w2") return w2(arguments);
-  if (what == "million") return million(arguments);
-  if (what == "idle") return idle(arguments);
-  std::fprintf(stderr, "usage: witan_replication_bench w1|w2|million|idle [--agents N] [--updates K] [--dir D] ...\n");
-  return 2;
+  const Arguments arguments(argc, argv, {"--agents", "--updates", "--dir", "--dirty", "--devices"},
+                            {"w1", "w2", "million", "idle"});
+  if (arguments.verb() == "w1") return w1(arguments);
+  if (arguments.verb() == "w2") return w2(arguments);
+  return arguments.verb() == "million" ? million(arguments) : idle(arguments);
 }

@@ -14,13 +14,6 @@ using namespace witan;
 using namespace witan::bench;
 using namespace witan::replication;
 
-// Of all threads, RocksDB's too.
-double processorSeconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 class Work final : public saga::SagaEnvironment {
  public:
   Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override {
@@ -45,7 +38,7 @@ void sagas(const std::string& dir, std::uint64_t callers, double seconds) {
   must(engine.load({}), "load");
   const Now now{Time{1'774'252'800'000'000}, 0};
   std::uint64_t begun = 0, rounds = 0;
-  const double cpuBefore = processorSeconds();
+  const ThreadStopwatch cpuWatch(CLOCK_PROCESS_CPUTIME_ID);  // of all threads, RocksDB's too
   const Stopwatch watch;
   while (watch.seconds() < seconds) {
     std::vector<saga::Intent> intents;
@@ -55,7 +48,7 @@ void sagas(const std::string& dir, std::uint64_t callers, double seconds) {
     ++rounds;
   }
   const double took = watch.seconds();
-  const double cpu = (processorSeconds() - cpuBefore) / static_cast<double>(work.done);
+  const double cpu = cpuWatch.seconds() / static_cast<double>(work.done);
   std::printf("callers %llu: %.0f sagas/s, %.0f rounds/s, %.0f us of processor time a saga\n",
               static_cast<unsigned long long>(callers), static_cast<double>(work.done) / took,
               static_cast<double>(rounds) / took, cpu * 1e6);

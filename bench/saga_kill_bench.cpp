@@ -197,14 +197,14 @@ double undisturbedSeconds(const std::string& dir, std::uint64_t sagas, std::uint
 
 int killAll(const std::string& dir, std::uint64_t sagas, std::uint64_t inFlight, std::uint64_t kills,
             std::uint64_t seed) {
-  bench::SeededRandom random(seed);
+  SeededRandom random(seed);
   const double whole = undisturbedSeconds(dir + "/undisturbed", sagas, inFlight);
   std::vector<double> ms;
   Tally all = judge(dir + "/undisturbed", sagas);
   std::uint64_t midway = 0;
   for (std::uint64_t k = 0; k < kills; ++k) {
     const std::string place = dir + "/" + std::to_string(k);
-    const double after = whole * static_cast<double>(random.pick(1'000)) / 1'000;
+    const double after = whole * static_cast<double>(random.below(1'000)) / 1'000;
     const Run run = killOnce(place, sagas, inFlight, after);
     const Tally tally = judge(place, sagas);
     all.doubled += tally.doubled, all.missing += tally.missing;

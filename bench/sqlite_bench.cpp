@@ -10,6 +10,7 @@
 
 namespace {
 
+using namespace witan;
 using namespace witan::bench;
 
 class Database {
@@ -108,8 +109,8 @@ int main(int argc, char** argv) {
     const Stopwatch one;
     db.run("BEGIN IMMEDIATE");
     for (std::uint64_t i = 0; i < batch; ++i, ++decisions)
-      decider.decide(static_cast<std::int64_t>(random.pick(budgets)), static_cast<std::int64_t>(random.pick(2)),
-                     static_cast<std::int64_t>(1 + random.pick(9)), static_cast<std::int64_t>(decisions));
+      decider.decide(static_cast<std::int64_t>(random.below(budgets)), static_cast<std::int64_t>(random.below(2)),
+                     static_cast<std::int64_t>(1 + random.below(9)), static_cast<std::int64_t>(decisions));
     db.run("COMMIT");
     latencies.push_back(1000 * one.seconds());
   }

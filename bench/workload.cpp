@@ -31,7 +31,7 @@ namespace {
 std::string operationName(SeededRandom& random) {
   char text[65];
   for (int i = 0; i < 4; ++i)
-    std::snprintf(text + 16 * i, 17, "%016llx", static_cast<unsigned long long>(random.word()));
+    std::snprintf(text + 16 * i, 17, "%016llx", static_cast<unsigned long long>(random.next()));
   return text;
 }
 
@@ -76,14 +76,14 @@ class BudgetWorkload final : public Workload {
     }
   }
   void fill(Messages& out, std::size_t count) override {
-    for (std::size_t i = 0; i < count; ++i) spend(out, make_.random.pick(entities_));
+    for (std::size_t i = 0; i < count; ++i) spend(out, make_.random.below(entities_));
   }
 
  private:
   static std::string name(std::size_t i) { return "budget/team-" + std::to_string(i); }
   void spend(Messages& out, std::size_t entity) {
-    const bool a = make_.random.pick(2) == 0;
-    const std::string n = std::to_string(1 + make_.random.pick(9));
+    const bool a = make_.random.below(2) == 0;
+    const std::string n = std::to_string(1 + make_.random.below(9));
     at_.micros += 10;
     make_.add(out, name(entity), a ? "A" : "B", a ? "SpendA" : "SpendB",
               std::string(a ? R"({"type":"SpendA","n":)" : R"({"type":"SpendB","n":)") + n + "}", at_);
@@ -118,7 +118,7 @@ class ClinicWorkload final : public Workload {
   }
   void fill(Messages& out, std::size_t count) override {
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t patient = make_.random.pick(patients_.size());
+      const std::size_t patient = make_.random.below(patients_.size());
       if (++made_ % 32 == 0)
         unlawful(out, patient);
       else
@@ -192,7 +192,7 @@ class ClinicWorkload final : public Workload {
     const Patient& p = patients_[patient];
     const Time at = timeOf(p.order, static_cast<int>(p.step));
     if (p.order == 0) return next(out, patient);
-    if (make_.random.pick(2) == 0)
+    if (make_.random.below(2) == 0)
       propose(out, patient, "Billing", "SubmitClaim", claimArguments(p.order - 1, "G0659"), at);
     else
       propose(out, patient, "LabOrder", "OrderTest", orderArguments(p.order - 1), at);
@@ -270,6 +270,19 @@ std::size_t decideAll(Partition& partition, const Messages& messages, std::size_
     partition.reuse(std::move(taken));
   }
   return approved;
+}
+
+double medianRate(std::size_t rounds, const std::function<Round(std::size_t)>& run) {
+  std::vector<double> rates;
+  for (std::size_t number = 1; number <= rounds; ++number) {
+    const Round round = run(number);
+    const auto decisions = static_cast<double>(round.decisions);
+    rates.push_back(decisions / round.seconds);
+    std::printf("  round %zu: %.0f decisions/s, %.1f%% approved, %.0f log bytes each\n", number, rates.back(),
+                100.0 * static_cast<double>(round.approved) / decisions,
+                static_cast<double>(round.logBytes) / decisions);
+  }
+  return median(rates);
 }
 
 }  // namespace witan::bench

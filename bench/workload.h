@@ -3,6 +3,7 @@
 // The same seed gives the same proposals. Made ahead of time, so that making them is not measured.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,5 +67,14 @@ std::unique_ptr<Workload> clinicWorkload(const kernel::DomainModule& module, std
 // approved.
 std::size_t decideAll(kernel::Partition& partition, const Messages& messages, std::size_t from, std::size_t count,
                       std::size_t batch, std::uint64_t& logBytes);
+
+// A round of decisions that was timed.
+struct Round {
+  std::size_t decisions = 0, approved = 0;
+  double seconds = 0;
+  std::uint64_t logBytes = 0;
+};
+// Runs and prints so many rounds, from number 1. Returns the median of their decisions a second.
+double medianRate(std::size_t rounds, const std::function<Round(std::size_t number)>& run);
 
 }  // namespace witan::bench

@@ -2,6 +2,6 @@
 #include "program/process.h"
 
 int main(int argc, char** argv) {
-  witan::node::prepareProcess(argc, argv);
+  witan::node::prepareProcess();
   return witan::node::finishOutput(witan::node::runCli(argc, argv));
 }

@@ -17,7 +17,6 @@
 
 #include "base/check.h"
 #include "base/json.h"
-#include "base/json_order.h"
 #include "base/reflect.h"
 #include "base/result.h"
 

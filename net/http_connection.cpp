@@ -3,14 +3,13 @@
 #include <boost/asio/post.hpp>
 
 #include "base/json.h"
-#include "net/connect.h"
 #include "net/loop_impl.h"
+#include "net/sockets.h"
 
 namespace witan::net {
 namespace {
 
 constexpr std::int64_t kLingerMs = 2'000;
-constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::int64_t kHeaderGraceMs = 500;  // after that, a connection whose header is not whole counts as idle
 
 HttpResponse faultAnswer(const HttpFault& fault) {

@@ -10,7 +10,6 @@
 namespace witan::net {
 namespace {
 
-constexpr std::size_t kReadBytes = 16 * 1024;
 constexpr std::size_t kMostErrorBody = 64 * 1024;
 
 // What the server asks for in Host (RFC 9110 section 7.2).

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "net/byte_stream.h"
-#include "net/connect.h"
 #include "net/http_client.h"
 #include "net/http_reader.h"
+#include "net/sockets.h"
 
 namespace witan::net {
 

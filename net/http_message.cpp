@@ -1,6 +1,7 @@
 #include "net/http_message.h"
 
 #include <algorithm>
+#include <boost/beast/http/status.hpp>
 
 #include "base/quote.h"
 #include "base/utf8.h"
@@ -66,49 +67,15 @@ std::optional<HttpFault> splitQuery(std::string_view text, std::map<std::string,
 
 }  // namespace
 
+// In Beast's list two names are those of RFC 7231.
 std::string_view httpReason(int status) {
-  static const std::map<int, std::string_view> kReasons{{100, "Continue"},
-                                                        {200, "OK"},
-                                                        {201, "Created"},
-                                                        {202, "Accepted"},
-                                                        {204, "No Content"},
-                                                        {206, "Partial Content"},
-                                                        {301, "Moved Permanently"},
-                                                        {302, "Found"},
-                                                        {303, "See Other"},
-                                                        {304, "Not Modified"},
-                                                        {307, "Temporary Redirect"},
-                                                        {308, "Permanent Redirect"},
-                                                        {400, "Bad Request"},
-                                                        {401, "Unauthorized"},
-                                                        {403, "Forbidden"},
-                                                        {404, "Not Found"},
-                                                        {405, "Method Not Allowed"},
-                                                        {406, "Not Acceptable"},
-                                                        {408, "Request Timeout"},
-                                                        {409, "Conflict"},
-                                                        {410, "Gone"},
-                                                        {411, "Length Required"},
-                                                        {412, "Precondition Failed"},
-                                                        {413, "Content Too Large"},
-                                                        {414, "URI Too Long"},
-                                                        {415, "Unsupported Media Type"},
-                                                        {421, "Misdirected Request"},
-                                                        {422, "Unprocessable Content"},
-                                                        {425, "Too Early"},
-                                                        {426, "Upgrade Required"},
-                                                        {428, "Precondition Required"},
-                                                        {429, "Too Many Requests"},
-                                                        {431, "Request Header Fields Too Large"},
-                                                        {500, "Internal Server Error"},
-                                                        {501, "Not Implemented"},
-                                                        {502, "Bad Gateway"},
-                                                        {503, "Service Unavailable"},
-                                                        {504, "Gateway Timeout"},
-                                                        {505, "HTTP Version Not Supported"},
-                                                        {507, "Insufficient Storage"}};
-  const auto found = kReasons.find(status);
-  return found == kReasons.end() ? "Unknown" : found->second;
+  namespace http = boost::beast::http;
+  if (status == 413) return "Content Too Large";
+  if (status == 422) return "Unprocessable Content";
+  const http::status known = http::int_to_status(static_cast<unsigned>(status));
+  if (known == http::status::unknown) return "Unknown";
+  const auto reason = http::obsolete_reason(known);
+  return {reason.data(), reason.size()};
 }
 
 std::string percentEncoded(std::string_view text) {

@@ -9,21 +9,12 @@
 
 #include "base/quote.h"
 #include "net/http_connection.h"
-#include "net/socket_options.h"
+#include "net/sockets.h"
 
 namespace witan::net {
 namespace {
 
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
-constexpr std::int64_t kAcceptPauseMs = 100;
-
-Error noListener(const std::string& address, const ErrorCodeOf& error) {
-  ErrorCode code = ErrorCode::ioFailed;
-  if (error == asio::error::address_in_use) code = ErrorCode::conflict;
-  if (error == asio::error::access_denied) code = ErrorCode::unauthorised;
-  return {code, "cannot serve HTTP on " + inQuotes(address, 128) + " (" + error.message() + ")",
-          code == ErrorCode::conflict ? "end the program that serves there, or choose another address" : ""};
-}
 
 // A socket file of a server that is gone is removed. Anything else that stands there is somebody's.
 Status clearStale(asio::io_context& io, const std::string& path) {
@@ -37,8 +28,9 @@ Status clearStale(asio::io_context& io, const std::string& path) {
   if (!error)
     return Error{ErrorCode::conflict, "somebody serves on " + inQuotes(path, 128) + " already",
                  "end that program, or choose another path"};
-  if (error != asio::error::connection_refused) return noListener("unix:" + path, error);
-  if (::unlink(path.c_str()) != 0) return noListener("unix:" + path, {errno, boost::system::system_category()});
+  if (error != asio::error::connection_refused) return noListener(inQuotes("unix:" + path, 128), error);
+  if (::unlink(path.c_str()) != 0)
+    return noListener(inQuotes("unix:" + path, 128), {errno, boost::system::system_category()});
   return okStatus();
 }
 
@@ -64,7 +56,7 @@ struct HttpServer::Impl {
     for (auto& [id, connection] : connections) connection->end();
   }
 
-  Result<std::string> listenTcp(const std::string& text, const Address& address);
+  Result<std::string> listenTcp(const Address& address);
   Result<std::string> listenUnix(const std::string& text, const Address& address);
   void acceptNext(Listener& listener);
   void accepted(Socket socket);
@@ -78,20 +70,12 @@ struct HttpServer::Impl {
   std::uint64_t lastId = 0;
 };
 
-Result<std::string> HttpServer::Impl::listenTcp(const std::string& text, const Address& address) {
-  WITAN_TRY(endpoint, resolveHere(io, address));
-  ErrorCodeOf error;
-  asio::ip::tcp::acceptor acceptor(io);
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-  if (error) return noListener(text, error);
-  closeOnExec(acceptor.native_handle());
-  const auto bound = acceptor.local_endpoint(error);
+Result<std::string> HttpServer::Impl::listenTcp(const Address& address) {
+  WITAN_TRY(acceptor, net::listenTcp(io, address, false));
+  const std::string bound = boundAddress(acceptor);
   listeners.push_back({Acceptor(std::move(acceptor)), "", 0});
   acceptNext(listeners.back());
-  return toText(Address{bound.address().to_string(), bound.port(), ""});
+  return bound;
 }
 
 // Mode 0600 from its first moment: nobody else may get in between bind and chmod.
@@ -106,7 +90,7 @@ Result<std::string> HttpServer::Impl::listenUnix(const std::string& text, const 
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   struct stat made {};
   if (!error && ::stat(address.path.c_str(), &made) != 0) error = {errno, boost::system::system_category()};
-  if (error) return noListener(text, error);
+  if (error) return noListener(inQuotes(text, 128), error);
   closeOnExec(acceptor.native_handle());
   listeners.push_back({Acceptor(std::move(acceptor)), address.path, made.st_ino});
   acceptNext(listeners.back());
@@ -169,7 +153,7 @@ HttpServer::~HttpServer() = default;
 
 Result<std::string> HttpServer::listen(const std::string& address) {
   WITAN_TRY(parsed, parseAddress(address));
-  return parsed.host.empty() ? impl_->listenUnix(address, parsed) : impl_->listenTcp(address, parsed);
+  return parsed.host.empty() ? impl_->listenUnix(address, parsed) : impl_->listenTcp(parsed);
 }
 
 void HttpServer::close() {

@@ -15,9 +15,9 @@
 
 #include "net/address.h"
 #include "net/byte_stream.h"
-#include "net/connect.h"
-#include "net/frame_cutter.h"
+#include "net/link_frames.h"
 #include "net/peer_network.h"
+#include "net/sockets.h"
 
 namespace witan::net {
 

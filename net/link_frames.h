@@ -5,17 +5,19 @@
 //   ping     120    8 bytes that come back in a pong. A sign of life, and a measure of the round trip.
 //   pong     121    the same 8 bytes
 //   goodbye  122    nothing comes after it. UTF-8 text, why; filled up with zeros to whole words.
-//   padding  124    up to 1,024 bytes that mean nothing: does the path carry more than small packets? A pong after it
-//   says
-//                   so. Versions without it pass over it.
+//   padding  124    up to 1,024 bytes that mean nothing: does the path carry more than small packets? A pong after
+//                   it says so. Versions without it pass over it.
 //
-// Pure functions, any thread.
+// The functions are pure, for any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/frame.h"
 
@@ -41,5 +43,37 @@ std::uint64_t stampOf(std::string_view message);
 
 // A goodbye's text, fit to be shown: control characters and broken UTF-8 become \xNN.
 std::string reasonOf(std::string_view message);
+
+struct CutFrame {
+  FrameHeader header;
+  std::string_view bytes;  // header included; until the next call of space()
+  std::string_view message() const { return bytes.substr(kFrameHeaderBytes); }
+};
+
+// Cuts a stream of bytes into frames (base/frame.h), without a stream: bytes in, frames or an error out. A frame's
+// memory is made only after its header was found good. Belongs to one thread.
+class FrameCutter {
+ public:
+  explicit FrameCutter(std::size_t maxFrame) : maxFrame_(maxFrame) {}
+
+  void setMaxFrame(std::size_t maxFrame) { maxFrame_ = maxFrame; }  // for frames whose header was not read yet
+
+  // Where the next bytes go, never empty; filled() says how many came.
+  std::span<char> space();
+  void filled(std::size_t bytes);
+
+  // The next whole frame; nullopt: more bytes are needed. After an error the stream is lost.
+  Result<std::optional<CutFrame>> next();
+
+  void clear() { begin_ = end_ = wanted_ = 0; }  // what came and was not given out is forgotten
+
+  std::size_t capacity() const { return buffer_.size(); }
+
+ private:
+  std::size_t maxFrame_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what came and was not given out
+  std::size_t wanted_ = 0;           // size of the frame at begin_, once its header was found good
+};
 
 }  // namespace witan::net

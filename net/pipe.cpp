@@ -7,7 +7,7 @@
 #include <boost/asio/write.hpp>
 
 #include "net/pipe_impl.h"
-#include "net/socket_options.h"
+#include "net/sockets.h"
 
 namespace witan::net {
 

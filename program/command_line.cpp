@@ -2,8 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/nearest.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 
 namespace witan::node {
 
@@ -140,20 +140,29 @@ const CLI::App& innermost(const CLI::App& app, std::string& path) {
   return *at;
 }
 
+std::string unknown(const char* what, const std::string& given, const std::vector<std::string>& known) {
+  const std::string word = given.substr(0, kLongestName);
+  const auto near = nearest(word, known, 1);
+  const bool close = !near.empty() && editDistance(word, near.front()) <= 2;
+  return std::string("unknown ") + what + " " + inQuotes(given) +
+         (close ? ", did you mean " + inQuotes(std::string(near.front())) + "?" : "");
+}
+
 // CLI11 asks for a missing command before it looks at the words that it did not take.
 std::string problemOf(const CLI::App& at, const CLI::ParseError& e) {
   const std::vector<std::string> rest = at.remaining();
-  const bool needsCommand =
-      at.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr;
-  if (!needsCommand || rest.empty() || rest.front().starts_with("-")) return e.what();
+  if (rest.empty()) return e.what();
   std::vector<std::string> known;
+  if (rest.front().starts_with("--")) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&e) == nullptr) return e.what();
+    for (const CLI::Option* option : at.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    return unknown("option", rest.front(), known);
+  }
+  if (at.get_require_subcommand_min() == 0 || dynamic_cast<const CLI::RequiredError*>(&e) == nullptr) return e.what();
   for (const CLI::App* child : at.get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(child->get_name());
-  const std::string word = rest.front().substr(0, kLongestName);
-  const auto near = nearest(word, known, 1);
-  const bool close = !near.empty() && editDistance(word, near.front()) <= 2;
-  return "unknown command " + inQuotes(rest.front()) +
-         (close ? ", did you mean " + inQuotes(std::string(near.front())) + "?" : "");
+  return unknown("command", rest.front(), known);
 }
 
 }  // namespace

@@ -4,10 +4,13 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "program/command_line.h"
 #include "program/output.h"
 
 namespace witan::node {
+
+namespace {
+constexpr std::size_t kMostShown = 100;
+}  // namespace
 
 int reportError(const Error& error, bool json) {
   if (json) {
@@ -34,6 +37,15 @@ int parseAndReport(Command& app, int argc, char** argv, const int& exitCode) {
 int reportUsage(const Error& error, bool json) {
   (void)reportError(error, json);
   return kExitUsage;
+}
+
+void ImportErrors::add(const Error& error) {
+  if (++count_ <= kMostShown) reportError(error, json_);
+}
+
+void ImportErrors::finish() const {
+  if (count_ > kMostShown)
+    reportError(invalid("... and " + std::to_string(count_ - kMostShown) + " more refused"), json_);
 }
 
 }  // namespace witan::node

@@ -1,7 +1,11 @@
-// How a program ends: its exit codes, and the form in which it reports an error. Any thread.
+// How a program ends: its exit codes (docs/CLI.md has the table), and the form in which it reports an error. Any
+// thread.
 #pragma once
 
+#include <memory>
+
 #include "base/result.h"
+#include "program/command_line.h"
 
 namespace witan::node {
 
@@ -10,8 +14,6 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitSomeRefused = 3;
 inline constexpr int kExitUnreachable = 4;
-
-class Command;
 
 // Parses and runs; reports a wrong command line. Returns `exitCode`, which the commands' callbacks set.
 int parseAndReport(Command& app, int argc, char** argv, const int& exitCode);
@@ -22,5 +24,30 @@ int reportError(const Error& error, bool json);
 
 // The same for a command line that is wrong whatever the disk or the peer says: kExitUsage.
 int reportUsage(const Error& error, bool json);
+
+// The command calls `work`, which takes the arguments and returns an exit code or an error; the error is reported as
+// `arguments->json` says.
+template <class Arguments, class Work>
+void runs(Command* command, const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
+  command->callback([=, &exitCode] {
+    const Result<int> code = work(*arguments);
+    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+  });
+}
+
+// The lines that an import refuses, on stderr: the first hundred in full, the rest as a number.
+class ImportErrors {
+ public:
+  explicit ImportErrors(bool json) : json_(json) {}
+
+  void add(const Error& error);
+  std::size_t count() const { return count_; }
+  // After the last: how many were not shown.
+  void finish() const;
+
+ private:
+  bool json_;
+  std::size_t count_ = 0;
+};
 
 }  // namespace witan::node

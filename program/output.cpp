@@ -8,8 +8,6 @@ namespace witan::node {
 
 namespace {
 
-thread_local Captured* captured = nullptr;
-
 // The one at the front; empty if the bytes there are none.
 std::string_view characterAt(std::string_view text) {
   for (std::size_t size = 1; size <= 4 && size <= text.size(); ++size)
@@ -39,15 +37,7 @@ unsigned numberOf(std::string_view bytes) {
 
 }  // namespace
 
-OutputCapture::OutputCapture(Captured& into) : before_(captured) { captured = &into; }
-OutputCapture::~OutputCapture() { captured = before_; }
-
-void putOut(std::string_view text) {
-  if (captured != nullptr)
-    captured->out += text;
-  else
-    (void)std::fwrite(text.data(), 1, text.size(), stdout);
-}
+void putOut(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stdout); }
 
 std::string forTerminal(std::string_view text) {
   std::string out;
@@ -70,10 +60,7 @@ void putWords(std::string_view text) { putOut(forTerminal(text)); }
 
 void putErr(std::string_view words) {
   const std::string text = forTerminal(words);
-  if (captured != nullptr)
-    captured->err += text;
-  else
-    (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace witan::node

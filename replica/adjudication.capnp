@@ -59,15 +59,15 @@ struct EpochMark {
   start @2 :UInt64;             # number of its first batch
 }
 
-struct LogMark {                # all batches of my log up to here, in one digest (replica/core/log_hash_chain.h)
+struct LogProbe {               # all batches of my log up to here, in one digest (replica/core/log_hash_chain.h)
   batches @0 :UInt64;
   chain @1 :Data;
 }
 
-# Two logs that agree in their epochs may have parted all the same: a disk went back, and its owner decided again. Who has
-# as many batches as a position says, or more, compares the digests, and answers one that differs with marks between 0
-# and there. If the marks are of a later epoch their receiver looks for where the logs part: it asks for marks between the
-# last that is equal and the first that is not, until these are neighbours, and sets aside what it has beyond.
+# Two logs that agree in their epochs may have diverged all the same: a disk went back, and its owner decided again. Who has
+# as many batches as a position says, or more, compares the digests, and answers one that differs with probes between 0
+# and there. If the probes are of a later epoch their receiver looks for where the logs diverge: it asks for probes
+# between the last that is equal and the first that is not, until these are neighbours, and truncates its suffix.
 struct Position {               # what I hold of a partition's log
   partition @0 :Text;
   follow @1 :Bool;              # send me what comes next
@@ -76,12 +76,12 @@ struct Position {               # what I hold of a partition's log
   root @4 :Data;
   epochs @5 :List(EpochMark);
   chain @6 :Data;               # the digest of all of it; zeros: not computed, and nothing is compared
-  low @7 :UInt64;               # tell me marks from low to high, these two among them; high is 0: I ask nothing
+  low @7 :UInt64;               # tell me probes from low to high, these two among them; high is 0: I ask nothing
   high @8 :UInt64;
-  marks @9 :List(LogMark);      # at most 65
+  probes @9 :List(LogProbe);    # at most 65
 }
 
-struct PeerAdvertisement {               # type 34, both ways
+struct PeerAdvertisement {      # type 34, both ways
   owner @0 :Text;               # my name as an owner of epochs
   claims @1 :List(Claim);
   positions @2 :List(Position);

@@ -40,7 +40,7 @@ void AdvertisementExchange::tell(Peer& peer, PartitionHost& host, bool follow) {
   LogPosition position = host.position();
   position.follow = follow;
   LogPosition& news = newsOf(peer, host.id());
-  position.low = news.low, position.high = news.high, position.marks = std::move(news.marks);
+  position.low = news.low, position.high = news.high, position.probes = std::move(news.probes);
   news = std::move(position);
   peer.newsDue = true;
 }
@@ -55,11 +55,11 @@ LogPosition& AdvertisementExchange::newsOf(Peer& peer, const std::string& partit
   return positions.back();
 }
 
-// With digests of the log, for a peer whose log parts from it.
+// With digests of the log, for a peer whose log diverges from it.
 void AdvertisementExchange::tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high) {
   if (!peer.keeper) return;
   tell(peer, host, peer.partitions[host.id()].asked);
-  newsOf(peer, host.id()).marks = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogProbes - 1);
+  newsOf(peer, host.id()).probes = host.chain().between(low, std::min(high, host.lineage().batches), kMaxLogProbes - 1);
 }
 
 void AdvertisementExchange::tellAll(PartitionHost& host) {
@@ -73,8 +73,7 @@ bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& ho
   if (!ownership_->needsPeers(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);
-  const bool ownerHere = at != state_.peers.end() && at->second.partitions.contains(host.id()) &&
-                         at->second.partitions.find(host.id())->second.follower.known();
+  const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known();
   return ownerHere ? from == owner : true;
 }
 
@@ -141,8 +140,8 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
 void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now) {
   const EpochHistory theirs = historyOf(position);
   if (Status valid = checkEpochHistory(theirs); !valid.ok()) return state_.cutOff(from, peer, valid.error());
-  if (position.marks.size() > kMaxLogProbes)
-    return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " marks of a log"));
+  if (position.probes.size() > kMaxLogProbes)
+    return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " probes of a log"));
   PartitionHost* mine = state_.partitions.find(position.partition);
   if (mine == nullptr || !state_.partitions.usable(mine->id())) return;
   const EpochHistory ours = mine->lineage();
@@ -165,28 +164,28 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
     return;
   }
   if (position.high > 0) tellProbes(peer, *mine, position.low, position.high);
-  // Of whose epoch is over and who has a surplus by its epochs alone nothing need be compared: it hears so below.
+  // If the peer's last epoch is over and the epochs alone show its divergent suffix, nothing is compared: it is told
+  // below.
   const bool behind = theirs.last() < ours.last() && theirs.batches > common;
   const Divergence divergence = behind ? Divergence{} : divergenceOf(mine->chain(), ours.batches, position);
   if (divergence.diverged && !mutated("neverParted")) return onDiverged(from, peer, *mine, position, divergence);
   // Of a log that is longer than this one nothing was compared.
   if (divergence.low == theirs.batches || theirs.last() != ours.last()) follower.agree();
   const bool ahead = theirs.last() == ours.last() && theirs.batches > ours.batches;
-  if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine))
-    divergence_.onRolledBack(from, *mine, theirs.batches);
+  if (ahead && ownership_->ownerHoldsLog() && ownership_->owns(*mine)) onRolledBack(from, *mine, theirs.batches);
   if (position.follow && theirs.batches == common) follower.replicate(common, now.ms);
   // The peer is asked already and has more: it may have been asked when it was behind, and does not send then.
   if (link.asked && common == ours.batches && theirs.batches > common) tell(peer, *mine, true);
-  // A replica with a surplus learns from our position that its epoch is over.
+  // A replica with a divergent suffix learns from our position that its epoch is over.
   if (theirs.batches > common && theirs.last() < ours.last() && peer.greeted) tell(peer, *mine, link.asked);
 }
 
-// The two logs differ where both have something. Of one epoch neither yields (LogDivergence::onFork). Else the one of
-// the earlier epoch goes back to where they part, which it finds by asking for digests.
+// The two logs differ where both have batches. In one epoch neither yields (onFork). Else the log of the
+// earlier epoch is truncated to where they diverge, which its device finds by asking for digests.
 void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, PartitionHost& host,
                                        const LogPosition& position, const Divergence& divergence) {
   PeerPartition& link = peer.partitions[host.id()];
-  if (link.follower.epoch() == host.epoch()) divergence_.onFork(from, host, link.follower);
+  if (link.follower.epoch() == host.epoch()) onFork(from, host, link.follower);
   if (link.follower.epoch() > host.epoch()) {
     if (mutated("keepSurplus") || host.ahead()) return;  // etcd tells first; it says so again
     if (divergence.high - divergence.low <= 1) {
@@ -196,7 +195,7 @@ void AdvertisementExchange::onDiverged(const std::string& from, Peer& peer, Part
     tell(peer, host, link.asked);
     LogPosition& question = newsOf(peer, host.id());
     question.low = divergence.low, question.high = divergence.high;
-  } else if (position.marks.empty() && position.high == 0) {
+  } else if (position.probes.empty() && position.high == 0) {
     tellProbes(peer, host, 0, position.batches);
   }
 }
@@ -221,6 +220,53 @@ void AdvertisementExchange::onReopened(const std::string& partition) {
       std::erase_if(peer.news.positions, [&](const LogPosition& position) { return position.partition == partition; });
     }
   tellAll(*state_.partitions.find(partition));
+}
+
+// --- logs that differ
+
+void AdvertisementExchange::onFork(const std::string& from, const PartitionHost& host, FollowerProgress& follower) {
+  if (mutated("ignoreFork")) return;
+  if (host.epoch().owner == state_.ownerName) stopDeciding(host);
+  if (!follower.diverge()) return;
+  ++state_.counters.forks;
+  state_.local->note({"fork", from, host.id() + ": another log of epoch " + std::to_string(host.epoch().number)});
+  state_.notice("fork", host.id(), from);
+}
+
+void AdvertisementExchange::onRolledBack(const std::string& from, const PartitionHost& host,
+                                         std::uint64_t theirBatches) {
+  if (mutated("goOnBehind")) return;
+  ++state_.counters.wentBack;
+  stopDeciding(host);
+  state_.local->note({"wentBack", from,
+                      host.id() + ": " + from + " has " + std::to_string(theirBatches) +
+                          " batches of this device's own epoch, here are " + std::to_string(host.ledger().batches())});
+  state_.notice("wentBack", host.id(), from);
+}
+
+void AdvertisementExchange::stopDeciding(const PartitionHost& host) {
+  if (state_.partitions.stopDeciding(host, state_.writes.pending())) state_.followDirty = true;
+}
+
+void AdvertisementExchange::truncate(const std::string& from, PartitionHost& host, std::uint64_t keep) {
+  auto suffix = host.truncateDivergent(keep, state_.writes.pending());
+  if (!suffix) {
+    state_.local->note({"surplus", from, host.id() + ": " + suffix.error().message});
+    return;
+  }
+  state_.counters.surplusEntries += suffix->entries;
+  const bool mine = host.epoch().owner == state_.ownerName;
+  if (suffix->entries > 0 && !mutated("dropSurplusSilently")) {
+    std::string what = host.id() + ": " + std::to_string(suffix->entries) + " entries of epoch " +
+                       std::to_string(host.epoch().number) + " of " + host.epoch().owner +
+                       (mine ? ", which this device decided," : "") +
+                       " are not in the log of the epoch after it; they are kept aside:";
+    for (const std::string& operation : suffix->operations) what += " " + operation;
+    if (suffix->operations.size() < suffix->entries) what += " ...";
+    state_.local->note({"surplus", from, what});
+    state_.notice("surplus", host.id(), what);
+  }
+  state_.partitions.permitDeciding(host.id(), state_.writes.pending());
 }
 
 }  // namespace witan::node

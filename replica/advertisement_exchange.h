@@ -1,8 +1,8 @@
 // AdvertisementExchange: who owns which partition and how far each copy is, told to peers and learned from them.
 //
-// It keeps the table of owners, decides which peers this device follows, and compares logs. A position that shows a
-// divergence goes to LogDivergence, or the copy is marked for truncation. A part of Replica; the state and the engine
-// outlive it. Not thread-safe.
+// It keeps the table of owners, decides which peers this device follows, and compares logs. It reports forks and
+// rollbacks, which end this device's decisions; a divergent suffix is kept aside, reported and truncated. A part of
+// Replica; the state and the engine outlive it. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -10,7 +10,6 @@
 #include <string>
 
 #include "replica/core/replica_state.h"
-#include "replica/log_divergence.h"
 #include "replica/ownership/ownership_engine.h"
 
 namespace witan::node {
@@ -18,9 +17,8 @@ namespace witan::node {
 class AdvertisementExchange final : public EpochListener {
  public:
   // The engine is made after it, and before the first call.
-  AdvertisementExchange(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership,
-                        LogDivergence& divergence)
-      : state_(state), ownership_(ownership), divergence_(divergence) {}
+  AdvertisementExchange(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership)
+      : state_(state), ownership_(ownership) {}
 
   // ---- EpochListener
   bool learn(const OwnershipRecord& claim) override;
@@ -39,6 +37,17 @@ class AdvertisementExchange final : public EpochListener {
   // A copy was opened again: what was to be told of it does not hold any more.
   void onReopened(const std::string& partition);
 
+  // ---- logs that differ
+  // Two logs of one epoch: its owner came back with an older disk and decided again before it met its followers.
+  // Neither is right, so no device follows, and the owner decides nothing more; an operator seizes the partition where
+  // the log is that is to stand, and its next epoch ends the other one.
+  void onFork(const std::string& from, const PartitionHost& host, FollowerProgress& follower);
+  // This device's disk rolled back: a peer has more batches of this device's own epoch.
+  void onRolledBack(const std::string& from, const PartitionHost& host, std::uint64_t theirBatches);
+  // This log has entries of an epoch that is over, beyond `keep` batches: they are kept aside and reported. The copy
+  // must be opened again afterwards. What fails is reported.
+  void truncate(const std::string& from, PartitionHost& host, std::uint64_t keep);
+
   // Devices with another engine (Replica::otherEngines).
   const std::map<std::string, std::string, std::less<>>& otherEngines() const { return otherEngines_; }
 
@@ -47,13 +56,13 @@ class AdvertisementExchange final : public EpochListener {
   void onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now);
   void onDiverged(const std::string& from, Peer& peer, PartitionHost& host, const LogPosition& position,
                   const Divergence& divergence);
+  void stopDeciding(const PartitionHost& host);
   bool wants(std::string_view from, const PartitionHost& host) const;
   LogPosition& newsOf(Peer& peer, const std::string& partition);
   void tellProbes(Peer& peer, PartitionHost& host, std::uint64_t low, std::uint64_t high);
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
-  LogDivergence& divergence_;
   std::map<std::string, std::string, std::less<>> otherEngines_;
 };
 

@@ -1,8 +1,8 @@
 #include "replica/agent_runtime.h"
 
 #include "base/check.h"
-#include "replica/core/shown.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
+#include "replica/core/partition_host.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 
@@ -100,7 +100,7 @@ bool AgentRuntime::mustWait(const agents::ToolCall& call) const {
   if (!setup_.partitionOf || call.operation) return false;
   const auto partition = setup_.partitionOf(replica_, call);
   const auto host = partition ? replica_.hosts().find(*partition) : replica_.hosts().end();
-  return host != replica_.hosts().end() && !shows(*host->second);
+  return host != replica_.hosts().end() && !host->second->showsLog();
 }
 
 Status AgentRuntime::look(Now now) {

@@ -13,7 +13,7 @@
 
 #include "agents/host/agent_host.h"
 #include "agents/host/device_gate.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "replica/ledger_watch.h"
 
 namespace witan::node {

@@ -37,13 +37,13 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   const kernel::Epoch previous{entries.previousNumber, entries.previousOwner};
   const bool joins = entries.batch == next && (next == 0 || mine->lineage().epochAt(next - 1) == previous);
   if (!joins && !mutated("skipBatch")) {
-    ++state_.counters.gaps;  // something was lost on the way, or the logs have parted: say where we are
+    ++state_.counters.gaps;  // something was lost on the way, or the logs have diverged: say where we are
     exchange_.tell(peer, *mine, link.asked);
     return;
   }
   if (hasDiverged(*mine, entries) && !mutated("skipBatch")) {
-    if (epoch == mine->epoch()) divergence_.onFork(from, *mine, link.follower);
-    exchange_.tell(peer, *mine, link.asked);  // the peer says where they part
+    if (epoch == mine->epoch()) exchange_.onFork(from, *mine, link.follower);
+    exchange_.tell(peer, *mine, link.asked);  // the peer says where they diverge
     return;
   }
   const std::size_t epochs = mine->partition().epochs().size();

@@ -8,16 +8,15 @@
 
 #include "replica/advertisement_exchange.h"
 #include "replica/core/replica_state.h"
-#include "replica/log_divergence.h"
 #include "replica/ownership/ownership_engine.h"
 
 namespace witan::node {
 
 class EntryReplicator {
  public:
-  EntryReplicator(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership, LogDivergence& divergence,
+  EntryReplicator(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership,
                   AdvertisementExchange& exchange)
-      : state_(state), ownership_(ownership), divergence_(divergence), exchange_(exchange) {}
+      : state_(state), ownership_(ownership), exchange_(exchange) {}
 
   void onEntries(const std::string& from, Peer& peer, const Entries& entries, Now now);
   void onFollowed(Peer& peer, const Followed& followed, Now now);
@@ -32,7 +31,6 @@ class EntryReplicator {
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
-  LogDivergence& divergence_;
   AdvertisementExchange& exchange_;
 };
 

@@ -18,9 +18,4 @@ Result<std::size_t> payRetireAcks(LocalReplica& replica) {
   return due.size();
 }
 
-Result<bool> isOutsider(LocalReplica& replica, std::string_view device) {
-  WITAN_TRY(members, replica.membership());
-  return !members.active.empty() && members.standing(device) != replication::Standing::active;
-}
-
 }  // namespace witan::node

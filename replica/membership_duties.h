@@ -10,7 +10,4 @@ namespace witan::node {
 // nothing may be accepted from those devices: end a session with one first. O(statements).
 Result<std::size_t> payRetireAcks(replication::LocalReplica& replica);
 
-// Whether there are members and `device` is none of the active ones: it may only have statements about membership.
-Result<bool> isOutsider(replication::LocalReplica& replica, std::string_view device);
-
 }  // namespace witan::node

@@ -6,7 +6,6 @@
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
-#include "replica/owner_name.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"
 #include "replica/peer_sessions.h"
@@ -19,8 +18,9 @@ namespace witan::node {
 
 namespace {
 
+constexpr std::string_view kOwnerRow = "i";  // of the ledgers' store: this device's name as an owner of epochs
 constexpr std::int64_t kTickMs = 10'000;
-constexpr std::int64_t kTellMs = 60'000;
+constexpr std::int64_t kAdvertiseMs = 60'000;
 constexpr std::int64_t kStabiliseMs = 60'000;
 
 }  // namespace
@@ -31,9 +31,8 @@ struct Replica::Parts {
 
   ReplicaState state;
   std::unique_ptr<OwnershipEngine> ownership;
-  LogDivergence divergence{state};
-  AdvertisementExchange exchange{state, ownership, divergence};
-  EntryReplicator entries{state, ownership, divergence, exchange};
+  AdvertisementExchange exchange{state, ownership};
+  EntryReplicator entries{state, ownership, exchange};
   RequestRouter router;
   PeerSessions sessions{state, exchange, entries, router};
   std::vector<PartitionHost::Release> releases;  // between two steps of drain()
@@ -42,7 +41,7 @@ struct Replica::Parts {
 Replica::Replica(ReplicaStores stores, ReplicaConfig config)
     : parts_(std::make_unique<Parts>(stores, std::move(config),
                                      [this](const Answer& answer) {
-                                       if (desk_) desk_->frozen(answer);
+                                       if (agents_) agents_->frozen(answer);
                                      })),
       state_(parts_->state) {}
 Replica::~Replica() = default;
@@ -72,11 +71,11 @@ Status Replica::start(Now now) {
     parts_->ownership->onFollowed(*host, now);
   }
   if (config.agents) {
-    desk_ = std::make_unique<AgentRuntime>(*this, *config.agents);
-    WITAN_DO(desk_->open(now));
+    agents_ = std::make_unique<AgentRuntime>(*this, *config.agents);
+    WITAN_DO(agents_->open(now));
   }
   nextTickMs_ = now.ms + kTickMs;
-  nextTellMs_ = now.ms + kTellMs;
+  nextAdvertiseMs_ = now.ms + kAdvertiseMs;
   nextStabiliseMs_ = now.ms + kStabiliseMs;
   return okStatus();
 }
@@ -97,6 +96,12 @@ Status Replica::loadOwnerName() {
   store::WriteBatch batch;
   batch.put(kOwnerRow, name);
   return mutated("forgetOwnerName") ? ledgers.write(batch) : ledgers.writeSynced(batch);
+}
+
+Status Replica::forgetOwnerName(store::Store& ledgers) {
+  store::WriteBatch batch;
+  batch.erase(kOwnerRow);
+  return ledgers.writeSynced(batch);
 }
 
 // --- the network
@@ -150,9 +155,9 @@ void Replica::tick(Now now) {
     nextTickMs_ = now.ms + kTickMs;
   }
   parts_->ownership->tick(now);
-  if (now.ms >= nextTellMs_) {  // else a standing that was lost would never be missed
+  if (now.ms >= nextAdvertiseMs_) {  // else a standing that was lost would never be missed
     for (const auto& [id, host] : hosts()) parts_->exchange.tellAll(*host);
-    nextTellMs_ = now.ms + kTellMs;
+    nextAdvertiseMs_ = now.ms + kAdvertiseMs;
   }
   if (now.ms >= nextStabiliseMs_) {
     (void)state_.local->stabilise();  // if it fails, the next one tries again
@@ -162,11 +167,11 @@ void Replica::tick(Now now) {
 
 std::int64_t Replica::nextTickMs() const {
   const OwnershipEngine& ownership = *parts_->ownership;
-  std::int64_t next = std::min({nextTickMs_, nextTellMs_, nextStabiliseMs_, ownership.nextTickMs()});
+  std::int64_t next = std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
-  if (desk_)
-    if (const auto due = desk_->nextMs(drained_)) next = std::min(next, *due);
+  if (agents_)
+    if (const auto due = agents_->nextMs(drained_)) next = std::min(next, *due);
   return next;
 }
 
@@ -180,7 +185,7 @@ Status Replica::drain(Now now, Effects& out) {
   if (answerEarly) WITAN_DO(state_.writes.flush(now, ownership.syncWaitMs()));
   parts_->sessions.greet();
   drained_ = now;
-  if (desk_) WITAN_DO(desk_->round(now, out));  // the requests of agents go to the outbox
+  if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
   ownership.stage();  // every decision of this round is made
   bool durable = true;
@@ -190,7 +195,7 @@ Status Replica::drain(Now now, Effects& out) {
   }
   WITAN_DO(takeReleases(durable, now));
   WITAN_DO(reopenCopies(now));
-  if (desk_) WITAN_DO(desk_->look(now));  // copies show what is durable
+  if (agents_) WITAN_DO(agents_->look(now));  // copies show what is durable
   giveReleases(out);
   finishOwnership(now, out);
   replicateLogs(now);
@@ -225,7 +230,7 @@ Status Replica::reopenCopies(Now now) {
   const auto& reopening = state_.partitions.reopening();
   if (reopening.empty()) return okStatus();
   for (const auto& [id, suffix] : reopening)
-    if (suffix) parts_->divergence.truncate(suffix->from, *host(id), suffix->keep);
+    if (suffix) parts_->exchange.truncate(suffix->from, *host(id), suffix->keep);
   WITAN_DO(state_.local->flush());     // nothing is taken out of a log before the report of it is durable
   WITAN_DO(state_.writes.flushAll());  // what is opened counts as durable
   for (const auto& [id, suffix] : reopening) {
@@ -264,7 +269,7 @@ void Replica::replicateLogs(Now now) {
 void Replica::handOver(Now now, Effects& out) {
   WITAN_CHECK(state_.writes.pending().empty(), "a round leaves no row behind");
   for (Answered& answered : parts_->router.takeAnswered()) out.answers.push_back(std::move(answered));
-  if (desk_) std::erase_if(out.answers, [&](const Answered& answered) { return desk_->take(answered, now); });
+  if (agents_) std::erase_if(out.answers, [&](const Answered& answered) { return agents_->take(answered, now); });
   for (Notice& notice : state_.notices) out.notices.push_back(std::move(notice));
   state_.notices.clear();
 }
@@ -296,8 +301,8 @@ const replication::SyncSession* Replica::session(std::string_view peer) const {
   return at == state_.peers.end() ? nullptr : at->second.session.get();
 }
 
-agents::AgentHost* Replica::agents() { return desk_ ? &desk_->host() : nullptr; }
-const agents::AgentHost* Replica::agents() const { return desk_ ? &desk_->host() : nullptr; }
+agents::AgentHost* Replica::agents() { return agents_ ? &agents_->host() : nullptr; }
+const agents::AgentHost* Replica::agents() const { return agents_ ? &agents_->host() : nullptr; }
 
 std::set<std::string> Replica::connectedPeers() const {
   std::set<std::string> connected;
@@ -307,7 +312,7 @@ std::set<std::string> Replica::connectedPeers() const {
 }
 
 bool Replica::quiet() const {
-  if (desk_ && !desk_->host().quiet()) return false;
+  if (agents_ && !agents_->host().quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
          parts_->entries.quiet();
 }

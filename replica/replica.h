@@ -14,12 +14,13 @@
 //
 // Ownership here is the embedded mode: no third party. The log of a partition names its owner, epoch by epoch
 // (kernel/epoch.h). A handover is the owner's last word in its own log, so the successor cannot decide before it has
-// all of its predecessor's entries. A seizure is an operator's word, without asking: what the old owner decided and
-// nobody had copied is set aside on every log that holds it, and reported, when it meets the new epoch. Nothing that
+// all of its predecessor's entries. A seizure is an operator's word, without asking: decisions of the old
+// owner that no device had copied are truncated from every log that holds them, and reported, when it meets the new
+// epoch. Nothing that
 // was acknowledged is lost without such a report.
 //
 // With etcd, etcd names the owners and holds the tail of each log (replica/ownership/etcd_engine.h): no operator
-// founds, moves or seizes, and no log diverges.
+// begins, moves or seizes partitions, and no log diverges.
 //
 // Sans-I/O but for the stores, which are seams; no clock, no chance, no thread inside. The stores and modules outlive
 // it.
@@ -35,9 +36,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/now.h"
 #include "base/result.h"
-#include "replica/core/owner_state.h"
+#include "base/time.h"
 
 namespace witan::kernel {
 class DomainModule;
@@ -55,6 +55,10 @@ namespace witan::agents {
 class AgentHost;
 }
 
+namespace witan::store {
+class Store;
+}
+
 namespace witan::node {
 
 class AgentRuntime;
@@ -69,10 +73,14 @@ struct ReplicaState;
 struct ReplicaStores;
 struct Request;
 enum class Keep : std::uint8_t;
+enum class OwnerState : std::uint8_t;
 
 class Replica {
  public:
   static Result<std::unique_ptr<Replica>> open(ReplicaStores stores, ReplicaConfig config, Now now);
+  // For a ledgers' store that went back in time (a backup): the next open() takes another name as an owner, so that
+  // this device cannot go on with its epochs differently from the copies of the others. Durable. Errors: of the store.
+  static Status forgetOwnerName(store::Store& ledgers);
   ~Replica();
 
   // ---- the network
@@ -99,7 +107,7 @@ class Replica {
   // The same, always by way of the outbox and at once durable: the request also outlasts a freeze of its entity,
   // however long a counselor takes.
   Status enqueue(Request request, Now now);
-  // Whoever asked waits no more, and was told that the request waits here: it outlasts a freeze from now on.
+  // The caller waits no more, and was told that the request waits here: it outlasts a freeze from now on.
   void retainAcrossFreeze(std::string_view operationId);
   // This device stops: what it has accepted is durable after the next drain().
   void keepRequests();
@@ -164,10 +172,10 @@ class Replica {
   void handOver(Now now, Effects& out);
 
   std::unique_ptr<Parts> parts_;
-  ReplicaState& state_;                 // of the parts
-  std::unique_ptr<AgentRuntime> desk_;  // null: no agents
-  Now drained_;                         // when drain() was last called
-  std::int64_t nextTellMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
+  ReplicaState& state_;                   // of the parts
+  std::unique_ptr<AgentRuntime> agents_;  // null: no agents
+  Now drained_;                           // when drain() was last called
+  std::int64_t nextAdvertiseMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
 };
 
 }  // namespace witan::node

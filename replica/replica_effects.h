@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agents/host/host_effects.h"
-#include "replica/core/replica_counters.h"
+#include "replica/core/replica_config.h"
 #include "replica/ownership/etcd_messages.h"
 #include "replica/request_router.h"
 

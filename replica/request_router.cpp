@@ -79,8 +79,8 @@ void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
   const std::string owner = state_.ownerDevice(partition);
   // It is this device's, which does not decide yet: etcd's answer is under way, or its log comes back from a peer.
   if (!here && owner == state_.device()) return state_.outbox.tryAt(waiting, now.ms + kLastRetryMs);
-  const auto at = state_.peers.find(owner);
-  if (!here && (at == state_.peers.end() || !at->second.full())) return state_.outbox.park(waiting, now.ms);
+  Peer* const peer = state_.member(owner);
+  if (!here && peer == nullptr) return state_.outbox.park(waiting, now.ms);
   if (waiting.tries > 0) ++state_.counters.retries;
   state_.outbox.tried(waiting, now.ms);
   if (here) {
@@ -91,58 +91,45 @@ void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
   if (mutated("freshOperationId") && waiting.tries > 1) {
     Request fresh = waiting.request;
     fresh.operationId += "." + std::to_string(waiting.tries);
-    state_.say(at->second, fresh);
+    state_.say(*peer, fresh);
     return;
   }
-  state_.say(at->second, waiting.request);
+  state_.say(*peer, waiting.request);
   if (mutated("forgetWhenSent"))
     state_.outbox.settle(std::string(waiting.request.operationId), state_.writes.pending());
 }
 
-// A request from the device that made it.
 void RequestRouter::onRequest(const std::string& from, Request request, Now now) {
   Peer& peer = state_.peers.find(from)->second;
   if (Status checked = checkRequest(request); !checked.ok()) return state_.cutOff(from, peer, checked.error());
-  Answer answer;
-  answer.operationId = request.operationId;
-  answer.asked = fingerprintOf(request);
-  if (request.device != from) {
-    answer.message = "device: a request of " + request.device + " from " + from;
-    return state_.say(peer, answer);
-  }
-  if (state_.moduleOf(request.domain) == nullptr) {
-    answer.message = "domain: the owner knows no domain " + request.domain;
-    return state_.say(peer, answer);
-  }
+  const auto answer = [&](AnswerKind kind, std::string message) {
+    state_.say(peer, answerTo(request, kind, std::move(message)));
+  };
+  const auto refuse = [&](std::string message) { answer(AnswerKind::decided, std::move(message)); };
+  if (request.device != from) return refuse("device: a request of " + request.device + " from " + from);
+  if (state_.moduleOf(request.domain) == nullptr) return refuse("domain: the owner knows no domain " + request.domain);
   if (Status may = state_.config.mayAsk ? state_.config.mayAsk(from, request) : okStatus(); !may.ok()) {
     ++state_.counters.notAllowed;
     state_.notice("notAllowed", "", from + ": " + may.error().message);
-    answer.message = may.error().message;
-    return state_.say(peer, answer);
+    return refuse(may.error().message);
   }
-  if (Status fits = ownership_->checkSize(request); !fits.ok()) {
-    answer.message = fits.error().message;
-    return state_.say(peer, answer);
-  }
+  if (Status fits = ownership_->checkSize(request); !fits.ok()) return refuse(fits.error().message);
   const std::string partition = state_.partitionFor(request.domain, request.entity);
   PartitionHost* mine = state_.partitions.find(partition);
   if (mine != nullptr && ownership_->owns(*mine)) {
-    if (decideHere(*mine, request, from, now)) return;
-    answer.kind = AnswerKind::unavailable;
-    answer.message = "the owner is busy or does not reach etcd";
-    return state_.say(peer, answer);
+    if (!decideHere(*mine, request, from, now))
+      answer(AnswerKind::unavailable, "the owner is busy or does not reach etcd");
+    return;
   }
   if (mine != nullptr && mine->epoch().owner == state_.ownerName) ++state_.counters.fenced;
   ++state_.counters.redirects;
-  answer.kind = AnswerKind::notOwner;
-  state_.say(peer, answer);
+  answer(AnswerKind::notOwner, "");
   if (const OwnershipRecord* claim = state_.owners.find(partition)) {
     peer.news.claims.push_back(*claim);
     peer.newsDue = true;
   }
 }
 
-// What the owner said. Anything but a decision leaves the request where it is, for a later try.
 void RequestRouter::onAnswer(Answer answer, Now now) {
   Outbox::Waiting* waiting = state_.outbox.find(answer.operationId);
   if (waiting == nullptr) return;                               // answered before: a repetition
@@ -159,15 +146,13 @@ void RequestRouter::onAnswer(Answer answer, Now now) {
   answered_.push_back({kind, std::move(answer)});
 }
 
-// A decision is there to stay: whoever waits for it is told.
 void RequestRouter::give(PartitionHost::Release release, std::vector<Answered>& out) {
   if (release.answer.outcome == kernel::Outcome::duplicate) ++state_.counters.duplicates;
   if (release.answer.kind == AnswerKind::frozen) ++state_.counters.frozen;
   if (release.boundElsewhere) ++state_.counters.boundElsewhere;
   if (!release.to.empty()) {
-    const auto at = state_.peers.find(release.to);
-    if (at != state_.peers.end() && at->second.full()) state_.say(at->second, release.answer);
-    return;  // gone: it asks again
+    if (Peer* peer = state_.member(release.to)) state_.say(*peer, release.answer);
+    return;  // a device that is gone asks again
   }
   const Outbox::Waiting* waiting = state_.outbox.find(release.answer.operationId);
   // Under its id another request may wait: this one was decided here, then the partition went to somebody else.

@@ -30,7 +30,7 @@
 #include <string>
 #include <vector>
 
-#include "base/now.h"
+#include "base/time.h"
 #include "replication/records/plan.h"
 #include "saga/journal_effect.h"
 #include "saga/operation_marks.h"

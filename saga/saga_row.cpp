@@ -1,6 +1,5 @@
 #include "saga/saga_row.h"
 
-#include "base/canonical_check.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/json_codec.h"

@@ -73,6 +73,9 @@ class SimDevice {
   Now now(Micros at) const;
   void jumpClock(Micros by) { wallOffset_ += by; }
   void setSlowDisk(bool slow) { slow_ = slow; }
+  void setFullDisk(bool full) {
+    for (const auto& store : stores_) store->setFull(full);
+  }
 
   // ---- effects
   // Drains the replica, and keeps the file beside the stores up to date. `cost`: how long the disks took.

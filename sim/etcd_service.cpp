@@ -81,12 +81,8 @@ void EtcdService::hand(Parcel& parcel) {
 void EtcdService::send(std::uint32_t device, EtcdRequest request, Micros when) {
   Link& link = links_[device];
   if (link.session == 0) return;
-  Parcel parcel;
-  parcel.kind = Parcel::Kind::request;
-  parcel.device = device;
-  parcel.session = link.session;
-  parcel.request = std::move(request);
-  put(std::move(parcel), when + delay());
+  put({.kind = Parcel::Kind::request, .device = device, .session = link.session, .request = std::move(request)},
+      when + delay());
 }
 
 EtcdAnswer EtcdService::apply(const EtcdRequest& request) {
@@ -104,17 +100,15 @@ void EtcdService::atServer(Parcel& parcel) {
     link.watchFrom = parcel.request.from;
     return tellWatchers();
   }
-  if (takes_ != 0 && bytesIn(parcel.request) > takes_) {
+  const auto refuse = [&](EtcdError why) {
     EtcdAnswer no;
     no.id = parcel.request.id;
-    no.error = EtcdError::tooLarge;
-    return answer(parcel.device, parcel.session, std::move(no));
-  }
+    no.error = why;
+    answer(parcel.device, parcel.session, std::move(no));
+  };
+  if (takes_ != 0 && bytesIn(parcel.request) > takes_) return refuse(EtcdError::tooLarge);
   if (!leader_) {
-    EtcdAnswer no;
-    no.id = parcel.request.id;
-    no.error = EtcdError::unavailable;
-    if (random_.below(2) == 0) answer(parcel.device, parcel.session, std::move(no));
+    if (random_.below(2) == 0) refuse(EtcdError::unavailable);
     return;
   }
   const bool degraded = std::any_of(std::begin(gone_), std::end(gone_), [](int n) { return n > 0; });
@@ -124,12 +118,8 @@ void EtcdService::atServer(Parcel& parcel) {
 
 void EtcdService::answer(std::uint32_t device, std::uint64_t session, EtcdAnswer said) {
   if (links_[device].session != session) return;
-  Parcel parcel;
-  parcel.kind = Parcel::Kind::answer;
-  parcel.device = device;
-  parcel.session = session;
-  parcel.answer = std::move(said);
-  put(std::move(parcel), agenda_.now() + delay());
+  put({.kind = Parcel::Kind::answer, .device = device, .session = session, .answer = std::move(said)},
+      agenda_.now() + delay());
 }
 
 void EtcdService::tellWatchers() {
@@ -186,10 +176,7 @@ void EtcdService::kill(std::uint32_t device, std::string_view why) {
     else
       parcels_.erase(at);
   }
-  Parcel parcel;
-  parcel.kind = Parcel::Kind::disconnected;
-  parcel.device = device;
-  put(std::move(parcel), agenda_.now() + delay());
+  put({.kind = Parcel::Kind::disconnected, .device = device}, agenda_.now() + delay());
 }
 
 void EtcdService::stopped(std::uint32_t device) {
@@ -208,11 +195,7 @@ void EtcdService::dial(std::uint32_t device) {
     link.session = nextSession_++;
     link.member = member;
     link.watchArrival = 0;
-    Parcel parcel;
-    parcel.kind = Parcel::Kind::connected;
-    parcel.device = device;
-    parcel.session = link.session;
-    return put(std::move(parcel), agenda_.now() + delay());
+    return put({.kind = Parcel::Kind::connected, .device = device, .session = link.session}, agenda_.now() + delay());
   }
 }
 

@@ -20,7 +20,6 @@ set(WITAN_HOOKED_replica
   replica/core/partition_host.cpp
   replica/entry_replicator.cpp
   replica/ledger_watch.cpp
-  replica/log_divergence.cpp
   replica/ownership/embedded_ownership.cpp
   replica/ownership/etcd_engine.cpp
   replica/ownership/ownership_engine.cpp
@@ -46,7 +45,7 @@ set(WITAN_HOOKED_domains
   domains/moderation/enforcement.cpp
   domains/verification/invariants.cpp)
 set(WITAN_HOOKED_sim
-  sim/active_mutant.cpp)
+  sim/mutants.cpp)
 
 foreach(room replication kernel replica saga agents domains sim)
   list(TRANSFORM WITAN_HOOKED_${room} PREPEND ${CMAKE_SOURCE_DIR}/)

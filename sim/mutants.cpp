@@ -3,33 +3,31 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/mutant.h"
+#include "base/quote.h"
+#include "sim/jobs.h"
+#include "sim/scenario.h"
+
 namespace witan::sim {
 
 namespace {
 
+// The checkers of replication, of which one fires.
+constexpr std::string_view kReplication = "convergence no-write-lost no-write-back alarms";
+
 constexpr MutantCase kCases[] = {
-    {"advanceEarly", "convergence no-write-lost no-write-back alarms", "lossy", 10,
-     "a version vector rises with every row, not at the commit"},
-    {"orderByArrival", "convergence no-write-lost no-write-back alarms", "gossip", 200,
-     "what arrives below the walk's position counts as sent"},
-    {"noGate", "convergence no-write-lost no-write-back alarms", "gossip", 50,
-     "a covered dot that is not held is taken in again"},
-    {"stripUnstable", "convergence no-write-lost no-write-back alarms", "gossip", 20,
-     "contexts shrink as soon as one device has everything in them"},
-    {"commitEarly", "convergence no-write-lost no-write-back alarms", "gossip", 20,
-     "every segment commits, also before the walk is complete"},
-    {"ignoreMissingBase", "convergence no-write-lost no-write-back alarms", "gossip", 20,
-     "a field delta without its base is taken for applied"},
-    {"forgetTombstones", "convergence no-write-lost no-write-back alarms", "gossip", 500,
-     "a tombstone goes before every device has it"},
-    {"swapDominance", "convergence no-write-lost no-write-back alarms", "calm", 5,
-     "of two versions the newer one is dropped"},
-    {"keepSuperseded", "convergence no-write-lost no-write-back alarms", "calm", 5,
-     "what a new version's author had seen stays beside it"},
+    {"advanceEarly", kReplication, "lossy", 10, "a version vector rises with every row, not at the commit"},
+    {"orderByArrival", kReplication, "gossip", 200, "what arrives below the walk's position counts as sent"},
+    {"noGate", kReplication, "gossip", 50, "a covered dot that is not held is taken in again"},
+    {"stripUnstable", kReplication, "gossip", 20, "contexts shrink as soon as one device has everything in them"},
+    {"commitEarly", kReplication, "gossip", 20, "every segment commits, also before the walk is complete"},
+    {"ignoreMissingBase", kReplication, "gossip", 20, "a field delta without its base is taken for applied"},
+    {"forgetTombstones", kReplication, "gossip", 500, "a tombstone goes before every device has it"},
+    {"swapDominance", kReplication, "calm", 5, "of two versions the newer one is dropped"},
+    {"keepSuperseded", kReplication, "calm", 5, "what a new version's author had seen stays beside it"},
     {"reuseCounters", "alarms", "rollback", 50, "a device whose store went back goes on under its old writer"},
     {"ignoreScopes", "confinement", "calm", 10, "every peer may have every space"},
-    {"sendBeforeFlush", "convergence no-write-lost no-write-back alarms", "gossip", 100,
-     "frames leave before what they rest on is durable"},
+    {"sendBeforeFlush", kReplication, "gossip", 100, "frames leave before what they rest on is durable"},
     {"answerBeforeFlush", "no-decision-lost linearizability liveness answers", "owner-dies", 50,
      "a proposer is told before the decision is durable"},
     {"skipLedgerSync", "no-decision-lost linearizability no-request-lost liveness answers restart", "owner-dies", 20,
@@ -145,6 +143,114 @@ const MutantCase* findMutantCase(std::string_view name) {
   for (const MutantCase& one : kCases)
     if (one.name == name) return &one;
   return nullptr;
+}
+
+#ifdef WITAN_MUTANTS
+bool mutantsCompiledIn() { return true; }
+#else
+bool mutantsCompiledIn() { return false; }
+#endif
+
+Status activateMutant(std::string_view name) {
+  if (name == kNoMutant) return okStatus();
+  if (!isMutant(name)) return invalid("there is no mutant " + inQuotes(name), "witan sim mutants --list names them");
+#ifdef WITAN_MUTANTS
+  activeMutant = MutantId(name);
+  return okStatus();
+#else
+  return Error{ErrorCode::unavailable, "this program has no broken variants", "use witan-sim"};
+#endif
+}
+
+// ---- the hunt: seeds of a scenario under a broken variant, until a checker that must notice it does
+
+namespace {
+
+// A variant that always fails otherwise would make for as many pools of workers as its budget has seeds.
+constexpr unsigned kMostOthers = 8;
+
+bool isListed(std::string_view words, std::string_view word) {
+  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+class Hunt {
+ public:
+  Hunt(const MutantCase& mutant, Scenario scenario, const HuntOptions& options)
+      : scenario_(std::move(scenario)), options_(options) {
+    out_.mutant = mutant;
+    if (options.budget != 0) out_.mutant.budget = options.budget;
+    if (!options.scenario.empty()) out_.mutant.scenario = options.scenario;
+  }
+
+  Result<MutantRun> run() {
+    SeedRange range{1, out_.mutant.budget};
+    for (unsigned others = 0; range.first <= range.last && others < kMostOthers; ++others) {
+      JobsOptions jobs;
+      jobs.jobs = options_.jobs;
+      jobs.secondsPerSeed = 60;
+      jobs.stopAtFailure = true;
+      WITAN_TRY(result, runSeeds(
+                            range, [this](std::uint64_t seed) { return broken(seed); }, jobs));
+      const auto failed = std::find_if(result.seeds.begin(), result.seeds.end(),
+                                       [](const SeedResult& seed) { return seed.failure.has_value(); });
+      if (failed == result.seeds.end()) break;
+      WITAN_TRY(counts, judge(*failed));
+      if (counts) break;
+      range.first = failed->seed + 1;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // In a worker: what it sets is lost with it.
+  RunResult broken(std::uint64_t seed) const {
+    const Status active = activateMutant(out_.mutant.name);
+    WITAN_CHECK(active.ok(), "the variants are compiled in");
+    return sound(seed);
+  }
+  RunResult sound(std::uint64_t seed) const {
+    auto plan = drawPlan(scenario_, seed);
+    WITAN_CHECK(plan.ok(), "a built-in scenario's plans can be drawn: " + plan.error().message);
+    return sim::run(*plan);
+  }
+
+  Result<bool> judge(const SeedResult& failed) {
+    const std::string& checker = failed.failure->checker;
+    const bool first = out_.checker.empty();
+    if (first) out_.checker = checker, out_.failure = *failed.failure;
+    const std::string seed = "seed " + std::to_string(failed.seed);
+    if (!isListed(out_.mutant.checkers, checker)) {
+      if (first) out_.note = seed + " fails with " + checker + ": " + failed.failure->reason;
+      return false;
+    }
+    WITAN_TRY(without, runIsolated([&] { return sound(failed.seed); }, 60));
+    if (without.failure) {
+      if (first) out_.note = seed + " fails without it too: " + without.failure->reason;
+      return false;
+    }
+    out_.checker = checker;
+    out_.failure = *failed.failure;
+    out_.caughtAtSeed = failed.seed;
+    return true;
+  }
+
+  Scenario scenario_;
+  const HuntOptions& options_;
+  MutantRun out_;
+};
+
+}  // namespace
+
+Result<std::vector<MutantRun>> huntMutants(std::span<const MutantCase> cases, const HuntOptions& options) {
+  std::vector<MutantRun> runs;
+  for (const MutantCase& one : cases) {
+    if (!mutantsCompiledIn()) WITAN_DO(activateMutant(one.name));
+    WITAN_TRY(scenario, builtinScenario(options.scenario.empty() ? one.scenario : options.scenario));
+    WITAN_TRY(run, Hunt(one, std::move(scenario), options).run());
+    if (options.finished) options.finished(run);
+    runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 }  // namespace witan::sim

@@ -41,6 +41,14 @@ bool isMutant(std::string_view name);
 // Null: none.
 const MutantCase* findMutantCase(std::string_view name);
 
+// Which broken variant of the cores (base/mutant.h) this process runs. Compiled into the program witan-sim; the tests
+// of sim/ have none.
+inline constexpr std::string_view kNoMutant = "none";
+
+bool mutantsCompiledIn();
+// For the whole process, before the first run. kNoMutant is always possible. Errors: no such mutant, not compiled in.
+Status activateMutant(std::string_view name);
+
 struct MutantRun {
   MutantCase mutant;
   std::uint64_t caughtAtSeed = 0;  // 0: it was not

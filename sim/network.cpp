@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replication/sync_messages.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
@@ -14,19 +14,6 @@ constexpr Micros kKeepAlive = 60 * kSecond;  // until an end notices that the ot
 constexpr std::uint8_t kFirstLossy = 32;     // frame types from here on may be lost, repeated, overtaken
 constexpr std::size_t kSeenFrames = 16;
 constexpr Micros kOvertaken = kSecond;
-
-// Calls visit(frame) for each whole frame.
-template <class Visit>
-void forEachFrame(std::string_view bytes, Visit visit) {
-  while (bytes.size() >= replication::kFrameHeaderBytes) {
-    std::uint32_t length = 0;
-    for (unsigned i = 0; i < 4; ++i)
-      length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-    const std::size_t size = std::min<std::size_t>(bytes.size(), replication::kFrameHeaderBytes + length);
-    visit(bytes.substr(0, size));
-    bytes.remove_prefix(size);
-  }
-}
 
 }  // namespace
 

@@ -4,65 +4,61 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "domains/registry.h"
-#include "sim/options_fields.h"
 #include "sim/plan.h"
 
 namespace witan::sim {
 
 namespace {
 
-struct Bounds {
-  std::string_view table, member;
-  std::int64_t low, high;
-};
-
 constexpr std::int64_t kTenYears = 10LL * 366 * 86'400;
 
-// What is not named here: a rate at most 1,000,000 an hour, a length at most ten years.
-constexpr Bounds kBounds[] = {
-    {"cluster", "devices", 1, 24},
-    {"cluster", "ledgerReplicas", 1, 24},
-    {"cluster", "agents", 0, 1'000},
+constexpr OptionRange kRanges[] = {
+    {"cluster", "devices", 1, 24, 1},
+    {"cluster", "ledgerReplicas", 1, 24, 1},
+    {"cluster", "agents", 0, 1'000, 1},
     {"cluster", "hosts", 0, 24},
-    {"cluster", "entities", 1, 10'000},
-    {"cluster", "partitions", 1, 64},
+    {"cluster", "entities", 1, 10'000, 1},
+    {"cluster", "partitions", 1, 64, 1},
     {"cluster", "pendingTtlSeconds", 0, 366 * 24 * 3600},
-    {"cluster", "scopes", 0, 16},
+    {"cluster", "scopes", 0, 16, 0},
     {"cluster", "segmentBytes", 1, 1 << 20},
     {"cluster", "followWindow", 1, 1'000},
     {"cluster", "etcdRequestBytes", 0, 1 << 30},
     {"time", "seconds", 1, kTenYears},
     {"time", "settleSeconds", 1, kTenYears},
-    {"time", "skewMs", 0, kTenYears * 1'000},
-    {"time", "driftPpm", 0, 100'000},
-    {"network", "bytesPerSecond", 0, 1'000'000'000'000},
-    {"network", "lossPerMillion", 0, 1'000'000},
-    {"network", "duplicatePerMillion", 0, 1'000'000},
-    {"network", "reorderPerMillion", 0, 1'000'000},
-    {"network", "resetPerMillion", 0, 1'000'000},
+    {"time", "skewMs", 0, kTenYears * 1'000, 0},
+    {"time", "driftPpm", 0, 100'000, 0},
+    {"network", "delayMinMicros", 0, kTenYears * 1'000'000, 0},
+    {"network", "delayMeanMicros", 0, kTenYears * 1'000'000, 0},
+    {"network", "bytesPerSecond", 0, 1'000'000'000'000, 0},
+    {"network", "lossPerMillion", 0, 1'000'000, 0},
+    {"network", "duplicatePerMillion", 0, 1'000'000, 0},
+    {"network", "reorderPerMillion", 0, 1'000'000, 0},
+    {"network", "resetPerMillion", 0, 1'000'000, 0},
     {"network", "chords", 0, 5},
+    {"disk", "syncMicros", 0, kTenYears * 1'000'000, 0},
     {"disk", "keepPercent", 0, 100},
 };
 
-Bounds boundsOf(std::string_view table, std::string_view member) {
-  for (const Bounds& b : kBounds)
-    if (b.table == table && b.member == member) return b;
+OptionRange rangeOf(std::string_view table, std::string_view member) {
+  for (const OptionRange& range : kRanges)
+    if (range.table == table && range.member == member) return range;
   const std::int64_t unit = unitOf(member);
   return {table, member, 0, unit == 0 ? 1'000'000 : kTenYears * 1'000'000 / unit};
 }
 
 Status checkNumber(std::string_view table, std::string_view member, std::int64_t value) {
-  const Bounds bounds = boundsOf(table, member);
+  const OptionRange bounds = rangeOf(table, member);
   if (value >= bounds.low && value <= bounds.high) return okStatus();
   return invalid(std::string(table) + "." + std::string(member) + " is " + std::to_string(value) + " (it must be " +
                  std::to_string(bounds.low) + " to " + std::to_string(bounds.high) + ")");
 }
 
 Status checkDomains(const Options& options) {
-  std::string known;
-  for (std::string_view name : domains::domainNames()) known += (known.empty() ? "known: " : ", ") + std::string(name);
   const auto all = domains::domainNames();
+  const std::string known = "known: " + joined(all);
   const auto named = domainsOf(options);
   for (const std::string& name : named) {
     if (std::find(all.begin(), all.end(), name) == all.end())
@@ -74,6 +70,8 @@ Status checkDomains(const Options& options) {
 }
 
 }  // namespace
+
+std::span<const OptionRange> optionRanges() { return kRanges; }
 
 std::vector<std::string> domainsOf(const Options& options) {
   std::vector<std::string> names;

@@ -7,7 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/reflect.h"
@@ -154,5 +157,35 @@ std::vector<std::string> domainsOf(const Options& options);
 
 // Is every value within what the simulator can do? The error names the member. Needed only for options from outside.
 Status checkOptions(const Options& options);
+
+// ---- options by their path ("faults.crashes"), for code that treats them alike: scenarios, the shrinker, reports
+
+// visit(table, name, value) for every option but the scenario's name and the seed, in the order of their declaration.
+template <class OptionsT, class Visit>
+void forEachOption(OptionsT& options, Visit&& visit) {
+  forEachMember<Options>([&](auto section, auto) {
+    using Section = typename decltype(section)::Type;
+    if constexpr (Reflected<Section>) {
+      auto& table = options.*section.pointer;
+      forEachMember<Section>([&](auto member, auto) { visit(section.name, member.name, table.*member.pointer); });
+    }
+  });
+}
+
+// What a number may be, and where the shrinker moves it, as far as a failure allows. Numbers that are not listed: a
+// rate at most 1,000,000 an hour, a length at most ten years; the shrinker leaves them alone, because the events are
+// drawn.
+struct OptionRange {
+  std::string_view table, member;
+  std::int64_t low = 0, high = 0;
+  std::optional<std::int64_t> calm = std::nullopt;
+};
+std::span<const OptionRange> optionRanges();
+
+// Micros of the unit in a member's name (cutSeconds, delayMinMicros); 0 if it has none.
+std::int64_t unitOf(std::string_view member);
+
+// An expected number per hour ("crashes"), not a length.
+bool isFaultRate(std::string_view table, std::string_view member);
 
 }  // namespace witan::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/catalog.h"
 #include "sim/draw.h"
 #include "sim/plan_budget.h"
 
@@ -152,7 +153,8 @@ class Chooser {
   Random& random_;
 };
 
-void drawKind(const Options& options, EventKind kind, std::int64_t rate, std::vector<Event>& out) {
+void drawKind(const Options& options, EventKind kind, std::vector<Event>& out) {
+  const std::int64_t rate = eventInfo(kind).rate.in(options);
   if (rate <= 0) return;
   SeededRandom times(streamSeed(options.seed, std::string("when ") + std::string(enumName(kind))));
   SeededRandom choices(streamSeed(options.seed, std::string("what ") + std::string(enumName(kind))));
@@ -167,68 +169,12 @@ void drawKind(const Options& options, EventKind kind, std::int64_t rate, std::ve
   }
 }
 
-template <class Section>
-struct Rate {
-  EventKind kind;
-  std::int64_t Section::*perHour;
-};
-
-constexpr Rate<WorkOptions> kWork[] = {
-    {EventKind::agentWrite, &WorkOptions::agentWrites},
-    {EventKind::journalEdit, &WorkOptions::journalEdits},
-    {EventKind::message, &WorkOptions::messages},
-    {EventKind::batch, &WorkOptions::batches},
-    {EventKind::record, &WorkOptions::summaries},
-    {EventKind::removal, &WorkOptions::removals},
-    {EventKind::scopedWrite, &WorkOptions::scopedWrites},
-    {EventKind::propose, &WorkOptions::proposals},
-    {EventKind::repeat, &WorkOptions::repeats},
-    {EventKind::misuse, &WorkOptions::misuses},
-    {EventKind::decide, &WorkOptions::decisions},
-    {EventKind::request, &WorkOptions::requests},
-    {EventKind::turn, &WorkOptions::turns},
-    {EventKind::agentPause, &WorkOptions::agentPauses},
-    {EventKind::confirm, &WorkOptions::confirmations},
-};
-
-constexpr Rate<FaultOptions> kFaults[] = {
-    {EventKind::cut, &FaultOptions::cuts},
-    {EventKind::oneWayCut, &FaultOptions::oneWayCuts},
-    {EventKind::split, &FaultOptions::splits},
-    {EventKind::isolate, &FaultOptions::isolations},
-    {EventKind::flap, &FaultOptions::flaps},
-    {EventKind::clog, &FaultOptions::clogs},
-    {EventKind::offline, &FaultOptions::offlines},
-    {EventKind::crash, &FaultOptions::crashes},
-    {EventKind::writeCrash, &FaultOptions::writeCrashes},
-    {EventKind::pause, &FaultOptions::pauses},
-    {EventKind::loseDisk, &FaultOptions::diskLosses},
-    {EventKind::restore, &FaultOptions::restores},
-    {EventKind::restoreLedgers, &FaultOptions::ledgerRestores},
-    {EventKind::ioError, &FaultOptions::ioErrors},
-    {EventKind::fullDisk, &FaultOptions::fullDisks},
-    {EventKind::slowDisk, &FaultOptions::slowDisks},
-    {EventKind::bitRot, &FaultOptions::bitRots},
-    {EventKind::clockJump, &FaultOptions::clockJumps},
-    {EventKind::movePartition, &FaultOptions::moves},
-    {EventKind::seizePartition, &FaultOptions::seizures},
-    {EventKind::retire, &FaultOptions::retirements},
-    {EventKind::join, &FaultOptions::joins},
-    {EventKind::hostile, &FaultOptions::hostiles},
-    {EventKind::sagaCrash, &FaultOptions::sagaCrashes},
-    {EventKind::toolOutage, &FaultOptions::toolOutages},
-    {EventKind::engineOutage, &FaultOptions::engineOutages},
-};
-
-// Every kind has a rate; a kind that is added without one does not compile.
-static_assert(std::size(kWork) + std::size(kFaults) == enumNames<EventKind>().size());
-
 }  // namespace
 
 Plan makePlan(const Options& options, const std::vector<Event>& fixed) {
   std::vector<Event> drawn;
-  for (const auto& rate : kWork) drawKind(options, rate.kind, options.work.*rate.perHour, drawn);
-  for (const auto& rate : kFaults) drawKind(options, rate.kind, options.faults.*rate.perHour, drawn);
+  for (std::size_t kind = 0; kind < enumNames<EventKind>().size(); ++kind)
+    drawKind(options, static_cast<EventKind>(kind), drawn);
   return {options, withinBudget(options.cluster, std::move(drawn), fixed)};
 }
 

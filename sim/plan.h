@@ -20,56 +20,13 @@ namespace witan::sim {
 using Micros = std::int64_t;
 
 // `device` acts or suffers, `other` is the second one, `lasts` is how long; `n` and `m` choose, `seed` feeds whatever
-// else the event needs. All choices are taken modulo what there is to choose from.
-WITAN_ENUM(EventKind,
-           // --- work
-           agentWrite,   // of agent n: change number m
-           journalEdit,  // of entity n
-           message,      // of agent n
-           batch,        // an edit of entity n with a notification batch
-           record,       // the other kinds: summary, plan, wake run, policy, by n
-           removal,      // of agent or entity n
-           scopedWrite,  // in private scope n
-           propose,      // for entity n of domain m
-           repeat,       // the n-th last proposal of this device again, under its id
-           misuse,       // the n-th kind of misuse
-           decide,       // a counselor about the n-th pending proposal that this device knows
-           request,      // an entry that wakes an agent; about entity n of domain m
-           turn,         // something said to an agent of this device
-           agentPause,   // agent n is paused; m odd: woken again
-           confirm,      // a person lets the clerk mail; n odd: takes that back
-           // --- network; ends after `lasts`
-           cut,        // device | other
-           oneWayCut,  // device -> other
-           split,      // devices whose bit is set in n | the others
-           isolate,    // device | everybody else
-           flap,       // device | other, up and down every m milliseconds
-           clog,       // device | other
-           offline,    // as isolate, for long
-           // --- devices
-           crash,           // power loss; starts again after `lasts`
-           writeCrash,      // power loss at the n-th next write step of store m; starts again after `lasts`
-           pause,           // goes on after `lasts`
-           loseDisk,        // power loss, and the disk is gone; starts again after `lasts`
-           restore,         // stops; its disks go back to the copy; m = 1, or none was made yet: makes it
-           restoreLedgers,  // the same of the ledgers' store alone
-           // --- disk
-           ioError,   // the n-th next write step of store m fails
-           fullDisk,  // every write fails for `lasts`
-           slowDisk,  // for `lasts`
-           bitRot,    // one byte of one record of store m
-           // --- time
-           clockJump,  // by n milliseconds, m = 1: back
-           // --- operators
-           movePartition,   // n of domain m to `other`
-           seizePartition,  // n of domain m, by `device`
-           retire,          // `other`, by `device`
-           join,            // a new device, admitted by `device`
-           // --- the rest
-           hostile,       // `device` says absurd things to `other` for `lasts`
-           sagaCrash,     // power loss at the n-th next write step of store m while a saga is under way; starts again
-           toolOutage,    // no tool outside answers the agents of `device` for `lasts`
-           engineOutage)  // n members of etcd are gone for `lasts`
+// else the event needs. All choices are taken modulo what there is to choose from. sim/catalog.cpp says what each kind
+// does and which members it looks at: work first; then faults, of the network, devices, disks and clocks, and
+// operators.
+WITAN_ENUM(EventKind, agentWrite, journalEdit, message, batch, record, removal, scopedWrite, propose, repeat, misuse,
+           decide, request, turn, agentPause, confirm, cut, oneWayCut, split, isolate, flap, clog, offline, crash,
+           writeCrash, pause, loseDisk, restore, restoreLedgers, ioError, fullDisk, slowDisk, bitRot, clockJump,
+           movePartition, seizePartition, retire, join, hostile, sagaCrash, toolOutage, engineOutage)
 
 inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
@@ -100,6 +57,9 @@ inline constexpr std::size_t kMaxEvents = 4'000'000;
 // phase, but for those that last: a lost disk, a disk that went back, a rotten byte, a retirement, a device more. Drawn
 // faults stay within the budget (sim/plan_budget.h); `fixed` ones are taken as they are. Requires: checkOptions().
 Plan makePlan(const Options& options, const std::vector<Event>& fixed = {});
+
+// With the end of the run nothing later is looked at. Errors: the event comes after it; with both times.
+Status checkWithinRun(const Event& event, const Options& options);
 
 // JSON Lines: {"plan":1,"options":{...}}, then one event a line (members that are zero are left out; empty lines are
 // skipped). Errors name the line and the member. Events may stand in any order; they are sorted by time.

@@ -3,7 +3,8 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "sim/plan_check.h"
+#include "sim/duration.h"
+#include "sim/plan.h"
 
 namespace witan::sim {
 
@@ -74,6 +75,14 @@ Result<Options> readHeader(const json::value& value) {
 
 }  // namespace
 
+Status checkWithinRun(const Event& event, const Options& options) {
+  const Micros end = options.time.seconds * 1'000'000;
+  if (event.at <= end) return okStatus();
+  return invalid("at: " + std::string(enumName(event.kind)) + " at " + formatDuration(event.at) +
+                     " comes after the end of the run, at " + formatDuration(end),
+                 "give it an earlier time, or the run a longer one (time.seconds)");
+}
+
 void appendEvent(std::string& out, const Event& event) {
   out += "{\"at\":";
   appendInteger(out, event.at);
@@ -90,7 +99,7 @@ void appendEvent(std::string& out, const Event& event) {
       if constexpr (std::is_signed_v<T>)
         appendInteger(out, value);
       else
-        appendUnsigned(out, value);
+        appendInteger(out, value);
     }
   });
   out += '}';

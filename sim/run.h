@@ -42,6 +42,7 @@ struct Failure {
   std::string checker;  // the name in docs/SIMULATION.md
   std::string reason;   // the shortest explanation: devices, ids, what was expected
   Micros at = 0;
+  WITAN_MEMBERS(Failure, checker, reason, at)
 };
 
 struct Statistics {
@@ -49,6 +50,7 @@ struct Statistics {
   std::uint64_t frames = 0, bytes = 0;
   std::uint64_t decisions = 0, commits = 0, crashes = 0;
   Micros simulated = 0;
+  WITAN_MEMBERS(Statistics, steps, frames, bytes, decisions, commits, crashes, simulated)
 };
 
 struct RunResult {
@@ -59,5 +61,25 @@ struct RunResult {
 };
 
 RunResult run(const Plan& plan, const RunOptions& options = {});
+
+// ---- a run made twice (sim/twice.cpp): does the same plan give the same trace? If not, something outside the plan was
+// read (a clock, an address, the order of a hash table), and no failure of this code can be replayed.
+
+using Runner = std::function<RunResult(const Plan&, const RunOptions&)>;
+
+// The first run's result; with checker "determinism" if the second one differs (unless the first failed otherwise),
+// naming the first step that does and what was told there.
+RunResult runTwice(const Plan& plan, const Runner& run);
+
+// Does this seed belong to the share of those that run twice? Always the same answer.
+bool chosenForTwice(std::uint64_t seed, std::int64_t perMillion);
+
+// ---- a result as JSON (sim/run_result_text.cpp), from a worker to its parent and for --json. Digests are hexadecimal
+// texts: JSON numbers are not whole beyond 2^53.
+
+std::string writeRunResult(const RunResult& result);
+Result<RunResult> readRunResult(std::string_view text);
+
+std::string hexDigest(std::uint64_t digest);  // 16 digits
 
 }  // namespace witan::sim

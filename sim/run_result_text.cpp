@@ -1,4 +1,4 @@
-#include "sim/run_result_text.h"
+#include "sim/run.h"
 
 #include <charconv>
 #include <cstdio>
@@ -10,18 +10,6 @@ namespace witan::sim {
 
 namespace {
 
-struct Numbers {
-  std::uint64_t steps = 0, frames = 0, bytes = 0, decisions = 0, commits = 0, crashes = 0;
-  std::int64_t simulated = 0;
-  WITAN_MEMBERS(Numbers, steps, frames, bytes, decisions, commits, crashes, simulated)
-};
-
-struct FailureText {
-  std::string checker, reason;
-  std::int64_t at = 0;
-  WITAN_MEMBERS(FailureText, checker, reason, at)
-};
-
 struct Probe {
   std::string name;
   std::uint64_t count = 0;
@@ -31,9 +19,9 @@ struct Probe {
 
 struct Form {
   std::string digest;
-  std::optional<FailureText> failure;
+  std::optional<Failure> failure;
   std::vector<Probe> probes;
-  Numbers statistics;
+  Statistics statistics;
   WITAN_MEMBERS(Form, digest, failure, probes, statistics)
 };
 
@@ -59,11 +47,9 @@ std::string writeRunResult(const RunResult& result) {
   Form form;
   form.digest = hexDigest(result.digest);
   if (result.failure)
-    form.failure =
-        FailureText{printable(result.failure->checker), printable(result.failure->reason), result.failure->at};
+    form.failure = Failure{printable(result.failure->checker), printable(result.failure->reason), result.failure->at};
   for (const auto& [name, count] : result.probes) form.probes.push_back({name, count});
-  const Statistics& s = result.statistics;
-  form.statistics = {s.steps, s.frames, s.bytes, s.decisions, s.commits, s.crashes, s.simulated};
+  form.statistics = result.statistics;
   return toJson(form);
 }
 
@@ -76,10 +62,9 @@ Result<RunResult> readRunResult(std::string_view text) {
       std::from_chars(form.digest.data(), form.digest.data() + form.digest.size(), result.digest, 16);
   if (failure != std::errc{} || end != form.digest.data() + form.digest.size())
     return invalid("result.digest: not hexadecimal");
-  if (form.failure) result.failure = Failure{form.failure->checker, form.failure->reason, form.failure->at};
+  result.failure = std::move(form.failure);
   for (const Probe& probe : form.probes) result.probes[probe.name] = probe.count;
-  const Numbers& n = form.statistics;
-  result.statistics = {n.steps, n.frames, n.bytes, n.decisions, n.commits, n.crashes, n.simulated};
+  result.statistics = form.statistics;
   return result;
 }
 

@@ -17,7 +17,7 @@
 //   device = 0
 //   lasts = "1m"
 //   [expect]
-//   probes = ["zombieRefused"]  # reached at least once over all seeds of a run; sim/probes.h
+//   probes = ["zombieRefused"]  # reached at least once over all seeds of a run; sim/catalog.h
 //
 // Nothing is read from disk here: whoever has files hands in how to get one. Values and pure functions.
 #pragma once

@@ -4,11 +4,109 @@
 #include <set>
 
 #include "base/sha256.h"
-#include "sim/shrink_values.h"
 
 namespace witan::sim {
 
 namespace {
+
+// ---- simpler values
+
+// Makes a plan the best one if it still fails, and says whether it did.
+using KeepIfFails = std::function<bool(const Plan&)>;
+
+// Sets what `at` finds in a copy to `to`, or about as near to it as still fails: half-ways, from afar.
+template <class T, class At>
+void towards(const Plan& best, const KeepIfFails& keep, T to, const At& at) {
+  const auto tryValue = [&](T value) {
+    Plan plan = best;
+    at(plan) = value;
+    return keep(plan);
+  };
+  const auto now = [&] {
+    Plan plan = best;
+    return at(plan);
+  };
+  if (now() == to || tryValue(to)) return;
+  T floor = to;
+  while (now() > floor && now() - floor > std::max<T>(1, now() / 16)) {
+    const T middle = floor + (now() - floor) / 2;
+    if (!tryValue(middle)) floor = middle;
+  }
+}
+
+std::int64_t& optionAt(Plan& plan, const OptionRange& range) {
+  std::int64_t* found = nullptr;
+  forEachOption(plan.options, [&](std::string_view table, std::string_view member, auto& value) {
+    if constexpr (std::is_same_v<decltype(value), std::int64_t&>)
+      if (table == range.table && member == range.member) found = &value;
+  });
+  WITAN_CHECK(found != nullptr, "the table of ranges names options");
+  return *found;
+}
+
+void shorterTime(const Plan& best, const KeepIfFails& keep) {
+  Micros last = 1;
+  for (const Event& e : best.events) last = std::max(last, e.at + e.lasts);
+  const std::int64_t needed = last / 1'000'000 + 1;
+  if (needed >= best.options.time.seconds) return;
+  Plan plan = best;
+  plan.options.time.seconds = needed;
+  keep(plan);
+}
+
+void fewerDomains(const Plan& best, const KeepIfFails& keep) {
+  const std::vector<std::string> names = domainsOf(best.options);
+  if (names.size() == 1) return;
+  for (const std::string& name : names) {
+    Plan plan = best;
+    plan.options.cluster.domains = name;
+    if (keep(plan)) return;
+  }
+}
+
+template <class T>
+void plainer(const Plan& best, const KeepIfFails& keep, T to, const std::function<T&(Plan&)>& at) {
+  Plan plan = best;
+  if (std::exchange(at(plan), to) != to) keep(plan);
+}
+
+// The coarsest time that keeps the order and the failure.
+void rounder(const Plan& best, const KeepIfFails& keep, std::size_t i) {
+  for (const Micros step : {60'000'000, 10'000'000, 1'000'000, 100'000, 1'000}) {
+    const Micros rounded = best.events[i].at / step * step;
+    if (rounded == best.events[i].at) return;
+    if (i > 0 && rounded < best.events[i - 1].at) continue;
+    Plan plan = best;
+    plan.events[i].at = rounded;
+    if (keep(plan)) return;
+  }
+}
+
+// A smaller cluster, a calmer network, exact clocks, a shorter time. `best` is what `keep` last kept.
+void simplifyOptions(const Plan& best, const KeepIfFails& keep) {
+  shorterTime(best, keep);
+  fewerDomains(best, keep);
+  plainer<StoreKind>(best, keep, StoreKind::memory, [](Plan& p) -> StoreKind& { return p.options.cluster.store; });
+  plainer<Engine>(best, keep, Engine::embedded, [](Plan& p) -> Engine& { return p.options.cluster.engine; });
+  plainer<bool>(best, keep, false, [](Plan& p) -> bool& { return p.options.disk.tear; });
+  for (const OptionRange& range : optionRanges())
+    if (range.calm)
+      towards<std::int64_t>(best, keep, *range.calm,
+                            [&](Plan& plan) -> std::int64_t& { return optionAt(plan, range); });
+}
+
+// Shorter faults, smaller choices, rounder times.
+void simplifyEvents(const Plan& best, const KeepIfFails& keep) {
+  for (std::size_t i = 0; i < best.events.size(); ++i) {
+    towards<Micros>(best, keep, 0, [i](Plan& plan) -> Micros& { return plan.events[i].lasts; });
+    plainer<std::uint64_t>(best, keep, 0, [i](Plan& plan) -> std::uint64_t& { return plan.events[i].seed; });
+    towards<std::uint64_t>(best, keep, 0, [i](Plan& plan) -> std::uint64_t& { return plan.events[i].n; });
+    towards<std::uint64_t>(best, keep, 0, [i](Plan& plan) -> std::uint64_t& { return plan.events[i].m; });
+    rounder(best, keep, i);
+  }
+}
+
+// ---- fewer events
 
 using Events = std::vector<Event>;
 

@@ -87,47 +87,44 @@ class SimClerk final : public Agent {
   }
 };
 
-class SimSealer final : public Agent {
+// Wakes, and writes one entry: what it is woken by is in its description.
+class SimScribe final : public Agent {
  public:
-  const AgentSpec& spec() const override {
-    static const AgentSpec kSpec{
-        .id = "sim-sealer",
-        .version = "1",
-        .what = "seals what was done",
-        .category = "office",
-        .subscriptions = {onEntries("done")},
-        .capabilities = {{"journal.put", 1, {"seal/"}, {}}},
-        .locale = {"here"},
-    };
-    return kSpec;
-  }
+  SimScribe(AgentSpec spec, const char* folder, const char* type, const char* member)
+      : spec_(std::move(spec)), folder_(folder), type_(type), member_(member) {}
+  const AgentSpec& spec() const override { return spec_; }
   Turn step(const json::value&, const Input& input) const override {
     if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
-    const std::string id = "seal/" + seedIn(input.content);
-    return {nullptr, {}, Actions{put(id, "seal", {{"sealed", true}})}};
+    return {nullptr, {}, Actions{put(folder_ + seedIn(input.content), type_, {{member_, true}})}};
   }
+
+ private:
+  const AgentSpec spec_;
+  const std::string folder_;
+  const char* const type_;
+  const char* const member_;
 };
 
-class SimHerald final : public Agent {
- public:
-  const AgentSpec& spec() const override {
-    static const AgentSpec kSpec{
-        .id = "sim-herald",
-        .version = "1",
-        .what = "tells what became of findings",
-        .category = "office",
-        .ledgers = {{"triaged", "verification", "finding.phase", "TRIAGED"},
-                    {"verified", "verification", "finding.phase", "VERIFIED"}},
-        .capabilities = {{"journal.put", 1, {"told/"}, {}}},
-        .locale = {"here"},
-    };
-    return kSpec;
-  }
-  Turn step(const json::value&, const Input& input) const override {
-    if (input.kind != InputKind::wake) return {nullptr, {}, resulting(input.content)};
-    return {nullptr, {}, Actions{put("told/" + seedIn(input.content), "told", {{"told", true}})}};
-  }
-};
+AgentSpec sealerSpec() {
+  return {.id = "sim-sealer",
+          .version = "1",
+          .what = "seals what was done",
+          .category = "office",
+          .subscriptions = {onEntries("done")},
+          .capabilities = {{"journal.put", 1, {"seal/"}, {}}},
+          .locale = {"here"}};
+}
+
+AgentSpec heraldSpec() {
+  return {.id = "sim-herald",
+          .version = "1",
+          .what = "tells what became of findings",
+          .category = "office",
+          .ledgers = {{"triaged", "verification", "finding.phase", "TRIAGED"},
+                      {"verified", "verification", "finding.phase", "VERIFIED"}},
+          .capabilities = {{"journal.put", 1, {"told/"}, {}}},
+          .locale = {"here"}};
+}
 
 // Everything but the tools outside stays on the device.
 class SimGate final : public episode::Gate {
@@ -187,8 +184,8 @@ PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs) {
 
 SimAgents simAgents() {
   static const SimClerk clerk;
-  static const SimSealer sealer;
-  static const SimHerald herald;
+  static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
+  static const SimScribe herald(heraldSpec(), "told/", "told", "told");
   struct OfDevice {
     SimGate gate;
     node::AgentSetup setup;

@@ -1,4 +1,5 @@
-#include "sim/trace_perfetto.h"
+
+#include <algorithm>
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -74,22 +75,17 @@ std::uint64_t PerfettoTrace::threadOf(const TraceLine& line) {
   return own + lane + 1;
 }
 
-void PerfettoTrace::slice(const TraceLine& line, std::uint64_t thread) {
-  std::string out = head(line.what, line.category, 'X', line.at, thread);
-  out += ",\"dur\":" + std::to_string(line.lasts > 0 ? line.lasts : 1);
-  appendArguments(out, line.detail);
-  write_(out + "}");
-}
-
-void PerfettoTrace::instant(const TraceLine& line, std::uint64_t thread) {
-  std::string out = head(line.what, line.category, 'i', line.at, thread) + ",\"s\":\"t\"";
+// A slice with a length, or a moment.
+void PerfettoTrace::event(const TraceLine& line, std::uint64_t thread, bool isSlice) {
+  std::string out = head(line.what, line.category, isSlice ? 'X' : 'i', line.at, thread);
+  out += isSlice ? ",\"dur\":" + std::to_string(std::max<Micros>(line.lasts, 1)) : ",\"s\":\"t\"";
   appendArguments(out, line.detail);
   write_(out + "}");
 }
 
 // An arrow's end is bound to the slice in which it stands.
 void PerfettoTrace::flow(const TraceLine& line, std::uint64_t thread) {
-  slice(line, thread);
+  event(line, thread, true);
   const bool begins = line.what == kSends;
   std::string out = head("frames", line.category, begins ? 's' : 'f', line.at, thread);
   out += ",\"id\":" + std::to_string(line.flow);
@@ -99,8 +95,7 @@ void PerfettoTrace::flow(const TraceLine& line, std::uint64_t thread) {
 void PerfettoTrace::add(const TraceLine& line) {
   const std::uint64_t thread = threadOf(line);
   if (line.flow != 0) return flow(line, thread);
-  if (line.lasts > 0) return slice(line, thread);
-  instant(line, thread);
+  event(line, thread, line.lasts > 0);
 }
 
 }  // namespace witan::sim

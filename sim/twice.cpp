@@ -1,4 +1,4 @@
-#include "sim/twice.h"
+#include "sim/run.h"
 
 #include <algorithm>
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,18 +54,22 @@ class DiskImage {
 
 class CrashableStore : public Store {
  public:
+  ~CrashableStore() override { WITAN_CHECK(snapshots_ == 0, "a store outlives its snapshots"); }
+
+  Status write(const WriteBatch& batch) override;
+  Status sync() override;
+  Status writeSynced(const WriteBatch& batch) override;
+
   // Faults, armed one of each kind. n counts from now: 0 is the next step. Arming again replaces; opening the store
   // again disarms. Write step n fails with ioFailed, and S5 holds from then on.
-  virtual void failAt(std::uint64_t n, Moment moment) = 0;
-  void failAt(std::uint64_t n) { failAt(n, Moment::before); }
+  void failAt(std::uint64_t n, Moment moment = Moment::before);
   // The power goes at write step n: it and everything later, reads too, fails until crash().
-  virtual void crashAt(std::uint64_t n, Moment moment) = 0;
-  void crashAt(std::uint64_t n) { crashAt(n, Moment::before); }
+  void crashAt(std::uint64_t n, Moment moment = Moment::before);
   // Read n (get, last, the start of a scan; of the store or a snapshot) fails with ioFailed; later ones work.
-  virtual void failReadAt(std::uint64_t n) = 0;
+  void failReadAt(std::uint64_t n);
 
   // While set, every write step fails with "disk full". Also holds across crash(), which needs no space itself.
-  virtual void setFull(bool full) = 0;
+  void setFull(bool full);
 
   // Power loss now (if crashAt has not struck already), then opening again.
   virtual CrashReport crash(const CrashPlan& plan) = 0;
@@ -90,12 +95,68 @@ class CrashableStore : public Store {
   virtual void visitBytes(const Visitor& visit) const = 0;
 
   // Since construction.
-  virtual std::uint64_t writeSteps() const = 0;
-  virtual std::uint64_t reads() const = 0;
+  std::uint64_t writeSteps() const;
+  std::uint64_t reads() const;
   // Whether a write step has failed since the store was last opened.
-  virtual bool struck() const = 0;
+  bool struck() const;
   // Batches that a crash could lose now, as far as their writer knows.
   virtual std::size_t unsyncedBatches() const = 0;
+
+ protected:
+  // Counts an object that sees one moment of the store, which is not opened again meanwhile.
+  class SnapshotCount {
+   public:
+    explicit SnapshotCount(const CrashableStore& store) : store_(store) { ++store_.snapshots_; }
+    ~SnapshotCount();
+    SnapshotCount(const SnapshotCount&) = delete;
+    SnapshotCount& operator=(const SnapshotCount&) = delete;
+
+   private:
+    const CrashableStore& store_;
+  };
+
+  // `what` is the store in error messages.
+  explicit CrashableStore(std::string what) : what_(std::move(what)) {}
+
+  // The effects of the two steps, without faults. A failure closes the store (S5).
+  virtual Status applyWrite(const WriteBatch& batch) = 0;
+  virtual Status applySync() = 0;
+  // The result of a step as its caller gets it.
+  virtual Status afterStep(Status status) { return status; }
+
+  Status countRead() const;  // locks
+  // All below: with mutex_ held.
+  Status countReadLocked() const;
+  // Whether a fault strikes within the next `steps` steps. pass() takes them at once. Requires: none strikes, and the
+  // store is not closed.
+  bool strikes(std::uint64_t steps) const;
+  void pass(std::uint64_t steps) { writeSteps_ += steps; }
+  const std::optional<Error>& closed() const { return closed_; }
+  void checkNoSnapshots() const { WITAN_CHECK(snapshots_ == 0, "snapshots are not kept across a crash"); }
+  // The store could not be opened: everything fails with `error`, reads too.
+  void breakDown(Error error);
+  // The store is open again.
+  void resetFaults();
+
+  mutable std::mutex mutex_;
+
+ private:
+  struct Fault {
+    std::uint64_t at;
+    Moment moment;
+  };
+
+  Status step(const char* name, const std::function<Status()>& effect);
+  Status closeAt(const char* name, std::uint64_t n, const char* why, const char* hint);
+
+  const std::string what_;
+  std::optional<Error> closed_;  // S5
+  bool powerLost_ = false, full_ = false;
+  std::optional<Fault> fail_, crash_;
+  mutable std::optional<std::uint64_t> failRead_;
+  std::uint64_t writeSteps_ = 0;
+  mutable std::uint64_t reads_ = 0;
+  mutable std::size_t snapshots_ = 0;
 };
 
 }  // namespace witan::store

@@ -47,4 +47,20 @@ bool lastButForItsLength(std::string_view block, std::size_t at) {
   return recordOf(block, at, block.size() - at - kLogHeaderBytes).has_value();
 }
 
+std::optional<std::size_t> findWalEnd(std::string_view block) {
+  constexpr auto kLastPlainType = static_cast<unsigned char>(LogRecordType::last);
+  constexpr unsigned char kCompressionType = 9;  // announces compression; same header
+  std::size_t at = 0;
+  while (block.size() - at >= kLogHeaderBytes) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(block[at + i]); };
+    const std::size_t length = byte(4) | static_cast<std::size_t>(byte(5)) << 8;
+    const unsigned char type = byte(6);
+    if (type == 0) return length == 0 ? std::optional(at) : std::nullopt;
+    if (type > kLastPlainType && type != kCompressionType) return std::nullopt;
+    if (length > block.size() - at - kLogHeaderBytes) return std::nullopt;
+    at += kLogHeaderBytes + length;
+  }
+  return std::nullopt;
+}
+
 }  // namespace witan::store

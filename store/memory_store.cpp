@@ -55,45 +55,33 @@ std::optional<KeyValue> findLast(const Map& map, std::string_view prefix) {
 class MemorySnapshot final : public Snapshot {
  public:
   MemorySnapshot(const MemoryStore& store, const std::lock_guard<std::mutex>& lock)
-      : store_(store), view_(store, lock) {
-    ++store_.snapshots_;
-  }
-  ~MemorySnapshot() override {
-    std::lock_guard lock(store_.mutex_);
-    --store_.snapshots_;
-  }
+      : store_(store), count_(store), view_(store, lock) {}
 
   Result<std::optional<std::string>> get(std::string_view key) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     return find(view_.map(), key);
   }
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     visitAll(view_.map(), prefix, from, visit);
     return okStatus();
   }
   Result<std::optional<KeyValue>> last(std::string_view prefix) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     return findLast(view_.map(), prefix);
   }
 
  private:
-  Status countRead() const {
-    std::lock_guard lock(store_.mutex_);
-    return store_.steps_.countRead();
-  }
-
   const MemoryStore& store_;
+  MemoryStore::SnapshotCount count_;
   MemoryStore::View view_;
 };
 
-MemoryStore::MemoryStore() : visible_(std::make_shared<Map>()) {}
-
-MemoryStore::~MemoryStore() { WITAN_CHECK(snapshots_ == 0, "a store outlives its snapshots"); }
+MemoryStore::MemoryStore() : CrashableStore("the memory store"), visible_(std::make_shared<Map>()) {}
 
 Result<std::optional<std::string>> MemoryStore::get(std::string_view key) const {
   std::lock_guard lock(mutex_);
-  WITAN_DO(steps_.countRead());
+  WITAN_DO(countReadLocked());
   return find(*visible_, key);
 }
 
@@ -101,7 +89,7 @@ Status MemoryStore::scan(std::string_view prefix, std::string_view from, const V
   std::optional<View> view;
   {
     std::lock_guard lock(mutex_);
-    WITAN_DO(steps_.countRead());
+    WITAN_DO(countReadLocked());
     view.emplace(*this, lock);
   }
   visitAll(view->map(), prefix, from, visit);  // without the mutex: the visitor may write
@@ -110,7 +98,7 @@ Status MemoryStore::scan(std::string_view prefix, std::string_view from, const V
 
 Result<std::optional<KeyValue>> MemoryStore::last(std::string_view prefix) const {
   std::lock_guard lock(mutex_);
-  WITAN_DO(steps_.countRead());
+  WITAN_DO(countReadLocked());
   return findLast(*visible_, prefix);
 }
 
@@ -119,38 +107,29 @@ std::unique_ptr<Snapshot> MemoryStore::snapshot() const {
   return std::make_unique<MemorySnapshot>(*this, lock);
 }
 
-Status MemoryStore::write(const WriteBatch& batch) {
-  WITAN_DO(checkLimits(batch));
-  std::lock_guard lock(mutex_);
-  if (batch.empty()) return steps_.closed() ? Status(*steps_.closed()) : okStatus();
-  return steps_.step("write", [&] {
-    apply(batch, &unsynced_.emplace_back());
-    return okStatus();
-  });
+Status MemoryStore::applyWrite(const WriteBatch& batch) {
+  apply(batch, &unsynced_.emplace_back());
+  return okStatus();
 }
 
-Status MemoryStore::sync() {
-  std::lock_guard lock(mutex_);
-  return steps_.step("sync", [&] {
-    unsynced_.clear();
-    return okStatus();
-  });
+Status MemoryStore::applySync() {
+  unsynced_.clear();
+  return okStatus();
 }
 
+// Where no fault can come between the two steps, nothing needs to know how to undo the first.
 Status MemoryStore::writeSynced(const WriteBatch& batch) {
   WITAN_DO(checkLimits(batch));
   {
     std::lock_guard lock(mutex_);
     const std::uint64_t steps = batch.empty() ? 1 : 2;
-    if (!steps_.closed() && !steps_.strikes(steps)) {  // nothing can come between: no need to know how to undo it
-      steps_.pass(steps);
+    if (!closed() && !strikes(steps)) {
+      pass(steps);
       apply(batch, nullptr);
-      unsynced_.clear();
-      return okStatus();
+      return applySync();
     }
   }
-  WITAN_DO(write(batch));
-  return sync();
+  return CrashableStore::writeSynced(batch);
 }
 
 MemoryStore::Map& MemoryStore::writable() {
@@ -197,36 +176,16 @@ bool MemoryStore::tear(const Changes& changes, std::size_t bytes) {
   return true;
 }
 
-void MemoryStore::failAt(std::uint64_t n, Moment moment) {
-  std::lock_guard lock(mutex_);
-  steps_.failAt(n, moment);
-}
-
-void MemoryStore::crashAt(std::uint64_t n, Moment moment) {
-  std::lock_guard lock(mutex_);
-  steps_.crashAt(n, moment);
-}
-
-void MemoryStore::failReadAt(std::uint64_t n) {
-  std::lock_guard lock(mutex_);
-  steps_.failReadAt(n);
-}
-
-void MemoryStore::setFull(bool full) {
-  std::lock_guard lock(mutex_);
-  steps_.setFull(full);
-}
-
 CrashReport MemoryStore::crash(const CrashPlan& plan) {
   std::lock_guard lock(mutex_);
-  WITAN_CHECK(snapshots_ == 0, "snapshots are not kept across a crash");
+  checkNoSnapshots();
   CrashReport report;
   report.kept = std::min(plan.keepUnsynced, unsynced_.size());
   report.lost = unsynced_.size() - report.kept;
   for (; unsynced_.size() > report.kept; unsynced_.pop_back()) undo(unsynced_.back(), writable());
   if (plan.tearLastValue && report.kept > 0) report.torn = tear(unsynced_.back(), *plan.tearLastValue);
   unsynced_.clear();
-  steps_.reset();
+  resetFaults();
   return report;
 }
 
@@ -243,7 +202,7 @@ std::optional<std::string> MemoryStore::rot(std::uint64_t n, std::uint64_t m) {
   std::lock_guard lock(mutex_);
   const auto canRot = [&](const Map::value_type& record) { return !record.second->empty() && isDurable(record.first); };
   const auto count = static_cast<std::uint64_t>(std::count_if(visible_->begin(), visible_->end(), canRot));
-  if (count == 0 || steps_.closed()) return std::nullopt;
+  if (count == 0 || closed()) return std::nullopt;
   Map& map = writable();
   auto it = std::find_if(map.begin(), map.end(), canRot);
   for (n %= count; n > 0; --n) it = std::find_if(std::next(it), map.end(), canRot);
@@ -268,10 +227,10 @@ std::shared_ptr<const DiskImage> MemoryStore::image() const {
 }
 
 void MemoryStore::become(Map map) {
-  WITAN_CHECK(snapshots_ == 0, "snapshots are not kept across a crash");
+  checkNoSnapshots();
   visible_ = std::make_shared<Map>(std::move(map));
   unsynced_.clear();
-  steps_.reset();
+  resetFaults();
 }
 
 void MemoryStore::restoreImage(const DiskImage& image) {
@@ -296,21 +255,6 @@ void MemoryStore::visitBytes(const Visitor& visit) const {
       if (change.before && !visit(change.key, *change.before)) return;
     }
   }
-}
-
-std::uint64_t MemoryStore::writeSteps() const {
-  std::lock_guard lock(mutex_);
-  return steps_.writeSteps();
-}
-
-std::uint64_t MemoryStore::reads() const {
-  std::lock_guard lock(mutex_);
-  return steps_.reads();
-}
-
-bool MemoryStore::struck() const {
-  std::lock_guard lock(mutex_);
-  return steps_.closed().has_value();
 }
 
 std::size_t MemoryStore::unsyncedBatches() const {

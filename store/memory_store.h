@@ -10,50 +10,33 @@
 // Threads and lifetime: as CrashableStore.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "store/crashable_store.h"
-#include "store/write_steps.h"
 
 namespace witan::store {
 
 class MemoryStore final : public CrashableStore {
  public:
   MemoryStore();
-  ~MemoryStore() override;
 
   Result<std::optional<std::string>> get(std::string_view key) const override;
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override;
   Result<std::optional<KeyValue>> last(std::string_view prefix) const override;
   std::unique_ptr<Snapshot> snapshot() const override;
-  Status write(const WriteBatch& batch) override;
-  Status sync() override;
   Status writeSynced(const WriteBatch& batch) override;
 
   using CrashableStore::crash;
-  using CrashableStore::crashAt;
-  using CrashableStore::failAt;
-  void failAt(std::uint64_t n, Moment moment) override;
-  void crashAt(std::uint64_t n, Moment moment) override;
-  void failReadAt(std::uint64_t n) override;
-  void setFull(bool full) override;
   CrashReport crash(const CrashPlan& plan) override;  // O(changes that were not synced)
   std::optional<std::string> rot(std::uint64_t n, std::uint64_t m) override;
   std::shared_ptr<const DiskImage> image() const override;
   void restoreImage(const DiskImage& image) override;
   void wipe() override;
   void visitBytes(const Visitor& visit) const override;
-
-  std::uint64_t writeSteps() const override;
-  std::uint64_t reads() const override;
-  bool struck() const override;
   std::size_t unsyncedBatches() const override;
 
  private:
@@ -72,17 +55,16 @@ class MemoryStore final : public CrashableStore {
   static void undo(const Changes& changes, Map& map);
 
   // All below: with mutex_ held.
+  Status applyWrite(const WriteBatch& batch) override;
+  Status applySync() override;
   Map& writable();
   void apply(const WriteBatch& batch, Changes* undo);
   bool tear(const Changes& changes, std::size_t bytes);
   bool isDurable(const std::string& key) const;
   void become(Map map);
 
-  mutable std::mutex mutex_;
   std::shared_ptr<Map> visible_;   // copied before a write while a view holds it
-  std::vector<Changes> unsynced_;  // compensation them, the last one first, gives what is durable
-  mutable WriteSteps steps_{"the memory store"};
-  mutable std::size_t snapshots_ = 0;
+  std::vector<Changes> unsynced_;  // undoing them, the last one first, gives what is durable
 };
 
 }  // namespace witan::store

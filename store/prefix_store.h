@@ -12,13 +12,37 @@
 
 namespace witan::store {
 
-class PrefixStore final : public Store {
+// Reads from a store or a snapshot as if every key began after the prefix.
+template <class Base>
+class PrefixReads : public Base {
  public:
-  PrefixStore(Store& below, std::string prefix) : below_(below), prefix_(std::move(prefix)) {}
+  PrefixReads(const Reader& from, std::string prefix) : from_(from), prefix_(std::move(prefix)) {}
 
-  Result<std::optional<std::string>> get(std::string_view key) const override;
-  Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override;
-  Result<std::optional<KeyValue>> last(std::string_view prefix) const override;
+  Result<std::optional<std::string>> get(std::string_view key) const override { return from_.get(under(key)); }
+  Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override {
+    return from_.scan(
+        under(prefix), from.empty() ? std::string() : under(from),
+        [&](std::string_view key, std::string_view value) { return visit(key.substr(prefix_.size()), value); });
+  }
+  Result<std::optional<KeyValue>> last(std::string_view prefix) const override {
+    WITAN_TRY(found, from_.last(under(prefix)));
+    if (found) found->first.erase(0, prefix_.size());
+    return found;
+  }
+
+ protected:
+  std::string under(std::string_view key) const { return prefix_ + std::string(key); }
+  const std::string& prefix() const { return prefix_; }
+
+ private:
+  const Reader& from_;
+  const std::string prefix_;
+};
+
+class PrefixStore final : public PrefixReads<Store> {
+ public:
+  PrefixStore(Store& below, std::string prefix) : PrefixReads(below, std::move(prefix)), below_(below) {}
+
   std::unique_ptr<Snapshot> snapshot() const override;
   Status write(const WriteBatch& batch) override { return below_.write(below(batch)); }
   Status sync() override { return below_.sync(); }
@@ -31,7 +55,6 @@ class PrefixStore final : public Store {
   WriteBatch below(const WriteBatch& batch) const;
 
   Store& below_;
-  const std::string prefix_;
 };
 
 }  // namespace witan::store

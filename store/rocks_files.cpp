@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <system_error>
 
 #include "store/rocks_store.h"
@@ -20,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFormatFile = "WITAN_FORMAT";
 constexpr std::string_view kFormatWords = "witan store ";
 constexpr std::size_t kMaxFormatBytes = 64;
+constexpr long kDiaryBytes = 1 << 20;
 
 std::string formatLine() { return std::string(kFormatWords) + std::to_string(kStoreFormat) + "\n"; }
 
@@ -82,6 +86,31 @@ std::string traceOfData(const fs::path& dir, std::error_code& error) {
   }
   return {};
 }
+
+class Diary final : public rocksdb::Logger {
+ public:
+  explicit Diary(const std::filesystem::path& path)
+      : Logger(rocksdb::WARN_LEVEL), file_(std::fopen(path.c_str(), "we")) {}
+  ~Diary() override {
+    if (file_ != nullptr) std::fclose(file_);
+  }
+
+  using rocksdb::Logger::Logv;
+  void Logv(const char* format, std::va_list words) override {
+    char line[1024];
+    if (std::vsnprintf(line, sizeof line, format, words) < 0) return;
+    std::lock_guard lock(mutex_);
+    if (file_ == nullptr || std::ftell(file_) > kDiaryBytes) return;
+    std::fputs(line, file_);
+    std::fputc('\n', file_);
+    std::fflush(file_);
+  }
+  void LogHeader(const char*, std::va_list) override {}
+
+ private:
+  std::mutex mutex_;
+  std::FILE* file_;  // null when it could not be opened
+};
 
 }  // namespace
 
@@ -160,6 +189,12 @@ Error rocksOpenError(const rocksdb::Status& status, const fs::path& dir) {
                       status.IsNotSupported() || says("No such file or directory");
   if (damage) return corrupt(store + " is damaged (" + words + ")", "restore the folder from a copy");
   return ioFailed("opening " + store + " failed (" + words + ")", status.IsNoSpace() ? "free some space" : "");
+}
+
+std::shared_ptr<rocksdb::Logger> openDiary(const std::filesystem::path& dir) {
+  std::error_code ignored;
+  std::filesystem::rename(dir / "LOG", dir / "LOG.old", ignored);
+  return std::make_shared<Diary>(dir / "LOG");
 }
 
 }  // namespace witan::store

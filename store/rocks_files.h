@@ -3,9 +3,11 @@
 // For store/rocks_store.cpp and store/wal_damage.cpp only.
 #pragma once
 
+#include <rocksdb/env.h>
 #include <rocksdb/status.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -27,5 +29,11 @@ Error rocksError(const rocksdb::Status& status, const std::string& doing, const 
 
 // For an error of opening `dir`.
 Error rocksOpenError(const rocksdb::Status& status, const std::filesystem::path& dir);
+
+// RocksDB's diary: its warnings, in the file LOG of the folder, the last opening's in LOG.old.
+//
+// RocksDB's own writer of it stops the process when a write fails and another follows (an assertion, on in Debian's
+// package), as on a full disk. Here a line that cannot be written is dropped: the errors that matter are returned.
+std::shared_ptr<rocksdb::Logger> openDiary(const std::filesystem::path& dir);
 
 }  // namespace witan::store

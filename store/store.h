@@ -19,15 +19,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
-#include "store/write_batch.h"
 
 namespace witan::store {
 
@@ -36,6 +37,63 @@ inline constexpr std::size_t kMaxKeyBytes = 64 * 1024;
 inline constexpr std::size_t kMaxValueBytes = 256 * 1024 * 1024;
 inline constexpr std::size_t kMaxBatchBytes = 512 * 1024 * 1024;
 inline constexpr std::size_t kMaxBatchOps = 4 * 1024 * 1024;
+
+// Puts and erases that a store applies together or not at all.
+//
+// A value: copyable, not thread-safe, refers to nothing outside itself. Operations keep their order, so a later one on
+// the same key wins. Keys and values are any bytes; the empty key and the empty value are ordinary.
+// All operations share one buffer: a batch that is cleared and filled again allocates nothing.
+class WriteBatch {
+ public:
+  enum class Kind : unsigned char { put, erase };
+
+  // Valid until the batch is next changed.
+  struct Op {
+    Kind kind = Kind::put;
+    std::string_view key;
+    std::string_view value;  // empty for an erase
+  };
+
+  void put(std::string_view key, std::string_view value) { append(Kind::put, key, value); }
+  void erase(std::string_view key) { append(Kind::erase, key, {}); }
+  void clear() {
+    buffer_.clear();
+    entries_.clear();
+  }
+
+  bool empty() const { return entries_.empty(); }
+  // Number of operations.
+  std::size_t size() const { return entries_.size(); }
+  // Bytes of all keys and values.
+  std::size_t bytes() const { return buffer_.size(); }
+
+  // Operation number i, from 0. Requires: i < size().
+  Op op(std::size_t i) const {
+    WITAN_CHECK(i < entries_.size(), "the batch has an operation with this number");
+    const Entry& entry = entries_[i];
+    std::string_view all(buffer_);
+    return {entry.kind, all.substr(entry.offset, entry.keyBytes),
+            all.substr(entry.offset + entry.keyBytes, entry.valueBytes)};
+  }
+
+  friend bool operator==(const WriteBatch&, const WriteBatch&) = default;
+
+ private:
+  struct Entry {
+    Kind kind;
+    std::size_t offset, keyBytes, valueBytes;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+
+  void append(Kind kind, std::string_view key, std::string_view value) {
+    entries_.push_back({kind, buffer_.size(), key.size(), value.size()});
+    buffer_.append(key);
+    buffer_.append(value);
+  }
+
+  std::string buffer_;
+  std::vector<Entry> entries_;
+};
 
 using KeyValue = std::pair<std::string, std::string>;
 // Returns whether to go on. The views are valid during the call.
@@ -81,5 +139,10 @@ Status checkLimits(const WriteBatch& batch);
 
 // The first key after all keys that begin with `prefix`; none if there is no such key (empty, or only 0xFF bytes).
 std::optional<std::string> prefixEnd(std::string_view prefix);
+
+// Puts every row that `from` shows into `to`, which is empty before, and makes it durable: backups. `from` may be a
+// snapshot of a store that others write meanwhile. Returns the number of rows. O(bytes), memory for a few MiB. Errors:
+// of either store; unavailable when `goOn` (asked every few MiB; none: always) says no.
+Result<std::uint64_t> copyAll(const Reader& from, Store& to, const std::function<bool()>& goOn = {});
 
 }  // namespace witan::store

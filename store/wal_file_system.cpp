@@ -11,7 +11,7 @@
 #include <mutex>
 #include <string>
 
-#include "store/wal_end.h"
+#include "store/log_record.h"
 
 namespace witan::store {
 namespace {

@@ -7,7 +7,7 @@
 // With preallocation: a log that grows makes every fdatasync commit file metadata as well (size, extents); overwriting
 // blocks that are allocated, written and on disk already costs one data write. SQLite's log does this, stock RocksDB
 // cannot: its log recycling is switched off under point-in-time recovery. So log files are filled with zeroes a stretch
-// ahead of the records. A reader is shown the file up to its first zero header (store/wal_end.h), and a file that is
+// ahead of the records. A reader is shown the file up to its first zero header (store/log_record.h), and a file that is
 // closed in order is cut to its true length. Every other file goes to the file system below.
 //
 // Threads and lifetime: as rocksdb::FileSystem; shared by the Env that is built on it.

@@ -2,7 +2,7 @@
 // stands behind one.
 #pragma once
 
-namespace witan::testing {
+namespace witan::test {
 
 inline constexpr const char* kReproducedFinding = R"({"finding.phase":{"F1":"REPRODUCED"},
   "phase.log":{"F1":[["SUBMITTED","2026-01-01T00:00:00Z"],["TRIAGED","2026-01-01T00:00:00Z"],["REPRODUCED","2026-01-01T00:00:00Z"]]},
@@ -12,4 +12,4 @@ inline constexpr const char* kReproducedFinding = R"({"finding.phase":{"F1":"REP
   "static.cwe":{"F1":"CWE-787"},"static.location":{"F1":"a.c:1"},"triage.component":{"F1":"parser"},
   "verdict.by":{"F1":"human.verifier"}})";
 
-}  // namespace witan::testing
+}  // namespace witan::test

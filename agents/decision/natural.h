@@ -56,6 +56,6 @@ struct witan::JsonCodec<witan::agents::decision::Natural> {
     out = agents::decision::Natural(value);
     return okStatus();
   }
-  static void write(std::string& out, agents::decision::Natural v) { appendUnsigned(out, v.value()); }
+  static void write(std::string& out, agents::decision::Natural v) { appendInteger(out, v.value()); }
   static std::string typeName() { return "natural number"; }
 };

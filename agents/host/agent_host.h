@@ -29,7 +29,7 @@
 #include "agents/host/host_effects.h"
 #include "agents/memory/compactor.h"
 #include "agents/wake/wake_center.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "replication/local_replica.h"
 #include "saga/saga_engine.h"
 

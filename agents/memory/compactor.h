@@ -22,7 +22,7 @@
 
 #include "agents/memory/message_cache.h"
 #include "agents/memory/summariser.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "replication/local_replica.h"
 
 namespace witan::agents {

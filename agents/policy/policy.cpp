@@ -6,8 +6,8 @@
 
 #include "agents/policy/allowlist.h"
 #include "base/identity.h"
-#include "base/nearest.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 
 namespace witan::agents {
 

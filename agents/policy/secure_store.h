@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cipher.h"
+#include "base/crypto.h"
 #include "base/reflect.h"
 #include "base/result.h"
 #include "base/seams.h"

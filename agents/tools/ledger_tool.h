@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "agents/content_seal.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "kernel/domain_module.h"
 
 namespace witan::agents {

@@ -30,7 +30,7 @@
 
 #include "agents/agent.h"
 #include "agents/wake/wake_queue.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "replication/local_replica.h"
 #include "replication/records/subscription_index.h"
 #include "replication/records/wake_run.h"

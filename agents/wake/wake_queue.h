@@ -3,7 +3,7 @@
 // Rows stand in the agent database's pending batch with what goes with them (the record that a run started or ended),
 // so either both are durable or neither is. Bounded: a full queue takes nothing in and its caller stops reading
 // notification batches, which stay in their spaces (back-pressure; nothing is ever dropped). Only wakes with equal run
-// keys, and so with equal logical change keys, are one (seed 003, 0.3). Times are steady milliseconds (base/now.h): a
+// keys, and so with equal logical change keys, are one (seed 003, 0.3). Times are steady milliseconds (base/time.h): a
 // wall clock that jumps moves nothing. Not thread-safe; the database outlives it.
 #pragma once
 

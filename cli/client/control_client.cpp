@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include "base/json_codec.h"
+#include "net/event_parser.h"
 #include "node/api/control_tokens.h"
-#include "node/data_dir/lock_holder.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
-#include "program/error_report.h"
-#include "program/output.h"
-#include "program/process.h"
 
 namespace witan::node {
 
@@ -113,35 +111,23 @@ Status ControlClient::events(const std::string& target, const std::function<bool
   net::HttpRequest request{.method = "GET", .target = target};
   request.headers["authorization"] = "Bearer " + token_;
   request.headers["accept"] = "text/event-stream";
-  std::string buffer;
+  net::EventParser parser;
+  Status parsed = okStatus();
   auto ended = net::httpStream({.address = address_}, request, [&](std::string_view chunk) {
-    buffer += chunk;
-    for (std::size_t end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n')) {
-      std::string line = buffer.substr(0, end);
-      buffer.erase(0, end + 1);
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      if (line.starts_with("data: ") && !event(std::string_view(line).substr(6))) return false;
-    }
-    return true;
+    bool goesOn = true;
+    parsed = parser.feed(chunk, [&](const net::ServerEvent& one) { return goesOn = event(one.data); });
+    return goesOn && parsed.ok();
   });
+  WITAN_DO(parsed);
   if (!ended.ok()) return ended.error();
   return ended->status / 100 == 2 ? okStatus() : Status(errorOf(*ended));
 }
 
-std::optional<int> onRunningNode(const fs::path& dir) {
+std::optional<ControlClient> runningNode(const fs::path& dir) {
   std::error_code ec;
   if (!fs::exists(dir / kFile, ec)) return std::nullopt;
   auto client = ControlClient::open(dir);
-  if (!client.ok()) return std::nullopt;  // nothing runs: the directory can be opened
-  json::array argv;
-  for (const std::string& word : commandLine()) argv.emplace_back(word);
-  const bool asJson = std::find(commandLine().begin(), commandLine().end(), "--json") != commandLine().end();
-  auto answer = client->post("/v1/command", {{"argv", std::move(argv)}});
-  if (!answer.ok()) return reportError(answer.error(), asJson);
-  const json::object& object = answer->get_object();
-  putOut(std::string_view(object.at("out").get_string()));
-  putErr(std::string_view(object.at("err").get_string()));
-  return static_cast<int>(object.at("exitCode").to_number<int>());
+  return client.ok() ? std::optional(std::move(*client)) : std::nullopt;
 }
 
 }  // namespace witan::node

@@ -45,8 +45,7 @@ class ControlClient {
   std::string address_, token_;
 };
 
-// Has the process's own command line carried out by the node that has this directory open. None: there is no such node.
-// Words and data are printed here. Errors of reaching it are printed too.
-std::optional<int> onRunningNode(const std::filesystem::path& dir);
+// The node that has this directory open. None: the directory can be opened.
+std::optional<ControlClient> runningNode(const std::filesystem::path& dir);
 
 }  // namespace witan::node

@@ -2,6 +2,13 @@
 
 namespace witan::node {
 
+void addLiveOptions(Command* command, LiveArguments& arguments, const char* example) {
+  command->option("--dir", arguments.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->typeName("DIR");
+  command->flag("--json", arguments.json, "JSON output");
+  command->footer(std::string("Example: ") + example);
+}
+
 std::string shown(const json::value& object, const char* member) {
   const json::value* value = object.is_object() ? object.get_object().if_contains(member) : nullptr;
   if (value == nullptr || value->is_null()) return "-";

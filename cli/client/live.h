@@ -1,4 +1,4 @@
-// What the commands on a running node have in common: --dir, --json, the connection, the printing.
+// The verbs of the CLI: --dir, --json, the connection to a running node, the printing.
 #pragma once
 
 #include <functional>
@@ -6,19 +6,36 @@
 #include <string>
 #include <utility>
 #include <vector>
-#include "program/command_line.h"
 
 #include "cli/client/control_client.h"
 #include "node/data_dir/replica_dir.h"
+#include "program/command_line.h"
 #include "program/error_report.h"
 #include "program/output.h"
 
 namespace witan::node {
 
+// A verb's own arguments derive from this.
 struct LiveArguments {
   std::string dir;
   bool json = false;
 };
+
+void addLiveOptions(Command* command, LiveArguments& arguments, const char* example);
+
+// `witan <noun> <name>` with --dir and --json. `work`: Arguments -> Result<int>, an exit code; an error is printed. The
+// caller adds the verb's own options.
+template <class Arguments, class Work>
+Command* addVerb(Command& noun, const char* name, const char* what, const char* example,
+                 const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
+  Command* command = noun.command(name, what);
+  addLiveOptions(command, *arguments, example);
+  command->callback([arguments, work, &exitCode] {
+    const Result<int> code = work(*arguments);
+    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+  });
+  return command;
+}
 
 // Connects to the node of the directory and works; prints what went wrong. Exit code 4: no node answers.
 template <class Work>
@@ -31,39 +48,23 @@ int onLiveNode(const LiveArguments& arguments, Work work) {
   return done.ok() ? *done : reportError(done.error(), arguments.json);
 }
 
-inline void addLiveOptions(Command* command, LiveArguments& arguments, const char* example) {
-  command->option("--dir", arguments.dir, "Data directory of the node; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
-      ->typeName("DIR");
-  command->flag("--json", arguments.json, "JSON output");
-  command->footer(std::string("Example: ") + example);
-}
-
-// A verb whose work gets the client and its arguments, and returns an exit code.
+// A verb of a running node: its work gets the client and its arguments, and returns an exit code.
 template <class Arguments, class Work>
 Command* addLiveVerb(Command& noun, const char* name, const char* what, const char* example,
                      const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
-  Command* command = noun.command(name, what);
-  addLiveOptions(command, *arguments, example);
-  command->callback([arguments, work, &exitCode] {
-    exitCode = onLiveNode(*arguments, [&](const ControlClient& client) { return work(client, *arguments); });
-  });
-  return command;
+  const auto live = [work](const Arguments& a) -> Result<int> {
+    return onLiveNode(a, [&](const ControlClient& client) { return work(client, a); });
+  };
+  return addVerb(noun, name, what, example, arguments, live, exitCode);
 }
 
-// A verb for a directory, whether or not a node runs on it; its work returns an exit code. Options of its own are for
-// the caller to add.
+// A verb for a directory, whether or not a node runs on it.
 template <class Arguments>
 std::pair<Command*, std::shared_ptr<Arguments>> addDirVerb(Command& noun, const char* name, const char* what,
                                                            const char* example, Result<int> (*work)(const Arguments&),
                                                            int& exitCode) {
   const auto arguments = std::make_shared<Arguments>();
-  Command* command = noun.command(name, what);
-  addLiveOptions(command, *arguments, example);
-  command->callback([arguments, work, &exitCode] {
-    const auto code = work(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
-  return {command, arguments};
+  return {addVerb(noun, name, what, example, arguments, work, exitCode), arguments};
 }
 
 // Members of an answer, as people read them: text as it is, everything else as JSON; missing: "-".

@@ -1,18 +1,64 @@
 #include "cli/client/operation_verb.h"
 
 #include "base/seams.h"
-#include "node/cluster/roster_names.h"
-#include "program/output.h"
+#include "net/http_message.h"
+#include "node/cluster/roster_store.h"
+#include "program/option_checks.h"
 
 namespace witan::node {
 
 namespace fs = std::filesystem;
 
-std::optional<ControlClient> runningNode(const fs::path& dir) {
-  std::error_code ec;
-  if (!fs::exists(dir / "control.json", ec)) return std::nullopt;
-  auto client = ControlClient::open(dir);
-  return client.ok() ? std::optional(std::move(*client)) : std::nullopt;
+namespace {
+
+// Records of this scope go to devices that are no members, too.
+Status checkScope(const std::string& scope) {
+  if (scope == replication::kClusterScope)
+    return invalid("the scope " + scope + " is kept for statements about membership", "see: witan device list");
+  return validateId("the scope", scope);
+}
+
+Result<std::unique_ptr<ReplicaDir>> openReplica(const fs::path& path, Missing missing) {
+  const bool made = missing == Missing::create && !ReplicaDir::exists(path);
+  if (made) WITAN_DO(ReplicaDir::create(path, {}));
+  WITAN_TRY(dir, ReplicaDir::open(path));
+  const replication::LocalReplica& replica = dir->replica();
+  if (made) {
+    putErr("witan: made " + path.string() + ": device " + replica.device() + ", the first of cluster " +
+           replica.cluster() + "\n");
+  } else if (const replication::IncarnationDecision& decision = replica.incarnation();
+             decision.newIncarnation() && decision.cause != replication::IncarnationCause::freshStore) {
+    putErr("witan: this device goes on as a new writer, " + replica.writer() + " (" + decision.why + ")\n");
+  }
+  return std::move(dir);
+}
+
+}  // namespace
+
+void addScopeOption(Command* command, ReplicaArguments& arguments) {
+  command->option("--scope", arguments.scope, "Which of the database's scopes")
+      ->showDefault()
+      ->check(readBy(checkScope));
+}
+
+int printed(const Printed& answer, bool asJson) {
+  asJson ? putOut(answer.text) : putWords(answer.text);
+  return answer.exitCode;
+}
+
+Status onDirectory(const fs::path& path, Missing missing, const std::function<Status(ReplicaDir&)>& work) {
+  WITAN_TRY(dir, openReplica(path, missing));
+  WITAN_DO(work(*dir));
+  WITAN_DO(dir->flush());
+  return dir->close();
+}
+
+operations::OperationContext contextOf(ReplicaDir& dir) {
+  return {.dir = dir.path(),
+          .replica = dir.replica(),
+          .now = SystemClock().now(),
+          .flush = [&dir] { return dir.flush(); },
+          .names = rosterNames(dir.path())};
 }
 
 std::string queryOf(const json::object& request) {
@@ -21,21 +67,6 @@ std::string queryOf(const json::object& request) {
     query += (query.empty() ? "?" : "&") + std::string(name) + "=" +
              net::percentEncoded(value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
   return query;
-}
-
-Status onDirectory(const fs::path& path, Missing missing,
-                   const std::function<Status(operations::OperationContext&)>& work) {
-  WITAN_TRY(dir, openReplica(path, missing));
-  operations::OperationContext context{path, dir->replica(), SystemClock().now(), [&] { return dir->flush(); }};
-  context.names = rosterNames(path);
-  WITAN_DO(work(context));
-  WITAN_DO(dir->flush());
-  return dir->close();
-}
-
-int printed(const Printed& answer, bool asJson) {
-  asJson ? putOut(answer.text) : putWords(answer.text);
-  return answer.exitCode;
 }
 
 }  // namespace witan::node

@@ -4,39 +4,61 @@
 #pragma once
 
 #include "base/json_codec.h"
-#include "cli/client/control_client.h"
-#include "cli/client/replica_verb.h"
-#include "net/http_message.h"
+#include "cli/client/live.h"
 #include "node/operations/operation.h"
 
 namespace witan::node {
 
-// The node that has this directory open. None: the directory can be opened.
-std::optional<ControlClient> runningNode(const std::filesystem::path& dir);
+using operations::kDefaultScope;
 
-// "?name=value&..." of a request's members that have a value.
-std::string queryOf(const json::object& request);
+struct ReplicaArguments : LiveArguments {
+  std::string scope = kDefaultScope;
+};
 
-// Opens the directory, works, makes the changes durable, closes. Errors: as ReplicaDir::open, and the work's.
-Status onDirectory(const std::filesystem::path& dir, Missing missing,
-                   const std::function<Status(operations::OperationContext&)>& work);
+// Which of the database's scopes.
+void addScopeOption(Command* command, ReplicaArguments& arguments);
+
+// What is printed.
+struct Printed {
+  std::string text;  // for stdout
+  int exitCode = kExitOk;
+};
 
 // Prints the answer, words in a form that is safe for a terminal. Returns its exit code.
 int printed(const Printed& answer, bool asJson);
 
+// What a verb does where there is no replica yet.
+enum class Missing { refuse, create };
+
+// Opens the directory, works, makes the changes durable, closes. Says on stderr that the directory was made, or that
+// the device goes on as another writer. Errors: as ReplicaDir::open, and the work's.
+Status onDirectory(const std::filesystem::path& dir, Missing missing, const std::function<Status(ReplicaDir&)>& work);
+
+// The operation's context on a directory that is open.
+operations::OperationContext contextOf(ReplicaDir& dir);
+
+// "?name=value&..." of a request's members that have a value.
+std::string queryOf(const json::object& request);
+
+// Sends the request to a running node.
+template <class Request, class Response>
+Result<Response> send(const ControlClient& node, const operations::Operation<Request, Response>& operation,
+                      const Request& request) {
+  WITAN_TRY(body, parseJson(toJson(request), kOwnJson));
+  WITAN_TRY(answer, operation.method == std::string_view("GET") ? node.get(operation.path + queryOf(body.get_object()))
+                                                                : node.post(operation.path, body.get_object()));
+  Response response;
+  WITAN_DO(readJson(answer, response, "the node's answer"));
+  return response;
+}
+
 template <class Request, class Response>
 Result<Response> perform(const std::filesystem::path& dir, Missing missing,
                          const operations::Operation<Request, Response>& operation, const Request& request) {
+  if (const auto node = runningNode(dir)) return send(*node, operation, request);
   Response response;
-  if (const auto node = runningNode(dir)) {
-    WITAN_TRY(body, parseJson(toJson(request), kOwnJson));
-    WITAN_TRY(answer, operation.method == std::string_view("GET")
-                          ? node->get(operation.path + queryOf(body.get_object()))
-                          : node->post(operation.path, body.get_object()));
-    WITAN_DO(readJson(answer, response, "the node's answer"));
-    return response;
-  }
-  WITAN_DO(onDirectory(dir, missing, [&](operations::OperationContext& context) -> Status {
+  WITAN_DO(onDirectory(dir, missing, [&](ReplicaDir& open) -> Status {
+    operations::OperationContext context = contextOf(open);
     WITAN_TRY(made, operation.run(context, request));
     response = std::move(made);
     return okStatus();
@@ -44,39 +66,43 @@ Result<Response> perform(const std::filesystem::path& dir, Missing missing,
   return response;
 }
 
-// `witan <noun> <name>` with --dir and --json. `fill`: Arguments -> Result<Request>; `format`: Response, Arguments ->
-// Result<Printed>.
+// `fill`: Arguments -> Result<Request>; `format`: Response, Arguments -> Result<Printed>, in words. With --json the
+// response itself is printed, as the control API answers it.
 template <class Arguments, class Request, class Response, class Fill, class Format>
 Command* addOperationVerb(Command& noun, const char* name, const char* what, const char* example,
                           const std::shared_ptr<Arguments>& arguments, Missing missing,
                           const operations::Operation<Request, Response>& operation, Fill fill, Format format,
                           int& exitCode) {
-  Command* command = noun.command(name, what);
-  command->option("--dir", arguments->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
-      ->typeName("DIR");
-  command->flag("--json", arguments->json, "JSON output");
-  command->footer(std::string("Example: ") + example);
-  command->callback([=, &operation, &exitCode] {
-    const Result<int> code = [&]() -> Result<int> {
-      const Result<Request> request = fill(*arguments);
-      if (!request.ok()) return request.error();
-      WITAN_TRY(dir, replicaDirPath(arguments->dir));
-      WITAN_TRY(response, perform(dir, missing, operation, *request));
-      const Result<Printed> answer = format(response, *arguments);
-      if (!answer.ok()) return answer.error();
-      return printed(*answer, arguments->json);
-    }();
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
-  return command;
+  const auto work = [=, &operation](const Arguments& a) -> Result<int> {
+    const Result<Request> request = fill(a);
+    if (!request.ok()) return request.error();
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    WITAN_TRY(response, perform(dir, missing, operation, *request));
+    Result<Printed> answer = format(response, a);
+    if (!answer.ok()) return answer.error();
+    if (a.json) answer->text = toJson(response) + "\n";
+    return printed(*answer, a.json);
+  };
+  return addVerb(noun, name, what, example, arguments, work, exitCode);
 }
 
-// A list in JSON Lines.
-template <class Row>
-std::string jsonLines(const std::vector<Row>& rows) {
-  std::string out;
-  for (const Row& row : rows) out += toJson(row) + "\n";
-  return out;
+// A verb on a directory that no node has open. `work`: ReplicaDir&, Arguments -> Result<Printed>.
+template <class Arguments, class Work>
+Command* addReplicaVerb(Command& noun, const char* name, const char* what, const char* example,
+                        const std::shared_ptr<Arguments>& arguments, Missing missing, Work work, int& exitCode) {
+  const auto onOpen = [=](const Arguments& a) -> Result<int> {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    if (runningNode(dir))
+      return Error{ErrorCode::conflict, "this works on a directory that no node has open", "stop the node first"};
+    Printed answer;
+    WITAN_DO(onDirectory(dir, missing, [&](ReplicaDir& open) -> Status {
+      WITAN_TRY(made, work(open, a));
+      answer = std::move(made);
+      return okStatus();
+    }));
+    return printed(answer, a.json);
+  };
+  return addVerb(noun, name, what, example, arguments, onOpen, exitCode);
 }
 
 // An optional member of a request: omitted if the option was not given.

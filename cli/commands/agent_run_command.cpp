@@ -2,13 +2,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <limits>
 #include <thread>
 
 #include "base/seams.h"
-#include "cli/client/control_client.h"
-#include "cli/client/replica_verb.h"
-#include "cli/commands/agent_check.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/events/event_generator.h"
 #include "domains/agents.h"
@@ -16,8 +13,9 @@
 #include "domains/registry.h"
 #include "node/daemon/agent_feed.h"
 #include "node/daemon/agents_policy_file.h"
-#include "node/daemon/content_seals.h"
 #include "node/data_dir/node_dir.h"
+#include "node/ledgers/ledger_rows.h"
+#include "node/operations/agent.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "replica/agent_runtime.h"
@@ -173,7 +171,6 @@ Result<int> run(const RunArguments& a) {
   RunClock clock(!a.feed.empty());
   if (!feed.empty()) clock.moveTo(feed.at());
   NodeSetup setup;
-  setup.domains = allDomains();
   AgentSetup work;
   work.agents = std::move(agents);
   work.policy = std::move(policy);
@@ -194,17 +191,9 @@ Result<int> run(const RunArguments& a) {
   return failed || run.refused() > 0 ? kExitSomeRefused : kExitOk;
 }
 
-int reported(const Result<int>& code, bool json) { return code.ok() ? *code : reportError(code.error(), json); }
-
-void addDirOptions(Command* command, RunArguments& a) {
-  command->option("--dir", a.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
-  command->flag("--json", a.json, "JSON output");
-}
-
 void addRun(Command& noun, int& exitCode) {
-  Command* command = noun.command("run", "Let agents work on this device");
   const auto a = std::make_shared<RunArguments>();
-  addDirOptions(command, *a);
+  Command* command = addVerb(noun, "run", "Let agents work on this device", "", a, run, exitCode);
   command->option("--agent", a->agents, "Which of the built-in agents; default all");
   command->option("--feed", a->feed, "Entries to the journal, as JSON Lines; ends when all is done")
       ->typeName("FILE|-");
@@ -212,7 +201,6 @@ void addRun(Command& noun, int& exitCode) {
   command->footer(
       "Exit code 3: all was done, but a line was refused or a run failed.\n"
       "Example: witan agent feed --entities 3 --days 5 > clinic.jsonl && witan agent run --feed clinic.jsonl");
-  command->callback([a, &exitCode] { exitCode = reported(run(*a), a->json); });
 }
 
 void addFeed(Command& noun, int& exitCode) {
@@ -244,32 +232,35 @@ void addFeed(Command& noun, int& exitCode) {
   });
 }
 
+std::string checkWords(const operations::AgentReport& report) {
+  std::string text;
+  for (const std::string& problem : report.problems) text += problem + "\n";
+  if (!report.problems.empty()) return text;
+  return "ok: " + std::to_string(report.operations) + " operations, one effect each (" +
+         std::to_string(report.journalEffects) + " in the journal); " + std::to_string(report.runs) + " runs ended; " +
+         (report.waiting > 0 ? std::to_string(report.waiting) + " proposals wait for a counselor; " : "") +
+         "the ledgers verify, with " + std::to_string(report.entries) + " entries\n";
+}
+
+// With the ledgers, which the other operations do not need.
+Result<operations::AgentReport> checkDirectory(const std::filesystem::path& path) {
+  const Time wall = SystemClock().now();
+  WITAN_TRY(dir, NodeDir::open(path, {allDomains(), 8, nullptr}, {wall, wall.micros / 1000}));
+  operations::OperationContext context{path, dir->replica().data(), wall, [] { return okStatus(); }, &dir->replica()};
+  return operations::checkAgents(context, {});
+}
+
+Result<int> check(const RunArguments& a) {
+  WITAN_TRY(path, replicaDirPath(a.dir));
+  const auto node = runningNode(path);
+  WITAN_TRY(report, node ? send(*node, operations::kAgentCheck, {}) : checkDirectory(path));
+  return printed({a.json ? toJson(report) + "\n" : checkWords(report), report.problems.empty() ? kExitOk : kExitFailed},
+                 a.json);
+}
+
 void addCheck(Command& noun, int& exitCode) {
-  Command* command =
-      noun.command("check", "Whether each operation had one effect, each run an end, and the ledgers verify");
-  const auto a = std::make_shared<RunArguments>();
-  addDirOptions(command, *a);
-  command->footer("Example: witan agent check --dir data");
-  command->callback([a, &exitCode] {
-    exitCode = reported(
-        [&]() -> Result<int> {
-          const auto told = [&](const AgentReport& report) {
-            a->json ? putOut(toJson(report) + "\n") : putWords(checkWords(report));
-            return report.problems.empty() ? kExitOk : kExitFailed;
-          };
-          if (Replica* running = ambientNode()) {
-            WITAN_TRY(report, checkAgents(*running, a->scope));
-            return told(report);
-          }
-          WITAN_TRY(path, replicaDirPath(a->dir));
-          if (auto code = onRunningNode(path)) return *code;
-          const Time wall = SystemClock().now();
-          WITAN_TRY(dir, NodeDir::open(path, {allDomains(), 8, nullptr}, {wall, wall.micros / 1000}));
-          WITAN_TRY(report, checkAgents(dir->replica(), a->scope));
-          return told(report);
-        }(),
-        a->json);
-  });
+  addVerb(noun, "check", "Whether each operation had one effect, each run an end, and the ledgers verify",
+          "witan agent check --dir data", std::make_shared<RunArguments>(), check, exitCode);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "agents/policy/monitor.h"
 #include "base/bytes.h"
 #include "base/quote.h"
-#include "cli/client/replica_verb.h"
+#include "cli/client/live.h"
 #include "cli/commands/commands.h"
 #include "node/daemon/agents_policy_file.h"
 #include "program/line_reader.h"
@@ -31,26 +31,25 @@ std::size_t operationsOf(const agents::Policy& policy) {
   return count;
 }
 
-Printed shown(const Monitor& monitor, bool json) {
-  const agents::Policy& policy = *monitor.policy();
-  if (json)
-    return {"{\"boundaries\":" + std::to_string(policy.boundary.size()) + ",\"digest\":\"" + toHex(monitor.digest()) +
-            "\",\"grants\":" + std::to_string(policy.grant.size()) + ",\"name\":" + inJson(policy.name) +
-            ",\"operations\":" + std::to_string(operationsOf(policy)) +
-            ",\"version\":" + std::to_string(policy.version) + "}\n"};
-  return {"ok " + policy.name + " version " + std::to_string(policy.version) + ": " +
-          std::to_string(policy.boundary.size()) + " boundaries, " + std::to_string(operationsOf(policy)) +
-          " operations, " + std::to_string(policy.grant.size()) + " grants\ndigest " + toHex(monitor.digest()) + "\n"};
-}
+json::array namesOf(const agents::NamedFields& fields) { return json::array(fields.names.begin(), fields.names.end()); }
 
-std::string namesJson(const agents::NamedFields& fields) {
-  std::string out = "[";
-  for (const std::string& name : fields.names) out += (out.size() == 1 ? "" : ",") + inJson(name);
-  return out + "]";
+Result<int> shownPolicy(const Monitor& monitor, bool asJson) {
+  const agents::Policy& policy = *monitor.policy();
+  return print(json::object{{"boundaries", policy.boundary.size()},
+                            {"digest", toHex(monitor.digest())},
+                            {"grants", policy.grant.size()},
+                            {"name", policy.name},
+                            {"operations", operationsOf(policy)},
+                            {"version", policy.version}},
+               asJson, [](const json::value& p) {
+                 return "ok " + shown(p, "name") + " version " + shown(p, "version") + ": " + shown(p, "boundaries") +
+                        " boundaries, " + shown(p, "operations") + " operations, " + shown(p, "grants") +
+                        " grants\ndigest " + shown(p, "digest") + "\n";
+               });
 }
 
 // What the monitor's last gate would do; the gates before it are not asked.
-Result<Printed> projected(const Monitor& monitor, const PolicyArguments& a) {
+Result<int> projected(const Monitor& monitor, const PolicyArguments& a) {
   const agents::OperationRule* rule = monitor.rule(a.boundary, a.operation);
   if (rule == nullptr)
     return Error{
@@ -65,23 +64,23 @@ Result<Printed> projected(const Monitor& monitor, const PolicyArguments& a) {
   const bool changed = projection.leftOut.count + projection.masked.count > 0;
   const char* verdict = blocked ? "deny" : rule->requireHuman ? "requireHuman" : changed ? "redact" : "allow";
   const std::string token(blocked ? enumName(agents::PolicyToken::overshared_payload_blocked) : "");
-  const std::string kept = canonicalJson(projection.payload);
-  Printed answer{{}, blocked ? kExitSomeRefused : kExitOk};
-  if (a.json) {
-    answer.text = "{\"leftOut\":" + namesJson(projection.leftOut) + ",\"masked\":" + namesJson(projection.masked) +
-                  ",\"payload\":" + (blocked ? "null" : kept) + ",\"token\":" + (blocked ? inJson(token) : "null") +
-                  ",\"verdict\":\"" + verdict + "\"}\n";
-    return answer;
-  }
-  answer.text = std::string(verdict) + (blocked ? ": " + token : "") + "\n";
-  if (projection.leftOut.count > 0) answer.text += "not allowed  " + projection.leftOut.words() + "\n";
-  if (projection.masked.count > 0) answer.text += "masked       " + projection.masked.words() + "\n";
-  if (!blocked) answer.text += "would cross  " + kept + "\n";
-  return answer;
+  const json::object answer{{"leftOut", namesOf(projection.leftOut)},
+                            {"masked", namesOf(projection.masked)},
+                            {"payload", blocked ? json::value(nullptr) : projection.payload},
+                            {"token", blocked ? json::value(token) : json::value(nullptr)},
+                            {"verdict", verdict}};
+  (void)print(answer, a.json, [&](const json::value&) {
+    std::string words = std::string(verdict) + (blocked ? ": " + token : "") + "\n";
+    if (projection.leftOut.count > 0) words += "not allowed  " + projection.leftOut.words() + "\n";
+    if (projection.masked.count > 0) words += "masked       " + projection.masked.words() + "\n";
+    return blocked ? words : words + "would cross  " + canonicalJson(projection.payload) + "\n";
+  });
+  return blocked ? kExitSomeRefused : kExitOk;
 }
 
-Result<Printed> check(const PolicyArguments& a) {
-  const bool some = !a.payload.empty();
+Result<int> check(const PolicyArguments& a) {
+  if (a.payload.empty() != a.boundary.empty() || a.payload.empty() != a.operation.empty())
+    return reportUsage(invalid("--payload, --boundary and --operation belong together"), a.json);
   std::string file = a.file;
   if (file.empty()) {
     WITAN_TRY(dir, replicaDirPath(a.dir));
@@ -89,7 +88,7 @@ Result<Printed> check(const PolicyArguments& a) {
   }
   WITAN_TRY(policy, readAgentsPolicy(file));
   WITAN_TRY(monitor, Monitor::compile(std::move(policy)));
-  return some ? projected(monitor, a) : Result<Printed>(shown(monitor, a.json));
+  return a.payload.empty() ? shownPolicy(monitor, a.json) : projected(monitor, a);
 }
 
 }  // namespace
@@ -114,16 +113,7 @@ void addPolicyCommand(Command& app, int& exitCode) {
       "Exit code 3: the payload is blocked.\n"
       "Example: witan policy check docs/examples/agents-policy.toml --payload visit.json --boundary cloud-llm "
       "--operation summarise");
-  command->callback([arguments, &exitCode] {
-    const PolicyArguments& a = *arguments;
-    if (a.payload.empty() != a.boundary.empty() || a.payload.empty() != a.operation.empty()) {
-      exitCode = reportUsage(invalid("--payload, --boundary and --operation belong together"), a.json);
-      return;
-    }
-    const Result<Printed> answer = check(*arguments);
-    if (answer.ok()) arguments->json ? putOut(answer->text) : putWords(answer->text);
-    exitCode = answer.ok() ? answer->exitCode : reportError(answer.error(), arguments->json);
-  });
+  runs(command, arguments, check, exitCode);
 }
 
 }  // namespace witan::node

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.h"
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
@@ -29,6 +30,7 @@ Result<int> backUp(const BackupArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   std::error_code ec;
   const fs::path to = fs::absolute(a.to, ec);
+  const Progress progress("backing up");
   json::value written;
   bool online = false;
   if (auto client = ControlClient::open(dir); client.ok()) {
@@ -81,6 +83,7 @@ Result<int> restore(const BackupArguments& a) {
       return "ok: " + shown(v, "files") + " files of " + shown(v, "device") + ", " + shown(v, "at") + "\n";
     });
   }
+  const Progress progress("restoring");
   const Time wall = SystemClock().now();
   WITAN_TRY(done, restoreBackup({a.from, dir, a.force, a.seize, {wall, net::Loop::nowMs()}}));
   json::object row = summary(done.manifest);

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/commands/commands.h"
-#include "program/sibling.h"
+#include "program/process.h"
 #include "program/standard_commands.h"
 
 namespace witan::node {
@@ -37,10 +37,6 @@ int runCli(int argc, char** argv) {
     const int skipped = sibling->program == "witan-sim" ? 2 : 1;  // witan-sim has one noun, witan-lab several
     return runSibling(std::string(sibling->program), {argv + skipped, argv + argc});
   }
-  return runCommandLine(argc, argv);
-}
-
-int runCommandLine(int argc, char** argv) {
   Command app("witan", "Witan: a local-first agent cluster");
   app.versionFlag(std::string("witan ") + WITAN_VERSION);
   app.requireCommand();

@@ -7,7 +7,5 @@
 namespace witan::node {
 
 int runCli(int argc, char** argv);
-// The same for a command line that a client sent to a running node.
-int runCommandLine(int argc, char** argv);
 
 }  // namespace witan::node

@@ -105,10 +105,7 @@ std::shared_ptr<CoordinateArguments> addVerb(Command& noun, const char* verb, co
   command->option("FILE", arguments->file, file)->required();
   command->flag("--json", arguments->json, "JSON output");
   command->footer(footer);
-  command->callback([arguments, act, &exitCode] {
-    const auto code = act(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
+  runs(command, arguments, act, exitCode);
   return arguments;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/support_bundle.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
@@ -25,7 +26,10 @@ std::string words(const std::vector<DoctorCheck>& checks) {
 
 Result<int> doctor(const DoctorArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
-  const std::vector<DoctorCheck> checks = examine(dir, !a.quick, SystemClock().now());
+  const std::vector<DoctorCheck> checks = [&] {
+    const Progress progress("checking");
+    return examine(dir, !a.quick, SystemClock().now());
+  }();
   const CheckLevel level = worst(checks);
   if (a.json)
     putOut("{\"checks\":" + toJson(checks) + ",\"level\":\"" + std::string(enumName(level)) + "\"}\n");

@@ -13,7 +13,8 @@
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "program/policy_file.h"
-#include "program/sibling.h"
+#include "program/process.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
@@ -36,8 +37,6 @@ struct DomainArguments {
   FingerprintOptions fingerprint;
 };
 
-void print(const std::string& text) { putOut(text); }
-
 Result<std::unique_ptr<DomainModule>> moduleOf(const DomainArguments& a) {
   json::object policy;
   if (!a.policyFile.empty()) {
@@ -57,18 +56,18 @@ Result<int> list(const DomainArguments& a) {
     else
       std::printf("%-14s %s\n", s.domain.c_str(), s.title.c_str());
   }
-  if (a.json) print(json::serialize(all) + "\n");
+  if (a.json) putOut(json::serialize(json::object{{"domains", std::move(all)}}) + "\n");
   return kExitOk;
 }
 
 Result<int> show(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   if (a.capnp && a.json)
-    print(json::serialize(json::object{{"capnp", module->actionSchema()}}) + "\n");
+    putOut(json::serialize(json::object{{"capnp", module->actionSchema()}}) + "\n");
   else if (a.capnp)
-    print(module->actionSchema());
+    putOut(module->actionSchema());
   else
-    a.json ? print(showDomainJson(*module) + "\n") : putWords(showDomain(*module));
+    a.json ? putOut(showDomainJson(*module) + "\n") : putWords(showDomain(*module));
   return kExitOk;
 }
 
@@ -83,7 +82,7 @@ Result<int> lint(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   const SignatureLint found = lintSignature(module->signature());
   const SkewReport skew = findWriteSkew(*module, a.skew);
-  a.json ? print(lintJson(module->signature(), found, skew) + "\n")
+  a.json ? putOut(lintJson(module->signature(), found, skew) + "\n")
          : putWords(lintText(module->signature(), found) + skewText(skew));
   return found.problems.empty() ? kExitOk : kExitFailed;
 }
@@ -99,7 +98,7 @@ Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
                  "name the domain with --domain; see: witan domain list"};
   WITAN_TRY(module, moduleOf(a));
   const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
-  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  a.json ? putOut(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
   return allHeld(checks) && checks.front().checked > 0 ? kExitOk : kExitFailed;
 }
 
@@ -109,14 +108,14 @@ Result<int> test(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   std::vector<PropertyResult> checks = checkScenarios(*module);
   for (PropertyResult& check : checkHistories(*module, a.histories)) checks.push_back(std::move(check));
-  a.json ? print(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
+  a.json ? putOut(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
   return allHeld(checks) ? kExitOk : kExitFailed;
 }
 
 Result<int> generate(const DomainArguments& a) {
   WITAN_TRY(module, moduleOf(a));
   WITAN_TRY(lines, generateEvents(*module, a.generate));
-  print(lines);
+  putOut(lines);
   return kExitOk;
 }
 
@@ -135,7 +134,7 @@ Result<int> fingerprint(const DomainArguments& a) {
     else
       putWords(fingerprintText(*module, a.fingerprint, found));
   }
-  if (a.json) print(json::serialize(all) + "\n");
+  if (a.json) putOut(json::serialize(json::object{{"fingerprints", std::move(all)}}) + "\n");
   return sound ? kExitOk : kExitFailed;
 }
 
@@ -146,7 +145,8 @@ void addDomainCommand(Command& app, int& exitCode) {
   Command* domain = app.command("domain", "The domains of this build: declarations, lint, tests, workloads");
   domain->requireCommand();
   domain->footer("Example: witan domain show udt");
-  const auto verb = [&](const char* name, const char* what, const char* example, bool named, auto run) {
+  const auto verb = [&](const char* name, const char* what, const char* example, bool named,
+                        Result<int> (*run)(const DomainArguments&)) {
     Command* command = domain->command(name, what);
     if (named) {
       command->option("name", a->name, "Domain (see: witan domain list)")->required();
@@ -154,10 +154,12 @@ void addDomainCommand(Command& app, int& exitCode) {
     }
     command->flag("--json", a->json, "JSON output");
     command->footer(std::string("Example: ") + example);
-    command->callback([a, run, &exitCode] {
-      auto code = run(*a);
-      exitCode = code ? *code : reportError(code.error(), a->json);
-    });
+    const std::string doing = "working: domain " + std::string(name);
+    const auto work = [run, doing](const DomainArguments& args) -> Result<int> {
+      const Progress progress(doing);
+      return run(args);
+    };
+    runs(command, a, work, exitCode);
     return command;
   };
   verb("list", "Names and titles", "witan domain list", false, list);

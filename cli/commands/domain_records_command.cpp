@@ -16,7 +16,7 @@
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "program/durable_file.h"
-#include "program/import_errors.h"
+#include "program/error_report.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 
@@ -33,25 +33,11 @@ constexpr std::size_t kRecordValues = 1'000'000;  // JSON values and names in on
 constexpr std::size_t kLineMax = 1 << 20;         // of witan run
 constexpr std::string_view kOnlyDomain = "disclosure";
 
-struct ImportArguments {
-  std::string domain;
-  std::string from;
-  std::vector<std::string> files;
-  std::string entity = "portfolio";
-  std::string at;
-  bool noInit = false;
-  bool json = false;
-};
-
-struct ExportArguments {
-  std::string domain;
-  std::string to;
-  std::string store;
-  std::string dir;
-  std::string entity = "portfolio";
-  std::vector<std::string> only;
+struct RecordArguments {
+  std::string domain, from, to, store, dir, entity = "portfolio", at;
+  std::vector<std::string> files, only;
   Publisher publisher;
-  bool json = false;
+  bool noInit = false, json = false;
 };
 
 Status knownDomain(const std::string& name) {
@@ -94,7 +80,7 @@ Result<json::value> parsedRecord(std::string_view text) {
 
 class Import {
  public:
-  Import(const ImportArguments& a, RecordFormat format, Time asOf)
+  Import(const RecordArguments& a, RecordFormat format, Time asOf)
       : a_(a), format_(format), asOf_(asOf), refusals_(a.json) {}
 
   void file(const std::string& path) {
@@ -181,7 +167,7 @@ class Import {
     refusals_.add({error.code, where + ": " + error.message, error.hint});
   }
 
-  const ImportArguments& a_;
+  const RecordArguments& a_;
   RecordFormat format_;
   Time asOf_;
   std::vector<Advisory> advisories_;
@@ -189,7 +175,7 @@ class Import {
   ImportErrors refusals_;
 };
 
-Result<int> importRecords(const ImportArguments& a) {
+Result<int> importRecords(const RecordArguments& a) {
   WITAN_DO(knownDomain(a.domain));
   Time asOf = SystemClock().now();
   if (!a.at.empty()) {
@@ -202,11 +188,12 @@ Result<int> importRecords(const ImportArguments& a) {
   return import.finish();
 }
 
-Result<int> exportPortfolio(const ExportArguments& a) {
+Result<int> exportPortfolio(const RecordArguments& a) {
   WITAN_DO(knownDomain(a.domain));
   WITAN_DO(a.publisher.validate());
   if (a.store.empty() == a.dir.empty())
-    return invalid("the ledger is given once", "--store of witan run, or --dir of a node or of witan agent run");
+    return reportUsage(
+        invalid("the ledger is given once", "--store of witan run, or --dir of a node or of witan agent run"), a.json);
   std::optional<StoreDir> opened;  // what holds the state
   std::unique_ptr<NodeDir> node;
   const kernel::EntityState* entity = nullptr;
@@ -241,44 +228,37 @@ Result<int> exportPortfolio(const ExportArguments& a) {
 }  // namespace
 
 void addDomainRecordCommands(Command& domain, int& exitCode) {
-  auto in = std::make_shared<ImportArguments>();
-  Command* import = domain.command("import", "Read OSV or CVE JSON 5.x records; prints events for witan run");
-  import->option("name", in->domain, "Domain: disclosure")->required();
-  import->option("files", in->files, "Records: .json (one, or a list of them), .jsonl, or folders of such")->required();
-  import->option("--from", in->from, "Form of the records")->required()->oneOf({"osv", "cve"});
-  import->option("--entity", in->entity, "The portfolio they go into")->showDefault();
-  import->option("--at", in->at, "Time of the import, for undated records (default: now)")
-      ->check(readBy([](const std::string& text) { return parseTime(text);
-}));
-import->flag("--no-init", in->noInit, "The portfolio exists already: no init line");
-import->flag("--json", in->json, "Refused records as JSON on stderr (the events are JSON Lines anyway)");
-import->footer(
-    "Example: witan domain import disclosure --from osv docs/examples/osv | witan run --domain disclosure --events "
-    "-");
-  import->callback([in, &exitCode] {
-    auto code = importRecords(*in);
-  exitCode = code ? *code : reportError(code.error(), in->json);
-  }  // namespace witan::node
-);
-
-auto out = std::make_shared<ExportArguments>();
-Command* exported =
-    domain.command("export", "Print what a portfolio has disclosed as CSAF VEX or CVE JSON, one document a line");
-exported->option("name", out->domain, "Domain: disclosure")->required();
-exported->option("--to", out->to, "Form of the documents")->required()->oneOf({"csaf", "cve"});
-exported->option("--store", out->store, "Folder of the ledger (see witan run --store)");
-exported->option("--dir", out->dir, "Or a data directory that no node has open, as witan agent run makes it");
-exported->option("--entity", out->entity, "The portfolio")->showDefault();
-exported->option("--only", out->only, "These vulnerabilities only");
-exported->option("--publisher", out->publisher.name, "Who publishes")->showDefault();
-exported->option("--site", out->publisher.site, "The publisher's namespace, a URL")->showDefault();
-exported->option("--org-id", out->publisher.orgId, "UUID of the publisher as a CNA (default: derived from the site)");
-exported->flag("--json", out->json, "What is left out as JSON on stderr (documents are JSON Lines anyway)");
-exported->footer("Example: witan domain export disclosure --to csaf --store ledger --publisher 'Example Lab'");
-exported->callback([out, &exitCode] {
-  auto code = exportPortfolio(*out);
-  exitCode = code ? *code : reportError(code.error(), out->json);
-});
-}  // namespace witan::node
+  const auto verb = [&](const char* name, const char* about, const char* example,
+                        Result<int> (*work)(const RecordArguments&)) {
+    const auto a = std::make_shared<RecordArguments>();
+    Command* command = domain.command(name, about);
+    command->option("name", a->domain, "Domain: disclosure")->required();
+    command->option("--entity", a->entity, "The portfolio")->showDefault();
+    command->flag("--json", a->json, "Records that are refused or left out as JSON on stderr; stdout is JSON Lines");
+    command->footer(std::string("Example: ") + example);
+    runs(command, a, work, exitCode);
+    return std::pair(command, a);
+  };
+  const auto [importing, in] =
+      verb("import", "Read OSV or CVE JSON 5.x records; print events for witan run",
+           "witan domain import disclosure --from osv docs/examples/osv | witan run --domain disclosure --events -",
+           importRecords);
+  importing->option("files", in->files, "Records: .json (one, or a list of them), .jsonl, or folders of such")
+      ->required();
+  importing->option("--from", in->from, "Form of the records")->required()->oneOf({"osv", "cve"});
+  importing->option("--at", in->at, "Time of the import, for undated records (default: now)")->check(readBy(parseTime));
+  importing->flag("--no-init", in->noInit, "The portfolio exists already: no init line");
+  const auto [exporting, out] =
+      verb("export", "Print what a portfolio has disclosed as CSAF VEX or CVE JSON, one document a line",
+           "witan domain export disclosure --to csaf --store ledger --publisher 'Example Lab'", exportPortfolio);
+  exporting->option("--to", out->to, "Form of the documents")->required()->oneOf({"csaf", "cve"});
+  exporting->option("--store", out->store, "Folder of the ledger (see witan run --store)");
+  exporting->option("--dir", out->dir, "Or a data directory that no node has open, as witan agent run makes it");
+  exporting->option("--only", out->only, "These vulnerabilities only");
+  exporting->option("--publisher", out->publisher.name, "Who publishes")->showDefault();
+  exporting->option("--site", out->publisher.site, "The publisher's namespace, a URL")->showDefault();
+  exporting->option("--org-id", out->publisher.orgId,
+                    "UUID of the publisher as a CNA (default: derived from the site)");
+}
 
 }  // namespace witan::node

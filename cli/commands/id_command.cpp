@@ -1,13 +1,12 @@
-#include "cli/commands/commands.h"
-
+// `witan id`: identities derived from their components (base/identity.h).
 #include <charconv>
-#include <iostream>
 #include <limits>
 #include <memory>
-#include "program/command_line.h"
 
 #include "base/identity.h"
 #include "base/quote.h"
+#include "cli/commands/commands.h"
+#include "program/error_report.h"
 #include "program/output.h"
 
 namespace witan::node {
@@ -77,76 +76,11 @@ std::vector<std::string> commaList(const std::vector<std::string>& words) {
   return entries;
 }
 
-Result<std::string> deriveChangeUnitKey(const Words& w) {
-  WITAN_TRY(origin, parseChangeOrigin(w[0][0]));
-  WITAN_TRY(counter, decimal("counter", w[2][0]));
-  return hexOf(changeUnitKey({origin, w[1][0], counter, w[3][0], w[4][0]}));
-}
-
-Result<std::string> deriveLogicalChangeKey(const Words& w) {
-  WITAN_TRY(keys, digests<ChangeUnitKey>("change unit key", w[0]));
-  return hexOf(logicalChangeKey(keys));
-}
-
-Result<std::string> deriveSubscriptionRun(const Words& w) {
-  WITAN_TRY(change, digest<LogicalChangeKey>("logical change key", w[2][0]));
-  return hexOf(subscriptionRunKey(w[0][0], w[1][0], change));
-}
-
-Result<std::string> deriveTimerRun(const Words& w) {
-  WITAN_TRY(milliseconds, decimal("scheduledAtMs", w[2][0]));
-  if (milliseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-    return invalid("scheduledAtMs " + inQuotes(w[2][0]) + " is too large", "give milliseconds since 1970");
-  }
-  return hexOf(timerRunKey(w[0][0], w[1][0], static_cast<std::int64_t>(milliseconds)));
-}
-
-Result<std::string> deriveUserRun(const Words& w) { return hexOf(userRunKey(w[0][0], w[1][0], w[2][0])); }
-
-Result<std::string> deriveArgsHash(const Words& w) {
-  WITAN_TRY(args, parseJson(w[0][0]));
-  return argsHash(args).hex();
-}
-
-Result<std::string> deriveAction(const Words& w) {
-  WITAN_TRY(args, digest<ArgsHash>("args hash", w[1][0]));
-  return hexOf(actionStableId(w[0][0], args, commaList(w[2]), commaList(w[3])));
-}
-
-Result<std::string> deriveOperation(const Words& w) {
-  WITAN_TRY(run, digest<RunKey>("run key", w[0][0]));
-  WITAN_TRY(action, digest<ActionStableId>("action stable id", w[1][0]));
-  WITAN_TRY(further, w[2].empty() ? Result<std::uint64_t>(0) : decimal("occurrence", w[2][0]));
-  return operationId(run, action, further).hex();
-}
-
-Result<std::string> deriveCompensation(const Words& w) {
-  WITAN_TRY(operation, digest<OperationId>("operation id", w[0][0]));
-  return compensationOperationId(operation).hex();
-}
-
-Result<std::string> deriveSummary(const Words& w) {
-  return hexOf(summaryId({w[0][0], w[1][0], w[2][0], w[3][0], w[4][0]}));
-}
-
-Result<std::string> derivePlanDigest(const Words& w) {
-  WITAN_TRY(operations, digests<OperationId>("operation id", w[0]));
-  return planDigest(operations).hex();
-}
-
-Result<std::string> deriveToken(const Words& w) {
-  WITAN_TRY(tokenClass, parseTokenClass(w[0][0]));
-  NotificationToken token{tokenClass, std::nullopt, w[2][0]};
-  if (w[1][0] != "-") token.tokenNamespace = w[1][0];
-  WITAN_TRY(key, tokenKey(token));
-  return key.str();
-}
-
 const Positional kAgent{"AGENT", "the agent's id"};
 const Positional kOperations{"OPID", "operation ids, in the plan's order", Arity::many};
 
-const std::vector<Leaf>& plainLeaves() {
-  static const std::vector<Leaf> leaves = {
+const std::vector<Leaf>& leavesOf(bool runKeys) {
+  static const std::vector<Leaf> plain = {
       {"cuk",
        "the change unit key",
        "witan id cuk local hostA 1 journalEntity task-1",
@@ -155,17 +89,27 @@ const std::vector<Leaf>& plainLeaves() {
         {"COUNTER", "the author's counter"},
         {"TYPE", "the payload's type"},
         {"ID", "the payload's id"}},
-       deriveChangeUnitKey},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(origin, parseChangeOrigin(w[0][0]));
+         WITAN_TRY(counter, decimal("counter", w[2][0]));
+         return hexOf(changeUnitKey({origin, w[1][0], counter, w[3][0], w[4][0]}));
+       }},
       {"lck",
        "the logical change key",
        "witan id lck $(witan id cuk local hostA 1 journalEntity task-1)",
        {{"CUK", "change unit keys, in any order", Arity::many}},
-       deriveLogicalChangeKey},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(keys, digests<ChangeUnitKey>("change unit key", w[0]));
+         return hexOf(logicalChangeKey(keys));
+       }},
       {"argshash",
        "the canonical args hash",
        R"(witan id argshash '{"b":"x","a":1}')",
        {{"JSON", "the arguments"}},
-       deriveArgsHash},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(args, parseJson(w[0][0]));
+         return argsHash(args).hex();
+       }},
       {"action",
        "the action stable id",
        "witan id action journal.setStatus $(witan id argshash '{}') category:work task-1,task-2",
@@ -173,19 +117,30 @@ const std::vector<Leaf>& plainLeaves() {
         {"ARGSHASH", "the canonical args hash"},
         {"SCOPE", "scope entries joined by commas; none when empty", Arity::optional},
         {"TARGETS", "target references joined by commas; none when empty", Arity::optional}},
-       deriveAction},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(args, digest<ArgsHash>("args hash", w[1][0]));
+         return hexOf(actionStableId(w[0][0], args, commaList(w[2]), commaList(w[3])));
+       }},
       {"opid",
        "the operation id",
        "witan id opid $RUNKEY $ACTION 1",
        {{"RUNKEY", "the run key"},
         {"ACTION", "the action stable id"},
         {"N", "n-th further occurrence of the action in one plan; 0 is the first", Arity::optional}},
-       deriveOperation},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(run, digest<RunKey>("run key", w[0][0]));
+         WITAN_TRY(action, digest<ActionStableId>("action stable id", w[1][0]));
+         WITAN_TRY(further, w[2].empty() ? Result<std::uint64_t>(0) : decimal("occurrence", w[2][0]));
+         return operationId(run, action, further).hex();
+       }},
       {"compensate",
        "the compensation operation id",
        "witan id compensate $OPID",
        {{"OPID", "the operation id to compensate"}},
-       deriveCompensation},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(operation, digest<OperationId>("operation id", w[0][0]));
+         return compensationOperationId(operation).hex();
+       }},
       {"summary",
        "the summary id",
        "witan id summary agent-1 thread-1 m1 m9 summarizer-1",
@@ -194,54 +149,67 @@ const std::vector<Leaf>& plainLeaves() {
         {"START", "the first message's id"},
         {"END", "the last message's id"},
         {"CONTRACT", "the summarizer's contract version"}},
-       deriveSummary},
-      {"plandigest", "the plan digest", "witan id plandigest $OPID1 $OPID2", {kOperations}, derivePlanDigest},
+       [](const Words& w) -> Result<std::string> {
+         return hexOf(summaryId({w[0][0], w[1][0], w[2][0], w[3][0], w[4][0]}));
+       }},
+      {"plandigest",
+       "the plan digest",
+       "witan id plandigest $OPID1 $OPID2",
+       {kOperations},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(operations, digests<OperationId>("operation id", w[0]));
+         return planDigest(operations).hex();
+       }},
       {"token",
        "the token key",
        "witan id token subtypeToken journal task",
        {{"CLASS", "semanticKey, subtypeToken or entityId"},
         {"NAMESPACE", "for subtypeToken; - for the others"},
         {"VALUE", "what to match"}},
-       deriveToken}};
-  return leaves;
-}
-
-const std::vector<Leaf>& runKeyLeaves() {
-  static const std::vector<Leaf> leaves = {
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(tokenClass, parseTokenClass(w[0][0]));
+         NotificationToken token{tokenClass, std::nullopt, w[2][0]};
+         if (w[1][0] != "-") token.tokenNamespace = w[1][0];
+         WITAN_TRY(key, tokenKey(token));
+         return key.str();
+       }}};
+  static const std::vector<Leaf> runKey = {
       {"subscription",
        "the run key of a subscription wake",
        "witan id runkey subscription agent-1 sub-1 $LCK",
        {kAgent, {"SUBSCRIPTION", "the subscription's id"}, {"LCK", "the logical change key"}},
-       deriveSubscriptionRun},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(change, digest<LogicalChangeKey>("logical change key", w[2][0]));
+         return hexOf(subscriptionRunKey(w[0][0], w[1][0], change));
+       }},
       {"timer",
        "the run key of a timer wake",
        "witan id runkey timer agent-1 timer-1 1767225600000",
        {kAgent, {"TIMER", "the timer's id"}, {"MS", "when it was due, milliseconds since 1970"}},
-       deriveTimerRun},
+       [](const Words& w) -> Result<std::string> {
+         WITAN_TRY(milliseconds, decimal("scheduledAtMs", w[2][0]));
+         if (milliseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+           return invalid("scheduledAtMs " + inQuotes(w[2][0]) + " is too large", "give milliseconds since 1970");
+         }
+         return hexOf(timerRunKey(w[0][0], w[1][0], static_cast<std::int64_t>(milliseconds)));
+       }},
       {"user",
        "the run key of a user wake",
        "witan id runkey user agent-1 session-1 turn-1",
        {kAgent, {"SESSION", "the session's id"}, {"TURN", "the turn's id"}},
-       deriveUserRun}};
-  return leaves;
+       [](const Words& w) -> Result<std::string> { return hexOf(userRunKey(w[0][0], w[1][0], w[2][0])); }}};
+  return runKeys ? runKey : plain;
 }
 
-// Results go to stdout, errors to stderr. The exit code: 2, the components are usage.
+// Prints the id. The components are usage, whatever is on disk: exit code 2.
 int answer(const Leaf& leaf, const Words& words, bool asJson) {
   const Result<std::string> id = leaf.derive(words);
-  if (id.ok()) {
-    std::cout << (asJson ? canonicalJson(json::object{{"id", *id}}) : *id) << '\n';
-    return 0;
-  }
-  const std::string what = std::string("cannot derive ") + leaf.noun + " (" + id.error().message + ")";
-  const std::string hint = id.error().hint.empty() ? std::string("try ") + leaf.example : id.error().hint;
-  if (asJson) {
-    const json::object error{{"code", toString(id.error().code)}, {"message", what}, {"hint", hint}};
-    putErr(canonicalJson(json::object{{"error", error}}) + "\n");
-  } else {
-    putErr("witan: " + what + ": " + hint + "\n");
-  }
-  return 2;
+  if (!id.ok())
+    return reportUsage({id.error().code, std::string("cannot derive ") + leaf.noun + " (" + id.error().message + ")",
+                        id.error().hint.empty() ? std::string("try ") + leaf.example : id.error().hint},
+                       asJson);
+  putOut((asJson ? canonicalJson(json::object{{"id", *id}}) : *id) + "\n");
+  return kExitOk;
 }
 
 void addLeaf(Command& parent, const Leaf& leaf, int& exitCode) {
@@ -273,11 +241,11 @@ void addIdCommand(Command& app, int& exitCode) {
   Command* id = app.command("id", "Print derived identities from their components");
   id->requireCommand();
   id->footer("Example:\n  witan id cuk local hostA 1 journalEntity task-1");
-  for (const Leaf& leaf : plainLeaves()) addLeaf(*id, leaf, exitCode);
+  for (const Leaf& leaf : leavesOf(false)) addLeaf(*id, leaf, exitCode);
   Command* runKey = id->command("runkey", "Print the run key of a wake");
   runKey->requireCommand();
   runKey->footer("Example:\n  witan id runkey user agent-1 session-1 turn-1");
-  for (const Leaf& leaf : runKeyLeaves()) addLeaf(*runKey, leaf, exitCode);
+  for (const Leaf& leaf : leavesOf(true)) addLeaf(*runKey, leaf, exitCode);
 }
 
 }  // namespace witan::node

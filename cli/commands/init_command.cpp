@@ -1,18 +1,17 @@
 // `witan init` and `witan join`: a directory becomes a node.
 #include <thread>
-#include "program/command_line.h"
 
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/seams.h"
+#include "cli/client/live.h"
 #include "cli/commands/commands.h"
 #include "net/loop.h"
-#include "node/cluster/enrolment_input.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/data_dir/replica_dir.h"
-#include "node/enrolment/join_client.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "node/enrolment/new_node.h"
 #include "program/option_checks.h"
 #include "program/output.h"
@@ -21,11 +20,10 @@ namespace witan::node {
 
 namespace {
 
-struct InitArguments {
-  std::string dir, token, address, fingerprint;
+struct InitArguments : LiveArguments {
+  std::string token, address, fingerprint;
   NewNode node;
   std::int64_t waitSeconds = 600;
-  bool json = false;
 };
 
 Status checkAdvertised(const std::string& address) {
@@ -41,27 +39,24 @@ void warnOfHiddenAddress(const NewNode& node) {
          ": give --advertise HOST:PORT, or [node] advertise in witan.toml\n");
 }
 
-// What there is now, for people and machines.
-Status tell(const std::filesystem::path& dir, bool json) {
+// What there is now.
+Result<int> tell(const std::filesystem::path& dir, bool asJson) {
   WITAN_TRY(cluster, readClusterFile(dir));
   WITAN_TRY(key, readKey(dir, KeyName::device));
   WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
-  const std::string device = deviceIdOf(key.publicKey());
-  if (json) {
-    putOut(canonicalJson(json::object{{"dir", dir.string()},
-                                      {"device", device},
-                                      {"name", cluster.name},
-                                      {"cluster", clusterIdOf(admin)},
-                                      {"fingerprint", fingerprintOf(key.publicKey())}}) +
-           "\n");
-    return okStatus();
-  }
-  putWords("device       " + device + "  (" + cluster.name + ")\ncluster      " + clusterIdOf(admin) +
-           "\nfingerprint  " + fingerprintOf(key.publicKey()) + "\nstart it     witan up --dir " + dir.string() + "\n");
-  return okStatus();
+  return print(json::object{{"dir", dir.string()},
+                            {"device", deviceIdOf(key.publicKey())},
+                            {"name", cluster.name},
+                            {"cluster", clusterIdOf(admin)},
+                            {"fingerprint", fingerprintOf(key.publicKey())}},
+               asJson, [](const json::value& made) {
+                 return "device       " + shown(made, "device") + "  (" + shown(made, "name") + ")\ncluster      " +
+                        shown(made, "cluster") + "\nfingerprint  " + shown(made, "fingerprint") +
+                        "\nstart it     witan up --dir " + shown(made, "dir") + "\n";
+               });
 }
 
-Status begin(const InitArguments& a) {
+Result<int> init(const InitArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_DO(beginCluster(dir, a.node, {SystemClock().now(), net::Loop::nowMs()}));
   warnOfHiddenAddress(a.node);
@@ -97,7 +92,12 @@ Result<JoinAttempt> attemptOf(const InitArguments& a) {
   return attempt;
 }
 
-Status enter(const InitArguments& a) {
+Result<int> join(const InitArguments& a) {
+  if (a.token.empty() && (a.address.empty() || a.fingerprint.empty()))
+    return reportUsage(invalid("an invitation is missing",
+                               "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as "
+                               "witan status shows it on that device)"),
+                       a.json);
   WITAN_TRY(dir, replicaDirPath(a.dir));
   WITAN_TRY(attempt, attemptOf(a));
   if (nodeExists(dir)) {
@@ -123,26 +123,12 @@ Status enter(const InitArguments& a) {
   }
 }
 
-int exitOf(const Status& done, bool json) { return done.ok() ? kExitOk : reportError(done.error(), json); }
-
-int init(const InitArguments& a) { return exitOf(begin(a), a.json); }
-
-int join(const InitArguments& a) {
-  if (a.token.empty() && (a.address.empty() || a.fingerprint.empty()))
-    return reportUsage(invalid("an invitation is missing",
-                               "witan join TOKEN, or witan join --address HOST:PORT --fingerprint 'xxxx xxxx ...' (as "
-                               "witan status shows it on that device)"),
-                       a.json);
-  return exitOf(enter(a), a.json);
-}
-
 }  // namespace
 
 void addInitCommands(Command& app, int& exitCode) {
-  const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
-    const auto a = std::make_shared<InitArguments>();
-    Command* command = app.command(name, what);
-    command->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
+  const auto verb = [&](const char* name, const char* about, const char* example,
+                        Result<int> (*work)(const InitArguments&)) {
+    const auto [command, a] = addDirVerb(app, name, about, example, work, exitCode);
     command->option("--name", a->node.name, "What people call this device; default: the host's name")
         ->check(readBy(checkDeviceName));
     command->option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")
@@ -153,9 +139,6 @@ void addInitCommands(Command& app, int& exitCode) {
                  "HOST:PORT that others shall dial, if it is another one: behind address translation, or with 0.0.0.0")
         ->oneWordEach()
         ->check(readBy(checkAdvertised));
-    command->flag("--json", a->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    command->callback([a, work, &exitCode] { exitCode = work(*a); });
     return std::pair(command, a);
   };
   const auto [initCommand, made] = verb("init", "Begin a cluster: this device is its first",

@@ -1,12 +1,11 @@
 // `witan journal put|get|list|resolve|import` on a data directory.
 #include "base/json.h"
-#include "base/json_integers.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/journal/journal_import.h"
-#include "node/cluster/device_names.h"
+#include "node/cluster/roster.h"
 #include "node/operations/journal.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
@@ -25,31 +24,18 @@ struct JournalArguments : ReplicaArguments {
   std::vector<std::string> seen;
 };
 
-// As \u00XX. UTF-8 in, UTF-8 out: the controls from U+0080 to U+009F are the bytes C2 80 to C2 9F.
-std::string escapedControls(std::string_view text) {
+// On one line; putWords() escapes the other controls, which would move a terminal's cursor or colour it.
+std::string onOneLine(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    auto c = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0u;
-    const bool c1 = c == 0xc2 && next < 0xa0;
-    if (c >= 0x20 && c != 0x7f && !c1) {
-      out += text[i];
-      continue;
-    }
-    if (c1) c = static_cast<unsigned char>(text[++i]);
-    constexpr char kHex[] = "0123456789abcdef";
-    out += std::string("\\u00") + kHex[c >> 4] + kHex[c & 15];
-  }
+  for (const char c : text) out += c == '\n' ? "\\u000a" : c == '\t' ? "\\u0009" : std::string(1, c);
   return out;
 }
 
-// A payload that is only a text reads as that, unless it has characters that would move a terminal's cursor or colour
-// it (C0, DEL, C1): other devices wrote it.
+// A payload that is only a text reads as that.
 std::string payloadWords(const json::value& payload) {
   const json::value* text = nullptr;
   if (payload.is_object() && payload.get_object().size() == 1) text = payload.get_object().if_contains("text");
-  return escapedControls(text != nullptr && text->is_string() ? std::string(text->get_string())
-                                                              : canonicalJson(payload));
+  return text != nullptr && text->is_string() ? onOneLine(text->get_string()) : canonicalJson(payload);
 }
 
 // The content, if one was given. Errors: it is given twice; the file; no JSON.
@@ -62,24 +48,6 @@ Result<Omittable<json::value>> payloadOf(const JournalArguments& a) {
   WITAN_DO(checkIntegersKept(text));
   makeIntegersExact(*payload);
   return Omittable<json::value>(std::move(*payload));
-}
-
-// Canonical but for the order of a version's members.
-std::string versionJson(const JournalVersion& version) {
-  std::string out = "{\"deleted\":" + toJson(version.deleted) + ",\"dot\":" + toJson(version.dot);
-  if (!version.deleted)
-    out += ",\"author\":" + toJson(*version.author) + ",\"editedAtMs\":" + toJson(*version.editedAtMs) +
-           ",\"payload\":" + canonicalJson(*version.payload) + ",\"type\":" + toJson(*version.type);
-  return out + "}";
-}
-
-std::string entityJson(const JournalEntity& entity) {
-  std::string versions;
-  for (const JournalVersion& version : entity.siblings)
-    versions += (versions.empty() ? "" : ",") + versionJson(version);
-  return "{\"conflict\":" + toJson(entity.conflict) + ",\"id\":" + toJson(entity.id) +
-         ",\"shown\":" + toJson(entity.shown) + ",\"siblings\":[" + versions +
-         "],\"unreadable\":" + toJson(entity.unreadable) + "}\n";
 }
 
 std::string versionWords(const JournalVersion& version) {
@@ -106,12 +74,9 @@ std::string entityWords(const JournalEntity& entity) {
          entity.id + seen + " --choose VERSION\n";
 }
 
-Printed entityAnswer(const JournalEntity& entity, const JournalArguments& a) {
-  return {a.json ? entityJson(entity) : entityWords(entity)};
-}
+Printed entityAnswer(const JournalEntity& entity, const JournalArguments&) { return {entityWords(entity)}; }
 
 Printed written(const JournalArguments& a, const std::optional<VersionDot>& dot, const char* what) {
-  if (a.json) return {toJson(JournalWritten{dot, a.id}) + "\n"};
   return {dot ? std::string(what) + " " + a.id + ", version " + dotWords(*dot) + "\n" : a.id + " says that already\n"};
 }
 
@@ -121,7 +86,7 @@ Result<JournalPutRequest> putRequest(const JournalArguments& a) {
   return JournalPutRequest{a.id, std::move(*payload), given(a.type), given(a.author), given(a.scope)};
 }
 
-std::string listWords(const JournalEntities& list) {
+Printed listAnswer(const JournalEntities& list, const JournalArguments&) {
   DeviceNames names;
   for (const auto& [id, name] : list.names) names.add(id, name);
   std::string out;
@@ -136,14 +101,7 @@ std::string listWords(const JournalEntities& list) {
     out += entity.id + "  " + (shown == entity.siblings.end() ? "unreadable" : versionWords(version)) +
            (others > 0 ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
   }
-  return out;
-}
-
-Printed listAnswer(const JournalEntities& list, const JournalArguments& a) {
-  Printed answer;
-  if (!a.json) return {listWords(list)};
-  for (const JournalEntity& entity : list.entities) answer.text += entityJson(entity);
-  return answer;
+  return {out};
 }
 
 Result<JournalResolveRequest> resolveRequest(const JournalArguments& a) {

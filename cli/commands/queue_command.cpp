@@ -1,264 +1,263 @@
-// `witan queue list|show|approve|reject` on a store directory: the counselor's desk (seed 000, A.3; findings F16, F17,
-// F21).
-#include <charconv>
-#include <cstdio>
-#include "program/command_line.h"
-
+// `witan queue list|show|approve|reject`: the counselor's queue (seed 000, A.3; findings F16, F17, F21) of a running
+// node, or of a ledger that `witan run` keeps.
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
+#include "base/string_util.h"
+#include "cli/client/live.h"
 #include "cli/commands/commands.h"
-#include "cli/events/event_runner.h"
-#include "cli/ledgers/queue_live.h"
+#include "node/api/counselor_queue.h"
 #include "node/data_dir/store_dir.h"
 #include "program/option_checks.h"
-#include "program/output.h"
 
 namespace witan::node {
 
-using namespace kernel;
+using api::CommitPreview;
+using api::DecideRequest;
+using api::DecisionMade;
+using api::QueueRow;
+using kernel::Outcome;
 
 namespace {
 
-struct QueueArguments {
-  std::string store;
-  std::string dir;
-  std::string which;  // of a running node: PARTITION/SEQ, an entity, a digest
-  std::uint64_t seq = 0;
-  std::string counselor;
-  std::string digest;
-  std::string base = "candidate";
-  std::string edit = "{}";
-  std::string reason;
-  std::string at;
-  std::string operationId;
+struct QueueArguments : LiveArguments {
+  std::string store, which, digest, base = "candidate", edit = "{}", at;
+  DecideRequest decision;
+  std::string reason, operationId;
   bool dryRun = false;
-  bool json = false;
 };
 
-std::string findingsJson(const DomainModule& module, const std::vector<Finding>& findings) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    out += i ? ",{\"invariant\":" : "{\"invariant\":";
-    appendJsonString(out, module.invariantId(findings[i].invariant));
-    out += ",\"result\":\"" + std::string(enumName(findings[i].result)) + "\",\"message\":";
-    appendJsonString(out, findings[i].message);
-    out += '}';
+// Where the queue is.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  virtual Result<api::Queue> rows() = 0;
+  virtual Result<CommitPreview> preview(const DecideRequest& request, Time at) = 0;
+  // The answer: a DecisionMade, or a DecisionWaiting.
+  virtual Result<json::value> decide(const QueueRow& row, const DecideRequest& request, Time at) = 0;
+};
+
+class NodeQueue final : public Queue {
+ public:
+  explicit NodeQueue(ControlClient client) : client_(std::move(client)) {}
+
+  Result<api::Queue> rows() override {
+    WITAN_TRY(answer, client_.get("/v1/queue"));
+    api::Queue queue;
+    WITAN_DO(readJson(answer, queue, "the node's answer"));
+    return queue;
   }
-  return out + "]";
-}
-
-std::string pendingJson(const DomainModule& module, const PendingView& p) {
-  std::string out = "{\"seq\":" + std::to_string(p.seq) + ",\"digest\":\"" + toHex(p.digest) + "\",\"entity\":";
-  appendJsonString(out, p.entity);
-  out += ",\"at\":\"" + formatTime(p.at) + "\",\"role\":";
-  appendJsonString(out, p.role);
-  out += ",\"device\":";
-  appendJsonString(out, p.device);
-  out += ",\"agent\":";
-  appendJsonString(out, p.agent);
-  out += ",\"action\":" + p.action + ",\"invariant\":";
-  appendJsonString(out, p.invariant);
-  out += ",\"message\":";
-  appendJsonString(out, p.message);
-  out += ",\"findings\":" + findingsJson(module, p.findings);
-  if (p.expires) out += ",\"expires\":\"" + formatTime(*p.expires) + "\"";
-  return out + "}";
-}
-
-void print(const std::string& line) { putOut(line + "\n"); }
-void say(const std::string& words) { putWords(words + "\n"); }
-
-Result<PendingView> pendingAt(const Partition& partition, std::uint64_t seq) {
-  for (PendingView& view : partition.queue())
-    if (view.seq == seq) return std::move(view);
-  return Error{ErrorCode::notFound, "nothing is pending under entry " + std::to_string(seq), "see: witan queue list"};
-}
-
-Status list(const QueueArguments& a) {
-  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
-  const auto queue = opened.ledger->partition().queue();
-  for (const PendingView& p : queue) {
-    if (a.json)
-      print(pendingJson(*opened.module, p));
-    else
-      say(std::to_string(p.seq) + "  " + formatTime(p.at) + "  " + p.entity + "  " + p.role + "  " + p.invariant +
-          ": " + p.message);
+  Result<CommitPreview> preview(const DecideRequest& request, Time) override {
+    WITAN_TRY(answer, post("/v1/queue/preview", request));
+    CommitPreview preview;
+    WITAN_DO(readJson(answer, preview, "the node's answer"));
+    return preview;
   }
-  if (queue.empty() && !a.json) say("nothing waits for a counselor");
-  return okStatus();
-}
-
-Status show(const QueueArguments& a) {
-  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
-  const Partition& partition = opened.ledger->partition();
-  WITAN_TRY(p, pendingAt(partition, a.seq));
-  if (a.json) {
-    print(pendingJson(*opened.module, p));
-    return okStatus();
+  Result<json::value> decide(const QueueRow&, const DecideRequest& request, Time) override {
+    return post("/v1/queue/decide", request);
   }
-  say("entry     " + std::to_string(p.seq) + "  (" + p.entity + ", frozen since " + formatTime(p.at) + ")");
-  say("proposed  by role " + p.role + (p.agent.empty() ? "" : ", agent " + p.agent) + ": " + p.action);
-  say("asks for  " + p.invariant + ": " + p.message);
-  for (const Finding& f : p.findings)
-    if (opened.module->invariantId(f.invariant) != p.invariant)
-      say("also      " + std::string(enumName(f.result)) + " " + std::string(opened.module->invariantId(f.invariant)) +
-          ": " + f.message);
-  std::string state;
-  opened.module->writeState(state, *partition.state(p.entity));
-  say("state     " + state);
-  say("digest    " + toHex(p.digest));
-  std::string who;
-  for (const std::string& c : opened.module->signature().counselors) who += (who.empty() ? "" : ", ") + c;
-  say("counselor " + (who.empty() ? std::string("none is authorised") : who));
-  say("approve   witan queue approve " + std::to_string(p.seq) + " --store " + a.store + " --counselor NAME --digest " +
-      toHex(p.digest) + " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)");
-  return okStatus();
-}
 
-Result<CounselorDecision> decisionOf(const QueueArguments& a, const PendingView& p, bool commit, json::object& edit) {
-  CounselorDecision d;
-  d.entity = p.entity;
-  d.counselor = a.counselor;
-  d.operationId = a.operationId;
-  d.commit = commit;
-  d.reason = a.reason;
-  d.escalation = a.seq;
-  if (!a.digest.empty()) {
-    WITAN_TRY(digest, hashFromHex(a.digest));
-    d.pendingDigest = digest;
+ private:
+  Result<json::value> post(const char* path, const DecideRequest& request) const {
+    WITAN_TRY(body, parseJson(toJson(request)));
+    return client_.post(path, body.get_object());
   }
-  d.at = SystemClock().now();
-  if (!a.at.empty()) {
-    WITAN_TRY(at, parseTime(a.at));
+
+  const ControlClient client_;
+};
+
+class StoredQueue final : public Queue {
+ public:
+  explicit StoredQueue(StoreDir dir) : dir_(std::move(dir)) {}
+
+  Result<api::Queue> rows() override { return api::Queue{api::queueOf(partition(), "")}; }
+  Result<CommitPreview> preview(const DecideRequest& request, Time at) override {
+    return previewCommit(partition(), request, at);
+  }
+  Result<json::value> decide(const QueueRow& row, const DecideRequest& request, Time at) override {
+    kernel::CounselorDecision d;
+    const std::string operation =
+        request.operationId.value_or("queue:" + std::to_string(row.seq) + ":" + row.digest.substr(0, 16));
+    const std::string reason = request.reason.value_or("");
+    const json::object edit = request.edit.value_or(json::object());
+    d.entity = request.entity;
+    d.counselor = request.counselor;
+    d.operationId = operation;
+    d.commit = request.decision == api::CounselorDecision::commit;
+    d.reason = reason;
+    d.escalation = row.seq;
     d.at = at;
+    WITAN_TRY(digest, hashFromHex(request.digest));
+    d.pendingDigest = digest;
+    if (d.commit) {
+      d.base = request.base.value_or(kernel::CommitBase::candidate);
+      d.edit = &edit;
+    }
+    const kernel::Decision made = partition().decide(d);
+    if (made.outcome == Outcome::refused)
+      return Error{ErrorCode::conflict, "refused: " + made.message, "see: witan queue show"};
+    WITAN_DO(dir_.ledger->commit());
+    if (dir_.key) WITAN_DO(dir_.ledger->checkpoint(*dir_.key, SystemClock().now()));
+    DecisionMade answer{operation, made.outcome, made.outcome == Outcome::duplicate};
+    if (answer.duplicate) answer.outcome = made.recorded;
+    if (made.seq > 0) answer.ledgerSeq = made.seq;
+    if (!made.invariant.empty()) answer.invariant = made.invariant;
+    if (!made.message.empty()) answer.message = made.message;
+    if (!made.violated.empty()) answer.message = joined(made.violated);
+    if (made.safe) answer.safe = *made.safe;
+    return parseJson(toJson(answer));
   }
-  if (!commit) return d;
-  d.base = parseEnum<CommitBase>(a.base).value();  // the option's check has taken it
-  WITAN_TRY(parsed, parseJson(a.edit));
-  edit = std::move(parsed.as_object());
-  d.edit = &edit;
-  return d;
+
+ private:
+  kernel::Partition& partition() { return dir_.ledger->partition(); }
+
+  StoreDir dir_;
+};
+
+Result<std::unique_ptr<Queue>> openQueue(const QueueArguments& a) {
+  if (!a.store.empty()) {
+    WITAN_TRY(dir, openStoreDir({.dir = a.store}));
+    return std::unique_ptr<Queue>(std::make_unique<StoredQueue>(std::move(dir)));
+  }
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  WITAN_TRY(client, ControlClient::open(dir));
+  return std::unique_ptr<Queue>(std::make_unique<NodeQueue>(std::move(client)));
 }
 
-// What a commit would find, on a copy: shown before it is decided (F21).
-Status preview(const StoreDir& opened, const CounselorDecision& d, const PendingView& p, bool asJson) {
-  const EntityPtr copy = opened.module->clone(*opened.ledger->partition().state(p.entity));
-  WITAN_TRY(action, opened.module->parseAction(parseJson(p.action).value()));
-  Evaluation evaluation;
-  WITAN_DO(opened.module->counselorCommit(*copy, d.base, action.get(), *d.edit, d.at, evaluation));
-  if (asJson) {
-    print("{\"safe\":" + std::string(evaluation.findings.empty() ? "true" : "false") + ",\"findings\":" +
-          findingsJson(*opened.module, evaluation.findings) + ",\"writes\":" + evaluation.writes + "}");
-    return okStatus();
-  }
-  say(evaluation.findings.empty() ? "would be safe: every invariant passes" : "would be UNSAFE:");
-  for (const Finding& f : evaluation.findings)
-    say("  " + std::string(opened.module->invariantId(f.invariant)) + ": " + f.message);
-  say("writes " + evaluation.writes);
-  return okStatus();
+// A ledger of `witan run` is one partition, without a name.
+std::string idOf(const QueueRow& row) {
+  return (row.partition.empty() ? "" : row.partition + "/") + std::to_string(row.seq);
 }
 
-Status decide(const QueueArguments& given, bool commit) {
-  QueueArguments a = given;
-  WITAN_TRY(opened, openStoreDir({.dir = a.store}));
-  WITAN_TRY(p, pendingAt(opened.ledger->partition(), a.seq));
-  if (a.operationId.empty()) a.operationId = "queue:" + std::to_string(a.seq) + ":" + toHex(p.digest).substr(0, 16);
-  json::object edit;
-  WITAN_TRY(d, decisionOf(a, p, commit, edit));
-  if (commit && a.dryRun) return preview(opened, d, p, a.json);
-  const Decision decision = opened.ledger->partition().decide(d);
-  if (decision.outcome == Outcome::refused)
-    return Error{ErrorCode::conflict, "refused: " + decision.message, "see: witan queue show " + std::to_string(a.seq)};
-  WITAN_DO(opened.ledger->commit());
-  if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
-  if (a.json) {
-    std::string out = "{\"outcome\":\"" + std::string(enumName(decision.outcome)) +
-                      "\",\"ledgerSeq\":" + std::to_string(decision.seq);
-    if (decision.safe)
-      out += std::string(",\"safe\":") + (*decision.safe ? "true" : "false") +
-             ",\"violated\":" + toJson(decision.violated);
-    print(out + "}");
-  } else {
-    say(outcomeText(decision.outcome, decision, commit) + ", entry " + std::to_string(decision.seq));
+Result<QueueRow> find(Queue& queue, const std::string& which) {
+  WITAN_TRY(all, queue.rows());
+  const QueueRow* found = nullptr;
+  for (const QueueRow& row : all.queue) {
+    if (which != idOf(row) && which != row.entity && !(which.size() >= 8 && row.digest.starts_with(which))) continue;
+    if (found != nullptr) return Error{ErrorCode::conflict, inQuotes(which) + " fits several", "see: witan queue list"};
+    found = &row;
   }
-  return okStatus();
+  if (found == nullptr)
+    return Error{ErrorCode::notFound, "nothing is pending under " + inQuotes(which), "see: witan queue list"};
+  return *found;
 }
 
-constexpr const char* kWhich =
-    "Number of its escalation entry; of a running node PARTITION/NUMBER, the entity, or the beginning of the digest";
+int answer(const std::string& json, bool asJson, const std::string& words) {
+  asJson ? putOut(json + "\n") : putWords(words);
+  return kExitOk;
+}
 
-// --store knows them by number alone.
-Status numberOf(QueueArguments& a) {
-  if (a.which.empty()) return okStatus();
-  const auto [end, failure] = std::from_chars(a.which.data(), a.which.data() + a.which.size(), a.seq);
-  if (failure == std::errc{} && end == a.which.data() + a.which.size()) return okStatus();
-  return invalid(a.which + " is no number of an entry", "see: witan queue list --store " + a.store);
+Result<int> listQueue(const QueueArguments& a) {
+  WITAN_TRY(queue, openQueue(a));
+  WITAN_TRY(all, queue->rows());
+  std::string words;
+  for (const QueueRow& row : all.queue)
+    words += idOf(row) + "  " + formatTime(row.at) + "  " + row.entity + "  " + row.role + "  " + row.invariant + ": " +
+             row.message + "\n";
+  return answer(toJson(all), a.json, words.empty() ? "no proposal waits for a counselor\n" : words);
+}
+
+Result<int> showPending(const QueueArguments& a) {
+  WITAN_TRY(queue, openQueue(a));
+  WITAN_TRY(row, find(*queue, a.which));
+  std::string also;
+  for (const api::FindingRow& finding : row.findings)
+    if (finding.invariant != row.invariant)
+      also += "also      " + std::string(enumName(finding.result)) + " " + finding.invariant + ": " + finding.message +
+              "\n";
+  return answer(toJson(row), a.json,
+                "entry     " + idOf(row) + "  (" + row.entity + ", frozen since " + formatTime(row.at) + ")\n" +
+                    "proposed  by role " + row.role + (row.agent.empty() ? "" : ", agent " + row.agent) + ": " +
+                    canonicalJson(row.action) + "\n" + "asks for  " + row.invariant + ": " + row.message + "\n" + also +
+                    "state     " + canonicalJson(row.state) + "\ndigest    " + row.digest + "\ncounselor " +
+                    joined(row.counselors, "none is authorised") + "\napprove   witan queue approve " + idOf(row) +
+                    (a.store.empty() ? "" : " --store " + a.store) + " --counselor NAME --digest " + row.digest +
+                    " --edit '{...}' --reason '...'   (--dry-run shows what it would violate)\n");
+}
+
+std::string previewWords(const CommitPreview& preview) {
+  std::string words = preview.safe ? "would be safe: every invariant passes\n" : "would be UNSAFE:\n";
+  for (const api::FindingRow& finding : preview.findings)
+    words += "  " + finding.invariant + ": " + finding.message + "\n";
+  return words + "writes " + canonicalJson(preview.writes) + "\n";
+}
+
+std::string decisionWords(const json::value& made) {
+  std::string words = shown(made, "outcome");
+  if (made.get_object().contains("safe")) words += isTrue(made, "safe") ? ":safe" : ":UNSAFE";
+  if (shown(made, "ledgerSeq") != "-") words += ", entry " + shown(made, "ledgerSeq");
+  return words + (shown(made, "message") == "-" ? "" : ": " + shown(made, "message")) + "\n";
+}
+
+Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
+  WITAN_TRY(queue, openQueue(a));
+  WITAN_TRY(row, find(*queue, a.which));
+  DecideRequest request = a.decision;
+  request.domain = row.domain;
+  request.entity = row.entity;
+  request.decision = decision;
+  request.digest = a.digest.empty() ? row.digest : a.digest;
+  if (!a.reason.empty()) request.reason = a.reason;
+  if (!a.operationId.empty()) request.operationId = a.operationId;
+  if (decision == api::CounselorDecision::commit) {
+    request.base = *parseEnum<kernel::CommitBase>(a.base);
+    WITAN_TRY(edit, parseJson(a.edit));
+    request.edit = std::move(edit.get_object());
+  }
+  const Time at = a.at.empty() ? SystemClock().now() : *parseTime(a.at);
+  if (a.dryRun) {
+    WITAN_TRY(preview, queue->preview(request, at));
+    return answer(toJson(preview), a.json, previewWords(preview));
+  }
+  WITAN_TRY(made, queue->decide(row, request, at));
+  if (shown(made, "outcome") == "refused")
+    return Error{ErrorCode::conflict, "refused: " + shown(made, "message"), "see: witan queue show " + a.which};
+  return print(made, a.json, decisionWords);
 }
 
 }  // namespace
 
 void addQueueCommand(Command& app, int& exitCode) {
-  auto a = std::make_shared<QueueArguments>();
-  Command* queue = app.command("queue", "What waits for a human counselor");
+  const auto a = std::make_shared<QueueArguments>();
+  Command* queue = app.command("queue", "Proposals that wait for a human counselor");
   queue->requireCommand();
   queue->footer("Example: witan queue list --store DIR");
-  const auto verb = [&](const char* name, const char* what, const char* example, auto run, auto live) {
-    Command* command = queue->command(name, what);
-    command->option("--store", a->store, "Directory of a ledger that `witan run` keeps");
-    command->option("--dir", a->dir, "Data directory of a running node; default $WITAN_DIR, else $XDG_DATA_HOME/witan");
-    command->flag("--json", a->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    command->callback([a, run, live, &exitCode] {
-      if (a->store.empty()) {
-        exitCode =
-            onLiveNode(LiveArguments{a->dir, a->json}, [&](const ControlClient& client) { return live(client, *a); });
-        return;
-      }
-      if (const Status number = numberOf(*a); !number.ok()) {
-        exitCode = reportUsage(number.error(), a->json);
-        return;
-      }
-      const Status status = run(*a);
-      exitCode = status.ok() ? kExitOk : reportError(status.error(), a->json);
-    });
+  const auto verb = [&](const char* name, const char* about, const char* example, auto work) {
+    Command* command = queue->command(name, about);
+    command->option("--store", a->store, "Directory of a ledger that `witan run` keeps, instead of a node's");
+    addLiveOptions(command, *a, example);
+    runs(command, a, work, exitCode);
     return command;
   };
-  verb("list", "All pending proposals", "witan queue list --store DIR", list,
-       [](const ControlClient& client, const QueueArguments& args) { return liveQueue(client, args.json); });
-  verb("show", "One pending proposal with everything it would break", "witan queue show 7 --store DIR", show,
-       [](const ControlClient& client, const QueueArguments& args) {
-         return livePending(client, args.which, args.json);
-       })
-      ->option("WHICH", a->which, kWhich)
-      ->required();
-  const auto decisionVerb = [&](const char* name, const char* what, const char* example, bool commit) {
-    Command* command = verb(
-        name, what, example, [commit](const QueueArguments& args) { return decide(args, commit); },
-        [commit](const ControlClient& client, const QueueArguments& args) -> Result<int> {
-          if (args.dryRun) return reportUsage(invalid("--dry-run works on a directory", "give --store"), args.json);
-          return liveDecide(client, args.which,
-                            {args.counselor, args.digest, args.base, args.edit, args.reason, args.operationId}, commit,
-                            args.json);
-        });
-    command->option("WHICH", a->which, kWhich)->required();
-    command->option("--counselor", a->counselor, "Who decides")->required();
-    auto* digest =
-        command->option("--digest", a->digest, "Digest that `queue show` printed: the decision is of exactly that")
-            ->check(readBy([](const std::string& text) { return hashFromHex(text); }));
-    if (commit) digest->required();
-    command->option("--reason", a->reason, "Why; kept in the ledger");
-    command->option("--at", a->at, "Time of the decision; now by default")->check(readBy([](const std::string& text) {
-      return parseTime(text);
-    }));
-    command->option("--operation-id", a->operationId, "Name of this decision; derived from the proposal by default")
+  const auto one = [&](const char* name, const char* about, const char* example, auto work) {
+    Command* command = verb(name, about, example, work);
+    command
+        ->option("WHICH", a->which,
+                 "The escalation's entry (of a node PARTITION/NUMBER), the entity, or the first digits of the digest")
+        ->required();
+    return command;
+  };
+  verb("list", "List all pending proposals", "witan queue list --store DIR", listQueue);
+  one("show", "Show one pending proposal with everything that it would break", "witan queue show 7 --store DIR",
+      showPending);
+  const auto decision = [&](const char* name, const char* about, const char* example, api::CounselorDecision what) {
+    Command* command = one(name, about, example, [what](const QueueArguments& args) { return decide(args, what); });
+    command->option("--counselor", a->decision.counselor, "Name of the counselor who decides")->required();
+    Option* digest =
+        command->option("--digest", a->digest, "Digest that `queue show` printed: the decision is on exactly that")
+            ->check(readBy(hashFromHex));
+    if (what == api::CounselorDecision::commit) digest->required();
+    command->option("--reason", a->reason, "Reason, for the ledger");
+    command->option("--at", a->at, "With --store: time of the decision; default: now")->check(readBy(parseTime));
+    command->option("--operation-id", a->operationId, "Id of this decision; default: derived from the proposal")
         ->check(notEmpty());
     return command;
   };
   Command* approve =
-      decisionVerb("approve", "Commit: the candidate or the current state, with an edit",
-                   "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
-                   "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
-                   true);
+      decision("approve", "Commit the candidate or the current state, with an edit",
+               "witan queue approve 7 --store DIR --counselor dr.supervising --digest 9f... --edit "
+               "'{\"relapse.response\":{\"O2\":[\"dr.supervising\",\"2026-03-26T10:00:00Z\",\"plan\"]}}'",
+               api::CounselorDecision::commit);
   approve->option("--base", a->base, "candidate (made again now) or current")
       ->showDefault()
       ->oneOf({"candidate", "current"});
@@ -266,8 +265,9 @@ void addQueueCommand(Command& app, int& exitCode) {
       ->showDefault()
       ->check(jsonText(true));
   approve->flag("--dry-run", a->dryRun, "Show what it would write and violate; change nothing");
-  decisionVerb("reject", "Refuse the proposal; the entity thaws unchanged",
-               "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'", false);
+  decision("reject", "Refuse the proposal; the entity thaws unchanged",
+           "witan queue reject 7 --store DIR --counselor dr.supervising --reason 'specimen mix-up'",
+           api::CounselorDecision::reject);
 }
 
 }  // namespace witan::node

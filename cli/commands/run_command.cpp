@@ -3,8 +3,6 @@
 // Lines are decided in the chunks in which they arrive; each chunk is one log value and one sync, and its answers are
 // printed only after that. So a pipe is answered at once, a file is committed in groups, and what was printed is never
 // lost.
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,10 +14,12 @@
 #include "cli/events/event_runner.h"
 #include "domains/registry.h"
 #include "node/data_dir/store_dir.h"
+#include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "program/policy_file.h"
 #include "program/process.h"
+#include "program/progress.h"
 #include "store/memory_store.h"
 #include "store/wal_damage.h"
 
@@ -42,38 +42,6 @@ struct RunOptions {
   bool json = false;
 };
 
-class Input {
- public:
-  static Result<Input> open(const std::string& path) {
-    if (path == "-") return Input(STDIN_FILENO);
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return ioFailed("cannot open the events file " + path + " (" + std::strerror(errno) + ")");
-    struct stat kind {};
-    if (::fstat(fd, &kind) == 0 && S_ISDIR(kind.st_mode)) {
-      ::close(fd);
-      return invalid("the events file " + path + " is a folder", "name a file of JSON Lines, or - for standard input");
-    }
-    return Input(fd);
-  }
-  Input(Input&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Input& operator=(Input&&) = delete;
-  ~Input() {
-    if (fd_ > STDERR_FILENO) ::close(fd_);
-  }
-  // 0 at the end.
-  Result<std::size_t> read(char* into, std::size_t size) {
-    for (;;) {
-      const ssize_t got = ::read(fd_, into, size);
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) return ioFailed(std::string("cannot read the events (") + std::strerror(errno) + ")");
-    }
-  }
-
- private:
-  explicit Input(int fd) : fd_(fd) {}
-  int fd_;
-};
-
 Status writeAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());
@@ -83,54 +51,6 @@ Status writeAll(int fd, std::string_view bytes) {
   }
   return okStatus();
 }
-
-// Cuts the byte stream into lines and hands them to the runner; keeps an unfinished one for the next chunk.
-class LineFeeder {
- public:
-  explicit LineFeeder(EventRunner& runner) : runner_(runner) {}
-
-  // Takes lines while `more` says so; returns how many bytes it took.
-  std::size_t feed(std::string_view bytes, std::string& answers, const std::function<bool()>& more) {
-    std::size_t at = 0;
-    for (std::size_t end; more() && (end = bytes.find('\n', at)) != std::string_view::npos; at = end + 1)
-      take(bytes.substr(at, end - at), answers, true);
-    if (!more()) return at;
-    take(bytes.substr(at), answers, false);
-    return bytes.size();
-  }
-  void finish(std::string& answers) {
-    if (!held_.empty() || overlong_) take({}, answers, true);
-  }
-
- private:
-  void take(std::string_view part, std::string& answers, bool ends) {
-    if (!overlong_ && held_.size() + part.size() > kLineMax) {
-      overlong_ = true;
-      held_.clear();
-      held_.shrink_to_fit();
-    }
-    if (!ends) {
-      if (!overlong_) held_ += part;
-      return;
-    }
-    ++number_;
-    std::string answer;
-    if (overlong_)
-      answer = runner_.refuseOverlong(number_);
-    else if (held_.empty())
-      answer = runner_.feed(number_, part);
-    else
-      answer = runner_.feed(number_, held_ += part);
-    if (!answer.empty()) (answers += answer) += '\n';
-    held_.clear();
-    overlong_ = false;
-  }
-
-  EventRunner& runner_;
-  std::uint64_t number_ = 0;
-  std::string held_;
-  bool overlong_ = false;
-};
 
 // `notes` holds what the runner noted while deciding; it is told with the answers, when it is durable.
 Status tell(kernel::Ledger& ledger, std::string& answers, std::string& notes) {
@@ -142,20 +62,30 @@ Status tell(kernel::Ledger& ledger, std::string& answers, std::string& notes) {
   return ledger.snapshotIfDue(10 * kernel::kSnapshotEvery);
 }
 
-Status runEvents(Input& input, EventRunner& runner, kernel::Ledger& ledger, std::string& notes) {
-  LineFeeder feeder(runner);
-  std::string chunk(kChunk, '\0');
-  std::string answers;
-  const auto batchHasRoom = [&] { return ledger.partition().openBatchBytes() < kBatchBytes; };
+Status runEvents(InputFile& input, EventRunner& runner, kernel::Ledger& ledger, std::string& notes) {
+  LineCutter lines(kLineMax);
+  std::optional<Progress> progress;  // not among the answers
+  if (::isatty(STDOUT_FILENO) == 0) progress.emplace("deciding", "lines");
+  std::string chunk(kChunk, '\0'), answers;
+  const auto take = [&](const InputLine& line) {
+    const std::string answer = line.overlong ? runner.refuseOverlong(line.number) : runner.feed(line.number, line.text);
+    if (!answer.empty()) (answers += answer) += '\n';
+  };
   for (;;) {
-    WITAN_TRY(got, input.read(chunk.data(), chunk.size()));
+    WITAN_TRY(got, input.read(chunk));
     if (got == 0) break;
-    for (std::string_view rest = std::string_view(chunk).substr(0, got); !rest.empty();) {
-      rest.remove_prefix(feeder.feed(rest, answers, batchHasRoom));
+    std::string_view rest(chunk.data(), got);
+    while (!rest.empty()) {
+      while (ledger.partition().openBatchBytes() < kBatchBytes) {
+        const auto line = lines.next(rest);
+        if (!line) break;
+        take(*line);
+      }
       WITAN_DO(tell(ledger, answers, notes));
+      if (progress) progress->count(runner.tally().lines);
     }
   }
-  feeder.finish(answers);
+  if (const auto line = lines.last()) take(*line);
   return tell(ledger, answers, notes);
 }
 
@@ -189,34 +119,32 @@ Result<int> run(const RunOptions& options) {
     WITAN_TRY(read, readPolicyFile(options.policyFile));
     policy = std::move(read);
   }
-  WITAN_TRY(input, Input::open(options.events));
+  WITAN_TRY(input, InputFile::open(options.events));
   std::string notes;
   const auto note = [&notes](const std::string& text) { (notes += text) += '\n'; };
-  EventTally tally;
+  const auto decideAll = [&](kernel::Ledger& ledger) -> Result<int> {
+    EventRunner runner(ledger.partition(), options.check, note);
+    WITAN_DO(runEvents(input, runner, ledger, notes));
+    const EventTally& tally = runner.tally();
+    printSummary(options, tally, ledger.partition());
+    if (options.check && tally.differences > 0) return kExitFailed;
+    return tally.unexpectedRefusals > 0 ? kExitSomeRefused : kExitOk;
+  };
   if (options.store.empty()) {
     WITAN_TRY(module, domains::makeDomain(options.domain, policy.value_or(json::object{}), options.counselors));
     store::MemoryStore memory;
     WITAN_TRY(ledger, kernel::Ledger::open(memory, *module, {partitionOptions, "witan/memory"}));
-    EventRunner runner(ledger->partition(), options.check, note);
-    WITAN_DO(runEvents(input, runner, *ledger, notes));
-    tally = runner.tally();
-    printSummary(options, tally, ledger->partition());
-  } else {
-    WITAN_TRY(opened,
-              openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
-    if (opened.ledger->recovery().cutTornTail)
-      std::fputs("witan: the log ended in a torn batch; cut after its last complete record\n", stderr);
-    for (const std::string& what : store::keptDamage(std::filesystem::path(options.store) / "db"))
-      std::fprintf(stderr, "witan: %s\n", what.c_str());
-    EventRunner runner(opened.ledger->partition(), options.check, note);
-    WITAN_DO(runEvents(input, runner, *opened.ledger, notes));
-    if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
-    WITAN_DO(opened.ledger->snapshotIfDue());
-    tally = runner.tally();
-    printSummary(options, tally, opened.ledger->partition());
+    return decideAll(*ledger);
   }
-  if (options.check && tally.differences > 0) return kExitFailed;
-  return tally.unexpectedRefusals > 0 ? kExitSomeRefused : kExitOk;
+  WITAN_TRY(opened, openStoreDir({options.store, true, options.domain, policy, options.counselors, partitionOptions}));
+  if (opened.ledger->recovery().cutTornTail)
+    putErr("witan: the log ended in a torn batch; cut after its last complete record\n");
+  for (const std::string& what : store::keptDamage(std::filesystem::path(options.store) / "db"))
+    putErr("witan: " + what + "\n");
+  WITAN_TRY(exitCode, decideAll(*opened.ledger));
+  if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
+  WITAN_DO(opened.ledger->snapshotIfDue());
+  return exitCode;
 }
 
 }  // namespace
@@ -237,10 +165,7 @@ void addRunCommand(Command& app, int& exitCode) {
       ->check(readBy(pendingTtlOf));
   command->flag("--json", options->json, "Errors as JSON too (answers always are)");
   command->footer("Example: witan run --domain budget --events - --store /tmp/ledger < events.jsonl");
-  command->callback([options, &exitCode] {
-    auto code = run(*options);
-    exitCode = code ? *code : reportError(code.error(), options->json);
-  });
+  runs(command, options, run, exitCode);
 }
 
 }  // namespace witan::node

@@ -5,12 +5,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include "program/command_line.h"
+#include <optional>
 
 #include "agents/policy/secure_store.h"
 #include "base/quote.h"
-#include "cli/client/replica_verb.h"
+#include "base/seams.h"
+#include "cli/client/live.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/secret_input.h"
 #include "program/durable_file.h"
@@ -27,9 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct SecretArguments {
-  std::string dir, keyFile, name;
-  bool json = false;
+struct SecretArguments : LiveArguments {
+  std::string keyFile, name;
 };
 
 // One command at a time changes the file.
@@ -54,104 +53,104 @@ class Lock {
   int fd_;
 };
 
-struct Files {
-  fs::path dir, secrets;
-};
-
-Result<Files> filesOf(const SecretArguments& a) {
-  WITAN_TRY(dir, replicaDirPath(a.dir));
-  return Files{dir, dir / "secrets.witan"};
-}
-
-Error at(const Files& files, Error error) {
-  error.message = files.secrets.string() + ": " + error.message;
-  return error;
-}
-
-Result<std::optional<std::string>> readFile(const Files& files) {
-  return readSmallFile(files.secrets, agents::kMaxSecureStoreBytes);
-}
-
-// The key that `file` is for; of a new one whichever was given. A new passphrase is asked for twice.
-Result<StoreKey> keyFor(const SecretArguments& a, const Files& files, const std::optional<std::string>& file) {
-  if (file) {
-    const auto kind = agents::storeKeyKind(*file);
-    if (!kind.ok()) return at(files, kind.error());
-    if (*kind == StoreKeyKind::keyFile && a.keyFile.empty())
-      return at(files, invalid("the file of secrets is for a key file", "give it: --key-file FILE"));
+// DIR/secrets.witan, decrypted.
+class Secrets {
+ public:
+  // `change`: no other command may change the file meanwhile. Errors: conflict; of the key; of the file.
+  static Result<Secrets> open(const SecretArguments& a, bool change) {
+    Secrets secrets;
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    secrets.path_ = dir / "secrets.witan";
+    if (change) {
+      WITAN_TRY(lock, Lock::take(secrets.path_.string() + ".lock"));
+      secrets.lock_.emplace(std::move(lock));
+    }
+    WITAN_TRY(file, readSmallFile(secrets.path_, agents::kMaxSecureStoreBytes));
+    WITAN_TRY(key, secrets.keyFor(a, file));
+    secrets.key_.emplace(std::move(key));
+    if (!file) return secrets;
+    auto store = SecureStore::open(*file, *secrets.key_);
+    if (!store.ok()) return secrets.at(store.error());
+    secrets.store_ = *std::move(store);
+    return secrets;
   }
-  if (!a.keyFile.empty()) return readKeyFile(a.keyFile);
-  WITAN_TRY(passphrase, readPassphrase(!file));
-  return agents::keyFromPassphrase(std::move(passphrase));
-}
+  // Where there is no file, nobody need be asked for a passphrase.
+  static Result<bool> exist(const SecretArguments& a) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    return fs::exists(dir / "secrets.witan");
+  }
 
-Result<SecureStore> openStore(const Files& files, const std::optional<std::string>& file, const StoreKey& key) {
-  if (!file) return SecureStore();
-  auto store = SecureStore::open(*file, key);
-  if (!store.ok()) return at(files, store.error());
-  return store;
-}
+  SecureStore& store() { return store_; }
+  Status keep() const {
+    SystemRandom random;
+    return replaceFile(path_, store_.seal(*key_, random), 0600);
+  }
 
-Status keep(const Files& files, const SecureStore& store, const StoreKey& key) {
-  SystemRandom random;
-  return replaceFile(files.secrets, store.seal(key, random), 0600);
-}
+ private:
+  Error at(Error error) const {
+    error.message = path_.string() + ": " + error.message;
+    return error;
+  }
+  // The key that the file is for; of a new one, the key that is given. A new passphrase is asked for twice.
+  Result<StoreKey> keyFor(const SecretArguments& a, const std::optional<std::string>& file) const {
+    if (file) {
+      const auto kind = agents::storeKeyKind(*file);
+      if (!kind.ok()) return at(kind.error());
+      if (*kind == StoreKeyKind::keyFile && a.keyFile.empty())
+        return at(invalid("the file of secrets is for a key file", "give it: --key-file FILE"));
+    }
+    if (!a.keyFile.empty()) return readKeyFile(a.keyFile);
+    WITAN_TRY(passphrase, readPassphrase(!file));
+    return agents::keyFromPassphrase(std::move(passphrase));
+  }
+
+  fs::path path_;
+  std::optional<Lock> lock_;
+  std::optional<StoreKey> key_;
+  SecureStore store_;
+};
 
 Error noSuch(const std::string& name) {
   return Error{ErrorCode::notFound, "there is no secret " + inQuotes(name), "see: witan secret list"};
 }
 
-Result<std::string> set(const SecretArguments& a) {
-  WITAN_TRY(files, filesOf(a));
+Result<int> set(const SecretArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
   std::error_code failure;
-  fs::create_directories(files.dir, failure);
-  if (failure) return ioFailed("cannot make " + files.dir.string() + " (" + failure.message() + ")");
-  WITAN_TRY(lock, Lock::take(files.secrets.string() + ".lock"));
-  (void)lock;
-  WITAN_TRY(file, readFile(files));
-  WITAN_TRY(key, keyFor(a, files, file));
-  WITAN_TRY(store, openStore(files, file, key));
+  fs::create_directories(dir, failure);
+  if (failure) return ioFailed("cannot make " + dir.string() + " (" + failure.message() + ")");
+  WITAN_TRY(secrets, Secrets::open(a, true));
   WITAN_TRY(value, readSecretValue(a.name));
-  WITAN_DO(store.set(a.name, std::move(value)));
-  WITAN_DO(keep(files, store, key));
-  return a.json ? "{\"set\":" + inJson(a.name) + "}\n" : "keeps " + a.name + "\n";
+  WITAN_DO(secrets.store().set(a.name, std::move(value)));
+  WITAN_DO(secrets.keep());
+  return print(json::object{{"set", a.name}}, a.json, [&](const json::value&) { return "keeps " + a.name + "\n"; });
 }
 
-Result<std::string> list(const SecretArguments& a) {
-  WITAN_TRY(files, filesOf(a));
-  if (!fs::is_directory(files.dir))
-    return Error{ErrorCode::notFound, "there is no data directory " + files.dir.string(), "see: witan secret set"};
-  WITAN_TRY(file, readFile(files));
-  if (!file) return std::string(a.json ? "{\"secrets\":[]}\n" : "");
-  WITAN_TRY(key, keyFor(a, files, file));
-  WITAN_TRY(store, openStore(files, file, key));
-  std::string out = a.json ? "{\"secrets\":[" : "";
-  for (const std::string& name : store.names())
-    out += a.json ? (out.back() == '[' ? "" : ",") + inJson(name) : name + "\n";
-  return a.json ? out + "]}\n" : out;
+Result<int> list(const SecretArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  if (!fs::is_directory(dir))
+    return Error{ErrorCode::notFound, "there is no data directory " + dir.string(), "see: witan secret set"};
+  json::array names;
+  WITAN_TRY(there, Secrets::exist(a));
+  if (there) {
+    WITAN_TRY(secrets, Secrets::open(a, false));
+    for (const std::string& name : secrets.store().names()) names.emplace_back(name);
+  }
+  return print(json::object{{"secrets", std::move(names)}}, a.json, [](const json::value& all) {
+    std::string words;
+    for (const json::value& name : rowsOf(all, "secrets")) words += std::string(name.get_string()) + "\n";
+    return words;
+  });
 }
 
-Result<std::string> rm(const SecretArguments& a) {
-  WITAN_TRY(files, filesOf(a));
-  if (!fs::exists(files.secrets)) return noSuch(a.name);
-  WITAN_TRY(lock, Lock::take(files.secrets.string() + ".lock"));
-  (void)lock;
-  WITAN_TRY(file, readFile(files));
-  if (!file) return noSuch(a.name);
-  WITAN_TRY(key, keyFor(a, files, file));
-  WITAN_TRY(store, openStore(files, file, key));
-  if (!store.remove(a.name)) return noSuch(a.name);
-  WITAN_DO(keep(files, store, key));
-  return a.json ? "{\"removed\":" + inJson(a.name) + "}\n" : "removed " + a.name + "\n";
-}
-
-using Work = Result<std::string> (*)(const SecretArguments&);
-
-int finish(const SecretArguments& a, Work work) {
-  const Result<std::string> answer = work(a);
-  if (!answer.ok()) return reportError(answer.error(), a.json);
-  putWords(*answer);
-  return kExitOk;
+Result<int> rm(const SecretArguments& a) {
+  WITAN_TRY(there, Secrets::exist(a));
+  if (!there) return noSuch(a.name);
+  WITAN_TRY(secrets, Secrets::open(a, true));
+  if (!secrets.store().remove(a.name)) return noSuch(a.name);
+  WITAN_DO(secrets.keep());
+  return print(json::object{{"removed", a.name}}, a.json,
+               [&](const json::value&) { return "removed " + a.name + "\n"; });
 }
 
 }  // namespace
@@ -164,17 +163,12 @@ void addSecretCommand(Command& app, int& exitCode) {
       "names;\n"
       "or --key-file has 32 random bytes (head -c 32 /dev/urandom > FILE). A secret is never an argument.\n"
       "Example: witan secret set cloud-llm-key");
-  const auto verb = [&](const char* name, const char* what, const char* example, Work work) {
-    const auto arguments = std::make_shared<SecretArguments>();
-    Command* command = secret->command(name, what);
-    command->option("--dir", arguments->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
-        ->typeName("DIR");
-    command->option("--key-file", arguments->keyFile, "32 bytes, or 64 hex digits, instead of a passphrase")
+  const auto verb = [&](const char* name, const char* about, const char* example,
+                        Result<int> (*work)(const SecretArguments&)) {
+    auto made = addDirVerb(*secret, name, about, example, work, exitCode);
+    made.first->option("--key-file", made.second->keyFile, "32 bytes, or 64 hex digits, instead of a passphrase")
         ->typeName("FILE");
-    command->flag("--json", arguments->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    command->callback([arguments, work, &exitCode] { exitCode = finish(*arguments, work); });
-    return std::pair(command, arguments);
+    return made;
   };
   const auto [setCommand, toSet] =
       verb("set", "Keep a secret, or another value for it; the value comes from standard input or the terminal",

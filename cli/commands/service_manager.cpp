@@ -56,7 +56,6 @@ void ServiceManager::reloading() {
 }
 
 void ServiceManager::stopping() { send("STOPPING=1"); }
-void ServiceManager::status(std::string_view words) { send("STATUS=" + oneLine(words)); }
 void ServiceManager::alive() { send("WATCHDOG=1"); }
 
 }  // namespace witan::node

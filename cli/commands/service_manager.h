@@ -17,7 +17,6 @@ class ServiceManager {
   void ready(std::string_view status);
   void reloading();
   void stopping();
-  void status(std::string_view words);
   void alive();  // for WatchdogSec=
   // How often alive() is due; 0: never.
   std::int64_t aliveEveryMs() const { return watchdogMicros_ / 2000; }

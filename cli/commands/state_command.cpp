@@ -2,20 +2,13 @@
 // snapshots of an agent in this device's store, in the form that merge reads.
 #include <algorithm>
 #include <cstdio>
-#include <memory>
-#include "cli/commands/commands.h"
-#include "program/command_line.h"
 
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
+#include "cli/commands/commands.h"
 #include "cli/format/agent_format.h"
-#include "cli/format/agent_reader.h"
 #include "cli/format/snapshot_reader.h"
-#include "program/import_errors.h"
+#include "program/error_report.h"
 #include "program/option_checks.h"
-#include "program/output.h"
-#include "replication/records/agent_state_codec.h"
-#include "replication/records/agent_state_json.h"
-#include "replication/records/agent_view.h"
 
 namespace witan::node {
 
@@ -39,15 +32,12 @@ Result<int> merge(const MergeArguments& arguments) {
   refusals.finish();
   WITAN_DO(read);
   const int exitCode = reader.refused() > 0 ? kExitSomeRefused : kExitOk;
-  AgentPicture merged;
   WITAN_TRY(agentId, reader.agentId());
-  merged.agentId = agentId;
   WITAN_TRY(antichain, maximal(std::move(reader).takeVersions()));
-  merged.antichain = std::move(antichain);
-  WITAN_TRY(view, viewOf(merged.antichain, nullptr));
+  WITAN_TRY(view, viewOf(antichain, nullptr));
   WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
-  merged.view = *std::move(view);
-  arguments.json ? putOut(pictureJson(merged) + "\n") : putWords(pictureWords(merged));
+  WITAN_TRY(merged, operations::agentPicture(agentId, antichain, *view));
+  arguments.json ? putOut(toJson(merged) + "\n") : putWords(pictureWords(merged));
   return exitCode;
 }
 
@@ -65,25 +55,24 @@ void addMerge(Command& state, int& exitCode) {
 }
 
 struct ShowArguments : ReplicaArguments {
-  std::string agentId;
+  std::string id;
 };
-
-Result<Printed> show(ReplicaDir& dir, const ShowArguments& arguments) {
-  WITAN_TRY(agent, readAgent(dir.replica(), arguments.scope, arguments.agentId));
-  Printed answer;
-  for (const Version& version : agent.picture.antichain) {
-    WITAN_TRY(snapshot, toSnapshot(arguments.agentId, version));
-    answer.text += snapshotJson(snapshot) + "\n";
-  }
-  return answer;
-}
 
 void addShow(Command& state, int& exitCode) {
   const auto arguments = std::make_shared<ShowArguments>();
-  Command* command =
-      addReplicaVerb(state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
-                     "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, show, exitCode);
-  command->option("ID", arguments->agentId, "The agent")->required()->check(idText("agent"));
+  Command* command = addOperationVerb(
+      state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
+      "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, operations::kAgentShow,
+      [](const ShowArguments& a) {
+        return Result(operations::AgentShowRequest{a.id, true, given(a.scope)});
+      },
+      [](const operations::AgentShown& agent, const ShowArguments&) {
+        Printed lines;
+        for (const operations::AgentSnapshotRow& one : *agent.snapshots) lines.text += toJson(one) + "\n";
+        return lines;
+      },
+      exitCode);
+  command->option("ID", arguments->id, "The agent")->required()->check(idText("agent"));
   addScopeOption(command, *arguments);
 }
 

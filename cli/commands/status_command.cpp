@@ -5,14 +5,15 @@
 #include <thread>
 
 #include "base/bytes.h"
-#include "base/json_integers.h"
+#include "base/json.h"
 #include "base/seams.h"
 #include "cli/client/live.h"
 #include "cli/commands/commands.h"
-#include "node/cluster/device_names.h"
-#include "program/import_errors.h"
+#include "node/cluster/roster.h"
+#include "program/error_report.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
@@ -52,7 +53,8 @@ std::string statusWords(const json::value& s) {
                               " (witan wake list --failed)"});
   }
   for (const json::value& check : rowsOf(s, "checks"))
-    if (!isTrue(check, "ok") || shown(check, "name") == "owners")
+    if (!isTrue(check, "ok") || shown(check, "todo") != "-" || shown(check, "name") == "owners" ||
+        shown(check, "name") == "disk")
       rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what") +
                                                 (shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});
   if (shown(s, "incidents") != "0") rows.push_back({"incidents", shown(s, "incidents") + ": witan incidents"});
@@ -245,7 +247,7 @@ std::string outcomeWords(const json::value& answer) {
   return text + "\n";
 }
 
-// Of propose and begin with --exit-code, beyond those of all commands (cli/commands/cli.h).
+// Of propose and begin with --exit-code, beyond those of all commands (program/error_report.h).
 constexpr std::uint64_t kMostWaitMs = 120'000;  // as the node has it
 constexpr int kExitRejected = 5, kExitEscalated = 6, kExitWaiting = 7;
 
@@ -281,14 +283,16 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
   if (!answer.ok()) return ofUnknownEnd(answer.error(), operation);
   const std::string outcome = shown(*answer, "outcome");
   (void)print(*answer, a.json, outcomeWords);
-  return outcome == "refused" ? kExitSomeRefused : a.exitCode ? exitCodeOf(outcome) : kExitOk;
+  return outcome == "refused" ? kExitFailed : a.exitCode ? exitCodeOf(outcome) : kExitOk;
 }
 
 // Line by line; a bad one is reported and the others go in.
 Result<int> feed(const ControlClient& client, const AskArguments& a) {
   std::size_t entered = 0;
   ImportErrors refusals(a.json);
+  Progress progress("feeding", "lines");
   const Status read = forEachLine(a.file, 1 << 20, [&](const InputLine& line) -> Status {
+    progress.count(line.number);
     if (!line.overlong && line.text.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
     auto value = line.overlong ? Result<json::value>(invalid("longer than 1 MiB")) : parseJson(line.text);
     if (value.ok() && !value->is_object()) value = invalid("no object");

@@ -1,16 +1,49 @@
 // `witan sync status|pipe|demo`.
 #include <cstdio>
 
-#include "cli/client/replica_verb.h"
+#include "cli/client/operation_verb.h"
 #include "cli/commands/commands.h"
 #include "cli/sync/sync_demo.h"
 #include "cli/sync/sync_pipe.h"
-#include "cli/sync/sync_status.h"
+#include "node/cluster/roster.h"
+#include "node/operations/sync.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
 
+using namespace operations;
+
 namespace {
+
+std::string spaceWords(const SyncSpace& space) {
+  std::string out = space.space + "\n  vector   " + clockWords(space.vector) + "\n  digest   " + space.digest +
+                    "  of " + std::to_string(space.count) + " versions; " + std::to_string(space.records) +
+                    " records held\n";
+  for (const SyncPeer& peer : space.peers)
+    out +=
+        "  " + peer.device + "  " +
+        (peer.lacks == 0 ? "has all of it" : "lacks " + std::to_string(peer.lacks) + " commits, as far as known here") +
+        "\n";
+  if (!space.settled) out += "  half of a peer's round has arrived: digests compare after the next sync\n";
+  if (space.restored) out += "  RESTORED: this copy may be old; what the others outlived leaves with the next sync\n";
+  return out;
+}
+
+Printed statusAnswer(const SyncStatus& status, const LiveArguments& a) {
+  if (a.json) return {toJson(status) + "\n"};
+  std::string out = "device " + status.device + " of cluster " + status.cluster + ", writer " + status.writer + "\n";
+  for (const SyncSpace& space : status.spaces) out += spaceWords(space);
+  for (const SyncHoldup& holdup : status.holdups) out += (holdup.alarm ? "ALARM: " : "") + holdup.text + "\n";
+  for (const auto& [device, why] : status.quarantined) out += "QUARANTINED " + device + ": " + why + "\n";
+  for (const IncidentRow& i : status.incidents)
+    out += "incident " + i.kind + (i.peer.empty() ? "" : " (" + i.peer + ")") + ": " + i.what + "\n";
+  DeviceNames names;
+  for (const auto& [id, name] : status.names) names.add(id, name);
+  out = names.in(out);
+  for (const auto& [device, why] : status.quarantined)
+    out += "lift the quarantine with: witan device recover " + device + "\n";
+  return {out};
+}
 
 struct DemoArguments {
   std::uint64_t seed = 1;
@@ -41,9 +74,10 @@ void addSyncCommand(Command& app, int& exitCode) {
   Command* sync = app.command("sync", "Exchange what devices have; see who has what");
   sync->requireCommand();
   sync->footer("Example: witan sync status");
-  addReplicaVerb(*sync, "status", "What this device holds, what the others have, and what went wrong",
-                 "witan sync status --json", std::make_shared<ReplicaArguments>(), Missing::refuse, syncStatus,
-                 exitCode);
+  addOperationVerb(
+      *sync, "status", "What this device holds, what the others have, and what went wrong", "witan sync status --json",
+      std::make_shared<LiveArguments>(), Missing::refuse, kSyncStatus,
+      [](const LiveArguments&) { return Result(Nothing{}); }, statusAnswer, exitCode);
   const auto arguments = std::make_shared<PipeArguments>();
   Command* pipe =
       addReplicaVerb(*sync, "pipe", "One session over standard input and output; ends when both sides have everything",

@@ -14,19 +14,17 @@
 #include <optional>
 
 #include "cli/client/live.h"
-#include "cli/ledgers/ledger_live.h"
+#include "cli/ledgers/ledger_source.h"
 #include "domains/agents.h"
 #include "net/address.h"
 #include "node/api/control_tokens.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
-#include "node/cluster/own_keys.h"
 #include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "node/daemon/agents_policy_file.h"
-#include "node/data_dir/data_format.h"
-#include "node/data_dir/lock_holder.h"
-#include "node/data_dir/replica_identity.h"
+#include "node/data_dir/disk_space.h"
+#include "node/data_dir/replica_dir.h"
 #include "node/enrolment/enrolment_service.h"
 #include "node/etcd/etcd_gateway.h"
 #include "store/rocks_store.h"
@@ -39,8 +37,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t kLittleSpace = std::uint64_t{1} << 30;
-constexpr std::uint64_t kHardlyAnySpace = std::uint64_t{100} << 20;
 constexpr std::int64_t kClockToleranceMicros = 5'000'000;
 
 std::string beginHere(const fs::path& dir) {
@@ -222,13 +218,12 @@ void Examination::config() {
 }
 
 void Examination::disk() {
-  std::error_code ec;
-  const fs::space_info space = fs::space(dir_, ec);
-  if (ec) return warn("disk", "its space is not known (" + ec.message() + ")", "look at it with df");
-  const std::string left = std::to_string(space.available >> 20) + " MiB free";
-  if (space.available < kHardlyAnySpace) return fail("disk", left, "free some space: a full disk stops the node");
-  if (space.available < kLittleSpace) return warn("disk", left, "free some space soon");
-  good("disk", left);
+  const DiskSpace disk = diskSpaceOf(dir_);
+  switch (disk.level) {
+    case DiskLevel::ok: return good("disk", disk.what);
+    case DiskLevel::low: return warn("disk", disk.what, disk.todo);
+    case DiskLevel::full: return fail("disk", disk.what, disk.todo);
+  }
 }
 
 void Examination::clock() {
@@ -245,7 +240,7 @@ void Examination::clock() {
 
 void Examination::ofStatus(const json::value& status) {
   for (const json::value& check : rowsOf(status, "checks"))
-    if (!isTrue(check, "ok") || shown(check, "todo") != "-")
+    if (shown(check, "name") != "disk" && (!isTrue(check, "ok") || shown(check, "todo") != "-"))
       fail("node." + shown(check, "name"), shown(check, "what"),
            shown(check, "todo") != "-" ? shown(check, "todo") : "see its log");
   const json::value* peers = status.get_object().if_contains("peers");
@@ -355,7 +350,12 @@ void Examination::ports() {
 void Examination::ledgers() {
   std::error_code ec;
   if (!networked_ || !fs::exists(dir_ / "ledgers", ec)) return;
-  const auto report = client_ ? client_->get("/v1/ledger/verify") : verifyLedgersAtRest(dir_, false);
+  const auto report = [&]() -> Result<json::value> {
+    WITAN_TRY(source, LedgerSource::open({.dir = dir_.string()}));
+    WITAN_TRY(verified, source->verify(false));
+    WITAN_DO(source->close());
+    return verified;
+  }();
   if (!report.ok())
     return report.error().code == ErrorCode::unavailable ? good("ledgers.verify", "none kept here")
                                                          : failed("ledgers.verify", report.error());

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +19,20 @@ struct BundleOrder {
   std::filesystem::path dir, to;
   std::filesystem::path log;  // empty: none
   Time now;
+};
+
+// A .tar.gz of small files in memory: ustar (POSIX.1-1988), gzip (RFC 1952) through zlib. One thread.
+class TarGz {
+ public:
+  explicit TarGz(Time at) : at_(at) {}
+  // Requires: 1 to 100 bytes of name, relative; at most 8 GiB.
+  void add(std::string_view name, std::string_view content);
+  // All of it, compressed. Errors: ioFailed (no memory).
+  Result<std::string> finish();
+
+ private:
+  Time at_;
+  std::string tar_;
 };
 
 // Names of what is inside. Errors: conflict if `to` exists; of writing.

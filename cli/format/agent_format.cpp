@@ -2,20 +2,16 @@
 
 #include <algorithm>
 
-#include "cli/client/replica_verb.h"
-#include "replication/records/agent_state_json.h"
-
 namespace witan::node {
-
-using namespace replication;
 
 namespace {
 
 std::string toWords(const std::optional<std::uint64_t>& number) { return number ? std::to_string(*number) : "none"; }
 
-std::string toWords(const Slot& slot) {
-  if (slot.version == 0) return slot.value + " (never written)";
-  return slot.value + " (version " + std::to_string(slot.version) + " by " + slot.host + ")";
+std::string toWords(const operations::AgentSlot& slot) {
+  const std::string value = canonicalJson(slot.value);
+  if (slot.version == 0) return value + " (never written)";
+  return value + " (version " + std::to_string(slot.version) + " by " + slot.host + ")";
 }
 
 std::string row(std::string name, const std::string& text) {
@@ -25,27 +21,24 @@ std::string row(std::string name, const std::string& text) {
 
 }  // namespace
 
-std::string pictureJson(const AgentPicture& picture) {
-  std::string out = "{\"antichain\":[";
-  for (const Version& version : picture.antichain) out += (out.back() == '[' ? "" : ",") + dotJson(version.dot);
-  return out + "],\"view\":" + viewJson(picture.agentId, picture.view) + "}";
-}
-
-std::string pictureWords(const AgentPicture& picture) {
-  const AgentState& s = picture.view.state;
-  VectorClock dots;
-  for (const Version& version : picture.antichain) dots.raise(version.dot.host, version.dot.counter);
-  std::string out = picture.agentId + ": " + toString(s.lifecycle) + ", " + std::to_string(s.consecutiveFailureCount) +
+std::string pictureWords(const operations::AgentShown& agent) {
+  const operations::AgentSnapshotRow& view = agent.view;
+  operations::ClockRow dots;
+  for (const operations::VersionDot& dot : agent.antichain) dots[dot.host] = std::max(dots[dot.host], dot.counter);
+  std::string out = view.agentId + ": " + view.lifecycle + ", " + std::to_string(view.consecutiveFailureCount) +
                     " failures in a row\n";
-  out += row(picture.antichain.size() == 1 ? "snapshot" : "concurrent", clockWords(dots));
-  out += row("clock", clockWords(picture.view.vc));
-  out += row("next wake at", toWords(s.schedule.nextWakeAt));
-  out += row("sleep until", std::to_string(s.schedule.sleepUntil));
-  out += row("fired through", std::to_string(s.schedule.firedThrough));
-  out += row("head message", s.pointers.recentHeadMessageId.value_or("none"));
-  out += row("latest summary", s.pointers.latestSummaryMessageId.value_or("none"));
-  for (std::size_t i = 0; i < kSlots; ++i) out += row(toString(static_cast<SlotName>(i)), toWords(s.slots[i]));
-  return out + row("processed", clockWords(s.processedCounterByHost));
+  out += row(agent.antichain.size() == 1 ? "snapshot" : "concurrent", clockWords(dots));
+  out += row("clock", clockWords(view.vc));
+  out += row("next wake at", toWords(view.schedule.nextWakeAt));
+  out += row("sleep until", std::to_string(view.schedule.sleepUntil));
+  out += row("fired through", std::to_string(view.schedule.firedThrough));
+  out += row("head message", view.pointers.recentHeadMessageId.value_or("none"));
+  out += row("latest summary", view.pointers.latestSummaryMessageId.value_or("none"));
+  for (std::size_t i = 0; i < replication::kSlots; ++i) {
+    const char* name = toString(static_cast<replication::SlotName>(i));
+    out += row(name, toWords(view.slots.at(name)));
+  }
+  return out + row("processed", clockWords(view.processedCounterByHost));
 }
 
 }  // namespace witan::node

@@ -1,22 +1,13 @@
-// An agent's antichain and view as JSON and for people: what `state merge` and `agent show` print. Pure functions.
+// An agent's concurrent versions and view for people: what `state merge` and `agent show` print. Pure functions.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "replication/records/agent_view.h"
+#include "node/operations/agent.h"
 
 namespace witan::node {
 
-struct AgentPicture {
-  std::string agentId;
-  std::vector<replication::Version> antichain;  // by dot
-  replication::AgentView view;
-};
-
-// {"antichain":[dots],"view":{...}}
-std::string pictureJson(const AgentPicture& picture);
 // Several lines.
-std::string pictureWords(const AgentPicture& picture);
+std::string pictureWords(const operations::AgentShown& agent);
 
 }  // namespace witan::node

@@ -2,17 +2,21 @@
 
 #include <cstdio>
 
+#include "base/json.h"
 #include "base/json_codec.h"
-#include "base/json_integers.h"
 #include "base/quote.h"
-#include "node/daemon/content_seals.h"
-#include "node/operations/journal_writer.h"
-#include "program/import_errors.h"
+#include "node/daemon/agents_policy_file.h"
+#include "node/operations/journal.h"
+#include "node/operations/versions.h"
+#include "program/error_report.h"
 #include "program/line_reader.h"
+#include "program/progress.h"
 
 namespace witan::node {
 
 using namespace replication;
+using operations::JournalWrite;
+using operations::JournalWriter;
 
 namespace {
 
@@ -50,15 +54,12 @@ Result<JournalWrite> readEntity(const InputLine& line) {
 class Import {
  public:
   Import(ReplicaDir& dir, const ImportArguments& arguments, agents::ContentSeals seals)
-      : dir_(dir),
-        arguments_(arguments),
-        writer_(dir.replica(), arguments.scope, clock_, std::move(seals)),
-        refusals_(false) {}
+      : dir_(dir), arguments_(arguments), writer_(dir.replica(), arguments.scope, std::move(seals)), refusals_(false) {}
 
   Status take(const InputLine& line) {
     if (line.text.find_first_not_of(" \t\r") == std::string_view::npos && !line.overlong) return okStatus();
     const auto write = readEntity(line);
-    const auto dot = write.ok() ? writer_.put(*write) : Result<std::optional<Dot>>(write.error());
+    const auto dot = write.ok() ? writer_.put(*write, SystemClock().now()) : Result<std::optional<Dot>>(write.error());
     if (!dot.ok()) {
       refuse(line, write.ok() ? write->id : "", dot.error());
     } else {
@@ -100,14 +101,13 @@ class Import {
   }
   void answer(const InputLine& line, const std::string& id, const char* outcome, const std::optional<Dot>& dot,
               const std::string& message) {
-    answers_ += "{\"dot\":" + (dot ? dotJson(*dot) : "null") + ",\"id\":" + (id.empty() ? "null" : inJson(id)) +
-                ",\"line\":" + std::to_string(line.number) +
-                ",\"message\":" + (message.empty() ? "null" : inJson(message)) + ",\"outcome\":\"" + outcome + "\"}\n";
+    answers_ += "{\"dot\":" + (dot ? toJson(operations::VersionDot(*dot)) : "null") +
+                ",\"id\":" + (id.empty() ? "null" : toJson(id)) + ",\"line\":" + std::to_string(line.number) +
+                ",\"message\":" + (message.empty() ? "null" : toJson(message)) + ",\"outcome\":\"" + outcome + "\"}\n";
   }
 
   ReplicaDir& dir_;
   const ImportArguments& arguments_;
-  SystemClock clock_;
   JournalWriter writer_;
   std::size_t imported_ = 0, unchanged_ = 0, refused_ = 0, group_ = 0, groupBytes_ = 0;
   std::string answers_;
@@ -119,7 +119,11 @@ class Import {
 Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
   WITAN_TRY(seals, contentSealsOf(dir.path()));
   Import import(dir, arguments, std::move(seals));
-  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) { return import.take(line); }));
+  Progress progress("importing", "lines");
+  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) {
+    progress.count(line.number);
+    return import.take(line);
+  }));
   WITAN_DO(import.settle());
   return import.summary();
 }

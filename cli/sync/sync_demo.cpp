@@ -4,12 +4,10 @@
 #include <memory>
 
 #include "base/seams.h"
-#include "cli/client/replica_verb.h"
-#include "cli/format/agent_reader.h"
-#include "cli/sync/sync_status.h"
 #include "domains/agents.h"
-#include "node/operations/journal_writer.h"
-#include "replication/records/agent_state_codec.h"
+#include "node/operations/agent.h"
+#include "node/operations/journal.h"
+#include "node/operations/sync.h"
 #include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"
@@ -17,6 +15,9 @@
 namespace witan::node {
 
 using namespace replication;
+using operations::digestHex;
+using operations::JournalWriter;
+using operations::kDefaultScope;
 
 namespace {
 
@@ -126,23 +127,25 @@ class Demo {
 
   Status write(std::size_t d, const std::string& id, const std::string& text) {
     clock_.advance(kMicrosPerSecond);
-    JournalWriter writer(at(d), kDefaultScope, clock_, domains::contentSeals());
-    WITAN_TRY(dot, writer.put({id, "plot", "{\"text\":" + inJson(text) + "}", "", ChangeOrigin::local, ""}));
+    JournalWriter writer(at(d), kDefaultScope, domains::contentSeals());
+    WITAN_TRY(dot,
+              writer.put({id, "plot", "{\"text\":" + toJson(text) + "}", "", ChangeOrigin::local, ""}, clock_.now()));
     (void)dot;
     return at(d).flush();
   }
 
+  operations::OperationContext contextOf(std::size_t d) {
+    return {directory_, at(d), clock_.now(), [this, d] { return at(d).flush(); }};
+  }
+
   Status change(std::size_t d) {
-    const auto held = readAgent(at(d), kDefaultScope, kAgent);
-    AgentState state = held.ok() ? held->picture.view.state : AgentState();
-    state.lifecycle = Lifecycle::active;
-    state.consecutiveFailureCount = random_.below(5);
-    Slot& goal = state.slot(SlotName::primaryGoal);
-    goal = {inJson("grow " + std::string(kCrops[random_.below(kCrops.size())])), goal.version + 1, at(d).writer()};
-    const Write write{Kind::agentState, kAgent, encodeAgentState(state, at(d).writer()), false};
-    WITAN_TRY(dot, at(d).commit(DatabaseName::agents, kDefaultScope, {&write, 1}));
-    (void)dot;
-    return at(d).flush();
+    operations::OperationContext context = contextOf(d);
+    operations::AgentSetRequest request{.id = kAgent, .lifecycle = std::string("active")};
+    request.consecutiveFailureCount = random_.below(5);
+    request.slots = json::object{{"primaryGoal", "grow " + std::string(kCrops[random_.below(kCrops.size())])}};
+    const bool there = operations::showAgent(context, {kAgent}).ok();
+    WITAN_DO(there ? operations::setAgent(context, request) : operations::createAgent(context, request));
+    return context.flush();
   }
 
   Status editAlone(std::size_t d) {
@@ -168,7 +171,7 @@ class Demo {
 
   // A person settles what was written side by side, on one device; the others learn it.
   Status settle() {
-    JournalWriter writer(at(0), kDefaultScope, clock_, domains::contentSeals());
+    JournalWriter writer(at(0), kDefaultScope, domains::contentSeals());
     WITAN_TRY(view, writer.view(kPlot));
     tell("Plot 4 has " + std::to_string(view.siblings.size()) +
          " versions side by side, on every device the same. A person settles on one.");
@@ -178,7 +181,7 @@ class Demo {
     clock_.advance(kMicrosPerSecond);
     WITAN_TRY(dot,
               writer.resolve({kPlot, "plot", view.siblings[*view.shown].body->payload, "ann", ChangeOrigin::local, ""},
-                             seen));
+                             seen, clock_.now()));
     (void)dot;
     WITAN_DO(sync(0, 1, kAll));
     return sync(1, 2, kAll);
@@ -187,11 +190,11 @@ class Demo {
   Result<Digests> digests() {
     Digests out;
     for (std::size_t d = 0; d < kDevices.size(); ++d) {
-      out.json += (d == 0 ? "{" : ",") + inJson(kDevices[d]) + ":{";
+      out.json += (d == 0 ? "{" : ",") + toJson(std::string(kDevices[d])) + ":{";
       out.words += "\n  " + std::string(kDevices[d]);
       for (const std::string& id : at(d).spaceIds()) {
         const Digest digest = at(d).findSpace(id)->digest();
-        out.json += (out.json.back() == '{' ? "" : ",") + inJson(id) + ":\"" + digestHex(digest) + "\"";
+        out.json += (out.json.back() == '{' ? "" : ",") + toJson(id) + ":\"" + digestHex(digest) + "\"";
         if (id.ends_with(kDefaultScope)) out.words += "  " + id + " " + digestHex(digest);
         out.values.push_back(digest);
       }
@@ -210,12 +213,13 @@ class Demo {
       report.equal = all.values[i] == all.values[i % each];
     std::string views[kDevices.size()];
     for (std::size_t d = 0; d < kDevices.size(); ++d) {
-      WITAN_TRY(agent, readAgent(at(d), kDefaultScope, kAgent));
-      views[d] = pictureJson(agent.picture);
+      operations::OperationContext context = contextOf(d);
+      WITAN_TRY(agent, operations::showAgent(context, {kAgent}));
+      views[d] = toJson(agent);
       report.equal = report.equal && views[d] == views[0];
       if (d == 0)
-        tell("The agent as all see it: goal " + agent.picture.view.state.slot(SlotName::primaryGoal).value + ", from " +
-             std::to_string(agent.picture.antichain.size()) + " concurrent versions.");
+        tell("The agent as all see it: goal " + canonicalJson(agent.view.slots.at("primaryGoal").value) + ", from " +
+             std::to_string(agent.antichain.size()) + " concurrent versions.");
     }
     tell("After the heal:" + all.words);
     tell(report.equal ? "EQUAL: digests and views, on all three." : "DIFFERENT: this is a bug.");
@@ -229,6 +233,7 @@ class Demo {
   const std::uint64_t seed_;
   SeededRandom random_;
   ManualClock clock_;
+  const std::filesystem::path directory_;  // none: the replicas are in memory
   std::array<Node, kDevices.size()> nodes_;
   std::string story_;
   std::size_t frames_ = 0, bytes_ = 0, siblings_ = 0;

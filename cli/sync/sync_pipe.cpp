@@ -8,18 +8,117 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "base/seams.h"
-#include "cli/sync/pipe_talk.h"
 #include "program/output.h"
 #include "program/process.h"
 #include "replica/membership_duties.h"
+#include "replication/sync_session.h"
 
 namespace witan::node {
 
 using namespace replication;
 
 namespace {
+
+constexpr std::uint8_t kDone = 255;
+constexpr std::size_t kBudget = 256 * 1024;
+
+struct Done {
+  std::uint64_t received = 0;
+  WITAN_MEMBERS(Done, received)
+};
+
+// PipeSession: one sync session over a stream of bytes that ends, such as a pair of pipes. Sans-I/O.
+//
+// A stream between two programs has no one to say that all is said: each side may be quiet while the other's next frame
+// is on its way. So each side says DONE(bytes received so far) whenever it has nothing more to say; both know that they
+// are through when each has nothing to say and the other's DONE counts all that was sent. DONE is a frame of type 255,
+// which every other reader of the protocol skips (replication/sync.capnp: types from 128 on); its message is one
+// UInt64. The replica directory outlives it. Not thread-safe.
+class PipeSession {
+ public:
+  PipeSession(ReplicaDir& dir, SessionOptions options, std::int64_t nowMs)
+      : dir_(dir), session_(dir.replica(), std::move(options), nowMs) {}
+
+  // Takes bytes as they come, whole frames or not. An error ends the session; the reason goes out with the next say().
+  Status receive(std::string_view bytes, std::int64_t nowMs) {
+    held_ += bytes;
+    std::string_view rest = held_;
+    Status status = okStatus();
+    while (status.ok() && rest.size() >= kFrameHeaderBytes && session_.state() != SessionState::closed) {
+      const auto header = readFrameHeader(rest, kMaxFrameBytes);
+      // The session words the refusal.
+      const std::size_t size = header.ok() ? kFrameHeaderBytes + header->length : rest.size();
+      if (rest.size() < size) break;
+      status = takeFrame(rest.substr(0, size), nowMs);
+      rest.remove_prefix(size);
+    }
+    held_.erase(0, held_.size() - rest.size());
+    WITAN_DO(status);
+    return session_.state() == SessionState::running ? heedStatements() : okStatus();
+  }
+  // Appends what is to be sent, durable already. Call when `out` is short. Errors: the disk.
+  Status say(std::string& out, std::int64_t nowMs) {
+    std::string frames;
+    if (session_.produce(frames, kBudget, nowMs)) sent_ += frames.size();
+    if (session_.state() == SessionState::running && session_.quiet() && said_ != received_) {
+      said_ = received_;
+      appendFrameBytes(frames, static_cast<FrameType>(kDone), words_.message(Done{received_}));
+    }
+    if (!frames.empty()) WITAN_DO(dir_.flush());
+    out += frames;
+    return okStatus();
+  }
+  void tick(std::int64_t nowMs) { session_.tick(nowMs); }
+
+  // This side has said everything and hears what the other has to say. No tick then: what it adds could meet a peer
+  // that is through.
+  bool waiting() const { return session_.quiet() && said_ == received_; }
+  // Both sides have said and received everything.
+  bool through() const { return session_.state() == SessionState::running && waiting() && heard_ == sent_; }
+  SyncSession& session() { return session_; }
+
+ private:
+  Status takeFrame(std::string_view frame, std::int64_t nowMs) {
+    if (static_cast<std::uint8_t>(frame[4]) != kDone) {
+      heard_.reset();
+      received_ += frame.size();
+      return session_.receive(frame, nowMs);
+    }
+    Done done;
+    WITAN_TRY(words, alignedWords(frame.substr(kFrameHeaderBytes)));
+    WITAN_DO(readFrame({reinterpret_cast<const char*>(words.data()), words.size() * 8}, done));
+    heard_ = done.received;
+    return okStatus();
+  }
+  // Statements that arrived may ask for this device's own, and may end the peer's part in it.
+  Status heedStatements() {
+    LocalReplica& replica = dir_.replica();
+    Space* cluster = replica.database(DatabaseName::agents).find(kClusterScope);
+    if (cluster->changes() == statements_) return okStatus();
+    statements_ = cluster->changes();
+    WITAN_TRY(members, replica.membership());
+    if (members.standing(session_.peer()) == replication::Standing::retiring &&
+        !acksDue(members, replica.device()).empty()) {
+      // What it said up to here is acknowledged with the others; nothing more is taken from it.
+      session_.close("retired", session_.peer() + " is being retired: witan device list");
+    }
+    WITAN_TRY(paid, payRetireAcks(replica));
+    if (paid > 0) statements_ = cluster->changes();
+    return okStatus();
+  }
+
+  ReplicaDir& dir_;
+  SyncSession session_;
+  WordWriter words_;
+  std::string held_;                       // an unfinished frame
+  std::uint64_t sent_ = 0, received_ = 0;  // bytes of the session's own frames
+  std::optional<std::uint64_t> said_;      // what the last DONE of this side counted
+  std::optional<std::uint64_t> heard_;     // the last thing the peer said was this DONE
+  std::uint64_t statements_ = 0;           // changes of the cluster's space that were heeded
+};
 
 // poll() says that so much fits into a pipe without blocking (PIPE_BUF).
 constexpr std::size_t kPiece = 4096;

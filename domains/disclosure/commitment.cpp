@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
-#include "base/sha3.h"
+#include "base/sha256.h"
 
 namespace witan::domains::disclosure {
 

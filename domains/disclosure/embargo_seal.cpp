@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/bytes.h"
-#include "base/cipher.h"
 #include "base/crypto.h"
 #include "base/quote.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_map.h"
+#include "base/json_codec.h"
 #include "base/time.h"
 #include "domains/vocabulary.h"
 #include "kernel/domain.h"

@@ -227,6 +227,7 @@ class Verification {
       else
         batch(checker, value);
       ++number;
+      if (options_.progress) options_.progress(frontier_.size());
       return report_.ok();
     }));
     report_.entries = frontier_.size();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,9 @@
 namespace witan::kernel {
 
 struct VerifyOptions {
-  const DomainModule* replay = nullptr;       // null: no replay
-  std::optional<NoteVerifier> checkpointKey;  // none: signatures are not checked, and the report says so
+  const DomainModule* replay = nullptr;                      // null: no replay
+  std::optional<NoteVerifier> checkpointKey;                 // none: signatures are not checked, and the report says so
+  std::function<void(std::uint64_t entries)> progress = {};  // called after each batch with the entries so far
 };
 
 struct VerifyReport {

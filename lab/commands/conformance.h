@@ -22,13 +22,6 @@ struct ConformanceRow {
 // Emits the chosen rows in the suite's order.
 using EmitRow = std::function<void(const ConformanceRow&)>;
 
-// Seed 002: every theorem of the decision logic, proven by Z3 for all inputs; counter-checks are the broken twins.
-void runDecisionSuite(const ConformanceOptions& options, const EmitRow& emit);
-
-// Seed 004: K-01 to K-04 of its appendix and its experiments on single episodes, on the real kernel with toy agents;
-// counter-checks are histories that break the law.
-void runKernelsSuite(const ConformanceOptions& options, const EmitRow& emit);
-
 // Seed 001: the ten conditions of IX-2, each run twice; counter-checks are kernels with a fault each.
 void runIx2Suite(const ConformanceOptions& options, const EmitRow& emit);
 

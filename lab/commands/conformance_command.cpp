@@ -8,11 +8,42 @@
 #include "base/quote.h"
 #include "lab/commands/conformance.h"
 #include "lab/commands/lab_commands.h"
+#include "lab/conformance/kernels.h"
+#include "lab/proof/theorem.h"
 #include "program/option_checks.h"
 
 namespace witan::node {
 
 namespace {
+
+// Seed 002: every theorem of the decision logic, proven by Z3 for all inputs. Counter-checks are the broken twins.
+void runDecisionSuite(const ConformanceOptions& options, const EmitRow& emit) {
+  using namespace agents::proof;
+  for (const Theorem& theorem : theorems()) {
+    if (!theorem.id.starts_with(options.only)) continue;
+    const Verdict proven = prove(theorem);
+    emit({std::string(theorem.id), std::string(theorem.title), proven.asItMustBe, proven.detail});
+    if (!options.proveIt) continue;
+    const Verdict refuted = refuteTwin(theorem);
+    emit({std::string(theorem.id) + "/twin", "must fail: " + std::string(theorem.twinTitle), refuted.asItMustBe,
+          refuted.detail});
+  }
+}
+
+// Seed 004: K-01 to K-04 of its appendix and its experiments on single episodes, on the real kernel with toy agents.
+// Counter-checks are histories that break the law.
+void runKernelsSuite(const ConformanceOptions& options, const EmitRow& emit) {
+  using namespace agents::conformance;
+  for (const KernelCheck& check : kernelChecks()) {
+    if (!check.id.starts_with(options.only)) continue;
+    const Finding held = check.run();
+    emit({std::string(check.id), std::string(check.title), held.pass, held.detail});
+    if (!options.proveIt) continue;
+    const Finding found = check.twin();
+    emit({std::string(check.id) + "/twin", "must be found out: " + std::string(check.twinTitle), found.pass,
+          found.detail});
+  }
+}
 
 struct Suite {
   const char* name;

@@ -9,7 +9,4 @@ namespace witan::node {
 void addConformanceCommand(Command& app, int& exitCode);
 void addOntologyCommand(Command& app, int& exitCode);
 
-// The whole command line. Returns the exit code.
-int runLaboratory(int argc, char** argv);
-
 }  // namespace witan::node

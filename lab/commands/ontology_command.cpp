@@ -1,6 +1,7 @@
 // `witan ontology check|derive|scaffold FILE`: from a Turtle file to roles, classes of invariants and a skeleton.
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include "program/command_line.h"
 
@@ -8,11 +9,11 @@
 #include "base/quote.h"
 #include "domains/registry.h"
 #include "lab/commands/lab_commands.h"
-#include "lab/commands/ontology_file.h"
 #include "lab/ontology/against.h"
+#include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "lab/ontology/scaffold.h"
+#include "program/durable_file.h"
 #include "program/output.h"
 #include "program/policy_file.h"
 
@@ -30,6 +31,32 @@ struct OntologyArguments {
   bool pinned = false;
   bool json = false;
 };
+
+// The bytes, at most as many as the reader takes.
+Result<std::string> readOntologyFile(const std::string& path) {
+  WITAN_TRY(text, readSmallFile(path, TurtleLimits{}.bytes));
+  if (!text) return Error{ErrorCode::notFound, "there is no file " + path, "give the path of a Turtle file"};
+  return *std::move(text);
+}
+
+// The model, or the file's first error as file:line:col.
+Result<Model> loadOntology(const std::string& path) {
+  WITAN_TRY(text, readOntologyFile(path));
+  Diagnostics found;
+  std::optional<Model> model = readOntology(text, found);
+  if (!model) return found.asError(path);
+  return *std::move(model);
+}
+
+// Makes the folders on the way. A file that exists stays as it is, and is an error.
+Status writeNewFile(const std::string& path, std::string_view text) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error))
+    return Error{ErrorCode::conflict, path + " exists already", "move it away, or give another folder"};
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (error) return ioFailed("cannot make the folder of " + path + " (" + error.message() + ")");
+  return replaceFile(path, text, 0644);
+}
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/conformance/toy_host.h"
+#include "lab/conformance/toy.h"
 
 namespace witan::agents::conformance {
 

@@ -75,10 +75,109 @@ class Comparing {
       note(what + " not " + joined(less) + ", which the ontology says");
   }
 
-  void compareFields();
-  void compareProcesses();
-  void compareRoles();
-  void compareInvariants();
+  void compareFields() {
+    Names inCode, inOntology;
+    for (const kernel::FieldInfo& f : code_.fields) inCode.insert(f.name);
+    for (const Field& f : model_.fields)
+      if (f.kind != FieldKind::open) inOntology.insert(f.name);
+    const Names shared = both("field", inCode, inOntology);
+    result_.fields = shared.size();
+    for (const kernel::FieldInfo& f : code_.fields) {
+      if (!shared.contains(f.name)) continue;
+      const Field& other = *std::find_if(model_.fields.begin(), model_.fields.end(),
+                                         [&](const Field& one) { return one.name == f.name; });
+      if (f.lifecycle != (other.kind == FieldKind::lifecycle))
+        differ("field " + f.name + " is of the life cycle only in the " + (f.lifecycle ? "code" : "ontology"));
+      if (other.type.empty()) continue;
+      const Result<FieldType> type = parseFieldType(other.type);
+      if (!type)
+        differ("field " + f.name + ": " + type.error().message);
+      else if (asDeclared(*type) != f.type)
+        differ("field " + f.name + " is " + f.type + " in the code and " + asDeclared(*type) + " in the ontology");
+    }
+  }
+
+  void compareProcesses() {
+    Names inCode, inOntology, counselors;
+    for (const kernel::ProcessInfo& p : code_.processes) {
+      inCode.insert(p.name);
+      if (p.role.empty()) counselors.insert(p.name);
+    }
+    for (const Process& p : model_.processes) inOntology.insert(p.name);
+    // Procedure 1 leaves counselors' processes out, and so may an ontology.
+    for (const std::string& name : minus(counselors, inOntology)) {
+      note("process " + name + " (counselors') is not in the ontology");
+      inCode.erase(name);
+    }
+    const Names shared = both("process", inCode, inOntology);
+    result_.processes = shared.size();
+    for (const kernel::ProcessInfo& p : code_.processes) {
+      if (!shared.contains(p.name)) continue;
+      const Process& other = *std::find_if(model_.processes.begin(), model_.processes.end(),
+                                           [&](const Process& one) { return one.name == p.name; });
+      within("process " + p.name + " reads", names(p.reads), names(other.reads));
+      within("process " + p.name + " writes", names(p.writes), names(other.writes));
+      if (p.role.empty() != other.byCounselor)
+        differ("process " + p.name + " is a counselor's only in the " + (p.role.empty() ? "code" : "ontology"));
+    }
+  }
+
+  // Declared roles pin the derivation: they are what is compared, and where Procedure 1 gives others it is noted.
+  void compareRoles() {
+    const bool pinned = !model_.roles.empty();
+    const Derivation roles = pinned ? declaredRoles(model_) : deriveRoles(model_);
+    const std::string says = pinned ? "as the ontology declares" : "as Procedure 1 derives from the ontology";
+    if (pinned && !sameProcesses(roles, deriveRoles(model_)))
+      note("the ontology declares other roles than Procedure 1 would derive");
+    Names matched;
+    for (const DerivedRole& role : roles.roles) {
+      Names processes;
+      for (const std::size_t p : role.processes) processes.insert(model_.processes[p].name);
+      const auto same = std::find_if(code_.roles.begin(), code_.roles.end(),
+                                     [&](const kernel::RoleInfo& r) { return processesOf(r.name) == processes; });
+      if (same == code_.roles.end()) {
+        differ("no role in the code performs just " + joined(processes) + ", " + says);
+        continue;
+      }
+      matched.insert(same->name);
+      ++result_.roles;
+      if (pinned && role.name != same->name)
+        differ("the role that performs " + joined(processes) + " is called " + same->name + " in the code and " +
+               role.name + " in the ontology");
+      within("role " + same->name + " sees", names(same->footprint), names(role.footprint));
+    }
+    for (const kernel::RoleInfo& role : code_.roles)
+      if (!matched.contains(role.name))
+        differ("role " + role.name + " performs " + joined(processesOf(role.name)) + ", and no role does so " + says);
+  }
+
+  void compareInvariants() {
+    Names inCode, inOntology;
+    for (const kernel::InvariantInfo& i : code_.invariants) inCode.insert(i.id);
+    for (const Invariant& i : model_.invariants) inOntology.insert(i.name);
+    const Names shared = both("invariant", inCode, inOntology);
+    result_.invariants = shared.size();
+    std::vector<std::string> codeOrder, ontologyOrder;
+    for (const kernel::InvariantInfo& i : code_.invariants) {
+      if (!shared.contains(i.id)) continue;
+      codeOrder.push_back(i.id);
+      const Invariant& other = *std::find_if(model_.invariants.begin(), model_.invariants.end(),
+                                             [&](const Invariant& one) { return one.name == i.id; });
+      within("invariant " + i.id + " reads", names(i.footprint), names(other.footprint));
+      const bool escalates = i.onFailure == kernel::InvResult::escalate;
+      // A declaration names one outcome; "mixed" says that there are two.
+      if (other.onFailure != OnFailure::mixed && escalates != (other.onFailure == OnFailure::escalate))
+        differ("invariant " + i.id + " " + (escalates ? "escalates" : "rejects") + " in the code and " +
+               (escalates ? "rejects" : "escalates") + " in the ontology");
+    }
+    for (const Invariant& i : model_.invariants)
+      if (shared.contains(i.name)) ontologyOrder.push_back(i.name);
+    for (std::size_t k = 0; k < codeOrder.size(); ++k)
+      if (codeOrder[k] != ontologyOrder[k])
+        return differ("the list order differs: " + codeOrder[k] + " stands in the code where " + ontologyOrder[k] +
+                      " stands in the ontology");
+  }
+
   Names processesOf(const std::string& role) const {
     Names all;
     for (const kernel::ProcessInfo& p : code_.processes)
@@ -91,109 +190,6 @@ class Comparing {
   FieldSet open_;
   Comparison result_;
 };
-
-void Comparing::compareFields() {
-  Names inCode, inOntology;
-  for (const kernel::FieldInfo& f : code_.fields) inCode.insert(f.name);
-  for (const Field& f : model_.fields)
-    if (f.kind != FieldKind::open) inOntology.insert(f.name);
-  const Names shared = both("field", inCode, inOntology);
-  result_.fields = shared.size();
-  for (const kernel::FieldInfo& f : code_.fields) {
-    if (!shared.contains(f.name)) continue;
-    const Field& other =
-        *std::find_if(model_.fields.begin(), model_.fields.end(), [&](const Field& one) { return one.name == f.name; });
-    if (f.lifecycle != (other.kind == FieldKind::lifecycle))
-      differ("field " + f.name + " is of the life cycle only in the " + (f.lifecycle ? "code" : "ontology"));
-    if (other.type.empty()) continue;
-    const Result<FieldType> type = parseFieldType(other.type);
-    if (!type)
-      differ("field " + f.name + ": " + type.error().message);
-    else if (asDeclared(*type) != f.type)
-      differ("field " + f.name + " is " + f.type + " in the code and " + asDeclared(*type) + " in the ontology");
-  }
-}
-
-void Comparing::compareProcesses() {
-  Names inCode, inOntology, counselors;
-  for (const kernel::ProcessInfo& p : code_.processes) {
-    inCode.insert(p.name);
-    if (p.role.empty()) counselors.insert(p.name);
-  }
-  for (const Process& p : model_.processes) inOntology.insert(p.name);
-  // Procedure 1 leaves counselors' processes out, and so may an ontology.
-  for (const std::string& name : minus(counselors, inOntology)) {
-    note("process " + name + " (counselors') is not in the ontology");
-    inCode.erase(name);
-  }
-  const Names shared = both("process", inCode, inOntology);
-  result_.processes = shared.size();
-  for (const kernel::ProcessInfo& p : code_.processes) {
-    if (!shared.contains(p.name)) continue;
-    const Process& other = *std::find_if(model_.processes.begin(), model_.processes.end(),
-                                         [&](const Process& one) { return one.name == p.name; });
-    within("process " + p.name + " reads", names(p.reads), names(other.reads));
-    within("process " + p.name + " writes", names(p.writes), names(other.writes));
-    if (p.role.empty() != other.byCounselor)
-      differ("process " + p.name + " is a counselor's only in the " + (p.role.empty() ? "code" : "ontology"));
-  }
-}
-
-// Declared roles pin the derivation: they are what is compared, and where Procedure 1 gives others it is noted.
-void Comparing::compareRoles() {
-  const bool pinned = !model_.roles.empty();
-  const Derivation roles = pinned ? declaredRoles(model_) : deriveRoles(model_);
-  const std::string says = pinned ? "as the ontology declares" : "as Procedure 1 derives from the ontology";
-  if (pinned && !sameProcesses(roles, deriveRoles(model_)))
-    note("the ontology declares other roles than Procedure 1 would derive");
-  Names matched;
-  for (const DerivedRole& role : roles.roles) {
-    Names processes;
-    for (const std::size_t p : role.processes) processes.insert(model_.processes[p].name);
-    const auto same = std::find_if(code_.roles.begin(), code_.roles.end(),
-                                   [&](const kernel::RoleInfo& r) { return processesOf(r.name) == processes; });
-    if (same == code_.roles.end()) {
-      differ("no role in the code performs just " + joined(processes) + ", " + says);
-      continue;
-    }
-    matched.insert(same->name);
-    ++result_.roles;
-    if (pinned && role.name != same->name)
-      differ("the role that performs " + joined(processes) + " is called " + same->name + " in the code and " +
-             role.name + " in the ontology");
-    within("role " + same->name + " sees", names(same->footprint), names(role.footprint));
-  }
-  for (const kernel::RoleInfo& role : code_.roles)
-    if (!matched.contains(role.name))
-      differ("role " + role.name + " performs " + joined(processesOf(role.name)) + ", and no role does so " + says);
-}
-
-void Comparing::compareInvariants() {
-  Names inCode, inOntology;
-  for (const kernel::InvariantInfo& i : code_.invariants) inCode.insert(i.id);
-  for (const Invariant& i : model_.invariants) inOntology.insert(i.name);
-  const Names shared = both("invariant", inCode, inOntology);
-  result_.invariants = shared.size();
-  std::vector<std::string> codeOrder, ontologyOrder;
-  for (const kernel::InvariantInfo& i : code_.invariants) {
-    if (!shared.contains(i.id)) continue;
-    codeOrder.push_back(i.id);
-    const Invariant& other = *std::find_if(model_.invariants.begin(), model_.invariants.end(),
-                                           [&](const Invariant& one) { return one.name == i.id; });
-    within("invariant " + i.id + " reads", names(i.footprint), names(other.footprint));
-    const bool escalates = i.onFailure == kernel::InvResult::escalate;
-    // A declaration names one outcome; "mixed" says that there are two.
-    if (other.onFailure != OnFailure::mixed && escalates != (other.onFailure == OnFailure::escalate))
-      differ("invariant " + i.id + " " + (escalates ? "escalates" : "rejects") + " in the code and " +
-             (escalates ? "rejects" : "escalates") + " in the ontology");
-  }
-  for (const Invariant& i : model_.invariants)
-    if (shared.contains(i.name)) ontologyOrder.push_back(i.name);
-  for (std::size_t k = 0; k < codeOrder.size(); ++k)
-    if (codeOrder[k] != ontologyOrder[k])
-      return differ("the list order differs: " + codeOrder[k] + " stands in the code where " + ontologyOrder[k] +
-                    " stands in the ontology");
-}
 
 std::string count(std::size_t n, const char* what) { return std::to_string(n) + " " + what; }
 

@@ -1,126 +1,22 @@
 #include "lab/ontology/cpp_names.h"
 
 #include <algorithm>
-#include <array>
 
 namespace witan::ontology {
 
 namespace {
 
-// Sorted. Keywords, alternative tokens and macros (<cmath>, <cstdio>, <cerrno>, <sys/sysmacros.h>) of C++20.
-constexpr std::array kReserved = std::to_array<std::string_view>({"DOMAIN",
-                                                                  "EOF",
-                                                                  "HUGE_VAL",
-                                                                  "INFINITY",
-                                                                  "NAN",
-                                                                  "NULL",
-                                                                  "OVERFLOW",
-                                                                  "PLOSS",
-                                                                  "SING",
-                                                                  "TLOSS",
-                                                                  "UNDERFLOW",
-                                                                  "alignas",
-                                                                  "alignof",
-                                                                  "and",
-                                                                  "and_eq",
-                                                                  "asm",
-                                                                  "assert",
-                                                                  "auto",
-                                                                  "bitand",
-                                                                  "bitor",
-                                                                  "bool",
-                                                                  "break",
-                                                                  "case",
-                                                                  "catch",
-                                                                  "char",
-                                                                  "char16_t",
-                                                                  "char32_t",
-                                                                  "char8_t",
-                                                                  "class",
-                                                                  "co_await",
-                                                                  "co_return",
-                                                                  "co_yield",
-                                                                  "compl",
-                                                                  "concept",
-                                                                  "const",
-                                                                  "const_cast",
-                                                                  "consteval",
-                                                                  "constexpr",
-                                                                  "constinit",
-                                                                  "continue",
-                                                                  "decltype",
-                                                                  "default",
-                                                                  "delete",
-                                                                  "do",
-                                                                  "double",
-                                                                  "dynamic_cast",
-                                                                  "else",
-                                                                  "enum",
-                                                                  "errno",
-                                                                  "explicit",
-                                                                  "export",
-                                                                  "extern",
-                                                                  "false",
-                                                                  "float",
-                                                                  "for",
-                                                                  "friend",
-                                                                  "goto",
-                                                                  "if",
-                                                                  "inline",
-                                                                  "int",
-                                                                  "long",
-                                                                  "major",
-                                                                  "makedev",
-                                                                  "minor",
-                                                                  "mutable",
-                                                                  "namespace",
-                                                                  "new",
-                                                                  "noexcept",
-                                                                  "not",
-                                                                  "not_eq",
-                                                                  "nullptr",
-                                                                  "operator",
-                                                                  "or",
-                                                                  "or_eq",
-                                                                  "private",
-                                                                  "protected",
-                                                                  "public",
-                                                                  "register",
-                                                                  "reinterpret_cast",
-                                                                  "requires",
-                                                                  "return",
-                                                                  "short",
-                                                                  "signed",
-                                                                  "sizeof",
-                                                                  "static",
-                                                                  "static_assert",
-                                                                  "static_cast",
-                                                                  "stderr",
-                                                                  "stdin",
-                                                                  "stdout",
-                                                                  "struct",
-                                                                  "switch",
-                                                                  "template",
-                                                                  "this",
-                                                                  "thread_local",
-                                                                  "throw",
-                                                                  "true",
-                                                                  "try",
-                                                                  "typedef",
-                                                                  "typeid",
-                                                                  "typename",
-                                                                  "union",
-                                                                  "unsigned",
-                                                                  "using",
-                                                                  "virtual",
-                                                                  "void",
-                                                                  "volatile",
-                                                                  "wchar_t",
-                                                                  "while",
-                                                                  "xor",
-                                                                  "xor_eq"});
-
-static_assert(std::is_sorted(kReserved.begin(), kReserved.end()));
+// Keywords, alternative tokens and macros (<cmath>, <cstdio>, <cerrno>, <sys/sysmacros.h>) of C++20, each between
+// blanks.
+constexpr std::string_view kReserved =
+    " DOMAIN EOF HUGE_VAL INFINITY NAN NULL OVERFLOW PLOSS SING TLOSS UNDERFLOW alignas alignof and and_eq asm "
+    "assert auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield "
+    "compl concept const const_cast consteval constexpr constinit continue decltype default delete do double "
+    "dynamic_cast else enum errno explicit export extern false float for friend goto if inline int long major "
+    "makedev minor mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "register reinterpret_cast requires return short signed sizeof static static_assert static_cast stderr stdin "
+    "stdout struct switch template this thread_local throw true try typedef typeid typename union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq ";
 
 bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -135,7 +31,7 @@ bool isCppName(std::string_view name) {
     return false;
   if (!std::all_of(name.begin(), name.end(), [](char c) { return isLetter(c) || isDigit(c) || c == '_'; }))
     return false;
-  return !std::binary_search(kReserved.begin(), kReserved.end(), name);
+  return kReserved.find(" " + std::string(name) + " ") == std::string_view::npos;
 }
 
 std::string pascalCase(std::string_view name) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,5 +38,27 @@ struct Graph {
   // "d:x" is nobody's business here: IRIs are shown whole, literals in quotes.
   std::string show(std::uint32_t id) const;
 };
+
+// A graph asked by subject and property. Borrows the graph.
+class Facts {
+ public:
+  explicit Facts(const Graph& graph);
+
+  const Graph& graph() const { return graph_; }
+  std::optional<std::uint32_t> idOf(std::string_view iri) const;
+  // Triples of a subject and a property, by object. `property` is a whole IRI.
+  std::vector<const Triple*> of(std::uint32_t subject, std::string_view property) const;
+  // All triples of a property, by the subject's and the object's text.
+  std::vector<const Triple*> all(std::string_view property) const;
+  // Where a subject's first statement stands.
+  Place placeOf(std::uint32_t subject) const;
+
+ private:
+  const Graph& graph_;
+  std::map<std::string_view, std::uint32_t> iris_;
+};
+
+// Appends an error for each cycle, and for each pair of statements that contradict each other (contradictions.cpp).
+void findContradictions(const Facts&, Diagnostics& out);
 
 }  // namespace witan::ontology

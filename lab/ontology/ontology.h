@@ -8,10 +8,13 @@
 
 namespace witan::ontology {
 
-// Nothing if `out` got an error. Warnings are review's business (lab/ontology/review.h).
+// Nothing if `out` got an error. Warnings are for review() to append.
 inline std::optional<Model> readOntology(std::string_view text, Diagnostics& out, const TurtleLimits& limits = {}) {
   const std::optional<Graph> graph = readTurtle(text, limits, out);
   return graph ? readModel(*graph, out) : std::nullopt;
 }
+
+// Appends a warning for everything that is odd in a model that could be read.
+void review(const Model&, Diagnostics& out);
 
 }  // namespace witan::ontology

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "lab/ontology/classes.h"
+#include "lab/ontology/roles.h"
 
 namespace witan::ontology {
 

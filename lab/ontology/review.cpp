@@ -1,4 +1,4 @@
-#include "lab/ontology/review.h"
+#include "lab/ontology/ontology.h"
 
 #include <algorithm>
 #include <set>

@@ -1,9 +1,11 @@
 #include "lab/ontology/roles.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
-#include "lab/ontology/role_names.h"
+#include "kernel/lint.h"
 
 namespace witan::ontology {
 
@@ -138,6 +140,48 @@ bool dependsOnOrder(const Model& model, std::vector<std::size_t> order, const Pa
   return partitionBy(model, thirds, theta) != parts;
 }
 
+std::string recordOf(const std::string& field) {
+  std::string record = field.substr(0, field.find('.'));
+  if (!record.empty() && record[0] >= 'a' && record[0] <= 'z') record[0] = static_cast<char>(record[0] - 'a' + 'A');
+  return record;
+}
+
+// Candidates, best first.
+std::vector<std::string> candidates(const Model& model, const DerivedRole& role) {
+  const FieldSet lifecycle = model.ofKind(FieldKind::lifecycle);
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& field : model.namesOf(role.writes - lifecycle)) ++counts[recordOf(field)];
+  std::vector<std::pair<std::string, std::size_t>> all(counts.begin(), counts.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> names;
+  for (const auto& [name, count] : all) names.push_back(name);
+  names.push_back(model.processes[role.processes.front()].name);
+  return names;
+}
+
+// Names derived roles: a declared role's name if it performs just these processes, else the record that most of what
+// they write belongs to ("claim.order", "claim.code" -> "Claim"). IRIs have no say.
+void nameRoles(const Model& model, std::vector<DerivedRole>& roles) {
+  std::set<std::string> taken;
+  for (const DeclaredRole& role : model.roles) taken.insert(role.name);
+  for (DerivedRole& role : roles) {
+    const std::set<std::size_t> processes(role.processes.begin(), role.processes.end());
+    for (const DeclaredRole& declared : model.roles)
+      if (std::equal(processes.begin(), processes.end(), declared.performs.begin(), declared.performs.end())) {
+        role.name = declared.name;
+        role.declared = true;
+      }
+  }
+  for (DerivedRole& role : roles) {
+    if (role.declared) continue;
+    const std::vector<std::string> names = candidates(model, role);
+    for (const std::string& name : names)
+      if (role.name.empty() && taken.insert(name).second) role.name = name;
+    for (std::size_t n = 2; role.name.empty(); ++n)
+      if (const std::string name = names.back() + std::to_string(n); taken.insert(name).second) role.name = name;
+  }
+}
+
 void finishRoles(const Model& model, Derivation& d) {
   const FieldSet open = model.ofKind(FieldKind::open);
   const FieldSet lifecycle = model.ofKind(FieldKind::lifecycle);
@@ -200,6 +244,47 @@ Derivation declaredRoles(const Model& model) {
     if (!role.performs.empty()) d.roles.push_back({.processes = role.performs});
   finishRoles(model, d);
   return d;
+}
+
+std::vector<InvariantClass> classify(const Model& model, const Derivation& derivation) {
+  const FieldSet open = model.ofKind(FieldKind::open);
+  std::vector<kernel::RoleReach<FieldSet>> reaches;
+  FieldSet inSomeRole;
+  for (const DerivedRole& role : derivation.roles) {
+    reaches.push_back({role.name, role.footprint, role.writes});
+    inSomeRole = inSomeRole | role.footprint;
+  }
+  std::vector<InvariantClass> classes;
+  for (std::size_t i = 0; i < model.invariants.size(); ++i) {
+    const Invariant& invariant = model.invariants[i];
+    InvariantClass one{.invariant = i, .footprint = invariant.footprint - open};
+    one.lint = kernel::classifyInvariant(invariant.name, one.footprint, reaches);
+    one.lint.orphans = model.namesOf(one.footprint - inSomeRole);
+    one.acrossKeys = invariant.keyScope == KeyScope::registry;
+    classes.push_back(std::move(one));
+  }
+  return classes;
+}
+
+Coverage coverageOf(const Model& model) {
+  std::vector<std::size_t> byName(model.processes.size());
+  std::iota(byName.begin(), byName.end(), std::size_t{0});
+  std::erase_if(byName, [&](std::size_t p) { return model.processes[p].byCounselor; });
+  std::sort(byName.begin(), byName.end(),
+            [&](std::size_t a, std::size_t b) { return model.processes[a].name < model.processes[b].name; });
+  Coverage coverage;
+  for (const std::size_t p : byName)
+    if (std::none_of(model.invariants.begin(), model.invariants.end(),
+                     [&](const Invariant& i) { return meets(i.footprint, model.processes[p].writes); }))
+      coverage.unguarded.push_back(p);
+  for (const std::size_t phase : model.ofKind(FieldKind::lifecycle).members()) {
+    FieldSet watched;  // by the invariants that know the phase
+    for (const Invariant& i : model.invariants)
+      if (i.footprint.contains(phase)) watched = watched | i.footprint;
+    for (const std::size_t p : byName)
+      if (!meets(watched, model.processes[p].writes)) coverage.open.push_back({phase, p});
+  }
+  return coverage;
 }
 
 }  // namespace witan::ontology

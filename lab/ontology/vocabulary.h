@@ -1,7 +1,8 @@
-// The words of a domain ontology (docs/ONTOLOGY.md): IRIs that the reader of models knows. Constants only.
+// The words of a domain ontology (docs/ONTOLOGY.md): IRIs that the reader of models knows.
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace witan::ontology::iri {
@@ -17,18 +18,18 @@ inline constexpr std::string_view kHasParticipant = "http://purl.obolibrary.org/
 inline constexpr std::string_view kPrecedes = "http://purl.obolibrary.org/obo/BFO_0000063";
 
 // Below kNamespace. Classes and individuals, then properties.
-inline constexpr std::array kClasses{std::string_view("Domain"),         std::string_view("Field"),
-                                     std::string_view("LifecycleField"), std::string_view("PublicField"),
-                                     std::string_view("Process"),        std::string_view("Invariant"),
-                                     std::string_view("Role"),           std::string_view("Counselor"),
-                                     std::string_view("PolicyRule"),     std::string_view("Precondition")};
-inline constexpr std::array kProperties{std::string_view("name"),      std::string_view("primaryContinuant"),
-                                        std::string_view("type"),      std::string_view("bfoCategory"),
-                                        std::string_view("dependsOn"), std::string_view("reads"),
-                                        std::string_view("writes"),    std::string_view("id"),
-                                        std::string_view("order"),     std::string_view("source"),
-                                        std::string_view("gates"),     std::string_view("onFailure"),
-                                        std::string_view("keyScope"),  std::string_view("refersTo"),
-                                        std::string_view("performs"),  std::string_view("performedBy")};
+inline constexpr std::array kClasses =
+    std::to_array<std::string_view>({"Domain", "Field", "LifecycleField", "PublicField", "Process", "Invariant", "Role",
+                                     "Counselor", "PolicyRule", "Precondition"});
+inline constexpr std::array kProperties = std::to_array<std::string_view>(
+    {"name", "primaryContinuant", "type", "bfoCategory", "dependsOn", "reads", "writes", "id", "order", "source",
+     "gates", "onFailure", "keyScope", "refersTo", "performs", "performedBy"});
 
 }  // namespace witan::ontology::iri
+
+namespace witan::ontology {
+
+// The IRI of a word of this vocabulary.
+inline std::string ar(std::string_view word) { return std::string(iri::kNamespace) + std::string(word); }
+
+}  // namespace witan::ontology

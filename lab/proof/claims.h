@@ -33,4 +33,10 @@ inline SymbolicInput anyInput(Scene& scene, const std::string& name = "turn") {
 
 inline z3::expr isNatural(const z3::expr& n) { return n >= 0 && n <= S::cap(n.ctx()); }
 
+// A claim about one variant of the function that it is about: the one of the run time, or a broken twin.
+template <auto claim, auto variant>
+z3::expr about(Scene& scene) {
+  return claim(scene, variant);
+}
+
 }  // namespace witan::agents::proof

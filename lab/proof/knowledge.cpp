@@ -1,6 +1,4 @@
 // Seed 002, phase 2: facts only grow; a step comes nearer to its goal or has reached it.
-#include <array>
-
 #include "agents/decision/facts.h"
 #include "agents/decision/goals.h"
 #include "lab/proof/claims.h"
@@ -46,24 +44,24 @@ z3::expr evictOldest(const SymbolicFact& fact, const FactLimits<S>& limits, Symb
   return added;
 }
 
-z3::expr factsMonotonic(Scene& scene, auto add) {
+constexpr auto factsMonotonic = [](Scene& scene, auto add) -> z3::expr {
   const Growth g = grow(scene, add);
   const z3::expr i = scene.any<Natural>("position");
   return g.after.list.length >= g.before.list.length && implies(i < g.before.list.length, sameAt(i, g.before, g.after));
-}
+};
 
 z3::expr addTwice(const SymbolicFact& fact, const FactLimits<S>& limits, SymbolicFacts& facts) {
   return addFact(fact, limits, facts) && addFact(fact, limits, facts);
 }
 
-z3::expr factsKept(Scene& scene, auto add) {
+constexpr auto factsKept = [](Scene& scene, auto add) -> z3::expr {
   const Growth g = grow(scene, add);
   const z3::expr i = g.before.list.length;
   const z3::expr kept = z3::select(g.after.list.columns[0], i) == g.fact.content &&
                         z3::select(g.after.list.columns[1], i) == g.fact.source &&
                         z3::select(g.after.list.columns[2], i) == g.fact.confidence;
   return z3::ite(g.added, g.after.list.length == i + 1 && kept, g.after.list.length == i);
-}
+};
 
 z3::expr addUnlimited(const SymbolicFact& fact, const FactLimits<S>& limits, SymbolicFacts& facts) {
   FactLimits<S> none = limits;
@@ -71,11 +69,11 @@ z3::expr addUnlimited(const SymbolicFact& fact, const FactLimits<S>& limits, Sym
   return addFact(fact, none, facts);
 }
 
-z3::expr factsLimited(Scene& scene, auto add) {
+constexpr auto factsLimited = [](Scene& scene, auto add) -> z3::expr {
   const Growth g = grow(scene, add);
   return implies(g.before.list.length <= g.limits.count && g.before.bytes <= g.limits.bytes,
                  g.after.list.length <= g.limits.count && g.after.bytes <= g.limits.bytes);
-}
+};
 
 // ---- goals ----
 
@@ -95,7 +93,7 @@ SymbolicGoal forgetAttempt(const z3::expr& gained, const SymbolicGoal& goal) {
 }
 
 // "Either goal achieved or step taken toward it." A turn for a goal that has had at most one attempt a step.
-z3::expr goalProgress(Scene& scene, auto advance) {
+constexpr auto goalProgress = [](Scene& scene, auto advance) -> z3::expr {
   const SymbolicState st = anyState(scene);
   const SymbolicGoal goal = anyGoal(scene);
   const SymbolicState after = takeTurn(anyInput(scene), st);
@@ -103,45 +101,40 @@ z3::expr goalProgress(Scene& scene, auto advance) {
   const z3::expr towards = next.attempts == goal.attempts + 1 && next.attempts <= after.stepCounter &&
                            remainingSteps(after) < remainingSteps(st);
   return implies(!mustRespond(st) && goal.attempts <= st.stepCounter, achieved(next) || towards);
-}
+};
 
-z3::expr goalNeverRegresses(Scene& scene, auto advance) {
+constexpr auto goalNeverRegresses = [](Scene& scene, auto advance) -> z3::expr {
   const SymbolicGoal goal = anyGoal(scene);
   const z3::expr gained = scene.any<Natural>("gained");
   const SymbolicGoal next = advance(gained, goal);
   return next.progress >= goal.progress && next.progress <= 100 && implies(achieved(goal), achieved(next)) &&
          implies(gained > 0 && !achieved(goal), next.progress > goal.progress);
-}
+};
 
 z3::expr largest(const z3::expr& satisfaction, const SymbolicGoal& goal) {
   return larger<S>(satisfaction, goal.progress);
 }
 
-z3::expr satisfiedByAll(Scene& scene, auto fold) {
+constexpr auto satisfiedByAll = [](Scene& scene, auto fold) -> z3::expr {
   const SymbolicGoal goal = anyGoal(scene);
   const z3::expr before = scene.any<Natural>("satisfaction"), threshold = scene.any<Natural>("threshold");
   return (fold(before, goal) >= threshold) == (before >= threshold && goal.progress >= threshold);
-}
+};
 
-constexpr std::array kTheorems{
-    Theorem{"facts-monotonic", "adding a fact changes and removes none",
-            [](Scene& s) { return factsMonotonic(s, addFact<S>); }, "a full book writes over its oldest fact",
-            [](Scene& s) { return factsMonotonic(s, evictOldest); }},
-    Theorem{"facts-kept", "a fact that was taken is the last of the list as given; one that was not adds nothing",
-            [](Scene& s) { return factsKept(s, addFact<S>); }, "added twice",
-            [](Scene& s) { return factsKept(s, addTwice); }},
-    Theorem{"facts-limited", "facts within their limits stay within them",
-            [](Scene& s) { return factsLimited(s, addFact<S>); }, "bytes are not limited",
-            [](Scene& s) { return factsLimited(s, addUnlimited); }},
-    Theorem{"goal-progress", "a turn for a goal achieves it or is one more attempt, and those are bounded",
-            [](Scene& s) { return goalProgress(s, advanceGoal<S>); }, "attempts are not counted",
-            [](Scene& s) { return goalProgress(s, forgetAttempt); }},
-    Theorem{"goal-never-regresses", "progress is never lost, grows with what is gained, and stays a percentage",
-            [](Scene& s) { return goalNeverRegresses(s, advanceGoal<S>); }, "the last gain replaces the progress",
-            [](Scene& s) { return goalNeverRegresses(s, replaceProgress); }},
-    Theorem{"satisfied-by-all-goals", "the agent is satisfied exactly if every goal has come so far",
-            [](Scene& s) { return satisfiedByAll(s, alsoSatisfy<S>); }, "the best goal counts",
-            [](Scene& s) { return satisfiedByAll(s, largest); }},
+constexpr Theorem kTheorems[] = {
+    {"facts-monotonic", "adding a fact changes and removes none", about<factsMonotonic, addFact<S>>,
+     "a full book writes over its oldest fact", about<factsMonotonic, evictOldest>},
+    {"facts-kept", "a fact that was taken is the last of the list as given; one that was not adds nothing",
+     about<factsKept, addFact<S>>, "added twice", about<factsKept, addTwice>},
+    {"facts-limited", "facts within their limits stay within them", about<factsLimited, addFact<S>>,
+     "bytes are not limited", about<factsLimited, addUnlimited>},
+    {"goal-progress", "a turn for a goal achieves it or is one more attempt, and those are bounded",
+     about<goalProgress, advanceGoal<S>>, "attempts are not counted", about<goalProgress, forgetAttempt>},
+    {"goal-never-regresses", "progress is never lost, grows with what is gained, and stays a percentage",
+     about<goalNeverRegresses, advanceGoal<S>>, "the last gain replaces the progress",
+     about<goalNeverRegresses, replaceProgress>},
+    {"satisfied-by-all-goals", "the agent is satisfied exactly if every goal has come so far",
+     about<satisfiedByAll, alsoSatisfy<S>>, "the best goal counts", about<satisfiedByAll, largest>},
 };
 
 }  // namespace

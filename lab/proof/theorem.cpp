@@ -1,10 +1,21 @@
 #include "lab/proof/theorem.h"
 
-#include <initializer_list>
+#include <map>
 
 namespace witan::agents::proof {
 
 namespace {
+
+std::string describe(const z3::model& model) {
+  std::map<std::string, std::string> values;
+  for (unsigned i = 0; i < model.num_consts(); ++i) {
+    const z3::func_decl constant = model.get_const_decl(i);
+    values[constant.name().str()] = model.get_const_interp(constant).to_string();
+  }
+  std::string words;
+  for (const auto& [name, value] : values) words += (words.empty() ? "" : " ") + name + "=" + value;
+  return words;
+}
 
 // Seeks values that fulfil the assumptions and make the claim `wanted`.
 Result<Answer> seek(z3::expr (*claim)(Scene&), bool wanted, unsigned milliseconds) {
@@ -24,6 +35,23 @@ Verdict verdict(const Result<Answer>& answer, bool mustExist, const char* found,
 }
 
 }  // namespace
+
+Result<Answer> ask(const z3::expr& formula, unsigned milliseconds) {
+  try {
+    z3::solver solver(formula.ctx());
+    solver.set("timeout", milliseconds);
+    solver.add(formula);
+    switch (solver.check()) {
+      case z3::unsat: return Answer{};
+      case z3::sat: return Answer{true, describe(solver.get_model())};
+      default:
+        return Error{ErrorCode::unavailable, "Z3 gave no answer (" + solver.reason_unknown() + ")",
+                     "the limit is " + std::to_string(milliseconds) + " ms a question; is the machine busy?"};
+    }
+  } catch (const z3::exception& refused) {
+    return Error{ErrorCode::unavailable, std::string("Z3 refused the question (") + refused.msg() + ")", ""};
+  }
+}
 
 std::vector<Theorem> theorems() {
   std::vector<Theorem> all;

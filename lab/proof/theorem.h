@@ -10,10 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "lab/proof/scene.h"
-#include "lab/proof/solver.h"
 
 namespace witan::agents::proof {
+
+// Asks Z3 whether a formula can be true. One context and solver a question, so that no answer depends on another.
+// Deterministic for one version of Z3; a question that is not answered in time is an error, never a verdict.
+inline constexpr unsigned kQueryMilliseconds = 10'000;
+
+struct Answer {
+  bool satisfiable = false;
+  std::string model;  // if satisfiable: "name=value ..." of all constants, by name
+};
+
+// Errors: unavailable, with Z3's reason, if the time ran out or Z3 gave up.
+Result<Answer> ask(const z3::expr& formula, unsigned milliseconds = kQueryMilliseconds);
 
 enum class Expect {
   always,    // no values falsify the claim; some falsify the twin

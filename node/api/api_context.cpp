@@ -2,7 +2,7 @@
 
 #include "base/json_codec.h"
 #include "base/quote.h"
-#include "node/cluster/device_names.h"
+#include "node/cluster/roster.h"
 
 namespace witan::node {
 

@@ -32,17 +32,8 @@ struct Responder {
   void refuse(const Error& error) const;
 };
 
-// A command line that a client sent, run on the running node. The program that starts the daemon brings it, because the
-// commands stand above this room.
-struct CommandOutput {
-  int exitCode = 0;
-  std::string out, err;
-};
-using CommandRunner = std::function<CommandOutput(Daemon&, const std::vector<std::string>& words)>;
-
 struct ApiContext {
   Daemon& daemon;
-  const CommandRunner& runner;      // may be empty
   const net::HttpRequest& request;  // until the work returns
   ControlRole role;                 // of the caller's token
   Responder responder;

@@ -79,10 +79,9 @@ Result<RouteInput> inputOf(const ControlRoute& route, const net::HttpRequest& re
 
 }  // namespace
 
-ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens, CommandRunner runner)
+ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
-      runner_(std::move(runner)),
       server_(loop, {},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
@@ -130,7 +129,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (!input.ok()) return refuse(input.error(), 400);
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
-  match.route->serve(ApiContext{daemon_, runner_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
+  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
 }
 
 }  // namespace witan::node

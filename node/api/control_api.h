@@ -20,8 +20,7 @@ namespace witan::node {
 
 class ControlApi {
  public:
-  // `runner`: for POST /v1/command; without one the route answers unavailable.
-  ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens, CommandRunner runner = {});
+  ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens);
   // Errors: as HttpServer::listen. Returns the bound address.
   Result<std::string> listen(const std::string& address);
   // Metrics and health checks alone, without a token.
@@ -33,7 +32,6 @@ class ControlApi {
 
   Daemon& daemon_;
   const ControlTokens tokens_;
-  const CommandRunner runner_;
   net::HttpServer server_, public_;
 };
 

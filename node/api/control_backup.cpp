@@ -1,10 +1,16 @@
 // Backups of the running node, to a folder of its machine.
 #include "node/api/control_routes.h"
-#include "node/api/messages/backup.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(BackupRequest, (std::string, to, "Absolute path of a folder that does not exist yet, or is empty", 1),
+             (Omittable<bool>, keys, "true: the secrets too; needs the role admin"))
+
+WITAN_STRUCT(BackupWritten, (std::string, to, "Path of the folder"), (std::uint64_t, files, "Number of files"),
+             (std::uint64_t, bytes, "Bytes of all files"), (bool, keys, "Whether the secrets are in it"),
+             (Time, at, "The moment of which it is a copy"))
 
 Result<BackupOrder> orderOf(const ApiContext& context, const BackupRequest& request) {
   BackupOrder order{context.daemon.path(), request.to, request.keys.value_or(false), context.daemon.now().wall};
@@ -36,18 +42,9 @@ void backup(const ApiContext& context, const BackupRequest& request, Later<Backu
 }  // namespace
 
 std::vector<ControlRoute> backupRoutes() {
-  return {laterRoute(
-      {.method = "POST",
-       .path = "/v1/backup",
-       .operationId = "writeBackup",
-       .tag = "node",
-       .role = ControlRole::operator_,
-       .summary = "Copies the node's data to a new folder of its machine while the node works",
-       .errors = {409, 500},
-       .request = R"({"to":"/var/backups/witan/today"})",
-       .response =
-           R"({"to":"/var/backups/witan/today","files":9,"bytes":81920,"keys":false,"at":"2026-03-23T08:00:00Z"})"},
-      backup)};
+  using enum ControlRole;
+  return {post("/v1/backup", "writeBackup", "node", operator_,
+               "Copies the node's data to a new folder of its machine while the node works", backup, {409, 500})};
 }
 
 }  // namespace witan::node::api

@@ -1,13 +1,93 @@
 // Members, those who would like to be, and the links to them.
 #include "base/seams.h"
+#include "base/string_util.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/cluster.h"
-#include "node/cluster/enrolment_input.h"
-#include "node/daemon/role_warnings.h"
+#include "node/cluster/device_key.h"
+#include "node/cluster/roster.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(DeviceRow, (std::string, device, "Id of the device"), (std::string, name, "Name of the device"),
+             (std::vector<std::string>, keys, "Public keys in hex; the last one is in force"),
+             (DeviceState, state, "Whether the device is a member or was revoked"),
+             (std::vector<std::string>, roles, "Roles of the device"),
+             (std::vector<std::string>, scopes, "Scopes of replicated data; empty: by role"),
+             (std::vector<std::string>, addresses, "Addresses at which peers dial the device"),
+             (Time, since, "When the device was admitted"), (std::string, reason, "Reason of a revocation"),
+             (bool, this_, "Whether it is the device that answers"),
+             (bool, connected, "Whether it has a link to the device that answers"))
+
+WITAN_STRUCT(Devices, (std::string, cluster, "Id of the cluster"), (std::uint64_t, version, "Version of the roster"),
+             (bool, admin, "Whether the device that answers holds the admin key"),
+             (std::uint64_t, pending, "Number of devices that wait to be approved"),
+             (std::vector<DeviceRow>, devices, "Devices, by id"))
+
+WITAN_STRUCT(PendingRow, (std::string, device, "Id of the device"), (std::string, key, "Public key in hex"),
+             (std::string, name, "Name that the device gives itself"),
+             (std::vector<std::string>, addresses, "Addresses that the device claims"),
+             (std::string, from, "Address from which the request came"), (Time, since, "When the request came"),
+             (Omittable<std::string>, fingerprint, "Fingerprint of the key"))
+
+WITAN_STRUCT(PendingDevices, (std::vector<PendingRow>, pending, "Devices that wait to be approved"))
+
+WITAN_STRUCT(InviteRequest,
+             (Omittable<std::vector<std::string>>, roles, "Roles of the devices that join; default: ledger and *"),
+             (Omittable<std::vector<std::string>>, scopes, "Scopes of the devices that join; default: all"),
+             (Omittable<std::uint64_t>, ttlSeconds, "Seconds until the token expires; default: 900"),
+             (Omittable<std::uint64_t>, uses, "Number of devices that may join with the token; default: 1"),
+             (Omittable<std::vector<std::string>>, addresses,
+              "Addresses at which a device finds this one; default: where this one listens"))
+
+WITAN_STRUCT(Invitation, (std::string, token, "Token for `witan join`"), (Time, expires, "When the token expires"),
+             (std::uint64_t, uses, "Number of devices that may join with it"),
+             (std::vector<std::string>, warnings, "Roles that no domain has, and the like"))
+
+WITAN_STRUCT(DeviceRequest, (std::string, device, "Id or name of the device", 1))
+
+WITAN_STRUCT(ApproveRequest, (std::string, device, "Id or name of the pending device", 1),
+             (Omittable<std::vector<std::string>>, roles, "Roles of the device; default: ledger and *"),
+             (Omittable<std::vector<std::string>>, scopes, "Scopes of the device; default: all"))
+
+WITAN_STRUCT(RevokeRequest, (std::string, device, "Id or name of the member", 1),
+             (Omittable<std::string>, reason, "Reason, for the roster"))
+
+WITAN_STRUCT(RolesRequest, (std::string, device, "Id or name of the member", 1),
+             (std::vector<std::string>, roles, "All roles of the member from now on; []: none"))
+
+WITAN_STRUCT(RosterChanged, (std::uint64_t, version, "Version of the new roster"),
+             (std::vector<std::string>, warnings, "Roles that no domain has, and the like"))
+
+WITAN_STRUCT(Approved, (std::uint64_t, version, "Version of the new roster"),
+             (std::vector<std::string>, warnings, "Roles that no domain has, and the like"),
+             (std::string, device, "Id of the new member"),
+             (Omittable<std::string>, fingerprint, "Fingerprint of the member's key"))
+
+WITAN_STRUCT(Denied, (std::string, denied, "Id or name as given"), (std::string, device, "Id of the device"),
+             (Omittable<std::string>, fingerprint, "Fingerprint of the device's key"))
+
+WITAN_STRUCT(KeyRotated, (std::string, device, "Id of this device"),
+             (bool, pending, "Whether the new key waits for the roster to contain it"))
+
+WITAN_STRUCT(PeerRow, (std::string, device, "Id of the peer"), (std::string, name, "Name of the peer"),
+             (std::string, address, "Address of the link"), (bool, connected, "Whether the link is up"),
+             (bool, cut, "Whether an operator keeps the link down"),
+             (std::uint64_t, framesIn, "Frames received over the present link"),
+             (std::uint64_t, bytesIn, "Bytes received over the present link"),
+             (std::uint64_t, bytesOut, "Bytes sent over the present link"),
+             (std::uint64_t, queuedBytes, "Bytes that wait to be sent"),
+             (Omittable<std::string>, via, "Id of the device that relays the link; absent: a direct link"),
+             (Omittable<std::int64_t>, seconds, "Seconds since the link began or ended"),
+             (Omittable<std::string>, lastEnd, "Why the last link ended"),
+             (Omittable<std::string>, session, "State of the sync session"),
+             (Omittable<bool>, inSync, "Whether both sides have the same data"))
+
+WITAN_STRUCT(Peers, (std::vector<PeerRow>, peers, "Other members and their links"))
+
+WITAN_STRUCT(PeerCut, (std::string, cut, "Id of the peer"))
+
+WITAN_STRUCT(PeerHealed, (std::string, healed, "Id of the peer"))
 
 std::vector<std::string> warningsOf(Daemon& daemon, const std::vector<std::string>& roles) {
   return roleWarnings(roles, [&](std::string_view domain) {
@@ -19,7 +99,7 @@ std::vector<std::string> warningsOf(Daemon& daemon, const std::vector<std::strin
 // The roster has changed here: publish it, then answer.
 RosterChanged published(const ApiContext& context, const std::vector<std::string>& roles = {}) {
   context.daemon.peers().rosterPublished();
-  context.daemon.touch();
+  context.daemon.scheduleTick();
   return {context.daemon.roster().current().version, warningsOf(context.daemon, roles)};
 }
 
@@ -86,7 +166,13 @@ Result<Denied> deny(const ApiContext& context, const DeviceRequest& request) {
 Result<RosterChanged> revoke(const ApiContext& context, const RevokeRequest& request) {
   WITAN_TRY(device, otherDevice(context, request.device));  // the admin's device does not shut itself out
   WITAN_DO(context.daemon.enrolment().revoke(device, request.reason.value_or("")));
-  return published(context);
+  RosterChanged changed = published(context);
+  if (const auto orphans = orphanedPartitions(context.daemon); !orphans.empty())
+    changed.warnings.push_back("no member decides for " + joined(orphans) +
+                               " any more; on the device with the longest "
+                               "copy, for each of them: witan partition seize " +
+                               orphans.front() + " --reason 'owner revoked'");
+  return changed;
 }
 
 Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& request) {
@@ -96,7 +182,7 @@ Result<RosterChanged> setRoles(const ApiContext& context, const RolesRequest& re
 
 Result<KeyRotated> rotateKey(const ApiContext& context, const Nothing&) {
   WITAN_DO(context.daemon.rotateKey());
-  context.daemon.touch();
+  context.daemon.scheduleTick();
   return KeyRotated{context.daemon.replica().device(), hasKey(context.daemon.path(), KeyName::nextDevice)};
 }
 
@@ -132,128 +218,30 @@ Result<PeerHealed> healPeer(const ApiContext& context, const DeviceRequest& requ
   return PeerHealed{device};
 }
 
-std::vector<ControlRoute> deviceRoutes() {
-  return {
-      typedRoute({.method = "GET",
-                  .path = "/v1/devices",
-                  .operationId = "listDevices",
-                  .tag = "devices",
-                  .role = ControlRole::observer,
-                  .summary = "The roster: every device of the cluster",
-                  .response = R"({"cluster":"c1","version":3,"admin":true,"pending":0,"devices":[{"device":
-                          "0d66796d1c3b9a52","name":"office","keys":["9f86d081884c7d65"],"state":"active",
-                          "roles":["ledger","*"],"scopes":[],"addresses":["192.0.2.7:7400"],
-                          "since":"2026-03-23T08:00:00Z","reason":"","this":true,"connected":false}]})"},
-                 devices),
-      typedRoute({.method = "GET",
-                  .path = "/v1/devices/pending",
-                  .operationId = "listPendingDevices",
-                  .tag = "devices",
-                  .role = ControlRole::observer,
-                  .summary = "Devices that wait to be approved",
-                  .response = R"({"pending":[{"device":"7be2a90c44d1f38e","key":"9f86d081884c7d65","name":"laptop",
-                          "addresses":[],"from":"192.0.2.9:51034","since":"2026-03-23T08:00:00Z"}]})"},
-                 pendingDevices),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/invite",
-                  .operationId = "inviteDevice",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Makes a token with which a device may join",
-                  .errors = {409, 500, 503},
-                  .request = R"({"roles":["ledger","*"],"ttlSeconds":900,"uses":1})",
-                  .response = R"({"token":"witan-join-1","expires":"2026-03-23T08:15:00Z","uses":1,"warnings":[]})"},
-                 invite),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/approve",
-                  .operationId = "approveDevice",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Makes a pending device a member",
-                  .errors = {404, 409, 500},
-                  .request = R"({"device":"laptop","roles":["*"]})",
-                  .response = R"({"version":4,"warnings":[],"device":"7be2a90c44d1f38e"})"},
-                 approve),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/deny",
-                  .operationId = "denyDevice",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Rejects a pending device for good",
-                  .errors = {404, 409, 500},
-                  .request = R"({"device":"laptop"})",
-                  .response = R"({"denied":"laptop","device":"7be2a90c44d1f38e"})"},
-                 deny),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/revoke",
-                  .operationId = "revokeDevice",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Revokes a member everywhere",
-                  .errors = {404, 409, 500},
-                  .request = R"({"device":"laptop","reason":"stolen"})",
-                  .response = R"({"version":5,"warnings":[]})"},
-                 revoke),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/roles",
-                  .operationId = "setDeviceRoles",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Replaces a member's roles",
-                  .errors = {404, 409, 500},
-                  .request = R"({"device":"laptop","roles":["udt.LabOrder"]})",
-                  .response = R"({"version":6,"warnings":[]})"},
-                 setRoles),
-      typedRoute({.method = "POST",
-                  .path = "/v1/devices/rotate-key",
-                  .operationId = "rotateDeviceKey",
-                  .tag = "devices",
-                  .role = ControlRole::admin,
-                  .summary = "Gives this device a new key; its id stays",
-                  .errors = {409, 500, 503},
-                  .response = R"({"device":"0d66796d1c3b9a52","pending":true})"},
-                 rotateKey)};
-}
-
-std::vector<ControlRoute> peerRoutes() {
-  return {typedRoute({.method = "GET",
-                      .path = "/v1/peers",
-                      .operationId = "listPeers",
-                      .tag = "peers",
-                      .role = ControlRole::observer,
-                      .summary = "Links to the other members",
-                      .response = R"({"peers":[{"device":"7be2a90c44d1f38e","name":"laptop","address":"192.0.2.9:7400",
-                          "connected":true,"cut":false,"framesIn":12,"bytesIn":4096,"bytesOut":2048,"queuedBytes":0,
-                          "seconds":31,"session":"full","inSync":true}]})"},
-                     peers),
-          typedRoute({.method = "POST",
-                      .path = "/v1/peers/cut",
-                      .operationId = "cutPeer",
-                      .tag = "peers",
-                      .role = ControlRole::operator_,
-                      .summary = "Drops the link to a peer and keeps it down, for drills",
-                      .errors = {404, 409},
-                      .request = R"({"device":"laptop"})",
-                      .response = R"({"cut":"7be2a90c44d1f38e"})"},
-                     cutPeer),
-          typedRoute({.method = "POST",
-                      .path = "/v1/peers/heal",
-                      .operationId = "healPeer",
-                      .tag = "peers",
-                      .role = ControlRole::operator_,
-                      .summary = "Allows the link to a peer again",
-                      .errors = {404, 409},
-                      .request = R"({"device":"laptop"})",
-                      .response = R"({"healed":"7be2a90c44d1f38e"})"},
-                     healPeer)};
-}
-
 }  // namespace
 
 std::vector<ControlRoute> clusterRoutes() {
-  std::vector<ControlRoute> all = deviceRoutes();
-  for (const ControlRoute& one : peerRoutes()) all.push_back(one);
-  return all;
+  using enum ControlRole;
+  return {
+      get("/v1/devices", "listDevices", "devices", observer, "The roster: every device of the cluster", devices),
+      get("/v1/devices/pending", "listPendingDevices", "devices", observer, "Devices that wait to be approved",
+          pendingDevices),
+      post("/v1/devices/invite", "inviteDevice", "devices", admin, "Makes a token with which a device may join", invite,
+           {409, 500, 503}),
+      post("/v1/devices/approve", "approveDevice", "devices", admin, "Makes a pending device a member", approve,
+           {404, 409, 500}),
+      post("/v1/devices/deny", "denyDevice", "devices", admin, "Rejects a pending device for good", deny,
+           {404, 409, 500}),
+      post("/v1/devices/revoke", "revokeDevice", "devices", admin, "Revokes a member everywhere", revoke,
+           {404, 409, 500}),
+      post("/v1/devices/roles", "setDeviceRoles", "devices", admin, "Replaces a member's roles", setRoles,
+           {404, 409, 500}),
+      post("/v1/devices/rotate-key", "rotateDeviceKey", "devices", admin, "Gives this device a new key; its id stays",
+           rotateKey, {409, 500, 503}),
+      get("/v1/peers", "listPeers", "peers", observer, "Links to the other members", peers),
+      post("/v1/peers/cut", "cutPeer", "peers", operator_, "Drops the link to a peer and keeps it down, for drills",
+           cutPeer, {404, 409}),
+      post("/v1/peers/heal", "healPeer", "peers", operator_, "Allows the link to a peer again", healPeer, {404, 409})};
 }
 
 }  // namespace witan::node::api

@@ -2,11 +2,18 @@
 #include "base/bytes.h"
 #include "kernel/domain_description.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/domains.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(DomainSummary, (std::string, name, "Name of the domain"), (std::string, title, "Title of the domain"),
+             (std::vector<std::string>, roles, "Roles that propose"),
+             (std::string, digest, "Digest of the declaration and the policy"))
+
+WITAN_STRUCT(Domains, (std::vector<DomainSummary>, domains, "Domains of this node"))
+
+WITAN_STRUCT(DomainRequest, (std::string, domain, "Name of the domain", 1))
 
 Result<Domains> domains(const ApiContext& context, const Nothing&) {
   Domains answer;
@@ -27,34 +34,16 @@ Result<kernel::DomainDescription> domain(const ApiContext& context, const Domain
 }  // namespace
 
 std::vector<ControlRoute> domainRoutes() {
-  return {typedRoute({.method = "GET",
-                      .path = "/v1/domains",
-                      .operationId = "listDomains",
-                      .tag = "domains",
-                      .role = ControlRole::observer,
-                      .summary = "Domains of this node",
-                      .response = R"({"domains":[{"name":"budget","title":"Budget toy: two agents, one cap",
-                          "roles":["A","B"],"digest":"9f86d081884c7d65"}]})"},
-                     domains),
-          typedRoute({.method = "GET",
-                      .path = "/v1/domains/{domain}",
-                      .operationId = "describeDomain",
-                      .tag = "domains",
-                      .role = ControlRole::observer,
-                      .summary = "Roles, processes with their arguments, fields, invariants and policy of a domain",
-                      .errors = {404},
-                      .request = R"({"domain":"budget"})",
-                      .response = R"({"name":"budget","title":"Budget toy: two agents, one cap",
-                          "fields":[{"name":"spentA","type":"integer","lifecycle":false}],
-                          "roles":[{"name":"A","footprint":["spentA"],"writes":["spentA"]}],
-                          "processes":[{"name":"SpendA","role":"A","arguments":[{"name":"n","type":"integer",
-                          "required":true}],"reads":["spentA"],"writes":["spentA"],"schema":{"type":"object","properties":
-                          {"n":{"type":"integer"},"type":{"const":"SpendA"}},"required":["type","n"],
-                          "additionalProperties":false}}],
-                          "invariants":[{"id":"BUDGET_CAP","onFailure":"reject","rule":"spentA + spentB never exceed the cap",
-                          "footprint":["spentA","spentB"],"incremental":false,"class":"crossCutting","localTo":[]}],
-                          "counselors":[],"policy":{"cap":100000},"digest":"9f86d081884c7d65"})"},
-                     domain)};
+  using enum ControlRole;
+  return {get("/v1/domains", "listDomains", "domains", observer, "Domains of this node", domains),
+          route({"GET",
+                 "/v1/domains/{domain}",
+                 "describeDomain",
+                 "domains",
+                 observer,
+                 "Roles, processes with their arguments, fields, invariants and policy of a domain",
+                 {404}},
+                domain)};
 }
 
 }  // namespace witan::node::api

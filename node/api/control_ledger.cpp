@@ -1,14 +1,75 @@
 // The shared state as this device has it: entries, slices, and whether it all verifies.
 #include "base/bytes.h"
 #include "base/quote.h"
+#include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/ledger.h"
 #include "node/ledgers/ledger_rows.h"
-#include "node/ledgers/verify_hosts.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(LedgerRequest, (Omittable<std::string>, domain, "Entries of this domain only"),
+             (Omittable<std::string>, partition, "Entries of this partition only"),
+             (Omittable<std::string>, entity, "Entries of this entity only"),
+             (Omittable<std::uint64_t>, after,
+              "The oldest entries after this number, of one partition; default: the newest entries"),
+             (Omittable<std::uint64_t>, limit, "Most entries to give, at most 10000; default: 20"))
+
+WITAN_STRUCT(LedgerEntry, (std::uint64_t, seq, "Number of the entry in its partition"),
+             (Time, time, "When it was decided"), (kernel::Tag, tag, "Kind of the entry"),
+             (Omittable<std::string>, entity, "Id of the entity"),
+             (Omittable<std::string>, role, "Role of the proposer"),
+             (Omittable<std::string>, device, "Id of the proposer's device"),
+             (Omittable<std::string>, agent, "Id of the proposing agent"),
+             (Omittable<std::string>, operationId, "Id of the operation"),
+             (Omittable<std::string>, runKey, "Key of the agent's run"),
+             (Omittable<std::string>, planDigest, "Digest of the agent's plan"),
+             (Omittable<json::value>, action, "The action"),
+             (Omittable<std::string>, invariant, "Invariant that did not pass"),
+             (Omittable<std::string>, message, "Message of that invariant"),
+             (Omittable<json::value>, writes, "Fields that the entry writes"),
+             (ByName<kernel::InvResult>, verdicts, "Result by invariant, of those that were evaluated"),
+             (Omittable<std::vector<FindingRow>>, findings, "Every invariant that did not pass"),
+             (Omittable<std::string>, counselor, "Name of the counselor"),
+             (Omittable<std::uint64_t>, escalation, "Number of the escalation that is decided"),
+             (Omittable<std::string>, reason, "Reason that was given"),
+             (Omittable<json::value>, decision, "Base and edit of a commit"),
+             (std::string, stateDigest, "Digest of the entity's states up to this entry"),
+             (Omittable<json::value>, genesis, "Domain, policy and partition of a first entry"))
+
+WITAN_STRUCT(LedgerRow, (std::string, partition, "DOMAIN/NUMBER"),
+             (std::uint64_t, seq, "Number of the entry in its partition"),
+             (std::string, leafHash, "Hash of the entry's bytes as a leaf of the Merkle tree"),
+             (std::string, story, "The entry in one line"),
+             (std::optional<LedgerEntry>, entry, "The entry; null: its bytes are damaged"))
+
+WITAN_STRUCT(LedgerRows, (JsonAs<std::vector<LedgerRow>>, entries, "Entries, oldest first"))
+
+WITAN_STRUCT(StreamRequest, (Omittable<std::string>, domain, "Entries of this domain only"),
+             (Omittable<std::string>, partition, "Entries of this partition only: DOMAIN/NUMBER"),
+             (Omittable<std::string>, entity, "Entries of this entity only"))
+
+WITAN_STRUCT(VerifyRequest, (Omittable<bool>, replay, "true: decides every entry again"))
+
+WITAN_STRUCT(LedgerVerdict, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, entries, "Number of entries"),
+             (std::string, root, "Root of the Merkle tree"),
+             (std::optional<std::string>, problem, "The first problem; null: none"))
+
+WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
+             (std::uint64_t, entries, "Entries of all ledgers"),
+             (std::string, root, "Hash over all roots: equal on devices with equal ledgers"),
+             (std::vector<LedgerVerdict>, ledgers, "Ledgers with entries or problems"))
+
+WITAN_STRUCT(SliceRequest, (std::string, domain, "Name of the domain", 1), (std::string, entity, "Id of the entity", 1),
+             (Omittable<std::string>, role, "Fields that this role sees; default: all, on a device with ledgers"))
+
+WITAN_STRUCT(SliceShown, (std::string, domain, "Name of the domain"), (std::string, entity, "Id of the entity"),
+             (std::string, role, "Role whose fields are shown; empty: all fields"),
+             (std::string, partition, "DOMAIN/NUMBER"), (bool, frozen, "Whether the entity waits for a counselor"),
+             (Omittable<Time>, at, "When the slice was made, on a device without ledgers"),
+             (Omittable<std::int64_t>, ageSeconds, "Age of the slice, on a device without ledgers"),
+             (json::value, state, "Fields of the entity by name, its clock and its waivers"))
 
 constexpr std::uint64_t kMostEntries = 10'000;
 
@@ -93,63 +154,25 @@ void slice(const ApiContext& context, const SliceRequest& request, Later<SliceSh
       });
 }
 
-constexpr const char* kRowsExample =
-    R"({"entries":[{"partition":"budget/0","seq":2,"leafHash":"9f86d081884c7d65","story":"B: A SpendA approved",
-        "entry":{"seq":2,"time":"2026-03-23T08:00:00Z","tag":"approved","entity":"B","role":"A","device":
-        "0d66796d1c3b9a52","operationId":"order-4711","action":{"type":"SpendA","n":3},"writes":{"spentA":3},
-        "verdicts":{"KERNEL_INTEGRITY":"pass"},"stateDigest":"60303ae22b998861"}}]})";
-
-std::vector<ControlRoute> entryRoutes() {
-  return {
-      typedRoute({.method = "GET",
-                  .path = "/v1/ledger",
-                  .operationId = "listLedgerEntries",
-                  .tag = "ledger",
-                  .role = ControlRole::observer,
-                  .summary = "Entries of this device's copies, newest last",
-                  .errors = {404, 500},
-                  .request = R"({"partition":"budget/0","after":1,"limit":100})",
-                  .response = kRowsExample},
-                 ledger),
-      streamRoute<LedgerRow>({.method = "GET",
-                              .path = "/v1/ledger/stream",
-                              .operationId = "streamLedger",
-                              .tag = "ledger",
-                              .role = ControlRole::observer,
-                              .summary = "New entries as server-sent events; each event is a LedgerRow",
-                              .request = R"({"domain":"budget"})",
-                              .response = "event: entry\nid: budget/0/2\ndata: {\"partition\":\"budget/0\"}\n\n",
-                              .mediaType = "text/event-stream"},
-                             stream),
-      typedRoute({.method = "GET",
-                  .path = "/v1/ledger/verify",
-                  .operationId = "verifyLedgers",
-                  .tag = "ledger",
-                  .role = ControlRole::observer,
-                  .summary = "Checks every ledger of this device",
-                  .errors = {500},
-                  .request = R"({"replay":true})",
-                  .response = R"({"ok":true,"entries":2,"root":"60303ae22b998861","ledgers":[{"partition":"budget/0",
-                          "entries":2,"root":"fd61a03af4f77d87","problem":null}]})"},
-                 verify)};
-}
-
 }  // namespace
 
 std::vector<ControlRoute> ledgerRoutes() {
-  std::vector<ControlRoute> all = entryRoutes();
-  all.push_back(laterRoute({.method = "GET",
-                            .path = "/v1/slice",
-                            .operationId = "readSlice",
-                            .tag = "ledger",
-                            .role = ControlRole::observer,
-                            .summary = "The fields of an entity that a role sees",
-                            .errors = {404, 500},
-                            .request = R"({"domain":"budget","entity":"B","role":"A"})",
-                            .response = R"({"domain":"budget","entity":"B","role":"A","partition":"budget/0",
-                                "frozen":false,"state":{"spentA":3}})"},
-                           slice));
-  return all;
+  using enum ControlRole;
+  return {
+      get("/v1/ledger", "listLedgerEntries", "ledger", observer, "Entries of this device's copies, newest last", ledger,
+          {404, 500}),
+      streamRoute<LedgerRow>({"GET",
+                              "/v1/ledger/stream",
+                              "streamLedger",
+                              "ledger",
+                              observer,
+                              "New entries as server-sent events; each event is a LedgerRow",
+                              {},
+                              "text/event-stream"},
+                             stream),
+      get("/v1/ledger/verify", "verifyLedgers", "ledger", observer, "Checks every ledger of this device", verify,
+          {500}),
+      get("/v1/slice", "readSlice", "ledger", observer, "The fields of an entity that a role sees", slice, {404, 500})};
 }
 
 }  // namespace witan::node::api

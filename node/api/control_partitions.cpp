@@ -1,12 +1,36 @@
 // Who decides for what, and how that changes hands.
 #include "base/quote.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/partitions.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(PartitionRow, (std::string, partition, "DOMAIN/NUMBER"),
+             (Omittable<std::string>, owner, "Id of the device that decides; absent: no owner is known"),
+             (Omittable<std::string>, ownerName, "Name of that device"),
+             (Omittable<std::uint64_t>, epoch, "Number of the owner's epoch"),
+             (Omittable<bool>, ownerConnected, "Whether the owner is reachable from this device"),
+             (Omittable<bool>, here, "Whether this device decides; absent: it keeps no copy"),
+             (Omittable<std::uint64_t>, entities, "Entities in this device's copy"),
+             (Omittable<std::uint64_t>, entries, "Entries in this device's copy"),
+             (Omittable<std::uint64_t>, pending, "Proposals that wait for a counselor"),
+             (Omittable<bool>, behindEpoch, "Whether the copy has not reached the owner's epoch yet"))
+
+WITAN_STRUCT(Partitions, (std::vector<PartitionRow>, partitions, "Partitions, by id"))
+
+WITAN_STRUCT(MoveRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
+             (std::string, device, "Id or name of the new owner", 1),
+             (Omittable<std::string>, reason, "Reason, for the ledger"))
+
+WITAN_STRUCT(Moved, (std::string, partition, "DOMAIN/NUMBER"), (std::string, to, "Id of the new owner"))
+
+WITAN_STRUCT(SeizeRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
+             (Omittable<std::string>, reason, "Reason, for the ledger"))
+
+WITAN_STRUCT(Seized, (std::string, partition, "DOMAIN/NUMBER"),
+             (std::string, owner, "Id of the new owner: this device"))
 
 PartitionRow rowOf(Daemon& daemon, const std::string& id, PartitionHost* host) {
   Replica& replica = daemon.replica();
@@ -62,7 +86,7 @@ Result<Moved> move(const ApiContext& context, const MoveRequest& request) {
   WITAN_TRY(known, daemon.roster().current().lookUp(request.device));
   const std::string device = known->device;
   WITAN_DO(daemon.replica().transferOwnership(request.partition, device, request.reason.value_or(""), daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "handed over", {{"partition", request.partition}, {"to", device}});
   return Moved{request.partition, device};
 }
@@ -71,7 +95,7 @@ Result<Seized> seize(const ApiContext& context, const SeizeRequest& request) {
   Daemon& daemon = context.daemon;
   WITAN_DO(checkPartition(daemon, request.partition));
   WITAN_DO(daemon.replica().forceTakeover(request.partition, request.reason.value_or(""), daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   daemon.log().warn("partitions", "seized", {{"partition", request.partition}});
   return Seized{request.partition, daemon.replica().device()};
 }
@@ -79,38 +103,13 @@ Result<Seized> seize(const ApiContext& context, const SeizeRequest& request) {
 }  // namespace
 
 std::vector<ControlRoute> partitionRoutes() {
-  return {
-      typedRoute({.method = "GET",
-                  .path = "/v1/partitions",
-                  .operationId = "listPartitions",
-                  .tag = "partitions",
-                  .role = ControlRole::observer,
-                  .summary = "Partitions, their owners, and this device's copies",
-                  .request = R"({"domain":"udt"})",
-                  .response = R"({"partitions":[{"partition":"udt/0","owner":"0d66796d1c3b9a52","ownerName":"office",
-                          "epoch":1,"ownerConnected":true,"here":true,"entities":2,"entries":7,"pending":1,
-                          "behindEpoch":false}]})"},
-                 partitions),
-      typedRoute({.method = "POST",
-                  .path = "/v1/partitions/move",
-                  .operationId = "movePartition",
-                  .tag = "partitions",
-                  .role = ControlRole::operator_,
-                  .summary = "Transfers the ownership of a partition to another device",
-                  .errors = {404, 409, 500},
-                  .request = R"({"partition":"udt/0","device":"laptop","reason":"maintenance"})",
-                  .response = R"({"partition":"udt/0","to":"7be2a90c44d1f38e"})"},
-                 move),
-      typedRoute({.method = "POST",
-                  .path = "/v1/partitions/seize",
-                  .operationId = "seizePartition",
-                  .tag = "partitions",
-                  .role = ControlRole::operator_,
-                  .summary = "Takes the ownership of a partition over without its owner",
-                  .errors = {404, 409, 500},
-                  .request = R"({"partition":"udt/0","reason":"the owner is lost"})",
-                  .response = R"({"partition":"udt/0","owner":"0d66796d1c3b9a52"})"},
-                 seize)};
+  using enum ControlRole;
+  return {get("/v1/partitions", "listPartitions", "partitions", observer,
+              "Partitions, their owners, and this device's copies", partitions),
+          post("/v1/partitions/move", "movePartition", "partitions", operator_,
+               "Transfers the ownership of a partition to another device", move, {404, 409, 500}),
+          post("/v1/partitions/seize", "seizePartition", "partitions", operator_,
+               "Takes the ownership of a partition over without its owner", seize, {404, 409, 500})};
 }
 
 }  // namespace witan::node::api

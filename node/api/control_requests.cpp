@@ -1,19 +1,59 @@
 // What people ask of meta-agents, and what meta-agents ask of people.
 #include "base/bytes.h"
 #include "base/identity.h"
-#include "base/json_integers.h"
+#include "base/json.h"
 #include "base/quote.h"
+#include "kernel/domain_module.h"
+#include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/partitions.h"
-#include "node/api/messages/requests.h"
+#include "node/api/counselor_queue.h"
 #include "node/daemon/agent_feed.h"
-#include "node/daemon/content_seals.h"
-#include "replica/make_request.h"
+#include "node/daemon/agents_policy_file.h"
+#include "replica/core/messages.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(ProposeRequest, (std::string, domain, "Name of the domain", 1),
+             (std::string, entity, "Id of the entity", 1),
+             (std::string, role, "Role in which the action is proposed", 1),
+             (json::object, action, "The action: its type and arguments, as describeDomain lists them"),
+             (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
+             (Omittable<std::uint64_t>, waitMs,
+              "Milliseconds to wait for the decision, at most 120000; default: 10000"))
+
+WITAN_STRUCT(BeginRequest, (std::string, domain, "Name of the domain", 1),
+             (std::string, entity, "Id of the new entity", 1),
+             (Omittable<json::object>, init, "First values of fields; the other fields take the domain's defaults"),
+             (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
+             (Omittable<std::uint64_t>, waitMs,
+              "Milliseconds to wait for the decision, at most 120000; default: 10000"))
+
+WITAN_ENUM(WaitingOutcome, waiting)
+
+WITAN_STRUCT(DecisionWaiting, (std::string, operationId, "Id of the operation; ask again with it"),
+             (WaitingOutcome, outcome, "The request is durable in the outbox"),
+             (std::string, message, "Why there is no decision yet"), (std::string, hint, "What to do"))
+
+WITAN_STRUCT(OutboxRow, (std::string, operationId, "Id of the operation"),
+             (std::string, kind, "propose, init, commit or reject"), (std::string, domain, "Name of the domain"),
+             (std::string, entity, "Id of the entity"), (std::string, agent, "Id of the asking agent; empty: a person"),
+             (std::uint64_t, tries, "How often the request was sent"))
+
+WITAN_STRUCT(OutboxRows, (std::vector<OutboxRow>, outbox, "Requests of this device without an answer"))
+
+WITAN_STRUCT(FeedRequest, (Omittable<std::string>, at, "When it happened; default: now", 0, "date-time"),
+             (Omittable<std::string>, id, "Id of a journal entry"),
+             (Omittable<std::string>, type, "Type of a journal entry"),
+             (Omittable<json::value>, payload, "Payload of a journal entry"),
+             (Omittable<std::string>, agent, "Id of the agent that is spoken to"),
+             (Omittable<std::string>, session, "Id of the conversation"),
+             (Omittable<std::string>, turn, "Id of the turn in the conversation"),
+             (Omittable<std::string>, text, "Text of the turn"))
+
+WITAN_STRUCT(Fed, (bool, entered, "Always true"))
 
 constexpr std::uint64_t kDefaultWaitMs = 10'000;
 constexpr std::uint64_t kMostWaitMs = 120'000;
@@ -113,22 +153,6 @@ void decideOn(const ApiContext& context, const Asked& asked, DecisionLater later
   ask(context, requestOf(context, asked), asked.waitMs, std::move(later));
 }
 
-QueueRow queueRow(const PartitionHost& host, const kernel::PendingView& p) {
-  const kernel::DomainModule& module = host.module();
-  std::string state;
-  module.writeState(state, *host.partition().state(p.entity));
-  QueueRow row{module.signature().domain, host.id(), p.entity, p.seq, toHex(p.digest), p.at, p.role, p.device, p.agent};
-  row.action = parseJson(p.action).value();
-  row.invariant = p.invariant;
-  row.message = p.message;
-  for (const kernel::Finding& finding : p.findings)
-    row.findings.push_back({std::string(module.invariantId(finding.invariant)), finding.result, finding.message});
-  row.counselors = module.signature().counselors;
-  row.state = parseJson(state, {.bytes = kernel::kRecordTextMax, .depth = 64}).value();
-  if (p.expires) row.expires = *p.expires;
-  return row;
-}
-
 void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> later) {
   if (const Status kept = needsLedgers(context.daemon); !kept.ok()) return later.refuse(kept.error());
   const std::string domain = request.domain.value_or("");
@@ -138,16 +162,27 @@ void queue(const ApiContext& context, const DomainFilter& request, Later<Queue> 
   const auto rows = std::make_shared<std::map<std::string, std::vector<QueueRow>>>();
   context.daemon.readers().read(
       std::move(partitions),
-      [rows](const PartitionHost& host) {
-        std::vector<QueueRow>& some = (*rows)[host.id()];
-        for (const kernel::PendingView& pending : host.partition().queue()) some.push_back(queueRow(host, pending));
-      },
+      [rows](const PartitionHost& host) { (*rows)[host.id()] = queueOf(host.partition(), host.id()); },
       [later, rows](const Status& read) {
         if (!read.ok()) return later.refuse(read.error());
         Queue all;
         for (auto& [id, some] : *rows)
           all.queue.insert(all.queue.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
         later.answer(all);
+      });
+}
+
+void preview(const ApiContext& context, const DecideRequest& asked, Later<CommitPreview> later) {
+  Daemon& daemon = context.daemon;
+  if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
+  if (const auto module = moduleNamed(daemon, asked.domain); !module.ok()) return later.refuse(module.error());
+  daemon.readers().read(
+      {daemon.replica().partitionFor(asked.domain, asked.entity)},
+      [later, asked, at = daemon.now().wall](const PartitionHost& host) {
+        later.answer(previewCommit(host.partition(), asked, at));
+      },
+      [later](const Status& read) {
+        if (!read.ok()) later.refuse(read.error());
       });
 }
 
@@ -168,91 +203,27 @@ Result<Fed> feed(const ApiContext& context, const FeedRequest& request) {
   });
   WITAN_TRY(seals, contentSealsOf(daemon.path()));
   WITAN_DO(feedLine(daemon.replica(), seals, daemon.config().scope, line, daemon.now()));
-  WITAN_DO(daemon.round());
+  WITAN_DO(daemon.tick());
   return Fed{};
-}
-
-constexpr const char* kDecisionExample =
-    R"({"operationId":"order-4711","outcome":"approved","duplicate":false,"ledgerSeq":12,"invariant":null,"message":null})";
-
-std::vector<ControlRoute> decidedRoutes() {
-  return {
-      laterRoute({.method = "POST",
-                  .path = "/v1/propose",
-                  .operationId = "proposeAction",
-                  .tag = "requests",
-                  .role = ControlRole::operator_,
-                  .summary = "Proposes an action; answers when the decision is durable",
-                  .errors = {404, 409, 500},
-                  .request = R"({"domain":"budget","entity":"B","role":"A","action":{"type":"SpendA","n":3},
-                          "operationId":"order-4711"})",
-                  .response = kDecisionExample},
-                 decideOn<ProposeRequest>),
-      laterRoute({.method = "POST",
-                  .path = "/v1/entities",
-                  .operationId = "beginEntity",
-                  .tag = "requests",
-                  .role = ControlRole::operator_,
-                  .summary = "Begins an entity; answers when the decision is durable",
-                  .errors = {404, 409, 500},
-                  .request = R"({"domain":"budget","entity":"B"})",
-                  .response = kDecisionExample},
-                 decideOn<BeginRequest>),
-      laterRoute({.method = "POST",
-                  .path = "/v1/queue/decide",
-                  .operationId = "decideQueued",
-                  .tag = "queue",
-                  .role = ControlRole::counselor,
-                  .summary = "Decides as a counselor on exactly what the queue showed",
-                  .errors = {404, 409, 500},
-                  .request = R"({"domain":"udt","entity":"patient-1","counselor":"dr.supervising","decision":"commit",
-                          "digest":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                          "reason":"seen and agreed"})",
-                  .response = R"({"operationId":"queue:9f86d081","outcome":"cCommitted","duplicate":false,
-                          "ledgerSeq":13,"invariant":null,"message":null,"safe":true})"},
-                 decideOn<DecideRequest>)};
 }
 
 }  // namespace
 
 std::vector<ControlRoute> requestRoutes() {
-  std::vector<ControlRoute> all = decidedRoutes();
-  all.push_back(
-      laterRoute({.method = "GET",
-                  .path = "/v1/queue",
-                  .operationId = "listQueue",
-                  .tag = "queue",
-                  .role = ControlRole::observer,
-                  .summary = "Proposals that wait for a counselor",
-                  .errors = {500},
-                  .request = R"({"domain":"moderation"})",
-                  .response = R"({"queue":[{"domain":"moderation","partition":"moderation/0","entity":"case-1","seq":4,
-                                "digest":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                                "at":"2026-03-23T08:00:00Z","role":"Enforcement","device":"0d66796d1c3b9a52","agent":"",
-                                "action":{"type":"TakeAction","a":"A1"},"invariant":"UCM_HUMAN_PERMANENT_BAN","message":"a ban",
-                                "findings":[{"invariant":"UCM_HUMAN_PERMANENT_BAN","result":"escalate","message":"a ban"}],
-                                "counselors":["human.lead"],"state":{}}]})"},
-                 queue));
-  all.push_back(typedRoute({.method = "GET",
-                            .path = "/v1/outbox",
-                            .operationId = "listOutbox",
-                            .tag = "requests",
-                            .role = ControlRole::observer,
-                            .summary = "Requests of this device that wait for an answer",
-                            .response = R"({"outbox":[{"operationId":"order-4711","kind":"propose","domain":"budget",
-                                "entity":"B","agent":"","tries":2}]})"},
-                           outbox));
-  all.push_back(typedRoute({.method = "POST",
-                            .path = "/v1/feed",
-                            .operationId = "feedEntry",
-                            .tag = "requests",
-                            .role = ControlRole::operator_,
-                            .summary = "Enters a journal entry, or a turn in a conversation with an agent",
-                            .errors = {404, 409, 500},
-                            .request = R"({"id":"note-1","type":"note","payload":{"n":1}})",
-                            .response = R"({"entered":true})"},
-                           feed));
-  return all;
+  using enum ControlRole;
+  return {
+      post("/v1/propose", "proposeAction", "requests", operator_,
+           "Proposes an action; answers when the decision is durable", decideOn<ProposeRequest>, {404, 409, 500}),
+      post("/v1/entities", "beginEntity", "requests", operator_,
+           "Begins an entity; answers when the decision is durable", decideOn<BeginRequest>, {404, 409, 500}),
+      post("/v1/queue/decide", "decideQueued", "queue", counselor,
+           "Decides as a counselor on exactly what the queue showed", decideOn<DecideRequest>, {404, 409, 500}),
+      get("/v1/queue", "listQueue", "queue", observer, "Proposals that wait for a counselor", queue, {500}),
+      post("/v1/queue/preview", "previewCommit", "queue", observer,
+           "What a counselor's commit would write and violate; changes nothing", preview, {404, 409, 500}),
+      get("/v1/outbox", "listOutbox", "requests", observer, "Requests of this device that wait for an answer", outbox),
+      post("/v1/feed", "feedEntry", "requests", operator_,
+           "Enters a journal entry, or a turn in a conversation with an agent", feed, {404, 409, 500})};
 }
 
 }  // namespace witan::node::api

@@ -1,9 +1,10 @@
-// The routes of the control API. Each area's file holds its table and the work of its routes; their requests and
-// answers stand in node/api/messages/.
+// The routes of the control API. Each area's file holds its requests and answers, the work of its routes, and their
+// table; node/api/examples.json has an example of each, by operationId.
 #pragma once
 
 #include <vector>
 
+#include "kernel/record/entry.h"
 #include "node/api/typed_route.h"
 
 namespace witan::node {
@@ -13,6 +14,13 @@ const std::vector<ControlRoute>& controlRoutes();
 
 namespace api {
 
+// Of routes whose rows may be limited to one domain.
+WITAN_STRUCT(DomainFilter, (Omittable<std::string>, domain, "Rows of this domain only"))
+
+WITAN_STRUCT(FindingRow, (std::string, invariant, "Id of the invariant"),
+             (kernel::InvResult, result, "What the invariant returned"),
+             (std::string, message, "Message of the invariant"))
+
 std::vector<ControlRoute> statusRoutes();     // control_status.cpp
 std::vector<ControlRoute> clusterRoutes();    // control_cluster.cpp
 std::vector<ControlRoute> partitionRoutes();  // control_partitions.cpp
@@ -20,9 +28,10 @@ std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
 std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
-std::vector<ControlRoute> commandRoutes();    // control_command.cpp
-std::vector<ControlRoute> journalRoutes();    // operation_routes.cpp
-std::vector<ControlRoute> agentWorkRoutes();  // likewise
+std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
+
+// The partitions whose owner was revoked, by id: no member decides for them until one seizes them (control_status.cpp).
+std::vector<std::string> orphanedPartitions(Daemon& daemon);
 
 }  // namespace api
 }  // namespace witan::node

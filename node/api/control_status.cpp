@@ -1,15 +1,62 @@
 // How the node is.
 #include "agents/host/agent_host.h"
+#include "base/string_util.h"
 #include "base/time.h"
 #include "node/api/control_routes.h"
-#include "node/api/messages/status.h"
 #include "node/api/metrics.h"
 #include "node/api/openapi.h"
+#include "node/data_dir/disk_space.h"
+#include "node/operations/sync.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
 
 namespace {
+
+WITAN_STRUCT(ReadyRequest, (Omittable<std::string>, verbose, "Any value: each check with its state"))
+
+WITAN_STRUCT(NodeCheck, (std::string, name, "Name of the check"),
+             (bool, ok, "False: this node does not serve because of it"), (std::string, what, "State, in words"),
+             (std::optional<std::string>, todo, "What an operator should do; null: nothing"))
+
+WITAN_STRUCT(AgentFailure, (std::string, agent, "Id of the agent"), (std::string, cause, "Why its run failed"),
+             (Time, at, "When its run failed"))
+
+WITAN_STRUCT(AgentRuns, (std::uint64_t, started, "Runs that started or resumed"),
+             (std::uint64_t, completed, "Runs that completed"), (std::uint64_t, failed, "Runs that failed"),
+             (std::optional<AgentFailure>, lastFailure, "The last failed run; null: none"))
+
+WITAN_STRUCT(PeerCount, (std::uint64_t, known, "Other active members"),
+             (std::uint64_t, connected, "Members with a link to this device"))
+
+WITAN_STRUCT(PartitionCount, (std::uint64_t, kept, "Partitions with a copy on this device"),
+             (std::uint64_t, owned, "Partitions for which this device decides"))
+
+WITAN_STRUCT(NodeStatus, (std::string, version, "Version of the running program"),
+             (std::string, device, "Id of this device"), (std::string, name, "Name of this device"),
+             (std::string, fingerprint, "Fingerprint of this device's key"),
+             (std::string, cluster, "Id of the cluster"),
+             (std::uint64_t, rosterVersion, "Version of the newest roster"),
+             (std::string, writer, "Id under which this device writes replicated data"),
+             (std::vector<std::string>, roles, "Roles of this device"),
+             (bool, admin, "Whether this device holds the cluster's admin key"),
+             (std::vector<std::string>, addresses, "Addresses on which this device listens for peers"),
+             (std::int64_t, uptimeSeconds, "Seconds since the start"), (PeerCount, peers, "Other members"),
+             (PartitionCount, partitions, "Partitions of all domains"),
+             (std::uint64_t, entries, "Ledger entries on this device"),
+             (std::uint64_t, entities, "Entities on this device"),
+             (std::uint64_t, waitingForCounselor, "Proposals that wait for a counselor"),
+             (std::uint64_t, outbox, "Requests of this device without an answer"),
+             (bool, agents, "Whether agents work on this device"),
+             (std::optional<AgentRuns>, agentRuns, "Runs of agents since the start; null: no agents work here"),
+             (bool, quiet, "Whether no work is due"), (std::uint64_t, incidents, "Number of incidents"),
+             (std::vector<NodeCheck>, checks, "Checks of readiness"))
+
+WITAN_STRUCT(Incidents, (std::vector<operations::IncidentRow>, incidents, "Incidents on record, oldest first"))
+
+WITAN_ENUM(LogLevelName, debug, info, warn, error)
+
+WITAN_STRUCT(LogSetting, (LogLevelName, level, "Least severe level that is logged"))
 
 struct Check {
   const char* name;
@@ -25,13 +72,28 @@ std::string etcdWords(const Daemon& daemon) {
          (state.problem.empty() ? "" : ": " + state.problem);
 }
 
+std::string seizeWords(const std::vector<std::string>& partitions, const std::string& reason) {
+  return "on the device with the longest copy (witan partition list)" +
+         std::string(partitions.size() > 1 ? ", for each of them" : "") + ": witan partition seize " +
+         partitions.front() + " --reason '" + reason + "'";
+}
+
 std::string countOf(const std::vector<std::string>& partitions) {
   return partitions.front() + (partitions.size() == 1 ? "" : " and " + std::to_string(partitions.size() - 1) + " more");
+}
+
+// A full disk is a failure before the store meets it.
+Check diskCheck(const Daemon& daemon) {
+  const DiskSpace disk = diskSpaceOf(daemon.path());
+  return {"disk", disk.level != DiskLevel::full, disk.what, disk.todo};
 }
 
 // A node that is cut off is live and ready: it reads, and keeps what it is asked. That it cannot reach an owner, or
 // that an owner has lost what it decided on, is a check of its own, and no failure of this node.
 Check ownersCheck(Daemon& daemon) {
+  if (const auto orphans = orphanedPartitions(daemon); !orphans.empty())
+    return {"owners", true, "no member decides for " + joined(orphans) + ": their owner was revoked",
+            seizeWords(orphans, "owner revoked")};
   std::vector<std::string> away, lost;
   for (const auto& [id, claim] : daemon.replica().owners().all()) {
     const OwnerState state = daemon.replica().ownerState(id);
@@ -48,8 +110,7 @@ Check ownersCheck(Daemon& daemon) {
                  : known == nullptr ? owner
                                     : known->name) +
                 ", are lost or went back",
-            "on the device with the longest copy (witan partition list), for each of them: witan partition seize " +
-                lost.front() + " --reason 'ledgers lost'"};
+            seizeWords(lost, "ledgers lost")};
   }
   if (daemon.replica().owners().all().empty() && daemon.config().engine == "embedded" &&
       !daemon.replica().hosts().empty())
@@ -98,6 +159,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
            : me->active() ? "ok"
                           : "this device was revoked: " + me->reason},
           rosterCheck(daemon),
+          diskCheck(daemon),
           {"ledgers", true, ledgers ? "kept here" : "none kept here"},
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
@@ -193,10 +255,8 @@ Result<NodeStatus> status(const ApiContext& context, const Nothing&) {
 }
 
 Result<Incidents> incidents(const ApiContext& context, const Nothing&) {
-  WITAN_TRY(incidents, context.daemon.replica().data().incidents());
-  Incidents answer;
-  for (const replication::Incident& one : incidents) answer.incidents.push_back({one.kind, one.peer, one.what});
-  return answer;
+  WITAN_TRY(rows, operations::incidentRows(context.daemon.replica().data()));
+  return Incidents{std::move(rows)};
 }
 
 Result<LogSetting> setLogLevel(const ApiContext& context, const LogSetting& request) {
@@ -204,84 +264,34 @@ Result<LogSetting> setLogLevel(const ApiContext& context, const LogSetting& requ
   return request;
 }
 
-std::vector<ControlRoute> healthRoutes() {
-  return {textRoute({.method = "GET",
-                     .path = "/livez",
-                     .operationId = "checkLive",
-                     .tag = "node",
-                     .role = {},
-                     .summary = "Whether the process works; 503 after its store has failed",
-                     .response = "ok\n",
-                     .mediaType = "text/plain"},
-                    livez),
-          textRoute({.method = "GET",
-                     .path = "/readyz",
-                     .operationId = "checkReady",
-                     .tag = "node",
-                     .role = {},
-                     .summary = "Whether the node serves; 503 with the same text if it does not",
-                     .request = R"({"verbose":"1"})",
-                     .response = "[+] store: ok\nok\n",
-                     .mediaType = "text/plain",
-                     .textStatus = 503},
-                    readyz),
-          textRoute({.method = "GET",
-                     .path = "/metrics",
-                     .operationId = "readMetrics",
-                     .tag = "node",
-                     .role = ControlRole::observer,
-                     .summary = "Metrics in Prometheus' text format",
-                     .response = "# TYPE witan_store_up gauge\nwitan_store_up 1\n",
-                     .mediaType = "text/plain; version=0.0.4"},
-                    metrics),
-          typedRoute({.method = "GET",
-                      .path = "/v1/openapi.json",
-                      .operationId = "readOpenApi",
-                      .tag = "node",
-                      .role = ControlRole::observer,
-                      .summary = "This document",
-                      .response = R"({"openapi":"3.1.0"})"},
-                     openApiDocument)};
-}
-
 }  // namespace
 
+std::vector<std::string> orphanedPartitions(Daemon& daemon) {
+  std::vector<std::string> orphans;
+  for (const auto& [id, claim] : daemon.replica().owners().all()) {
+    const RosterDevice* owner = daemon.roster().current().find(std::string(replication::deviceOf(claim.owner)));
+    if (owner != nullptr && !owner->active()) orphans.push_back(id);
+  }
+  return orphans;
+}
+
 std::vector<ControlRoute> statusRoutes() {
-  std::vector<ControlRoute> all = healthRoutes();
-  all.push_back(typedRoute({.method = "GET",
-                            .path = "/v1/status",
-                            .operationId = "readStatus",
-                            .tag = "node",
-                            .role = ControlRole::observer,
-                            .summary = "State of the node",
-                            .response = R"({"version":"0.1.0","device":"0d66796d1c3b9a52","name":"office","fingerprint":
-                                "9f86 d081","cluster":"c1","rosterVersion":3,"writer":"0d66796d1c3b9a52.1",
-                                "roles":["ledger","*"],"admin":true,"addresses":["192.0.2.7:7400"],"uptimeSeconds":61,
-                                "peers":{"known":2,"connected":2},"partitions":{"kept":20,"owned":20},"entries":12,
-                                "entities":3,"waitingForCounselor":1,"outbox":0,"agents":false,"agentRuns":null,
-                                "quiet":true,"incidents":0,"checks":[{"name":"store","ok":true,"what":"ok",
-                                "todo":null}]})"},
-                           status));
-  all.push_back(typedRoute({.method = "GET",
-                            .path = "/v1/incidents",
-                            .operationId = "listIncidents",
-                            .tag = "node",
-                            .role = ControlRole::observer,
-                            .summary = "Incidents on record: divergent suffixes, forks, restores, quarantines",
-                            .errors = {500},
-                            .response = R"({"incidents":[{"kind":"olderCopy","peer":"7be2a90c44d1f38e",
-                                "what":"the peer restored an older copy"}]})"},
-                           incidents));
-  all.push_back(typedRoute({.method = "POST",
-                            .path = "/v1/log",
-                            .operationId = "setLogLevel",
-                            .tag = "node",
-                            .role = ControlRole::operator_,
-                            .summary = "Changes the log level",
-                            .request = R"({"level":"debug"})",
-                            .response = R"({"level":"debug"})"},
-                           setLogLevel));
-  return all;
+  using enum ControlRole;
+  const auto text = [](const char* path, const char* operationId, std::optional<ControlRole> role, const char* summary,
+                       const char* mediaType, auto work, int textStatus = 0) {
+    return route({"GET", path, operationId, "node", role, summary, {}, mediaType, textStatus}, work);
+  };
+  return {
+      text("/livez", "checkLive", {}, "Whether the process works; 503 after its store has failed", "text/plain", livez),
+      text("/readyz", "checkReady", {}, "Whether the node serves; 503 with the same text if it does not", "text/plain",
+           readyz, 503),
+      text("/metrics", "readMetrics", observer, "Metrics in Prometheus' text format", "text/plain; version=0.0.4",
+           metrics),
+      get("/v1/openapi.json", "readOpenApi", "node", observer, "This document", openApiDocument),
+      get("/v1/status", "readStatus", "node", observer, "State of the node", status),
+      get("/v1/incidents", "listIncidents", "node", observer,
+          "Incidents on record: divergent suffixes, forks, restores, quarantines", incidents, {500}),
+      post("/v1/log", "setLogLevel", "node", operator_, "Changes the log level", setLogLevel)};
 }
 
 }  // namespace witan::node::api

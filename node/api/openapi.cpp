@@ -12,20 +12,10 @@ namespace document {
 // As toString(ErrorCode).
 WITAN_ENUM(ErrorWord, invalidInput, notFound, conflict, unauthorised, corrupt, ioFailed, unavailable)
 
-struct ErrorBody {
-  ErrorWord code{};
-  std::string message;
-  Omittable<std::string> hint;
-  WITAN_MEMBERS(ErrorBody, code, message, hint)
-  static constexpr std::array notes{MemberNote{"code", "Kind of the error"}, MemberNote{"message", "What went wrong"},
-                                    MemberNote{"hint", "What to do; empty: nothing"}};
-};
+WITAN_STRUCT(ErrorBody, (ErrorWord, code, "Kind of the error"), (std::string, message, "What went wrong"),
+             (Omittable<std::string>, hint, "What to do; empty: nothing"))
 
-struct Error {
-  ErrorBody error;
-  WITAN_MEMBERS(Error, error)
-  static constexpr std::array notes{MemberNote{"error", "The error"}};
-};
+WITAN_STRUCT(Error, (ErrorBody, error, "The error"))
 
 }  // namespace document
 
@@ -33,32 +23,34 @@ namespace {
 
 struct ErrorStatus {
   int status;
-  const char *name, *text, *example;  // example: {"code","message","hint"}
+  const char *name, *text;
 };
 
-constexpr ErrorStatus kErrors[]{
-    {400, "BadRequest", "The request does not have the form that this document describes",
-     R"({"code":"invalidInput","message":"body: \"domain\" is missing","hint":""})"},
-    {401, "NoToken", "No valid token was given",
-     R"({"code":"unauthorised","message":"no valid token","hint":"Authorization: Bearer TOKEN, from control.tokens"})"},
-    {403, "Forbidden", "The token's role, or this device's role, does not suffice",
-     R"({"code":"unauthorised","message":"this needs the role admin, the token is of operator","hint":""})"},
-    {404, "NotFound", "It does not exist",
-     R"({"code":"notFound","message":"there is no domain \"x\"","hint":"see: witan domain list"})"},
-    {408, "TooSlow", "The request did not arrive in time",
-     R"({"code":"invalidInput","message":"the request came too slowly"})"},
-    {409, "Conflict", "It exists already, is out of date, or is in use",
-     R"({"code":"conflict","message":"several devices have this name","hint":"give the id"})"},
-    {413, "TooLarge", "The body is larger than 4 MiB",
-     R"({"code":"invalidInput","message":"a body of more than 4194304 bytes"})"},
-    {421, "OtherHost", "The request names another host than this machine",
-     R"({"code":"unauthorised","message":"this API answers to 127.0.0.1, [::1] and localhost alone","hint":""})"},
-    {431, "LargeHeader", "The header is larger than 16 KiB",
-     R"({"code":"invalidInput","message":"a header of more than 16384 bytes"})"},
-    {500, "Failed", "Stored data is damaged, or the operating system refused",
-     R"({"code":"ioFailed","message":"no space left on the device","hint":"free space"})"},
-    {503, "Unavailable", "Not possible now, or too many connections; try again",
-     R"({"code":"unavailable","message":"this device keeps no ledgers","hint":"ask one that does"})"}};
+constexpr ErrorStatus kErrors[]{{400, "BadRequest", "The request does not have the form that this document describes"},
+                                {401, "NoToken", "No valid token was given"},
+                                {403, "Forbidden", "The token's role, or this device's role, does not suffice"},
+                                {404, "NotFound", "It does not exist"},
+                                {408, "TooSlow", "The request did not arrive in time"},
+                                {409, "Conflict", "It exists already, is out of date, or is in use"},
+                                {413, "TooLarge", "The body is larger than 4 MiB"},
+                                {421, "OtherHost", "The request names another host than this machine"},
+                                {431, "LargeHeader", "The header is larger than 16 KiB"},
+                                {500, "Failed", "Stored data is damaged, or the operating system refused"},
+                                {503, "Unavailable", "Not possible now, or too many connections; try again"}};
+
+// {operationId: {"request","response"}}, "errors" by status, and "accepted": a request that waits in the outbox.
+const json::object& examples() {
+  static constexpr std::pair<const char*, const char*> kFiles[]{
+#include "node/api/examples.inc"
+  };
+  static const json::value parsed = parseJson(kFiles[0].second, kOwnJson).value();
+  return parsed.get_object();
+}
+
+json::value exampleOf(const ControlRoute& route, const char* member) {
+  const json::value* example = examples().at(route.info.operationId).get_object().if_contains(member);
+  return example == nullptr ? json::value(json::object()) : *example;
+}
 
 // A route's own statuses and those of its method and role.
 std::set<int> errorsOf(const ControlRoute& route) {
@@ -69,8 +61,6 @@ std::set<int> errorsOf(const ControlRoute& route) {
   if (!route.reads()) errors.insert(413);
   return errors;
 }
-
-json::value exampleOf(const char* text) { return parseJson(text, kOwnJson).value(); }
 
 json::object jsonContent(json::object schema, json::value example) {
   return {{"application/json", {{"schema", std::move(schema)}, {"example", std::move(example)}}}};
@@ -83,20 +73,18 @@ json::object textContent(const ControlRoute& route, JsonSchemas& schemas) {
     schema["contentMediaType"] = "application/json";
     schema["contentSchema"] = std::move(event);
   }
-  return {{route.info.mediaType, {{"schema", std::move(schema)}, {"example", route.info.response}}}};
+  return {{route.info.mediaType, {{"schema", std::move(schema)}, {"example", exampleOf(route, "response")}}}};
 }
 
 json::object responsesOf(const ControlRoute& route, JsonSchemas& schemas) {
   const bool isJson = route.info.mediaType == std::string_view("application/json");
   json::object responses;
   responses["200"] = {{"description", "Done"},
-                      {"content", isJson ? jsonContent(route.response(schemas), exampleOf(route.info.response))
+                      {"content", isJson ? jsonContent(route.response(schemas), exampleOf(route, "response"))
                                          : textContent(route, schemas)}};
   if (route.accepted != nullptr)
-    responses["202"] = {
-        {"description", "The request waits in the outbox, durably; ask again with its operationId"},
-        {"content", jsonContent(route.accepted(schemas), exampleOf(R"({"operationId":"order-4711","outcome":"waiting",
-             "message":"the owner is not reachable","hint":"ask again with the same operationId"})"))}};
+    responses["202"] = {{"description", "The request waits in the outbox, durably; ask again with its operationId"},
+                        {"content", jsonContent(route.accepted(schemas), examples().at("accepted"))}};
   const std::set<int> errors = errorsOf(route);
   for (const ErrorStatus& error : kErrors)
     if (errors.contains(error.status))
@@ -110,7 +98,7 @@ json::object responsesOf(const ControlRoute& route, JsonSchemas& schemas) {
 // The members of a GET request: in the path if they stand there, else in the query.
 json::array parametersOf(const ControlRoute& route, JsonSchemas& schemas) {
   const json::object schema = route.request(schemas);
-  const json::value example = exampleOf(route.info.request);
+  const json::value example = exampleOf(route, "request");
   json::array parameters;
   for (const auto& [name, member] : schema.at("properties").as_object()) {
     json::object form = member.as_object();
@@ -137,7 +125,7 @@ json::object operationOf(const ControlRoute& route, JsonSchemas& schemas) {
     operation["parameters"] = parametersOf(route, schemas);
   else
     operation["requestBody"] = {{"required", route.needsRequest},
-                                {"content", jsonContent(route.request(schemas), exampleOf(route.info.request))}};
+                                {"content", jsonContent(route.request(schemas), exampleOf(route, "request"))}};
   operation["responses"] = responsesOf(route, schemas);
   operation["security"] =
       route.info.role ? json::array{json::object{{"bearer", json::array{wordOf(*route.info.role)}}}} : json::array{};
@@ -147,9 +135,10 @@ json::object operationOf(const ControlRoute& route, JsonSchemas& schemas) {
 json::object errorResponses(JsonSchemas& schemas) {
   json::object responses;
   for (const ErrorStatus& error : kErrors)
-    responses[error.name] = {{"description", error.text},
-                             {"content", jsonContent(schemas.of<document::Error>(JsonSchemas::Unknown::allowed),
-                                                     json::object{{"error", exampleOf(error.example)}})}};
+    responses[error.name] = {
+        {"description", error.text},
+        {"content", jsonContent(schemas.of<document::Error>(JsonSchemas::Unknown::allowed),
+                                json::object{{"error", examples().at("errors").at(std::to_string(error.status))}})}};
   return responses;
 }
 

@@ -2,13 +2,9 @@
 // (base/json_schema.h). The request is decoded and checked before the work sees it, the response is written canonical,
 // and the OpenAPI document takes both schemas from the same structs.
 //
-//   struct CutRequest {
-//     std::string device;
-//     WITAN_MEMBERS(CutRequest, device)
-//     static constexpr std::array notes{MemberNote{"device", "Id or name of the peer", 1}};
-//   };
+//   WITAN_STRUCT(CutRequest, (std::string, device, "Id or name of the peer", 1))
 //   Result<CutResponse> cutPeer(const ApiContext& context, const CutRequest& request);
-//   typedRoute({.method = "POST", .path = "/v1/peers/cut", ...}, cutPeer)
+//   post("/v1/peers/cut", "cutPeer", "peers", operator_, "Drops the link to a peer", cutPeer, {404, 409})
 //
 // Every member of a request that is not Omittable is required. GET takes them from the query, and those that stand as
 // {name} in the path from there; POST takes them from a JSON body. Main thread only.
@@ -21,26 +17,19 @@
 #include <string>
 #include <vector>
 
-#include "base/json_schema.h"
+#include "base/message.h"
 #include "node/api/api_context.h"
 
 namespace witan::node {
 
-// For a request or a response without members.
-struct Nothing {
-  WITAN_NO_MEMBERS
-};
-
 struct RouteInfo {
   const char* method;
   const char* path;         // a segment {name} is a member of the request
-  const char* operationId;  // camelCase
+  const char* operationId;  // camelCase; the document takes examples by it (node/api/examples.json)
   const char* tag;
   std::optional<ControlRole> role;  // none: without a token
   const char* summary;
-  std::vector<int> errors{};   // statuses beside those that every route of its method and role has
-  const char* request = "{}";  // example, JSON
-  const char* response = "";   // example, JSON, or text of the media type
+  std::vector<int> errors{};  // statuses beside those that every route of its method and role has
   const char* mediaType = "application/json";
   int textStatus = 0;  // another status with an answer of the media type; 0: none
 };
@@ -123,7 +112,7 @@ json::object responseSchema(JsonSchemas& schemas) {
 
 // Decodes, then calls work(context, request) -> void.
 template <Reflected Request, class Work>
-ControlRoute route(RouteInfo info, ControlRoute::Schema response, Work work) {
+ControlRoute make(RouteInfo info, ControlRoute::Schema response, Work work) {
   const bool reads = info.method == std::string_view("GET");
   const std::string hint = std::string("see ") + info.operationId + " in /v1/openapi.json";
   const auto serve = [work, reads, hint](const ApiContext& context, RouteInput input) {
@@ -140,13 +129,13 @@ ControlRoute route(RouteInfo info, ControlRoute::Schema response, Work work) {
 
 // The route whose work answers at once.
 template <Reflected Request, class Response>
-ControlRoute typedRoute(RouteInfo info, Result<Response> (*work)(const ApiContext&, const Request&)) {
-  return routes::route<Request>(std::move(info), routes::responseSchema<Response>,
-                                [work](const ApiContext& context, const Request& request) {
-                                  const Result<Response> made = work(context, request);
-                                  if (!made.ok()) return context.responder.refuse(made.error());
-                                  context.responder.send(jsonResponse(toJson(*made)));
-                                });
+ControlRoute route(RouteInfo info, Result<Response> (*work)(const ApiContext&, const Request&)) {
+  return routes::make<Request>(std::move(info), routes::responseSchema<Response>,
+                               [work](const ApiContext& context, const Request& request) {
+                                 const Result<Response> made = work(context, request);
+                                 if (!made.ok()) return context.responder.refuse(made.error());
+                                 context.responder.send(jsonResponse(toJson(*made)));
+                               });
 }
 
 // An answer that comes later: a Response, with status 202 an Accepted, or an error. Copyable.
@@ -167,8 +156,8 @@ struct Later {
 };
 
 template <Reflected Request, class Response, class Accepted>
-ControlRoute laterRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&, Later<Response, Accepted>)) {
-  ControlRoute made = routes::route<Request>(
+ControlRoute route(RouteInfo info, void (*work)(const ApiContext&, const Request&, Later<Response, Accepted>)) {
+  ControlRoute made = routes::make<Request>(
       std::move(info), routes::responseSchema<Response>,
       [work](const ApiContext& context, const Request& request) { work(context, request, {context.responder}); });
   if constexpr (!std::is_same_v<Accepted, Nothing>) made.accepted = routes::responseSchema<Accepted>;
@@ -178,12 +167,24 @@ ControlRoute laterRoute(RouteInfo info, void (*work)(const ApiContext&, const Re
 // The route that answers with a text, or a stream of events, of the media type of its info. An event is an Event in
 // JSON.
 template <Reflected Request>
-ControlRoute textRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&)) {
-  return routes::route<Request>(std::move(info), routes::responseSchema<std::string>, work);
+ControlRoute route(RouteInfo info, void (*work)(const ApiContext&, const Request&)) {
+  return routes::make<Request>(std::move(info), routes::responseSchema<std::string>, work);
 }
 template <class Event, Reflected Request>
 ControlRoute streamRoute(RouteInfo info, void (*work)(const ApiContext&, const Request&)) {
-  return routes::route<Request>(std::move(info), routes::responseSchema<Event>, work);
+  return routes::make<Request>(std::move(info), routes::responseSchema<Event>, work);
+}
+
+// Rows of a table of routes; members as RouteInfo has them.
+template <class Work>
+ControlRoute get(const char* path, const char* operationId, const char* tag, ControlRole role, const char* summary,
+                 Work work, std::vector<int> errors = {}) {
+  return route({"GET", path, operationId, tag, role, summary, std::move(errors)}, work);
+}
+template <class Work>
+ControlRoute post(const char* path, const char* operationId, const char* tag, ControlRole role, const char* summary,
+                  Work work, std::vector<int> errors = {}) {
+  return route({"POST", path, operationId, tag, role, summary, std::move(errors)}, work);
 }
 
 }  // namespace witan::node

@@ -1,14 +1,21 @@
 #include "node/backup/backup.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
 
+#include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "node/cluster/device_key.h"
-#include "node/data_dir/data_format.h"
-#include "node/data_dir/replica_identity.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
-#include "store/copy.h"
 #include "store/rocks_store.h"
+#include "store/store.h"
 
 namespace witan::node {
 
@@ -21,14 +28,6 @@ constexpr store::RocksOptions kCopy{
     .createIfMissing = true, .preallocateLog = false, .memtableBytes = 8 << 20, .blockCacheBytes = 1 << 20};
 // RocksDB's own diary and lock, which say nothing about the data.
 constexpr const char* kNoData[] = {"LOCK", "LOG", "LOG.old", "IDENTITY"};
-
-Status makeFolder(const fs::path& path) {
-  std::error_code ec;
-  fs::create_directories(path, ec);
-  if (ec) return ioFailed("cannot create " + path.string() + " (" + ec.message() + ")");
-  if (::chmod(path.c_str(), 0700) != 0) return ioFailed("cannot close " + path.string() + " to others");
-  return okStatus();
-}
 
 Status copyStore(const StoreSnapshot& part, const fs::path& to, const std::function<bool()>& goOn) {
   {
@@ -66,12 +65,47 @@ Result<BackupManifest> write(const BackupOrder& order, const std::vector<StoreSn
   manifest.at = order.at;
   manifest.keys = order.keys;
   WITAN_DO(makeFolder(order.to));
+  if (::chmod(order.to.c_str(), 0700) != 0) return ioFailed("cannot close " + order.to.string() + " to others");
   for (const StoreSnapshot& part : parts) WITAN_DO(copyStore(part, order.to, goOn));
   WITAN_DO(copyFiles(order));
   WITAN_TRY(files, listFiles(order.to));
   manifest.files = std::move(files);
   WITAN_DO(writeManifest(order.to, manifest));
   return manifest;
+}
+
+constexpr std::size_t kMostManifestBytes = 64 << 20;
+constexpr const char* kMadeAnew = "make another backup";
+
+Error osError(const std::string& doing, const fs::path& path, int error) {
+  return ioFailed(doing + " " + path.string() + " failed (" + std::strerror(error) + ")");
+}
+
+Result<BackupFile> measured(const fs::path& root, const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return osError("opening", path, errno);
+  BackupFile file{path.lexically_relative(root).generic_string(), 0, ""};
+  Sha256 hash;
+  std::string piece(1 << 16, '\0');
+  ssize_t got = 0;
+  while ((got = ::read(fd, piece.data(), piece.size())) > 0) {
+    hash.update(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
+    file.bytes += static_cast<std::uint64_t>(got);
+  }
+  int error = got < 0 ? errno : 0;
+  if (error == 0 && ::fsync(fd) != 0) error = errno;
+  ::close(fd);
+  if (error != 0) return osError("reading", path, error);
+  file.sha256 = toHex(hash.finish());
+  return file;
+}
+
+// Of a file that was read, not made: whoever wrote it may be hostile.
+Status checkPath(const std::string& path) {
+  const fs::path parsed(path);
+  bool good = !path.empty() && parsed.is_relative() && parsed.lexically_normal() == parsed && path.back() != '/';
+  for (const fs::path& part : parsed) good = good && part != "..";
+  return good ? okStatus() : Status(corrupt("the manifest names " + inQuotes(path) + ", no file of a backup"));
 }
 
 }  // namespace
@@ -123,6 +157,107 @@ Result<BackupManifest> backupOffline(const BackupOrder& order) {
     parts.push_back({name, stores.back()->snapshot()});
   }
   return writeBackup(order, parts);
+}
+
+BackupJob::BackupJob(net::Loop& loop, BackupOrder order, std::vector<StoreSnapshot> parts, Done done)
+    : done_(std::move(done)) {
+  shared_->job = this;
+  thread_ = std::thread([&loop, order = std::move(order), parts = std::move(parts), shared = shared_]() mutable {
+    shared->result = writeBackup(order, parts, [&] { return !shared->giveUp.load(); });
+    parts.clear();  // snapshots, before anybody may close their stores
+    loop.post([shared] {
+      if (shared->job == nullptr) return;
+      shared->job->finished_ = true;
+      shared->job->done_(std::move(*shared->result));
+    });
+  });
+}
+
+BackupJob::~BackupJob() {
+  shared_->giveUp = true;
+  shared_->job = nullptr;
+  thread_.join();
+}
+
+bool BackupManifest::has(std::string_view path) const {
+  return std::any_of(files.begin(), files.end(), [&](const BackupFile& file) { return file.path == path; });
+}
+
+Result<std::vector<BackupFile>> listFiles(const fs::path& dir) {
+  std::vector<BackupFile> files;
+  std::error_code ec;
+  for (fs::recursive_directory_iterator at(dir, ec), end; !ec && at != end; at.increment(ec)) {
+    if (at->is_directory(ec) && !at->is_symlink(ec)) continue;
+    if (at->path() == dir / kManifestFile) continue;
+    if (!at->is_regular_file(ec) || at->is_symlink(ec)) return corrupt(at->path().string() + " is no plain file");
+    WITAN_TRY(file, measured(dir, at->path()));
+    files.push_back(std::move(file));
+  }
+  if (ec) return osError("reading the folder", dir, ec.value());
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return files;
+}
+
+Status writeManifest(const fs::path& dir, const BackupManifest& manifest) {
+  const std::string text = toJson(manifest);
+  return replaceFile(dir / kManifestFile, "{\"manifest\":" + text + ",\"sha256\":\"" + toHex(sha256(text)) + "\"}\n",
+                     0600);
+}
+
+Result<BackupManifest> readManifest(const fs::path& dir) {
+  const fs::path path = dir / kManifestFile;
+  WITAN_TRY(text, readSmallFile(path, kMostManifestBytes));
+  if (!text)
+    return Error{ErrorCode::notFound, "no finished backup in " + dir.string() + " (there is no " + kManifestFile + ")",
+                 kMadeAnew};
+  const auto damaged = [&](const std::string& why) { return corrupt(path.string() + " is damaged (" + why + ")"); };
+  auto parsed = parseJson(*text, {.bytes = kMostManifestBytes, .depth = 8});
+  if (!parsed.ok()) return damaged(parsed.error().message);
+  const json::object* whole = parsed->if_object();
+  const json::value* body = whole == nullptr ? nullptr : whole->if_contains("manifest");
+  const json::value* hash = whole == nullptr ? nullptr : whole->if_contains("sha256");
+  if (body == nullptr || hash == nullptr || !body->is_object() || !hash->is_string() || whole->size() != 2)
+    return damaged("it is no manifest");
+  if (toHex(sha256(canonicalJson(*body))) != std::string_view(hash->get_string()))
+    return damaged("its hash is another one");
+  std::uint64_t format = 0;
+  if (const json::value* given = body->get_object().if_contains("format"); given != nullptr)
+    if (Status read = readJson(*given, format, "format"); !read.ok()) return damaged(read.error().message);
+  if (format > kBackupFormat)
+    return invalid("the backup " + dir.string() + " was written by a newer Witan (backup format " +
+                       std::to_string(format) + "; this program knows up to " + std::to_string(kBackupFormat) + ")",
+                   "use that version of Witan");
+  BackupManifest manifest;
+  if (Status read = readJson(*body, manifest, "manifest"); !read.ok()) return damaged(read.error().message);
+  for (const BackupFile& file : manifest.files) WITAN_DO(checkPath(file.path));
+  return manifest;
+}
+
+Result<BackupManifest> verifyBackup(const fs::path& dir) {
+  WITAN_TRY(manifest, readManifest(dir));
+  WITAN_TRY(files, listFiles(dir));
+  std::map<std::string, BackupFile> there;
+  for (BackupFile& file : files) there.emplace(file.path, std::move(file));
+  const auto damaged = [&](const std::string& path, const std::string& why) {
+    return corrupt("the backup " + dir.string() + " is damaged (" + path + " " + why + ")",
+                   "nothing was restored; take another backup");
+  };
+  for (const BackupFile& file : manifest.files) {
+    const auto at = there.find(file.path);
+    if (at == there.end()) return damaged(file.path, "is missing");
+    if (at->second.bytes != file.bytes)
+      return damaged(file.path,
+                     "has " + std::to_string(at->second.bytes) + " bytes instead of " + std::to_string(file.bytes));
+    if (at->second.sha256 != file.sha256) return damaged(file.path, "has other contents than were written");
+    there.erase(at);
+  }
+  if (!there.empty()) return damaged(there.begin()->first, "is not in its manifest");
+  if (manifest.dataFormat > kDataFormat)
+    return invalid("the backup " + dir.string() + " is of a newer Witan (data format " +
+                       std::to_string(manifest.dataFormat) + "; this program knows up to " +
+                       std::to_string(kDataFormat) + ")",
+                   "use that version of Witan");
+  return manifest;
 }
 
 }  // namespace witan::node

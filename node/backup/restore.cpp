@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "domains/registry.h"
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
 #include "node/data_dir/replica_store.h"
-#include "replica/owner_name.h"
 #include "replication/writer.h"
 #include "store/rocks_store.h"
 
@@ -100,7 +98,7 @@ Status stage(const RestoreOrder& order, const BackupManifest& manifest) {
     return corrupt("the backup " + order.from.string() + " changed while it was read");
   if (!there(staging / "ledgers")) return okStatus();
   WITAN_TRY(ledgers, openReplicaStore(staging / "ledgers"));
-  return forgetOwnerName(*ledgers);
+  return Replica::forgetOwnerName(*ledgers);
 }
 
 Result<std::string> setAside(const RestoreOrder& order, const BackupManifest& manifest) {
@@ -142,7 +140,6 @@ Status begin(const RestoreOrder& order, Restored& done) {
   }
   WITAN_TRY(cluster, readClusterFile(order.dir));
   NodeSetup setup;
-  for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
   setup.partitions = static_cast<std::uint32_t>(cluster.partitions);
   WITAN_TRY(node, NodeDir::open(order.dir, std::move(setup), order.now));
   Replica& replica = node->replica();

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "base/now.h"
-#include "node/backup/manifest.h"
+#include "base/time.h"
+#include "node/backup/backup.h"
 
 namespace witan::node {
 

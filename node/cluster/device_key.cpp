@@ -1,11 +1,13 @@
 #include "node/cluster/device_key.h"
 
 #include <sys/stat.h>
+#include <cctype>
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "base/sha256.h"
-#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 
 namespace witan::node {
@@ -27,6 +29,9 @@ fs::path pathOf(const fs::path& dir, KeyName name) {
 }
 
 std::string shortHash(const PublicKey& key) { return toHex(sha256(asView(key))).substr(0, 32); }
+
+constexpr std::size_t kFingerprintDigits = 64;  // SHA-256
+constexpr std::size_t kGroup = 4;
 
 }  // namespace
 
@@ -134,6 +139,26 @@ Result<ClusterFile> readClusterFile(const fs::path& dir) {
   if (!read.ok())
     return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
   return cluster;
+}
+
+Result<std::string> parseFingerprint(std::string_view text) {
+  const auto wrong = [](const std::string& why) {
+    return invalid("fingerprint: " + why + "; expected " + std::to_string(kFingerprintDigits) + " hex digits",
+                   "copy all of what witan status shows on that device");
+  };
+  std::string out;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (c == ' ' || c == ':') continue;
+    if (std::isxdigit(c) == 0)
+      return wrong("character " + std::to_string(i + 1) + " is " + inQuotes(text.substr(i, 1)));
+    if (digits > 0 && digits % kGroup == 0) out += ' ';
+    out += static_cast<char>(std::tolower(c));
+    ++digits;
+  }
+  if (digits != kFingerprintDigits) return wrong("it has " + std::to_string(digits) + " digits");
+  return out;
 }
 
 }  // namespace witan::node

@@ -11,9 +11,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/crypto.h"
 #include "base/reflect.h"
+#include "base/result.h"
 
 namespace witan::node {
 
@@ -57,5 +60,9 @@ std::string rotationText(std::string_view device, const PublicKey& next);
 Status writeClusterFile(const std::filesystem::path& dir, const ClusterFile& cluster);
 // Errors: notFound if the directory is not that of a node on a network; corrupt.
 Result<ClusterFile> readClusterFile(const std::filesystem::path& dir);
+
+// A fingerprint as fingerprintOf() writes it (node/cluster/device_key.h); spaces, colons and capitals do not matter.
+// Errors name the place.
+Result<std::string> parseFingerprint(std::string_view text);
 
 }  // namespace witan::node

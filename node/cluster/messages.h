@@ -16,25 +16,19 @@ namespace witan::node {
 
 inline constexpr std::uint8_t kFirstClusterFrame = 64;
 inline constexpr std::uint8_t kLastClusterFrame = 95;
-enum class ClusterFrame : std::uint8_t {
-  roster = 64,
-  joinRequest = 65,
-  joinAnswer = 66,
-  sliceHave = 67,
-  slice = 68,
-  sliceUpTo = 69,
-  rotateKey = 70
-};
+enum class ClusterFrame : std::uint8_t { roster = 64, joinRequest, joinAnswer, sliceHave, slice, sliceUpTo, rotateKey };
 
 inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
 
 struct RosterMessage {
+  static constexpr auto kFrame = ClusterFrame::roster;
   static constexpr std::size_t textMax = kMaxClusterFrame;
   std::vector<std::uint8_t> document;
   WITAN_MEMBERS(RosterMessage, document)
 };
 
 struct JoinRequest {
+  static constexpr auto kFrame = ClusterFrame::joinRequest;
   std::string tokenId;
   std::string secret;
   std::string name;
@@ -46,6 +40,7 @@ struct JoinRequest {
 WITAN_ENUM(JoinVerdict, refused, pending, admitted)
 
 struct JoinAnswer {
+  static constexpr auto kFrame = ClusterFrame::joinAnswer;
   static constexpr std::size_t textMax = kMaxClusterFrame;
   JoinVerdict verdict = JoinVerdict::refused;
   std::string reason;
@@ -65,11 +60,13 @@ struct SlicePlace {
 };
 
 struct SliceHave {
+  static constexpr auto kFrame = ClusterFrame::sliceHave;
   std::vector<SlicePlace> places;
   WITAN_MEMBERS(SliceHave, places)
 };
 
 struct Slice {
+  static constexpr auto kFrame = ClusterFrame::slice;
   static constexpr std::size_t textMax = kMaxClusterFrame;
   std::string domain;
   std::string entity;
@@ -83,40 +80,24 @@ struct Slice {
 };
 
 struct SliceUpTo {
+  static constexpr auto kFrame = ClusterFrame::sliceUpTo;
   SlicePlace place;
   WITAN_MEMBERS(SliceUpTo, place)
 };
 
 struct RotateKey {
+  static constexpr auto kFrame = ClusterFrame::rotateKey;
   std::vector<std::uint8_t> key;
   std::vector<std::uint8_t> proof;
   WITAN_MEMBERS(RotateKey, key, proof)
 };
 
-template <class T>
-constexpr ClusterFrame clusterFrameOf() {
-  if constexpr (std::is_same_v<T, RosterMessage>)
-    return ClusterFrame::roster;
-  else if constexpr (std::is_same_v<T, JoinRequest>)
-    return ClusterFrame::joinRequest;
-  else if constexpr (std::is_same_v<T, JoinAnswer>)
-    return ClusterFrame::joinAnswer;
-  else if constexpr (std::is_same_v<T, SliceHave>)
-    return ClusterFrame::sliceHave;
-  else if constexpr (std::is_same_v<T, Slice>)
-    return ClusterFrame::slice;
-  else if constexpr (std::is_same_v<T, SliceUpTo>)
-    return ClusterFrame::sliceUpTo;
-  else
-    return ClusterFrame::rotateKey;
-}
-
-// One frame, header included.
+// One frame of such a message, or of one of node/relay/tunnel_messages.h; header included.
 template <class T>
 std::string clusterFrame(const T& message) {
   WordWriter words;
   std::string out;
-  replication::appendFrameBytes(out, static_cast<replication::FrameType>(clusterFrameOf<T>()), words.message(message));
+  replication::appendFrameBytes(out, static_cast<replication::FrameType>(T::kFrame), words.message(message));
   return out;
 }
 
@@ -124,7 +105,7 @@ std::string clusterFrame(const T& message) {
 template <class T>
 Status readClusterFrame(std::string_view frame, T& into) {
   if (frame.size() <= replication::kFrameHeaderBytes ||
-      static_cast<std::uint8_t>(frame[4]) != static_cast<std::uint8_t>(clusterFrameOf<T>()))
+      static_cast<std::uint8_t>(frame[4]) != static_cast<std::uint8_t>(T::kFrame))
     return invalid("a frame of another type than was expected here");
   return readMessage(frame.substr(replication::kFrameHeaderBytes), into, "frame");
 }

@@ -8,6 +8,7 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/utf8.h"
+#include "domains/registry.h"
 #include "node/cluster/device_key.h"
 #include "program/output.h"
 #include "replication/records/signed_document.h"
@@ -44,6 +45,45 @@ Status checkDevice(const RosterDevice& device) {
   return okStatus();
 }
 
+constexpr std::size_t kShortDigits = 8;
+constexpr std::size_t kTagDigits = 8;  // replication/writer.h
+
+bool isHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+std::size_t hexDigitsAt(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && isHex(text[end])) ++end;
+  return end - at;
+}
+
+constexpr std::string_view kCounselor = "counselor";  // brings decisions; a role of devices, and of no process
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> rolesOf(const kernel::Signature& signature) {
+  std::vector<std::string> names;
+  for (const kernel::RoleInfo& role : signature.roles) names.push_back(signature.domain + "." + role.name);
+  names.push_back(signature.domain + "." + std::string(kCounselor));
+  return names;
+}
+
+std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
+  if (role == kLedgerRole || role == kAnyRole) return "";
+  const kernel::Signature* signature = signatureOf(role.substr(0, role.find('.')));
+  if (signature == nullptr) {
+    const auto domains = domains::domainNames();
+    return "the role " + inQuotes(role) + " is of no domain that this node knows: it knows " +
+           joined({domains.begin(), domains.end()});
+  }
+  const std::vector<std::string> known = rolesOf(*signature);
+  if (std::find(known.begin(), known.end(), role) != known.end()) return "";
+  return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
+}
+
 }  // namespace
 
 bool RosterDevice::keepsLedgers() const { return std::find(roles.begin(), roles.end(), kLedgerRole) != roles.end(); }
@@ -67,6 +107,11 @@ const RosterDevice* Roster::find(std::string_view device) const {
 
 RosterDevice* Roster::find(std::string_view device) {
   return const_cast<RosterDevice*>(static_cast<const Roster*>(this)->find(device));
+}
+
+const RosterDevice* Roster::member(std::string_view device) const {
+  const RosterDevice* found = find(device);
+  return found != nullptr && found->active() ? found : nullptr;
 }
 
 const RosterDevice* Roster::byKey(const PublicKey& key) const {
@@ -117,6 +162,13 @@ Status checkAddress(std::string_view address) {
   if (colon == 0 || !digits || address.size() > 255 || std::stoul(std::string(port)) > 65535)
     return invalid(inQuotes(address) + " is no address", "give HOST:PORT, [IPV6]:PORT or NAME:PORT");
   return okStatus();
+}
+
+std::vector<std::string> dialable(std::vector<std::string> addresses) {
+  std::erase_if(addresses, [](const std::string& address) {
+    return address.ends_with(":0") || address.starts_with("0.0.0.0:") || address.starts_with("[::]:");
+  });
+  return addresses;
 }
 
 Status checkDeviceName(std::string_view name) {
@@ -174,6 +226,32 @@ Result<Roster> readRoster(std::string_view document, const PublicKey& admin) {
     return Error{ErrorCode::unauthorised, "a roster of the cluster " + roster.cluster, ""};
   WITAN_DO(checkRoster(roster));
   return roster;
+}
+
+std::string DeviceNames::in(std::string_view text) const {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t digits = hexDigitsAt(text, at);
+    const auto known = digits == kDeviceIdDigits ? names_.find(text.substr(at, digits)) : names_.end();
+    if (known == names_.end()) {
+      const std::size_t length = digits == 0 ? 1 : digits;
+      out += text.substr(at, length), at += length;
+      continue;
+    }
+    out += known->second + " (" + std::string(text.substr(at, kShortDigits));
+    at += kDeviceIdDigits;
+    if (at < text.size() && text[at] == '@' && hexDigitsAt(text, at + 1) == kTagDigits)
+      out += text.substr(at, 1 + kTagDigits), at += 1 + kTagDigits;
+    out += ")";
+  }
+  return out;
+}
+
+std::vector<std::string> roleWarnings(std::span<const std::string> roles, const SignatureOf& signatureOf) {
+  std::vector<std::string> warnings;
+  for (const std::string& role : roles)
+    if (std::string warning = warningOf(role, signatureOf); !warning.empty()) warnings.push_back(std::move(warning));
+  return warnings;
 }
 
 }  // namespace witan::node

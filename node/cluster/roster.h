@@ -9,7 +9,10 @@
 // behind. The roster says who may connect; the statements say what may be tidied away.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +20,7 @@
 #include "base/crypto.h"
 #include "base/reflect.h"
 #include "base/time.h"
+#include "kernel/domain_module.h"
 
 namespace witan::node {
 
@@ -63,6 +67,8 @@ struct Roster {
   // Null: nobody.
   const RosterDevice* find(std::string_view device) const;
   RosterDevice* find(std::string_view device);
+  // The same if it is active, else null.
+  const RosterDevice* member(std::string_view device) const;
   // Whose current key it is, active or revoked. Null: nobody's.
   const RosterDevice* byKey(const PublicKey& key) const;
   // By id, by name, or by the beginning of an id that fits one device only. Errors: notFound; conflict (several).
@@ -74,6 +80,8 @@ struct Roster {
 Status checkRoster(const Roster& roster);
 Status checkDeviceRoles(std::span<const std::string> roles);
 Status checkAddress(std::string_view address);
+// The addresses that others can dial: without port 0, 0.0.0.0 and [::].
+std::vector<std::string> dialable(std::vector<std::string> addresses);
 // Of a device that begins or joins a cluster; empty: it gets one. People read names in tables: a name is one line
 // without controls, and does not look like the id of another device. (A roster that has others stays readable.)
 Status checkDeviceName(std::string_view name);
@@ -82,5 +90,28 @@ Status checkDeviceName(std::string_view name);
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin);
 // Errors: unreadable, not signed by the admin, of another cluster, inconsistent.
 Result<Roster> readRoster(std::string_view document, const PublicKey& admin);
+
+// DeviceNames: device ids in sentences for people become the names that the roster gives them: "lab (a46244d4)". What
+// programs read keeps its ids. A value; one thread at a time.
+class DeviceNames {
+ public:
+  void add(std::string id, std::string name) { names_[std::move(id)] = std::move(name); }
+
+  // Every id that is known, wherever it stands in the text; of a writer's name, "lab (a46244d4@9c8f73c3)". Others stay
+  // as they are. O(bytes log devices).
+  std::string in(std::string_view text) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> names_;
+};
+
+// Roles of devices that no domain of this program has are mostly typing errors, with which the device would do nothing.
+// They are given all the same, with a warning: other devices may run a newer program.
+
+// Null: there is no such domain.
+using SignatureOf = std::function<const kernel::Signature*(std::string_view domain)>;
+
+// One text for each such role, with the names that there are. `roles`: as checkDeviceRoles takes them.
+std::vector<std::string> roleWarnings(std::span<const std::string> roles, const SignatureOf& signatureOf);
 
 }  // namespace witan::node

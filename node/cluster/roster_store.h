@@ -6,8 +6,11 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <string>
 
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster.h"
 
 namespace witan::node {
@@ -41,5 +44,21 @@ class RosterStore {
   std::string document_;
   Status kept_ = okStatus();
 };
+
+// The names that the roster on disk gives to devices, by id, of a directory that no node has open. Empty: there is no
+// roster, or it cannot be read.
+std::map<std::string, std::string> rosterNames(const std::filesystem::path& dir);
+
+// ---- whether the keys in a data directory belong to its device and cluster
+//
+// With keys of another directory, copied by mistake, no member would accept this device, or its records would never
+// agree with those of the others. DIR/cluster.key.sha256 keeps a digest of the secret that the members share. `witan
+// up` checks before it opens anything else, and `witan doctor` reports the same.
+
+// Writes down the digest of cluster.key, as it is now, for this cluster. Durable.
+Status rememberClusterKey(const std::filesystem::path& dir, std::string_view cluster);
+
+// Errors: conflict, naming the file that does not belong here and whose it is; as reading the files.
+Status checkOwnKeys(const std::filesystem::path& dir, const RosterStore& rosters);
 
 }  // namespace witan::node

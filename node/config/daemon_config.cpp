@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "base/identity.h"
-#include "base/nearest.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
 #include "node/cluster/roster.h"

@@ -8,7 +8,7 @@
 #include "agents/json_members.h"
 #include "base/bytes.h"
 #include "base/identity.h"
-#include "base/json_integers.h"
+#include "base/json.h"
 #include "base/quote.h"
 #include "program/line_reader.h"
 #include "replication/records/journal_write.h"

@@ -16,7 +16,7 @@
 
 #include "agents/content_seal.h"
 #include "base/json.h"
-#include "base/now.h"
+#include "base/time.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 

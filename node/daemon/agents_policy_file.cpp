@@ -1,6 +1,9 @@
 #include "node/daemon/agents_policy_file.h"
 
 #include "agents/policy/policy_reader.h"
+#include "base/secret.h"
+#include "domains/agents.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/line_reader.h"
 
 namespace witan::node {
@@ -31,6 +34,13 @@ Result<std::optional<agents::Monitor>> policyOfDevice(const fs::path& dir) {
 Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const fs::path& dir) {
   WITAN_TRY(monitor, policyOfDevice(dir));
   return monitor ? std::make_shared<agents::DeviceGate>(*std::move(monitor)) : std::make_shared<agents::DeviceGate>();
+}
+
+Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir) {
+  WITAN_TRY(secret, readClusterSecret(dir));
+  agents::ContentSeals seals = domains::contentSeals(secret);
+  wipe(secret);
+  return seals;
 }
 
 }  // namespace witan::node

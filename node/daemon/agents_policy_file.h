@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "agents/content_seal.h"
 #include "agents/host/device_gate.h"
 #include "base/result.h"
 
@@ -22,5 +23,9 @@ Result<agents::Policy> readAgentsPolicy(const std::string& path);
 Result<std::optional<agents::Monitor>> policyOfDevice(const std::filesystem::path& dir);
 // The gate of the agents of a data directory. Errors: likewise.
 Result<std::shared_ptr<agents::DeviceGate>> gateOfDevice(const std::filesystem::path& dir);
+
+// The seals of a data directory's entries (agents/content_seal.h), by its cluster's secret. Errors: as
+// readClusterSecret (node/data_dir/replica_dir.h).
+Result<agents::ContentSeals> contentSealsOf(const std::filesystem::path& dir);
 
 }  // namespace witan::node

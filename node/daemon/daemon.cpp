@@ -1,11 +1,16 @@
-// Daemon at work. How it is opened: daemon_open.cpp.
 #include "node/daemon/daemon.h"
 
 #include <algorithm>
 
+#include "agents/wake/host_choice.h"
 #include "base/seams.h"
+#include "domains/agents.h"
+#include "domains/registry.h"
+#include "node/cluster/roster_store.h"
 #include "node/daemon/agents_policy_file.h"
+#include "node/data_dir/replica_dir.h"
 #include "replica/agent_runtime.h"
+#include "replica/ledger_queries.h"
 #include "replica/membership_duties.h"
 
 namespace witan::node {
@@ -15,6 +20,25 @@ namespace {
 constexpr std::int64_t kSlowRoundMs = 2'000;
 constexpr std::size_t kMaxWaiting = 10'000;
 constexpr std::int64_t kBriefWaitMs = 1'000;
+
+// A third of the lease, so that a member that has died costs no partition.
+EtcdOptions etcdOptions(const DaemonConfig& config) {
+  EtcdOptions options;
+  options.ttlMs = config.leaseSeconds * 1'000;
+  options.answerMs = std::clamp<std::int64_t>(options.ttlMs / 3, 500, 2'000);
+  return options;
+}
+
+// Of a device that no agent works on: the others would wait for those that did.
+Status hostNone(Replica& replica, const std::string& scope) {
+  replication::Space* records = replica.data().database(replication::DatabaseName::agents).find(scope);
+  if (replica.agents() != nullptr || records == nullptr) return okStatus();
+  WITAN_TRY(gone, agents::unhostingAllBut(*records, replica.device(), {}));
+  if (gone.empty()) return okStatus();
+  WITAN_TRY(dot, replica.commit(replication::DatabaseName::agents, scope, gone));
+  (void)dot;
+  return okStatus();
+}
 
 }  // namespace
 
@@ -34,6 +58,212 @@ Daemon::~Daemon() {
   for (const auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
 }
 
+// --- from the directory to a node that listens
+
+Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const std::filesystem::path& dir,
+                                             DaemonConfig config) {
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(rosters, RosterStore::open(dir, admin));
+  // A crash between the roster and the file: the roster has the next key already.
+  if (hasKey(dir, KeyName::nextDevice)) {
+    WITAN_TRY(next, node::readKey(dir, KeyName::nextDevice));
+    if (rosters.current().byKey(next.publicKey()) != nullptr) {
+      WITAN_DO(promoteNextKey(dir));
+      key = next;
+    }
+  }
+  WITAN_DO(checkOwnKeys(dir, rosters));
+  WITAN_TRY(identity, readReplicaIdentity(dir));
+  if (rosters.current().byKey(key.publicKey()) != nullptr) forgetPreviousKey(dir);
+  std::unique_ptr<Daemon> daemon(new Daemon(loop, log, dir, std::move(config), std::move(cluster), identity.device,
+                                            std::move(key), std::move(rosters)));
+  WITAN_DO(daemon->openDir());
+  return daemon;
+}
+
+Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
+  if (config_.agents.empty()) return std::shared_ptr<const AgentSetup>();
+  AgentSetup setup;
+  WITAN_TRY(policy, gateOfDevice(path_));
+  if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
+  setup.policy = gate_ = std::move(policy);
+  setup.options.wake.scope = config_.scope;
+  WITAN_TRY(seals, contentSealsOf(path_));
+  addLedgerTools(setup, std::move(seals));
+  const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
+  if (all) {
+    setup.agents.assign(domains::builtinAgents().begin(), domains::builtinAgents().end());
+  } else {
+    for (std::size_t i = 0; i < config_.agents.size(); ++i) {
+      const agents::Agent* agent = domains::findAgent(config_.agents[i]);
+      if (agent == nullptr) return noSuchAgent(config_, i);
+      setup.agents.push_back(agent);
+    }
+  }
+  // Their runs would fail here, and the devices on which they could succeed would take them for ended.
+  if (!keepsLedgers())
+    std::erase_if(setup.agents, [&](const agents::Agent* agent) {
+      if (!needsLedgers(*agent)) return false;
+      if (!all) log_.warn("agents", "it works only on devices that keep ledgers", {{"agent", agent->spec().id}});
+      return true;
+    });
+  return std::make_shared<const AgentSetup>(std::move(setup));
+}
+
+NodeSetup Daemon::setup() const {
+  NodeSetup setup;
+  setup.partitions = static_cast<std::uint32_t>(cluster_.partitions);
+  setup.ledgerReplica = keepsLedgers();
+  setup.pendingTtlMicros = config_.pendingTtlSeconds * 1'000'000;
+  setup.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
+    const RosterDevice* member = rosters_.current().member(device);
+    return member != nullptr && member->mayHave(scope);
+  };
+  setup.keepsLedgers = [this](std::string_view device) {
+    const RosterDevice* member = rosters_.current().member(device);
+    return member != nullptr && member->keepsLedgers();
+  };
+  setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
+  if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
+  return setup;
+}
+
+Status Daemon::mayAsk(std::string_view device, const Request& request) const {
+  const auto no = [&](const std::string& what) -> Status {
+    return Error{ErrorCode::unauthorised, "this device may not " + what, "its roles: witan device roster"};
+  };
+  const RosterDevice* known = rosters_.current().member(device);
+  if (known == nullptr) return no("ask for anything");
+  const auto anyRole = [&] {
+    return std::any_of(known->roles.begin(), known->roles.end(), [&](const std::string& role) {
+      return role == kAnyRole || role.starts_with(request.domain + ".");
+    });
+  };
+  switch (request.kind) {
+    case RequestKind::propose:
+      if (known->mayAct(request.domain, request.role)) return okStatus();
+      // A role that the domain does not have is for the meta-agent to reject, on record.
+      return no("propose as " + request.domain + "." + request.role);
+    case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
+    case RequestKind::commit:
+    case RequestKind::reject:
+      return known->mayAct(request.domain, "counselor") ? okStatus()
+                                                        : no("bring a counselor's decisions of " + request.domain);
+  }
+  return no("ask that");
+}
+
+Status Daemon::openDir() {
+  NodeSetup made = setup();
+  WITAN_TRY(agents, agentSetup());
+  made.agents = std::move(agents);
+  WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
+  dir_ = std::move(opened);
+  std::optional<SigningKey> admin;
+  if (hasKey(path_, KeyName::admin)) {
+    WITAN_TRY(key, node::readKey(path_, KeyName::admin));
+    admin = std::move(key);
+  }
+  WITAN_TRY(clusterKey, readClusterSecret(path_));
+  WITAN_TRY(enrolment, EnrolmentService::open(path_, rosters_, std::move(clusterKey),
+                                              static_cast<std::uint32_t>(cluster_.partitions), std::move(admin)));
+  enrolment_ = std::make_unique<EnrolmentService>(std::move(enrolment));
+  if (replica().data().incarnation().newIncarnation() &&
+      replica().data().incarnation().cause != replication::IncarnationCause::freshStore)
+    log_.warn("replica", "this device goes on as a new writer",
+              {{"writer", replica().data().writer()}, {"why", replica().data().incarnation().why}});
+  for (const std::string& what : dir_->damaged()) log_.error("store", what, {{"hint", "witan doctor says what to do"}});
+  WITAN_DO(hostNone(replica(), config_.scope));
+  WITAN_DO(bootstrapMissing());
+  feed_ = std::make_unique<LedgerFeed>(replica());
+  readers_ = std::make_unique<LedgerReaders>(loop_, replica(), dir_->ledgers(), config_.pendingTtlSeconds * 1'000'000);
+  sliceServer_ = std::make_unique<SliceServer>(replica());
+  sliceStore_ = std::make_unique<SliceStore>(dir_->ledgers());
+  applyRights();
+  WITAN_DO(openPeers());
+  return openEtcd();
+}
+
+// The cluster's first device begins the partitions: all of them once, and later those of domains that a newer build
+// brings. A device that lost its ledgers knows no claims and begins nothing.
+Status Daemon::bootstrapMissing() {
+  if (!enrolment_->isAdmin() || config_.engine != "embedded" || !keepsLedgers()) return okStatus();
+  const OwnerTable& owners = replica().owners();
+  if (owners.all().empty()) {
+    log_.warn("replica", "this device knows no owner of any partition: its ledgers are new or lost",
+              {{"hint", "restore a backup, or let a device that has copies seize the partitions"}});
+    return okStatus();
+  }
+  return replica().bootstrap(now(), [&](std::string_view partition) { return owners.find(partition) == nullptr; });
+}
+
+Status Daemon::openPeers() {
+  WITAN_TRY(identity, net::tlsIdentityOf(key_, replica().device()));
+  PeerManager::Events events;
+  events.connected = [this](const std::string& device) { onConnected(device), scheduleTick(); };
+  events.disconnected = [this](const std::string& device) {
+    replica().disconnected(device);
+    sliceServer_->disconnected(device);
+    scheduleTick();
+  };
+  events.received = [this](const std::string& device, std::string_view frame) {
+    onFrame(device, frame), scheduleTick();
+  };
+  events.room = [this](const std::string&) { scheduleTick(); };
+  events.rosterChanged = [this] {
+    switchToNextKey();
+    askForNextKey();  // it waits where the last roster could not be written
+    reconcileMembership();
+    applyRights();
+    scheduleTick();
+  };
+  events.wall = [this] { return now().wall; };
+  events.steadyMs = [this] { return now().ms; };
+  peers_ = std::make_unique<PeerManager>(loop_, identity, rosters_, *enrolment_, log_,
+                                         PeerManager::Options{replica().device(), config_.dial, config_.carry},
+                                         std::move(events));
+  return okStatus();
+}
+
+Status Daemon::openEtcd() {
+  if (config_.engine != "etcd" || !keepsLedgers()) return okStatus();
+  WITAN_TRY(endpoints, etcdEndpoints(config_));
+  EtcdGateway::Events events;
+  events.connected = [this] { replica().etcdConnected(now(), etcd_->state().cluster), scheduleTick(); };
+  events.disconnected = [this] { replica().etcdDisconnected(), scheduleTick(); };
+  events.received = [this](const EtcdAnswer& answer) { replica().etcdReceived(answer, now()), scheduleTick(); };
+  etcd_ = std::make_unique<EtcdGateway>(
+      loop_, log_, EtcdGatewayOptions{std::move(endpoints), etcdOptions(config_).answerMs}, std::move(events));
+  return okStatus();
+}
+
+Status Daemon::start() {
+  startedMs_ = now().ms;
+  for (const std::string& address : config_.listen) {
+    WITAN_TRY(bound, peers_->listen(address));
+    log_.info("net", "listening for devices", {{"address", bound}});
+    addresses_.push_back(std::move(bound));
+  }
+  if (!config_.advertise.empty()) addresses_ = config_.advertise;
+  if (!config_.otlp.empty()) {
+    auto tracer = Tracer::open(loop_, log_, config_.otlp, {replica().device(), cluster_.name});
+    if (!tracer.ok()) return config_.located("[trace] otlp", tracer.error());
+    tracer_ = *std::move(tracer);
+    follow([this](PartitionHost& host, const StoredEntry& entry) {
+      tracer_->entry(host.id(), entry.entry, replica().owns(host), now().wall);
+    });
+  }
+  reconcileMembership();
+  WITAN_DO(tick());
+  peers_->dialAll();
+  if (etcd_) etcd_->start();
+  return okStatus();
+}
+
+// --- the policy of its agents, membership
+
 Status Daemon::reloadPolicy() {
   if (!gate_) return okStatus();
   auto read = policyOfDevice(path_);
@@ -51,7 +281,7 @@ Status Daemon::reloadPolicy() {
   const std::string before = gate_->epoch();
   if (*read) gate_->use(**std::move(read));
   if (gate_->epoch() != before) log_.info("agents", "another policy is in force", {{"policy", gate_->epoch()}});
-  touch();
+  scheduleTick();
   return okStatus();
 }
 
@@ -101,11 +331,11 @@ Status Daemon::rotateKey() {
   return okStatus();
 }
 
+// Asks every device, since the one that holds the admin's key takes the request; and each again when it connects.
 void Daemon::askForNextKey() {
   for (const PeerStatus& peer : peers_->status()) askForNextKey(peer.device);
 }
 
-// Said to everybody: who holds the admin's key takes it. Said again whenever somebody connects.
 void Daemon::askForNextKey(const std::string& device) {
   // A start compares the key with the roster on disk.
   if (!hasKey(path_, KeyName::nextDevice) || !rosters_.kept().ok()) return;
@@ -114,7 +344,7 @@ void Daemon::askForNextKey(const std::string& device) {
 }
 
 // The roster has the next key: from now on this device is known by it.
-void Daemon::goOverToNextKey() {
+void Daemon::switchToNextKey() {
   if (!hasKey(path_, KeyName::nextDevice)) {
     if (rosters_.kept().ok()) forgetPreviousKey(path_);
     return;
@@ -133,7 +363,7 @@ void Daemon::goOverToNextKey() {
 
 // --- slices
 
-void Daemon::met(const std::string& device) {
+void Daemon::onConnected(const std::string& device) {
   replica().connected(device, now());
   askForNextKey(device);
   const RosterDevice* known = rosters_.current().find(device);
@@ -143,7 +373,7 @@ void Daemon::met(const std::string& device) {
   if (auto have = sliceStore_->have(); have.ok()) peers_->send(device, clusterFrame(*have), false);
 }
 
-void Daemon::heard(const std::string& device, std::string_view frame) {
+void Daemon::onFrame(const std::string& device, std::string_view frame) {
   const auto type = static_cast<std::uint8_t>(frame[4]);
   if (type < kFirstClusterFrame || type > kLastClusterFrame) return replica().received(device, frame, now());
   if (Status taken = onSliceFrame(device, frame); !taken.ok())
@@ -170,14 +400,14 @@ Status Daemon::onSliceFrame(const std::string& device, std::string_view frame) {
   return sliceStore_->take(slice, *me());
 }
 
-// Whoever reads slowly is given no more than its link can take.
+// A slow reader gets no more than its link can take.
 Status Daemon::sendSlices() {
   for (const std::string& device : sliceServer_->waiting()) {
     if (peers_->queuedBytes(device) > 4 * kSliceBudget) continue;  // Events::room brings the next round
     std::string frames;
     WITAN_TRY(more, sliceServer_->produce(device, frames));
     if (!frames.empty()) peers_->send(device, std::move(frames), false);
-    if (more) touch();
+    if (more) scheduleTick();
   }
   return okStatus();
 }
@@ -191,15 +421,15 @@ void Daemon::applyRights() {
 
 Now Daemon::now() const { return {SystemClock().now(), net::Loop::nowMs()}; }
 
-void Daemon::touch() {
+void Daemon::scheduleTick() {
   if (due_ || !failed_.ok()) return;
   due_ = true;
   loop_.post([this] {
-    if (due_) (void)round();
+    if (due_) (void)tick();
   });
 }
 
-Status Daemon::round() {
+Status Daemon::tick() {
   if (!failed_.ok()) return failed_;
   WITAN_CHECK(!working_, "a round inside a round");
   due_ = false;
@@ -228,7 +458,7 @@ Status Daemon::work() {
   return okStatus();
 }
 
-// What nobody follows is not read back.
+// Without followers nothing is read back.
 Status Daemon::tellFollowers() {
   if (followers_.empty()) return feed_->skip(), okStatus();
   return feed_->poll([&](PartitionHost& host, const StoredEntry& entry) {
@@ -244,24 +474,20 @@ void Daemon::carryOut(Effects& effects) {
   }
   if (etcd_ && !effects.etcd.empty()) etcd_->send(std::move(effects.etcd));
   for (const node::Answered& answered : effects.answers) give(answered);
-  for (const Notice& notice : effects.notices) say(notice);
+  for (const Notice& notice : effects.notices) report(notice);
   for (const agents::ToolCall& call : effects.toolCalls)
     if (replica().agents() != nullptr && call.operation)
       (void)replica().agents()->failed(*call.operation, Error{ErrorCode::notFound, "no such tool on this device", ""},
                                        now());
 }
 
-void Daemon::say(const Notice& notice) {
+void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
                    notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
                    notice.kind == "tooLarge";
-  const std::initializer_list<LogField> fields{{"partition", notice.partition}, {"what", notice.what}};
-  if (bad)
-    log_.warn("replica", notice.kind, fields);
-  else if (notice.partition.empty())
-    log_.info("replica", notice.kind, {{"what", notice.what}});
-  else
-    log_.info("replica", notice.kind, fields);
+  if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
+  log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
+            {{"partition", notice.partition}, {"what", notice.what}});
 }
 
 void Daemon::armTimer() {
@@ -269,7 +495,7 @@ void Daemon::armTimer() {
   const std::int64_t wait = std::clamp<std::int64_t>(replica().nextTickMs() - now().ms, 0, 10'000);
   timer_ = loop_.after(std::max<std::int64_t>(wait, 1), [this] {
     timer_ = 0;
-    touch();
+    scheduleTick();
   });
 }
 
@@ -303,7 +529,7 @@ Status Daemon::ask(Request request, std::int64_t waitMs, Done done) {
         "no answer to " + operation + " yet" + (cut ? ": etcd is unavailable (" + etcd_->state().problem + ")" : ""),
         "it waits in the outbox and goes on by itself; ask again under the same operation id"});
   });
-  touch();
+  scheduleTick();
   return okStatus();
 }
 
@@ -331,7 +557,7 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
   if (stopping_) return Error{ErrorCode::unavailable, "the node is stopping", "try again when it is back"};
   if (backup_ && !backup_->finished())
     return Error{ErrorCode::conflict, "another backup is being written", "try again when it is done"};
-  WITAN_DO(round());  // between two rounds the three stores are of one moment
+  WITAN_DO(tick());  // between two rounds the three stores are of one moment
   backup_ = std::make_unique<BackupJob>(loop_, std::move(order), dir_->snapshots(), std::move(done));
   return okStatus();
 }
@@ -339,7 +565,7 @@ Status Daemon::backUp(BackupOrder order, BackupJob::Done done) {
 // --- the end
 
 // There will be no answer in this life of the process. `unavailable` says of a request that it waits in the outbox.
-void Daemon::tellThoseWhoWait() {
+void Daemon::failWaiting() {
   for (auto& [id, waiting] : std::exchange(waiting_, {})) {
     loop_.cancel(waiting.timer);
     waiting.done(noAnswer(id, waiting.asked));
@@ -364,8 +590,8 @@ void Daemon::stop(std::function<void()> done) {
   stopping_ = true;
   log_.info("node", "stopping");
   replica().keepRequests();
-  if (failed_.ok()) (void)round();  // what was accepted is answered
-  tellThoseWhoWait();
+  if (failed_.ok()) (void)tick();  // what was accepted is answered
+  failWaiting();
   peers_->close();
   if (etcd_) etcd_->release();
   loop_.after(200, [this, done = std::move(done)] {

@@ -3,7 +3,7 @@
 // Replica says; it decides nothing.
 //
 //   Daemon::open(loop, log, dir, config)    takes the directory
-//   start()                                 listens, dials, works; touch() after anything that others did to it
+//   start()                                 listens, dials, works; scheduleTick() after anything that others did to it
 //   stop()                                  says good-bye, makes everything durable; done() is called then
 //
 // All on the loop's thread. Loop and log outlive it. An error of the store ends it: failed() says so, and nothing more
@@ -20,16 +20,14 @@
 
 #include "agents/host/device_gate.h"
 #include "net/loop.h"
-#include "node/backup/backup_job.h"
+#include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
-#include "node/ledgers/ledger_feed.h"
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
-#include "node/slices/slice_server.h"
-#include "node/slices/slice_store.h"
+#include "node/slices/slices.h"
 #include "node/telemetry/tracer.h"
 
 namespace witan::node {
@@ -50,9 +48,9 @@ class Daemon {
   std::function<void()> onFailure;
 
   // Something was done to the replica: a round is due, soon.
-  void touch();
+  void scheduleTick();
   // The same at once. Errors: of the store; the daemon fails then.
-  Status round();
+  Status tick();
   Now now() const;
 
   // The answer, once it is durable. After `waitMs` without one it is an error (unavailable), and the request goes on.
@@ -86,7 +84,7 @@ class Daemon {
   SliceStore& slices() { return *sliceStore_; }
   LedgerReaders& readers() { return *readers_; }
   // This device in the roster. Null: it was taken out.
-  const RosterDevice* me() { return rosters_.current().find(device_); }
+  const RosterDevice* me() const { return rosters_.current().find(device_); }
   Log& log() { return log_; }
   // Null: nothing is traced.
   Tracer* tracer() { return tracer_.get(); }
@@ -104,28 +102,29 @@ class Daemon {
  private:
   Daemon(net::Loop& loop, Log& log, std::filesystem::path path, DaemonConfig config, ClusterFile cluster,
          std::string device, SigningKey key, RosterStore rosters);
-  void tellThoseWhoWait();
+  void failWaiting();
   Error noAnswer(const std::string& id, std::uint64_t asked);
   Status openDir();
   Status openPeers();
   Status openEtcd();
   NodeSetup setup() const;
+  bool keepsLedgers() const { return me() == nullptr || me()->keepsLedgers(); }
   Result<std::shared_ptr<const AgentSetup>> agentSetup();
   Status mayAsk(std::string_view device, const Request& request) const;
-  Status foundMissing();
+  Status bootstrapMissing();
   void reconcileMembership();
-  void met(const std::string& device);
-  void heard(const std::string& device, std::string_view frame);
+  void onConnected(const std::string& device);
+  void onFrame(const std::string& device, std::string_view frame);
   Status onSliceFrame(const std::string& device, std::string_view frame);
   Status tellFollowers();
   Status sendSlices();
   void applyRights();
-  void goOverToNextKey();
+  void switchToNextKey();
   void askForNextKey();
   void askForNextKey(const std::string& device);
   Status work();
   void carryOut(Effects& effects);
-  void say(const Notice& notice);
+  void report(const Notice& notice);
   void give(const node::Answered& answered);
   void armTimer();
   void fail(const Error& why);

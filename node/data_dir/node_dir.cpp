@@ -12,29 +12,22 @@ NodeDir::~NodeDir() = default;
 
 Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
   std::unique_ptr<NodeDir> opened(new NodeDir(dir));
-  ReplicaConfig config;
   WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
-  config.replication = std::move(options);
-  for (const std::string& name : setup.domains) {
+  setup.replication = std::move(options);
+  if (setup.domainNames.empty())
+    for (const std::string_view name : domains::domainNames()) setup.domainNames.emplace_back(name);
+  for (const std::string& name : setup.domainNames) {
     WITAN_TRY(module, domains::makeDomain(name));
-    config.domains.push_back(module.get());
+    setup.domains.push_back(module.get());
     opened->modules_.push_back(std::move(module));
   }
-  config.partitions = setup.partitions;
-  config.agents = std::move(setup.agents);
-  config.ledgerReplica = setup.ledgerReplica;
-  config.pendingTtlMicros = setup.pendingTtlMicros;
-  config.mayHave = std::move(setup.mayHave);
-  config.keepsLedgers = std::move(setup.keepsLedgers);
-  config.mayAsk = std::move(setup.mayAsk);
-  config.etcd = std::move(setup.etcd);
   WITAN_TRY(journal, openReplicaStore(dir / "journal"));
   opened->journal_ = std::move(journal);
   WITAN_TRY(agents, openReplicaStore(dir / "agents"));
   opened->agents_ = std::move(agents);
   WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
   opened->ledgers_ = std::move(ledgers);
-  WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(config), now));
+  WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(setup), now));
   opened->replica_ = std::move(replica);
   opened->record_.opened(opened->replica_->data());
   for (const char* name : {"journal", "agents", "ledgers"})

@@ -10,24 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "node/data_dir/store_snapshot.h"
-#include "node/data_dir/writer_record.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/data_dir/replica_store.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 
 namespace witan::node {
 
-struct NodeSetup {
-  std::vector<std::string> domains;
-  std::uint32_t partitions = 8;              // of each domain
-  std::shared_ptr<const AgentSetup> agents;  // null: none work
-  // As in ReplicaConfig.
-  bool ledgerReplica = true;
-  std::int64_t pendingTtlMicros = 0;
-  decltype(ReplicaConfig::mayHave) mayHave = {};
-  decltype(ReplicaConfig::keepsLedgers) keepsLedgers = {};
-  decltype(ReplicaConfig::mayAsk) mayAsk = {};
-  std::optional<EtcdOptions> etcd = {};
+// The configuration of the replica. NodeDir::open fills in its identity and its domains.
+struct NodeSetup : ReplicaConfig {
+  NodeSetup() { partitions = 8; }
+  std::vector<std::string> domainNames;  // empty: every domain of this program
 };
 
 class NodeDir {

@@ -3,17 +3,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fcntl.h>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/bytes.h"
 #include "base/identity.h"
 #include "base/json_codec.h"
+#include "base/quote.h"
 #include "base/seams.h"
-#include "node/data_dir/data_format.h"
-#include "node/data_dir/replica_identity.h"
 #include "node/data_dir/replica_store.h"
 #include "program/durable_file.h"
 #include "replication/records/record_schemas.h"
@@ -23,13 +24,15 @@ namespace witan::node {
 
 namespace fs = std::filesystem;
 using namespace replication;
+using replication::HighWater;
+using replication::LocalReplica;
 
 namespace {
 
 constexpr const char* kIdentityFile = "replica.json";
 constexpr const char* kKeyFile = "cluster.key";
 constexpr std::size_t kKeyBytes = 32;
-constexpr std::size_t kSmallFile = 4096;
+constexpr std::size_t kMaxSmallFile = 4096;
 
 std::string randomHex(std::size_t bytes) {
   std::vector<std::uint8_t> drawn(bytes);
@@ -50,7 +53,7 @@ std::string madeUpDevice() {
 }
 
 Result<std::string> readKey(const fs::path& path) {
-  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  WITAN_TRY(text, readSmallFile(path, kMaxSmallFile));
   if (!text) return Error{ErrorCode::notFound, "there is no key file " + path.string(), ""};
   const auto key = fromHex(chomped(*text));
   if (!key.ok() || key->size() != kKeyBytes)
@@ -74,19 +77,22 @@ Status checkStoresThere(const fs::path& dir, const HighWater& record) {
   return okStatus();
 }
 
+constexpr std::string_view kWords = "witan data ";
+constexpr std::size_t kMostBytes = 64;
+
+}  // namespace
+
 Status makeFolder(const fs::path& dir) {
   std::error_code ec;
   fs::create_directories(dir, ec);
   return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
 }
 
-}  // namespace
-
 Result<ReplicaIdentity> readReplicaIdentity(const fs::path& dir) {
   WITAN_TRY(format, readDataFormat(dir));
   (void)format;  // one so far
   const fs::path path = dir / kIdentityFile;
-  WITAN_TRY(text, readSmallFile(path, kSmallFile));
+  WITAN_TRY(text, readSmallFile(path, kMaxSmallFile));
   if (!text)
     return Error{ErrorCode::notFound, "no replica in " + dir.string(),
                  "begin a cluster with witan init, join one with witan join TOKEN; records without a network: witan "
@@ -184,17 +190,7 @@ Result<ReplicaOptions> readReplicaOptions(const fs::path& dir, WriterRecord& rec
   return options;
 }
 
-std::unique_ptr<ReplicaDir> ReplicaDir::borrow(const fs::path& dir, LocalReplica& replica, agents::AgentHost* agents,
-                                               std::function<Status()> flush) {
-  std::unique_ptr<ReplicaDir> view(new ReplicaDir(dir));
-  view->borrowed_ = &replica;
-  view->agentHost_ = agents;
-  view->flushBorrowed_ = std::move(flush);
-  return view;
-}
-
 Status ReplicaDir::flush() {
-  if (borrowed_ != nullptr) return flushBorrowed_();
   WITAN_DO(record_.lease(*replica_));
   WITAN_DO(replica_->flush());
   record_.flushed(*replica_);
@@ -202,9 +198,91 @@ Status ReplicaDir::flush() {
 }
 
 Status ReplicaDir::close() {
-  if (borrowed_ != nullptr) return flush();
   WITAN_DO(flush());
   return record_.close(*replica_);
+}
+
+Status writeDataFormat(const std::filesystem::path& dir) {
+  std::error_code ec;
+  if (std::filesystem::exists(dir / kDataFormatFile, ec)) return okStatus();
+  return replaceFile(dir / kDataFormatFile, std::string(kWords) + std::to_string(kDataFormat) + "\n", 0644);
+}
+
+Result<std::uint64_t> readDataFormat(const std::filesystem::path& dir) {
+  const std::filesystem::path file = dir / kDataFormatFile;
+  WITAN_TRY(text, readSmallFile(file, kMostBytes));
+  if (!text) return std::uint64_t{1};
+  const std::string_view line = chomped(*text);
+  std::uint64_t version = 0;
+  const char* const end = line.data() + line.size();
+  const bool begins = line.starts_with(kWords);
+  const auto [at, failure] = std::from_chars(begins ? line.data() + kWords.size() : end, end, version);
+  if (!begins || failure != std::errc{} || at != end || version == 0)
+    return corrupt(file.string() + " says " + inQuotes(*text) + ", not " +
+                       inQuotes(std::string(kWords) + std::to_string(kDataFormat)),
+                   "restore it from a copy");
+  if (version > kDataFormat)
+    return invalid(file.parent_path().string() + " was written by a newer Witan (data format " +
+                       std::to_string(version) + "; this program, " + WITAN_VERSION + ", knows up to " +
+                       std::to_string(kDataFormat) + ")",
+                   "use that version of Witan, or a backup from before");
+  return version;
+}
+
+pid_t lockHolder(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  struct flock ask {};
+  ask.l_type = F_WRLCK;
+  ask.l_whence = SEEK_SET;
+  const bool told = ::fcntl(fd, F_GETLK, &ask) == 0 && ask.l_type != F_UNLCK;
+  ::close(fd);
+  return told ? ask.l_pid : 0;
+}
+
+WriterRecord::WriterRecord(std::filesystem::path dir) : file_(std::move(dir) / "writer") {}
+
+Result<std::optional<Result<HighWater>>> WriterRecord::read() {
+  WITAN_TRY(text, readSmallFile(file_, replication::kMaxHighWaterBytes));
+  if (!text) return std::optional<Result<HighWater>>();
+  auto parsed = replication::parseHighWater(*text);
+  if (parsed.ok()) record_ = *parsed;
+  return std::optional<Result<HighWater>>(std::move(parsed));
+}
+
+Status WriterRecord::discard(std::string_view why) {
+  record_ = {};
+  return replaceFile(file_, "discarded: " + std::string(why) + "\n", 0644);
+}
+
+void WriterRecord::opened(const LocalReplica& replica) {
+  // A new writer has nothing in the stores yet, whatever they hold of the one before.
+  if (!replica.incarnation().newIncarnation()) durable_ = replica.highWater();
+}
+
+Status WriterRecord::lease(const LocalReplica& replica) {
+  HighWater wanted = replica.highWater();
+  if (durable_.writer != wanted.writer) durable_ = {wanted.writer, {}};
+  bool covered = record_.writer == wanted.writer;
+  for (auto& [space, lease] : wanted.spaces) {
+    const auto at = record_.spaces.find(space);
+    covered = covered && lease.from <= (at == record_.spaces.end() ? 0 : at->second.to);
+    lease.from = durable_.spaces[space].from;
+  }
+  return covered ? okStatus() : write(wanted);
+}
+
+Status WriterRecord::write(const HighWater& record) {
+  WITAN_DO(replaceFile(file_, replication::formatHighWater(record), 0644));
+  record_ = record;
+  return okStatus();
+}
+
+void WriterRecord::flushed(const LocalReplica& replica) { durable_ = replica.highWater(); }
+
+Status WriterRecord::close(const LocalReplica& replica) {
+  const HighWater closed = replica.closedHighWater();
+  return closed == record_ ? okStatus() : write(closed);
 }
 
 }  // namespace witan::node

@@ -6,22 +6,50 @@
 // high-water record first if a counter of a new lease is used, then both stores. Not thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/reflect.h"
-#include "node/data_dir/writer_record.h"
+#include "base/result.h"
 #include "replication/local_replica.h"
 #include "store/store.h"
 
-namespace witan::agents {
-class AgentHost;
-}
-
 namespace witan::node {
+
+// WriterRecord: the file `writer` of a data directory, the high-water record that keeps a device from using a dot twice
+// (replication/incarnation.h). Counters are leased in it before they are used.
+//
+//   read()  -> ReplicaOptions::highWater      before the replica is opened
+//   opened(replica)                           after that
+//   lease(replica)                            before anything that rests on a counter is durable or leaves
+//   flushed(replica)                          after the stores' flush
+//   close(replica)                            a clean end: the next start knows exactly where this one stopped
+class WriterRecord {
+ public:
+  explicit WriterRecord(std::filesystem::path dir);
+
+  // None: there is no such file. What cannot be understood is a value too. Errors: of reading.
+  Result<std::optional<Result<replication::HighWater>>> read();
+  // Makes the record invalid, durably, since its stores are gone. The next read finds it damaged.
+  Status discard(std::string_view why);
+  void opened(const replication::LocalReplica& replica);
+  Status lease(const replication::LocalReplica& replica);
+  void flushed(const replication::LocalReplica& replica);
+  Status close(const replication::LocalReplica& replica);
+
+ private:
+  Status write(const replication::HighWater& record);
+
+  const std::filesystem::path file_;
+  replication::HighWater record_;   // as it is on disk
+  replication::HighWater durable_;  // from: what the stores have, by space
+};
 
 // `flag`, else $WITAN_DIR, else $XDG_DATA_HOME/witan, else ~/.local/share/witan. Errors: none of them is set.
 Result<std::filesystem::path> replicaDirPath(const std::string& flag);
@@ -52,14 +80,8 @@ class ReplicaDir {
   // another process has it open; corrupt, naming the file; as LocalReplica::open.
   static Result<std::unique_ptr<ReplicaDir>> open(const std::filesystem::path& dir);
 
-  // A view of one that a running node has open: commands work on it between the node's own rounds. `flush` makes
-  // durable what they did. `agents`: the node's own, which hold state in memory; may be null. All outlive it.
-  static std::unique_ptr<ReplicaDir> borrow(const std::filesystem::path& dir, replication::LocalReplica& replica,
-                                            agents::AgentHost* agents, std::function<Status()> flush);
-
   const std::filesystem::path& path() const { return dir_; }
-  replication::LocalReplica& replica() { return borrowed_ != nullptr ? *borrowed_ : *replica_; }
-  agents::AgentHost* agents() { return agentHost_; }
+  replication::LocalReplica& replica() { return *replica_; }
 
   Status flush();
   // A clean end: the next open() knows exactly where this one stopped. Without it (a crash) nothing is lost either.
@@ -72,14 +94,36 @@ class ReplicaDir {
   WriterRecord record_;
   std::unique_ptr<store::Store> journal_, agents_;
   std::unique_ptr<replication::LocalReplica> replica_;
-  replication::LocalReplica* borrowed_ = nullptr;
-  agents::AgentHost* agentHost_ = nullptr;
-  std::function<Status()> flushBorrowed_;
 };
 
 // Of a directory that create() made: who it is, its cluster's secret, its high-water record. Errors: as open().
 Result<replication::ReplicaOptions> readReplicaOptions(const std::filesystem::path& dir, WriterRecord& record);
 // The secret of its cluster, 32 bytes. Errors: as open().
 Result<std::string> readClusterSecret(const std::filesystem::path& dir);
+
+// Makes a folder with its parents. Errors: ioFailed.
+Status makeFolder(const std::filesystem::path& dir);
+
+// The version of a data directory's layout, in DIR/format: "witan data 1". Written when the directory is made, checked
+// before anything else in it is read, so that a program never works on a layout that it does not know. Directories from
+// before this file have none: version 1.
+//
+// The stores inside have versions of their own (store/rocks_store.h).
+inline constexpr std::uint64_t kDataFormat = 1;
+inline constexpr const char* kDataFormatFile = "format";
+
+// Leaves an existing file alone. Durable. Errors: ioFailed.
+Status writeDataFormat(const std::filesystem::path& dir);
+
+// Errors: corrupt; invalidInput if it is newer than this program, with both versions.
+Result<std::uint64_t> readDataFormat(const std::filesystem::path& dir);
+
+// The device and cluster of a data directory, without opening its stores. Errors: notFound if there is no replica;
+// corrupt; a data format of a newer Witan.
+Result<ReplicaIdentity> readReplicaIdentity(const std::filesystem::path& dir);
+
+// The process that holds a lock file of RocksDB, and so has a data directory open. 0: none, or unknown. A process that
+// may hold the lock itself must not ask: that would release it (POSIX).
+pid_t lockHolder(const std::filesystem::path& file);
 
 }  // namespace witan::node

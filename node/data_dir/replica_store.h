@@ -6,9 +6,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "base/result.h"
 #include "store/rocks_store.h"
+#include "store/store.h"
 
 namespace witan::node {
 
@@ -17,5 +19,11 @@ inline constexpr store::RocksOptions kReplicaStore{
 
 // One of its stores, made if need be. Errors: conflict if another process has it open.
 Result<std::unique_ptr<store::Store>> openReplicaStore(const std::filesystem::path& path);
+
+// One of a data directory's stores at one moment.
+struct StoreSnapshot {
+  std::string store;  // "journal", "agents" or "ledgers"
+  std::unique_ptr<store::Snapshot> snapshot;
+};
 
 }  // namespace witan::node

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "domains/registry.h"
 #include "kernel/record/signed_note.h"
+#include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 #include "store/rocks_store.h"
 
@@ -70,8 +71,7 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
     WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}),
                                           options.counselors));
     (void)domain;
-    fs::create_directories(options.dir, ec);
-    if (ec) return ioFailed("cannot create " + options.dir.string() + " (" + ec.message() + ")");
+    WITAN_DO(makeFolder(options.dir));
   }
   WITAN_TRY(store, store::openRocksStore(options.dir / "db", {.createIfMissing = options.create}));
   opened.store = std::move(store);

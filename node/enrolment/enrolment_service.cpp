@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "base/sha256.h"
 #include "node/cluster/device_key.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "program/durable_file.h"
 
 namespace witan::node {

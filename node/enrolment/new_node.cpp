@@ -7,9 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/seams.h"
-#include "domains/registry.h"
-#include "node/cluster/enrolment_input.h"
-#include "node/cluster/own_keys.h"
+#include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
 #include "node/data_dir/node_dir.h"
@@ -53,7 +51,6 @@ Status makeReplica(const fs::path& dir, const std::string& device, const std::st
 
 Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
   NodeSetup setup;
-  for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
   setup.partitions = partitions;
   WITAN_TRY(opened, NodeDir::open(dir, std::move(setup), now));
   const OwnerTable& owners = opened->replica().owners();
@@ -88,9 +85,7 @@ bool nodeExists(const fs::path& dir) {
 }
 
 Result<SigningKey> ownKey(const fs::path& dir) {
-  std::error_code ec;
-  fs::create_directories(dir, ec);
-  if (ec) return ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")");
+  WITAN_DO(makeFolder(dir));
   (void)::chmod(dir.c_str(), 0700);
   return hasKey(dir, KeyName::device) ? readKey(dir, KeyName::device) : createKey(dir, KeyName::device);
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/now.h"
+#include "base/time.h"
 #include "node/cluster/device_key.h"
 #include "node/cluster/messages.h"
 

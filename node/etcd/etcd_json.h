@@ -1,4 +1,5 @@
-// etcd's v3 JSON gateway as text: requests of replica/ownership/etcd_messages.h into paths and bodies, answers back.
+// etcd's v3 JSON gateway as text, and the form of a batch as a value in etcd: requests of
+// replica/ownership/etcd_messages.h into paths and bodies, answers back.
 //
 // The gateway (etcd 3.4, gRPC-gateway) writes keys and values in base64 and 64-bit integers as strings, and leaves out
 // every member that has its default value: a transaction that did not hold has no `succeeded`, a lease that is gone has
@@ -7,6 +8,7 @@
 // Pure functions and values; what does not look like this is an error that names the place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -71,5 +73,20 @@ class EtcdLines {
   std::string input_;
   std::size_t begin_ = 0, searched_ = 0;
 };
+
+// A batch as it stands in etcd: compressed, since each of its bytes passes through etcd's JSON gateway in base64,
+// through its log on every member, and back to every replica. What the hashes are of is the batch itself, as before.
+//
+//   "WZST", u16 version 1, u16 zero, a Zstandard frame (RFC 8878) that states the size of its content
+//
+// Little-endian. A batch that begins otherwise ("WLOG": docs/ledger-format.md, section 8) stands as it is: so older
+// builds wrote all of them, and so does this one where compression gains nothing. No other value is touched.
+
+// Of one value, unpacked; owners make none of more than 1.5 MiB (docs/etcd.md, "What it rests on").
+inline constexpr std::size_t kMaxEtcdValueBytes = 4 << 20;
+
+std::string packedForEtcd(std::string_view value);
+// Errors: a newer version; no such frame, or one of more than kMaxEtcdValueBytes.
+Result<std::string> unpackedFromEtcd(std::string value);
 
 }  // namespace witan::node

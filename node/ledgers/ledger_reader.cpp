@@ -9,11 +9,44 @@ namespace witan::node {
 
 using namespace kernel;
 
+namespace {
+
+// The entries of a batch, borrowed from its bytes. Requires: a string's heap bytes, which are aligned.
+Result<std::vector<StoredEntry>> entriesOf(std::string_view batch) {
+  std::vector<StoredEntry> entries;
+  WITAN_TRY(info, readLogBatch(batch, [&](const LogRecord& record) -> Status {
+              if (record.kind != RecordKind::entry) return okStatus();
+              WITAN_TRY(entry, readEntryView(record.payload));
+              entries.push_back({entry.seq, record.payload, record.leaf, entry});
+              return okStatus();
+            }));
+  (void)info;
+  return entries;
+}
+
+Result<std::string> batchAt(const store::Reader& store, std::uint64_t number) {
+  WITAN_TRY(value, store.get(batchKey(number)));
+  if (!value) return corrupt("batch " + std::to_string(number) + " is missing");
+  return *std::move(value);
+}
+
+// How many batches a stored log has.
+Result<std::uint64_t> batchesOf(const store::Reader& store) {
+  WITAN_TRY(newest, store.last("l"));
+  if (!newest) return std::uint64_t{0};
+  if (newest->first.size() != 9)
+    return corrupt("a batch has a key of " + std::to_string(newest->first.size()) + " bytes");
+  std::uint64_t number = 0;
+  for (const char c : newest->first.substr(1)) number = number << 8 | static_cast<unsigned char>(c);
+  return number + 1;
+}
+
+}  // namespace
+
 Status forEachEntry(const store::Reader& store, const std::function<bool(const StoredEntry&)>& visit) {
   Status status = okStatus();
   std::uint64_t seq = 0;
   bool more = true;
-  struct Stop {};
   WITAN_DO(store.scan("l", {}, [&](std::string_view, std::string_view value) {
     std::string aligned;  // a string's heap bytes are aligned; the store's may not be
     if (reinterpret_cast<std::uintptr_t>(value.data()) % 8 != 0) value = aligned = std::string(value);
@@ -31,42 +64,15 @@ Status forEachEntry(const store::Reader& store, const std::function<bool(const S
   return status;
 }
 
-namespace {
-
-// How many batches a stored log has.
-Result<std::uint64_t> batchesOf(const store::Reader& store) {
-  WITAN_TRY(newest, store.last("l"));
-  if (!newest) return std::uint64_t{0};
-  if (newest->first.size() != 9)
-    return corrupt("a batch has a key of " + std::to_string(newest->first.size()) + " bytes");
-  std::uint64_t number = 0;
-  for (const char c : newest->first.substr(1)) number = number << 8 | static_cast<unsigned char>(c);
-  return number + 1;
+Status visitBatch(const store::Reader& store, std::uint64_t number, const EntryVisit& visit) {
+  WITAN_TRY(bytes, batchAt(store, number));
+  WITAN_TRY(entries, entriesOf(bytes));
+  for (const StoredEntry& entry : entries) visit(entry);
+  return okStatus();
 }
-
-// The bytes of a batch; a string's heap bytes are aligned.
-Result<std::string> batchAt(const store::Reader& store, std::uint64_t number) {
-  WITAN_TRY(value, store.get(batchKey(number)));
-  if (!value) return corrupt("batch " + std::to_string(number) + " is missing");
-  return *std::move(value);
-}
-
-Result<std::vector<StoredEntry>> entriesOf(const std::string& batch) {
-  std::vector<StoredEntry> entries;
-  WITAN_TRY(info, readLogBatch(batch, [&](const LogRecord& record) -> Status {
-              if (record.kind != RecordKind::entry) return okStatus();
-              WITAN_TRY(entry, readEntryView(record.payload));
-              entries.push_back({entry.seq, record.payload, record.leaf, entry});
-              return okStatus();
-            }));
-  (void)info;
-  return entries;
-}
-
-}  // namespace
 
 Status visitNewest(const store::Reader& store, std::size_t count, const std::function<bool(const StoredEntry&)>& takes,
-                   const std::function<void(const StoredEntry&)>& visit) {
+                   const EntryVisit& visit) {
   struct Batch {
     std::string bytes;
     std::vector<StoredEntry> entries;  // borrow the bytes
@@ -85,37 +91,32 @@ Status visitNewest(const store::Reader& store, std::size_t count, const std::fun
     else
       batch.entries = std::move(entries);
   }
-  std::size_t surplus = found > count ? found - count : 0;
+  std::size_t older = found > count ? found - count : 0;
   for (const Batch& batch : newest)
-    for (const StoredEntry& entry : batch.entries) surplus > 0 ? void(--surplus) : visit(entry);
+    for (const StoredEntry& entry : batch.entries) older > 0 ? void(--older) : visit(entry);
   return okStatus();
 }
 
-Result<std::uint64_t> batchWith(std::uint64_t batches, std::uint64_t seq,
-                                const std::function<Result<std::uint64_t>(std::uint64_t)>& firstSeqOf) {
+Result<std::uint64_t> batchWith(const store::Reader& store, std::uint64_t batches, std::uint64_t seq) {
   std::uint64_t first = 0, end = batches;
   while (end - first > 1) {
     const std::uint64_t middle = first + (end - first) / 2;
-    WITAN_TRY(firstSeq, firstSeqOf(middle));
-    (firstSeq <= seq ? first : end) = middle;
+    WITAN_TRY(bytes, batchAt(store, middle));
+    WITAN_TRY(info, readLogBatch(bytes, [](const LogRecord&) { return okStatus(); }));
+    (info.firstSeq <= seq ? first : end) = middle;
   }
   return first;
 }
 
-Result<bool> visitEntry(const store::Reader& store, std::uint64_t seq,
-                        const std::function<void(const StoredEntry&)>& visit) {
+Result<bool> visitEntry(const store::Reader& store, std::uint64_t seq, const EntryVisit& visit) {
   WITAN_TRY(batches, batchesOf(store));
   if (batches == 0 || seq == 0) return false;
-  WITAN_TRY(n, batchWith(batches, seq, [&](std::uint64_t number) -> Result<std::uint64_t> {
-              WITAN_TRY(bytes, batchAt(store, number));
-              WITAN_TRY(info, readLogBatch(bytes, [](const LogRecord&) { return okStatus(); }));
-              return info.firstSeq;
-            }));
-  WITAN_TRY(bytes, batchAt(store, n));
-  WITAN_TRY(entries, entriesOf(bytes));
-  for (const StoredEntry& entry : entries)
-    if (entry.seq == seq) return visit(entry), true;
-  return false;
+  WITAN_TRY(n, batchWith(store, batches, seq));
+  bool found = false;
+  WITAN_DO(visitBatch(store, n, [&](const StoredEntry& entry) {
+    if (entry.seq == seq) visit(entry), found = true;
+  }));
+  return found;
 }
 
 Result<MemoryTree> readTree(const store::Reader& store) {

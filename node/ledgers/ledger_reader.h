@@ -18,21 +18,24 @@ struct StoredEntry {
   Hash leaf{};
   kernel::EntryView entry;  // borrowed likewise
 };
+using EntryVisit = std::function<void(const StoredEntry&)>;
 
 // Visits all entries in order until visit returns false.
 Status forEachEntry(const store::Reader&, const std::function<bool(const StoredEntry&)>& visit);
 
+// Visits the entries of one batch.
+Status visitBatch(const store::Reader&, std::uint64_t number, const EntryVisit& visit);
+
 // The newest `count` entries that `takes` accepts, visited oldest first. Reads from the end: O(entries read).
 Status visitNewest(const store::Reader&, std::size_t count, const std::function<bool(const StoredEntry&)>& takes,
-                   const std::function<void(const StoredEntry&)>& visit);
+                   const EntryVisit& visit);
 
 // Visits the entry with this number. False: there is none. O(log batches).
-Result<bool> visitEntry(const store::Reader&, std::uint64_t seq, const std::function<void(const StoredEntry&)>& visit);
+Result<bool> visitEntry(const store::Reader&, std::uint64_t seq, const EntryVisit& visit);
 
-// The last of `batches` batches that begins at or before entry `seq`; batches without entries begin where the next one
-// does. `firstSeqOf` reads the number of a batch's first entry. O(log batches) reads.
-Result<std::uint64_t> batchWith(std::uint64_t batches, std::uint64_t seq,
-                                const std::function<Result<std::uint64_t>(std::uint64_t)>& firstSeqOf);
+// The last of the first `batches` batches that begins at or before entry `seq`; batches without entries begin where the
+// next one does. O(log batches) reads.
+Result<std::uint64_t> batchWith(const store::Reader&, std::uint64_t batches, std::uint64_t seq);
 
 // The tree of the whole log, for proofs. O(entries).
 Result<kernel::MemoryTree> readTree(const store::Reader&);

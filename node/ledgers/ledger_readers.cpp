@@ -1,11 +1,13 @@
 #include "node/ledgers/ledger_readers.h"
 
-#include "replica/core/shown.h"
+#include "replica/core/partition_host.h"
 
 namespace witan::node {
 
 namespace {
+
 constexpr std::int64_t kNoteMs = 1'000;
+
 }  // namespace
 
 LedgerReaders::~LedgerReaders() {
@@ -16,7 +18,7 @@ LedgerReaders::~LedgerReaders() {
 bool LedgerReaders::show(Reader& reader) {
   std::erase_if(reader.partitions, [&](const std::string& id) {
     const PartitionHost* host = replica_.host(id);
-    if (host != nullptr && !shows(*host)) return false;
+    if (host != nullptr && !host->showsLog()) return false;
     if (host != nullptr) reader.visit(*host);
     return true;
   });
@@ -37,7 +39,8 @@ void LedgerReaders::poll() {
   for (const auto& [id, host] : replica_.hosts()) {
     const auto noted = noted_.find(id);
     const bool known = noted != noted_.end() && noted->second.census.entries == host->partition().size();
-    if (!known && shows(*host) && (noted == noted_.end() || nowMs - noted->second.ms >= kNoteMs)) note(*host, nowMs);
+    if (!known && host->showsLog() && (noted == noted_.end() || nowMs - noted->second.ms >= kNoteMs))
+      note(*host, nowMs);
   }
   for (Reader& reader : waiting_) (void)show(reader);
   tellServed();
@@ -88,10 +91,27 @@ void LedgerReaders::note(const PartitionHost& host, std::int64_t nowMs) {
 }
 
 LedgerReaders::Census LedgerReaders::censusOf(const PartitionHost& host) {
-  if (shows(host)) note(host, net::Loop::nowMs());
+  if (host.showsLog()) note(host, net::Loop::nowMs());
   Census census = noted_[host.id()].census;
-  census.entries = shows(host) ? host.partition().size() : host.position().entries;
+  census.entries = host.showsLog() ? host.partition().size() : host.position().entries;
   return census;
+}
+
+LedgerFeed::LedgerFeed(Replica& replica) : replica_(replica) { skip(); }
+
+void LedgerFeed::skip() {
+  for (const auto& [id, host] : replica_.hosts()) seen_[id] = host->durableBatches();
+}
+
+Status LedgerFeed::poll(const Visit& visit) {
+  for (const auto& [id, host] : replica_.hosts()) {
+    std::uint64_t& seen = seen_[id];
+    const std::uint64_t durable = host->durableBatches();
+    if (seen == durable) continue;
+    for (seen = std::min(seen, durable); seen < durable; ++seen)
+      WITAN_DO(visitBatch(host->rows(), seen, [&, at = host.get()](const StoredEntry& entry) { visit(*at, entry); }));
+  }
+  return okStatus();
 }
 
 }  // namespace witan::node

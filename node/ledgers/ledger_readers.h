@@ -1,12 +1,6 @@
-// LedgerReaders: whoever wants to see what a partition's entries add up to sees what is in its log for good, and no
-// decision that may yet come to nothing (docs/etcd.md, rule 7).
+// Readers of the ledgers of a running node: LedgerReaders shows states, LedgerFeed new entries.
 //
-// While a copy has more than that, its readers wait for the end of a round at which it has not: at once with the
-// embedded engine; with etcd for as long as batches are under way, and an owner under load pauses for that every
-// 100 ms. If that takes one of them more than a second, because etcd is away, it sees another copy, opened from the
-// store, and so do all that wait for the same partition by then.
-//
-// Belongs to a Daemon, on its loop's thread. Loop, replica and store outlive it.
+// Both belong to a Daemon, on its loop's thread. Loop, replica and store outlive them.
 #pragma once
 
 #include <functional>
@@ -17,6 +11,7 @@
 #include <string>
 
 #include "net/loop.h"
+#include "node/ledgers/ledger_reader.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 
@@ -25,6 +20,13 @@ namespace witan::node {
 inline constexpr std::int64_t kReaderPatienceMs = 1'000;
 inline constexpr std::size_t kMaxReaders = 1'000;
 
+// LedgerReaders shows the state of a partition as its log has it for good, without decisions that may yet come to
+// nothing (docs/etcd.md, rule 7).
+//
+// While a copy has more than that, its readers wait for the end of a round at which it has not: at once with the
+// embedded engine; with etcd for as long as batches are under way, and an owner under load pauses for that every
+// 100 ms. If etcd is away and that takes more than a second, the reader sees another copy, opened from the store, and
+// so do all that wait for the same partition by then.
 class LedgerReaders {
  public:
   // `ledgers`: the replica's.
@@ -71,6 +73,24 @@ class LedgerReaders {
   const std::int64_t pendingTtlMicros_;
   std::list<Reader> waiting_;
   std::map<std::string, Noted, std::less<>> noted_;
+};
+
+// LedgerFeed: entries as they become durable in this device's copies of the ledgers, each once, for streams and traces.
+// Entries that are truncated after a takeover are not taken back; their replacements come. The replica outlives it.
+class LedgerFeed {
+ public:
+  // Begins at the end of every log.
+  explicit LedgerFeed(Replica& replica);
+
+  using Visit = std::function<void(PartitionHost&, const StoredEntry&)>;
+  // What came since the last call. O(new entries + partitions). Errors: of reading the store.
+  Status poll(const Visit& visit);
+  // Nobody wants what came since. O(partitions).
+  void skip();
+
+ private:
+  Replica& replica_;
+  std::map<std::string, std::uint64_t, std::less<>> seen_;  // batches
 };
 
 }  // namespace witan::node

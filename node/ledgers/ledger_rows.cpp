@@ -5,7 +5,8 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "base/seams.h"
-#include "domains/registry.h"
+#include "base/sha256.h"
+#include "kernel/ledger/ledger_verify.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
 
@@ -21,10 +22,10 @@ std::vector<std::string> invariantsOf(const kernel::DomainModule& module) {
 
 using Dated = std::pair<std::int64_t, json::object>;
 
-Status collect(PartitionHost& host, const RowFilter& filter, std::size_t most, std::vector<Dated>& rows) {
+Status collect(const PartitionHost& host, const RowFilter& filter, std::size_t most, std::vector<Dated>& rows) {
   std::size_t found = 0;
   for (std::uint64_t n = host.durableBatches(); n > 0 && found < most; --n)
-    WITAN_DO(visitBatch(host, n - 1, [&](const StoredEntry& entry) {
+    WITAN_DO(visitBatch(host.rows(), n - 1, [&](const StoredEntry& entry) {
       if (!filter.takes(entry)) return;
       rows.emplace_back(entry.entry.time.micros, entryRow(host, entry));
       ++found;
@@ -69,13 +70,9 @@ Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::ui
     return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(filter.partition),
                  "see: witan partition list"};
   json::array list;
-  WITAN_TRY(n, batchWith(host->durableBatches(), after + 1, [&](std::uint64_t number) -> Result<std::uint64_t> {
-              WITAN_TRY(value, host->ledger().batch(number));
-              WITAN_TRY(info, kernel::readLogBatch(value, [](const kernel::LogRecord&) { return okStatus(); }));
-              return info.firstSeq;
-            }));
+  WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), after + 1));
   for (; n < host->durableBatches() && list.size() < most; ++n)
-    WITAN_DO(visitBatch(*host, n, [&](const StoredEntry& entry) {
+    WITAN_DO(visitBatch(host->rows(), n, [&](const StoredEntry& entry) {
       if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry));
     }));
   return list;
@@ -85,7 +82,6 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
   if (!ReplicaDir::exists(dir))
     return Error{ErrorCode::notFound, "no device lives in " + dir.string(), "give the directory with --dir"};
   NodeSetup setup;
-  for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
   std::error_code ec;
   if (std::filesystem::exists(dir / "cluster.json", ec)) {
     WITAN_TRY(cluster, readClusterFile(dir));
@@ -93,6 +89,28 @@ Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
   }
   const Time wall = SystemClock().now();
   return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
+}
+
+Result<json::value> verifyHosts(const Replica& replica, bool replay,
+                                const std::function<void(std::uint64_t entries)>& progress) {
+  json::array list;
+  std::uint64_t entries = 0;
+  bool good = true;
+  std::string roots;
+  for (const auto& [id, host] : replica.hosts()) {
+    kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt};
+    if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
+    WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
+    entries += report.entries;
+    good = good && report.ok();
+    roots += id + " " + std::to_string(report.entries) + " " + toHex(report.root) + "\n";
+    if (report.entries == 0 && report.ok()) continue;
+    list.push_back({{"partition", id},
+                    {"entries", report.entries},
+                    {"root", toHex(report.root)},
+                    {"problem", report.ok() ? json::value(nullptr) : json::value(report.problem)}});
+  }
+  return json::value{{"ok", good}, {"entries", entries}, {"root", toHex(sha256(roots))}, {"ledgers", std::move(list)}};
 }
 
 }  // namespace witan::node

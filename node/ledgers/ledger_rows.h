@@ -10,7 +10,9 @@
 
 #include "base/json.h"
 #include "node/data_dir/node_dir.h"
-#include "node/ledgers/ledger_feed.h"
+#include "node/ledgers/ledger_readers.h"
+#include "replica/replica.h"
+#include "replica/replica_effects.h"
 
 namespace witan::node {
 
@@ -31,5 +33,12 @@ Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::ui
 // A data directory that no node has open, whether it is of a cluster or `witan agent run` made it, with all domains and
 // without agents. Errors: notFound; conflict, a process has it open; of its files.
 Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);
+
+// Whether every ledger that a replica keeps is what it claims to be, as one JSON object:
+// {"ok","entries","root","ledgers":[{"partition","entries","root","problem"}]}. `root` is one hash over all of them:
+// two devices with the same have the same entries. O(entries), with `replay` every decision is made again. `progress`
+// is called with the entries verified so far; it may be empty.
+Result<json::value> verifyHosts(const Replica& replica, bool replay,
+                                const std::function<void(std::uint64_t entries)>& progress = {});
 
 }  // namespace witan::node

@@ -6,54 +6,21 @@
 
 namespace witan::node::operations {
 
-struct ApprovalListRequest {
-  Omittable<bool> all;
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(ApprovalListRequest, all, scope)
-  static constexpr std::array notes{MemberNote{"all", "true: answered ones too"},
-                                    MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(ApprovalListRequest, (Omittable<bool>, all, "true: answered ones too"),
+             (Omittable<std::string>, scope, kScopeNote))
 
-struct ApprovalRow {
-  std::string operation;
-  std::string digest;
-  std::string agentId;
-  std::string run;
-  json::value what;
-  std::string verdict;
-  std::string by;
-  std::string reason;
-  std::int64_t atMs = 0;
-  WITAN_MEMBERS(ApprovalRow, operation, digest, agentId, run, what, verdict, by, reason, atMs)
-  static constexpr std::array notes{MemberNote{"operation", "Operation id of the effect"},
-                                    MemberNote{"digest", "Digest of what was shown"},
-                                    MemberNote{"agentId", "Agent that asks"},
-                                    MemberNote{"run", "Key of its run"},
-                                    MemberNote{"what", "The effect, any JSON"},
-                                    MemberNote{"verdict", "waiting, approved or denied"},
-                                    MemberNote{"by", "Who answered"},
-                                    MemberNote{"reason", "Reason of the answer"},
-                                    MemberNote{"atMs", "When, in milliseconds since 1970"}};
-};
+WITAN_STRUCT(ApprovalRow, (std::string, operation, "Operation id of the effect"),
+             (std::string, digest, "Digest of what was shown"), (std::string, agentId, "Agent that asks"),
+             (std::string, run, "Key of its run"), (json::value, what, "The effect, any JSON"),
+             (std::string, verdict, "waiting, approved or denied"), (std::string, by, "Who answered"),
+             (std::string, reason, "Reason of the answer"), (std::int64_t, atMs, "When, in milliseconds since 1970"))
 
-struct Approvals {
-  std::vector<ApprovalRow> approvals;
-  WITAN_MEMBERS(Approvals, approvals)
-  static constexpr std::array notes{MemberNote{"approvals", "Effects, by operation id"}};
-};
+WITAN_STRUCT(Approvals, (std::vector<ApprovalRow>, approvals, "Effects, by operation id"))
 
-struct ApprovalAnswerRequest {
-  std::string operation;
-  std::string digest;
-  Omittable<std::string> by;
-  Omittable<std::string> reason;
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(ApprovalAnswerRequest, operation, digest, by, reason, scope)
-  static constexpr std::array notes{
-      MemberNote{"operation", "Operation id, or its first digits", 1},
-      MemberNote{"digest", "Digest of what was shown", 1}, MemberNote{"by", "Who answers; default: the device"},
-      MemberNote{"reason", "Kept with the answer"}, MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(ApprovalAnswerRequest, (std::string, operation, "Operation id, or its first digits", 1),
+             (std::string, digest, "Digest of what was shown", 1),
+             (Omittable<std::string>, by, "Who answers; default: the device"),
+             (Omittable<std::string>, reason, "Kept with the answer"), (Omittable<std::string>, scope, kScopeNote))
 
 // 64 hex digits. Errors: invalid, quoting the text.
 Result<OperationId> approvalDigest(const std::string& text);

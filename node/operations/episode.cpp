@@ -80,7 +80,7 @@ Result<Found> transcriptOf(OperationContext& context, const EpisodeRequest& requ
 
 }  // namespace
 
-Result<Episodes> listEpisodes(OperationContext& context, const EpisodeListRequest& request) {
+Result<Episodes> listEpisodes(OperationContext& context, const ScopeRequest& request) {
   Episodes list;
   Space* space = context.space(DatabaseName::agents, request.scope);
   if (space == nullptr) return list;

@@ -5,80 +5,29 @@
 
 namespace witan::node::operations {
 
-struct EpisodeListRequest {
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(EpisodeListRequest, scope)
-  static constexpr std::array notes{MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(EpisodeRow, (std::string, run, "Key of the run"), (std::string, device, "Device that ran it"),
+             (std::string, agent, "Agent"), (std::string, version, "Version of the agent"),
+             (std::string, status, "How the run ended"), (std::string, cause, "Cause of the end"),
+             (std::uint64_t, entries, "Number of entries held"))
 
-struct EpisodeRow {
-  std::string run;
-  std::string device;
-  std::string agent;
-  std::string version;
-  std::string status;
-  std::string cause;
-  std::uint64_t entries = 0;
-  WITAN_MEMBERS(EpisodeRow, run, device, agent, version, status, cause, entries)
-  static constexpr std::array notes{MemberNote{"run", "Key of the run"},
-                                    MemberNote{"device", "Device that ran it"},
-                                    MemberNote{"agent", "Agent"},
-                                    MemberNote{"version", "Version of the agent"},
-                                    MemberNote{"status", "How the run ended"},
-                                    MemberNote{"cause", "Cause of the end"},
-                                    MemberNote{"entries", "Number of entries held"}};
-};
+WITAN_STRUCT(Episodes, (std::vector<EpisodeRow>, episodes, "Transcripts"))
 
-struct Episodes {
-  std::vector<EpisodeRow> episodes;
-  WITAN_MEMBERS(Episodes, episodes)
-  static constexpr std::array notes{MemberNote{"episodes", "Transcripts"}};
-};
+WITAN_STRUCT(EpisodeRequest, (std::string, run, "Key of the run, or its first digits", 1),
+             (Omittable<std::string>, device, "Device whose transcript is meant"),
+             (Omittable<std::string>, scope, kScopeNote))
 
-struct EpisodeRequest {
-  std::string run;
-  Omittable<std::string> device;
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(EpisodeRequest, run, device, scope)
-  static constexpr std::array notes{MemberNote{"run", "Key of the run, or its first digits", 1},
-                                    MemberNote{"device", "Device whose transcript is meant"},
-                                    MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(Transcript, (std::vector<json::value>, entries, "Entries, any JSON"))
 
-struct Transcript {
-  std::vector<json::value> entries;
-  WITAN_MEMBERS(Transcript, entries)
-  static constexpr std::array notes{MemberNote{"entries", "Entries, any JSON"}};
-};
+WITAN_STRUCT(EpisodeDifference, (std::uint64_t, entry, "Number of the entry"), (std::string, why, "How it differs"),
+             (json::value, recorded, "Recorded entry, as JSON text; empty: none"),
+             (json::value, derived, "Derived entry, as JSON text; empty: none"))
 
-struct EpisodeDifference {
-  std::uint64_t entry = 0;
-  std::string why;
-  json::value recorded;
-  json::value derived;
-  WITAN_MEMBERS(EpisodeDifference, entry, why, recorded, derived)
-  static constexpr std::array notes{MemberNote{"entry", "Number of the entry"}, MemberNote{"why", "How it differs"},
-                                    MemberNote{"recorded", "Recorded entry, as JSON text; empty: none"},
-                                    MemberNote{"derived", "Derived entry, as JSON text; empty: none"}};
-};
+WITAN_STRUCT(EpisodeReplay, (std::string, run, "Key of the run"), (std::string, device, "Device that ran it"),
+             (std::uint64_t, entries, "Number of recorded entries"),
+             (bool, ended, "Whether the last entry ends the run"), (bool, reproduced, "Whether no entry differs"),
+             (Omittable<EpisodeDifference>, difference, "The first difference"))
 
-struct EpisodeReplay {
-  std::string run;
-  std::string device;
-  std::uint64_t entries = 0;
-  bool ended = false;
-  bool reproduced = false;
-  Omittable<EpisodeDifference> difference;
-  WITAN_MEMBERS(EpisodeReplay, run, device, entries, ended, reproduced, difference)
-  static constexpr std::array notes{MemberNote{"run", "Key of the run"},
-                                    MemberNote{"device", "Device that ran it"},
-                                    MemberNote{"entries", "Number of recorded entries"},
-                                    MemberNote{"ended", "Whether the last entry ends the run"},
-                                    MemberNote{"reproduced", "Whether no entry differs"},
-                                    MemberNote{"difference", "The first difference"}};
-};
-
-Result<Episodes> listEpisodes(OperationContext& context, const EpisodeListRequest& request);
+Result<Episodes> listEpisodes(OperationContext& context, const ScopeRequest& request);
 Result<Transcript> showEpisode(OperationContext& context, const EpisodeRequest& request);
 Result<EpisodeReplay> replayEpisode(OperationContext& context, const EpisodeRequest& request);
 

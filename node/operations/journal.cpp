@@ -1,9 +1,10 @@
 #include "node/operations/journal.h"
 
+#include <array>
+
 #include "base/quote.h"
 #include "domains/agents.h"
-#include "node/daemon/content_seals.h"
-#include "node/operations/journal_writer.h"
+#include "node/daemon/agents_policy_file.h"
 #include "replication/records/journal_write.h"
 
 namespace witan::node::operations {
@@ -11,16 +12,6 @@ namespace witan::node::operations {
 using namespace replication;
 
 namespace {
-
-// The context's moment, for the writer.
-class FixedClock final : public Clock {
- public:
-  explicit FixedClock(Time now) : now_(now) {}
-  Time now() override { return now_; }
-
- private:
-  Time now_;
-};
 
 std::string textOf(json::value payload) {
   makeIntegersExact(payload);
@@ -78,10 +69,48 @@ Result<JournalWrite> choiceOf(const JournalResolveRequest& request, const Journa
 
 }  // namespace
 
+Result<JournalView> JournalWriter::view(const std::string& id) {
+  WITAN_DO(validateId("journal entity", id));
+  Space* space = replica_.database(DatabaseName::journal).find(scope_);
+  if (space == nullptr) return JournalView{};
+  return journalViewIn(*space, id);
+}
+
+Result<JournalEdit> JournalWriter::edit(const JournalWrite& write, Time now) {
+  WITAN_TRY(payload, seals_.sealed(write.type, write.payload));
+  return JournalEdit{write.type, std::move(payload), write.author.empty() ? replica_.device() : write.author,
+                     now.micros / 1000, std::nullopt};
+}
+
+Result<std::optional<Dot>> JournalWriter::put(const JournalWrite& write, Time now) {
+  WITAN_TRY(held, view(write.id));
+  WITAN_TRY(wanted, edit(write, now));
+  WITAN_TRY(body, journalEdit(held, wanted));
+  if (held.shown) {
+    const JournalBody& shown = *held.siblings[*held.shown].body;
+    if (shown.type == body.type && shown.payload == body.payload) return std::optional<Dot>();
+  }
+  WITAN_TRY(dot, commit(write, body));
+  return std::optional(dot);
+}
+
+Result<Dot> JournalWriter::resolve(const JournalWrite& write, std::vector<Dot> shown, Time now) {
+  WITAN_TRY(held, view(write.id));
+  WITAN_TRY(wanted, edit(write, now));
+  WITAN_TRY(body, journalResolution(held, wanted, std::move(shown)));
+  return commit(write, body);
+}
+
+Result<Dot> JournalWriter::commit(const JournalWrite& write, const JournalBody& body) {
+  WITAN_TRY(space, replica_.database(DatabaseName::journal).space(scope_));
+  const std::array change{JournalChange{write.id, body, "", write.origin}};
+  WITAN_TRY(writes, journalWrites(*space, change, write.sourceCursor));
+  return replica_.commit(DatabaseName::journal, scope_, writes);
+}
+
 Result<JournalWritten> putJournal(OperationContext& context, const JournalPutRequest& request) {
-  FixedClock clock(context.now);
   WITAN_TRY(seals, contentSealsOf(context.dir));
-  JournalWriter writer(context.replica, request.scope.value_or(kDefaultScope), clock, std::move(seals));
+  JournalWriter writer(context.replica, request.scope.value_or(kDefaultScope), std::move(seals));
   WITAN_TRY(before, writer.view(request.id));
   if (before.inConflict())
     return Error{ErrorCode::conflict, request.id + " was edited on several devices at once and is not resolved yet",
@@ -91,19 +120,18 @@ Result<JournalWritten> putJournal(OperationContext& context, const JournalPutReq
       ""};
   if (write.type.empty() && before.shown) write.type = before.siblings[*before.shown].body->type;
   if (write.type.empty()) return invalid(request.id + " is new and has no type", "give --type TYPE");
-  WITAN_TRY(dot, writer.put(write));
+  WITAN_TRY(dot, writer.put(write, context.now));
   return JournalWritten{dot ? std::optional(VersionDot(*dot)) : std::nullopt, request.id};
 }
 
 Result<JournalEntity> getJournal(OperationContext& context, const JournalGetRequest& request) {
-  FixedClock clock(context.now);
   const std::string scope = request.scope.value_or(kDefaultScope);
-  JournalWriter writer(context.replica, scope, clock, domains::contentSeals());
+  JournalWriter writer(context.replica, scope, domains::contentSeals());
   WITAN_TRY(view, existing(writer, request.id, scope));
   return entityOf(request.id, view);
 }
 
-Result<JournalEntities> listJournal(OperationContext& context, const JournalListRequest& request) {
+Result<JournalEntities> listJournal(OperationContext& context, const ScopeRequest& request) {
   JournalEntities list;
   list.names = context.names;
   Space* space = context.space(DatabaseName::journal, request.scope);
@@ -116,10 +144,9 @@ Result<JournalEntities> listJournal(OperationContext& context, const JournalList
 }
 
 Result<JournalResolved> resolveJournal(OperationContext& context, const JournalResolveRequest& request) {
-  FixedClock clock(context.now);
   const std::string scope = request.scope.value_or(kDefaultScope);
   WITAN_TRY(seals, contentSealsOf(context.dir));
-  JournalWriter writer(context.replica, scope, clock, std::move(seals));
+  JournalWriter writer(context.replica, scope, std::move(seals));
   WITAN_TRY(view, existing(writer, request.id, scope));
   JournalResolved resolved;
   if (!request.choose && !request.payload) {
@@ -134,7 +161,7 @@ Result<JournalResolved> resolveJournal(OperationContext& context, const JournalR
   if (view.inConflict() && seen.empty())
     return invalid("missing --seen", "copy the command that `witan journal resolve " + request.id + "` prints");
   WITAN_TRY(write, choiceOf(request, view));
-  WITAN_TRY(dot, writer.resolve(write, std::move(seen)));
+  WITAN_TRY(dot, writer.resolve(write, std::move(seen), context.now));
   resolved.dot = VersionDot(dot);
   return resolved;
 }

@@ -1,6 +1,6 @@
 // An operation: one verb on a device's replicated data, as a plain function from a request to a response. Both are
 // reflected structs. The CLI runs it on a directory that it opens, the control API on the running node's replica
-// (node/api/operation_routes.cpp). An operation prints nothing. Its response may be sent after
+// (node/api/control_routes.cpp). An operation prints nothing. Its response may be sent after
 // OperationContext::flush().
 //
 // Main thread only. What the context refers to outlives the call.
@@ -10,7 +10,7 @@
 #include <functional>
 #include <map>
 
-#include "base/json_schema.h"
+#include "base/message.h"
 #include "base/time.h"
 #include "replication/local_replica.h"
 
@@ -25,6 +25,10 @@ class Replica;
 namespace operations {
 
 inline constexpr const char* kDefaultScope = "main";
+inline constexpr const char* kScopeNote = "Scope of the database; default: main";
+
+// Of operations on all records of a kind.
+WITAN_STRUCT(ScopeRequest, (Omittable<std::string>, scope, kScopeNote))
 
 struct OperationContext {
   const std::filesystem::path& dir;

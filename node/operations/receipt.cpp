@@ -83,7 +83,7 @@ Status checkPolicyIs(const OperationContext& context, const agents::Policy& poli
 
 }  // namespace
 
-Result<Receipts> listReceipts(OperationContext& context, const ReceiptListRequest& request) {
+Result<Receipts> listReceipts(OperationContext& context, const ScopeRequest& request) {
   WITAN_TRY(receipts, all(context, request.scope));
   Receipts list;
   for (const PrivacyReceipt& receipt : receipts) list.receipts.push_back(rowOf(receipt));

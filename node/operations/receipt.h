@@ -5,70 +5,26 @@
 
 namespace witan::node::operations {
 
-struct ReceiptListRequest {
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(ReceiptListRequest, scope)
-  static constexpr std::array notes{MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(ReceiptRow, (std::string, key, "Key of the receipt"), (std::string, agent, "Agent"),
+             (std::string, boundary, "Boundary of the policy"),
+             (std::string, provider, "Provider of the model; empty: none is asked"),
+             (std::string, model, "Model; empty: none is asked"), (std::string, policy, "Name of the policy"),
+             (std::uint64_t, version, "Version of the policy"), (std::string, digest, "Digest of the policy"),
+             (std::string, by, "Who confirmed"), (std::int64_t, atMs, "When, in milliseconds since 1970"))
 
-struct ReceiptRow {
-  std::string key;
-  std::string agent;
-  std::string boundary;
-  std::string provider;
-  std::string model;
-  std::string policy;
-  std::uint64_t version = 0;
-  std::string digest;
-  std::string by;
-  std::int64_t atMs = 0;
-  WITAN_MEMBERS(ReceiptRow, key, agent, boundary, provider, model, policy, version, digest, by, atMs)
-  static constexpr std::array notes{MemberNote{"key", "Key of the receipt"},
-                                    MemberNote{"agent", "Agent"},
-                                    MemberNote{"boundary", "Boundary of the policy"},
-                                    MemberNote{"provider", "Provider of the model; empty: none is asked"},
-                                    MemberNote{"model", "Model; empty: none is asked"},
-                                    MemberNote{"policy", "Name of the policy"},
-                                    MemberNote{"version", "Version of the policy"},
-                                    MemberNote{"digest", "Digest of the policy"},
-                                    MemberNote{"by", "Who confirmed"},
-                                    MemberNote{"atMs", "When, in milliseconds since 1970"}};
-};
+WITAN_STRUCT(Receipts, (std::vector<ReceiptRow>, receipts, "Receipts, by key"))
 
-struct Receipts {
-  std::vector<ReceiptRow> receipts;
-  WITAN_MEMBERS(Receipts, receipts)
-  static constexpr std::array notes{MemberNote{"receipts", "Receipts, by key"}};
-};
+WITAN_STRUCT(ReceiptRequest, (std::string, key, "Key of the receipt, or its first digits", 1),
+             (Omittable<std::string>, scope, kScopeNote))
 
-struct ReceiptRequest {
-  std::string key;
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(ReceiptRequest, key, scope)
-  static constexpr std::array notes{MemberNote{"key", "Key of the receipt, or its first digits", 1},
-                                    MemberNote{"scope", "Scope of the database; default: main"}};
-};
+WITAN_STRUCT(ReceiptConfirmRequest, (std::string, agent, "Agent", 1),
+             (std::string, boundary, "Boundary of the policy", 1), (std::string, by, "Who confirms", 1),
+             (Omittable<std::string>, provider, "Provider of the model that is asked"),
+             (Omittable<std::string>, model, "Model that is asked"),
+             (Omittable<std::string>, policy, "First digits, at least 8, of the digest of the policy that was read"),
+             (Omittable<std::string>, scope, kScopeNote))
 
-struct ReceiptConfirmRequest {
-  std::string agent;
-  std::string boundary;
-  std::string by;
-  Omittable<std::string> provider;
-  Omittable<std::string> model;
-  Omittable<std::string> policy;
-  Omittable<std::string> scope;
-  WITAN_MEMBERS(ReceiptConfirmRequest, agent, boundary, by, provider, model, policy, scope)
-  static constexpr std::array notes{
-      MemberNote{"agent", "Agent", 1},
-      MemberNote{"boundary", "Boundary of the policy", 1},
-      MemberNote{"by", "Who confirms", 1},
-      MemberNote{"provider", "Provider of the model that is asked"},
-      MemberNote{"model", "Model that is asked"},
-      MemberNote{"policy", "First digits, at least 8, of the digest of the policy that was read"},
-      MemberNote{"scope", "Scope of the database; default: main"}};
-};
-
-Result<Receipts> listReceipts(OperationContext& context, const ReceiptListRequest& request);
+Result<Receipts> listReceipts(OperationContext& context, const ScopeRequest& request);
 Result<ReceiptRow> showReceipt(OperationContext& context, const ReceiptRequest& request);
 Result<ReceiptRow> confirmReceipt(OperationContext& context, const ReceiptConfirmRequest& request);
 Result<ReceiptRow> withdrawReceipt(OperationContext& context, const ReceiptRequest& request);

@@ -5,18 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "base/json_map.h"
-#include "base/json_schema.h"
+#include "base/message.h"
 #include "replication/vector_clock.h"
 
 namespace witan::node::operations {
 
 struct VersionDot {
-  std::uint64_t counter = 0;
-  std::string host;
-  WITAN_MEMBERS(VersionDot, counter, host)
-  static constexpr std::array notes{MemberNote{"counter", "Number of the commit"},
-                                    MemberNote{"host", "Writer that committed it"}};
+  WITAN_FIELDS(VersionDot, (std::uint64_t, counter, "Number of the commit"),
+               (std::string, host, "Writer that committed it"))
 
   VersionDot() = default;
   explicit VersionDot(const replication::Dot& dot) : counter(dot.counter), host(dot.host) {}

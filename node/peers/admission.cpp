@@ -1,5 +1,7 @@
 #include "node/peers/admission.h"
 
+#include <algorithm>
+
 namespace witan::node {
 
 namespace {
@@ -32,13 +34,27 @@ Result<const RosterDevice*> Admission::confirm(const PublicKey& key) const {
 }
 
 Status Admission::mayLink(std::string_view device) const {
-  const RosterDevice* known = rosters_.current().find(device);
-  if (known == nullptr || !known->active()) return refusal("no member of the cluster");
+  if (rosters_.current().member(device) == nullptr) return refusal("no member of the cluster");
   return isBlocked(device) ? Status(refusal(kBlocked)) : okStatus();
 }
 
 bool Admission::mayDial(const RosterDevice& device) const {
   return device.active() && device.device != self_ && !isBlocked(device.device);
+}
+
+std::optional<net::LinkId> PendingPeers::add(net::LinkId link, std::int64_t nowMs) {
+  std::optional<net::LinkId> oldest;
+  if (pending_.size() >= kMaxPendingPeers)
+    oldest = std::min_element(pending_.begin(), pending_.end(), [](const auto& one, const auto& other) {
+               return one.second.sinceMs < other.second.sinceMs;
+             })->first;
+  pending_[link] = {nowMs, 0};
+  return oldest;
+}
+
+bool PendingPeers::countRequest(net::LinkId link) {
+  const auto at = pending_.find(link);
+  return at != pending_.end() && ++at->second.requests <= kMaxJoinRequests;
 }
 
 }  // namespace witan::node

@@ -43,6 +43,12 @@ PeerManager::PeerManager(net::Loop& loop, const net::TlsIdentity& identity, Rost
 
 PeerManager::~PeerManager() = default;
 
+void PeerManager::later(std::int64_t ms, std::function<void()> call) {
+  loop_.after(ms, [call = std::move(call), alive = std::weak_ptr<int>(alive_)] {
+    if (!alive.expired()) call();
+  });
+}
+
 net::PeerEvents PeerManager::networkEvents() {
   net::PeerEvents events;
   events.admit = [this](const net::LinkInfo& info) { return admit(info); };
@@ -101,10 +107,7 @@ Status PeerManager::admit(const net::LinkInfo& info) {
 
 void PeerManager::onUp(const net::LinkInfo& info) {
   if (info.purpose == net::kJoinPurpose) {
-    PeerLink link;
-    link.info = info;
-    link.sinceMs = events_.steadyMs();
-    links_.add(std::move(link));
+    links_.add({.device = "", .info = info, .sinceMs = events_.steadyMs()});
     return limitPending(info.id);
   }
   const auto device = admission_.confirm(info.key);
@@ -124,11 +127,7 @@ void PeerManager::onMemberUp(const net::LinkInfo& info, const std::string& devic
   if (old != nullptr && !replacesLink(old->info, info, options_.device < device))
     return network_.close(info.id, "there is a link already");
   network_.trust(info.id);
-  PeerLink link;
-  link.device = device;
-  link.info = info;
-  link.sinceMs = events_.steadyMs();
-  links_.add(std::move(link));
+  links_.add({.device = device, .info = info, .sinceMs = events_.steadyMs()});
   direct&& needsProbation(device) ? startProbation(info, device) : choose(info.id);
 }
 
@@ -214,9 +213,7 @@ void PeerManager::startProbation(const net::LinkInfo& info, const std::string& d
 }
 
 void PeerManager::checkProbationLater(const std::string& device, net::LinkId id) {
-  loop_.after(probation_.checkEveryMs(), [this, device, id, alive = std::weak_ptr<int>(alive_)] {
-    if (!alive.expired()) checkProbation(device, id);
-  });
+  later(probation_.checkEveryMs(), [this, device, id] { checkProbation(device, id); });
 }
 
 void PeerManager::checkProbation(const std::string& device, net::LinkId id) {
@@ -268,8 +265,8 @@ void PeerManager::dial(const RosterDevice& device) {
 
 void PeerManager::dialLater(const std::string& device, std::int64_t ms) {
   apply(dialer_.pause(device));
-  loop_.after(ms, [this, device, alive = std::weak_ptr<int>(alive_)] {
-    if (alive.expired() || !dialer_.resume(device)) return;
+  later(ms, [this, device] {
+    if (!dialer_.resume(device)) return;
     if (const RosterDevice* known = rosters_.current().find(device)) dial(*known);
   });
 }
@@ -361,8 +358,7 @@ void PeerManager::onRoster(PeerLink& link, std::string_view bytes) {
 }
 
 void PeerManager::saveRosterLater() {
-  loop_.after(options_.heartbeatMs, [this, alive = std::weak_ptr<int>(alive_)] {
-    if (alive.expired()) return;
+  later(options_.heartbeatMs, [this] {
     if (!gossip_.retrySaving()) return saveRosterLater();
     log_.info("roster", "is written now");
     events_.rosterChanged();  // some of its consequences wait until the roster is on disk
@@ -399,9 +395,7 @@ void PeerManager::applyRoster(std::string_view from) {
 void PeerManager::limitPending(net::LinkId pending) {
   if (const auto oldest = pending_.add(pending, events_.steadyMs()))
     reject(*oldest, "too many devices would like to join");
-  loop_.after(options_.joinMs, [this, pending, alive = std::weak_ptr<int>(alive_)] {
-    if (!alive.expired()) reject(pending, "the time for joining is over: ask again");
-  });
+  later(options_.joinMs, [this, pending] { reject(pending, "the time for joining is over: ask again"); });
 }
 
 void PeerManager::reject(net::LinkId pending, std::string_view why) {

@@ -23,10 +23,7 @@
 #include "node/enrolment/enrolment_service.h"
 #include "node/peers/admission.h"
 #include "node/peers/dialer.h"
-#include "node/peers/link_history.h"
-#include "node/peers/link_probation.h"
 #include "node/peers/peer_links.h"
-#include "node/peers/pending_peers.h"
 #include "node/peers/roster_gossip.h"
 #include "node/relay/relay_manager.h"
 #include "node/telemetry/log.h"
@@ -96,6 +93,8 @@ class PeerManager {
  private:
   net::PeerEvents networkEvents();
   RelayManager::Hooks relayHooks();
+  // Calls after so long, unless the manager is gone.
+  void later(std::int64_t ms, std::function<void()> call);
   // ok: a link with it may exist, and there is no direct one.
   Status wantsRelayedLink(const std::string& device) const;
   Status admit(const net::LinkInfo& info);

@@ -36,16 +36,13 @@ void RelayManager::linked(const std::string& device) {
 
 void RelayManager::unlinked(const std::string& device, std::string_view why) {
   search_.relayWent(device);
-  TunnelEffects effects;
-  table_.unlinked(device, why, effects);
-  apply(std::move(effects));
+  applying([&](TunnelEffects& effects) { table_.unlinked(device, why, effects); });
   armSearch();
 }
 
 void RelayManager::frame(std::string device, std::string_view bytes) {
-  TunnelEffects effects;
-  const Status taken = table_.received(device, bytes, net::Loop::nowMs(), effects);
-  apply(std::move(effects));
+  Status taken = okStatus();
+  applying([&](TunnelEffects& effects) { taken = table_.received(device, bytes, net::Loop::nowMs(), effects); });
   if (taken.ok()) return;
   log_.warn("relay", taken.error().message, {{"from", device}});
   hooks_.breakLink(device, "bad frame: " + taken.error().message);
@@ -78,10 +75,8 @@ void RelayManager::refused(const TunnelGone& gone) {
   const bool news = at == refusals_.end() || at->second.why != gone.why || at->second.reason != gone.reason;
   refusals_.insert_or_assign(gone.other, Refusal{gone.relay, gone.why, gone.reason});
   const std::string why = std::string(enumName(gone.why)) + ": " + gone.reason;
-  if (news)
-    log_.info("relay", "no way", {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
-  else
-    log_.debug("relay", "no way", {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
+  log_.line(news ? LogLevel::info : LogLevel::debug, "relay", "no way",
+            {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
 }
 
 std::string RelayManager::noWay(std::string_view device) const {
@@ -126,14 +121,12 @@ void RelayManager::ask(const RelaySearch::Ask& ask) {
 // --- tunnels that end here
 
 void RelayManager::closeTunnel(TunnelId id, TunnelWhy why, std::string_view reason) {
-  TunnelEffects effects;
-  table_.close(id, why, reason, effects);
-  apply(std::move(effects));
+  applying([&](TunnelEffects& effects) { table_.close(id, why, reason, effects); });
 }
 
 Status RelayManager::openPipe(TunnelId id, const std::string& relay, const std::string& other, bool dials) {
-  const RosterDevice* device = rosters_.current().find(other);
-  if (device == nullptr || !device->active()) return Error{ErrorCode::unauthorised, "no member any more", ""};
+  const RosterDevice* device = rosters_.current().member(other);
+  if (device == nullptr) return Error{ErrorCode::unauthorised, "no member any more", ""};
   net::CarriedLink link;
   link.via = relay;
   if (dials) link.name = "relay/" + other;
@@ -141,15 +134,11 @@ Status RelayManager::openPipe(TunnelId id, const std::string& relay, const std::
   link.key = key;
   net::PipeEvents events;
   events.came = [this, id](std::string_view bytes) {
-    TunnelEffects effects;
-    table_.send(id, bytes, effects);
-    apply(std::move(effects));
+    applying([&](TunnelEffects& effects) { table_.send(id, bytes, effects); });
     allow(id);
   };
   events.delivered = [this, id](std::size_t bytes) {
-    TunnelEffects effects;
-    table_.taken(id, bytes, effects);
-    apply(std::move(effects));
+    applying([&](TunnelEffects& effects) { table_.taken(id, bytes, effects); });
   };
   events.ended = [this, id] { closeTunnel(id, TunnelWhy::closed, "its link has ended"); };
   WITAN_TRY(pipe, network_.carry(link, std::move(events)));
@@ -167,15 +156,19 @@ void RelayManager::apply(TunnelEffects effects) {
   for (TunnelEffect& effect : effects) std::visit([this](auto& one) { on(one); }, effect);
 }
 
+void RelayManager::applying(const std::function<void(TunnelEffects&)>& call) {
+  TunnelEffects effects;
+  call(effects);
+  apply(std::move(effects));
+}
+
 void RelayManager::on(TunnelSend& send) { hooks_.send(send.device, std::move(send.frames)); }
 
 void RelayManager::on(TunnelOffered& offered) {
   Status wanted = hooks_.welcome(offered.other);
   if (wanted.ok()) wanted = openPipe(offered.id, offered.relay, offered.other, false);
   if (!wanted.ok()) return closeTunnel(offered.id, TunnelWhy::notWanted, wanted.error().message);
-  TunnelEffects effects;
-  table_.accept(offered.id, effects);
-  apply(std::move(effects));
+  applying([&](TunnelEffects& effects) { table_.accept(offered.id, effects); });
   allow(offered.id);
 }
 

@@ -75,6 +75,8 @@ class RelayManager {
   Status openPipe(TunnelId id, const std::string& relay, const std::string& other, bool dials);
   void allow(TunnelId id);
   void apply(TunnelEffects effects);
+  // Calls the table, then carries out what it says.
+  void applying(const std::function<void(TunnelEffects&)>& call);
   void on(TunnelSend& send);
   void on(TunnelOffered& offered);
   void on(TunnelStands& stands);

@@ -20,15 +20,6 @@ std::string plain(std::string_view reason) {
   return fine ? std::string(clip(reason, kMaxReason)) : inQuotes(reason, kMaxReason);
 }
 
-Error neverGiven(std::uint64_t number) { return invalid("tunnel " + std::to_string(number) + " was never opened"); }
-
-template <class T, class Do>
-Status reading(std::string_view frame, Do then) {
-  T message;
-  WITAN_DO(readTunnelFrame(frame, message));
-  return then(message);
-}
-
 }  // namespace
 
 TunnelTable::TunnelTable(std::string self, bool carries, TunnelLimits limits)
@@ -68,6 +59,11 @@ bool TunnelTable::wasGiven(const std::string& device, std::uint64_t number) cons
   return number >= 2 && number <= (theirs ? link.lastTheirs : link.lastOurs);
 }
 
+Status TunnelTable::notHere(const Key& key) const {
+  if (wasGiven(key.first, key.second)) return okStatus();
+  return invalid("tunnel " + std::to_string(key.second) + " was never opened");
+}
+
 // Errors: a number that is not theirs to give, or far too many.
 Result<TunnelTable::Opening> TunnelTable::onOpening(const std::string& device, std::uint64_t number,
                                                     std::int64_t nowMs) {
@@ -83,11 +79,7 @@ Result<TunnelTable::Opening> TunnelTable::onOpening(const std::string& device, s
 }
 
 void TunnelTable::tellClose(const Key& key, TunnelWhy why, std::string_view reason, TunnelEffects& out) {
-  TunnelClose message;
-  message.tunnel = key.second;
-  message.why = why;
-  message.reason = clip(reason, kMaxReason);
-  tell(key.first, message, out);
+  tell(key.first, TunnelClose{key.second, why, std::string(clip(reason, kMaxReason))}, out);
 }
 
 // --- frames
@@ -95,25 +87,20 @@ void TunnelTable::tellClose(const Key& key, TunnelWhy why, std::string_view reas
 Status TunnelTable::received(const std::string& device, std::string_view frame, std::int64_t nowMs,
                              TunnelEffects& out) {
   if (!links_.contains(device)) return invalid("tunnels are for direct links only");
+  const auto read = [&](auto message, auto&& handle) -> Status {
+    WITAN_DO(readClusterFrame(frame, message));
+    return handle(Key{device, message.tunnel}, message);
+  };
   switch (static_cast<TunnelFrame>(frame[4])) {
     case TunnelFrame::open:
-      return reading<TunnelOpen>(frame, [&](const TunnelOpen& m) {
-        return onOpen({device, m.tunnel}, m.device, nowMs, out);
-      });
+      return read(TunnelOpen{}, [&](const Key& key, auto& m) { return onOpen(key, m.device, nowMs, out); });
     case TunnelFrame::offer:
-      return reading<TunnelOffer>(frame, [&](const TunnelOffer& m) {
-        return onOffer({device, m.tunnel}, m.device, nowMs, out);
-      });
-    case TunnelFrame::opened:
-      return reading<TunnelOpened>(frame, [&](const TunnelOpened& m) { return onOpened({device, m.tunnel}, out); });
-    case TunnelFrame::data:
-      return reading<TunnelData>(frame, [&](const TunnelData& m) { return onData({device, m.tunnel}, m, out); });
+      return read(TunnelOffer{}, [&](const Key& key, auto& m) { return onOffer(key, m.device, nowMs, out); });
+    case TunnelFrame::opened: return read(TunnelOpened{}, [&](const Key& key, auto&) { return onOpened(key, out); });
+    case TunnelFrame::data: return read(TunnelData{}, [&](const Key& key, auto& m) { return onData(key, m, out); });
     case TunnelFrame::credit:
-      return reading<TunnelCredit>(frame, [&](const TunnelCredit& m) {
-        return onCredit({device, m.tunnel}, m.bytes, out);
-      });
-    case TunnelFrame::close:
-      return reading<TunnelClose>(frame, [&](const TunnelClose& m) { return onClose({device, m.tunnel}, m, out); });
+      return read(TunnelCredit{}, [&](const Key& key, auto& m) { return onCredit(key, m.bytes, out); });
+    case TunnelFrame::close: return read(TunnelClose{}, [&](const Key& key, auto& m) { return onClose(key, m, out); });
   }
   return invalid("no frame of a tunnel");
 }
@@ -138,7 +125,7 @@ Status TunnelTable::onOffer(const Key& key, const std::string& other, std::int64
 Status TunnelTable::onOpened(const Key& key, TunnelEffects& out) {
   if (const auto leg = legs_.find(key); leg != legs_.end()) return passOpened(key, leg->second, out);
   const auto at = endOf_.find(key);
-  if (at == endOf_.end()) return wasGiven(key.first, key.second) ? okStatus() : Status(neverGiven(key.second));
+  if (at == endOf_.end()) return notHere(key);
   End& end = ends_.at(at->second);
   if (!end.asked || end.stands) return invalid("a tunnel was opened twice");
   end.stands = true;
@@ -152,7 +139,7 @@ Status TunnelTable::onData(const Key& key, const TunnelData& data, TunnelEffects
                    std::to_string(kTunnelChunk));
   if (const auto leg = legs_.find(key); leg != legs_.end()) return passData(leg->second, data, out);
   const auto at = endOf_.find(key);
-  if (at == endOf_.end()) return wasGiven(key.first, key.second) ? okStatus() : Status(neverGiven(key.second));
+  if (at == endOf_.end()) return notHere(key);
   End& end = ends_.at(at->second);
   if (!end.stands) return invalid("data before the tunnel was opened");
   end.held += data.bytes.size() + kTunnelChunkCost;
@@ -165,7 +152,7 @@ Status TunnelTable::onCredit(const Key& key, std::size_t bytes, TunnelEffects& o
   if (bytes < kTunnelLeastCredit) return invalid("a tunnel's credit comes in crumbs");
   if (const auto leg = legs_.find(key); leg != legs_.end()) return passCredit(leg->second, bytes, out);
   const auto at = endOf_.find(key);
-  if (at == endOf_.end()) return wasGiven(key.first, key.second) ? okStatus() : Status(neverGiven(key.second));
+  if (at == endOf_.end()) return notHere(key);
   End& end = ends_.at(at->second);
   if (bytes > kTunnelWindow - end.credit) return invalid("more credit than was used");
   end.credit += bytes;
@@ -181,7 +168,7 @@ Status TunnelTable::onClose(const Key& key, const TunnelClose& message, TunnelEf
     return okStatus();
   }
   const auto at = endOf_.find(key);
-  if (at == endOf_.end()) return wasGiven(key.first, key.second) ? okStatus() : Status(neverGiven(key.second));
+  if (at == endOf_.end()) return notHere(key);
   gone(at->second, message.why, reason, out);
   return okStatus();
 }
@@ -196,19 +183,14 @@ TunnelId TunnelTable::ask(const std::string& relay, const std::string& other, Tu
   end.other = other;
   end.asked = true;
   endOf_[end.key] = id;
-  TunnelOpen message;
-  message.tunnel = end.key.second;
-  message.device = other;
-  tell(relay, message, out);
+  tell(relay, TunnelOpen{end.key.second, other}, out);
   return id;
 }
 
 void TunnelTable::accept(TunnelId id, TunnelEffects& out) {
   const auto at = ends_.find(id);
   if (at == ends_.end() || at->second.asked || std::exchange(at->second.stands, true)) return;
-  TunnelOpened message;
-  message.tunnel = at->second.key.second;
-  tell(at->second.key.first, message, out);
+  tell(at->second.key.first, TunnelOpened{at->second.key.second}, out);
 }
 
 void TunnelTable::close(TunnelId id, TunnelWhy why, std::string_view reason, TunnelEffects& out) {
@@ -236,10 +218,7 @@ void TunnelTable::send(TunnelId id, std::string_view bytes, TunnelEffects& out) 
   WITAN_CHECK(!bytes.empty() && bytes.size() <= room(id), "a tunnel takes what there is room for");
   End& end = ends_.at(id);
   end.credit -= bytes.size() + kTunnelChunkCost;
-  TunnelData message;
-  message.tunnel = end.key.second;
-  message.bytes.assign(bytes.begin(), bytes.end());
-  tell(end.key.first, message, out);
+  tell(end.key.first, TunnelData{end.key.second, {bytes.begin(), bytes.end()}}, out);
 }
 
 void TunnelTable::taken(TunnelId id, std::size_t bytes, TunnelEffects& out) {
@@ -249,11 +228,101 @@ void TunnelTable::taken(TunnelId id, std::size_t bytes, TunnelEffects& out) {
   end.untold += bytes + kTunnelChunkCost;
   WITAN_CHECK(end.untold <= end.held, "nothing is taken that did not come");
   if (end.untold < kTunnelWindow / 4) return;
-  TunnelCredit message;
-  message.tunnel = end.key.second;
-  message.bytes = static_cast<std::uint32_t>(end.untold);
+  tell(end.key.first, TunnelCredit{end.key.second, static_cast<std::uint32_t>(end.untold)}, out);
   end.held -= std::exchange(end.untold, 0);
-  tell(end.key.first, message, out);
+}
+
+// --- tunnels of others: they are checked, passed on and counted. No bytes are kept: they go to the other link's queue
+// at once, and at most a window of each direction is there.
+
+Status TunnelTable::onOpen(const Key& key, const std::string& target, std::int64_t nowMs, TunnelEffects& out) {
+  WITAN_TRY(opening, onOpening(key.first, key.second, nowMs));
+  auto [why, reason] = mayOpen(key.first, target);
+  if (reason.empty() && opening == Opening::tooOften) why = TunnelWhy::tooMany, reason = "too many in too short a time";
+  if (reason.empty() && offersTooOften(key.first, target, nowMs))
+    why = TunnelWhy::tooMany, reason = "too many to that device in too short a time";
+  if (!reason.empty()) {
+    ++(why == TunnelWhy::noLink ? counters_.absent : counters_.refused);
+    tellClose(key, why, reason, out);
+    return okStatus();
+  }
+  const Key there{target, newNumber(target)};
+  Leg& asker = legs_[key];
+  asker.peer = there;
+  asker.asker = true;
+  legs_[there].peer = key;
+  tell(target, TunnelOffer{there.second, key.first}, out);
+  return okStatus();
+}
+
+// Whoever asks may come again with new links, or be many. What one is refused uses up nothing of the others.
+bool TunnelTable::offersTooOften(const std::string& asker, const std::string& target, std::int64_t nowMs) {
+  LinkState& link = links_.at(target);
+  if (nowMs - link.offersSince >= limits_.openWindowMs)
+    link.offersSince = nowMs, link.offers = 0, link.offersOf.clear();
+  std::size_t& ofAsker = link.offersOf[asker];
+  if (ofAsker >= limits_.offersPerAsker || link.offers >= limits_.opens) return true;
+  ++ofAsker, ++link.offers;
+  return false;
+}
+
+// An empty reason: it may.
+std::pair<TunnelWhy, std::string> TunnelTable::mayOpen(const std::string& asker, const std::string& target) const {
+  if (!carries_) return {TunnelWhy::doesNotCarry, "this device carries for nobody ([relay] carry)"};
+  if (target == asker || !links_.contains(target)) return {TunnelWhy::noLink, "no direct link with it"};
+  std::size_t ofAsker = 0, ofTarget = 0, ofBoth = 0;
+  for (const auto& [key, leg] : legs_) {
+    ofAsker += key.first == asker ? 1 : 0;
+    ofTarget += key.first == target ? 1 : 0;
+    ofBoth += leg.asker && key.first == asker && leg.peer.first == target ? 1 : 0;
+  }
+  if (carrying() >= limits_.carried) return {TunnelWhy::tooMany, "this device carries as many as it may"};
+  if (ofAsker >= limits_.perDevice) return {TunnelWhy::tooMany, "too many tunnels of this device"};
+  if (ofTarget >= limits_.perDevice) return {TunnelWhy::tooMany, "too many tunnels to that device"};
+  if (ofBoth >= limits_.perPair) return {TunnelWhy::tooMany, "too many tunnels of this device to that one"};
+  return {TunnelWhy::closed, ""};
+}
+
+Status TunnelTable::passOpened(const Key& key, Leg& leg, TunnelEffects& out) {
+  if (leg.asker || leg.stands) return invalid("a tunnel was opened by the wrong end, or twice");
+  leg.stands = legs_.at(leg.peer).stands = true;
+  ++counters_.carried;
+  out.emplace_back(TunnelCarried{leg.peer.first, key.first, false, 0, ""});
+  tell(leg.peer.first, TunnelOpened{leg.peer.second}, out);
+  return okStatus();
+}
+
+Status TunnelTable::passData(Leg& leg, const TunnelData& data, TunnelEffects& out) {
+  if (!leg.stands) return invalid("data before the tunnel was opened");
+  leg.underWay += data.bytes.size() + kTunnelChunkCost;
+  if (leg.underWay > kTunnelWindow) return invalid("a tunnel's data goes beyond its credit");
+  leg.bytes += data.bytes.size();
+  counters_.bytes += data.bytes.size();
+  tell(leg.peer.first, TunnelData{leg.peer.second, data.bytes}, out);
+  return okStatus();
+}
+
+// Credit for what the other leg's device has sent.
+Status TunnelTable::passCredit(const Leg& leg, std::size_t bytes, TunnelEffects& out) {
+  Leg& sender = legs_.at(leg.peer);
+  if (bytes > sender.underWay) return invalid("more credit than was used");
+  sender.underWay -= bytes;
+  tell(leg.peer.first, TunnelCredit{leg.peer.second, static_cast<std::uint32_t>(bytes)}, out);
+  return okStatus();
+}
+
+// Both legs; the devices are told by whoever calls.
+void TunnelTable::endCarried(const Key& key, std::string_view reason, TunnelEffects& out) {
+  const Leg leg = legs_.at(key);
+  const Leg other = legs_.at(leg.peer);
+  if (leg.stands) {
+    const auto& [from, to] = leg.asker ? std::pair(key, leg.peer) : std::pair(leg.peer, key);
+    out.emplace_back(TunnelCarried{from.first, to.first, true, leg.bytes + other.bytes, std::string(reason)});
+  } else {
+    ++counters_.refused;  // by the target, or given up
+  }
+  legs_.erase(leg.peer);
+  legs_.erase(key);
 }
 
 }  // namespace witan::node

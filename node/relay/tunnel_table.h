@@ -129,9 +129,13 @@ class TunnelTable {
   std::uint64_t newNumber(const std::string& device);
   bool wasGiven(const std::string& device, std::uint64_t number) const;
   enum class Opening { allowed, tooOften };
+  // ok: a number that was closed, whose frames may still come.
+  Status notHere(const Key& key) const;
   Result<Opening> onOpening(const std::string& device, std::uint64_t number, std::int64_t nowMs);
   template <class T>
-  static void tell(const std::string& device, const T& message, TunnelEffects& out);
+  static void tell(const std::string& device, const T& message, TunnelEffects& out) {
+    out.emplace_back(TunnelSend{device, clusterFrame(message)});
+  }
   static void tellClose(const Key& key, TunnelWhy why, std::string_view reason, TunnelEffects& out);
 
   Status onOpened(const Key& key, TunnelEffects& out);
@@ -141,7 +145,7 @@ class TunnelTable {
   Status onOffer(const Key& key, const std::string& other, std::int64_t nowMs, TunnelEffects& out);
   void gone(TunnelId id, TunnelWhy why, std::string_view reason, TunnelEffects& out);
 
-  // node/relay/tunnel_carry.cpp
+  // ---- tunnels of others
   Status onOpen(const Key& key, const std::string& target, std::int64_t nowMs, TunnelEffects& out);
   bool offersTooOften(const std::string& asker, const std::string& target, std::int64_t nowMs);
   std::pair<TunnelWhy, std::string> mayOpen(const std::string& asker, const std::string& target) const;
@@ -160,10 +164,5 @@ class TunnelTable {
   TunnelId last_ = 0;
   TunnelCounters counters_;
 };
-
-template <class T>
-void TunnelTable::tell(const std::string& device, const T& message, TunnelEffects& out) {
-  out.emplace_back(TunnelSend{device, tunnelFrame(message)});
-}
 
 }  // namespace witan::node

@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::size_t kMaxValue = 2048;
 
-const char* wordOf(LogLevel level) {
-  switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warn: return "warn";
-    case LogLevel::error: return "error";
-  }
-  return "info";
-}
-
 std::string quotedValue(std::string_view value) {
   std::string out;
   appendJsonString(out, isUtf8(value) ? clip(value, kMaxValue) : std::string_view("(not UTF-8)"));
@@ -36,12 +26,6 @@ std::string forPeople(std::string_view value) {
 
 }  // namespace
 
-LogLevel logLevelOf(std::string_view word) {
-  for (const LogLevel level : {LogLevel::debug, LogLevel::info, LogLevel::warn, LogLevel::error})
-    if (word == wordOf(level)) return level;
-  return LogLevel::info;
-}
-
 Log::Log(LogLevel least, bool json, std::function<Time()> clock, std::function<void(std::string_view)> write)
     : least_(least), json_(json), clock_(std::move(clock)), write_(std::move(write)) {}
 
@@ -52,32 +36,19 @@ void Log::line(LogLevel level, std::string_view component, std::string_view mess
   if (level < least_) return;
   std::string out;
   if (json_) {
-    out = "{\"ts\":\"" + formatTime(clock_()) + "\",\"level\":\"" + wordOf(level) +
+    out = "{\"ts\":\"" + formatTime(clock_()) + "\",\"level\":\"" + std::string(enumName(level)) +
           "\",\"component\":" + quotedValue(component) + ",\"msg\":" + quotedValue(message);
     for (const auto& [name, value] : fields) out += "," + quotedValue(name) + ":" + quotedValue(value);
     out += "}\n";
   } else {
     // The message is ours up to here; what it quotes from outside is escaped like a field.
     const std::string words = quotedValue(message);
-    out = formatTime(clock_()) + " " + wordOf(level) + " " + std::string(component) + ": " +
+    out = formatTime(clock_()) + " " + std::string(enumName(level)) + " " + std::string(component) + ": " +
           words.substr(1, words.size() - 2);
     for (const auto& [name, value] : fields) out += " " + std::string(name) + "=" + forPeople(value);
     out += "\n";
   }
   write_(out);
-}
-
-void Log::debug(std::string_view component, std::string_view message, std::initializer_list<LogField> fields) {
-  line(LogLevel::debug, component, message, fields);
-}
-void Log::info(std::string_view component, std::string_view message, std::initializer_list<LogField> fields) {
-  line(LogLevel::info, component, message, fields);
-}
-void Log::warn(std::string_view component, std::string_view message, std::initializer_list<LogField> fields) {
-  line(LogLevel::warn, component, message, fields);
-}
-void Log::error(std::string_view component, std::string_view message, std::initializer_list<LogField> fields) {
-  line(LogLevel::error, component, message, fields);
 }
 
 }  // namespace witan::node

@@ -1,5 +1,5 @@
-// Log: what the daemon tells its operator, one line an event, on stderr: for people, or JSON Lines for machines. What
-// comes from outside is escaped, so no peer can forge a line.
+// Log: events for the operator, one line an event, on stderr: text for people, or JSON Lines for machines. Text from
+// outside is escaped, so no peer can forge a line.
 //
 // Main thread only.
 #pragma once
@@ -10,11 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/reflect.h"
 #include "base/time.h"
 
 namespace witan::node {
 
-enum class LogLevel { debug, info, warn, error };
+WITAN_ENUM(LogLevel, debug, info, warn, error)
 
 using LogField = std::pair<std::string_view, std::string>;
 
@@ -23,10 +24,20 @@ class Log {
   // `write` gets whole lines. `clock` stamps them.
   Log(LogLevel least, bool json, std::function<Time()> clock, std::function<void(std::string_view)> write);
 
-  void debug(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {});
-  void info(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {});
-  void warn(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {});
-  void error(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {});
+  void line(LogLevel level, std::string_view component, std::string_view message,
+            std::initializer_list<LogField> fields);
+  void debug(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {}) {
+    line(LogLevel::debug, component, message, fields);
+  }
+  void info(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {}) {
+    line(LogLevel::info, component, message, fields);
+  }
+  void warn(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {}) {
+    line(LogLevel::warn, component, message, fields);
+  }
+  void error(std::string_view component, std::string_view message, std::initializer_list<LogField> fields = {}) {
+    line(LogLevel::error, component, message, fields);
+  }
 
   void setLevel(LogLevel least) { least_ = least; }
   LogLevel level() const { return least_; }
@@ -35,9 +46,6 @@ class Log {
   std::uint64_t errors() const { return errors_; }
 
  private:
-  void line(LogLevel level, std::string_view component, std::string_view message,
-            std::initializer_list<LogField> fields);
-
   LogLevel least_;
   bool json_;
   std::function<Time()> clock_;
@@ -46,6 +54,6 @@ class Log {
 };
 
 // debug, info, warn, error; anything else is info.
-LogLevel logLevelOf(std::string_view word);
+inline LogLevel logLevelOf(std::string_view word) { return parseEnum<LogLevel>(word).value_or(LogLevel::info); }
 
 }  // namespace witan::node

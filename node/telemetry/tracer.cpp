@@ -1,5 +1,8 @@
 #include "node/telemetry/tracer.h"
 
+#include <algorithm>
+
+#include "base/bytes.h"
 #include "base/quote.h"
 #include "net/address.h"
 
@@ -14,6 +17,47 @@ constexpr std::int64_t kEveryMs = 1'000;
 constexpr const char* kRoute = "witan.route";
 constexpr const char* kDecide = "witan.decide";
 constexpr const char* kFollow = "witan.follow";
+
+constexpr int kStatusError = 2;
+
+json::object attribute(const std::string& key, const std::variant<std::string, std::int64_t, bool>& value) {
+  json::object out;
+  if (const auto* text = std::get_if<std::string>(&value))
+    out["stringValue"] = *text;
+  else if (const auto* number = std::get_if<std::int64_t>(&value))
+    out["intValue"] = std::to_string(*number);
+  else
+    out["boolValue"] = std::get<bool>(value);
+  return {{"key", key}, {"value", std::move(out)}};
+}
+
+std::string nanos(Time time) { return std::to_string(time.micros * 1000); }
+
+json::object spanJson(const Span& span) {
+  json::array attributes, links;
+  for (const SpanAttribute& a : span.attributes) attributes.push_back(attribute(a.key, a.value));
+  for (const TraceContext& link : span.links) links.push_back({{"traceId", link.traceId}, {"spanId", link.spanId}});
+  json::object out{{"traceId", span.traceId},
+                   {"spanId", span.spanId},
+                   {"name", span.name},
+                   {"kind", static_cast<int>(span.kind)},
+                   {"startTimeUnixNano", nanos(span.start)},
+                   {"endTimeUnixNano", nanos(std::max(span.start, span.end))},
+                   {"attributes", std::move(attributes)},
+                   {"status", json::object{}}};
+  if (!span.parentSpanId.empty()) out["parentSpanId"] = span.parentSpanId;
+  if (!links.empty()) out["links"] = std::move(links);
+  if (!span.error.empty()) out["status"] = {{"code", kStatusError}, {"message", span.error}};
+  return out;
+}
+
+bool isHex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+bool isId(std::string_view text) { return isHex(text) && text.find_first_not_of('0') != std::string_view::npos; }
+
+constexpr std::size_t kLength = 55;  // of version 00
 
 }  // namespace
 
@@ -152,6 +196,46 @@ void Tracer::done(std::size_t spans, const Result<net::HttpResponse>& response) 
       timer_ = 0;
       send();
     });
+}
+
+json::object otlpRequest(const TraceOrigin& origin, const std::vector<Span>& spans) {
+  json::array list;
+  for (const Span& span : spans) list.push_back(spanJson(span));
+  json::array resource{attribute("service.name", std::string("witan")),
+                       attribute("service.version", std::string(WITAN_VERSION)),
+                       attribute("service.instance.id", origin.device), attribute("host.name", origin.name)};
+  json::object scope{{"scope", {{"name", "witan"}, {"version", WITAN_VERSION}}}, {"spans", std::move(list)}};
+  json::object group{{"resource", {{"attributes", std::move(resource)}}},
+                     {"scopeSpans", json::array{std::move(scope)}}};
+  json::array groups;
+  groups.push_back(std::move(group));
+  json::object request;
+  request["resourceSpans"] = std::move(groups);
+  return request;
+}
+
+std::optional<TraceContext> parseTraceparent(std::string_view header) {
+  if (header.size() < kLength || header[2] != '-' || header[35] != '-' || header[52] != '-') return std::nullopt;
+  const std::string_view version = header.substr(0, 2), flags = header.substr(53, 2);
+  if (!isHex(version) || version == "ff" || !isHex(flags)) return std::nullopt;
+  if (header.size() > kLength && (version == "00" || header[kLength] != '-')) return std::nullopt;
+  TraceContext context{std::string(header.substr(3, 32)), std::string(header.substr(36, 16)), true};
+  if (!isId(context.traceId) || !isId(context.spanId)) return std::nullopt;
+  const char last = flags[1];
+  context.sampled = ((last <= '9' ? last - '0' : last - 'a' + 10) & 1) != 0;
+  return context;
+}
+
+std::string formatTraceparent(const TraceContext& context) {
+  return "00-" + context.traceId + "-" + context.spanId + (context.sampled ? "-01" : "-00");
+}
+
+std::string derivedTraceId(std::string_view operationId) {
+  return toHex(sha256("witan trace\n" + std::string(operationId))).substr(0, 32);
+}
+
+std::string derivedSpanId(std::string_view operationId, std::string_view name) {
+  return toHex(sha256("witan span\n" + std::string(name) + "\n" + std::string(operationId))).substr(0, 16);
 }
 
 }  // namespace witan::node

@@ -13,18 +13,74 @@
 // anything up. On the loop's thread; loop and log outlive it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "base/json.h"
+#include "base/time.h"
 #include "kernel/record/entry.h"
 #include "net/http_client.h"
 #include "node/telemetry/log.h"
-#include "node/telemetry/otlp.h"
 #include "replica/core/messages.h"
 
 namespace witan::node {
+
+// ---- spans: values and pure functions, any thread
+
+// W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/): which trace a request belongs to, as the header
+// `traceparent: 00-{trace id}-{span id}-{flags}`. And the ids of requests that came without one: they follow from the
+// operation id, so all devices that have to do with an operation say the same without telling each other.
+struct TraceContext {
+  std::string traceId;  // 32 hex digits, not all zero
+  std::string spanId;   // 16 hex digits, not all zero
+  bool sampled = true;
+  friend bool operator==(const TraceContext&, const TraceContext&) = default;
+};
+
+enum class SpanKind { internal = 1, server = 2, client = 3 };
+
+struct SpanAttribute {
+  std::string key;
+  std::variant<std::string, std::int64_t, bool> value;
+};
+
+struct Span {
+  std::string traceId, spanId, parentSpanId;  // hex; parent empty: a root
+  std::string name;
+  SpanKind kind = SpanKind::internal;
+  Time start, end;
+  std::vector<SpanAttribute> attributes;
+  std::vector<TraceContext> links;
+  std::string error;  // empty: status unset
+};
+
+// Of the resource: the process that made them.
+struct TraceOrigin {
+  std::string device, name;
+};
+
+// An ExportTraceServiceRequest in the JSON of OTLP/HTTP 1.x (opentelemetry-proto trace/v1; JSON mapping of the
+// specification): ids in hex, times as decimal strings of nanoseconds, 64-bit integers as strings, enums as numbers,
+// names in lowerCamelCase.
+json::object otlpRequest(const TraceOrigin& origin, const std::vector<Span>& spans);
+
+// None: it has another form. A version after 00 may have more fields, which are skipped.
+std::optional<TraceContext> parseTraceparent(std::string_view header);
+std::string formatTraceparent(const TraceContext& context);
+
+// The first bytes of SHA-256 over the operation id, and of the span's name with it.
+std::string derivedTraceId(std::string_view operationId);
+std::string derivedSpanId(std::string_view operationId, std::string_view name);
+
+// ---- the tracer
 
 struct TracedCall {
   std::string route, operationId, domain, role, partition;

@@ -33,11 +33,14 @@ void FollowerProgress::checkInvariants() const {
   WITAN_CHECK(acked_ <= batches_, "a follower has what it acknowledged");
   WITAN_CHECK(replicating() || next_ == 0, "only a replicating follower has entries in flight");
   WITAN_CHECK(follows_ || !replicating(), "a replicating follower has asked for entries");
-  WITAN_CHECK(known() || (!follows_ && epoch_.number == 0), "nothing is known of the log of an unknown follower");
+  WITAN_CHECK(known_ || (!follows_ && epoch_.number == 0), "nothing is known of the log of an unknown follower");
+  WITAN_CHECK(known_ ? state_ != FollowerState::unknown : state_ != FollowerState::probing && !replicating(),
+              "only a report makes a follower known");
 }
 
 void FollowerProgress::report(bool follow, std::uint64_t batches, const kernel::Epoch& epoch) {
   on(Event::report);
+  known_ = true;
   follows_ = follow;
   batches_ = batches;
   epoch_ = epoch;

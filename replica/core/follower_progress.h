@@ -4,7 +4,8 @@
 //   unknown      The peer has not reported its position.
 //   probing      The position is known, and no entries are sent: the peer did not ask, or its log is no prefix.
 //   replicating  The peer's log is a prefix of this one, the peer asked, and entries are sent.
-//   diverged     The two logs differ within one epoch; neither side sends (a fork).
+//   diverged     The two logs differ within one epoch; neither side sends (a fork). Entries alone may show that, before
+//                the peer has reported its position.
 //
 // The transition table stands at the top of follower_progress.cpp. The invariants stand at the fields below and are
 // asserted after each change. The caller compares logs; the class holds the result. Not thread-safe. The replicator of
@@ -49,7 +50,8 @@ class FollowerProgress {
 
   // ---- reading
   FollowerState state() const { return state_; }
-  bool known() const { return state_ != FollowerState::unknown; }
+  // The peer has reported its position: it keeps a copy.
+  bool known() const { return known_; }
   bool replicating() const { return state_ == FollowerState::replicating; }
   bool diverged() const { return state_ == FollowerState::diverged; }
   bool follows() const { return follows_; }
@@ -66,9 +68,10 @@ class FollowerProgress {
   void checkInvariants() const;
 
   FollowerState state_ = FollowerState::unknown;
-  bool follows_ = false;         // The peer asks for entries: it does not own the partition. Not while unknown.
+  bool known_ = false;           // The peer has reported its position.
+  bool follows_ = false;         // The peer asks for entries: it does not own the partition. Not unless known.
   std::uint64_t batches_ = 0;    // The least length of the peer's log; acked_ <= batches_.
-  kernel::Epoch epoch_;          // The last epoch of the peer's log, as reported; number 0 while unknown.
+  kernel::Epoch epoch_;          // The last epoch of the peer's log, as reported; number 0 unless known.
   std::uint64_t next_ = 0;       // The batch to send next; acked_ <= next_. 0 unless replicating.
   std::uint64_t acked_ = 0;      // Batches that the peer has acknowledged. 0 unless replicating.
   std::int64_t progressMs_ = 0;  // The time of the last acknowledgement, or the last with nothing in flight.

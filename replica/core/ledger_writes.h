@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "base/now.h"
+#include "base/time.h"
 #include "store/store.h"
 
 namespace witan::node {

@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "kernel/ledger/snapshot.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -12,17 +13,19 @@ namespace {
 
 constexpr std::size_t kRowsAtOnce = 10'000;
 
-std::string rowKey(std::uint64_t batches) {
-  std::string key = "h";
-  for (int i = 0; i < 8; ++i) key += static_cast<char>(batches >> (56 - 8 * i));
-  return key;
-}
+std::string rowKey(std::uint64_t batches) { return "h" + bigEndian(batches); }
 
 std::string_view asText(const Hash& hash) { return {reinterpret_cast<const char*>(hash.data()), hash.size()}; }
 
 Hash start() { return sha256(""); }
 
 }  // namespace
+
+std::string bigEndian(std::uint64_t value) {
+  std::string bytes(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (56 - 8 * i));
+  return bytes;
+}
 
 Hash chained(const Hash& before, std::string_view batch) {
   Sha256 hash;
@@ -101,16 +104,16 @@ std::optional<Hash> LogHashChain::after(std::uint64_t batches) const {
   return hash.ok() ? std::optional(*hash) : std::nullopt;
 }
 
-std::vector<LogMark> LogHashChain::between(std::uint64_t low, std::uint64_t high, std::size_t most) const {
-  std::vector<LogMark> marks;
+std::vector<LogProbe> LogHashChain::between(std::uint64_t low, std::uint64_t high, std::size_t most) const {
+  std::vector<LogProbe> probes;
   high = std::min(high, batches_);
-  if (low >= high) return marks;
+  if (low >= high) return probes;
   const std::uint64_t wide = high - low, parts = std::min<std::uint64_t>(wide, most);
   for (std::uint64_t i = 0; i <= parts; ++i) {
     const std::uint64_t n = low + wide / parts * i + wide % parts * i / parts;
-    if (const auto hash = after(n)) marks.push_back({n, *hash});
+    if (const auto hash = after(n)) probes.push_back({n, *hash});
   }
-  return marks;
+  return probes;
 }
 
 Divergence divergenceOf(const LogHashChain& chain, std::uint64_t batches, const LogPosition& theirs) {
@@ -127,10 +130,49 @@ Divergence divergenceOf(const LogHashChain& chain, std::uint64_t batches, const 
     }
   };
   look(theirs.batches, theirs.chain);
-  for (const LogMark& mark : theirs.marks) look(mark.batches, mark.chain);
+  for (const LogProbe& probe : theirs.probes) look(probe.batches, probe.chain);
   // What no two logs can show: equal further on than where they part.
   if (found.low >= found.high) found.low = found.high - 1;
   return found;
+}
+
+kernel::Epoch EpochHistory::last() const {
+  return epochs.empty() ? kernel::Epoch{} : kernel::Epoch{epochs.back().number, epochs.back().owner};
+}
+
+kernel::Epoch EpochHistory::epochAt(std::uint64_t batch) const {
+  kernel::Epoch found;
+  for (const EpochMark& mark : epochs)
+    if (mark.start <= batch) found = {mark.number, mark.owner};
+  return found;
+}
+
+std::uint64_t commonBatches(const EpochHistory& a, const EpochHistory& b) {
+  std::size_t same = 0;
+  while (same < a.epochs.size() && same < b.epochs.size() && a.epochs[same] == b.epochs[same]) ++same;
+  if (same == 0) return 0;
+  const auto end = [same](const EpochHistory& of) {
+    return same < of.epochs.size() ? of.epochs[same].start : of.batches;
+  };
+  return std::min(end(a), end(b));
+}
+
+Status checkEpochHistory(const EpochHistory& lineage) {
+  if (lineage.epochs.size() > kMaxEpochs)
+    return invalid("a log of more than " + std::to_string(kMaxEpochs) + " epochs");
+  const EpochMark* before = nullptr;
+  for (const EpochMark& mark : lineage.epochs) {
+    WITAN_DO(replication::validateWriter("epoch owner", mark.owner));
+    if (mark.number == 0 || (before != nullptr && mark.number <= before->number))
+      return invalid("epoch " + std::to_string(mark.number) + " out of order");
+    if (mark.start >= lineage.batches || (before != nullptr && mark.start <= before->start))
+      return invalid("epoch " + std::to_string(mark.number) + " begins at an impossible batch");
+    before = &mark;
+  }
+  if (!lineage.epochs.empty() && lineage.epochs.front().start != 0)
+    return invalid("a log whose first epoch does not open it");
+  if (lineage.epochs.empty() && lineage.batches > 0) return invalid("a log without an epoch");
+  return okStatus();
 }
 
 }  // namespace witan::node

@@ -1,6 +1,9 @@
+// What tells two logs of a partition apart: their epochs (EpochHistory), and a chain of digests (LogHashChain).
+//
 // LogHashChain: for each batch of a partition's log one digest of all batches up to it. Two logs with one digest after
-// n batches are equal up to there, so that devices find where theirs part, also within an epoch (an owner whose disk
-// went back decides again under numbers it has used), also in what makes no entry (beginnings of entities, epochs).
+// n batches are equal up to there, so that devices find where theirs diverge, also within an epoch (an owner whose disk
+// rolled back decides again under numbers it has used), also in records without an entry (beginnings of entities,
+// epochs).
 //
 //   after no batch: SHA-256 of nothing
 //   after a batch:  SHA-256 over the digest before it, the batch's header and the headers of its records, which have
@@ -16,12 +19,15 @@
 #include <span>
 #include <vector>
 
+#include "kernel/epoch.h"
 #include "kernel/ledger/ledger.h"
 #include "replica/core/messages.h"
 
 namespace witan::node {
 
 Hash chained(const Hash& before, std::string_view batch);
+// Eight bytes, in the order of their numbers.
+std::string bigEndian(std::uint64_t value);
 
 class LogHashChain {
  public:
@@ -42,7 +48,7 @@ class LogHashChain {
   // one).
   std::optional<Hash> after(std::uint64_t batches) const;
   // `low` and up to `most` above it, evenly spread, the last at `high` or where the log ends.
-  std::vector<LogMark> between(std::uint64_t low, std::uint64_t high, std::size_t most) const;
+  std::vector<LogProbe> between(std::uint64_t low, std::uint64_t high, std::size_t most) const;
 
  private:
   std::optional<Hash> row(std::uint64_t batches) const;
@@ -56,7 +62,8 @@ class LogHashChain {
   std::map<std::uint64_t, Hash> unwritten_;
 };
 
-// Where a peer's log and this one part, as far as the peer has told: equal up to `low`; if `parted`, not up to `high`.
+// Where a peer's log and this one diverge, as far as the peer has told: equal up to `low`; if `diverged`, not up to
+// `high`.
 struct Divergence {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -64,5 +71,22 @@ struct Divergence {
 };
 // Of this log its first `batches` are compared.
 Divergence divergenceOf(const LogHashChain& chain, std::uint64_t batches, const LogPosition& theirs);
+
+// The epochs of one partition's log (KIP-101: "leader epochs").
+struct EpochHistory {
+  std::vector<EpochMark> epochs;  // in order
+  std::uint64_t batches = 0;      // of the whole log
+
+  // The last one; number 0 if there is none.
+  kernel::Epoch last() const;
+  // Under which a batch was written; number 0 before the first.
+  kernel::Epoch epochAt(std::uint64_t batch) const;
+};
+
+// How many leading batches two logs share, given that nobody forks an epoch of its own. O(epochs).
+std::uint64_t commonBatches(const EpochHistory& a, const EpochHistory& b);
+
+// Errors: numbers that do not rise, starts out of order or beyond the log, owners that are no writers.
+Status checkEpochHistory(const EpochHistory& lineage);
 
 }  // namespace witan::node

@@ -39,12 +39,50 @@ Status checkRequest(const Request& request) {
   return okStatus();
 }
 
-std::uint64_t fingerprintOf(const Request& request) {
-  WordWriter words;
-  const Hash hash = sha256(words.message(request));
+std::uint64_t firstWord(const Hash& hash) {
   std::uint64_t word = 0;
   for (unsigned i = 0; i < 8; ++i) word = word << 8 | hash[i];
   return word;
+}
+
+std::uint64_t fingerprintOf(const Request& request) {
+  WordWriter words;
+  return firstWord(sha256(words.message(request)));
+}
+
+Answer answerTo(const Request& request, AnswerKind kind, std::string message) {
+  Answer answer;
+  answer.operationId = request.operationId;
+  answer.asked = fingerprintOf(request);
+  answer.kind = kind;
+  answer.message = std::move(message);
+  return answer;
+}
+
+Result<Request> proposalRequest(const kernel::DomainModule& module, std::string entity, std::string role,
+                                std::string operationId, const json::value& action) {
+  WITAN_TRY(parsed, module.parseAction(action));
+  Request request;
+  request.kind = RequestKind::propose;
+  request.domain = module.signature().domain;
+  request.entity = std::move(entity);
+  request.role = std::move(role);
+  request.operationId = std::move(operationId);
+  request.actionType = module.signature().processes[parsed->process].name;
+  const std::string bytes = module.encodeAction(*parsed);
+  request.action.assign(bytes.begin(), bytes.end());
+  return request;
+}
+
+Request initRequest(const kernel::DomainModule& module, std::string entity, std::string operationId,
+                    const json::value& fields) {
+  Request request;
+  request.kind = RequestKind::init;
+  request.domain = module.signature().domain;
+  request.entity = std::move(entity);
+  request.operationId = std::move(operationId);
+  request.text = canonicalJson(fields);
+  return request;
 }
 
 }  // namespace witan::node

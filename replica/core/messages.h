@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/capnp_codec.h"
+#include "base/json.h"
 #include "kernel/domain_module.h"
 #include "kernel/epoch.h"
 #include "kernel/record/entry.h"
@@ -30,6 +31,7 @@ inline constexpr std::size_t kMaxLogProbes = 65;     // in one position
 WITAN_ENUM(RequestKind, propose, init, commit, reject)
 
 struct Request {
+  static constexpr auto kFrame = AdjudicationFrame::request;
   static constexpr std::size_t textMax = kernel::kRecordTextMax;
   RequestKind kind = RequestKind::propose;
   kernel::CommitBase base = kernel::CommitBase::candidate;
@@ -57,6 +59,7 @@ WITAN_ENUM(AnswerKind, decided, frozen, notOwner, unavailable)
 WITAN_ENUM(Safety, none, unsafe, safe)
 
 struct Answer {
+  static constexpr auto kFrame = AdjudicationFrame::answer;
   static constexpr std::size_t textMax = kernel::kRecordTextMax;
   std::string operationId;
   AnswerKind kind = AnswerKind::decided;
@@ -93,11 +96,11 @@ struct EpochMark {
   friend bool operator==(const EpochMark&, const EpochMark&) = default;
 };
 
-struct LogMark {
+struct LogProbe {
   std::uint64_t batches = 0;
   Hash chain{};
-  WITAN_MEMBERS(LogMark, batches, chain)
-  friend bool operator==(const LogMark&, const LogMark&) = default;
+  WITAN_MEMBERS(LogProbe, batches, chain)
+  friend bool operator==(const LogProbe&, const LogProbe&) = default;
 };
 
 struct LogPosition {
@@ -110,11 +113,12 @@ struct LogPosition {
   Hash chain{};
   std::uint64_t low = 0;
   std::uint64_t high = 0;
-  std::vector<LogMark> marks;
-  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, marks)
+  std::vector<LogProbe> probes;
+  WITAN_MEMBERS(LogPosition, partition, follow, batches, entries, root, epochs, chain, low, high, probes)
 };
 
 struct PeerAdvertisement {
+  static constexpr auto kFrame = AdjudicationFrame::standing;
   std::string owner;
   std::vector<OwnershipRecord> claims;
   std::vector<LogPosition> positions;
@@ -124,6 +128,7 @@ struct PeerAdvertisement {
 };
 
 struct Entries {
+  static constexpr auto kFrame = AdjudicationFrame::entries;
   std::string partition;
   std::uint64_t batch = 0;
   std::uint64_t epochNumber = 0;
@@ -138,29 +143,16 @@ struct Entries {
 };
 
 struct Followed {
+  static constexpr auto kFrame = AdjudicationFrame::followed;
   std::string partition;
   std::uint64_t batches = 0;
   WITAN_MEMBERS(Followed, partition, batches)
 };
 
-template <class T>
-constexpr AdjudicationFrame frameOf() {
-  if constexpr (std::is_same_v<T, Request>)
-    return AdjudicationFrame::request;
-  else if constexpr (std::is_same_v<T, Answer>)
-    return AdjudicationFrame::answer;
-  else if constexpr (std::is_same_v<T, PeerAdvertisement>)
-    return AdjudicationFrame::standing;
-  else if constexpr (std::is_same_v<T, Entries>)
-    return AdjudicationFrame::entries;
-  else
-    return AdjudicationFrame::followed;
-}
-
 // One frame, header included.
 template <class T>
 void appendFrame(std::string& out, WordWriter& words, const T& message) {
-  replication::appendFrameBytes(out, static_cast<replication::FrameType>(frameOf<T>()), words.message(message));
+  replication::appendFrameBytes(out, static_cast<replication::FrameType>(T::kFrame), words.message(message));
 }
 
 // Whether the request can be what it says: kind, sizes, ids. Errors name the member.
@@ -168,5 +160,20 @@ Status checkRequest(const Request& request);
 
 // The first bytes of SHA-256 over its canonical bytes: tells requests under one operation id apart.
 std::uint64_t fingerprintOf(const Request& request);
+
+// The answer to a request without a decision on record.
+Answer answerTo(const Request& request, AnswerKind kind, std::string message);
+
+// The first eight bytes, big-endian.
+std::uint64_t firstWord(const Hash& hash);
+
+// ---- requests from JSON, as people and agents write them
+// A proposal of `action` ({"type":...}), encoded as the owner decodes it. Errors: an action the domain does not know,
+// arguments it cannot read.
+Result<Request> proposalRequest(const kernel::DomainModule& module, std::string entity, std::string role,
+                                std::string operationId, const json::value& action);
+// The beginning of an entity, with the fields it names.
+Request initRequest(const kernel::DomainModule& module, std::string entity, std::string operationId,
+                    const json::value& fields);
 
 }  // namespace witan::node

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/reflect.h"
 #include "replica/core/messages.h"
 #include "store/store.h"
 
@@ -31,5 +32,9 @@ class OwnerTable {
 
 // Errors: no partition id, no writer as the owner, number 0.
 Status checkOwnershipRecord(const OwnershipRecord& claim);
+
+// What this device sees of the owner of a partition. lost: the owner's device is there and decides no more, because its
+// ledgers are gone or rolled back; an operator must seize the partition (embedded mode only).
+WITAN_ENUM(OwnerState, unknown, here, reachable, away, lost)
 
 }  // namespace witan::node

@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::uint64_t kNamedOperations = 8;
 
-std::string bigEndian(std::uint64_t value) {
-  std::string bytes(8, '\0');
-  for (int i = 0; i < 8; ++i) bytes[static_cast<std::size_t>(i)] = static_cast<char>(value >> (56 - 8 * i));
-  return bytes;
-}
-
 kernel::Decision refused(std::string message) {
   kernel::Decision decision;
   decision.message = std::move(message);
@@ -33,10 +27,7 @@ std::string partitionId(std::string_view domain, std::uint32_t number) {
 }
 
 std::string partitionOf(std::string_view domain, std::string_view entity, std::uint32_t partitions) {
-  const Hash hash = sha256(entity);
-  std::uint64_t word = 0;
-  for (unsigned i = 0; i < 8; ++i) word = word << 8 | hash[i];
-  return partitionId(domain, static_cast<std::uint32_t>(word % partitions));
+  return partitionId(domain, static_cast<std::uint32_t>(firstWord(sha256(entity)) % partitions));
 }
 
 PartitionHost::PartitionHost(store::Store& ledgers, const kernel::DomainModule& module, HostOptions options)
@@ -155,16 +146,13 @@ kernel::Decision PartitionHost::counselor(const Request& request, Time at) {
 }
 
 Answer PartitionHost::answerOf(const Request& request, const kernel::Decision& decision) const {
-  Answer answer;
-  answer.operationId = request.operationId;
-  answer.asked = fingerprintOf(request);
-  answer.kind = decision.outcome == kernel::Outcome::frozen ? AnswerKind::frozen : AnswerKind::decided;
+  const bool frozen = decision.outcome == kernel::Outcome::frozen;
+  Answer answer = answerTo(request, frozen ? AnswerKind::frozen : AnswerKind::decided, decision.message);
   answer.outcome = decision.outcome;
   answer.recorded = decision.recorded;
   if (decision.safe) answer.safe = *decision.safe ? Safety::safe : Safety::unsafe;
   answer.seq = decision.seq;
   answer.invariant = decision.invariant;
-  answer.message = decision.message;
   const kernel::Epoch now = epoch();
   answer.epochNumber = now.number;
   answer.epochOwner = now.owner;
@@ -240,7 +228,7 @@ Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {
   return okStatus();
 }
 
-// An epoch whose owner's disk went back may leave more than one tail.
+// An epoch whose owner's disk rolled back may leave more than one suffix.
 Result<std::string> PartitionHost::freshAside() const {
   const kernel::Epoch last = epoch();
   for (std::uint64_t n = 0;; ++n) {
@@ -252,14 +240,14 @@ Result<std::string> PartitionHost::freshAside() const {
 }
 
 Result<PartitionHost::DivergentSuffix> PartitionHost::truncateDivergent(std::uint64_t from, store::WriteBatch& out) {
-  DivergentSuffix surplus;
+  DivergentSuffix suffix;
   WITAN_TRY(aside, freshAside());
   for (std::uint64_t n = from; n < ledger_->batches(); ++n) {
     WITAN_TRY(value, ledger_->batch(n));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
-                if (record.kind != kernel::RecordKind::entry || ++surplus.entries > kNamedOperations) return okStatus();
+                if (record.kind != kernel::RecordKind::entry || ++suffix.entries > kNamedOperations) return okStatus();
                 WITAN_TRY(entry, kernel::readEntry(record.payload));
-                surplus.operations.push_back(std::move(entry.operationId));
+                suffix.operations.push_back(std::move(entry.operationId));
                 return okStatus();
               }));
     (void)info;
@@ -270,7 +258,7 @@ Result<PartitionHost::DivergentSuffix> PartitionHost::truncateDivergent(std::uin
   chain_->cut(from, rows);
   rows_.append(rows, out);
   waiting_.clear();
-  return surplus;
+  return suffix;
 }
 
 Status PartitionHost::dropLastBatch() {

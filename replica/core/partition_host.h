@@ -16,12 +16,42 @@
 #include <vector>
 
 #include "kernel/ledger/ledger.h"
-#include "replica/core/epoch_history.h"
 #include "replica/core/log_hash_chain.h"
-#include "replica/core/uncommitted_overlay.h"
 #include "store/prefix_store.h"
+#include "store/store.h"
 
 namespace witan::node {
+
+// UncommittedOverlay: the rows of a partition as its ledger sees them: what is in the store, and the batches of the log
+// that come into it later: with the end of the round, or when they are committed elsewhere.
+//
+// Only get() knows of those: the log is scanned when it is opened, and nothing is under way then. The store below
+// outlives it.
+class UncommittedOverlay final : public store::Store {
+ public:
+  explicit UncommittedOverlay(store::Store& below) : below_(below) {}
+
+  void add(std::string key, std::string value) { ahead_.insert_or_assign(std::move(key), std::move(value)); }
+  // Those are in the store by now.
+  void forgetBefore(const std::string& key) { ahead_.erase(ahead_.begin(), ahead_.lower_bound(key)); }
+
+  Result<std::optional<std::string>> get(std::string_view key) const override {
+    const auto at = ahead_.find(key);
+    return at == ahead_.end() ? below_.get(key) : std::optional(at->second);
+  }
+  Status scan(std::string_view prefix, std::string_view from, const store::Visitor& visit) const override {
+    return below_.scan(prefix, from, visit);
+  }
+  Result<std::optional<store::KeyValue>> last(std::string_view prefix) const override { return below_.last(prefix); }
+  std::unique_ptr<store::Snapshot> snapshot() const override { return below_.snapshot(); }
+  Status write(const store::WriteBatch& batch) override { return below_.write(batch); }
+  Status sync() override { return below_.sync(); }
+  Status writeSynced(const store::WriteBatch& batch) override { return below_.writeSynced(batch); }
+
+ private:
+  store::Store& below_;
+  std::map<std::string, std::string, std::less<>> ahead_;
+};
 
 struct HostOptions {
   std::string id;      // "{domain}/{number}"
@@ -76,6 +106,10 @@ class PartitionHost {
   Ahead takeAhead();
   void settle();
   bool ahead() const { return told_.has_value(); }
+  // Whether the state of the copy may be shown (docs/etcd.md, rule 7): it is the state of the log, without decisions
+  // that may yet come to nothing. With the embedded engine that holds between two rounds; with etcd a copy may be ahead
+  // for long.
+  bool showsLog() const { return !ahead() && !partition().hasOpenBatch(); }
   // What was decided since takeAhead() is to be undone, by opening the copy again: nobody hears of it.
   void dropOpen();
   // The answers of what is settled, or of everything.

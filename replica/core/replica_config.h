@@ -1,16 +1,18 @@
-// The stores and the configuration of a Replica (replica/replica.h). The stores, the modules and what the callbacks
-// capture outlive it.
+// The stores, configuration, notices and counters of a Replica (replica/replica.h). The stores, the modules and what
+// the callbacks capture outlive it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/reflect.h"
 #include "kernel/ledger/ledger.h"
-#include "replica/core/etcd_options.h"
 #include "replica/core/messages.h"
 #include "replication/local_replica.h"
 #include "replication/sync_session.h"
@@ -23,6 +25,19 @@ struct ReplicaStores {
   store::Store& journal;
   store::Store& agents;
   store::Store& ledgers;
+};
+
+// How a replica uses etcd (replica/ownership/etcd_engine.h).
+struct EtcdOptions {
+  std::int64_t ttlMs = 10'000;     // of the lease: how long a silent owner keeps its partitions
+  std::int64_t answerMs = 2'000;   // without an answer for so long, a request is made again
+  std::size_t copies = 2;          // disks that must hold a batch before etcd forgets it
+  std::uint64_t keepBatches = 64;  // that etcd holds in any case
+  std::size_t pipeline = 2;        // batches under way for a partition, and shares of the work
+  std::size_t transactions = 2;    // that carry batches, under way at a time
+  std::size_t leastShare = 32;     // requests; fewer are not worth a transaction of their own
+  // Etcd's --max-request-bytes by default, less what a transaction has around a batch.
+  std::size_t maxBatchBytes = 1536 * 1024 - 4096;
 };
 
 struct ReplicaConfig {
@@ -45,6 +60,38 @@ struct ReplicaConfig {
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
   // Not null: agents work on this device (replica/agent_runtime.h).
   std::shared_ptr<const AgentSetup> agents;
+};
+
+// Counters are metrics, and the coverage probes of the simulator.
+struct EtcdCounters {
+  std::uint64_t granted = 0, lost = 0, discarded = 0, askedAgain = 0, foundCommitted = 0, leasesLost = 0;
+  std::uint64_t outOfOrder = 0;  // batches that came to etcd before their predecessors
+  std::uint64_t tooLarge = 0;    // batches that etcd does not take
+  std::uint64_t batchesRead = 0, gaps = 0, trims = 0, connections = 0, compacted = 0;
+  WITAN_MEMBERS(EtcdCounters, granted, lost, discarded, askedAgain, foundCommitted, leasesLost, batchesRead, gaps,
+                trims, connections, compacted, outOfOrder, tooLarge)
+};
+
+// Something that an operator should see, at the moment it happened; incidents are kept besides.
+struct Notice {
+  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, badFrame, session ends
+  std::string partition;
+  std::string what;
+};
+
+// How often rare things happened since open().
+struct ReplicaCounters {
+  std::uint64_t decided = 0, duplicates = 0, frozen = 0, forwarded = 0, retries = 0, redirects = 0;
+  std::uint64_t boundElsewhere = 0;  // proposals rejected because their run is bound to another plan
+  std::uint64_t batchesSent = 0, batchesFollowed = 0, batchesRepeated = 0, gaps = 0, resent = 0;
+  std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
+  std::uint64_t fenced = 0;         // requests an old owner no longer decided
+  std::uint64_t notAllowed = 0;     // requests of devices that may not make them
+  std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
+  EtcdCounters etcd;
+  WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
+                batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
+                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed)
 };
 
 }  // namespace witan::node

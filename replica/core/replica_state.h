@@ -4,18 +4,50 @@
 // Each changes what its header names; Replica drives them, one after the other. Not thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "replica/core/follower_progress.h"
 #include "replica/core/ledger_writes.h"
+#include "replica/core/messages.h"
 #include "replica/core/outbox.h"
 #include "replica/core/owner_table.h"
 #include "replica/core/partition_table.h"
-#include "replica/core/peer.h"
-#include "replica/core/replica_counters.h"
+#include "replica/core/replica_config.h"
+#include "replication/sync_session.h"
 
 namespace witan::node {
+
+// One partition, between this device and a peer.
+struct PeerPartition {
+  FollowerProgress follower;  // the peer's copy, and entries to it
+  bool asked = false;         // this device has asked the peer to send; only when its position is known
+  bool ackDue = false;        // for entries from the peer
+};
+
+// A connected device: its session, its copies of the partitions as far as they are known, and the frames for it.
+struct Peer {
+  std::unique_ptr<replication::SyncSession> session;
+  std::string owner;  // its name as an owner of epochs; empty: not known
+  bool greeted = false;
+  bool endReported = false;  // the end of the session was reported
+  bool cut = false;          // it sent what it may not: the connection ends
+  bool keeper = true;        // of ledgers
+  std::string farewell;      // why the session is to end, once this side's standing is sent; empty: it is not
+  std::string out;           // frames for the end of the round
+  std::map<std::string, PeerPartition, std::less<>> partitions;
+  PeerAdvertisement news;  // to be sent
+  bool newsDue = false;
+
+  // Whether it is a member, with which more than membership is shared.
+  bool full() const { return !cut && session->full(); }
+  // Unknown if the peer has reported nothing of the partition.
+  const FollowerProgress& follower(std::string_view partition) const;
+};
+
+using Peers = std::map<std::string, Peer, std::less<>>;
 
 struct ReplicaState {
   ReplicaState(ReplicaStores s, ReplicaConfig c) : stores(s), config(std::move(c)), writes(s.ledgers) {}
@@ -45,6 +77,8 @@ struct ReplicaState {
   void say(Peer& peer, const T& message) {
     appendFrame(peer.out, words_, message);
   }
+  // A connected member. Null: it is none, or is not connected.
+  Peer* member(std::string_view device);
   // Ends the connection to a peer that broke the protocol.
   void cutOff(const std::string& from, Peer& peer, const Error& why);
   void notice(std::string kind, const std::string& partition, std::string what) {

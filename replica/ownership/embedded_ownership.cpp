@@ -69,18 +69,15 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
   if (mine == nullptr || !owns(*mine))
     return Error{ErrorCode::conflict, "this device does not own partition " + std::string(partition),
                  "its owner is " + state_.ownerDevice(partition)};
-  const auto at = state_.peers.find(to);
   const std::string where = "device " + std::string(to);
-  if (at == state_.peers.end() || !at->second.full())
-    return Error{ErrorCode::unavailable, where + " is not connected", ""};
-  const Peer& peer = at->second;
-  const auto copy = peer.partitions.find(partition);
-  if (peer.owner.empty() || copy == peer.partitions.end() || !copy->second.follower.known())
+  const Peer* const peer = state_.member(to);
+  if (peer == nullptr) return Error{ErrorCode::unavailable, where + " is not connected", ""};
+  if (peer->owner.empty() || !peer->follower(partition).known())
     return Error{ErrorCode::conflict, where + " keeps no copy of partition " + std::string(partition), ""};
   mine->beginEpoch({mine->epoch().number + 1, state_.ownerName}, kernel::EpochCause::handover, now.wall, reason,
-                   state_.writes.pending(), peer.owner);
+                   state_.writes.pending(), peer->owner);
   listener_.announce(mine->claim());
-  state_.notice("handover", std::string(partition), "to " + peer.owner);
+  state_.notice("handover", std::string(partition), "to " + peer->owner);
   return okStatus();
 }
 
@@ -88,17 +85,12 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
 Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const {
   const std::string owner(replication::deviceOf(last.owner));
   const auto at = state_.peers.find(owner);
-  if (at != state_.peers.end() && at->second.owner == last.owner) {
-    const auto copy = at->second.partitions.find(host.id());
-    const bool follows = copy != at->second.partitions.end() && copy->second.follower.follows();
-    if (!follows)  // else it knows that it owns no more
-      return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
-  }
+  // If it follows, it knows that it does not own the partition any more.
+  if (at != state_.peers.end() && at->second.owner == last.owner && !at->second.follower(host.id()).follows())
+    return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : state_.peers) {
-    const auto copy = peer.partitions.find(host.id());
-    if (copy == peer.partitions.end()) continue;
-    const FollowerProgress& follower = copy->second.follower;
-    // Of two logs that have parted the operator says which is to stand.
+    const FollowerProgress& follower = peer.follower(host.id());
+    // Of two divergent logs the operator chooses the one that stands.
     if (!follower.diverged() && follower.epoch() >= host.epoch() && follower.batches() > host.ledger().batches())
       return Error{ErrorCode::conflict, name + " has more of partition " + host.id(), "seize it there"};
   }

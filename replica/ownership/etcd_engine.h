@@ -30,7 +30,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replica/core/etcd_options.h"
+#include "replica/core/replica_config.h"
 #include "replica/ownership/etcd_messages.h"
 
 namespace witan::node {

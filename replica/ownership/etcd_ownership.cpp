@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/check.h"
-#include "replica/core/shown.h"
+#include "replica/core/partition_host.h"
 
 namespace witan::node {
 
@@ -83,8 +83,8 @@ std::int64_t EtcdOwnership::nextTickMs() const {
 OwnershipEngine::Round EtcdOwnership::finishRound(Now now) {
   decideQueued(now);
   Round round{std::exchange(refused_, {}), {}};
-  std::move(turnedAway_.begin(), turnedAway_.end(), std::back_inserter(round.releases));
-  turnedAway_.clear();
+  std::move(rejected_.begin(), rejected_.end(), std::back_inserter(round.releases));
+  rejected_.clear();
   round.requests = engine_.take(now.ms);
   state_.counters.etcd = engine_.counters();
   return round;
@@ -92,7 +92,7 @@ OwnershipEngine::Round EtcdOwnership::finishRound(Now now) {
 
 // --- requests
 
-std::string EtcdOwnership::tooLargeWords(std::string_view what, std::size_t bytes) const {
+std::string EtcdOwnership::tooLargeText(std::string_view what, std::size_t bytes) const {
   const bool learned = limit_ < options_.maxBatchBytes;
   return std::string(what) + " takes " + std::to_string(bytes) + " bytes; etcd takes a batch of at most " +
          std::to_string(limit_) +
@@ -102,7 +102,7 @@ std::string EtcdOwnership::tooLargeWords(std::string_view what, std::size_t byte
 
 Status EtcdOwnership::checkSize(const Request& request) const {
   if (sizeOf(request) <= limit_) return okStatus();
-  return invalid(tooLargeWords("this request", sizeOf(request)));
+  return invalid(tooLargeText("this request", sizeOf(request)));
 }
 
 bool EtcdOwnership::decide(PartitionHost& host, const Request& request, const std::string& from, Now now) {
@@ -116,18 +116,15 @@ bool EtcdOwnership::decide(PartitionHost& host, const Request& request, const st
   return true;
 }
 
-void EtcdOwnership::turnAway(Owned& owned) {
+void EtcdOwnership::rejectQueued(Owned& owned) {
   for (Waiting& waiting : owned.queue) {
     if (waiting.from.empty()) {
       state_.expedite = true;  // it is in the outbox
       continue;
     }
-    Answer answer;
-    answer.operationId = waiting.request.operationId;
-    answer.asked = fingerprintOf(waiting.request);
-    answer.kind = AnswerKind::unavailable;
-    answer.message = "the owner lost the partition, or does not reach etcd";
-    turnedAway_.push_back({waiting.from, waiting.request.kind, std::move(answer)});
+    rejected_.push_back(
+        {waiting.from, waiting.request.kind,
+         answerTo(waiting.request, AnswerKind::unavailable, "the owner lost the partition, or does not reach etcd")});
   }
   owned.queue.clear();
   owned.queued.clear();
@@ -141,7 +138,7 @@ void EtcdOwnership::decideQueued(Now now) {
   tryLarger(now.ms);
   share();
   for (auto& [id, owned] : owned_) {
-    if (outOfReach) turnAway(owned);
+    if (outOfReach) rejectQueued(owned);
     if (!state_.partitions.usable(id)) continue;
     PartitionHost& host = this->host(id);
     if (owned.undo) {
@@ -151,7 +148,7 @@ void EtcdOwnership::decideQueued(Now now) {
     } else if (engine_.serves(id)) {
       decideQueue(host, owned, now);
     }
-    owned.shown = owned.shown || shows(host);
+    owned.shown = owned.shown || host.showsLog();
   }
   again_ = again_ || (share_ == 0 && hasWork());
 }
@@ -184,7 +181,7 @@ bool EtcdOwnership::mayCommit(const PartitionHost& host) const {
 }
 
 // Under load the copy would be ahead without pause, or again at the end of each round. Whoever shows its state
-// (node/slices/slice_server.h, node/ledgers/ledger_readers.h) needs a round now and then that ends with the log's.
+// (node/slices/slices.h, node/ledgers/ledger_readers.h) needs a round now and then that ends with the log's.
 bool EtcdOwnership::rests(const PartitionHost& host, const Owned& owned, Now now) {
   if (owned.shown || now.ms - owned.aheadMs < kAheadMs) return false;
   again_ = again_ || !host.ahead();
@@ -192,7 +189,7 @@ bool EtcdOwnership::rests(const PartitionHost& host, const Owned& owned, Now now
 }
 
 void EtcdOwnership::decideQueue(PartitionHost& host, Owned& owned, Now now) {
-  if (!owns(host)) return turnAway(owned);  // a later epoch is known already
+  if (!owns(host)) return rejectQueued(owned);  // a later epoch is known already
   if (!mayCommit(host) || rests(host, owned, now)) return;
   if (!expire(host, owned, now) && (owned.queue.empty() || share_ == 0)) return;
   const std::size_t decided = decideSome(host, owned, now);
@@ -241,7 +238,7 @@ std::size_t EtcdOwnership::decideSome(PartitionHost& host, Owned& owned, Now now
     const Waiting& waiting = owned.queue[decided];
     const bool alone = waiting.alone || sizeOf(waiting.request) > std::min(kLargeRequestBytes, usual_ / 2);
     if (alone && host.partition().hasOpenBatch()) break;
-    host.decide(waiting.request, now.wall, waiting.from, stuckWords(host, owned, waiting.request.entity));
+    host.decide(waiting.request, now.wall, waiting.from, stuckText(host, owned, waiting.request.entity));
     ++state_.counters.decided;
     ++decided;
     if (alone) break;
@@ -257,11 +254,9 @@ void EtcdOwnership::undo(PartitionHost& host, Owned& owned, std::size_t last) {
   Waiting& waiting = owned.queue[last - 1];
   owned.lookMs = 0;                                 // what expired with it is to be known
   if (!std::exchange(waiting.alone, true)) return;  // of others, or of what had expired: once more, by itself
-  Answer answer;
-  answer.operationId = waiting.request.operationId;
-  answer.asked = fingerprintOf(waiting.request);
-  answer.message = tooLargeWords("the entry of this request", host.partition().openBatchBytes());
-  refused_.push_back({waiting.from, waiting.request.kind, std::move(answer)});
+  refused_.push_back({waiting.from, waiting.request.kind,
+                      answerTo(waiting.request, AnswerKind::decided,
+                               tooLargeText("the entry of this request", host.partition().openBatchBytes()))});
   owned.queued.erase(queueKey(waiting.from, waiting.request));
   owned.queue.erase(owned.queue.begin() + static_cast<std::ptrdiff_t>(last - 1));
 }
@@ -274,18 +269,18 @@ void EtcdOwnership::undoExpiry(PartitionHost& host, Owned& owned) {
   if (owned.expired > 1 || !known) return;
   owned.expireMost = ~std::size_t{0};
   const std::size_t bytes = owned.stuck[owned.expiring] = host.partition().openBatchBytes();
-  state_.notice("tooLarge", host.id(), tooLargeWords("the expiry of entry " + std::to_string(owned.expiring), bytes));
+  state_.notice("tooLarge", host.id(), tooLargeText("the expiry of entry " + std::to_string(owned.expiring), bytes));
 }
 
 // Empty: nothing stands in the way. Its time is up, so no counselor may decide it any more, and the entity stays frozen
 // until its expiry is recorded. To try that with each request would open the copy again each time.
-std::string EtcdOwnership::stuckWords(const PartitionHost& host, const Owned& owned, const std::string& entity) const {
+std::string EtcdOwnership::stuckText(const PartitionHost& host, const Owned& owned, const std::string& entity) const {
   if (owned.stuck.empty()) return {};
   const auto pending = host.partition().pending(entity);
   const auto stuck = pending ? owned.stuck.find(pending->seq) : owned.stuck.end();
   if (stuck == owned.stuck.end()) return {};
-  return tooLargeWords("\"" + entity + "\" is frozen: the expiry of entry " + std::to_string(pending->seq),
-                       stuck->second);
+  return tooLargeText("\"" + entity + "\" is frozen: the expiry of entry " + std::to_string(pending->seq),
+                      stuck->second);
 }
 
 // The price, if it still takes no more: each partition with something so large opens its copy again. Batches of several
@@ -367,7 +362,7 @@ void EtcdOwnership::onLost(const std::string& partition, bool discard) {
   owned.granted = false;
   owned.stuck.clear();  // another owner may have recorded them
   owned.under.clear();
-  turnAway(owned);
+  rejectQueued(owned);
   const bool undo = std::exchange(owned.undo, false);
   if (discard || undo) reopen(partition);
   state_.expedite = state_.followDirty = true;
@@ -381,7 +376,7 @@ void EtcdOwnership::onTooLarge(const std::string& partition, std::size_t bytes) 
   Owned& owned = owned_[partition];
   owned.under.clear();
   owned.undo = false;
-  turnAway(owned);
+  rejectQueued(owned);
   reopen(partition);
   state_.expedite = true;
 }

@@ -25,7 +25,7 @@
 
 namespace witan::node {
 
-// An owner that has not heard from etcd for so long turns requests away.
+// An owner that has not heard from etcd for so long rejects requests.
 inline constexpr std::int64_t kEtcdSilenceMs = 10'000;
 
 class EtcdOwnership final : public OwnershipEngine, EtcdCopies {
@@ -106,11 +106,11 @@ class EtcdOwnership final : public OwnershipEngine, EtcdCopies {
   bool expire(PartitionHost& host, Owned& owned, Now now);
   void expireOthers(PartitionHost& host, Owned& owned, std::size_t most, Now now);
   void undoExpiry(PartitionHost& host, Owned& owned);
-  void turnAway(Owned& owned);
-  std::string stuckWords(const PartitionHost& host, const Owned& owned, const std::string& entity) const;
+  void rejectQueued(Owned& owned);
+  std::string stuckText(const PartitionHost& host, const Owned& owned, const std::string& entity) const;
   void tryLarger(std::int64_t nowMs);
   void reopen(const std::string& partition);
-  std::string tooLargeWords(std::string_view what, std::size_t bytes) const;
+  std::string tooLargeText(std::string_view what, std::size_t bytes) const;
 
   const EtcdOptions options_;
   EtcdEngine engine_;
@@ -119,7 +119,7 @@ class EtcdOwnership final : public OwnershipEngine, EtcdCopies {
   std::size_t usual_;         // batches of several requests are made for so many
   std::int64_t againMs_ = 0;  // when larger ones are tried again, if etcd has refused one
   std::map<std::string, Owned, std::less<>> owned_;
-  std::vector<PartitionHost::Release> turnedAway_;  // of other devices: asked again
+  std::vector<PartitionHost::Release> rejected_;  // of other devices: asked again
   std::vector<PartitionHost::Release> refused_;
   std::size_t share_ = 0;  // requests that this round may decide yet
   bool few_ = false;       // what waits is to wait for more, or for an answer

@@ -31,13 +31,12 @@ OwnerState OwnershipEngine::ownerState(std::string_view partition) const {
     const bool handsOver = claim->owner == state_.ownerName && !state_.partitions.stopped(partition);
     return !ownerHoldsLog() || handsOver ? OwnerState::reachable : OwnerState::lost;
   }
-  const auto peer = state_.peers.find(owner);
-  if (peer == state_.peers.end() || !peer->second.full()) return OwnerState::away;
-  if (!ownerHoldsLog() || peer->second.owner.empty()) return OwnerState::reachable;
-  if (peer->second.owner != claim->owner) return OwnerState::lost;  // it has begun anew, under another name
-  const auto copy = peer->second.partitions.find(partition);
-  const bool knowsItOwnsNothing = copy != peer->second.partitions.end() && copy->second.follower.follows() &&
-                                  copy->second.follower.epoch() == claim->epoch();
+  const Peer* const peer = state_.member(owner);
+  if (peer == nullptr) return OwnerState::away;
+  if (!ownerHoldsLog() || peer->owner.empty()) return OwnerState::reachable;
+  if (peer->owner != claim->owner) return OwnerState::lost;  // it has begun anew, under another name
+  const FollowerProgress& copy = peer->follower(partition);
+  const bool knowsItOwnsNothing = copy.follows() && copy.epoch() == claim->epoch();
   return knowsItOwnsNothing ? OwnerState::lost : OwnerState::reachable;
 }
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/now.h"
-#include "replica/core/owner_state.h"
+#include "base/time.h"
+#include "replica/core/owner_table.h"
 #include "replica/core/replica_state.h"
 #include "replica/ownership/etcd_messages.h"
 

@@ -118,7 +118,7 @@ void appendMember(std::string& out, std::string_view name) {
 
 void appendCounter(std::string& out, std::string_view name, std::uint64_t counter) {
   appendMember(out, name);
-  appendUnsigned(out, counter);
+  appendInteger(out, counter);
 }
 
 void appendText(std::string& out, std::string_view name, const std::optional<std::string>& text) {
@@ -143,7 +143,7 @@ void appendSchedule(std::string& out, const Schedule& schedule) {
   appendCounter(out, "firedThrough", schedule.firedThrough);
   appendMember(out, "nextWakeAt");
   if (schedule.nextWakeAt)
-    appendUnsigned(out, *schedule.nextWakeAt);
+    appendInteger(out, *schedule.nextWakeAt);
   else
     out += "null";
   appendCounter(out, "sleepUntil", schedule.sleepUntil);

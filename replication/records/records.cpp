@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/canonical_check.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/utf8.h"

@@ -7,14 +7,17 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "replication/local_replica.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/operation.h"
 #include "replication/records/plan.h"
+#include "replication/version.h"
 
 namespace witan::sim {
 
@@ -53,5 +56,19 @@ std::string checkCompensations(const AgentRecords& records, const AgentRuleOptio
 // Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves, their links
 // among it, and what they keep holds nothing that belongs in a journal.
 std::string checkApart(replication::LocalReplica& replica);
+
+// ---- checker "need-to-know" (seed 003, section 9.1 and section 10, invariant 7): what the simulated agents send
+// outside has the fields of the allowlist of its operation, and no others; and nothing of what is marked as not to be
+// told is in it, in whatever field. Written from the policy's intent (sim/sim_agents.h), not from the policy.
+
+// What may not leave the devices: fields of requests begin with it.
+inline constexpr std::string_view kNeedToKnow = "need-to-know-";
+
+// Whether a confirmation stands: somebody's, and of those that nobody replaced none takes it back (seed 003, section
+// 9.2). What it says is not looked at.
+bool isConfirmed(std::span<const replication::Version> versions);
+
+// "" or what is wrong.
+std::string checkNeedToKnow(std::string_view tool, const json::object& arguments);
 
 }  // namespace witan::sim

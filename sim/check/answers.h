@@ -11,6 +11,9 @@
 // Pure. The ledger is the one that is left in the end.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "sim/check/operation.h"
 
 namespace witan::sim {
@@ -18,5 +21,12 @@ namespace witan::sim {
 // "" or the first thing that is wrong, with the operations and entries it is about.
 std::string checkAnswers(std::span<const Operation> operations, std::span<const LedgerLine> ledger,
                          std::span<const LostRange> lost = {});
+
+// ---- decisions that were lost: entries that stand in the log, and those that a device took out of its log and kept
+
+// The operations that were told of an entry which is not among these. An entry is the one that was told of if it has
+// the same id, the same act, and the same run and plan; of a duplicate the run and plan may be another's.
+std::vector<const Operation*> toldAndGone(std::span<const Operation* const> operations,
+                                          std::span<const LedgerLine> entries);
 
 }  // namespace witan::sim

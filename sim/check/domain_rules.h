@@ -16,10 +16,4 @@ namespace witan::sim {
 // "" or what is wrong with it. Of other domains nothing is known. O(state log state).
 std::string checkDomainState(std::string_view domain, const json::object& state);
 
-// Each in a file of its own.
-std::string checkDisclosureState(const json::object& state);
-std::string checkVerificationState(const json::object& state);
-std::string checkModerationState(const json::object& state);
-std::string checkJointState(const json::object& state);
-
 }  // namespace witan::sim

@@ -13,8 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "agents/agent.h"
 #include "agents/wake/run_log.h"
+#include "agents/wake/wake_job.h"
 #include "base/identity.h"
+#include "sim/check/operation.h"
 
 namespace witan::sim {
 
@@ -58,5 +61,10 @@ struct ExpectedRun {
 
 // At rest: every run that began has ended, and what should have woken an agent did.
 std::string checkAtRest(std::span<const agents::KnownRun> runs, std::span<const ExpectedRun> expected);
+
+// What the entries of a log say of a column that agents watch (agents/agent.h, LedgerSpec): read from the JSON of what
+// each entity began with and of what was written, as a person would.
+// Each fact once, in the order of the log. Entities that nobody has decided anything about yet say nothing.
+std::vector<agents::LedgerFact> factsOf(const PartitionLog& log, const agents::LedgerSpec& spec);
 
 }  // namespace witan::sim

@@ -8,7 +8,6 @@
 #include "agents/wake/wake_checks.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
-#include "sim/check/ledger_facts.h"
 #include "sim/check/run_rules.h"
 #include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
@@ -25,21 +24,178 @@ class AgentChecker final : public Checker {
   explicit AgentChecker(Cluster& cluster) : Checker(cluster) {}
   void onStopped(Seat& at) override { forget(at, false); }
   void onDiskLost(Seat& at) override { forget(at, true); }
-  void onDurable(Seat& at) override;
-  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override;
-  void onToolAnswer(Seat& at, const ToolAnswer& answer) override;
-  void atEnd() override;
+
+  void onDurable(Seat& at) override {
+    const agents::AgentHost* host = std::as_const(at.replica()).agents();
+    if (host == nullptr) return;
+    const std::uint32_t device = at.index();
+    for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
+    for (TurnRecord& turn : c_.history().agents.turns) turn.durable = turn.durable || turn.device == device;
+    const auto& jobs = host->wakes().queue().all();
+    rules_.stands(device, [&](const RunKey& run) { return jobs.contains(run); });
+    for (const auto& [run, entry] : jobs) {
+      if (entry.job.state != agents::JobState::running || !rules_.isNew(device, run)) continue;
+      c_.probe("run started");
+      at.begun.try_emplace(run, c_.agenda().now());
+      c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
+      auto space = at.replica().data().database(DatabaseName::agents).space("main");
+      auto state =
+          space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
+      const bool paused =
+          state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
+      const std::string wrong = rules_.begins({device, at.name(), entry.job.agentId, run, paused, undisturbed()});
+      if (rules_.startedBy(run) > 1) c_.probe("run started by several devices");
+      if (!wrong.empty()) return c_.failed("runs", wrong);
+    }
+  }
+
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    if (call.operation && calls_[at].settled.contains(*call.operation))
+      return c_.failed("operations", at.name() + " calls " + call.tool + " under operation " + name +
+                                         " again, which had been answered for good");
+  }
+
+  void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
+    if (!answer.call.operation || answer.says == ToolSays::unreachable) return;
+    // Only while the saga waits for it does it hear it.
+    const saga::SagaRow* row = at.replica().agents()->sagas().find(*answer.call.operation);
+    if (row != nullptr && row->phase == saga::SagaPhase::applying) calls_[at].heard.push_back(*answer.call.operation);
+  }
+
+  void atEnd() override {
+    if (c_.plan().options.cluster.hosts == 0) return;
+    Seat* first = nullptr;
+    AgentRuleOptions options;
+    options.wholeDisks = c_.history().losses().empty();
+    for (Seat* at : c_.members()) {
+      if (first == nullptr) first = at;
+      if (const std::string wrong = checkApart(at->replica().data()); !wrong.empty())
+        return c_.failed("agents-apart", wrong);
+      if (const std::string wrong = openSagas(*at, options.deadLettered); !wrong.empty())
+        return c_.failed("sagas", wrong);
+    }
+    if (first == nullptr) return;
+    if (const std::string wrong = checkRuns(*first); !wrong.empty()) return c_.failed("runs", wrong);
+    auto records = agentRecordsOf(first->replica().data());
+    if (!records.ok()) return c_.failed("store", first->name() + ": " + records.error().message);
+    std::map<RunKey, Micros> begun;
+    for (auto& at : c_.seats())
+      for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
+    options.denied =
+        perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
+    if (const std::string wrong = checkOperations(*records, options); !wrong.empty())
+      return c_.failed("operations", wrong);
+    if (const std::string wrong = checkCompensations(*records, options); !wrong.empty())
+      return c_.failed("sagas", wrong);
+    for (const auto& [run, plans] : records->plans)
+      if (!plans.losers.empty()) c_.probe("run with several plans");
+    for (const auto& [operation, view] : records->journal) {
+      if (view.record && view.record->body.compensates) c_.probe("operation undone");
+      if (!view.repeats.empty()) c_.probe("operation carried out by several devices");
+    }
+  }
 
  private:
   struct Calls {
     std::vector<OperationId> heard;  // answered for good in the step that is being made
     std::set<OperationId> settled;   // durably so
   };
-  bool undisturbed() const;
-  void forget(Seat& at, bool disk);
-  std::string openSagas(Seat& at, std::set<OperationId>& deadLettered);
-  std::string checkRuns(Seat& at);
-  void expectFacts(std::vector<ExpectedRun>& expected);
+
+  // No fault yet, a network that is quick beside the grace of a takeover, and everybody has heard who hosts what.
+  bool undisturbed() const {
+    const NetworkOptions& n = c_.plan().options.network;
+    const bool quick = n.lossPerMillion == 0 && n.resetPerMillion == 0 && n.bytesPerSecond == 0 && n.chords == 0 &&
+                       n.delayMinMicros + n.delayMeanMicros <= 100'000 && c_.plan().options.disk.syncMicros <= 1'000 &&
+                       c_.plan().options.time.driftPpm <= 1'000;
+    return quick && !c_.settling() && c_.agenda().now() > 30 * kSecond &&
+           std::none_of(c_.probes().begin(), c_.probes().end(),
+                        [](const auto& probe) { return probe.first.starts_with("fault: "); });
+  }
+
+  void forget(Seat& at, bool disk) {
+    rules_.stopped(at.index(), disk);
+    calls_[at].heard.clear();
+    std::erase_if(c_.history().agents.turns,
+                  [&](const TurnRecord& turn) { return turn.device == at.index() && (disk || !turn.durable); });
+    if (disk) calls_[at].settled.clear();
+  }
+
+  // Checker "sagas": each has ended, or was put aside for a person after its last attempt.
+  std::string openSagas(Seat& at, std::set<OperationId>& deadLettered) {
+    saga::SagaRows rows(at.replica().data().database(DatabaseName::agents), 0);
+    std::string open;
+    const Status read = rows.visitOpen([&](saga::SagaRow&& row) {
+      open = at.name() + " has not ended the saga of operation " + row.id().hex() + " (" +
+             std::string(enumName(row.status)) + ")";
+    });
+    if (!read.ok()) return at.name() + ": " + read.error().message;
+    const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
+      c_.probe("saga put aside");
+      deadLettered.insert(row.id());
+    });
+    return held.ok() ? open : at.name() + ": " + held.error().message;
+  }
+
+  // Checker "runs" at the end: what should wake an agent did, tokens are typed (invariant 3), and every run that was
+  // started has ended (invariant 5).
+  std::string checkRuns(Seat& at) {
+    LocalReplica& data = at.replica().data();
+    auto space = data.database(DatabaseName::agents).space("main");
+    if (!space.ok()) return space.error().message;
+    auto runs = agents::knownRuns(**space);
+    if (!runs.ok()) return runs.error().message;
+    std::vector<const agents::AgentSpec*> specs;
+    const auto setup = simAgents().setup;
+    for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
+    auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
+    if (!unwoken.ok()) return unwoken.error().message;
+    if (!unwoken->empty()) return unwoken->front();
+    std::vector<ExpectedRun> expected;
+    for (const auto& [key, run] : c_.history().agents.requests) {
+      const auto writes = c_.history().writes().find(key);
+      if (writes == c_.history().writes().end() || !writes->second.front().durable || writes->second.front().mayBeLost)
+        continue;
+      expected.push_back({key.second.second + " was entered, and nobody has worked on it", run});
+    }
+    for (const TurnRecord& turn : c_.history().agents.turns)
+      if (turn.durable)
+        expected.push_back(
+            {"what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard", turn.run});
+    expectFacts(expected);
+    if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
+    for (const std::string& id : data.spaceIds()) {
+      auto batches = agents::batchesOf(*data.findSpace(id));
+      if (!batches.ok()) return batches.error().message;
+      if (const auto untyped = agents::untypedTokens(*batches); !untyped.empty()) return untyped.front();
+    }
+    return {};
+  }
+
+  // What a ledger says wakes who watches it, on the devices that keep it and let agents work.
+  void expectFacts(std::vector<ExpectedRun>& expected) {
+    const agents::AgentSpec* herald = nullptr;
+    const auto setup = simAgents().setup;
+    for (const agents::Agent* agent : setup->agents)
+      if (!agent->spec().ledgers.empty()) herald = &agent->spec();
+    WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");
+    for (Seat* at : c_.members()) {
+      if (at->replica().agents() == nullptr || at->replica().hosts().empty()) continue;
+      for (const auto& [id, host] : at->replica().hosts())
+        for (const agents::LedgerSpec& spec : herald->ledgers) {
+          if (host->module().signature().domain != spec.domain) continue;
+          auto log = logAt(*at, id);
+          if (!log.ok()) return c_.failed("store", at->name() + " " + id + ": " + log.error().message);
+          for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
+            auto job = agents::ledgerJob(herald->id, spec.id, fact);
+            WITAN_CHECK(job.ok(), "the herald's ids are ids");
+            c_.probe("fact of a ledger");
+            expected.push_back(
+                {id + " says that " + fact.key + " is " + fact.value + ", and nobody has heard", job->key()});
+          }
+        }
+      return;  // all copies are alike
+    }
+  }
 
   RunRules rules_;
   PerDevice<Calls> calls_;
@@ -47,171 +203,7 @@ class AgentChecker final : public Checker {
 
 // --- while they work
 
-void AgentChecker::onDurable(Seat& at) {
-  const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
-  if (host == nullptr) return;
-  const std::uint32_t device = at.device->index();
-  for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
-  for (TurnRecord& turn : c_.history().agents.turns) turn.durable = turn.durable || turn.device == device;
-  const auto& jobs = host->wakes().queue().all();
-  rules_.stands(device, [&](const RunKey& run) { return jobs.contains(run); });
-  for (const auto& [run, entry] : jobs) {
-    if (entry.job.state != agents::JobState::running || !rules_.isNew(device, run)) continue;
-    c_.probe("run started");
-    at.begun.try_emplace(run, c_.agenda().now());
-    c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
-    auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
-    auto state = space.ok() ? agents::agentStateToWrite(**space, entry.job.agentId) : Result<AgentState>(space.error());
-    const bool paused =
-        state.ok() && (state->lifecycle == Lifecycle::dormant || state->lifecycle == Lifecycle::destroyed);
-    const std::string wrong = rules_.begins({device, at.device->name(), entry.job.agentId, run, paused, undisturbed()});
-    if (rules_.startedBy(run) > 1) c_.probe("run started by several devices");
-    if (!wrong.empty()) return c_.failed("runs", wrong);
-  }
-}
-
-void AgentChecker::onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) {
-  if (call.operation && calls_[at].settled.contains(*call.operation))
-    return c_.failed("operations", at.device->name() + " calls " + call.tool + " under operation " + name +
-                                       " again, which had been answered for good");
-}
-
-void AgentChecker::onToolAnswer(Seat& at, const ToolAnswer& answer) {
-  if (!answer.call.operation || answer.says == ToolSays::unreachable) return;
-  // Only while the saga waits for it does it hear it.
-  const saga::SagaRow* row = at.device->replica().agents()->sagas().find(*answer.call.operation);
-  if (row != nullptr && row->phase == saga::SagaPhase::applying) calls_[at].heard.push_back(*answer.call.operation);
-}
-
-// No fault yet, a network that is quick beside the grace of a takeover, and everybody has heard who hosts what.
-bool AgentChecker::undisturbed() const {
-  const NetworkOptions& n = c_.plan().options.network;
-  const bool quick = n.lossPerMillion == 0 && n.resetPerMillion == 0 && n.bytesPerSecond == 0 && n.chords == 0 &&
-                     n.delayMinMicros + n.delayMeanMicros <= 100'000 && c_.plan().options.disk.syncMicros <= 1'000 &&
-                     c_.plan().options.time.driftPpm <= 1'000;
-  return quick && !c_.settling() && c_.agenda().now() > 30 * kSecond &&
-         std::none_of(c_.probes().begin(), c_.probes().end(),
-                      [](const auto& probe) { return probe.first.starts_with("fault: "); });
-}
-
-void AgentChecker::forget(Seat& at, bool disk) {
-  rules_.stopped(at.device->index(), disk);
-  calls_[at].heard.clear();
-  std::erase_if(c_.history().agents.turns,
-                [&](const TurnRecord& turn) { return turn.device == at.device->index() && (disk || !turn.durable); });
-  if (disk) calls_[at].settled.clear();
-}
-
 // --- at the end
-
-void AgentChecker::atEnd() {
-  if (c_.plan().options.cluster.hosts == 0) return;
-  Seat* first = nullptr;
-  AgentRuleOptions options;
-  options.wholeDisks = c_.history().losses().empty();
-  for (auto& at : c_.seats()) {
-    if (at->retired) continue;
-    if (first == nullptr) first = at.get();
-    if (const std::string wrong = checkApart(at->device->replica().data()); !wrong.empty())
-      return c_.failed("agents-apart", wrong);
-    if (const std::string wrong = openSagas(*at, options.deadLettered); !wrong.empty())
-      return c_.failed("sagas", wrong);
-  }
-  if (first == nullptr) return;
-  if (const std::string wrong = checkRuns(*first); !wrong.empty()) return c_.failed("runs", wrong);
-  auto records = agentRecordsOf(first->device->replica().data());
-  if (!records.ok()) return c_.failed("store", first->device->name() + ": " + records.error().message);
-  std::map<RunKey, Micros> begun;
-  for (auto& at : c_.seats())
-    for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
-  options.denied =
-      perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
-  if (const std::string wrong = checkOperations(*records, options); !wrong.empty())
-    return c_.failed("operations", wrong);
-  if (const std::string wrong = checkCompensations(*records, options); !wrong.empty()) return c_.failed("sagas", wrong);
-  for (const auto& [run, plans] : records->plans)
-    if (!plans.losers.empty()) c_.probe("run with several plans");
-  for (const auto& [operation, view] : records->journal) {
-    if (view.record && view.record->body.compensates) c_.probe("operation undone");
-    if (!view.repeats.empty()) c_.probe("operation carried out by several devices");
-  }
-}
-
-// Checker "sagas": each has ended, or was put aside for a person after its last attempt.
-std::string AgentChecker::openSagas(Seat& at, std::set<OperationId>& deadLettered) {
-  saga::SagaRows rows(at.device->replica().data().database(DatabaseName::agents), 0);
-  std::string open;
-  const Status read = rows.visitOpen([&](saga::SagaRow&& row) {
-    open = at.device->name() + " has not ended the saga of operation " + row.id().hex() + " (" +
-           std::string(enumName(row.status)) + ")";
-  });
-  if (!read.ok()) return at.device->name() + ": " + read.error().message;
-  const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
-    c_.probe("saga put aside");
-    deadLettered.insert(row.id());
-  });
-  return held.ok() ? open : at.device->name() + ": " + held.error().message;
-}
-
-// Checker "runs" at the end: what should wake an agent did, tokens are typed (invariant 3), and every run that was
-// started has ended (invariant 5).
-std::string AgentChecker::checkRuns(Seat& at) {
-  LocalReplica& data = at.device->replica().data();
-  auto space = data.database(DatabaseName::agents).space("main");
-  if (!space.ok()) return space.error().message;
-  auto runs = agents::knownRuns(**space);
-  if (!runs.ok()) return runs.error().message;
-  std::vector<const agents::AgentSpec*> specs;
-  const auto setup = simAgents().setup;
-  for (const agents::Agent* agent : setup->agents) specs.push_back(&agent->spec());
-  auto unwoken = agents::wakesWithoutEnd(data, "main", specs);
-  if (!unwoken.ok()) return unwoken.error().message;
-  if (!unwoken->empty()) return unwoken->front();
-  std::vector<ExpectedRun> expected;
-  for (const auto& [key, run] : c_.history().agents.requests) {
-    const auto writes = c_.history().writes().find(key);
-    if (writes == c_.history().writes().end() || !writes->second.front().durable || writes->second.front().mayBeLost)
-      continue;
-    expected.push_back({key.second.second + " was entered, and nobody has worked on it", run});
-  }
-  for (const TurnRecord& turn : c_.history().agents.turns)
-    if (turn.durable)
-      expected.push_back({"what was said on " + ClusterSetup::deviceName(turn.device) + " was never heard", turn.run});
-  expectFacts(expected);
-  if (const std::string wrong = checkAtRest(*runs, expected); !wrong.empty()) return wrong;
-  for (const std::string& id : data.spaceIds()) {
-    auto batches = agents::batchesOf(*data.findSpace(id));
-    if (!batches.ok()) return batches.error().message;
-    if (const auto untyped = agents::untypedTokens(*batches); !untyped.empty()) return untyped.front();
-  }
-  return {};
-}
-
-// What a ledger says wakes who watches it, on the devices that keep it and let agents work.
-void AgentChecker::expectFacts(std::vector<ExpectedRun>& expected) {
-  const agents::AgentSpec* herald = nullptr;
-  const auto setup = simAgents().setup;
-  for (const agents::Agent* agent : setup->agents)
-    if (!agent->spec().ledgers.empty()) herald = &agent->spec();
-  WITAN_CHECK(herald != nullptr, "one of the simulated agents watches ledgers");
-  for (auto& at : c_.seats()) {
-    if (at->retired || at->device->replica().agents() == nullptr || at->device->replica().hosts().empty()) continue;
-    for (const auto& [id, host] : at->device->replica().hosts())
-      for (const agents::LedgerSpec& spec : herald->ledgers) {
-        if (host->module().signature().domain != spec.domain) continue;
-        auto log = logAt(*at, id);
-        if (!log.ok()) return c_.failed("store", at->device->name() + " " + id + ": " + log.error().message);
-        for (const agents::LedgerFact& fact : factsOf(*log, spec)) {
-          auto job = agents::ledgerJob(herald->id, spec.id, fact);
-          WITAN_CHECK(job.ok(), "the herald's ids are ids");
-          c_.probe("fact of a ledger");
-          expected.push_back(
-              {id + " says that " + fact.key + " is " + fact.value + ", and nobody has heard", job->key()});
-        }
-      }
-    return;  // all copies are alike
-  }
-}
 
 }  // namespace
 

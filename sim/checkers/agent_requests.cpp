@@ -39,9 +39,8 @@ std::optional<RequestRecord> requestOf(const kernel::DomainModule& module, const
 std::vector<RequestRecord> agentRequests(Cluster& cluster, const kernel::DomainModule& module) {
   std::vector<RequestRecord> asked;
   if (cluster.plan().options.cluster.hosts == 0) return asked;
-  for (auto& at : cluster.seats()) {
-    if (at->retired) continue;
-    auto records = agentRecordsOf(at->device->replica().data());
+  for (Seat* at : cluster.members()) {
+    auto records = agentRecordsOf(at->replica().data());
     if (!records.ok()) return asked;
     for (const auto& [run, view] : records->plans) {
       const auto add = [&](const replication::Plan& plan) {
@@ -58,7 +57,7 @@ std::vector<RequestRecord> agentRequests(Cluster& cluster, const kernel::DomainM
 }
 
 Result<PartitionLog> logAt(Seat& at, const std::string& id) {
-  kernel::Ledger& ledger = at.device->replica().host(id)->ledger();
+  kernel::Ledger& ledger = at.replica().host(id)->ledger();
   std::vector<std::string> batches;
   for (std::uint64_t n = 0; n < ledger.batches(); ++n) {
     WITAN_TRY(batch, ledger.batch(n));

@@ -1,7 +1,7 @@
 // Requests that agents made of the ledgers, and logs of partitions, as the final checkers read them.
 #pragma once
 
-#include "sim/check/partition_log.h"
+#include "sim/check/operation.h"
 #include "sim/cluster/cluster.h"
 
 namespace witan::sim {

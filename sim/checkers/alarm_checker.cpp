@@ -12,27 +12,27 @@ namespace {
 class AlarmChecker final : public Checker {
  public:
   explicit AlarmChecker(Cluster& cluster) : Checker(cluster) {}
-  void atEnd() override;
-};
 
-void AlarmChecker::atEnd() {
-  const bool sidecarRolledBack = std::ranges::any_of(c_.seats(), [](const auto& at) { return at->sidecarRolledBack; });
-  for (auto& at : c_.seats()) {
-    if (!at->device->running()) continue;
-    const auto incidents = at->device->replica().data().incidents();
-    if (!incidents.ok()) return c_.failed("store", at->device->name() + ": " + incidents.error().message);
-    for (const replication::Incident& incident : *incidents) {
-      c_.probe("incident: " + incident.kind);
-      const bool alarm =
-          (incident.kind == "digestAlarm" || incident.kind == "equivocation" || incident.kind == "olderCopy") &&
-          c_.history().losses().empty() && !c_.probes().contains("fault: hostile");
-      const bool counters = incident.kind == "rolledBack" && !sidecarRolledBack;
-      if (alarm || counters)
-        return c_.failed("alarms", at->device->name() + " reports " + incident.kind + " with " + incident.peer + ": " +
-                                       incident.what);
+  void atEnd() override {
+    const bool sidecarRolledBack =
+        std::ranges::any_of(c_.seats(), [](const auto& at) { return at->sidecarRolledBack; });
+    for (auto& at : c_.seats()) {
+      if (!at->running()) continue;
+      const auto incidents = at->replica().data().incidents();
+      if (!incidents.ok()) return c_.failed("store", at->name() + ": " + incidents.error().message);
+      for (const replication::Incident& incident : *incidents) {
+        c_.probe("incident: " + incident.kind);
+        const bool alarm =
+            (incident.kind == "digestAlarm" || incident.kind == "equivocation" || incident.kind == "olderCopy") &&
+            c_.history().losses().empty() && !c_.probes().contains("fault: hostile");
+        const bool counters = incident.kind == "rolledBack" && !sidecarRolledBack;
+        if (alarm || counters)
+          return c_.failed("alarms",
+                           at->name() + " reports " + incident.kind + " with " + incident.peer + ": " + incident.what);
+      }
     }
   }
-}
+};
 
 }  // namespace
 

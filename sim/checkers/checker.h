@@ -1,5 +1,5 @@
 // Checker: looks at a run through the moments of ClusterObserver, and at the devices when everything has come to rest
-// (atEnd). It reports with Cluster::failed() under a name of sim/checkers.h. A new one is a file here and a line in
+// (atEnd). It reports with Cluster::failed() under a name of sim/catalog.h. A new one is a file here and a line in
 // checker_list.cpp.
 #pragma once
 
@@ -16,5 +16,8 @@ class Checker : public ClusterObserver {
   explicit Checker(Cluster& cluster) : c_(cluster) {}
   Cluster& c_;
 };
+
+// Every checker of a run, in the order in which they look: of several failures in one moment the first is reported.
+std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster);
 
 }  // namespace witan::sim

@@ -1,4 +1,4 @@
-#include "sim/checkers/checker_list.h"
+#include "sim/checkers/checker.h"
 
 namespace witan::sim {
 

@@ -1,7 +1,7 @@
 // Checker "need-to-know": agents send outside only fields of the allowlist, and mail only while a person's confirmation
 // stands.
 #include "agents/host/agent_host.h"
-#include "sim/check/need_to_know.h"
+#include "sim/check/agent_rules.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_agents.h"
 
@@ -17,34 +17,30 @@ class ConfirmationChecker final : public Checker {
   void beforeDrain(Seat& at) override { watch(at); }  // as its agents find it
   void onDurable(Seat& at) override { watch(at); }
   void onToolAnswer(Seat& at, const ToolAnswer&) override { watch(at); }  // it may go, and come back, in one step
-  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override;
+
+  void onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) override {
+    if (const std::string told = checkNeedToKnow(call.tool, call.arguments); !told.empty())
+      return c_.failed("need-to-know", at.name() + ": " + told);
+    // Since before the run began nobody on this device could have let it.
+    const auto begun = at.begun.find(call.run);
+    if (call.tool == "sim.mail" && at.unconfirmedSince >= 0 && begun != at.begun.end() &&
+        begun->second > at.unconfirmedSince)
+      return c_.failed("need-to-know", at.name() + " lets operation " + name + " mail, and no confirmation stands");
+  }
 
  private:
-  void watch(Seat& at);
+  void watch(Seat& at) {
+    if (at.replica().agents() == nullptr) return;
+    static const std::string kKey = receiptKey(simReceipt("somebody", 0));
+    auto space = at.replica().data().database(DatabaseName::agents).space("main");
+    auto versions = space.ok() ? (*space)->versions(Kind::receipt, kKey) : Result<std::vector<Version>>(space.error());
+    if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+    const bool stands = isConfirmed(*versions);
+    if (!stands || at.unconfirmedSince >= 0) c_.history().agents.unconfirmedAt = c_.agenda().now();
+    if (!stands && at.unconfirmedSince < 0) c_.probe("mails not confirmed");
+    at.unconfirmedSince = stands ? -1 : at.unconfirmedSince < 0 ? c_.agenda().now() : at.unconfirmedSince;
+  }
 };
-
-void ConfirmationChecker::onToolCall(Seat& at, const agents::ToolCall& call, const std::string& name) {
-  if (const std::string told = checkNeedToKnow(call.tool, call.arguments); !told.empty())
-    return c_.failed("need-to-know", at.device->name() + ": " + told);
-  // Since before the run began nobody on this device could have let it.
-  const auto begun = at.begun.find(call.run);
-  if (call.tool == "sim.mail" && at.unconfirmedSince >= 0 && begun != at.begun.end() &&
-      begun->second > at.unconfirmedSince)
-    return c_.failed("need-to-know",
-                     at.device->name() + " lets operation " + name + " mail, and no confirmation stands");
-}
-
-void ConfirmationChecker::watch(Seat& at) {
-  if (at.device->replica().agents() == nullptr) return;
-  static const std::string kKey = receiptKey(simReceipt("somebody", 0));
-  auto space = at.device->replica().data().database(DatabaseName::agents).space("main");
-  auto versions = space.ok() ? (*space)->versions(Kind::receipt, kKey) : Result<std::vector<Version>>(space.error());
-  if (!versions.ok()) return c_.failed("store", at.device->name() + ": " + versions.error().message);
-  const bool stands = isConfirmed(*versions);
-  if (!stands || at.unconfirmedSince >= 0) c_.history().agents.unconfirmedAt = c_.agenda().now();
-  if (!stands && at.unconfirmedSince < 0) c_.probe("mails not confirmed");
-  at.unconfirmedSince = stands ? -1 : at.unconfirmedSince < 0 ? c_.agenda().now() : at.unconfirmedSince;
-}
 
 }  // namespace
 

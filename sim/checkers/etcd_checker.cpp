@@ -12,58 +12,51 @@ namespace {
 class EtcdChecker final : public Checker {
  public:
   explicit EtcdChecker(Cluster& cluster) : Checker(cluster) {}
-  void onEtcdTransaction(const node::EtcdRequest& request) override;
-  void onDiskLost(Seat& at) override;
 
- private:
-  std::uint64_t batchesOnDisk(Seat& at, const std::string& partition);
-  std::vector<std::uint64_t> batchesOnDisks(const std::string& partition);
-
-  PerDevice<std::map<std::string, std::uint64_t, std::less<>>> lost_;  // by partition: most that a lost disk had
-};
-
-void EtcdChecker::onEtcdTransaction(const node::EtcdRequest& request) {
-  for (const node::EtcdOp& op : request.then) {
-    if (op.act != node::EtcdAct::put) continue;
-    if (const std::string gap = gapBefore(c_.etcd()->model(), op.keys.key); !gap.empty())
-      return c_.failed("fences", gap);
-    const std::string early = letsGoTooEarly(op, c_.setup().etcdCopies(), [&](const std::string& partition) {
-      c_.probe("etcd lets go of batches");
-      return batchesOnDisks(partition);
-    });
-    if (!early.empty()) return c_.failed("no-decision-lost", early);
+  void onEtcdTransaction(const node::EtcdRequest& request) override {
+    for (const node::EtcdOp& op : request.then) {
+      if (op.act != node::EtcdAct::put) continue;
+      if (const std::string gap = gapBefore(c_.etcd()->model(), op.keys.key); !gap.empty())
+        return c_.failed("fences", gap);
+      const std::string early = letsGoTooEarly(op, c_.setup().etcdCopies(), [&](const std::string& partition) {
+        c_.probe("etcd lets go of batches");
+        return batchesOnDisks(partition);
+      });
+      if (!early.empty()) return c_.failed("no-decision-lost", early);
+    }
   }
-}
 
-std::uint64_t EtcdChecker::batchesOnDisk(Seat& at, const std::string& partition) {
-  if (at.device->running())
-    if (const node::PartitionHost* host = at.device->replica().host(partition)) return host->durableBatches();
-  std::uint64_t batches = 0;
-  const Status scanned = at.device->disk(2).scan("p/" + partition + "/l", {},
-                                                 [&](std::string_view, std::string_view) { return ++batches, true; });
-  if (!scanned.ok()) c_.trace(at.device->index(), "check", "a log is unreadable", scanned.error().message);
-  return batches;
-}
-
-// Of each device. One whose disk was lost or went back may have said what was true until then.
-std::vector<std::uint64_t> EtcdChecker::batchesOnDisks(const std::string& partition) {
-  std::vector<std::uint64_t> held;
-  for (auto& at : c_.seats()) {
-    const auto before = lost_[*at].find(partition);
-    held.push_back(std::max(batchesOnDisk(*at, partition), before == lost_[*at].end() ? 0 : before->second));
-  }
-  return held;
-}
-
-void EtcdChecker::onDiskLost(Seat& at) {
-  if (!c_.etcd()) return;
-  for (const auto& module : c_.modules())
-    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
-      const std::string id = node::partitionId(module->signature().domain, n);
+  void onDiskLost(Seat& at) override {
+    if (!c_.etcd()) return;
+    for (const auto& [module, id] : c_.partitions()) {
       std::uint64_t& lost = lost_[at][id];
       lost = std::max(lost, batchesOnDisk(at, id));
     }
-}
+  }
+
+ private:
+  std::uint64_t batchesOnDisk(Seat& at, const std::string& partition) {
+    if (at.running())
+      if (const node::PartitionHost* host = at.replica().host(partition)) return host->durableBatches();
+    std::uint64_t batches = 0;
+    const Status scanned = at.device->disk(2).scan("p/" + partition + "/l", {},
+                                                   [&](std::string_view, std::string_view) { return ++batches, true; });
+    if (!scanned.ok()) c_.trace(at.index(), "check", "a log is unreadable", scanned.error().message);
+    return batches;
+  }
+
+  // Of each device. One whose disk was lost or went back may have said what was true until then.
+  std::vector<std::uint64_t> batchesOnDisks(const std::string& partition) {
+    std::vector<std::uint64_t> held;
+    for (auto& at : c_.seats()) {
+      const auto before = lost_[*at].find(partition);
+      held.push_back(std::max(batchesOnDisk(*at, partition), before == lost_[*at].end() ? 0 : before->second));
+    }
+    return held;
+  }
+
+  PerDevice<std::map<std::string, std::uint64_t, std::less<>>> lost_;  // by partition: most that a lost disk had
+};
 
 }  // namespace
 

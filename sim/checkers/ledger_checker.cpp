@@ -4,11 +4,10 @@
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
-#include "sim/check/lost_decisions.h"
 #include "sim/check/operation.h"
 #include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
-#include "sim/history_view.h"
+#include "sim/history.h"
 
 namespace witan::sim {
 
@@ -21,18 +20,18 @@ std::string copiesDiffer(Cluster& cluster, const std::string& id) {
     std::string device, text;
   };
   std::map<std::string, Held, std::less<>> first;
-  for (auto& at : cluster.seats()) {
-    node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
+  for (Seat* at : cluster.members()) {
+    node::PartitionHost* host = at->replica().host(id);
     if (host == nullptr) continue;
     for (const std::string& entity : host->partition().entities()) {
       std::string text;
       host->module().writeState(text, *host->partition().state(entity));
       if (const auto pending = host->partition().pending(entity))
         text += " waits for a counselor since entry " + std::to_string(pending->seq) + " " + toHex(pending->digest);
-      const auto [held, fresh] = first.try_emplace(entity, Held{at->device->name(), text});
+      const auto [held, fresh] = first.try_emplace(entity, Held{at->name(), text});
       if (!fresh && held->second.text != text)
         return entity + " is " + held->second.text + " on " + held->second.device + ", and " + text + " on " +
-               at->device->name();
+               at->name();
     }
   }
   return {};
@@ -41,173 +40,160 @@ std::string copiesDiffer(Cluster& cluster, const std::string& id) {
 class LedgerChecker final : public Checker {
  public:
   explicit LedgerChecker(Cluster& cluster) : Checker(cluster) {}
-  void onStarted(Seat& at) override;
-  void atEnd() override;
+
+  void onStarted(Seat& at) override {
+    if (!at.rolledBack) return;
+    for (const auto& [id, host] : at.replica().hosts())
+      rolledBack_[id].push_back({at.replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
+  }
+
+  void atEnd() override {
+    for (const auto& [module, id] : c_.partitions())
+      if (!c_.hasFailed()) checkLedger(*module, id);
+  }
 
  private:
-  void checkLedger(const kernel::DomainModule& module, const std::string& id);
-  std::string rowsSound(const kernel::DomainModule& module, const std::string& id);
-  std::vector<LedgerLine> keptAside(const std::string& id);
-  std::string unreported(const std::string& id);
-  std::string lostDecision(const std::vector<Operation>& operations, const PartitionLog& log, const std::string& id);
+  void checkLedger(const kernel::DomainModule& module, const std::string& id) {
+    if (const std::string problem = rowsSound(module, id); !problem.empty()) return c_.failed("ledger-rules", problem);
+    if (const std::string problem = copiesDiffer(c_, id); !problem.empty())
+      return c_.failed("copies", id + ": " + problem);
+    std::vector<PartitionLog> logs;
+    std::vector<const Seat*> holders;
+    for (Seat* at : c_.members()) {
+      if (at->replica().host(id) == nullptr) continue;
+      auto log = logAt(*at, id);
+      if (!log.ok()) return c_.failed("ledger-rules", at->name() + " " + id + ": " + log.error().message);
+      logs.push_back(*std::move(log));
+      holders.push_back(at);
+    }
+    if (logs.empty()) return;
+    const PartitionLog& log = logs.front();
+    if (const std::string problem = sim::checkLedger(module, log.lines); !problem.empty())
+      return c_.failed("ledger-rules", id + ": " + problem);
+
+    std::vector<RequestRecord> asked = agentRequests(c_, module);
+    asked.insert(asked.begin(), c_.history().requests().begin(), c_.history().requests().end());
+    std::vector<Operation> operations = operationsOf(asked, module, [&](const node::Request& request) {
+      return request.domain == module.signature().domain &&
+             node::partitionOf(request.domain, request.entity,
+                               static_cast<std::uint32_t>(c_.plan().options.cluster.partitions)) == id;
+    });
+    std::vector<LostRange> lost = lossesOf(operations, log, c_.history().losses());
+    for (const auto& [owner, since] : rolledBack_[id])
+      for (const Operation& operation : operations)
+        if (const Epoch& epoch = operation.answer.epoch; epoch.owner == owner && !(epoch < since.epoch))
+          lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
+    if (c_.etcd()) lost.clear();  // whatever happens to disks: etcd has what they have not
+    std::vector<DeviceLog> of;
+    for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->name(), &logs[i]});
+    if (const std::string problem = checkFences(of, lost); !problem.empty())
+      return c_.failed("fences", id + ": " + problem);
+    if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
+      return c_.failed("no-decision-lost", id + ": " + problem);
+    if (const std::string problem = unreported(id); !problem.empty())
+      return c_.failed("no-decision-lost", id + ": " + problem);
+    if (const std::string problem = checkAnswers(operations, log.lines, lost); !problem.empty())
+      return c_.failed("answers", id + ": " + problem);
+    stampFromLog(operations, log);
+    HistoryOptions options;
+    options.pendingTtlMicros = c_.plan().options.cluster.pendingTtlSeconds * kSecond;
+    options.maxStates = 200'000;
+    options.lost = lost;
+    const HistoryReport report = checkLinearizability(module, operations, options);
+    if (report.verdict == HistoryVerdict::notLinearizable)
+      return c_.failed("linearizability", id + ": " + report.reason);
+    if (report.verdict == HistoryVerdict::undecided) c_.probe("linearizability undecided");
+  }
+
+  // Every copy's rows and checkpoints, and that all copies have the same root.
+  std::string rowsSound(const kernel::DomainModule& module, const std::string& id) {
+    const node::PartitionHost* first = nullptr;
+    for (Seat* at : c_.members()) {
+      const node::PartitionHost* host = at->replica().host(id);
+      if (host == nullptr) continue;
+      const std::string where = at->name() + " " + id;
+      host->partition().checkInvariants();
+      store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
+      auto report = kernel::verifyLedger(rows, {first == nullptr ? &module : nullptr, std::nullopt});
+      if (!report.ok()) return where + ": " + report.error().message;
+      if (!report->ok()) return where + ": " + report->problem;
+      if (first == nullptr) first = host;
+      if (host->partition().size() != first->partition().size() ||
+          host->partition().tree().root() != first->partition().tree().root())
+        return where + ": another log than elsewhere (" + std::to_string(host->partition().size()) + " entries, " +
+               std::to_string(first->partition().size()) + " there)";
+    }
+    return {};
+  }
+
+  // The entries that devices took out of their logs and kept.
+  std::vector<LedgerLine> keptAside(const std::string& id) {
+    std::vector<LedgerLine> kept;
+    for (auto& at : c_.seats()) {
+      const Status scanned =
+          at->device->disk(2).scan("x/" + id + "/", {}, [&](std::string_view, std::string_view value) {
+            const std::string batch(value);
+            auto log = readLog({&batch, 1});
+            if (log.ok()) std::move(log->lines.begin(), log->lines.end(), std::back_inserter(kept));
+            return true;
+          });
+      if (!scanned.ok()) c_.trace(at->index(), "check", "what was set aside is unreadable", scanned.error().message);
+    }
+    return kept;
+  }
+
+  // Entries that were taken out of a log were reported there, so that people can look after them. "" or what was not.
+  std::string unreported(const std::string& id) {
+    for (auto& at : c_.seats()) {
+      if (!at->running()) continue;
+      std::map<std::string, std::uint64_t> entries;  // by "epoch N of OWNER"
+      const std::string prefix = "x/" + id + "/";
+      const Status scanned = at->device->disk(2).scan(prefix, {}, [&](std::string_view key, std::string_view value) {
+        const std::string batch(value);
+        const auto log = readLog({&batch, 1});
+        if (!log.ok() || key.size() < prefix.size() + 17) return true;
+        std::uint64_t number = 0;
+        for (unsigned i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(key[prefix.size() + i]);
+        std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
+        owner = owner.substr(0, owner.find('~'));  // then the number of the tail
+        entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
+        return true;
+      });
+      const auto incidents = at->replica().data().incidents();
+      if (!scanned.ok() || !incidents.ok()) continue;
+      for (const auto& [epoch, count] : entries)
+        if (count > 0 &&
+            std::none_of(incidents->begin(), incidents->end(), [&, &of = epoch](const replication::Incident& incident) {
+              return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
+                     incident.what.find(of) != std::string::npos;
+            }))
+          return at->name() + " set aside " + std::to_string(count) + " entries of " + epoch + " and reported nothing";
+    }
+    return {};
+  }
+
+  // What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have
+  // had it is gone.
+  std::string lostDecision(const std::vector<Operation>& operations, const PartitionLog& log, const std::string& id) {
+    std::vector<const Operation*> all;
+    for (const Operation& operation : operations) all.push_back(&operation);
+    std::vector<const Operation*> gone = toldAndGone(all, log.lines);
+    if (!gone.empty()) gone = toldAndGone(gone, keptAside(id));
+    for (const Operation* operation : gone) {
+      if (!c_.etcd() && diskLostSince(c_.history().losses(), *operation)) {
+        c_.probe("decision lost with its disk");
+        continue;
+      }
+      return nameOf(*operation) + " was told of entry " + std::to_string(operation->answer.decision.seq) + " in " +
+             nameOf(operation->answer.epoch) + "; it is in no log, and nobody reported it as set aside";
+    }
+    return {};
+  }
 
   // By partition, for each disk that went back: its name as an owner, and where it stood. From there on it may decide
   // again, and begin epochs again that it had begun before.
   std::map<std::string, std::vector<std::pair<std::string, LostRange>>> rolledBack_;
 };
-
-void LedgerChecker::onStarted(Seat& at) {
-  if (!at.rolledBack) return;
-  for (const auto& [id, host] : at.device->replica().hosts())
-    rolledBack_[id].push_back(
-        {at.device->replica().ownerName(), LostRange{host->epoch(), host->partition().size() + 1}});
-}
-
-void LedgerChecker::atEnd() {
-  for (const auto& module : c_.modules())
-    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
-      checkLedger(*module, node::partitionId(module->signature().domain, n));
-      if (c_.hasFailed()) return;
-    }
-}
-
-void LedgerChecker::checkLedger(const kernel::DomainModule& module, const std::string& id) {
-  if (const std::string problem = rowsSound(module, id); !problem.empty()) return c_.failed("ledger-rules", problem);
-  if (const std::string problem = copiesDiffer(c_, id); !problem.empty())
-    return c_.failed("copies", id + ": " + problem);
-  std::vector<PartitionLog> logs;
-  std::vector<const Seat*> holders;
-  for (auto& at : c_.seats()) {
-    if (at->retired || at->device->replica().host(id) == nullptr) continue;
-    auto log = logAt(*at, id);
-    if (!log.ok()) return c_.failed("ledger-rules", at->device->name() + " " + id + ": " + log.error().message);
-    logs.push_back(*std::move(log));
-    holders.push_back(at.get());
-  }
-  if (logs.empty()) return;
-  const PartitionLog& log = logs.front();
-  if (const std::string problem = sim::checkLedger(module, log.lines); !problem.empty())
-    return c_.failed("ledger-rules", id + ": " + problem);
-
-  std::vector<RequestRecord> asked = agentRequests(c_, module);
-  asked.insert(asked.begin(), c_.history().requests().begin(), c_.history().requests().end());
-  std::vector<Operation> operations = operationsOf(asked, module, [&](const node::Request& request) {
-    return request.domain == module.signature().domain &&
-           node::partitionOf(request.domain, request.entity,
-                             static_cast<std::uint32_t>(c_.plan().options.cluster.partitions)) == id;
-  });
-  std::vector<LostRange> lost = lossesOf(operations, log, c_.history().losses());
-  for (const auto& [owner, since] : rolledBack_[id])
-    for (const Operation& operation : operations)
-      if (const Epoch& epoch = operation.answer.epoch; epoch.owner == owner && !(epoch < since.epoch))
-        lost.push_back({epoch, epoch == since.epoch ? since.fromSeq : 0});
-  if (c_.etcd()) lost.clear();  // whatever happens to disks: etcd has what they have not
-  std::vector<DeviceLog> of;
-  for (std::size_t i = 0; i < logs.size(); ++i) of.push_back({holders[i]->device->name(), &logs[i]});
-  if (const std::string problem = checkFences(of, lost); !problem.empty())
-    return c_.failed("fences", id + ": " + problem);
-  if (const std::string problem = lostDecision(operations, log, id); !problem.empty())
-    return c_.failed("no-decision-lost", id + ": " + problem);
-  if (const std::string problem = unreported(id); !problem.empty())
-    return c_.failed("no-decision-lost", id + ": " + problem);
-  if (const std::string problem = checkAnswers(operations, log.lines, lost); !problem.empty())
-    return c_.failed("answers", id + ": " + problem);
-  stampFromLog(operations, log);
-  HistoryOptions options;
-  options.pendingTtlMicros = c_.plan().options.cluster.pendingTtlSeconds * kSecond;
-  options.maxStates = 200'000;
-  options.lost = lost;
-  const HistoryReport report = checkLinearizability(module, operations, options);
-  if (report.verdict == HistoryVerdict::notLinearizable) return c_.failed("linearizability", id + ": " + report.reason);
-  if (report.verdict == HistoryVerdict::undecided) c_.probe("linearizability undecided");
-}
-
-// Every copy's rows and checkpoints, and that all copies have the same root.
-std::string LedgerChecker::rowsSound(const kernel::DomainModule& module, const std::string& id) {
-  const node::PartitionHost* first = nullptr;
-  for (auto& at : c_.seats()) {
-    const node::PartitionHost* host = at->retired ? nullptr : at->device->replica().host(id);
-    if (host == nullptr) continue;
-    const std::string where = at->device->name() + " " + id;
-    host->partition().checkInvariants();
-    store::PrefixStore rows(at->device->disk(2), "p/" + id + "/");
-    auto report = kernel::verifyLedger(rows, {first == nullptr ? &module : nullptr, std::nullopt});
-    if (!report.ok()) return where + ": " + report.error().message;
-    if (!report->ok()) return where + ": " + report->problem;
-    if (first == nullptr) first = host;
-    if (host->partition().size() != first->partition().size() ||
-        host->partition().tree().root() != first->partition().tree().root())
-      return where + ": another log than elsewhere (" + std::to_string(host->partition().size()) + " entries, " +
-             std::to_string(first->partition().size()) + " there)";
-  }
-  return {};
-}
-
-// The entries that devices took out of their logs and kept.
-std::vector<LedgerLine> LedgerChecker::keptAside(const std::string& id) {
-  std::vector<LedgerLine> kept;
-  for (auto& at : c_.seats()) {
-    const Status scanned = at->device->disk(2).scan("x/" + id + "/", {}, [&](std::string_view, std::string_view value) {
-      const std::string batch(value);
-      auto log = readLog({&batch, 1});
-      if (log.ok()) std::move(log->lines.begin(), log->lines.end(), std::back_inserter(kept));
-      return true;
-    });
-    if (!scanned.ok())
-      c_.trace(at->device->index(), "check", "what was set aside is unreadable", scanned.error().message);
-  }
-  return kept;
-}
-
-// Entries that were taken out of a log were reported there, so that people can look after them. "" or what was not.
-std::string LedgerChecker::unreported(const std::string& id) {
-  for (auto& at : c_.seats()) {
-    if (!at->device->running()) continue;
-    std::map<std::string, std::uint64_t> entries;  // by "epoch N of OWNER"
-    const std::string prefix = "x/" + id + "/";
-    const Status scanned = at->device->disk(2).scan(prefix, {}, [&](std::string_view key, std::string_view value) {
-      const std::string batch(value);
-      const auto log = readLog({&batch, 1});
-      if (!log.ok() || key.size() < prefix.size() + 17) return true;
-      std::uint64_t number = 0;
-      for (unsigned i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(key[prefix.size() + i]);
-      std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
-      owner = owner.substr(0, owner.find('~'));  // then the number of the tail
-      entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
-      return true;
-    });
-    const auto incidents = at->device->replica().data().incidents();
-    if (!scanned.ok() || !incidents.ok()) continue;
-    for (const auto& [epoch, count] : entries)
-      if (count > 0 &&
-          std::none_of(incidents->begin(), incidents->end(), [&, &of = epoch](const replication::Incident& incident) {
-            return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
-                   incident.what.find(of) != std::string::npos;
-          }))
-        return at->device->name() + " set aside " + std::to_string(count) + " entries of " + epoch +
-               " and reported nothing";
-  }
-  return {};
-}
-
-// What somebody was told is decided stands in the log, or was set aside and reported, or the only disk that need have
-// had it is gone.
-std::string LedgerChecker::lostDecision(const std::vector<Operation>& operations, const PartitionLog& log,
-                                        const std::string& id) {
-  std::vector<const Operation*> all;
-  for (const Operation& operation : operations) all.push_back(&operation);
-  std::vector<const Operation*> gone = toldAndGone(all, log.lines);
-  if (!gone.empty()) gone = toldAndGone(gone, keptAside(id));
-  for (const Operation* operation : gone) {
-    if (!c_.etcd() && diskLostSince(c_.history().losses(), *operation)) {
-      c_.probe("decision lost with its disk");
-      continue;
-    }
-    return nameOf(*operation) + " was told of entry " + std::to_string(operation->answer.decision.seq) + " in " +
-           nameOf(operation->answer.epoch) + "; it is in no log, and nobody reported it as set aside";
-  }
-  return {};
-}
 
 }  // namespace
 

@@ -8,21 +8,20 @@ namespace {
 class RequestChecker final : public Checker {
  public:
   explicit RequestChecker(Cluster& cluster) : Checker(cluster) {}
-  void atEnd() override;
-};
 
-void RequestChecker::atEnd() {
-  for (const RequestRecord& request : c_.history().requests()) {
-    if (request.outlasts && request.returned && request.answer.kind == node::AnswerKind::frozen)
-      return c_.failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
-                                              request.request.operationId +
-                                              ", and was done with it when it heard that a proposal is pending");
-    if (request.inOutbox && !request.returned && !request.answerLost && !request.mayBeLost)
-      return c_.failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
-                                              request.request.operationId + (request.accepted ? " durably" : "") +
-                                              ", nothing waits any more, and it was never answered");
+  void atEnd() override {
+    for (const RequestRecord& request : c_.history().requests()) {
+      if (request.outlasts && request.returned && request.answer.kind == node::AnswerKind::frozen)
+        return c_.failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
+                                                request.request.operationId +
+                                                ", and was done with it when it heard that a proposal is pending");
+      if (request.inOutbox && !request.returned && !request.answerLost && !request.mayBeLost)
+        return c_.failed("no-request-lost", ClusterSetup::deviceName(request.device) + " had taken on " +
+                                                request.request.operationId + (request.accepted ? " durably" : "") +
+                                                ", nothing waits any more, and it was never answered");
+    }
   }
-}
+};
 
 }  // namespace
 

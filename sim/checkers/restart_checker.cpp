@@ -9,10 +9,35 @@ namespace {
 class RestartChecker final : public Checker {
  public:
   explicit RestartChecker(Cluster& cluster) : Checker(cluster) {}
-  void onStarted(Seat& at) override;
-  void onDiskLost(Seat& at) override;  // a disk that is not what it was need not remember
-  void onDurable(Seat& at) override;
-  void onSent(Seat& at) override;
+
+  void onStarted(Seat& at) override {
+    const node::Replica& replica = at.replica();
+    const std::string& name = at.name();
+    if (!known_[at].spokenAs.empty() && known_[at].spokenAs != replica.ownerName())
+      return c_.failed("restart", name + " has spoken as " + known_[at].spokenAs + ", and starts with its disk as " +
+                                      replica.ownerName());
+    for (const auto& [id, epoch] : known_[at].claims) {
+      const node::OwnershipRecord* claim = replica.owners().find(id);
+      if (claim == nullptr || claim->epoch() < epoch)
+        return c_.failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
+    }
+  }
+
+  // a disk that is not what it was need not remember
+  void onDiskLost(Seat& at) override { known_[at] = {}; }
+
+  void onDurable(Seat& at) override {
+    if (c_.etcd()) return;  // etcd names the owners
+    for (const auto& [id, claim] : at.replica().owners().all()) {
+      kernel::Epoch& known = known_[at].claims[id];
+      if (!(known < claim.epoch())) continue;
+      if (c_.tracing() && known.number > 0 && claim.owner != at.replica().ownerName())
+        c_.trace(at.index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
+      known = claim.epoch();
+    }
+  }
+
+  void onSent(Seat& at) override { known_[at].spokenAs = at.replica().ownerName(); }
 
  private:
   struct Known {
@@ -21,34 +46,6 @@ class RestartChecker final : public Checker {
   };
   PerDevice<Known> known_;
 };
-
-void RestartChecker::onDurable(Seat& at) {
-  if (c_.etcd()) return;  // etcd names the owners
-  for (const auto& [id, claim] : at.device->replica().owners().all()) {
-    kernel::Epoch& known = known_[at].claims[id];
-    if (!(known < claim.epoch())) continue;
-    if (c_.tracing() && known.number > 0 && claim.owner != at.device->replica().ownerName())
-      c_.trace(at.device->index(), "ledger", "hears", "of " + nameOf(claim.epoch()) + " of " + id);
-    known = claim.epoch();
-  }
-}
-
-void RestartChecker::onStarted(Seat& at) {
-  const node::Replica& replica = at.device->replica();
-  const std::string& name = at.device->name();
-  if (!known_[at].spokenAs.empty() && known_[at].spokenAs != replica.ownerName())
-    return c_.failed("restart", name + " has spoken as " + known_[at].spokenAs + ", and starts with its disk as " +
-                                    replica.ownerName());
-  for (const auto& [id, epoch] : known_[at].claims) {
-    const node::OwnershipRecord* claim = replica.owners().find(id);
-    if (claim == nullptr || claim->epoch() < epoch)
-      return c_.failed("restart", name + " had heard of " + nameOf(epoch) + " of " + id + ", and starts without it");
-  }
-}
-
-void RestartChecker::onDiskLost(Seat& at) { known_[at] = {}; }
-
-void RestartChecker::onSent(Seat& at) { known_[at].spokenAs = at.device->replica().ownerName(); }
 
 }  // namespace
 

@@ -64,26 +64,24 @@ std::string outlived(Kind kind, const std::vector<Version>& held, const std::vec
 class WriteChecker final : public Checker {
  public:
   explicit WriteChecker(Cluster& cluster) : Checker(cluster) {}
-  void atEnd() override;
-};
 
-void WriteChecker::atEnd() {
-  for (const auto& [key, writes] : c_.history().writes()) {
-    const auto& [spaceId, record] = key;
-    const std::string scope = spaceId.substr(spaceId.find('/') + 1);
-    Space* space = nullptr;
-    for (auto& at : c_.seats())
-      if (!at->retired && c_.setup().mayHave(at->device->name(), scope) && space == nullptr)
-        space = at->device->replica().data().findSpace(spaceId);
-    if (space == nullptr) continue;
-    auto versions = space->versions(static_cast<Kind>(record.first), record.second);
-    if (!versions.ok()) return c_.failed("no-write-lost", versions.error().message);
-    const std::string lost = lostWrite(*versions, writes);
-    if (!lost.empty()) return c_.failed("no-write-lost", spaceId + " " + record.second + ": " + lost);
-    const std::string back = outlived(static_cast<Kind>(record.first), *versions, writes);
-    if (!back.empty()) return c_.failed("no-write-back", spaceId + " " + record.second + ": " + back);
+  void atEnd() override {
+    for (const auto& [key, writes] : c_.history().writes()) {
+      const auto& [spaceId, record] = key;
+      const std::string scope = spaceId.substr(spaceId.find('/') + 1);
+      Space* space = nullptr;
+      for (Seat* at : c_.members())
+        if (c_.setup().mayHave(at->name(), scope) && space == nullptr) space = at->replica().data().findSpace(spaceId);
+      if (space == nullptr) continue;
+      auto versions = space->versions(static_cast<Kind>(record.first), record.second);
+      if (!versions.ok()) return c_.failed("no-write-lost", versions.error().message);
+      const std::string lost = lostWrite(*versions, writes);
+      if (!lost.empty()) return c_.failed("no-write-lost", spaceId + " " + record.second + ": " + lost);
+      const std::string back = outlived(static_cast<Kind>(record.first), *versions, writes);
+      if (!back.empty()) return c_.failed("no-write-back", spaceId + " " + record.second + ": " + back);
+    }
   }
-}
+};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #include "sim/cluster/clients.h"
 
-#include "sim/decision_format.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
@@ -12,14 +12,8 @@ constexpr std::size_t kRecent = 16;
 
 }  // namespace
 
-std::string hexOf(std::uint64_t value) {
-  std::string text;
-  for (int i = 15; i >= 0; --i) text += "0123456789abcdef"[value >> (4 * i) & 15];
-  return text;
-}
-
 void Clients::write(Seat& at, DatabaseName database, std::string scope, std::vector<Write> writes) {
-  LocalReplica& data = at.device->replica().data();
+  LocalReplica& data = at.replica().data();
   auto space = data.database(database).space(scope);
   if (!space.ok()) return;
   std::vector<std::vector<Dot>> seen;
@@ -27,28 +21,27 @@ void Clients::write(Seat& at, DatabaseName database, std::string scope, std::vec
     seen.emplace_back();
     if (write.kind == Kind::batch) continue;
     auto versions = (*space)->versions(write.kind, write.key);
-    if (!versions.ok()) return c_.failed("store", at.device->name() + ": " + versions.error().message);
+    if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
     for (const Version& version : *versions) seen.back().push_back(version.dot);
     if (write.tombstone && versions->empty()) return;  // nothing to take away
   }
-  auto dot = at.device->replica().commit(database, scope, writes);
+  auto dot = at.replica().commit(database, scope, writes);
   if (!dot.ok()) {
     if (dot.error().code == ErrorCode::invalidInput || dot.error().code == ErrorCode::conflict)
       c_.probe("commit refused");
-    c_.trace(at.device->index(), "work", "commit refused", dot.error().message);
+    c_.trace(at.index(), "work", "commit refused", dot.error().message);
     return;
   }
   ++c_.statistics().commits;
   c_.digest().add(dot->counter);
   if (c_.tracing())
-    c_.trace(at.device->index(), "work", "commits",
+    c_.trace(at.index(), "work", "commits",
              LocalReplica::spaceId(database, scope) + " " + dot->host + ":" + std::to_string(dot->counter) + " " +
                  writes[0].key);
   for (std::size_t i = 0; i < writes.size(); ++i) {
     std::string key = writes[i].kind == Kind::batch ? dot->host + ":" + std::to_string(dot->counter) : writes[i].key;
-    c_.history().wrote(
-        {LocalReplica::spaceId(database, scope), {static_cast<int>(writes[i].kind), std::move(key)}},
-        {*dot, at.device->index(), c_.agenda().now(), false, false, writes[i].tombstone, std::move(seen[i])});
+    c_.history().wrote({LocalReplica::spaceId(database, scope), {static_cast<int>(writes[i].kind), std::move(key)}},
+                       {*dot, at.index(), c_.agenda().now(), false, false, writes[i].tombstone, std::move(seen[i])});
   }
 }
 
@@ -78,11 +71,11 @@ const kernel::Partition* Clients::someCopy(const Seat& at, const kernel::DomainM
 }
 
 void Clients::submit(Seat& at, node::Request request, bool plain) {
-  request.device = at.device->name();
-  const bool waits = c_.history().open(at.device->index(), request.operationId, fingerprintOf(request)) != nullptr;
-  const Status accepted = at.device->replica().submit(request, at.device->now(c_.agenda().now()));
+  request.device = at.name();
+  const bool waits = c_.history().open(at.index(), request.operationId, fingerprintOf(request)) != nullptr;
+  const Status accepted = at.replica().submit(request, at.device->now(c_.agenda().now()));
   if (c_.tracing())
-    c_.trace(at.device->index(), "work", enumName(request.kind),
+    c_.trace(at.index(), "work", enumName(request.kind),
              formatRequest(request, moduleOf(request.domain)) + (accepted.ok() ? "" : ": " + accepted.error().message));
   if (!accepted.ok()) return c_.probe("request refused at the door");
   c_.digest().add(request.operationId);
@@ -91,10 +84,10 @@ void Clients::submit(Seat& at, node::Request request, bool plain) {
   if (recent.size() > kRecent) recent.erase(recent.begin());
   if (waits) return;
   RequestRecord booked;
-  booked.device = at.device->index();
+  booked.device = at.index();
   booked.invoked = c_.agenda().now();
   booked.request = std::move(request);
-  const auto& waiting = at.device->replica().outbox().all();
+  const auto& waiting = at.replica().outbox().all();
   const auto taken = waiting.find(booked.request.operationId);
   booked.inOutbox = taken != waiting.end();
   booked.outlasts = booked.inOutbox && !taken->second.reportFreeze;

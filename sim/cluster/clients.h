@@ -30,7 +30,4 @@ class Clients {
   PerDevice<std::vector<node::Request>> recent_;
 };
 
-// Sixteen digits.
-std::string hexOf(std::uint64_t value);
-
 }  // namespace witan::sim

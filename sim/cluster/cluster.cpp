@@ -4,8 +4,7 @@
 
 #include "domains/registry.h"
 #include "replication/statement.h"
-#include "sim/decision_format.h"
-#include "sim/frame_format.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
@@ -23,6 +22,9 @@ Cluster::Cluster(const Plan& plan, const RunOptions& options)
     auto module = domains::makeDomain(name);
     WITAN_CHECK(module.ok(), "the scenario names domains that exist");
     setup_.domains.push_back(module->get());
+    for (std::int64_t n = 0; n < plan.options.cluster.partitions; ++n)
+      partitions_.emplace_back(module->get(),
+                               node::partitionId((*module)->signature().domain, static_cast<std::uint32_t>(n)));
     modules_.push_back(*std::move(module));
   }
 }
@@ -75,13 +77,13 @@ void Cluster::found() {
     Status started = seat->device->start(0);
     WITAN_CHECK(started.ok(), "an empty device starts");
   }
-  replication::LocalReplica& data = seats_[0]->device->replica().data();
+  replication::LocalReplica& data = seats_[0]->replica().data();
   for (const auto& seat : seats_) {
     const auto members = data.membership();
     const auto statements = data.statements();
     WITAN_CHECK(members.ok() && statements.ok(), "a new cluster's statements are readable");
-    const Status added = data.addStatement(replication::admit(*statements, data.writer(), seat->device->name(),
-                                                              members->nextAdmission(seat->device->name()), "device"));
+    const Status added = data.addStatement(
+        replication::admit(*statements, data.writer(), seat->name(), members->nextAdmission(seat->name()), "device"));
     WITAN_CHECK(added.ok(), "a founder admits");
   }
   if (plan_.options.cluster.engine == Engine::etcd)
@@ -123,6 +125,13 @@ std::uint32_t Cluster::addSeat() {
   return index;
 }
 
+std::vector<Seat*> Cluster::members() {
+  std::vector<Seat*> all;
+  for (const auto& seat : seats_)
+    if (!seat->retired) all.push_back(seat.get());
+  return all;
+}
+
 void Cluster::step(const Step& step) {
   switch (step.kind) {
     case StepKind::plan:
@@ -132,7 +141,7 @@ void Cluster::step(const Step& step) {
     case StepKind::release: return release(step.a);
     case StepKind::tick: {
       Seat& at = seat(step.a);
-      if (!at.device->running() || at.device->tickAt != agenda_.now()) return;
+      if (!at.running() || at.device->tickAt != agenda_.now()) return;
       at.device->tickAt = -1;
       return put(step.a, {});
     }
@@ -156,30 +165,20 @@ void Cluster::step(const Step& step) {
 
 bool Cluster::reachable(std::uint32_t device) const {
   const Seat& at = *seats_[device];
-  return at.device->running() && !at.device->paused;
+  return at.running() && !at.device->paused;
 }
 
 void Cluster::onConnected(std::uint32_t device, std::uint32_t peer) {
   for (ClusterObserver* one : observers_) one->onLink(device, peer);
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::connected;
-  arrival.peer = peer;
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::connected, .peer = peer});
 }
 void Cluster::onDisconnected(std::uint32_t device, std::uint32_t peer) {
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::disconnected;
-  arrival.peer = peer;
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::disconnected, .peer = peer});
 }
 void Cluster::onFrames(std::uint32_t device, std::uint32_t peer, std::string frames) {
   digest_.add(frames);
   for (ClusterObserver* one : observers_) one->onBytes(device, peer, frames);
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::frames;
-  arrival.peer = peer;
-  arrival.frames = std::move(frames);
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::frames, .peer = peer, .frames = std::move(frames)});
 }
 void Cluster::onNetwork(std::uint32_t device, std::string_view what, std::uint32_t peer) {
   probe(what);
@@ -199,16 +198,12 @@ void Cluster::onArrival(std::uint32_t device, std::uint32_t peer, std::string_vi
 
 void Cluster::onEtcdConnected(std::uint32_t device) {
   trace(device, "net", "connected", "etcd");
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::etcdConnected;
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::etcdConnected});
 }
 
 void Cluster::onEtcdDisconnected(std::uint32_t device) {
   trace(device, "net", "disconnected", "etcd");
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::etcdDisconnected;
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::etcdDisconnected});
 }
 
 void Cluster::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
@@ -219,10 +214,7 @@ void Cluster::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
           "answer " + std::to_string(answer.id) + (answer.succeeded ? " yes" : "") +
               (answer.error == node::EtcdError::none ? std::string() : " " + std::string(enumName(answer.error))) +
               ", revision " + std::to_string(answer.revision) + ", changes " + std::to_string(answer.changes.size()));
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::etcdAnswer;
-  arrival.answer = std::move(answer);
-  put(device, std::move(arrival));
+  put(device, {.kind = Arrival::Kind::etcdAnswer, .answer = std::move(answer)});
 }
 
 void Cluster::onEtcdApplied(const node::EtcdRequest& request) {
@@ -248,16 +240,15 @@ void Cluster::sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> re
 
 void Cluster::put(std::uint32_t device, Arrival arrival) {
   Seat& at = seat(device);
-  if (!at.device->running()) return;
+  if (!at.running()) return;
   at.inbox.push_back(std::move(arrival));
-  if (at.inbox.size() > kMaxInbox)
-    return failed("bounded-memory", at.device->name() + "'s inbox holds 100,000 arrivals");
+  if (at.inbox.size() > kMaxInbox) return failed("bounded-memory", at.name() + "'s inbox holds 100,000 arrivals");
   scheduleWork(device);
 }
 
 void Cluster::scheduleWork(std::uint32_t device) {
   Seat& at = seat(device);
-  if (at.workDue || at.releasing || at.device->paused || at.inbox.empty() || !at.device->running()) return;
+  if (at.workDue || at.releasing || at.device->paused || at.inbox.empty() || !at.running()) return;
   at.workDue = true;
   agenda_.add(at.device->busyUntil, StepKind::work, device);
 }
@@ -266,13 +257,13 @@ void Cluster::scheduleWork(std::uint32_t device) {
 void Cluster::work(std::uint32_t device) {
   Seat& at = seat(device);
   at.workDue = false;
-  if (!at.device->running() || at.device->paused) return;
+  if (!at.running() || at.device->paused) return;
   const std::uint64_t life = at.device->life();
   while (!at.inbox.empty()) {
     Arrival arrival = std::move(at.inbox.front());
     at.inbox.pop_front();
     take(at, arrival);
-    if (!at.device->running() || at.device->life() != life) return;
+    if (!at.running() || at.device->life() != life) return;
   }
   for (ClusterObserver* one : observers_) one->beforeDrain(at);
   Micros cost = 0;
@@ -280,7 +271,7 @@ void Cluster::work(std::uint32_t device) {
   const Status drained = at.device->drain(agenda_.now(), at.held, cost);
   if (!drained.ok()) return fail(device, drained.error());
   history_.madeDurable(device, [&](const node::Request& request) {
-    const auto& all = at.device->replica().outbox().all();
+    const auto& all = at.replica().outbox().all();
     const auto found = all.find(request.operationId);
     return found != all.end() && found->second.saved && found->second.request == request;
   });
@@ -292,9 +283,9 @@ void Cluster::work(std::uint32_t device) {
 }
 
 void Cluster::take(Seat& at, Arrival& arrival) {
-  node::Replica& replica = at.device->replica();
+  node::Replica& replica = at.replica();
   const Now now = at.device->now(agenda_.now());
-  const std::uint32_t self = at.device->index();
+  const std::uint32_t self = at.index();
   switch (arrival.kind) {
     case Arrival::Kind::connected:
       trace(self, "net", "connected", ClusterSetup::deviceName(arrival.peer));
@@ -304,16 +295,10 @@ void Cluster::take(Seat& at, Arrival& arrival) {
       return replica.disconnected(ClusterSetup::deviceName(arrival.peer));
     case Arrival::Kind::frames: {
       const std::string peer = ClusterSetup::deviceName(arrival.peer);
-      std::string_view bytes = arrival.frames;
-      while (bytes.size() >= replication::kFrameHeaderBytes) {
-        std::uint32_t length = 0;
-        for (unsigned i = 0; i < 4; ++i)
-          length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-        const std::size_t size = std::min<std::size_t>(bytes.size(), replication::kFrameHeaderBytes + length);
-        replica.received(peer, bytes.substr(0, size), now);
-        for (ClusterObserver* one : observers_) one->onFrame(at, arrival.peer, bytes.substr(0, size));
-        bytes.remove_prefix(size);
-      }
+      forEachFrame(arrival.frames, [&](std::string_view frame) {
+        replica.received(peer, frame, now);
+        for (ClusterObserver* one : observers_) one->onFrame(at, arrival.peer, frame);
+      });
       return;
     }
     case Arrival::Kind::event:
@@ -336,7 +321,7 @@ void Cluster::take(Seat& at, Arrival& arrival) {
 // What was made durable leaves the device.
 void Cluster::release(std::uint32_t device) {
   Seat& at = seat(device);
-  if (!at.releasing || !at.device->running() || agenda_.now() < at.device->busyUntil) return;
+  if (!at.releasing || !at.running() || agenda_.now() < at.device->busyUntil) return;
   at.releasing = false;
   for (node::Outgoing& send : at.held.sends) {
     const std::uint32_t peer = ClusterSetup::deviceIndex(send.peer);
@@ -388,7 +373,7 @@ void Cluster::setTimer(std::uint32_t device) {
 
 void Cluster::start(std::uint32_t device) {
   Seat& at = seat(device);
-  if (at.device->running() || at.retired) return;
+  if (at.running() || at.retired) return;
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.held.clear();
@@ -415,7 +400,7 @@ void Cluster::start(std::uint32_t device) {
 
 void Cluster::switchOff(std::uint32_t device, bool power, Micros backAt) {
   Seat& at = seat(device);
-  if (at.device->running()) {
+  if (at.running()) {
     ++result_.statistics.crashes;
     at.device->stop();
     network_.stopped(device);
@@ -447,7 +432,7 @@ void Cluster::fail(std::uint32_t device, const Error& why) {
   bool power = false;
   for (std::size_t n = 0; n < kStores; ++n) power = power || at.device->disk(n).struck();
   history_.answersLost(device, [&](const std::string& id, std::uint64_t asked) {
-    const auto& all = at.device->replica().outbox().all();
+    const auto& all = at.replica().outbox().all();
     const auto found = all.find(id);
     return found != all.end() && fingerprintOf(found->second.request) == asked;
   });

@@ -38,6 +38,8 @@ class Cluster final : NetworkHooks, EtcdHooks {
 
   // ---- devices
   std::vector<std::unique_ptr<Seat>>& seats() { return seats_; }
+  // Those that were not retired.
+  std::vector<Seat*> members();
   Seat& seat(std::uint32_t device) { return *seats_[device % seats_.size()]; }
   // Devices that were there from the beginning: what plans speak of. Later ones only join in.
   std::uint32_t founders() const { return static_cast<std::uint32_t>(plan_.options.cluster.devices); }
@@ -53,6 +55,8 @@ class Cluster final : NetworkHooks, EtcdHooks {
   const Plan& plan() const { return plan_; }
   const ClusterSetup& setup() const { return setup_; }
   const std::vector<std::unique_ptr<kernel::DomainModule>>& modules() const { return modules_; }
+  // Every partition: the module of its domain, and its id.
+  const std::vector<std::pair<const kernel::DomainModule*, std::string>>& partitions() const { return partitions_; }
   Agenda& agenda() { return agenda_; }
   Network& network() { return network_; }
   EtcdService* etcd() { return etcd_.get(); }  // null: the embedded mode
@@ -104,6 +108,7 @@ class Cluster final : NetworkHooks, EtcdHooks {
   const Plan& plan_;
   const RunOptions& options_;
   std::vector<std::unique_ptr<kernel::DomainModule>> modules_;
+  std::vector<std::pair<const kernel::DomainModule*, std::string>> partitions_;
   ClusterSetup setup_;
   Agenda agenda_;
   Network network_;

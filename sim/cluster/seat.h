@@ -45,6 +45,9 @@ struct Seat {
 
   std::uint32_t index() const { return device->index(); }
   const std::string& name() const { return device->name(); }
+  node::Replica& replica() const { return device->replica(); }
+  bool running() const { return device->running(); }
+  bool works() const { return running() && !device->paused; }
 };
 
 // Something that is kept for each device.

@@ -29,7 +29,7 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
   const std::string name = nameOf(call);
   const std::uint64_t times = ++c_.history().agents.toolCalls[name];
   const std::uint64_t chance =
-      numberOf(std::to_string(c_.plan().options.seed) + name + std::to_string(times) + at.device->name());
+      numberOf(std::to_string(c_.plan().options.seed) + name + std::to_string(times) + at.name());
   ToolAnswer answer{device, at.device->life(), std::move(call), ToolSays::done, {}};
   const bool mail = answer.call.operation.has_value();
   if (mail) c_.probe("mail goes out");
@@ -56,15 +56,12 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
 void ToolService::arrived(std::uint64_t number) {
   const ToolAnswer& answer = answers_[number];
   Seat& at = c_.seat(answer.device);
-  if (!at.device->running() || at.device->life() != answer.life) return;  // whoever asked is gone
-  Arrival arrival;
-  arrival.kind = Arrival::Kind::tool;
-  arrival.event = number;
-  c_.put(answer.device, std::move(arrival));
+  if (!at.running() || at.device->life() != answer.life) return;  // whoever asked is gone
+  c_.put(answer.device, {.kind = Arrival::Kind::tool, .event = number});
 }
 
 void ToolService::hand(Seat& at, const ToolAnswer& answer) {
-  agents::AgentHost* host = at.device->replica().agents();
+  agents::AgentHost* host = at.replica().agents();
   const Now now = at.device->now(c_.agenda().now());
   const bool done = answer.says == ToolSays::done;
   if (!answer.call.operation) {
@@ -75,7 +72,7 @@ void ToolService::hand(Seat& at, const ToolAnswer& answer) {
     else
       seen.error = "the model is not there";
     const Status heard = host->observed(answer.call.run, answer.call.span, std::move(seen));
-    if (!heard.ok()) c_.trace(at.device->index(), "agents", "answer refused", heard.error().message);
+    if (!heard.ok()) c_.trace(at.index(), "agents", "answer refused", heard.error().message);
     return;
   }
   const OperationId& operation = *answer.call.operation;

@@ -14,7 +14,4 @@ void addSimShrink(Command& sim, int& exitCode);
 void addSimMutants(Command& sim, int& exitCode);
 void addSimExplore(Command& sim, int& exitCode);
 
-// The whole command line of witan-sim. Returns the exit code.
-int runSimulator(int argc, char** argv);
-
 }  // namespace witan::node

@@ -8,10 +8,10 @@
 
 #include "base/json.h"
 #include "program/option_checks.h"
-#include "sim/active_mutant.h"
 #include "sim/commands/sim_command.h"
 #include "sim/commands/sim_source.h"
 #include "sim/explore/configurations.h"
+#include "sim/mutants.h"
 
 namespace witan::node {
 

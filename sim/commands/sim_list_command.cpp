@@ -3,12 +3,11 @@
 #include <memory>
 #include "program/command_line.h"
 
-#include "base/json.h"
-#include "sim/checkers.h"
+#include "base/json_codec.h"
+#include "sim/catalog.h"
 #include "sim/commands/sim_command.h"
 #include "sim/commands/sim_source.h"
-#include "sim/event_info.h"
-#include "sim/options_fields.h"
+#include "sim/options.h"
 
 namespace witan::node {
 
@@ -25,20 +24,12 @@ void printRow(std::string_view name, std::string_view text) {
               text.data());
 }
 
-json::value jsonOf(std::int64_t value) { return value; }
-json::value jsonOf(bool value) { return value; }
-json::value jsonOf(const std::string& value) { return json::value(value); }
-template <NamedEnum E>
-json::value jsonOf(E value) {
-  return json::value(enumName(value));
-}
-
 json::object optionsJson() {
   json::object tables;
   const sim::Options fresh;
   sim::forEachOption(fresh, [&](std::string_view table, std::string_view member, const auto& value) {
     if (!tables.contains(table)) tables[table] = json::object();
-    tables[table].as_object()[member] = jsonOf(value);
+    tables[table].as_object()[member] = json::parse(toJson(value));
   });
   return tables;
 }

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "program/option_checks.h"
-#include "sim/active_mutant.h"
 #include "sim/commands/sim_command.h"
 #include "sim/mutants.h"
 

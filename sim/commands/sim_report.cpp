@@ -8,8 +8,9 @@
 #include <cstdio>
 #include <map>
 
-#include "base/json.h"
-#include "sim/commands/sim_failure.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "sim/catalog.h"
 #include "sim/duration.h"
 
 namespace witan::node {
@@ -40,10 +41,19 @@ std::string grouped(double value) {
 }
 std::string grouped(std::uint64_t value) { return grouped(static_cast<double>(value)); }
 
-std::string inJson(std::string_view text) {
-  std::string out;
-  appendJsonString(out, text);
-  return out;
+constexpr std::size_t kWidth = 110;
+
+// One after the other, in lines of a readable width.
+std::string filled(const std::vector<std::string>& parts) {
+  std::string out, line = "   ";
+  for (const std::string& part : parts) {
+    if (line.size() + part.size() + 2 > kWidth) {
+      out += line + "\n";
+      line = "   ";
+    }
+    line += " " + part + (&part == &parts.back() ? "" : ",");
+  }
+  return out + line + "\n";
 }
 
 std::string rangeText(const sim::SeedRange& range) {
@@ -56,10 +66,10 @@ std::string failedJson(const SimReport& report) {
   for (const sim::SeedResult& seed : report.result.seeds) {
     if (!seed.failure) continue;
     out += (out.size() > 1 ? ",{" : "{") + std::string("\"seed\":") + std::to_string(seed.seed) +
-           ",\"checker\":" + inJson(seed.failure->checker) + ",\"reason\":" + inJson(seed.failure->reason) +
+           ",\"checker\":" + jsonQuoted(seed.failure->checker) + ",\"reason\":" + jsonQuoted(seed.failure->reason) +
            ",\"at\":" + fixed(static_cast<double>(seed.failure->at) / 1e6, 6) +
-           ",\"replay\":" + inJson(simCommandLine(report.source, "replay", seed.seed)) +
-           ",\"shrink\":" + inJson(simCommandLine(report.source, "shrink", seed.seed)) + "}";
+           ",\"replay\":" + jsonQuoted(simCommandLine(report.source, "replay", seed.seed)) +
+           ",\"shrink\":" + jsonQuoted(simCommandLine(report.source, "shrink", seed.seed)) + "}";
   }
   return out + "]";
 }
@@ -113,6 +123,42 @@ std::string failures(const SimReport& report) {
 
 }  // namespace
 
+std::string momentText(sim::Micros at) { return sim::formatDuration(at / 1000 * 1000); }
+
+std::string optionsText(const sim::Options& options) {
+  std::vector<std::string> defaults, usual;
+  const sim::Options fresh;
+  sim::forEachOption(fresh,
+                     [&](std::string_view, std::string_view, const auto& value) { defaults.push_back(toJson(value)); });
+  std::string out = "  options of seed " + std::to_string(options.seed) + ", (default):\n";
+  std::size_t n = 0;
+  sim::forEachOption(options, [&](std::string_view table, std::string_view member, const auto& value) {
+    const std::string path = std::string(table) + "." + std::string(member), text = toJson(value);
+    const std::string& usually = defaults[n++];
+    if (text == usually)
+      usual.push_back(path + " " + text);
+    else
+      out += "    " + path + " = " + text + "  (" + usually + ")\n";
+  });
+  return out + "  as by default:\n" + filled(usual);
+}
+
+std::string failureLine(const sim::Failure& failure) {
+  const std::string at = failure.at > 0 ? " at " + momentText(failure.at) : std::string();
+  return failure.checker + at + ": " + failure.reason;
+}
+
+std::string failureText(const sim::Failure& failure, const SimSource& source, std::uint64_t seed) {
+  std::string out = "  " + failureLine(failure) + "\n";
+  if (const std::string_view promise = sim::checkerPromise(failure.checker); !promise.empty())
+    out += "  expected: " + std::string(promise) + "\n";
+  if (failure.checker == "scenario") return out;
+  out += "  see it:   " + simCommandLine(source, "replay", seed) + " --text\n";
+  out += "  shrink:   " + simCommandLine(source, "shrink", seed) + " --out " +
+         (source.planFile.empty() ? "smallest.plan" : "smaller.plan") + "\n";
+  return out;
+}
+
 std::uint64_t SimReport::failed() const {
   return static_cast<std::uint64_t>(std::count_if(result.seeds.begin(), result.seeds.end(),
                                                   [](const sim::SeedResult& s) { return s.failure.has_value(); }));
@@ -122,22 +168,22 @@ std::string reportJson(const SimReport& report) {
   const sim::Statistics& t = report.result.total;
   const auto ran = report.result.seeds.size();
   std::string out =
-      "{\"scenario\":" + inJson(report.scenario) + ",\"seeds\":" + std::to_string(ran) +
+      "{\"scenario\":" + jsonQuoted(report.scenario) + ",\"seeds\":" + std::to_string(ran) +
       ",\"passed\":" + std::to_string(ran - report.failed()) + ",\"failed\":" + failedJson(report) +
       ",\"simulatedSeconds\":" + fixed(simulatedSeconds(report), 6) +
-      ",\"wallSeconds\":" + fixed(report.wallSeconds, 3) + ",\"traceDigest\":" + inJson(report.result.digest) +
+      ",\"wallSeconds\":" + fixed(report.wallSeconds, 3) + ",\"traceDigest\":" + jsonQuoted(report.result.digest) +
       ",\"firstSeed\":" + std::to_string(report.range.first) + ",\"lastSeed\":" + std::to_string(report.range.last) +
-      ",\"twice\":" + std::to_string(report.twice) + ",\"mutant\":" + inJson(report.source.mutant) +
+      ",\"twice\":" + std::to_string(report.twice) + ",\"mutant\":" + jsonQuoted(report.source.mutant) +
       ",\"speed\":" + fixed(perSecond(simulatedSeconds(report), report), 1) +
       ",\"seedsPerMinute\":" + fixed(perSecond(static_cast<double>(ran) * 60, report), 1) +
       ",\"steps\":" + std::to_string(t.steps) + ",\"frames\":" + std::to_string(t.frames) +
       ",\"bytes\":" + std::to_string(t.bytes) + ",\"commits\":" + std::to_string(t.commits) +
       ",\"decisions\":" + std::to_string(t.decisions) + ",\"crashes\":" + std::to_string(t.crashes) +
       ",\"missedProbes\":[";
-  for (const std::string& probe : report.missedProbes) out += (out.back() == '[' ? "" : ",") + inJson(probe);
+  for (const std::string& probe : report.missedProbes) out += (out.back() == '[' ? "" : ",") + jsonQuoted(probe);
   out += "],\"probes\":{";
   for (const auto& [name, count] : report.result.probes)
-    out += (out.back() == '{' ? "" : ",") + inJson(name) + ":" + std::to_string(count);
+    out += (out.back() == '{' ? "" : ",") + jsonQuoted(name) + ":" + std::to_string(count);
   return out + "}}\n";
 }
 

@@ -9,11 +9,11 @@
 #include "base/quote.h"
 #include "program/option_checks.h"
 #include "program/output.h"
-#include "sim/active_mutant.h"
 #include "sim/commands/sim_command.h"
 #include "sim/commands/sim_report.h"
 #include "sim/duration.h"
-#include "sim/twice.h"
+#include "sim/mutants.h"
+#include "sim/run.h"
 
 namespace witan::node {
 

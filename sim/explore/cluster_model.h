@@ -115,9 +115,8 @@ class ClusterModel final : public ExploreModel {
   void losePower(Cluster& cluster, std::uint32_t device);
   std::string words(Cluster& from, const Step& step);
 
-  // cluster_checks.cpp
-  Promises promisesOf(std::uint32_t number) const;
-  std::uint32_t numberOf(const Promises& promises);
+  // Checks.
+  std::uint32_t numberOf(Promises promises);
   void promiseWrite(Cluster& cluster, std::uint32_t device, const replication::Dot& dot, bool removal,
                     const Observed& before);
   void promiseAnswer(Cluster& cluster, const std::string& answer);
@@ -131,7 +130,8 @@ class ClusterModel final : public ExploreModel {
 
   const ClusterBounds bounds_;
   DeviceTable table_;
-  Interner promises_, problems_;
+  Interner promiseTexts_, problems_;
+  std::deque<Promises> promises_;  // by number; references stay valid
   Explored start_;
 };
 

@@ -8,19 +8,9 @@ namespace witan::sim {
 
 namespace {
 
-std::unique_ptr<ExploreModel> literalModel() {
-  return std::make_unique<MergeModel>(literalMerge(),
-                                      MergeBounds{.devices = 3, .writesEach = 2, .writes = 3, .changes = 2});
-}
-
-std::unique_ptr<ExploreModel> witanModel() {
-  return std::make_unique<MergeModel>(witanMerge(),
-                                      MergeBounds{.devices = 3, .writesEach = 2, .writes = 4, .changes = 2});
-}
-
-std::unique_ptr<ExploreModel> removalModel() {
-  return std::make_unique<MergeModel>(witanMerge(),
-                                      MergeBounds{.devices = 3, .writesEach = 2, .writes = 3, .changes = 3});
+template <auto model, MergeBounds bounds>
+std::unique_ptr<ExploreModel> mergeModel() {
+  return model(bounds);
 }
 
 template <ClusterBounds bounds>
@@ -41,15 +31,18 @@ constexpr ExploreConfiguration kConfigurations[] = {
     {"literal-merge",
      "seed 003's merge as it stands there: 3 devices, at most 3 writes of one agent's state, of 2 kinds, at most 2 by "
      "one device; every write reaches every device in any order, any number of times",
-     "devices that received the same show the same (theorem 1; docs/FINDINGS.md, F1)", true, literalModel},
+     "devices that received the same show the same (theorem 1; docs/FINDINGS.md, F1)", true,
+     mergeModel<literalMergeModel, MergeBounds{.devices = 3, .writesEach = 2, .writes = 3, .changes = 2}>},
     {"witan-merge",
      "the same world with our space: 3 devices, at most 4 writes of 2 kinds, at most 2 by one device; every write "
      "reaches every device in any order, any number of times",
-     kMergeChecks, false, witanModel},
+     kMergeChecks, false,
+     mergeModel<witanMergeModel, MergeBounds{.devices = 3, .writesEach = 2, .writes = 4, .changes = 2}>},
     {"witan-merge-removals",
      "our space: 3 devices, at most 3 writes of 2 kinds or removals, at most 2 by one device; every write reaches "
      "every device in any order, any number of times",
-     kMergeChecks, false, removalModel},
+     kMergeChecks, false,
+     mergeModel<witanMergeModel, MergeBounds{.devices = 3, .writesEach = 2, .writes = 3, .changes = 3}>},
     {"sync",
      "2 devices, at most 3 writes of one record, at most 2 by one device; at most 2 connections, one of which may die "
      "at any message, and each end notices when it does",

@@ -5,6 +5,7 @@
 #include "domains/registry.h"
 #include "replication/records/agent_state_codec.h"
 #include "replication/records/agent_view.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
@@ -16,42 +17,9 @@ constexpr std::int64_t kStartOfTime = 1'774'252'800'000'000;  // 2026-03-23T08:0
 constexpr std::string_view kAgent = "agent", kEntity = "e", kDomain = "budget", kPartition = "budget/0";
 constexpr std::size_t kKept = 512;
 
+std::uint8_t typeOf(std::string_view frame) { return static_cast<std::uint8_t>(frame[4]); }
+
 Now at(std::int64_t ms) { return {Time{kStartOfTime + ms * 1000}, ms}; }
-
-const char* frameName(std::uint8_t type) {
-  switch (type) {
-    case 1: return "hello";
-    case 2: return "writers";
-    case 3: return "segment";
-    case 4: return "ack";
-    case 5: return "retry";
-    case 6: return "ranges";
-    case 7: return "rangeList";
-    case 8: return "need";
-    case 9: return "items";
-    case 10: return "acks";
-    case 11: return "bye";
-    case 12: return "spaces";
-    case 32: return "request";
-    case 33: return "answer";
-    case 34: return "standing";
-    case 35: return "entries";
-    case 36: return "followed";
-    default: return "?";
-  }
-}
-
-// Calls visit(type, frame) for each.
-template <class Visit>
-void forEachFrame(std::string_view frames, Visit visit) {
-  while (!frames.empty()) {
-    auto header = readFrameHeader(frames, node::kMaxAdjudicationFrame);
-    WITAN_CHECK(header.ok(), "our own frames are well formed");
-    const std::size_t size = kFrameHeaderBytes + header->length;
-    visit(header->type, frames.substr(0, size));
-    frames.remove_prefix(size);
-  }
-}
 
 }  // namespace
 
@@ -90,8 +58,8 @@ node::Request DeviceTable::proposal(std::uint32_t number) const {
 
 std::string DeviceTable::messageName(std::uint32_t number) const {
   std::string name;
-  forEachFrame(messages_[number].frames, [&](std::uint8_t type, std::string_view) {
-    name += (name.empty() ? "" : " ") + std::string(frameName(type));
+  forEachFrame(messages_[number].frames, [&](std::string_view frame) {
+    name += (name.empty() ? "" : " ") + std::string(frameName(typeOf(frame)));
   });
   return name;
 }
@@ -248,8 +216,7 @@ void DeviceTable::carryOut(Live& live, const Happening& happening, Reply* reply)
     case Happening::Kind::disconnected: replica.disconnected(nameOf(happening.value)); break;
     case Happening::Kind::frames: {
       const std::string frames = messages_[happening.value].frames;
-      forEachFrame(frames,
-                   [&](std::uint8_t, std::string_view frame) { replica.received(nameOf(happening.peer), frame, now); });
+      forEachFrame(frames, [&](std::string_view frame) { replica.received(nameOf(happening.peer), frame, now); });
       break;
     }
     case Happening::Kind::write: write(live, false, reply); break;
@@ -282,8 +249,8 @@ void DeviceTable::note(Reply& reply, const node::Effects& effects) {
   for (const node::Outgoing& out : effects.sends) {
     const std::uint32_t to = static_cast<std::uint32_t>(out.peer[0] - 'a');
     std::array<std::string, 2> parts;
-    forEachFrame(out.frames, [&](std::uint8_t type, std::string_view frame) {
-      parts[type < node::kFirstAdjudicationFrame ? 0 : 1] += frame;
+    forEachFrame(out.frames, [&](std::string_view frame) {
+      parts[typeOf(frame) < node::kFirstAdjudicationFrame ? 0 : 1] += frame;
     });
     for (std::size_t n = 0; n < 2; ++n) {
       if (parts[n].empty()) continue;

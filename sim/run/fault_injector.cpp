@@ -3,8 +3,8 @@
 #include "base/quote.h"
 #include "kernel/ledger/ledger_verify.h"
 #include "sim/check/taint.h"
-#include "sim/event_info.h"
 #include "sim/plan_budget.h"
+#include "sim/trace_format.h"
 
 namespace witan::sim {
 
@@ -15,7 +15,7 @@ constexpr Micros kBurst = 5 * kSecond;  // between the bursts of a hostile membe
 void FaultInjector::endAll() {
   c_.network().calm();
   for (auto& at : c_.seats()) {
-    for (std::size_t n = 0; n < kStores; ++n) at->device->disk(n).setFull(false);
+    at->device->setFullDisk(false);
     at->device->setSlowDisk(false);
     strikes_[*at].reset();
   }
@@ -28,6 +28,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
   Seat& at = c_.seat(event.device);
   const Micros until = c_.agenda().now() + event.lasts;
   const auto ends = [&] { c_.agenda().add(until, StepKind::faultEnd, event.device, number); };
+  const store::Moment moment = (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after;
   const std::string_view name = enumName(event.kind);
   if (c_.tracing()) c_.trace(event.device, "fault", name, faultWords(event), event.lasts);
   c_.probe("fault: " + std::string(name));
@@ -42,22 +43,14 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::offline: blockAll(event, true); return ends();
     case EventKind::flap: return flap(event, number, 0);
     case EventKind::crash: return c_.switchOff(event.device, true, until);
-    case EventKind::writeCrash:
-      at.device->disk(event.m % kStores)
-          .crashAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
-      return;
-    case EventKind::ioError:
-      at.device->disk(event.m % kStores)
-          .failAt(event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after);
-      return;
+    case EventKind::writeCrash: at.device->disk(event.m % kStores).crashAt(event.n % 6, moment); return;
+    case EventKind::ioError: at.device->disk(event.m % kStores).failAt(event.n % 6, moment); return;
     case EventKind::sagaCrash:
-      strikes_[at] =
-          Strike{event.m % 2, event.n % 6, (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after,
-                 c_.agenda().now() + kStrikeWithin};
+      strikes_[at] = Strike{event.m % 2, event.n % 6, moment, c_.agenda().now() + kStrikeWithin};
       return;
     case EventKind::toolOutage: ++at.toolsDown; return ends();
     case EventKind::pause:
-      if (!at.device->running() || at.device->paused) return;
+      if (!at.running() || at.device->paused) return;
       at.device->paused = true;
       c_.agenda().add(until, StepKind::resume, event.device);
       return;
@@ -69,7 +62,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       return;
     case EventKind::restore:
       if (imageAt_[at].at < 0 || event.m == 1) {  // makes the copy that a later one goes back to
-        if (!at.device->running()) return;
+        if (!at.running()) return;
         at.device->keepImage();
         imageAt_[at].at = c_.agenda().now();
         return;
@@ -82,7 +75,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       return;
     case EventKind::restoreLedgers:
       if (event.m == 1 || !at.device->hasLedgersImage()) {
-        if (at.device->running()) at.device->keepLedgersImage();
+        if (at.running()) at.device->keepLedgersImage();
         return;
       }
       c_.switchOff(event.device, true, until);
@@ -90,9 +83,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       at.device->restoreLedgersImage();
       at.rolledBack = true;
       return;
-    case EventKind::fullDisk:
-      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(true);
-      return ends();
+    case EventKind::fullDisk: at.device->setFullDisk(true); return ends();
     case EventKind::slowDisk: at.device->setSlowDisk(true); return ends();
     case EventKind::bitRot: return rot(event);
     case EventKind::clockJump:
@@ -102,10 +93,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::seizePartition:
     case EventKind::retire:
     case EventKind::join: {
-      Arrival arrival;
-      arrival.kind = Arrival::Kind::event;
-      arrival.event = number;
-      return c_.put(event.device, std::move(arrival));
+      return c_.put(event.device, {.kind = Arrival::Kind::event, .event = number});
     }
     case EventKind::hostile: return hostile(event, number, 0);
     case EventKind::engineOutage:
@@ -133,7 +121,7 @@ void FaultInjector::rot(const Event& event) {
     auto report = kernel::verifyLedger(rows, {nullptr, std::nullopt});
     if (report.ok() && report->ok())
       return c_.failed("bit-rot",
-                       at.device->name() + " starts from, and verifies, a log with a flipped bit in " + inQuotes(*key));
+                       at.name() + " starts from, and verifies, a log with a flipped bit in " + inQuotes(*key));
   }
   c_.probe(inLog ? "bit rot found" : "bit rot beside the log");
   c_.diskLost(at, 0);
@@ -188,9 +176,7 @@ void FaultInjector::end(std::uint64_t number) {
   Seat& at = c_.seat(event.device % c_.founders());
   switch (event.kind) {
     case EventKind::flap: return flap(event, number, 1);
-    case EventKind::fullDisk:
-      for (std::size_t n = 0; n < kStores; ++n) at.device->disk(n).setFull(false);
-      return;
+    case EventKind::fullDisk: at.device->setFullDisk(false); return;
     case EventKind::slowDisk: return at.device->setSlowDisk(false);
     case EventKind::toolOutage: --at.toolsDown; return;
     case EventKind::hostile:
@@ -255,8 +241,8 @@ void FaultInjector::hostileFrames(std::uint32_t device, std::uint32_t other, std
 void FaultInjector::beforeDrain(Seat& at) {
   if (!strikes_[at]) return;
   if (c_.agenda().now() > strikes_[at]->until) return strikes_[at].reset();
-  const agents::AgentHost* host = std::as_const(at.device->replica()).agents();
-  if (host == nullptr || at.device->replica().agents()->sagas().open() == 0) return;
+  const agents::AgentHost* host = std::as_const(at.replica()).agents();
+  if (host == nullptr || at.replica().agents()->sagas().open() == 0) return;
   at.device->disk(strikes_[at]->store).crashAt(strikes_[at]->steps, strikes_[at]->moment);
   c_.probe("power fails in a saga");
   strikes_[at].reset();

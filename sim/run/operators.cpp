@@ -9,7 +9,7 @@ namespace witan::sim {
 
 void Operators::onEvent(Seat& at, const Event& event) {
   if (!isFault(event.kind)) return;
-  node::Replica& replica = at.device->replica();
+  node::Replica& replica = at.replica();
   const Now now = at.device->now(c_.agenda().now());
   const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
   const auto partitions = static_cast<std::uint64_t>(c_.plan().options.cluster.partitions);
@@ -33,22 +33,22 @@ void Operators::onEvent(Seat& at, const Event& event) {
       break;
     default: return;
   }
-  c_.trace(at.device->index(), "ledger", enumName(event.kind), done.ok() ? what : done.error().message);
+  c_.trace(at.index(), "ledger", enumName(event.kind), done.ok() ? what : done.error().message);
   c_.probe(std::string(enumName(event.kind)) + (done.ok() ? " done" : " refused"));
 }
 
 // A device that leaves is switched off for good; what only it had is gone with it.
 Status Operators::retire(node::Replica& by, std::uint32_t leaving) {
   Seat& out = c_.seat(leaving);
-  if (out.retired || out.device->name() == by.device())
-    return Error{ErrorCode::conflict, out.device->name() + " cannot be retired here", ""};
+  if (out.retired || out.name() == by.device())
+    return Error{ErrorCode::conflict, out.name() + " cannot be retired here", ""};
   replication::LocalReplica& data = by.data();
   WITAN_TRY(members, data.membership());
   WITAN_TRY(statements, data.statements());
-  for (const std::string& device : {by.device(), out.device->name()})
+  for (const std::string& device : {by.device(), out.name()})
     if (members.standing(device) != replication::Standing::active)
       return Error{ErrorCode::conflict, device + " is no member, as far as " + by.device() + " knows", ""};
-  WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.device->name(), 1)));
+  WITAN_DO(data.addStatement(replication::proposeRetire(statements, data.writer(), out.name(), 1)));
   out.retired = true;
   c_.diskLost(out, 0);
   c_.switchOff(leaving, false, -1);
@@ -75,11 +75,11 @@ Status Operators::admit(node::Replica& by, const std::string& device) {
 
 void Operators::pardon() {
   for (auto& at : c_.seats())
-    if (at->device->running() && !at->device->paused)
-      if (auto held = at->device->replica().data().quarantines(); held.ok())
+    if (at->works())
+      if (auto held = at->replica().data().quarantines(); held.ok())
         for (const auto& [device, why] : *held) {
           c_.probe("pardoned");
-          at->device->replica().data().pardon(device);
+          at->replica().data().pardon(device);
           for (std::uint32_t i = 0; i < c_.seats().size(); ++i) c_.network().started(i);
         }
 }
@@ -90,12 +90,11 @@ std::vector<std::uint32_t> Operators::unadmitted() {
   for (std::uint32_t i = c_.founders(); i < c_.seats().size(); ++i) {
     if (c_.seats()[i]->retired) continue;
     bool known = false;
-    for (auto& at : c_.seats()) {
-      if (at->device->index() == i || at->retired || !at->device->running() || at->device->paused) continue;
-      auto members = at->device->replica().data().membership();
-      if (!members.ok()) c_.failed("store", at->device->name() + ": " + members.error().message);
-      known =
-          known || !members.ok() || members->standing(c_.seats()[i]->device->name()) == replication::Standing::active;
+    for (Seat* at : c_.members()) {
+      if (at->index() == i || !at->works()) continue;
+      auto members = at->replica().data().membership();
+      if (!members.ok()) c_.failed("store", at->name() + ": " + members.error().message);
+      known = known || !members.ok() || members->standing(c_.seats()[i]->name()) == replication::Standing::active;
     }
     if (!known) out.push_back(i);
   }
@@ -105,19 +104,20 @@ std::vector<std::uint32_t> Operators::unadmitted() {
 // An operator says such admissions again.
 void Operators::admitAgain() {
   for (const std::uint32_t joining : unadmitted()) {
-    const auto active = [&](const std::unique_ptr<Seat>& at) {
-      if (at->device->index() == joining || at->retired || !at->device->running() || at->device->paused) return false;
-      auto members = at->device->replica().data().membership();
-      return members.ok() && members->standing(at->device->name()) == replication::Standing::active;
+    const auto active = [&](Seat* at) {
+      if (at->index() == joining || !at->works()) return false;
+      auto members = at->replica().data().membership();
+      return members.ok() && members->standing(at->name()) == replication::Standing::active;
     };
-    const auto by = std::ranges::find_if(c_.seats(), active);
-    if (by == c_.seats().end()) continue;
-    node::Replica& replica = (*by)->device->replica();
-    const std::string& name = c_.seats()[joining]->device->name();
+    const std::vector<Seat*> all = c_.members();
+    const auto by = std::ranges::find_if(all, active);
+    if (by == all.end()) continue;
+    node::Replica& replica = (*by)->replica();
+    const std::string& name = c_.seats()[joining]->name();
     const Status admitted = admit(replica, name);
     c_.probe(admitted.ok() ? "admitted again" : "not admitted again");
-    c_.trace((*by)->device->index(), "ledger", "admits again", name);
-    c_.put((*by)->device->index(), {});
+    c_.trace((*by)->index(), "ledger", "admits again", name);
+    c_.put((*by)->index(), {});
     for (std::uint32_t j = 0; j < c_.seats().size(); ++j) c_.network().started(j);
   }
 }
@@ -126,35 +126,31 @@ void Operators::admitAgain() {
 // seizes it at the replica that has most of it.
 void Operators::seizeOrphans() {
   if (c_.etcd()) return;  // that is etcd's part
-  for (const auto& module : c_.modules())
-    for (std::uint32_t n = 0; n < static_cast<std::uint32_t>(c_.plan().options.cluster.partitions); ++n) {
-      const std::string id = node::partitionId(module->signature().domain, n);
-      Seat* best = nullptr;
-      bool owned = false;
-      for (auto& at : c_.seats()) {
-        if (!at->device->running() || at->device->paused || at->retired) continue;
-        node::PartitionHost* host = at->device->replica().host(id);
-        if (host == nullptr) continue;
-        owned = owned || at->device->replica().owns(*host);
-        const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
-        if (host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->device->replica().host(id))))
-          best = at.get();
-      }
-      if (owned || best == nullptr) continue;
-      const Status seized =
-          best->device->replica().forceTakeover(id, "its owner is gone", best->device->now(c_.agenda().now()));
-      c_.probe(seized.ok() ? "orphan seized" : "orphan not seized");
-      c_.trace(best->device->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
-      c_.put(best->device->index(), {});
+  for (const auto& [module, id] : c_.partitions()) {
+    Seat* best = nullptr;
+    bool owned = false;
+    for (Seat* at : c_.members()) {
+      if (!at->works()) continue;
+      node::PartitionHost* host = at->replica().host(id);
+      if (host == nullptr) continue;
+      owned = owned || at->replica().owns(*host);
+      const auto rank = [](node::PartitionHost& of) { return std::pair(of.epoch(), of.durableBatches()); };
+      if (host->epoch().number > 0 && (best == nullptr || rank(*host) > rank(*best->replica().host(id)))) best = at;
     }
+    if (owned || best == nullptr) continue;
+    const Status seized = best->replica().forceTakeover(id, "its owner is gone", best->device->now(c_.agenda().now()));
+    c_.probe(seized.ok() ? "orphan seized" : "orphan not seized");
+    c_.trace(best->index(), "ledger", "seizes", id + (seized.ok() ? "" : ": " + seized.error().message));
+    c_.put(best->index(), {});
+  }
 }
 
 // The counselors come to work.
 void Operators::decideEverything() {
-  for (auto& at : c_.seats()) {
-    if (!at->device->running() || at->device->paused || at->retired) continue;
-    for (const auto& [id, host] : at->device->replica().hosts()) {
-      if (!at->device->replica().owns(*host)) continue;
+  for (Seat* at : c_.members()) {
+    if (!at->works()) continue;
+    for (const auto& [id, host] : at->replica().hosts()) {
+      if (!at->replica().owns(*host)) continue;
       for (const kernel::PendingView& view : host->partition().queue()) {
         node::Request request;
         request.kind = node::RequestKind::reject;
@@ -164,7 +160,7 @@ void Operators::decideEverything() {
         request.counselor = host->module().signature().counselors.front();
         request.reason = "the day ends";
         clients_.submit(*at, std::move(request), false);
-        c_.put(at->device->index(), {});
+        c_.put(at->index(), {});
       }
     }
   }

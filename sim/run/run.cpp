@@ -5,14 +5,44 @@
 // and history.
 #include "sim/run.h"
 
-#include "sim/checkers/checker_list.h"
-#include "sim/cluster/decision_trace.h"
+#include "sim/checkers/checker.h"
 #include "sim/run/settling.h"
-#include "sim/workloads/workload_list.h"
+#include "sim/trace_format.h"
+#include "sim/workloads/workload.h"
 
 namespace witan::sim {
 
 namespace {
+
+// A line of the trace for each entry that an owner decides, and why.
+class DecisionTrace final : public ClusterObserver {
+ public:
+  explicit DecisionTrace(Cluster& cluster) : c_(cluster) {}
+
+  void onStarted(Seat& at) override {
+    for (const auto& [id, host] : at.replica().hosts()) told_[at][id] = host->position().entries;
+  }
+
+  void onDurable(Seat& at) override {
+    if (!c_.tracing()) return;
+    for (const auto& [id, host] : at.replica().hosts()) {
+      const std::uint64_t entries = host->position().entries;
+      std::uint64_t& told = told_[at][id];
+      if (host->epoch().owner != at.replica().ownerName()) told = entries;
+      told = std::min(told, entries);  // it may have gone back
+      while (told < entries) {
+        const auto bytes = host->ledger().entryBytes(++told);
+        const auto entry = bytes.ok() ? kernel::readEntry(*bytes) : Result<kernel::Entry>(bytes.error());
+        c_.trace(at.index(), "ledger", "decides",
+                 id + " " + (entry.ok() ? formatEntry(*entry) : entry.error().message));
+      }
+    }
+  }
+
+ private:
+  Cluster& c_;
+  PerDevice<std::map<std::string, std::uint64_t, std::less<>>> told_;  // by partition: entries that have their line
+};
 
 class Run {
  public:
@@ -55,10 +85,7 @@ class Run {
     const Event& event = plan_.events[number];
     if (cluster_.settling()) return;
     if (isFault(event.kind)) return faults_.begin(event, number);
-    Arrival arrival;
-    arrival.kind = Arrival::Kind::event;
-    arrival.event = number;
-    cluster_.put(event.device % cluster_.founders(), std::move(arrival));
+    cluster_.put(event.device % cluster_.founders(), {.kind = Arrival::Kind::event, .event = number});
   }
 
   void checkAtEnd() {

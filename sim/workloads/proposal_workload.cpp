@@ -12,141 +12,133 @@ class ProposalWorkload final : public Workload {
  public:
   ProposalWorkload(Cluster& cluster, Clients& clients) : Workload(cluster, clients) {}
   // Every entity begins; the device that asks owns it or does not.
-  void onFounded() override;
-  void onEvent(Seat& at, const Event& event) override;
+  void onFounded() override {
+    for (const auto& module : c_.modules())
+      for (std::int64_t n = 0; n < c_.plan().options.cluster.entities; ++n) {
+        Seat& by = c_.seat(static_cast<std::uint32_t>(n));
+        SeededRandom random(c_.plan().options.seed ^ static_cast<std::uint64_t>(n + 1) * 0x2545f4914f6cdd1du);
+        node::Request request;
+        request.kind = node::RequestKind::init;
+        request.domain = module->signature().domain;
+        request.entity = clients_.entityName(*module, static_cast<std::uint64_t>(n));
+        request.operationId = "init-" + request.entity;
+        request.text = module->sampleInit(random, by.device->now(0).wall);
+        clients_.submit(by, std::move(request), true);
+      }
+  }
+
+  void onEvent(Seat& at, const Event& event) override {
+    switch (event.kind) {
+      case EventKind::propose: return propose(at, event);
+      case EventKind::repeat: return proposeAgain(at, event);
+      case EventKind::misuse: return misuse(at, event);
+      case EventKind::decide: return decidePending(at, event);
+      default: return;
+    }
+  }
 
  private:
-  void propose(Seat& at, const Event& event);
-  void proposeAgain(Seat& at, const Event& event);
-  void misuse(Seat& at, const Event& event);
-  void decidePending(Seat& at, const Event& event, std::string_view impostor = {});
+  void propose(Seat& at, const Event& event) {
+    const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
+    const std::string entity =
+        clients_.entityName(module, event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.entities));
+    const kernel::Partition* copy = clients_.someCopy(at, module, entity);
+    if (copy == nullptr) return;
+    SeededRandom random(event.seed);
+    const kernel::ActionPtr action =
+        module.sample(*copy->state(entity), random, at.device->now(c_.agenda().now()).wall);
+    if (!action) return;
+    const kernel::ProcessInfo& process = module.signature().processes[action->process];
+    node::Request request;
+    request.domain = module.signature().domain;
+    request.entity = entity;
+    request.role = process.role;
+    request.operationId = "op-" + hexDigest(event.seed);
+    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
+    request.actionType = process.name;
+    const std::string bytes = module.encodeAction(*action);
+    request.action.assign(bytes.begin(), bytes.end());
+    if (random.below(3) == 0) {  // a run's, about one entity; now and then two devices have planned one wake
+      request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
+      request.planDigest = planOf(random.below(4) / 3);
+    }
+    clients_.submit(at, std::move(request), true);
+  }
+
+  void proposeAgain(Seat& at, const Event& event) {
+    // Where copies are ahead of their logs also what another device asks: two that run one wake derive one id.
+    const Seat& from = c_.etcd() && event.seed % 3 == 0 ? c_.seat(static_cast<std::uint32_t>(event.seed >> 8)) : at;
+    const std::vector<node::Request>& recent = clients_.recent(from);
+    if (recent.empty()) return;
+    node::Request request = recent[recent.size() - 1 - event.n % recent.size()];
+    c_.probe(&from == &at ? "request repeated" : "request repeated elsewhere");
+    if (request.runKey != Hash{} && event.seed % 2 == 0) {  // an action that two plans share, and its operation id
+      request.planDigest = planOf(event.seed / 2 % 2);
+      c_.probe("one operation of two plans");
+    }
+    clients_.submit(at, request, false);
+  }
+
+  // What a buggy agent would send. Each must be answered with a refusal or a rejection that says why.
+  void misuse(Seat& at, const Event& event) {
+    const std::vector<node::Request>& recent = clients_.recent(at);
+    if (recent.empty()) return;
+    if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
+    node::Request request = recent[event.seed % recent.size()];
+    switch (event.n % 6) {
+      case 0: request.entity = "nobody-" + hexDigest(event.seed); break;
+      case 1: request.role = "NoSuchRole"; break;
+      case 2: request.action.assign(16, 7); break;
+      case 3: request.actionType = "NoSuchProcess"; break;
+      default:  // one name for two acts
+        request.reason += " other";
+        request.role = "NoSuchRole";
+        return clients_.submit(at, std::move(request), false);
+    }
+    request.operationId = "bad-" + hexDigest(event.seed);
+    clients_.submit(at, std::move(request), false);
+  }
+
+  // With `impostor`: somebody decides in whose hands it is not.
+  void decidePending(Seat& at, const Event& event, std::string_view impostor = {}) {
+    std::vector<std::pair<const kernel::DomainModule*, kernel::PendingView>> pending;
+    std::vector<const kernel::Partition*> partitions;
+    SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
+    for (const auto& other : c_.seats())  // a counselor without a copy looks at somebody's
+      if (looksAt == nullptr && other->running() && other->device->isLedgerReplica()) looksAt = other->device.get();
+    if (looksAt == nullptr) return;
+    for (const auto& [id, host] : looksAt->replica().hosts())
+      for (kernel::PendingView& view : host->partition().queue()) {
+        pending.emplace_back(&host->module(), std::move(view));
+        partitions.push_back(&host->partition());
+      }
+    if (pending.empty()) return;
+    const std::size_t which = event.n % pending.size();
+    const kernel::DomainModule& module = *pending[which].first;
+    const kernel::PendingView& view = pending[which].second;
+    SeededRandom random(event.seed);
+    node::Request request;
+    request.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit;
+    request.domain = module.signature().domain;
+    request.entity = view.entity;
+    request.operationId = "counsel-" + hexDigest(event.seed);
+    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
+    request.counselor = module.signature().counselors.front();
+    if (!impostor.empty()) request.counselor = impostor;
+    request.reason = "as the simulator decides";
+    request.escalation = view.seq;
+    request.pendingDigest = view.digest;
+    if (request.kind == node::RequestKind::commit) {
+      auto json = parseJson(view.action);
+      auto action = json.ok() ? module.parseAction(*json) : Result<kernel::ActionPtr>(json.error());
+      if (!action.ok()) return c_.failed("ledger-rules", "a pending action is unreadable: " + action.error().message);
+      request.text =
+          module.sampleEdit(*partitions[which]->state(view.entity), **action, module.signature().counselors.front(),
+                            random, at.device->now(c_.agenda().now()).wall);
+    }
+    clients_.submit(at, std::move(request), false);
+  }
 };
-
-void ProposalWorkload::onFounded() {
-  for (const auto& module : c_.modules())
-    for (std::int64_t n = 0; n < c_.plan().options.cluster.entities; ++n) {
-      Seat& by = c_.seat(static_cast<std::uint32_t>(n));
-      SeededRandom random(c_.plan().options.seed ^ static_cast<std::uint64_t>(n + 1) * 0x2545f4914f6cdd1du);
-      node::Request request;
-      request.kind = node::RequestKind::init;
-      request.domain = module->signature().domain;
-      request.entity = clients_.entityName(*module, static_cast<std::uint64_t>(n));
-      request.operationId = "init-" + request.entity;
-      request.text = module->sampleInit(random, by.device->now(0).wall);
-      clients_.submit(by, std::move(request), true);
-    }
-}
-
-void ProposalWorkload::onEvent(Seat& at, const Event& event) {
-  switch (event.kind) {
-    case EventKind::propose: return propose(at, event);
-    case EventKind::repeat: return proposeAgain(at, event);
-    case EventKind::misuse: return misuse(at, event);
-    case EventKind::decide: return decidePending(at, event);
-    default: return;
-  }
-}
-
-void ProposalWorkload::propose(Seat& at, const Event& event) {
-  const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
-  const std::string entity =
-      clients_.entityName(module, event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.entities));
-  const kernel::Partition* copy = clients_.someCopy(at, module, entity);
-  if (copy == nullptr) return;
-  SeededRandom random(event.seed);
-  const kernel::ActionPtr action = module.sample(*copy->state(entity), random, at.device->now(c_.agenda().now()).wall);
-  if (!action) return;
-  const kernel::ProcessInfo& process = module.signature().processes[action->process];
-  node::Request request;
-  request.domain = module.signature().domain;
-  request.entity = entity;
-  request.role = process.role;
-  request.operationId = "op-" + hexOf(event.seed);
-  request.agent = "taint-ledger-" + std::to_string(at.device->index()) + "-" + hexOf(event.seed);
-  request.actionType = process.name;
-  const std::string bytes = module.encodeAction(*action);
-  request.action.assign(bytes.begin(), bytes.end());
-  if (random.below(3) == 0) {  // a run's, about one entity; now and then two devices have planned one wake
-    request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
-    request.planDigest = planOf(random.below(4) / 3);
-  }
-  clients_.submit(at, std::move(request), true);
-}
-
-void ProposalWorkload::proposeAgain(Seat& at, const Event& event) {
-  // Where copies are ahead of their logs also what another device asks: two that run one wake derive one id.
-  const Seat& from = c_.etcd() && event.seed % 3 == 0 ? c_.seat(static_cast<std::uint32_t>(event.seed >> 8)) : at;
-  const std::vector<node::Request>& recent = clients_.recent(from);
-  if (recent.empty()) return;
-  node::Request request = recent[recent.size() - 1 - event.n % recent.size()];
-  c_.probe(&from == &at ? "request repeated" : "request repeated elsewhere");
-  if (request.runKey != Hash{} && event.seed % 2 == 0) {  // an action that two plans share, and its operation id
-    request.planDigest = planOf(event.seed / 2 % 2);
-    c_.probe("one operation of two plans");
-  }
-  clients_.submit(at, request, false);
-}
-
-// What a buggy agent would send. Each must be answered with a refusal or a rejection that says why.
-void ProposalWorkload::misuse(Seat& at, const Event& event) {
-  const std::vector<node::Request>& recent = clients_.recent(at);
-  if (recent.empty()) return;
-  if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
-  node::Request request = recent[event.seed % recent.size()];
-  switch (event.n % 6) {
-    case 0: request.entity = "nobody-" + hexOf(event.seed); break;
-    case 1: request.role = "NoSuchRole"; break;
-    case 2: request.action.assign(16, 7); break;
-    case 3: request.actionType = "NoSuchProcess"; break;
-    default:  // one name for two acts
-      request.reason += " other";
-      request.role = "NoSuchRole";
-      return clients_.submit(at, std::move(request), false);
-  }
-  request.operationId = "bad-" + hexOf(event.seed);
-  clients_.submit(at, std::move(request), false);
-}
-
-// With `impostor`: somebody decides in whose hands it is not.
-void ProposalWorkload::decidePending(Seat& at, const Event& event, std::string_view impostor) {
-  std::vector<std::pair<const kernel::DomainModule*, kernel::PendingView>> pending;
-  std::vector<const kernel::Partition*> partitions;
-  SimDevice* looksAt = at.device->isLedgerReplica() ? at.device.get() : nullptr;
-  for (const auto& other : c_.seats())  // a counselor without a copy looks at somebody's
-    if (looksAt == nullptr && other->device->running() && other->device->isLedgerReplica())
-      looksAt = other->device.get();
-  if (looksAt == nullptr) return;
-  for (const auto& [id, host] : looksAt->replica().hosts())
-    for (kernel::PendingView& view : host->partition().queue()) {
-      pending.emplace_back(&host->module(), std::move(view));
-      partitions.push_back(&host->partition());
-    }
-  if (pending.empty()) return;
-  const std::size_t which = event.n % pending.size();
-  const kernel::DomainModule& module = *pending[which].first;
-  const kernel::PendingView& view = pending[which].second;
-  SeededRandom random(event.seed);
-  node::Request request;
-  request.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit;
-  request.domain = module.signature().domain;
-  request.entity = view.entity;
-  request.operationId = "counsel-" + hexOf(event.seed);
-  request.agent = "taint-ledger-" + std::to_string(at.device->index()) + "-" + hexOf(event.seed);
-  request.counselor = module.signature().counselors.front();
-  if (!impostor.empty()) request.counselor = impostor;
-  request.reason = "as the simulator decides";
-  request.escalation = view.seq;
-  request.pendingDigest = view.digest;
-  if (request.kind == node::RequestKind::commit) {
-    auto json = parseJson(view.action);
-    auto action = json.ok() ? module.parseAction(*json) : Result<kernel::ActionPtr>(json.error());
-    if (!action.ok()) return c_.failed("ledger-rules", "a pending action is unreadable: " + action.error().message);
-    request.text =
-        module.sampleEdit(*partitions[which]->state(view.entity), **action, module.signature().counselors.front(),
-                          random, at.device->now(c_.agenda().now()).wall);
-  }
-  clients_.submit(at, std::move(request), false);
-}
 
 }  // namespace
 

@@ -14,4 +14,7 @@ class Workload : public ClusterObserver {
   Clients& clients_;
 };
 
+// Every workload of a run, in the order in which they act.
+std::vector<std::unique_ptr<Workload>> makeWorkloads(Cluster& cluster, Clients& clients);
+
 }  // namespace witan::sim

@@ -1,4 +1,4 @@
-#include "sim/workloads/workload_list.h"
+#include "sim/workloads/workload.h"
 
 namespace witan::sim {
 

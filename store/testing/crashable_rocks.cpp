@@ -98,47 +98,36 @@ class CrashableRocksSnapshot final : public Snapshot {
  public:
   // `inner` is null when the store is not open.
   CrashableRocksSnapshot(const CrashableRocks& store, std::unique_ptr<Snapshot> inner)
-      : store_(store), inner_(std::move(inner)) {
-    ++store_.snapshots_;
-  }
-  ~CrashableRocksSnapshot() override {
-    inner_.reset();
-    std::lock_guard lock(store_.mutex_);
-    --store_.snapshots_;
-  }
+      : store_(store), count_(store), inner_(std::move(inner)) {}
 
   Result<std::optional<std::string>> get(std::string_view key) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     return inner_->get(key);
   }
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     return inner_->scan(prefix, from, visit);
   }
   Result<std::optional<KeyValue>> last(std::string_view prefix) const override {
-    WITAN_DO(countRead());
+    WITAN_DO(store_.countRead());
     return inner_->last(prefix);
   }
 
  private:
-  Status countRead() const {
-    std::lock_guard lock(store_.mutex_);
-    return store_.countRead();
-  }
-
   const CrashableRocks& store_;
+  CrashableRocks::SnapshotCount count_;
   std::unique_ptr<Snapshot> inner_;
 };
 
-CrashableRocks::CrashableRocks(const CrashableRocksOptions& options) : options_(options) { open(); }
-
-CrashableRocks::~CrashableRocks() {
-  WITAN_CHECK(snapshots_ == 0, "a store outlives its snapshots");
-  disk_.powerOff();
+CrashableRocks::CrashableRocks(const CrashableRocksOptions& options)
+    : CrashableStore("RocksDB on a disk in memory"), options_(options) {
+  open();
 }
 
+CrashableRocks::~CrashableRocks() { disk_.powerOff(); }
+
 void CrashableRocks::close() {
-  WITAN_CHECK(snapshots_ == 0, "snapshots are not kept across a crash");
+  checkNoSnapshots();
   disk_.powerOff();  // what RocksDB does when it is closed does not count
   engine_.reset();
 }
@@ -147,7 +136,7 @@ void CrashableRocks::open() {
   unsynced_.clear();
   unflushedBytes_ = 0;
   flush_.reset();
-  steps_.reset();
+  resetFaults();
   if (crashWhileOpening_) {
     disk_.crashAtCall(*std::exchange(crashWhileOpening_, std::nullopt));
     engine_.reset();
@@ -156,34 +145,23 @@ void CrashableRocks::open() {
     disk_.crash({.upTo = 0});
   }
   Result<std::unique_ptr<Engine>> opened = Engine::open(disk_, options_, fresh_);
-  if (!opened.ok()) return steps_.breakDown(opened.error());
+  if (!opened.ok()) return breakDown(opened.error());
   engine_ = std::move(*opened);
   fresh_ = false;
 }
 
-Status CrashableRocks::countRead() const { return steps_.countRead(); }
-
 Result<std::optional<std::string>> CrashableRocks::get(std::string_view key) const {
-  {
-    std::lock_guard lock(mutex_);
-    WITAN_DO(countRead());
-  }
+  WITAN_DO(countRead());
   return engine_->store().get(key);
 }
 
 Status CrashableRocks::scan(std::string_view prefix, std::string_view from, const Visitor& visit) const {
-  {
-    std::lock_guard lock(mutex_);
-    WITAN_DO(countRead());
-  }
+  WITAN_DO(countRead());
   return engine_->store().scan(prefix, from, visit);
 }
 
 Result<std::optional<KeyValue>> CrashableRocks::last(std::string_view prefix) const {
-  {
-    std::lock_guard lock(mutex_);
-    WITAN_DO(countRead());
-  }
+  WITAN_DO(countRead());
   return engine_->store().last(prefix);
 }
 
@@ -192,24 +170,7 @@ std::unique_ptr<Snapshot> CrashableRocks::snapshot() const {
   return std::make_unique<CrashableRocksSnapshot>(*this, engine_ ? engine_->store().snapshot() : nullptr);
 }
 
-Status CrashableRocks::write(const WriteBatch& batch) {
-  WITAN_DO(checkLimits(batch));
-  std::lock_guard lock(mutex_);
-  if (batch.empty()) return steps_.closed() ? Status(*steps_.closed()) : okStatus();
-  return afterwards(steps_.step("write", [&] { return writeStep(batch); }));
-}
-
-Status CrashableRocks::sync() {
-  std::lock_guard lock(mutex_);
-  return afterwards(steps_.step("sync", [&] { return syncStep(); }));
-}
-
-Status CrashableRocks::writeSynced(const WriteBatch& batch) {
-  WITAN_DO(write(batch));
-  return sync();
-}
-
-Status CrashableRocks::writeStep(const WriteBatch& batch) {
+Status CrashableRocks::applyWrite(const WriteBatch& batch) {
   const std::uint64_t begin = disk_.position();
   WITAN_DO(engine_->store().write(batch));
   unsynced_.push_back({begin, engine_->sequence()});
@@ -236,38 +197,18 @@ void CrashableRocks::background() {
   if (options_.jobDelay == 0) background();
 }
 
-Status CrashableRocks::syncStep() {
+Status CrashableRocks::applySync() {
   WITAN_DO(engine_->store().sync());
   unsynced_.clear();
   return okStatus();
 }
 
 // The power may have gone inside of RocksDB, even of a call that it took for successful.
-Status CrashableRocks::afterwards(Status status) {
+Status CrashableRocks::afterStep(Status status) {
   if (disk_.hasPower()) return status;
   Error error = status.ok() ? ioFailed("the power was lost", "reopen the store") : status.error();
-  steps_.breakDown(error);
+  breakDown(error);
   return error;
-}
-
-void CrashableRocks::failAt(std::uint64_t n, Moment moment) {
-  std::lock_guard lock(mutex_);
-  steps_.failAt(n, moment);
-}
-
-void CrashableRocks::crashAt(std::uint64_t n, Moment moment) {
-  std::lock_guard lock(mutex_);
-  steps_.crashAt(n, moment);
-}
-
-void CrashableRocks::failReadAt(std::uint64_t n) {
-  std::lock_guard lock(mutex_);
-  steps_.failReadAt(n);
-}
-
-void CrashableRocks::setFull(bool full) {
-  std::lock_guard lock(mutex_);
-  steps_.setFull(full);
 }
 
 void CrashableRocks::crashAtDiskCall(std::uint64_t n) { disk_.crashAtCall(n); }
@@ -295,7 +236,7 @@ CrashReport CrashableRocks::crash(const CrashPlan& plan) {
 // Above RocksDB's checksums: the record is read, changed and written again.
 std::optional<std::string> CrashableRocks::rot(std::uint64_t n, std::uint64_t m) {
   std::lock_guard lock(mutex_);
-  if (steps_.closed() || !engine_) return std::nullopt;
+  if (closed() || !engine_) return std::nullopt;
   std::vector<std::string> keys;
   const Status scanned = engine_->store().scan("", "", [&](std::string_view key, std::string_view value) {
     if (!value.empty()) keys.emplace_back(key);
@@ -308,7 +249,7 @@ std::optional<std::string> CrashableRocks::rot(std::uint64_t n, std::uint64_t m)
   value[bit / 8] = static_cast<char>(value[bit / 8] ^ (1 << bit % 8));
   WriteBatch batch;
   batch.put(key, value);
-  if (!writeStep(batch).ok() || !syncStep().ok()) return std::nullopt;
+  if (!applyWrite(batch).ok() || !applySync().ok()) return std::nullopt;
   return std::move(key);
 }
 
@@ -355,21 +296,6 @@ void CrashableRocks::visitBytes(const Visitor& visit) const {
       if (!goesOn || !visitOne(name, bytes)) return;
     }
   }
-}
-
-std::uint64_t CrashableRocks::writeSteps() const {
-  std::lock_guard lock(mutex_);
-  return steps_.writeSteps();
-}
-
-std::uint64_t CrashableRocks::reads() const {
-  std::lock_guard lock(mutex_);
-  return steps_.reads();
-}
-
-bool CrashableRocks::struck() const {
-  std::lock_guard lock(mutex_);
-  return steps_.closed().has_value();
 }
 
 std::size_t CrashableRocks::unsyncedBatches() const {

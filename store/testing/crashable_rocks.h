@@ -13,18 +13,13 @@
 // Threads and lifetime: as CrashableStore.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "store/crashable_store.h"
 #include "store/testing/memory_disk.h"
-#include "store/write_steps.h"
 
 namespace witan::store {
 
@@ -45,17 +40,8 @@ class CrashableRocks final : public CrashableStore {
   Status scan(std::string_view prefix, std::string_view from, const Visitor& visit) const override;
   Result<std::optional<KeyValue>> last(std::string_view prefix) const override;
   std::unique_ptr<Snapshot> snapshot() const override;
-  Status write(const WriteBatch& batch) override;
-  Status sync() override;
-  Status writeSynced(const WriteBatch& batch) override;
 
   using CrashableStore::crash;
-  using CrashableStore::crashAt;
-  using CrashableStore::failAt;
-  void failAt(std::uint64_t n, Moment moment) override;
-  void crashAt(std::uint64_t n, Moment moment) override;
-  void failReadAt(std::uint64_t n) override;
-  void setFull(bool full) override;
   // If RocksDB cannot be opened again, everything fails with the reason from then on.
   CrashReport crash(const CrashPlan& plan) override;
   std::optional<std::string> rot(std::uint64_t n, std::uint64_t m) override;
@@ -63,10 +49,6 @@ class CrashableRocks final : public CrashableStore {
   void restoreImage(const DiskImage& image) override;
   void wipe() override;
   void visitBytes(const Visitor& visit) const override;
-
-  std::uint64_t writeSteps() const override;
-  std::uint64_t reads() const override;
-  bool struck() const override;
   std::size_t unsyncedBatches() const override;
 
   // The power goes in the midst of RocksDB's work: at the n-th call from now that changes something on the disk.
@@ -91,16 +73,14 @@ class CrashableRocks final : public CrashableStore {
   };
 
   // All below: with mutex_ held.
-  Status writeStep(const WriteBatch& batch);
-  Status syncStep();
+  Status applyWrite(const WriteBatch& batch) override;
+  Status applySync() override;
+  Status afterStep(Status status) override;
   void background();
-  Status afterwards(Status status);
   void close();
   void open();
-  Status countRead() const;
 
   const CrashableRocksOptions options_;
-  mutable std::mutex mutex_;
   MemoryDisk disk_;
   std::unique_ptr<Engine> engine_;
   std::vector<Unsynced> unsynced_;
@@ -108,8 +88,6 @@ class CrashableRocks final : public CrashableStore {
   bool fresh_ = true;  // the disk has never held a store
   std::size_t unflushedBytes_ = 0;
   std::optional<Flush> flush_;
-  mutable WriteSteps steps_{"RocksDB on a disk in memory"};
-  mutable std::size_t snapshots_ = 0;
 };
 
 }  // namespace witan::store

@@ -116,7 +116,6 @@ class MemoryDisk {
   std::vector<Change> journal_;
   std::uint64_t position_ = 0;
   std::uint64_t changes_ = 0;
-  std::uint64_t nextFile_ = 0;
   std::optional<std::uint64_t> crashAt_;
   bool power_ = true;
   bool syncsLie_ = false;

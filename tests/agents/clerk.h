@@ -6,7 +6,7 @@
 
 #include "tests/agents/host_rig.h"
 
-namespace witan::agents::testing {
+namespace witan::agents::test {
 
 // Asks a model about each request, and puts down what it says; sends a mail about it if the model says so.
 class Clerk final : public Agent {
@@ -53,4 +53,4 @@ inline std::unique_ptr<HostRig> clerkOn(const std::string& device, const std::st
   return rig;
 }
 
-}  // namespace witan::agents::testing
+}  // namespace witan::agents::test

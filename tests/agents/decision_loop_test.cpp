@@ -7,11 +7,11 @@
 #include "base/json_codec.h"
 #include "tests/agents/draw.h"
 
+namespace witan::decision_loop_test {
 namespace {
 
-using namespace witan;
 using namespace witan::agents::decision;
-using witan::agents::testing::draw;
+using witan::agents::test::draw;
 
 // Only the loop makes permits, and one permit is for one call.
 static_assert(!std::is_constructible_v<Permit, std::string, Tool, Natural>);
@@ -143,3 +143,4 @@ TEST(History, IsKeptAsJson) {
 }
 
 }  // namespace
+}  // namespace witan::decision_loop_test

@@ -5,6 +5,7 @@
 
 #include "agents/decision/refusal.h"
 
+namespace witan::decision_test {
 namespace {
 
 using namespace witan::agents::decision;
@@ -28,3 +29,4 @@ TEST(Refusal, NamesEveryReason) {
 }
 
 }  // namespace
+}  // namespace witan::decision_test

@@ -6,7 +6,7 @@
 #include "agents/decision/natural.h"
 #include "base/reflect.h"
 
-namespace witan::agents::testing {
+namespace witan::agents::test {
 
 inline decision::Natural drawNatural() {
   using decision::Natural;
@@ -33,4 +33,4 @@ T draw() {
   }
 }
 
-}  // namespace witan::agents::testing
+}  // namespace witan::agents::test

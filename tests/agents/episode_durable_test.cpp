@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace witan::agents::episode {
+namespace witan::agents::episode::episode_durable_test {
 namespace {
 
 struct Lived {
@@ -218,4 +218,4 @@ TEST(Episode, APlanThatExistsIsNeverMadeAgain) {
 }
 
 }  // namespace
-}  // namespace witan::agents::episode
+}  // namespace witan::agents::episode::episode_durable_test

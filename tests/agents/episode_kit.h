@@ -9,7 +9,6 @@
 #include "agents/episode/replay.h"
 #include "lab/conformance/laws.h"
 #include "lab/conformance/toy.h"
-#include "lab/conformance/toy_host.h"
 
 namespace witan::agents::episode {
 

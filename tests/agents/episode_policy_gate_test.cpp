@@ -2,7 +2,7 @@
 #include "agents/episode/policy_gate.h"
 #include "tests/agents/episode_kit.h"
 
-namespace witan::agents::episode {
+namespace witan::agents::episode::episode_policy_gate_test {
 namespace {
 
 Policy policyOf() {
@@ -92,4 +92,4 @@ TEST(EpisodePolicyGate, APersonIsAskedAndTheAnswerLetsItPass) {
 }
 
 }  // namespace
-}  // namespace witan::agents::episode
+}  // namespace witan::agents::episode::episode_policy_gate_test

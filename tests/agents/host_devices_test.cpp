@@ -9,10 +9,10 @@
 #include "replication/records/plan.h"
 #include "tests/agents/clerk.h"
 
-namespace witan::agents {
+namespace witan::agents::host_devices_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::Pair;
@@ -270,4 +270,4 @@ TEST(AgentHost, OfTwoConnectedDevicesOneRunsAWake) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::host_devices_test

@@ -16,7 +16,7 @@
 #include "replication/records/wake_run.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::agents::testing {
+namespace witan::agents::test {
 
 using namespace replication;
 
@@ -145,4 +145,4 @@ class HostRig {
   std::unique_ptr<AgentHost> host_;
 };
 
-}  // namespace witan::agents::testing
+}  // namespace witan::agents::test

@@ -8,13 +8,13 @@
 #include "replication/records/approval.h"
 #include "tests/agents/clerk.h"
 
-namespace witan::agents {
+namespace witan::agents::host_test {
 namespace {
 
-using testing::clerkOn;
-using testing::external;
-using testing::HostRig;
-using testing::kClerk;
+using test::clerkOn;
+using test::external;
+using test::HostRig;
+using test::kClerk;
 using namespace replication;
 using ::testing::Each;
 using ::testing::HasSubstr;
@@ -497,4 +497,4 @@ TEST(AgentHost, AnUnknownToolIsDeniedAndTold) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::host_test

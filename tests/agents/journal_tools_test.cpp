@@ -6,7 +6,7 @@
 #include "replication/records/journal_write.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::agents {
+namespace witan::agents::journal_tools_test {
 namespace {
 
 using replication::DatabaseName;
@@ -66,4 +66,4 @@ TEST(JournalList, AnEntryThatIsTooLargeIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::journal_tools_test

@@ -7,7 +7,7 @@
 #include "agents/memory/retention.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::agents {
+namespace witan::agents::memory_test {
 namespace {
 
 using replication::DatabaseName;
@@ -350,4 +350,4 @@ TEST(Retention, ADanglingParentIsSeen) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::memory_test

@@ -6,7 +6,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace witan::agents {
+namespace witan::agents::message_cache_test {
 namespace {
 
 using replication::DatabaseName;
@@ -170,4 +170,4 @@ TEST(MessageCache, IsAlwaysWhatReadingEverythingGives) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::message_cache_test

@@ -3,6 +3,7 @@
 
 #include "agents/decision/history.h"
 
+namespace witan::react_step_test {
 namespace {
 
 using namespace witan::agents::decision;
@@ -108,3 +109,4 @@ TEST(ClosingError, SaysWhatRanOut) {
 }
 
 }  // namespace
+}  // namespace witan::react_step_test

@@ -5,7 +5,7 @@
 
 #include "tests/agents/wake_world.h"
 
-namespace witan::agents::test {
+namespace witan::agents::test::wake_checks_test {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(RunWatch, FiresForARunThatBeginsWhereItsEndIsKnown) {
 }
 
 }  // namespace
-}  // namespace witan::agents::test
+}  // namespace witan::agents::test::wake_checks_test

@@ -4,7 +4,7 @@
 
 #include "tests/agents/wake_world.h"
 
-namespace witan::agents::test {
+namespace witan::agents::test::wake_crash_test {
 namespace {
 
 const AgentSpec kLab = agentFor("lab", "lab-result");
@@ -85,4 +85,4 @@ TEST(WakeCrash, AtEveryPairOfWriteBoundaries) {
 }
 
 }  // namespace
-}  // namespace witan::agents::test
+}  // namespace witan::agents::test::wake_crash_test

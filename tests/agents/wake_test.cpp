@@ -6,7 +6,7 @@
 #include "replication/writer.h"
 #include "tests/agents/wake_world.h"
 
-namespace witan::agents::test {
+namespace witan::agents::test::wake_test {
 namespace {
 
 using testing::ElementsAre;
@@ -628,4 +628,4 @@ TEST(Queue, ARowThatIsNotWhatWasWrittenIsCorrupt) {
 }
 
 }  // namespace
-}  // namespace witan::agents::test
+}  // namespace witan::agents::test::wake_test

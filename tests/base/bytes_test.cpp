@@ -6,7 +6,7 @@
 
 #include "base/quote.h"
 
-namespace witan {
+namespace witan::bytes_test {
 namespace {
 
 TEST(Bytes, HexIsLowerCaseAndStrict) {
@@ -61,4 +61,4 @@ TEST(Bytes, QuotedIsPrintableAndBounded) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::bytes_test

@@ -1,4 +1,4 @@
-#include "base/canonical_check.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace witan {
+namespace witan::canonical_check_test {
 namespace {
 
 bool canonical(std::string_view text, JsonLimits limits = {}) {
@@ -100,4 +100,4 @@ TEST(CanonicalCheck, IsNeverWrong) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::canonical_check_test

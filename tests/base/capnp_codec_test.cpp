@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::capnp_codec_test {
 namespace {
 
 WITAN_ENUM(Colour, red, green, blue)
@@ -174,4 +174,4 @@ TEST(CapnpCodec, SchemaIsWhatAnAuthorWouldWrite) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::capnp_codec_test

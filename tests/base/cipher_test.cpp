@@ -1,5 +1,5 @@
 // AES-256-GCM and scrypt against published vectors; Secret keeps to itself.
-#include "base/cipher.h"
+#include "base/crypto.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::cipher_test {
 namespace {
 
 std::string hex(std::string_view text) { return fromHex(text).value(); }
@@ -108,4 +108,4 @@ TEST(Secret, MovesAndLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::cipher_test

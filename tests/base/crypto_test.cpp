@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::crypto_test {
 namespace {
 
 struct Ed25519Vector {
@@ -116,4 +116,4 @@ TEST(Crypto, HmacVectors) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::crypto_test

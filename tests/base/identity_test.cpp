@@ -8,7 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
-namespace witan {
+namespace witan::identity_test {
 namespace {
 
 const ChangeUnit kTask1{ChangeOrigin::local, "hostA", 1, "journalEntity", "task-1"};
@@ -277,4 +277,4 @@ TEST(StrongId, KindsDoNotMix) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::identity_test

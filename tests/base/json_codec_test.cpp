@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace witan {
+namespace witan::json_codec_test {
 namespace {
 
 WITAN_ENUM(Shape, round, square)
@@ -127,4 +127,4 @@ RC_GTEST_PROP(JsonCodec, RoundTripIsCanonical, ()) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_codec_test

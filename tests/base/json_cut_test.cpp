@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-namespace witan {
+namespace witan::json_cut_test {
 namespace {
 
 // "key=text" of each part, or the error.
@@ -60,4 +60,4 @@ TEST(JsonCut, CountsWhatAParserWouldMake) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_cut_test

@@ -1,11 +1,10 @@
-#include "base/json_integers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/json.h"
 
-namespace witan {
+namespace witan::json_integers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,4 +31,4 @@ TEST(JsonIntegers, TheFirstThatWouldLoseDigitsIsNamed) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_integers_test

@@ -1,21 +1,15 @@
 // JSON Schemas of reflected structs.
-#include "base/json_schema.h"
+#include "base/message.h"
 
 #include <gtest/gtest.h>
 
-namespace witan {
+namespace witan::json_schema_test {
 namespace {
 
 WITAN_ENUM(Size, small, large)
 
-struct Part {
-  std::string name;
-  Omittable<std::uint64_t> count;
-  std::optional<Date> day;
-  WITAN_MEMBERS(Part, name, count, day)
-  static constexpr std::array notes{MemberNote{"name", "Name of the part", 1}, MemberNote{"count", "How many"},
-                                    MemberNote{"day", "Day of delivery"}};
-};
+WITAN_STRUCT(Part, (std::string, name, "Name of the part", 1), (Omittable<std::uint64_t>, count, "How many"),
+             (std::optional<Date>, day, "Day of delivery"))
 
 struct Whole {
   std::vector<Part> parts;
@@ -44,4 +38,4 @@ TEST(JsonSchema, ATextThatIsTooShortIsRefusedWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_schema_test

@@ -9,7 +9,7 @@
 #include <limits>
 #include <map>
 
-namespace witan {
+namespace witan::json_test {
 namespace {
 
 std::string canonical(std::string_view text) {
@@ -281,4 +281,4 @@ TEST(CanonicalJson, IsAFixedPoint) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::json_test

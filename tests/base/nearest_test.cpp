@@ -1,8 +1,9 @@
-#include "base/nearest.h"
+#include "base/string_util.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+namespace witan::nearest_test {
 namespace {
 
 using namespace witan;
@@ -25,3 +26,4 @@ TEST(Nearest, TheNearestFirstAmongEqualsInTheirOrder) {
 }
 
 }  // namespace
+}  // namespace witan::nearest_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace witan {
+namespace witan::seams_test {
 namespace {
 
 // splitmix64(0) gives the state, xoshiro256** the words: the published reference implementations.
@@ -79,4 +79,4 @@ TEST(Seams, Clocks) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::seams_test

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::sha256_test {
 namespace {
 
 // FIPS 180-4 examples and NIST's million 'a'.
@@ -54,4 +54,4 @@ TEST(Sha256, ThreadsDoNotShareAContext) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::sha256_test

@@ -1,4 +1,4 @@
-#include "base/sha3.h"
+#include "base/sha256.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-namespace witan {
+namespace witan::sha3_test {
 namespace {
 
 // FIPS 202 with NIST's examples (0, 24 and 1600 bits).
@@ -26,4 +26,4 @@ TEST(Sha3, AnyThread) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::sha3_test

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace witan {
+namespace witan::time_test {
 namespace {
 
 std::string refusal(const char* text) {
@@ -182,4 +182,4 @@ TEST(Duration, BadOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::time_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan {
+namespace witan::toml_text_test {
 namespace {
 
 std::string dotted(std::size_t parts) {
@@ -29,4 +29,4 @@ TEST(TomlText, WhatPeopleWritePasses) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::toml_text_test

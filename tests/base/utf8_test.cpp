@@ -6,7 +6,7 @@
 
 #include "base/capnp_codec.h"
 
-namespace witan {
+namespace witan::utf8_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -62,4 +62,4 @@ TEST(Utf8, CapnpMessagesAreWholeWords) {
 }
 
 }  // namespace
-}  // namespace witan
+}  // namespace witan::utf8_test

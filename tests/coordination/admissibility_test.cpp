@@ -1,10 +1,10 @@
 // Pass 1, pass 2 and execution, rule by rule (seed 001; sections in the names of the tests).
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::admissibility_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 Scene one(const std::string& action, std::vector<std::string> authorities) {
   Scene scene;
@@ -158,4 +158,4 @@ TEST(Execution, AWriteMayMakeAKeyAndMayWriteAnyPrimitive) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::admissibility_test

@@ -4,10 +4,10 @@
 #include "coordination/log_audit.h"
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::audit_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const std::string kA1 = write({"A"}, R"("A":1)", {"CUD-001"}), kA2 = write({"A"}, R"("A":2)", {"CUD-002"}),
                   kB2 = write({"B"}, R"("B":2)", {"CUD-002"});
@@ -276,4 +276,4 @@ TEST(Auditor, WhatWouldTakeTooMuchMemoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::audit_test

@@ -2,10 +2,10 @@
 #include "coordination/setup.h"
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::conditions_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 json::object shipped(std::string_view name, Verdict* verdict = nullptr) {
   for (const ShippedVector& vector : shippedVectors())
@@ -125,4 +125,4 @@ TEST(Conditions, TheLogToTheByte) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::conditions_test

@@ -7,10 +7,10 @@
 
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::property_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 // A scene before names are given: agents and keys are numbers, so that it can be told in any names and any order.
 struct Drawn {
@@ -228,4 +228,4 @@ RC_GTEST_PROP(JointProperty, FQ30_HashPartitionsSeparate, ()) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::property_test

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "coordination/coordinate.h"
 
-namespace witan::kernel::joint::testing {
+namespace witan::kernel::joint::test {
 
 inline std::string authority(int number, const std::string& commitment, const std::string& holder,
                              const std::string& operation, const std::vector<std::string>& keys) {
@@ -112,4 +112,4 @@ inline constexpr const char* kRefused = "JOINT_ADMISSIBILITY_FAILURE";
 inline constexpr const char* kFault = "ACTION_FAULT";
 inline constexpr const char* kExecuted = "EXECUTED";
 
-}  // namespace witan::kernel::joint::testing
+}  // namespace witan::kernel::joint::test

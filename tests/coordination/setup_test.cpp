@@ -5,10 +5,10 @@
 
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::setup_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -126,4 +126,4 @@ TEST(Setup, HugeThingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::setup_test

@@ -1,10 +1,10 @@
 // Terminal classes (seed 001 FQ24, FQ28, FQ32, FQ34; findings F12, F19).
 #include "tests/coordination/scene.h"
 
-namespace witan::kernel::joint {
+namespace witan::kernel::joint::terminal_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 const std::string kA1 = write({"A"}, R"("A":1)", {"CUD-001"}), kA2 = write({"A"}, R"("A":2)", {"CUD-002"});
 
@@ -145,4 +145,4 @@ TEST(Orphaning, WhoIsNobodyOfTheRunNeverHeldIt) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::joint
+}  // namespace witan::kernel::joint::terminal_test

@@ -11,7 +11,6 @@
 #include "lab/ontology/against.h"
 #include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "tests/domains/scenario_run.h"
 #include "tests/paths.h"
 
@@ -21,6 +20,7 @@ Result<std::unique_ptr<kernel::DomainModule>> make_fridge(const json::object& po
                                                           std::vector<std::string> counselors);
 
 namespace test {
+namespace witan::add_a_domain_test {
 namespace {
 
 std::string fileText(const std::string& path) {
@@ -106,5 +106,6 @@ TEST(AddADomain, ScenariosHold) {
 }
 
 }  // namespace
+}  // namespace witan::add_a_domain_test
 }  // namespace test
 }  // namespace witan::domains

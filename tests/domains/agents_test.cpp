@@ -6,7 +6,7 @@
 #include "agents/spec_check.h"
 #include "domains/agents.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::agents_test {
 namespace {
 
 using namespace agents;
@@ -277,4 +277,4 @@ TEST(DisclosureWorker, SaysThatTheListOfCasesHadNoRoom) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::agents_test

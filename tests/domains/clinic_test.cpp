@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::clinic_test {
 namespace {
 
 std::string generateClinic(std::size_t patients, std::size_t days, std::uint64_t seed) {
@@ -68,4 +68,4 @@ TEST(Clinic, SmallNumbersAreFine) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::clinic_test

@@ -6,7 +6,7 @@
 #include "kernel/fingerprint.h"
 #include "tests/domains/scenario.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::corollary1_test {
 namespace {
 
 using namespace kernel::test;
@@ -218,4 +218,4 @@ TEST(Arbitration, UdtInvariantsHoldInAllOrders) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::corollary1_test

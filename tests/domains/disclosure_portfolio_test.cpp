@@ -6,7 +6,7 @@
 #include "domains/disclosure/disclosure.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::disclosure {
+namespace witan::domains::disclosure::disclosure_portfolio_test {
 namespace {
 
 struct Outcomes {
@@ -55,4 +55,4 @@ TEST(DisclosurePortfolio, TheSameSeedGivesTheSameYear) {
 }
 
 }  // namespace
-}  // namespace witan::domains::disclosure
+}  // namespace witan::domains::disclosure::disclosure_portfolio_test

@@ -11,7 +11,7 @@
 #include "tests/domains/scenario_run.h"
 #include "tests/paths.h"
 
-namespace witan::domains::disclosure {
+namespace witan::domains::disclosure::disclosure_records_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -285,4 +285,4 @@ TEST(DisclosureExport, PublishersAreChecked) {
 }
 
 }  // namespace
-}  // namespace witan::domains::disclosure
+}  // namespace witan::domains::disclosure::disclosure_records_test

@@ -12,7 +12,7 @@
 #include "kernel/typed_module.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::disclosure {
+namespace witan::domains::disclosure::disclosure_test {
 namespace {
 
 using test::objectOf;
@@ -263,4 +263,4 @@ TEST(DisclosureSlices, RateStatusIsANumberForOneMaintainer) {
 }
 
 }  // namespace
-}  // namespace witan::domains::disclosure
+}  // namespace witan::domains::disclosure::disclosure_test

@@ -4,7 +4,7 @@
 #include "domains/registry.h"
 #include "kernel/lint.h"
 
-namespace witan::domains {
+namespace witan::domains::domain_lint_test {
 namespace {
 
 using namespace kernel;
@@ -101,4 +101,4 @@ TEST(DomainLint, ActionSchemasNameEveryAction) {
 }
 
 }  // namespace
-}  // namespace witan::domains
+}  // namespace witan::domains::domain_lint_test

@@ -8,7 +8,7 @@
 #include "coordination/setup.h"
 #include "tests/domains/scenario_run.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::joint_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(JointDomain, TheAuditingInvariantFires) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::joint_test

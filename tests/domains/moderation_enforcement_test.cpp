@@ -2,7 +2,7 @@
 // do, each sentence at its edges.
 #include "tests/domains/moderation_rules.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::moderation_enforcement_test {
 namespace {
 
 constexpr const char* kTooMuch = "rejected:UCM_PROPORTIONALITY";
@@ -178,4 +178,4 @@ TEST_F(ModerationRules, Faults) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::moderation_enforcement_test

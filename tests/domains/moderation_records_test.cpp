@@ -5,7 +5,7 @@
 #include "kernel/typed_module.h"
 #include "tests/domains/moderation_rules.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::moderation_records_test {
 namespace {
 
 TEST_F(ModerationRules, RefIntegrity_AppealsPointAtActions) {
@@ -290,4 +290,4 @@ TEST(ModerationLint, ClassesAreThoseOfTheRules) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::moderation_records_test

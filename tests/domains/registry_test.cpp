@@ -7,7 +7,7 @@
 
 #include "tests/domains/scenario.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::registry_test {
 namespace {
 
 TEST(Registry, EveryNameMakesItsDomain) {
@@ -75,4 +75,4 @@ TEST(Registry, SamplesAreActionsOfTheirRolesAndBeginningsAreLawful) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::registry_test

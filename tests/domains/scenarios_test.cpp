@@ -8,7 +8,7 @@
 #include "tests/domains/scenario_run.h"
 #include "tests/paths.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::scenarios_test {
 namespace {
 
 std::string textOf(const std::filesystem::path& path) {
@@ -82,4 +82,4 @@ TEST(ScenariosOfUdt, LimitsAreConfiguration) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::scenarios_test

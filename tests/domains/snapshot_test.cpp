@@ -6,7 +6,7 @@
 #include "kernel/ledger/snapshot.h"
 #include "store/memory_store.h"
 
-namespace witan::kernel {
+namespace witan::kernel::snapshot_test {
 namespace {
 
 constexpr Time kStart{1'767'225'600'000'000};  // 2026-01-01
@@ -193,4 +193,4 @@ TEST(Snapshot, ADamagedSnapshotIsThrownAwayAndTheLogDecides) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::snapshot_test

@@ -8,7 +8,7 @@
 #include "tests/kernel/theorem_checks.h"
 #include "tests/lab/calculus_kernel.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::theorem_test {
 namespace {
 
 using namespace kernel::test;
@@ -135,4 +135,4 @@ TEST_P(EveryDomain, TheLogFoldsToTheSamePartition) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::theorem_test

@@ -5,7 +5,7 @@
 #include "kernel/typed_module.h"
 #include "tests/domains/scenario.h"
 
-namespace witan::domains::udt {
+namespace witan::domains::udt::udt_footprint_test {
 namespace {
 
 template <class ViewOf, class Field>
@@ -142,4 +142,4 @@ TEST(UdtFootprint, F21_AWaivedSameDayTestIsASafeCommit) {
 }
 
 }  // namespace
-}  // namespace witan::domains::udt
+}  // namespace witan::domains::udt::udt_footprint_test

@@ -6,7 +6,7 @@
 #include "kernel/lint.h"
 #include "tests/domains/edges.h"
 
-namespace witan::domains::test {
+namespace witan::domains::test::verification_test {
 namespace {
 
 using verification::Band;
@@ -306,4 +306,4 @@ TEST(VerificationLint, ClassesAreThoseOfTheRules) {
 }
 
 }  // namespace
-}  // namespace witan::domains::test
+}  // namespace witan::domains::test::verification_test

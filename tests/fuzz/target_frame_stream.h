@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "net/frame_cutter.h"
 #include "net/link_frames.h"
 
 namespace witan::fuzz {

@@ -6,7 +6,6 @@
 #include "lab/ontology/against.h"
 #include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "lab/ontology/scaffold.h"
 
 namespace witan::fuzz {

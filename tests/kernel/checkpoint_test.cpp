@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace witan::kernel {
+namespace witan::kernel::checkpoint_test {
 namespace {
 
 // The example of Go's golang.org/x/mod/sumdb/note package documentation.
@@ -278,4 +278,4 @@ RC_GTEST_PROP(Checkpoint, AnyBytesAreReadOrRefused, ()) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::checkpoint_test

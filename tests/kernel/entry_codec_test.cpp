@@ -11,7 +11,7 @@
 #include "kernel/record/ledger.capnp.h"
 #include "tests/same_layout.h"
 
-namespace witan::kernel {
+namespace witan::kernel::entry_codec_test {
 namespace {
 
 std::string hexOf(std::string_view bytes) {
@@ -235,4 +235,4 @@ TEST(EntryCodec, LayoutIsTheCompilers) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::entry_codec_test

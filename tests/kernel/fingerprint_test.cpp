@@ -5,7 +5,7 @@
 
 #include "kernel/typed_module.h"
 
-namespace witan::kernel {
+namespace witan::kernel::fingerprint_test {
 namespace {
 
 // Letters: a clerk writes them, a sealer seals what is written. In turns (a pipeline) or whenever they like.
@@ -133,4 +133,4 @@ TEST(Fingerprint, WithoutSamplesNothingIsKnown) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::fingerprint_test

@@ -7,7 +7,7 @@
 #include "tests/kernel/ledger_crash.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::test::fold_test {
 namespace {
 
 class Fold : public testing::Test {
@@ -161,4 +161,4 @@ TEST_F(Fold, AHiddenEscalationIsFoundAtItsResolution) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::test::fold_test

@@ -6,7 +6,7 @@
 #include "kernel/state_codec.h"
 #include "tests/kernel/history.h"
 
-namespace witan::kernel {
+namespace witan::kernel::index_test {
 namespace {
 
 struct Fact {
@@ -139,4 +139,4 @@ TEST_F(Index, LogsTakeFactsAtTheirEnd) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::index_test

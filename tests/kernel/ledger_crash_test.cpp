@@ -5,7 +5,7 @@
 
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::test::ledger_crash_test {
 namespace {
 
 // Takes the last batches of the log away.
@@ -195,4 +195,4 @@ TEST_F(LedgerDamage, EntriesByNumber) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::test::ledger_crash_test

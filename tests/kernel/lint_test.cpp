@@ -10,7 +10,7 @@
 #include "kernel/typed_module.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel {
+namespace witan::kernel::lint_test {
 namespace {
 
 // ---- classification, on a signature written down as data ----
@@ -330,4 +330,4 @@ TEST(CheckHistories, WithoutSamplesNothingIsChecked) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::lint_test

@@ -9,7 +9,7 @@
 
 #include "kernel/record/merkle.h"
 
-namespace witan::kernel {
+namespace witan::kernel::log_batch_test {
 namespace {
 
 struct Record {
@@ -131,4 +131,4 @@ RC_GTEST_PROP(LogBatch, AnyBytesGiveRecordsOrAnError, (std::vector<std::uint8_t>
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::log_batch_test

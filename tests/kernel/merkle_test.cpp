@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace witan::kernel {
+namespace witan::kernel::merkle_test {
 namespace {
 
 using Path = std::vector<Hash>;
@@ -354,4 +354,4 @@ TEST(Merkle, CompletedSubtreesAreWhatTheReaderNeeds) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::merkle_test

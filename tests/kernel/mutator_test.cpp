@@ -8,7 +8,7 @@
 #include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel {
+namespace witan::kernel::mutator_test {
 namespace {
 
 using chest::Fields;
@@ -189,4 +189,4 @@ TEST(Actions, WrongOnesNameTheirPlace) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::mutator_test

@@ -6,7 +6,7 @@
 #include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel {
+namespace witan::kernel::partition_test {
 namespace {
 
 using test::actionOf;
@@ -422,4 +422,4 @@ TEST_F(PartitionTest, GenesisStandsOnTheFirstEntryOnly) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::partition_test

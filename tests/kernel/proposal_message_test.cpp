@@ -9,7 +9,7 @@
 #include "kernel/proposal.capnp.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel {
+namespace witan::kernel::proposal_message_test {
 namespace {
 
 class ProposalMessageTest : public testing::Test {
@@ -118,4 +118,4 @@ TEST(LogBatchReuse, KeepsOnlyTheMemory) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::proposal_message_test

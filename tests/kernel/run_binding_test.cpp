@@ -11,7 +11,7 @@
 #include "tests/kernel/history.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel {
+namespace witan::kernel::run_binding_test {
 namespace {
 
 using test::actionOf;
@@ -271,4 +271,4 @@ TEST_F(RunBinding, F3_ACounselorNamesNoRun) {
 }
 
 }  // namespace
-}  // namespace witan::kernel
+}  // namespace witan::kernel::run_binding_test

@@ -5,7 +5,7 @@
 
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::test::state_checks_test {
 namespace {
 
 using chest::Chest;
@@ -82,4 +82,4 @@ TEST(StateChecks, F8_AFailingInvariantIsAlwaysReChecked) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::test::state_checks_test

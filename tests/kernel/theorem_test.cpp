@@ -5,7 +5,7 @@
 #include "tests/kernel/theorem_checks.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::test::theorem_test {
 namespace {
 
 constexpr int kTraces = 60;
@@ -248,4 +248,4 @@ TEST(Theorems, LemmaA65_QueueCardinalityBound) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::test::theorem_test

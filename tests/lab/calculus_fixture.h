@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 namespace witan::kernel::calculus::toy {
 

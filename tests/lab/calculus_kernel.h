@@ -2,9 +2,9 @@
 // samplers over their role's slice, and random well-typed programs with the domain's constants.
 #pragma once
 
-#include "lab/calculus/calculus.h"
-#include "lab/calculus/calculus_text.h"
 #include "tests/kernel/history.h"
+#include "tests/lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus_text.h"
 
 namespace witan::kernel::test {
 

@@ -9,7 +9,7 @@
 #include "tests/kernel/theorem_checks.h"
 #include "tests/kernel/toy_domain.h"
 
-namespace witan::kernel::test {
+namespace witan::kernel::test::calculus_kernel_test {
 namespace {
 
 // "Preservation ... Progress ..." (Theorem 3, A.2.5; 3+, A.3.2), "<coordinate, s, w> --> <(r, a), s', w'> : s' = s"
@@ -143,4 +143,4 @@ static_assert(!RowCanRead<RowView<chest::ItemLawful, chest::kItems>, chest::Item
 static_assert(!RowCanRead<RowView<RoleReader<chest::Treasurer>, chest::kItems>, chest::ItemValue>);
 
 }  // namespace
-}  // namespace witan::kernel::test
+}  // namespace witan::kernel::test::calculus_kernel_test

@@ -1,5 +1,5 @@
 // The metatheory of the calculus, property-tested: appendix A.2.5 and A.3.2 of "Agentic Redux".
-#include "lab/calculus/calculus.h"
+#include "tests/lab/calculus/calculus.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,10 +7,10 @@
 #include <random>
 #include <set>
 
-#include "lab/calculus/calculus_text.h"
+#include "tests/lab/calculus/calculus_text.h"
 #include "tests/lab/calculus_fixture.h"
 
-namespace witan::kernel::calculus {
+namespace witan::kernel::calculus::calculus_test {
 namespace {
 
 using toy::Choices;
@@ -482,4 +482,4 @@ TEST(CalculusText, ErrorsNameTheirPlace) {
 }
 
 }  // namespace
-}  // namespace witan::kernel::calculus
+}  // namespace witan::kernel::calculus::calculus_test

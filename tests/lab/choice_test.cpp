@@ -9,11 +9,11 @@
 #include "agents/decision/tool_registry.h"
 #include "tests/agents/draw.h"
 
+namespace witan::choice_test {
 namespace {
 
-using namespace witan;
 using namespace witan::agents::decision;
-using witan::agents::testing::draw;
+using witan::agents::test::draw;
 
 TEST(FactBook, GrowsWithinItsLimitsAndNeverForgets) {
   FactBook book({.count = 2, .bytes = 10});
@@ -121,3 +121,4 @@ TEST(ToolRegistry, RefusesWhatIsNoName) {
 }
 
 }  // namespace
+}  // namespace witan::choice_test

@@ -3,7 +3,7 @@
 
 #include "lab/conformance/kernels.h"
 
-namespace witan::agents::conformance {
+namespace witan::agents::conformance::episode_kernels_test {
 namespace {
 
 class Kernels : public testing::TestWithParam<KernelCheck> {};
@@ -26,4 +26,4 @@ INSTANTIATE_TEST_SUITE_P(Seed004, Kernels, testing::ValuesIn(kernelChecks().begi
                          });
 
 }  // namespace
-}  // namespace witan::agents::conformance
+}  // namespace witan::agents::conformance::episode_kernels_test

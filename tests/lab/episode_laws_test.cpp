@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace witan::agents::episode {
+namespace witan::agents::episode::episode_laws_test {
 namespace {
 
 const OpenGate kOpen;
@@ -413,4 +413,4 @@ TEST(EpisodePolicy, ADenialByAPersonIsAnOutcome) {
 }
 
 }  // namespace
-}  // namespace witan::agents::episode
+}  // namespace witan::agents::episode::episode_laws_test

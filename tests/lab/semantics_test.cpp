@@ -11,12 +11,12 @@
 #include "lab/proof/symbolic.h"
 #include "tests/agents/draw.h"
 
+namespace witan::semantics_test {
 namespace {
 
-using namespace witan;
 using namespace witan::agents::decision;
 using witan::agents::proof::Symbolic;
-using witan::agents::testing::draw;
+using witan::agents::test::draw;
 
 class Concrete {
  public:
@@ -177,3 +177,4 @@ TEST(SemanticsFires, OnArithmeticThatWraps) {
 }
 
 }  // namespace
+}  // namespace witan::semantics_test

@@ -1,11 +1,12 @@
 // The solver's three answers: no, yes with a model, and an error when there is none.
-#include "lab/proof/solver.h"
+#include "lab/proof/theorem.h"
 
 #include <gtest/gtest.h>
 
 #include "agents/decision/decisions.h"
 #include "lab/proof/symbolic.h"
 
+namespace witan::solver_test {
 namespace {
 
 using namespace witan::agents::proof;
@@ -48,3 +49,4 @@ TEST(Solver, TakesTheSourceOfTheDecisions) {
 }
 
 }  // namespace
+}  // namespace witan::solver_test

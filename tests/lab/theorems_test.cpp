@@ -5,6 +5,7 @@
 
 #include "lab/proof/theorem.h"
 
+namespace witan::theorems_test {
 namespace {
 
 using namespace witan::agents::proof;
@@ -70,3 +71,4 @@ TEST(Prover, SaysNo) {
 }
 
 }  // namespace
+}  // namespace witan::theorems_test

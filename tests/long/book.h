@@ -11,7 +11,7 @@
 
 #include "sim/check/operation.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 class Book {
  public:
@@ -46,4 +46,4 @@ class Book {
   std::vector<std::string> journal_, complaints_;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -6,7 +6,7 @@
 #include "base/time.h"
 #include "domains/registry.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 using kernel::Outcome;
 using sim::Operation;
@@ -280,4 +280,4 @@ void Clients::attend(Client& client) {
   }
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

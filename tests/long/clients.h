@@ -23,7 +23,7 @@
 #include "kernel/domain_module.h"
 #include "tests/long/book.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 // How a client reaches the nodes.
 using Doors = std::vector<ControlClient>;
@@ -60,4 +60,4 @@ class Clients {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -10,7 +10,7 @@
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 using sim::LedgerLine;
 using sim::Operation;
@@ -77,7 +77,6 @@ Result<Stories> readLogs(const std::vector<std::string>& dirs, unsigned partitio
   const Time wall = SystemClock().now();
   for (const std::string& dir : dirs) {
     NodeSetup setup;
-    for (const std::string_view name : domains::domainNames()) setup.domains.emplace_back(name);
     setup.partitions = partitions;
     WITAN_TRY(node, NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000}));
     for (const auto& [id, host] : node->replica().hosts()) {
@@ -237,4 +236,4 @@ TamperReport tamper(const PartitionStory& story) {
   return report;
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -11,7 +11,7 @@
 #include "sim/check/operation.h"
 #include "tests/long/book.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 // One partition as all nodes have it, and what was asked of it.
 struct PartitionStory {
@@ -46,4 +46,4 @@ struct TamperReport {
 };
 TamperReport tamper(const PartitionStory& story);
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -14,7 +14,7 @@
 #include "tests/node/etcd_servers.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 class LongCluster {
  public:
@@ -99,4 +99,4 @@ class LongCluster {
   std::deque<Node> nodes_;  // go first
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -14,7 +14,7 @@
 #include "tests/long/judge.h"
 #include "tests/long/trouble.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 namespace {
 
 using std::chrono::seconds;
@@ -217,14 +217,14 @@ int runAll(Order order) {
 }
 
 }  // namespace
-}  // namespace witan::node::testing
+}  // namespace witan::node::test
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  witan::node::testing::Order order;
-  if (!witan::node::testing::read(argc, argv, order)) {
+  witan::node::test::Order order;
+  if (!witan::node::test::read(argc, argv, order)) {
     std::cerr << "witan-long [--minutes 1..1440] [--seed N] [--engine embedded|etcd|both] [--keep DIR]\n";
     return 2;
   }
-  return witan::node::testing::runAll(order);
+  return witan::node::test::runAll(order);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 namespace {
 
@@ -147,4 +147,4 @@ void Trouble::cutFromEtcd(std::size_t i) {
   ++made_["nodes cut off from etcd"];
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

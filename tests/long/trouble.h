@@ -15,7 +15,7 @@
 #include "base/seams.h"
 #include "tests/long/long_cluster.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 class Trouble {
  public:
@@ -58,4 +58,4 @@ class Trouble {
   std::vector<std::string> problems_;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -1,5 +1,4 @@
 // Cutting a stream of bytes into frames, without a stream.
-#include "net/frame_cutter.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,9 +8,9 @@
 #include "net/link_frames.h"
 #include "tests/net/device.h"
 
+namespace witan::frame_cutter_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using net::test::frameOf;
 
@@ -98,3 +97,4 @@ TEST(LinkFramesTest, AGoodbyesReasonIsFitToBeShown) {
 }
 
 }  // namespace
+}  // namespace witan::frame_cutter_test

@@ -8,6 +8,7 @@
 #include "tests/fuzz/target_http.h"
 #include "tests/paths.h"
 
+namespace witan::fuzz_corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,3 +51,4 @@ INSTANTIATE_TEST_SUITE_P(Targets, NetFuzzCorpus,
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
+}  // namespace witan::fuzz_corpus_test

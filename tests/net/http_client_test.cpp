@@ -10,9 +10,9 @@
 #include "tests/net/proxy.h"
 #include "tests/net/stranger.h"
 
+namespace witan::http_client_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using net::test::Proxy;
 using net::test::Stranger;
@@ -276,3 +276,4 @@ TEST_F(HttpTlsTest, FilesThatCannotBeUsedAreNamed) {
 }
 
 }  // namespace
+}  // namespace witan::http_client_test

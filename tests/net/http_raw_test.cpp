@@ -5,9 +5,9 @@
 #include "net/http_server.h"
 #include "tests/net/raw_http.h"
 
+namespace witan::http_raw_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -374,3 +374,4 @@ TEST_F(HttpStreamTest, RepliesAndStreamsMayOutliveTheServer) {
 }
 
 }  // namespace
+}  // namespace witan::http_raw_test

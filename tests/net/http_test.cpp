@@ -8,9 +8,9 @@
 #include "net/http_server.h"
 #include "tests/net/device.h"
 
+namespace witan::http_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using net::test::kPatience;
 
@@ -131,3 +131,4 @@ TEST_F(HttpTest, AUnixSocketIsForItsOwnerOnly) {
 }
 
 }  // namespace
+}  // namespace witan::http_test

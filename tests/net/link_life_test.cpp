@@ -6,9 +6,9 @@
 #include "tests/net/proxy.h"
 #include "tests/net/stranger.h"
 
+namespace witan::link_life_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -481,3 +481,4 @@ TEST_F(LinkLifeTest, ListenErrorsNameTheAddress) {
 }
 
 }  // namespace
+}  // namespace witan::link_life_test

@@ -7,9 +7,9 @@
 #include "tests/net/device.h"
 #include "tests/net/stranger.h"
 
+namespace witan::link_refusal_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -212,3 +212,4 @@ TEST_F(LinkRefusalTest, AThousandHalfOpenConnectionsDoNotStopAGoodOne) {
 }
 
 }  // namespace
+}  // namespace witan::link_refusal_test

@@ -7,9 +7,9 @@
 #include "tests/net/proxy.h"
 #include "tests/net/stranger.h"
 
+namespace witan::link_tamper_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -114,3 +114,4 @@ TEST_F(LinkTamperTest, NothingIsCompressedNorResumedNorSaidEarly) {
 }
 
 }  // namespace
+}  // namespace witan::link_tamper_test

@@ -10,9 +10,9 @@
 #include "net/http_message.h"
 #include "tests/net/device.h"
 
+namespace witan::parts_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -184,3 +184,4 @@ TEST(HttpMessageTest, PercentEncodingKeepsUnreservedCharactersOnly) {
 }
 
 }  // namespace
+}  // namespace witan::parts_test

@@ -3,9 +3,9 @@
 
 #include "tests/net/device.h"
 
+namespace witan::peer_network_test {
 namespace {
 
-using namespace witan;
 using namespace witan::net;
 using namespace witan::net::test;
 
@@ -52,3 +52,4 @@ TEST_F(PeerNetworkTest, FramesOfAllSizesGoBothWays) {
 }
 
 }  // namespace
+}  // namespace witan::peer_network_test

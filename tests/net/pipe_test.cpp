@@ -6,7 +6,7 @@
 
 #include "tests/net/device.h"
 
-namespace witan::net::test {
+namespace witan::net::test::pipe_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST_F(PipeTest, BytesThatNeverBecomeALinkEnd) {
 }
 
 }  // namespace
-}  // namespace witan::net::test
+}  // namespace witan::net::test::pipe_test

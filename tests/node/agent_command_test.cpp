@@ -4,15 +4,15 @@
 #include "program/error_report.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::agent_command_test {
 namespace {
 
-using testing::Finished;
-using testing::Garden;
+using test::Finished;
+using test::Garden;
+using test::meet;
+using test::Replica;
+using test::runWitan;
 using ::testing::HasSubstr;
-using testing::meet;
-using testing::Replica;
-using testing::runWitan;
 
 TEST(AgentCommand, CreateSetShowList) {
   Garden garden;
@@ -92,4 +92,4 @@ TEST(AgentCommand, SnapshotsOfTwoDevicesMergeToWhatBothSeeAfterASync) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_command_test

@@ -13,13 +13,13 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::agent_kill_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::Finished;
-using testing::runWitan;
+using test::Child;
+using test::Finished;
+using test::runWitan;
 
 std::uint64_t numberFrom(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -39,7 +39,7 @@ bool wentThrough(const Finished& finished) { return finished.exitCode == 0 || fi
 
 TEST(AgentKill, EachOperationHasOneEffectHoweverOftenTheNodeDies) {
   const std::uint64_t kills = numberFrom("WITAN_KILLS", 12), seed = numberFrom("WITAN_KILL_SEED", 1);
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const fs::path feed = scratch / "clinic.jsonl", dir = scratch / "killed", calm = scratch / "calm";
   const std::string entities = std::to_string(4 + kills / 10);
   const Finished made = runWitan({"agent", "feed", "--entities", entities, "--days", "10", "--seed", "3"});
@@ -80,4 +80,4 @@ TEST(AgentKill, EachOperationHasOneEffectHoweverOftenTheNodeDies) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_kill_test

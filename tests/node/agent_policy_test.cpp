@@ -14,20 +14,20 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::agent_policy_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Finished;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 const std::string kExamples = std::string(witan::tests::kSourceDir) + "/docs/examples/";
 const std::string kDay = kExamples + "clinic-day.jsonl";
 
-std::string clinicPolicy() { return testing::contentOf(kExamples + "clinic-policy.toml"); }
+std::string clinicPolicy() { return test::contentOf(kExamples + "clinic-policy.toml"); }
 
 std::string with(std::string text, const std::string& what, const std::string& instead) {
   const std::size_t at = text.find(what);
@@ -78,7 +78,7 @@ class Clinic {
     const Finished listed = run({"approval", "list", "--json"});
     auto parsed = parseJson(listed.out);
     EXPECT_TRUE(parsed.ok()) << listed.out << listed.err;
-    return parsed.ok() ? *parsed : json::value(nullptr);
+    return parsed.ok() ? parsed->at("approvals").at(0) : json::value(nullptr);
   }
   const std::string& dir() const { return dir_; }
 
@@ -146,10 +146,10 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
   EXPECT_EQ(asked.exitCode, 0) << asked.err;
   EXPECT_THAT(asked.out, HasSubstr("agent question  udt-lab asks to propose"));
   EXPECT_EQ(clinic.entries(), "0");
-  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
+  const json::value questions = *parseJson(clinic.run({"approval", "list", "--json"}).out);
   std::size_t count = 0;
-  for (std::string line; std::getline(questions, line); ++count) {
-    const json::value question = *parseJson(line);
+  for (const json::value& question : questions.at("approvals").as_array()) {
+    ++count;
     const std::string operation = textOf(question, "operation");
     const Finished stale =
         clinic.run({"approval", "approve", operation, "--digest", std::string(64, 'a'), "--by", "ann"});
@@ -169,9 +169,8 @@ TEST(AgentPolicy, WhatNeedsAPersonWaitsForOneAndIsDoneAsShown) {
 TEST(AgentPolicy, WhatAPersonDeniesIsNotDone) {
   const Clinic clinic(with(clinicPolicy(), kProposals, kProposals + "\nrequire-human = true"));
   (void)clinic.feed({0, 1});
-  std::istringstream questions(clinic.run({"approval", "list", "--json"}).out);
-  for (std::string line; std::getline(questions, line);) {
-    const json::value question = *parseJson(line);
+  const json::value questions = *parseJson(clinic.run({"approval", "list", "--json"}).out);
+  for (const json::value& question : questions.at("approvals").as_array()) {
     EXPECT_EQ(clinic
                   .run({"approval", "deny", textOf(question, "operation"), "--digest", textOf(question, "digest"),
                         "--by", "ann"})
@@ -225,23 +224,23 @@ TEST(AgentPolicy, AConfirmationOpensWhatNeedsOne) {
 }
 
 TEST(AgentPolicy, ReceiptsReachTheOtherDevices) {
-  testing::Garden garden;
-  const testing::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+  test::Garden garden;
+  const test::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
   std::ofstream(laptop.dir() + "/policy.toml") << with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
   laptop.ok({"receipt", "confirm", "--agent", "udt-lab", "--boundary", "meta-agent", "--by", "ann"});
-  EXPECT_EQ(phone.ok({"receipt", "list"}), "nobody has confirmed anything\n");
-  testing::meet(laptop, phone);
+  EXPECT_EQ(phone.ok({"receipt", "list"}), "no use is confirmed\n");
+  test::meet(laptop, phone);
   EXPECT_EQ(phone.ok({"receipt", "list"}), laptop.ok({"receipt", "list"}));
   EXPECT_THAT(phone.ok({"receipt", "list"}), HasSubstr("udt-lab  meta-agent  clinic 1  by ann"));
   phone.ok({"receipt", "withdraw", phone.ok({"receipt", "list"}).substr(0, 8)});
-  testing::meet(laptop, phone);
-  EXPECT_EQ(laptop.ok({"receipt", "list"}), "nobody has confirmed anything\n");
+  test::meet(laptop, phone);
+  EXPECT_EQ(laptop.ok({"receipt", "list"}), "no use is confirmed\n");
 }
 
 // The daemon: the same file, and failed runs in its status.
 TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
   const Scratch scratch;
-  testing::Node node(scratch, "clinic");
+  test::Node node(scratch, "clinic");
   ASSERT_EQ(node.init().exitCode, 0);
   std::ofstream(node.dir() + "/policy.toml") << "name = 1\nversion = 1\n";
   EXPECT_FALSE(node.up({"--agent", "udt-lab"}));
@@ -250,7 +249,7 @@ TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
   ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
   EXPECT_THAT(node.log(), HasSubstr("they work under a policy"));
   ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
-  EXPECT_TRUE(testing::until([&] {
+  EXPECT_TRUE(test::until([&] {
     const json::value status = node.runJson({"status"});
     const json::value* runs = status.as_object().if_contains("agentRuns");
     return runs != nullptr && runs->at("started").as_int64() > 0;
@@ -261,7 +260,7 @@ TEST(AgentPolicy, ARunningNodeWorksUnderIt) {
 // is gone opens nothing, one that is right counts for the next call.
 TEST(AgentPolicy, ARunningNodeReadsItAgain) {
   const Scratch scratch;
-  testing::Node node(scratch, "clinic");
+  test::Node node(scratch, "clinic");
   ASSERT_EQ(node.init().exitCode, 0);
   const auto set = [&](const std::string& text) { std::ofstream(node.dir() + "/policy.toml") << text; };
   const auto check = [&] {
@@ -271,7 +270,7 @@ TEST(AgentPolicy, ARunningNodeReadsItAgain) {
     return json::value(nullptr);
   };
   const auto says = [&](const std::string& words) {
-    return testing::until([&] { return textOf(check(), "what").find(words) != std::string::npos; });
+    return test::until([&] { return textOf(check(), "what").find(words) != std::string::npos; });
   };
   set("name = \"closed\"\nversion = 1\n");
   ASSERT_TRUE(node.up({"--agent", "udt-lab"})) << node.log();
@@ -296,7 +295,7 @@ TEST(AgentPolicy, ARunningNodeReadsItAgain) {
   EXPECT_TRUE(says("agents work under: clinic 1 ")) << check();
   EXPECT_EQ(check().at("todo"), nullptr);
   ASSERT_EQ(node.run({"journal", "put", "o1", "--type", "udt.order", "--text", "x"}).exitCode, 0);
-  EXPECT_TRUE(testing::until([&] {
+  EXPECT_TRUE(test::until([&] {
     return node.run({"episode", "list"}).out.find("udt-lab") != std::string::npos;
   })) << node.log();
   EXPECT_THAT(node.run({"episode", "show", node.run({"episode", "list"}).out.substr(0, 12)}).out,
@@ -306,7 +305,7 @@ TEST(AgentPolicy, ARunningNodeReadsItAgain) {
 // A receipt names the policy that the person has read and the node works under, or is refused.
 TEST(AgentPolicy, AConfirmationIsOfThePolicyThatIsInForce) {
   const Scratch scratch;
-  testing::Node node(scratch, "clinic");
+  test::Node node(scratch, "clinic");
   ASSERT_EQ(node.init().exitCode, 0);
   const std::string policy = with(clinicPolicy(), kProposals, kProposals + "\nconfirm = true");
   const auto set = [&](const std::string& text) { std::ofstream(node.dir() + "/policy.toml") << text; };
@@ -321,13 +320,13 @@ TEST(AgentPolicy, AConfirmationIsOfThePolicyThatIsInForce) {
   set(with(policy, "version = 1", "version = 2"));
   EXPECT_THAT(confirm(first).err, HasSubstr("the policy is another one by now"));
   EXPECT_THAT(confirm(digest()).err, HasSubstr("and the node works under clinic 1 " + first));
-  EXPECT_EQ(node.run({"receipt", "list"}).out, "nobody has confirmed anything\n");
+  EXPECT_EQ(node.run({"receipt", "list"}).out, "no use is confirmed\n");
   node.signal(SIGHUP);
-  EXPECT_TRUE(testing::until([&] { return confirm(digest().substr(0, 8)).exitCode == 0; })) << node.log();
+  EXPECT_TRUE(test::until([&] { return confirm(digest().substr(0, 8)).exitCode == 0; })) << node.log();
   EXPECT_THAT(node.run({"receipt", "list"}).out, HasSubstr("udt-lab  meta-agent  clinic 2  by ann"));
   EXPECT_EQ(confirm("").exitCode, 0);
   EXPECT_THAT(confirm("12345").err, HasSubstr("another one"));
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_policy_test

@@ -5,14 +5,14 @@
 
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::agent_stop_test {
 namespace {
 
+using test::Node;
+using test::Scratch;
+using test::until;
 using ::testing::HasSubstr;
-using testing::Node;
 using ::testing::Not;
-using testing::Scratch;
-using testing::until;
 
 // More than the five starts after which a run is given up.
 constexpr int kStops = 7;
@@ -21,9 +21,9 @@ TEST(AgentStop, AnOrderlyStopCountsNoStart) {
   const Scratch scratch;
   Node owner(scratch, "owner"), clinic(scratch, "clinic");
   const std::vector<std::string> working{"--agent", "udt-lab"};
-  ASSERT_TRUE(testing::begin(owner)) << owner.log();
+  ASSERT_TRUE(test::begin(owner)) << owner.log();
   ASSERT_EQ(owner.run({"begin", "udt", "David"}).exitCode, 0);
-  ASSERT_TRUE(testing::enrol(owner, clinic, {}, working)) << clinic.log();
+  ASSERT_TRUE(test::enrol(owner, clinic, {}, working)) << clinic.log();
   // Nobody decides about David from here on, so what the laboratory proposes waits.
   owner.stop();
   const json::object order{{"patient", "David"},
@@ -54,4 +54,4 @@ TEST(AgentStop, AnOrderlyStopCountsNoStart) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_stop_test

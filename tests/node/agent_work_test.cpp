@@ -11,14 +11,14 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::agent_work_test {
 namespace {
 
-using testing::Finished;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 const std::string kDay = std::string(witan::tests::kSourceDir) + "/docs/examples/clinic-day.jsonl";
 
@@ -47,10 +47,9 @@ TEST(AgentWork, EveryRunReplaysByteForByte) {
   const std::string dir = scratch / "clinic";
   ASSERT_EQ(work(dir, kDay).exitCode, 3);
   const Finished listed = runWitan({"wake", "list", "--all", "--json", "--dir", dir});
-  std::string_view rest = listed.out;
   std::size_t runs = 0;
-  for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
-    const json::value run = *parseJson(rest.substr(0, end));
+  const json::value wakes = *parseJson(listed.out);
+  for (const json::value& run : wakes.at("wakes").as_array()) {
     const std::string key(run.at("run").as_string());
     const Finished replayed = runWitan({"episode", "replay", key, "--dir", dir});
     EXPECT_EQ(replayed.exitCode, 0) << replayed.out << replayed.err;
@@ -95,12 +94,12 @@ TEST(AgentWork, BadLinesAreNamed) {
 }
 
 TEST(AgentWork, LinesThatMeetAConflictAreSaidAndTheOthersGoOn) {
-  testing::Garden garden;
-  const testing::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
-  testing::meet(laptop, phone);
+  test::Garden garden;
+  const test::Replica laptop = garden.join("laptop"), phone = garden.join("phone");
+  test::meet(laptop, phone);
   laptop.ok({"journal", "put", "n1", "--type", "note", "--text", "beans"});
   phone.ok({"journal", "put", "n1", "--type", "note", "--text", "peas"});
-  testing::meet(laptop, phone);
+  test::meet(laptop, phone);
   garden.scratch().write("feed.jsonl", R"({"at":"2026-03-23T08:00:00Z","id":"n1","type":"note","payload":"maize"}
 {"at":"2026-03-23T08:00:00Z","id":"n2","type":"note","payload":"corn"}
 )");
@@ -158,8 +157,8 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
   const Scratch scratch;
   const std::string dir = scratch / "clinic", nowhere(64, 'a');
   ASSERT_EQ(work(dir, kDay).exitCode, 3);
-  EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "nothing is under way or waits for a person\n");
-  EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "nothing waits for a person\n");
+  EXPECT_EQ(runWitan({"saga", "list", "--dir", dir}).out, "no saga is under way or waits for a person\n");
+  EXPECT_EQ(runWitan({"approval", "list", "--dir", dir}).out, "no effect waits for a person\n");
   EXPECT_EQ(runWitan({"wake", "list", "--dir", dir}).out, "no wake waits\n");
   const std::string failed = runWitan({"wake", "list", "--failed", "--dir", dir}).out;
   EXPECT_THAT(failed, HasSubstr("order O1 has two live claims: C1 and C2"));
@@ -178,4 +177,4 @@ TEST(AgentWork, WhatIsNotThereIsSaid) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agent_work_test

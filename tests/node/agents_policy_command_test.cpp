@@ -5,12 +5,12 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::agents_policy_command_test {
 namespace {
 
-using testing::Finished;
-using testing::runWitan;
-using testing::Scratch;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 
 const std::string kExample = std::string(witan::tests::kSourceDir) + "/docs/examples/agents-policy.toml";
 
@@ -82,4 +82,4 @@ TEST(PolicyCommand, RefusesWhatItCantJudge) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::agents_policy_command_test

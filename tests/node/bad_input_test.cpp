@@ -14,16 +14,16 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::bad_input_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::Finished;
+using test::Child;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 constexpr const char* kInit = R"({"at":"2026-03-23T08:00:00Z","entity":"e","init":{}})";
 std::string spend(int n) {
@@ -198,8 +198,7 @@ TEST(BadLines, EndingsDoNotMatter) {
 
 TEST(BadEvents, FilesThatCannotBeRead) {
   const Scratch scratch;
-  expectError(runWitan(budget(scratch / "none.jsonl")),
-              "cannot open the events file " + scratch / "none.jsonl" + " (No such file");
+  expectError(runWitan(budget(scratch / "none.jsonl")), "cannot open " + scratch / "none.jsonl" + " (No such file");
   expectError(runWitan(budget(scratch / ".")), "is a folder");
   EXPECT_FALSE(fs::exists(scratch / "store"));
   expectError(runWitan(budget(scratch / "none.jsonl", {"--store", scratch / "store"})), "cannot open");
@@ -339,4 +338,4 @@ TEST(BadStreams, AFullDisk) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::bad_input_test

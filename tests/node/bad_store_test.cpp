@@ -14,15 +14,15 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::bad_store_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::Finished;
+using test::Child;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
-using testing::runWitan;
-using testing::Scratch;
 
 std::string line(int minute, const std::string& rest) {
   return "{\"at\":\"2026-03-23T08:" + std::to_string(10 + minute) + ":00Z\",\"entity\":\"e\"," + rest + "}\n";
@@ -246,4 +246,4 @@ TEST_F(BadStore, ReadOnly) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::bad_store_test

@@ -10,6 +10,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::completion_test {
 namespace {
 
 using namespace witan::node;
@@ -35,7 +36,7 @@ bool offers(const std::string& offered, const std::string& word) {
   return ("\n" + offered).find("\n" + word + "\n") != std::string::npos;
 }
 
-TEST(Completion, PlacesFollowTheDeclaration) {
+TEST(Completion, WordsFollowTheDeclaration) {
   Command app("witan", "top");
   Command* noun = app.command("noun", "A noun");
   std::string file;
@@ -43,24 +44,32 @@ TEST(Completion, PlacesFollowTheDeclaration) {
   Command* verb = noun->command("verb", "It's a verb\nwith a second line");
   verb->option("--file", file, "A file");
   verb->flag("--json", flag, "JSON");
-  const auto places = completionPlaces(app);
-  ASSERT_EQ(places.size(), 3u);
-  EXPECT_EQ(places[1].path, " noun");
-  EXPECT_EQ(places[2].path, " noun verb");
-  EXPECT_EQ(places[1].words[0].text, "verb");
-  EXPECT_EQ(places[1].words[0].help, "It's a verb");
-  const auto& words = places[2].words;
-  const auto find = [&](const std::string& text) {
-    for (const auto& word : words)
-      if (word.text == text) return word;
-    return CompletionPlace::Word{};
+  const auto texts = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all;
+    for (const auto& word : completionsOf(app, words).words) all.push_back(word.text);
+    return all;
   };
-  EXPECT_TRUE(find("--file").takesValue);
-  EXPECT_TRUE(find("--json").isOption);
-  EXPECT_FALSE(find("--json").takesValue);
-  // A quote in a help text must not end the shell's string.
-  EXPECT_NE(zshCompletion(places).find("It'\\''s a verb"), std::string::npos);
-  EXPECT_NE(fishCompletion(places).find("It\\'s a verb"), std::string::npos);
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(texts({"n"}).front(), "noun");
+  EXPECT_EQ(completionsOf(app, {"noun", ""}).words.front().text, "verb");
+  EXPECT_EQ(completionsOf(app, {"noun", ""}).words.front().about, "It's a verb");
+  EXPECT_EQ(texts({"noun", "verb", "-"}), (Words{"--help", "--file", "--json"}));
+  EXPECT_TRUE(completionsOf(app, {"noun", "verb", "--file", "x"}).files);
+  EXPECT_EQ(texts({"noun", "verb", "--file", "x"}), Words());
+  EXPECT_EQ(texts({"noun", "verb", "--json", ""}).size(), 3u) << "a flag takes no value";
+}
+
+TEST(Completion, PositionalsAreCounted) {
+  Command app("witan", "top");
+  std::string domain, entity, file;
+  Command* verb = app.command("begin", "Begin");
+  verb->option("DOMAIN", domain, "Which");
+  verb->option("ENTITY", entity, "Its id");
+  verb->option("FILE", file, "A file");
+  EXPECT_EQ(completionsOf(app, {"begin", ""}).values, "domains");
+  EXPECT_EQ(completionsOf(app, {"begin", "budget", ""}).values, "entities");
+  EXPECT_TRUE(completionsOf(app, {"begin", "budget", "team", ""}).files);
+  EXPECT_EQ(completionsOf(app, {"begin", "budget", "team", "x", ""}).values, "");
 }
 
 TEST(Completion, BashCompletesNounsVerbsAndOptions) {
@@ -81,8 +90,10 @@ TEST(Completion, BashAsksTheProgramForDomainNames) {
 }
 
 TEST(Completion, ValuesOfANodeThatDoesNotRunAreNone) {
-  EXPECT_EQ(outputOf("\"" + std::string(witan::tests::kProgram) + "\" completion values devices --dir /nonexistent"),
+  EXPECT_EQ(outputOf("\"" + std::string(witan::tests::kProgram) +
+                     "\" completion words -- device revoke --dir /nonexistent x"),
             "");
 }
 
 }  // namespace
+}  // namespace witan::completion_test

@@ -5,10 +5,11 @@
 #include "lab/proof/theorem.h"
 #include "tests/node/program.h"
 
+namespace witan::conformance_command_test {
 namespace {
 
 using witan::json::value;
-using witan::node::testing::runWitan;
+using witan::node::test::runWitan;
 
 TEST(ConformanceCommand, EveryTheoremAndTwinIsAsItMustBe) {
   const auto run = runWitan({"conformance", "decision", "--prove-it", "--json"});
@@ -48,3 +49,4 @@ TEST(ConformanceCommand, UnknownSuitesAndPrefixesAreWrongUsage) {
 }
 
 }  // namespace
+}  // namespace witan::conformance_command_test

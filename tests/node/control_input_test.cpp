@@ -4,13 +4,13 @@
 
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::control_input_test {
 namespace {
 
-using testing::Finished;
+using test::Finished;
+using test::Node;
+using test::Scratch;
 using ::testing::HasSubstr;
-using testing::Node;
-using testing::Scratch;
 
 json::object spend(const char* member, const json::value& value) {
   json::object body{
@@ -108,4 +108,4 @@ TEST(ControlInput, ANameIsOneLineAndNoId) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::control_input_test

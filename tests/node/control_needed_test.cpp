@@ -4,14 +4,14 @@
 
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::control_needed_test {
 namespace {
 
+using test::Finished;
+using test::Node;
+using test::Scratch;
 using ::testing::ElementsAre;
-using testing::Finished;
 using ::testing::HasSubstr;
-using testing::Node;
-using testing::Scratch;
 
 struct ControlNeeded : ::testing::Test {
   void SetUp() override {
@@ -115,4 +115,4 @@ TEST_F(ControlNeeded, TheFingerprintIsShownByStatusAndDoctor) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::control_needed_test

@@ -12,12 +12,12 @@
 #include "tests/node/json_schema_check.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::control_openapi_test {
 namespace {
 
-using testing::Node;
-using testing::Scratch;
-using witan::testing::SchemaCheck;
+using test::Node;
+using test::Scratch;
+using witan::test::SchemaCheck;
 
 std::string verbOf(const ControlRoute& route) { return route.reads() ? "get" : "post"; }
 
@@ -180,4 +180,4 @@ TEST(OpenApi, ActionsFitTheSchemasOfTheirDomain) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::control_openapi_test

@@ -6,12 +6,13 @@
 #include "coordination/setup.h"
 #include "tests/node/program.h"
 
+namespace witan::coordinate_command_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using witan::json::value;
-using witan::node::testing::runWitan;
+using witan::node::test::runWitan;
 
 std::string vectorText(std::string_view name) {
   for (const auto& vector : witan::kernel::joint::shippedVectors())
@@ -97,3 +98,4 @@ TEST(ConformanceCommand, Ix2HasTenConditionsAndATwinForEach) {
 }
 
 }  // namespace
+}  // namespace witan::coordinate_command_test

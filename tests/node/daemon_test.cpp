@@ -9,10 +9,10 @@
 #include "net/http_client.h"
 #include "node/api/control_api.h"
 #include "node/enrolment/new_node.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::daemon_test {
 namespace {
 
 using kernel::Outcome;
@@ -46,7 +46,7 @@ class DaemonTest : public ::testing::Test {
     return answer;
   }
 
-  testing::Scratch scratch_;
+  test::Scratch scratch_;
   const std::string dir_ = scratch_ / "a";
   net::Loop loop_;
   Log log_{LogLevel::error, false, [] { return SystemClock().now(); }, [](std::string_view) {}};
@@ -137,4 +137,4 @@ TEST_F(DaemonTest, WhatIsNotTakenIsUnavailableAndDoesNotWait) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::daemon_test

@@ -15,14 +15,14 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::disclosure_agents_test {
 namespace {
 
-using testing::Finished;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 // How many vulnerabilities of a data directory's portfolio are where.
 std::map<std::string, int> phasesIn(const std::string& dir, const std::string& portfolio) {
@@ -196,7 +196,7 @@ TEST(DisclosureAgents, BadCasesAndCounselorsAreNamed) {
 // By the commands of a running node: the finding is proposed, signed by a person, and taken in; also after a kill.
 TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
   const Scratch scratch;
-  testing::Node lab(scratch, "lab", "[agents]\nrun = [\"verified-intake\"]\n");
+  test::Node lab(scratch, "lab", "[agents]\nrun = [\"verified-intake\"]\n");
   ASSERT_TRUE(lab.init(2).exitCode == 0);
   ASSERT_TRUE(lab.up());
   ASSERT_EQ(lab.run({"begin", "disclosure", "parsers"}).exitCode, 0);
@@ -215,7 +215,7 @@ TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
   ASSERT_THAT(propose("SeverityAssessment", R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})"),
               HasSubstr("escalated"));
   const Finished queue = lab.run({"queue", "list", "--json"});
-  const json::value pending = *parseJson(queue.out.substr(0, queue.out.find('\n')));
+  const json::value pending = parseJson(queue.out)->at("queue").at(0);
   const std::string digest(pending.at("digest").as_string());
   const Finished signedNow = lab.run({"queue", "approve", "parsers", "--counselor", "human.verifier", "--digest",
                                       digest, "--edit", R"({"verdict.by":{"F1":"human.verifier"}})"});
@@ -226,13 +226,13 @@ TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
     for (std::size_t at = 0; (at = out.find("\"Intake\"", at)) != std::string::npos; ++at) ++found;
     return found;
   };
-  EXPECT_TRUE(testing::until([&] { return intakes() > 0; }));
+  EXPECT_TRUE(test::until([&] { return intakes() > 0; }));
   lab.kill();
   ASSERT_TRUE(lab.up());
-  EXPECT_TRUE(testing::until([&] { return lab.run({"agent", "check"}).exitCode == 0; }));
+  EXPECT_TRUE(test::until([&] { return lab.run({"agent", "check"}).exitCode == 0; }));
   EXPECT_EQ(intakes(), 1u);
   EXPECT_EQ(lab.stop(), 0);
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::disclosure_agents_test

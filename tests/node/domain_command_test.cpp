@@ -5,12 +5,12 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::domain_command_test {
 namespace {
 
-using testing::Finished;
-using testing::runWitan;
-using testing::Scratch;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 
 Finished domain(std::vector<std::string> words, std::string_view input = {}) {
   words.insert(words.begin(), "domain");
@@ -25,7 +25,7 @@ TEST(DomainCommand, ListsEveryDomain) {
   const Finished plain = domain({"list"});
   EXPECT_EQ(plain.exitCode, 0) << plain.err;
   EXPECT_TRUE(has(plain.out, "budget") && has(plain.out, "udt"));
-  const json::value listed = jsonOf(domain({"list", "--json"}));
+  const json::value listed = jsonOf(domain({"list", "--json"})).at("domains");
   EXPECT_EQ(listed.at(0).at("name"), "budget");
 }
 
@@ -135,7 +135,7 @@ TEST(DomainCommand, FingerprintOfTheBudget) {
   EXPECT_TRUE(has(plain.out, "needs adjudication  yes: write skew against BUDGET_CAP")) << plain.out;
   std::vector<std::string> asJson = words;
   asJson.push_back("--json");
-  const json::value print = jsonOf(domain(asJson)).at(0);
+  const json::value print = jsonOf(domain(asJson)).at("fingerprints").at(0);
   EXPECT_EQ(print.at("needsAdjudication"), true);
   EXPECT_EQ(print.at("auditable"), true);
   EXPECT_EQ(print.at("pipelineLike"), false);
@@ -165,4 +165,4 @@ TEST(DomainCommand, EveryVerbHelpsWithAnExample) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::domain_command_test

@@ -16,18 +16,18 @@
 #include "store/rocks_store.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::embargo_test {
 namespace {
 
 namespace fs = std::filesystem;
 using domains::disclosure::EmbargoSeal;
-using testing::Finished;
+using test::Finished;
+using test::Node;
+using test::runWitan;
+using test::Scratch;
+using test::until;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Node;
-using testing::runWitan;
-using testing::Scratch;
-using testing::until;
 
 const std::string kArtifact = "the heap of frobnicate overflows at byte 4711";
 const std::string kNonce = toHex(sha256("a nonce that nobody guesses"));
@@ -58,7 +58,7 @@ std::string heldIn(const fs::path& dir) {
   std::string all;
   std::vector<fs::path> stores;
   for (const auto& file : fs::recursive_directory_iterator(dir)) {
-    if (file.is_regular_file()) all += testing::contentOf(file.path().string()) + "\n";
+    if (file.is_regular_file()) all += test::contentOf(file.path().string()) + "\n";
     if (file.path().filename() == "WITAN_FORMAT") stores.push_back(file.path().parent_path());
   }
   for (const fs::path& store : stores) {
@@ -177,7 +177,7 @@ TEST(Embargo, TheSecretIsOnNoDeviceInNoBackupAndNoLog) {
   for (const char* agent : kAgents) working.insert(working.end(), {"--agent", agent});
   ASSERT_EQ(lab.init(4).exitCode, 0);
   ASSERT_TRUE(lab.up(working)) << lab.log();
-  ASSERT_TRUE(testing::enrol(lab, office)) << office.log();
+  ASSERT_TRUE(test::enrol(lab, office)) << office.log();
   for (const json::object& entry : {kPortfolio, aCase("V-1")}) {
     const auto posted = office.post("/v1/feed", entry);
     ASSERT_TRUE(posted.ok()) << posted.error().message;
@@ -249,4 +249,4 @@ TEST(EmbargoSeal, TwoCasesOfOneSecretLookDifferent) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::embargo_test

@@ -8,15 +8,15 @@
 #include "program/error_report.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::episode_command_test {
 namespace {
 
 using agents::episode::Entry;
 using agents::episode::Episode;
-using testing::Finished;
-using testing::Garden;
+using test::Finished;
+using test::Garden;
+using test::Replica;
 using ::testing::HasSubstr;
-using testing::Replica;
 
 // One run of follow-up, all of whose looks are denied: it knows of no tool.
 class Transcript {
@@ -57,14 +57,15 @@ class Transcript {
 TEST(EpisodeCommand, ListShowReplay) {
   Garden garden;
   const Replica laptop = garden.join("laptop");
-  EXPECT_EQ(laptop.ok({"episode", "list"}), "");
+  EXPECT_EQ(laptop.ok({"episode", "list"}), "no transcripts\n");
   const Transcript transcript;
   transcript.writeInto(laptop);
   EXPECT_THAT(laptop.ok({"episode", "list"}), HasSubstr(transcript.run() + "  laptop  follow-up  failedTerminal"));
-  EXPECT_EQ(laptop.asJson({"episode", "list"}).at("entries").to_number<std::size_t>(), transcript.messages.size());
+  EXPECT_EQ(laptop.asJson({"episode", "list"}).at("episodes").at(0).at("entries").to_number<std::size_t>(),
+            transcript.messages.size());
   EXPECT_THAT(laptop.ok({"episode", "show", transcript.run()}), HasSubstr("0  begin  {\"agent\":\"follow-up\""));
   EXPECT_THAT(laptop.ok({"episode", "show", transcript.run(), "--json"}),
-              HasSubstr(transcript.messages[1].content + "\n"));
+              HasSubstr("," + transcript.messages[1].content + ","));
   EXPECT_THAT(laptop.ok({"episode", "show", transcript.run().substr(0, 8)}), HasSubstr("0  begin"));
   EXPECT_THAT(laptop.ok({"episode", "replay", transcript.run()}), HasSubstr("reproduced byte for byte\n"));
   EXPECT_TRUE(laptop.asJson({"episode", "replay", transcript.run()}).at("reproduced").as_bool());
@@ -97,4 +98,4 @@ TEST(EpisodeCommand, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::episode_command_test

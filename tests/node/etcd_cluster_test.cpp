@@ -14,14 +14,14 @@
 #include "tests/node/etcd_servers.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::etcd_cluster_test {
 namespace {
 
-using testing::EtcdServers;
-using testing::Finished;
+using test::EtcdServers;
+using test::Finished;
+using test::Node;
+using test::until;
 using ::testing::HasSubstr;
-using testing::Node;
-using testing::until;
 
 std::string configFor(const std::vector<std::string>& urls) {
   std::string list;
@@ -32,7 +32,7 @@ std::string configFor(const std::vector<std::string>& urls) {
 class EtcdCluster : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!testing::haveEtcd()) GTEST_SKIP() << "no etcd here (Debian: etcd-server)";
+    if (!test::haveEtcd()) GTEST_SKIP() << "no etcd here (Debian: etcd-server)";
   }
 
   // One partition of each domain. `proxied`: the first node, which gets them, reaches etcd through proxy_.
@@ -158,7 +158,7 @@ class EtcdCluster : public ::testing::Test {
     }
   };
 
-  testing::Scratch scratch_;
+  test::Scratch scratch_;
   std::optional<EtcdServers> etcd_;
   std::optional<net::test::Proxy> proxy_;
   std::deque<Node> nodes_;
@@ -377,4 +377,4 @@ TEST_F(EtcdCluster, ACleanStopHandsOverAtOnce) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::etcd_cluster_test

@@ -9,10 +9,10 @@
 #include "net/http_server.h"
 #include "tests/node/etcd_servers.h"
 
-namespace witan::node {
+namespace witan::node::etcd_gateway_test {
 namespace {
 
-using testing::EtcdServers;
+using test::EtcdServers;
 using ::testing::HasSubstr;
 
 class Carried {
@@ -66,7 +66,7 @@ EtcdRequest putIfAbsent(const std::string& key, const std::string& value) {
 class EtcdGatewayTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!testing::haveEtcd()) GTEST_SKIP() << "no etcd here (Debian: etcd-server)";
+    if (!test::haveEtcd()) GTEST_SKIP() << "no etcd here (Debian: etcd-server)";
   }
 };
 
@@ -181,7 +181,7 @@ TEST_F(EtcdGatewayTest, AnEtcdThatLostItsDataIsNotBelieved) {
 }
 
 TEST_F(EtcdGatewayTest, TlsWithCertificatesOnBothSides) {
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const auto run = [&](const std::string& command) {
     return std::system(("cd " + (scratch / "") + " && { " + command + "; } > /dev/null 2>&1").c_str()) == 0;
   };
@@ -241,4 +241,4 @@ TEST(EtcdGatewayStranger, IsNotTakenForEtcd) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::etcd_gateway_test

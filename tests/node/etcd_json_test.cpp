@@ -11,7 +11,7 @@
 #include "node/etcd/etcd_gateway.h"
 #include "tests/fuzz/target_etcd_json.h"
 
-namespace witan::node {
+namespace witan::node::etcd_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -203,4 +203,4 @@ TEST(EtcdEndpoints, AreUrlsOfHosts) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::etcd_json_test

@@ -9,7 +9,7 @@
 #include "tests/node/process.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 inline bool haveEtcd() { return std::system("command -v etcd > /dev/null 2>&1") == 0; }
 
@@ -108,4 +108,4 @@ class EtcdServers {
   std::deque<Member> members_;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

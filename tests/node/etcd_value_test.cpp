@@ -1,5 +1,4 @@
-// Batches packed for etcd (node/etcd/etcd_value.h).
-#include "node/etcd/etcd_value.h"
+// Batches packed for etcd (node/etcd/etcd_json.h).
 
 #include <gmock/gmock.h>
 #include <rapidcheck.h>
@@ -9,7 +8,7 @@
 #include "base/sha256.h"
 #include "node/etcd/etcd_json.h"
 
-namespace witan::node {
+namespace witan::node::etcd_value_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -132,4 +131,4 @@ TEST(EtcdValue, ANewerPackingIsRefusedInAnswersAndInTheWatch) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::etcd_value_test

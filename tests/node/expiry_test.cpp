@@ -4,7 +4,7 @@
 #include "cli/events/event_runner.h"
 #include "domains/registry.h"
 
-namespace witan::node {
+namespace witan::node::expiry_test {
 namespace {
 
 const char* const kLines[] = {
@@ -59,4 +59,4 @@ TEST(Expiry, WithoutATimeToLiveNothingExpires) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::expiry_test

@@ -4,12 +4,12 @@
 
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::full_disk_test {
 namespace {
 
-using testing::Node;
-using testing::Scratch;
-using testing::until;
+using test::Node;
+using test::Scratch;
+using test::until;
 
 // No file of it may grow beyond so many bytes: as on a disk that is full, writing fails from one moment on.
 void limitFiles(pid_t process, rlim_t bytes) {
@@ -57,4 +57,4 @@ TEST(FullDisk, EndsTheNodeWithItsReasonAndLosesNothingAcknowledged) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::full_disk_test

@@ -26,7 +26,7 @@
 #include "tests/fuzz/target_turtle.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::fuzz_corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,4 +110,4 @@ TEST(FuzzTargets, AllAreRun) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::fuzz_corpus_test

@@ -7,7 +7,7 @@
 
 #include "base/identity.h"
 
-namespace witan::node {
+namespace witan::node::id_command_test {
 namespace {
 
 constexpr const char* kLck = "40b1047f3d9adab54c0d6bf8a578c827f8c98a8c9284ea3e41e35588370517b6";
@@ -153,4 +153,4 @@ TEST(IdCommand, EveryHelpHasAnExample) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::id_command_test

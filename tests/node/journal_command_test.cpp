@@ -12,17 +12,17 @@
 #include "replication/records/records.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::journal_command_test {
 namespace {
 
 using namespace replication;
-using testing::Child;
-using testing::Finished;
-using testing::Garden;
+using test::Child;
+using test::Finished;
+using test::Garden;
+using test::meet;
+using test::Replica;
 using ::testing::HasSubstr;
-using testing::meet;
 using ::testing::Not;
-using testing::Replica;
 
 std::vector<std::string> dotsOf(const json::value& view) {
   std::vector<std::string> dots;
@@ -103,7 +103,7 @@ TEST(JournalCommand, APersonSettlesWhatWasWrittenSideBySide) {
   meet(laptop, phone);
   EXPECT_EQ(laptop.ok({"journal", "get", "plot-4"}), phone.ok({"journal", "get", "plot-4"}));
   EXPECT_THAT(laptop.run({"journal", "put", "plot-4", "--text", "leek"}).err, HasSubstr("journal resolve plot-4"));
-  const json::value shown = laptop.asJson({"journal", "resolve", "plot-4"});
+  const json::value shown = laptop.asJson({"journal", "resolve", "plot-4"}).at("entity");
   const std::vector<std::string> dots = dotsOf(shown);
   ASSERT_EQ(dots.size(), 2u);
   EXPECT_THAT(laptop.run({"journal", "resolve", "plot-4", "--choose", dots[0]}).err, HasSubstr("copy the command"));
@@ -118,7 +118,7 @@ TEST(JournalCommand, APersonSettlesWhatWasWrittenSideBySide) {
   EXPECT_THAT(
       laptop.run({"journal", "resolve", "plot-4", "--seen", dots[0], "--seen", dots[1], "--choose", dots[0]}).err,
       HasSubstr("changed since they were shown"));
-  const std::vector<std::string> now = dotsOf(laptop.asJson({"journal", "resolve", "plot-4"}));
+  const std::vector<std::string> now = dotsOf(laptop.asJson({"journal", "resolve", "plot-4"}).at("entity"));
   ASSERT_EQ(now.size(), 3u);
   std::vector<std::string> command{"journal", "resolve", "plot-4", "--choose", now[1]};
   for (const std::string& dot : now) command.insert(command.end(), {"--seen", dot});
@@ -197,4 +197,4 @@ TEST(JournalImport, AKillLosesNothingThatWasAnswered) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::journal_command_test

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/time.h"
 
-namespace witan::testing {
+namespace witan::test {
 
 class SchemaCheck {
  public:
@@ -93,4 +93,4 @@ class SchemaCheck {
   const bool closed_;
 };
 
-}  // namespace witan::testing
+}  // namespace witan::test

@@ -14,13 +14,13 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::kill_everywhere_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::Finished;
-using testing::runWitan;
+using test::Child;
+using test::Finished;
+using test::runWitan;
 
 const std::string kFirst =
     R"({"at":"2026-03-23T08:00:00Z","id":"p","type":"udt.patient","payload":{"patient":"David","fields":{"baselinePositiveOn":"2025-12-01"}}})"
@@ -115,7 +115,7 @@ class Clinic {
  private:
   static void run(const Finished& finished) { EXPECT_EQ(finished.exitCode, 0) << finished.out << finished.err; }
 
-  const testing::Scratch scratch_;
+  const test::Scratch scratch_;
   const fs::path before_, feed_;
   std::size_t copies_ = 0, finished_ = 0;
   std::string report_, journal_;
@@ -168,4 +168,4 @@ TEST(KilledAtEveryWrite, AndAgainWhileItRecovers) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::kill_everywhere_test

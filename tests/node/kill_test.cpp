@@ -15,12 +15,12 @@
 #include "node/data_dir/store_dir.h"
 #include "tests/node/program.h"
 
-namespace witan::node {
+namespace witan::node::kill_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
-using testing::Finished;
+using test::Child;
+using test::Finished;
 
 std::uint64_t numberFrom(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -234,4 +234,4 @@ TEST_F(KillTest, NothingAcknowledgedIsLostOrDoneTwice) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::kill_test

@@ -3,9 +3,10 @@
 
 #include "tests/node/node_process.h"
 
+namespace witan::ledger_follow_test {
 namespace {
 
-using namespace witan::node::testing;
+using namespace witan::node::test;
 namespace json = boost::json;
 
 bool spend(const Node& node, const std::string& entity, int amount) {
@@ -48,3 +49,4 @@ TEST(LedgerFollow, ShowsEntriesAsTheyAreDecided) {
 }
 
 }  // namespace
+}  // namespace witan::ledger_follow_test

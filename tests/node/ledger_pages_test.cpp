@@ -5,7 +5,7 @@
 
 #include "base/time.h"
 
-namespace witan::node {
+namespace witan::node::ledger_pages_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(LedgerPages, WhatIsNotInOrderEndsIt) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::ledger_pages_test

@@ -1,13 +1,13 @@
 // Who reads from an owner whose copy is ahead of what etcd has confirmed: people (node/ledgers/ledger_readers.h) and
-// devices without ledgers (node/slices/slice_server.h).
+// devices without ledgers (node/slices/slices.h).
 #include "node/ledgers/ledger_readers.h"
 
 #include <gmock/gmock.h>
 
-#include "node/slices/slice_server.h"
+#include "node/slices/slices.h"
 #include "tests/sim/etcd_owner.h"
 
-namespace witan::node {
+namespace witan::node::ledger_readers_test {
 namespace {
 
 using sim::at;
@@ -46,7 +46,7 @@ class LedgerReadersTest : public ::testing::Test {
 
   Owner owner_;
   net::Loop loop_;
-  LedgerReaders readers_{loop_, *owner_.replica, owner_.ledgers(), 0};
+  LedgerReaders readers_{loop_, owner_.replica(), owner_.ledgers(), 0};
   std::vector<EtcdRequest> underWay_;
   std::optional<Status> done_;
   std::string seen_;
@@ -116,7 +116,7 @@ TEST_F(LedgerReadersTest, SoManyMayWait) {
 
 // Both what its log adds up to, and nothing while it is ahead of that.
 TEST_F(LedgerReadersTest, SlicesAreOfWhatIsConfirmed) {
-  SliceServer slices(*owner_.replica);
+  SliceServer slices(owner_.replica());
   RosterDevice device;
   device.device = "b";
   device.roles = {"budget.A"};
@@ -144,4 +144,4 @@ TEST_F(LedgerReadersTest, SlicesAreOfWhatIsConfirmed) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::ledger_readers_test

@@ -16,7 +16,7 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 inline std::string contentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -158,4 +158,4 @@ inline bool enrol(const Node& founder, Node& node, const std::vector<std::string
   return node.join(founder.invite(inviteOptions)).exitCode == 0 && node.up(upOptions) && node.waitUntil("connected");
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -8,12 +8,12 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::ontology_command_test {
 namespace {
 
-using testing::Finished;
-using testing::runWitan;
-using testing::Scratch;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 
 const std::string kUdt = std::string(witan::tests::kSourceDir) + "/domains/udt/udt.ttl";
 
@@ -125,4 +125,4 @@ TEST(OntologyCommand, EveryVerbHelpsWithAnExample) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::ontology_command_test

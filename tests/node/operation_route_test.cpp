@@ -2,20 +2,22 @@
 // prints the same with one.
 #include <gtest/gtest.h>
 
+#include "node/operations/agent.h"
 #include "node/operations/approval.h"
 #include "node/operations/episode.h"
 #include "node/operations/journal.h"
 #include "node/operations/receipt.h"
 #include "node/operations/saga.h"
+#include "node/operations/sync.h"
 #include "node/operations/wake.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::operation_route_test {
 namespace {
 
 using namespace operations;
-using testing::Node;
-using testing::Scratch;
+using test::Node;
+using test::Scratch;
 
 // A list is printed as JSON Lines, and answered as an array beside members for people.
 json::value linesOf(const std::string& out) {
@@ -36,8 +38,13 @@ TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
   ASSERT_EQ(node.init(1).exitCode, 0);
   ASSERT_EQ(node.run({"journal", "put", "plot-4", "--type", "plot", "--text", "beans"}).exitCode, 0);
   ASSERT_EQ(node.run({"journal", "put", "a/b+c:d@e", "--type", "plot", "--text", "peas"}).exitCode, 0);
+  ASSERT_EQ(node.run({"agent", "create", "a1", "--goal", "grow", "--slot", "openLoopIds=[1]"}).exitCode, 0);
   const std::vector<Reading> readings{{{"journal", "list"}, kJournalList.path, "entities"},
                                       {{"journal", "get", "plot-4"}, kJournalGet.path + std::string("?id=plot-4"), ""},
+                                      {{"agent", "list"}, kAgentList.path, ""},
+                                      {{"agent", "show", "a1"}, kAgentShow.path + std::string("?id=a1"), ""},
+                                      {{"agent", "check"}, kAgentCheck.path, ""},
+                                      {{"device", "list"}, kSyncDevices.path, ""},
                                       {{"approval", "list", "--all"}, kApprovalList.path, "approvals"},
                                       {{"episode", "list"}, kEpisodeList.path, "episodes"},
                                       {{"receipt", "list"}, kReceiptList.path, "receipts"},
@@ -45,7 +52,7 @@ TEST(OperationRoutes, AnswerWhatTheCommandLinePrintsWithoutANode) {
                                       {{"wake", "list", "--all"}, kWakeList.path + std::string("?all=true"), "wakes"}};
   const auto print = [&](std::vector<std::string> words) {
     words.emplace_back("--json");
-    const testing::Finished done = node.run(words);
+    const test::Finished done = node.run(words);
     EXPECT_EQ(done.exitCode, 0) << done.err;
     return done.out;
   };
@@ -82,4 +89,4 @@ TEST(OperationRoutes, WriteAndRefuse) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::operation_route_test

@@ -16,14 +16,14 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::outside_input_test {
 namespace {
 
-using testing::Finished;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 std::size_t linesOf(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
@@ -218,4 +218,4 @@ TEST(OutsideTerminal, NamesFromRecordsAndFilesReachNoTerminalRaw) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::outside_input_test

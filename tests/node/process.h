@@ -23,7 +23,7 @@
 
 #include "base/check.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 // Whether it came true.
 inline bool until(const std::function<bool()>& so, std::chrono::seconds patience = std::chrono::seconds(90)) {
@@ -105,4 +105,4 @@ class Process {
   int status_ = -1;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -19,7 +19,7 @@
 
 #include "tests/paths.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 inline constexpr std::chrono::seconds kHang{300};
 
@@ -163,4 +163,4 @@ inline Finished runWitan(const std::vector<std::string>& words, std::string_view
   return Child(words, prepare).finish(input);
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

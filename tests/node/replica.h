@@ -13,7 +13,7 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 class Replica {
  public:
@@ -178,4 +178,4 @@ inline void meet(const Replica& a, const Replica& b) {
   EXPECT_EQ(talked.b.exitCode, 0) << talked.b.err;
 }
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

@@ -8,27 +8,26 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 #include "node/data_dir/replica_dir.h"
-#include "node/data_dir/writer_record.h"
 #include "program/error_report.h"
 #include "tests/node/replica.h"
 
-namespace witan::node {
+namespace witan::node::replica_dir_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Child;
+using test::Child;
+using test::Finished;
+using test::Garden;
+using test::meet;
+using test::Replica;
+using test::runWitan;
+using test::Scratch;
+using test::talk;
+using test::Talked;
 using ::testing::Contains;
-using testing::Finished;
-using testing::Garden;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::meet;
 using ::testing::Not;
-using testing::Replica;
-using testing::runWitan;
-using testing::Scratch;
-using testing::talk;
-using testing::Talked;
 
 void note(const Replica& replica, const std::string& id, const std::string& text) {
   replica.ok({"journal", "put", id, "--type", "note", "--text", text});
@@ -271,4 +270,4 @@ TEST(Incarnation, ACloneIsRefusedByTheOriginalAndNoticedByOthers) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::replica_dir_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace witan::node::testing {
+namespace witan::node::test {
 
 class Scratch {
  public:
@@ -36,4 +36,4 @@ class Scratch {
   std::filesystem::path path_;
 };
 
-}  // namespace witan::node::testing
+}  // namespace witan::node::test

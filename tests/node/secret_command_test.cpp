@@ -12,12 +12,12 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::secret_command_test {
 namespace {
 
-using testing::Finished;
-using testing::runWitan;
-using testing::Scratch;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 namespace fs = std::filesystem;
 
 constexpr const char* kValue = "sk-live-0123456789abcdef";
@@ -327,4 +327,4 @@ TEST_F(SecretCommand, WhereThereIsNoDirectoryThereIsNothingToList) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::secret_command_test

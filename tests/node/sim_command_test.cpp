@@ -10,12 +10,12 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
+namespace witan::sim_command_test {
 namespace {
 
-using namespace witan;
-using node::testing::Finished;
-using node::testing::runWitan;
-using node::testing::Scratch;
+using node::test::Finished;
+using node::test::runWitan;
+using node::test::Scratch;
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -338,3 +338,4 @@ TEST(SimList, AScenarioIsAFileToStartFrom) {
 }
 
 }  // namespace
+}  // namespace witan::sim_command_test

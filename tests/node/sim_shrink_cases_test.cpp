@@ -10,11 +10,12 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
+namespace witan::sim_shrink_cases_test {
 namespace {
 
-using witan::node::testing::Finished;
-using witan::node::testing::runWitan;
-using witan::node::testing::Scratch;
+using witan::node::test::Finished;
+using witan::node::test::runWitan;
+using witan::node::test::Scratch;
 
 struct Case {
   const char* mutant;
@@ -69,3 +70,4 @@ INSTANTIATE_TEST_SUITE_P(Recorded, ShrinkCases,
                          [](const auto& made) { return std::string(made.param.mutant); });
 
 }  // namespace
+}  // namespace witan::sim_shrink_cases_test

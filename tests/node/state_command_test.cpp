@@ -8,17 +8,17 @@
 #include "tests/node/scratch.h"
 #include "tests/replication/agent_histories.h"
 
-namespace witan::node {
+namespace witan::node::state_command_test {
 namespace {
 
 using namespace replication;
-using replication::testing::History;
-using replication::testing::makeHistory;
-using replication::testing::randomScript;
-using testing::Finished;
+using replication::test::History;
+using replication::test::makeHistory;
+using replication::test::randomScript;
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::HasSubstr;
-using testing::runWitan;
-using testing::Scratch;
 
 AgentSnapshot snapshotAt(const std::string& host, std::uint64_t counter, VectorClock vc = {}) {
   AgentSnapshot s{"agent-1", {host, counter}, std::move(vc), {}};
@@ -131,4 +131,4 @@ TEST(StateMerge, InputThatGivesNothing) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::state_command_test

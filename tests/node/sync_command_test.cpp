@@ -11,18 +11,18 @@
 #include "tests/node/replica.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::sync_command_test {
 namespace {
 
-using testing::Finished;
-using testing::Garden;
+using test::Finished;
+using test::Garden;
+using test::meet;
+using test::Replica;
+using test::runWitan;
+using test::talk;
+using test::Talked;
 using ::testing::HasSubstr;
-using testing::meet;
 using ::testing::Not;
-using testing::Replica;
-using testing::runWitan;
-using testing::talk;
-using testing::Talked;
 
 void note(const Replica& replica, const std::string& id, const std::string& text) {
   replica.ok({"journal", "put", id, "--type", "note", "--text", text});
@@ -220,4 +220,4 @@ TEST(DeviceCommand, AQuarantineIsShownAndLifted) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::sync_command_test

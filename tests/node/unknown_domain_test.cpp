@@ -11,7 +11,7 @@
 #include "saga/saga_rows.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::unknown_domain_test {
 namespace {
 
 constexpr std::int64_t kStart = 1'774'252'800'000;  // 2026-03-23T08:00:00Z
@@ -24,7 +24,7 @@ class Clinic {
 
   void open(std::vector<std::string> domains) {
     NodeSetup setup;
-    setup.domains = std::move(domains);
+    setup.domainNames = std::move(domains);
     setup.partitions = 2;
     AgentSetup work;
     work.agents = {domains::findAgent("udt-clinical")};
@@ -79,7 +79,7 @@ class Clinic {
   Now now() const { return {Time{ms_ * 1000}, ms_}; }
 
  private:
-  const testing::Scratch scratch_;
+  const test::Scratch scratch_;
   const std::filesystem::path path_;
   std::unique_ptr<NodeDir> dir_;
   std::int64_t ms_ = kStart;
@@ -128,4 +128,4 @@ TEST(UnknownDomain, IsAPersonsBusinessInTheEndAndGoesThroughWhenRetried) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::unknown_domain_test

@@ -7,15 +7,15 @@
 #include "tests/node/scratch.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::usage_test {
 namespace {
 
+using test::Finished;
+using test::runWitan;
+using test::Scratch;
 using ::testing::EndsWith;
-using testing::Finished;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
 
 TEST(Usage, TheHelpThatIsNamedIsThatOfTheCommand) {
   const std::pair<std::vector<std::string>, const char*> lines[] = {
@@ -74,8 +74,7 @@ TEST(Usage, WhatIsGivenInAnotherFormIsAUsageError) {
       {{"queue", "approve", "7", "--counselor", "c", "--digest", digest.c_str(), "--base", "none"},
        "--base: none not in"},
       {{"queue", "reject", "7", "--counselor", "c", "--at", "noon"}, "--at: "},
-      {{"queue", "show", "x", "--store", "/nowhere"}, "x is no number of an entry"},
-      {{"ledger", "export"}, "--store is missing"},
+      {{"ledger", "export"}, "--store is required"},
       {{"ledger", "tail", "-n", "10001"}, "-n 10001: the newest 10000 at most"},
       {{"approval", "approve", "a", "--digest", "b"}, "--digest: \"b\" is no digest"},
       {{"receipt", "confirm", "--agent", "a", "--boundary", "b", "--by", "c", "--model", "m"},
@@ -196,4 +195,4 @@ TEST(Usage, AFileOfScenariosThatIsNotThereIsCalledAFile) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::usage_test

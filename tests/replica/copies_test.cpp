@@ -1,13 +1,13 @@
 // When a copy is synced: what is answered is durable at the owner, so a proposer's copy of it may wait a little.
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::copies_test {
 namespace {
 
 struct Copies : ::testing::Test {
-  void SetUp() override { cable.found(); }
+  void SetUp() override { cluster.found(); }
 
   void submit(Device& device, Request request) {
     const Status accepted = device.replica().submit(std::move(request), at(device.ms));
@@ -16,20 +16,20 @@ struct Copies : ::testing::Test {
   // b proposes twice. One answer is lost on the way, so that request is still out when the copies are there.
   void proposeAndLoseAnAnswer() {
     std::size_t answers = 0;
-    cable.lose = [answers](const Cable::Frame& frame) mutable {
+    cluster.lose = [answers](const TestCluster::Frame& frame) mutable {
       return frame.to == "b" && typeOf(frame.bytes) == AdjudicationFrame::answer && answers++ == 0;
     };
     submit(b, spend("op-1", 10));
     submit(b, spend("op-2", 10));
-    cable.run();
-    cable.lose = {};
+    cluster.run();
+    cluster.lose = {};
     ASSERT_EQ(b.replica().outbox().size(), 1u);
     ASSERT_EQ(b.host().ledger().batches(), a.host().ledger().batches());
   }
   std::size_t unsynced() const { return b.stores[2].unsyncedBatches(); }
 
-  Cable cable{2};
-  Device &a = cable.a(), &b = cable.b();
+  TestCluster cluster{2};
+  Device &a = cluster.a(), &b = cluster.b();
 };
 
 TEST_F(Copies, OfAProposerWaitForTheirSyncButNotLong) {
@@ -57,13 +57,13 @@ TEST_F(Copies, AreToldOfOnlyOnceTheyAreDurable) {
   b.passTime(1);
   ASSERT_TRUE(b.drain().ok());
   EXPECT_EQ(count(), 1u);
-  cable.run();
+  cluster.run();
   EXPECT_TRUE(a.replica().quiet());
 }
 
 TEST_F(Copies, OfAnOnlookerAreSyncedAtOnce) {
   submit(a, spend("op-1", 10));
-  cable.run();
+  cluster.run();
   EXPECT_EQ(b.host().ledger().batches(), a.host().ledger().batches());
   EXPECT_EQ(unsynced(), 0u);
   EXPECT_TRUE(a.replica().quiet());
@@ -72,10 +72,10 @@ TEST_F(Copies, OfAnOnlookerAreSyncedAtOnce) {
 TEST_F(Copies, ThatWereLostWithThePowerComeAgain) {
   proposeAndLoseAnAnswer();
   const std::uint64_t batches = b.host().ledger().batches();
-  cable.losePower(b);
+  cluster.losePower(b);
   EXPECT_LT(b.host().ledger().batches(), batches);
-  cable.connect(a, b);
-  cable.run();
+  cluster.connect(a, b);
+  cluster.run();
   EXPECT_EQ(b.decided(), a.decided());
   EXPECT_EQ(b.host().partition().tree().root(), a.host().partition().tree().root());
   EXPECT_FALSE(a.noticed("wentBack") || b.noticed("wentBack") || b.hasIncident("fork"));
@@ -86,13 +86,13 @@ TEST_F(Copies, OfASuccessorAreDurableBeforeItsFirstWord) {
   proposeAndLoseAnAnswer();
   ASSERT_GT(unsynced(), 0u);
   ASSERT_TRUE(a.replica().transferOwnership(kPartition, "b", "", at(a.ms)).ok());
-  cable.run();
+  cluster.run();
   ASSERT_TRUE(b.owns());
   EXPECT_EQ(unsynced(), 0u);
-  cable.losePower(b);
+  cluster.losePower(b);
   EXPECT_TRUE(b.owns());
   EXPECT_EQ(b.decided(), a.decided());
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::copies_test

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::engines_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -12,26 +12,33 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-void expectParted(Cable& cable, const std::string& what) {
-  EXPECT_THAT(cable.a().replica().otherEngines(), ElementsAre(Pair("b", HasSubstr(what))));
-  EXPECT_THAT(cable.b().replica().otherEngines(), ElementsAre(Pair("a", HasSubstr(what))));
-  for (Device* device : {&cable.a(), &cable.b()}) {
+// The first `etcd` devices have that engine.
+std::function<void(std::size_t, ReplicaConfig&)> withEtcd(std::size_t etcd) {
+  return [etcd](std::size_t n, ReplicaConfig& config) {
+    if (n < etcd) config.etcd = EtcdOptions{};
+  };
+}
+
+void expectParted(TestCluster& cluster, const std::string& what) {
+  EXPECT_THAT(cluster.a().replica().otherEngines(), ElementsAre(Pair("b", HasSubstr(what))));
+  EXPECT_THAT(cluster.b().replica().otherEngines(), ElementsAre(Pair("a", HasSubstr(what))));
+  for (Device* device : {&cluster.a(), &cluster.b()}) {
     EXPECT_TRUE(device->noticed("otherEngine")) << device->name();
     EXPECT_TRUE(device->noticed("session ends")) << device->name();
     EXPECT_TRUE(device->replica().connectedPeers().empty()) << device->name();
   }
-  EXPECT_FALSE(cable.closed.empty());
+  EXPECT_FALSE(cluster.closed.empty());
 }
 
 TEST(Engines, EtcdAndEmbeddedPart) {
-  Cable cable(2, 1);
-  ASSERT_TRUE(cable.b().replica().bootstrap(at(0)).ok());
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  expectParted(cable, "ledger engine");
-  EXPECT_EQ(cable.a().replica().owners().find(kPartition), nullptr) << "no claim of it is believed";
+  TestCluster cluster(2, withEtcd(1));
+  ASSERT_TRUE(cluster.b().replica().bootstrap(at(0)).ok());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  expectParted(cluster, "ledger engine");
+  EXPECT_EQ(cluster.a().replica().owners().find(kPartition), nullptr) << "no claim of it is believed";
   // The operator mends it.
-  Cable same(2, 2);
+  TestCluster same(2, withEtcd(2));
   same.connect(same.a(), same.b());
   same.run();
   EXPECT_THAT(same.a().replica().otherEngines(), IsEmpty());
@@ -39,25 +46,25 @@ TEST(Engines, EtcdAndEmbeddedPart) {
 }
 
 TEST(Engines, TwoEtcdsPartAsSoonAsBothAreKnown) {
-  Cable cable(2, 2);
-  cable.connect(cable.a(), cable.b());
-  cable.a().replica().etcdConnected(at(0), 7);
-  cable.run();
-  EXPECT_TRUE(cable.closed.empty()) << "the other may be the same";
-  cable.b().replica().etcdConnected(at(0), 8);
-  cable.run();
-  expectParted(cable, "is another one");
+  TestCluster cluster(2, withEtcd(2));
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.a().replica().etcdConnected(at(0), 7);
+  cluster.run();
+  EXPECT_TRUE(cluster.closed.empty()) << "the other may be the same";
+  cluster.b().replica().etcdConnected(at(0), 8);
+  cluster.run();
+  expectParted(cluster, "is another one");
 }
 
 TEST(Engines, OfOneEtcdTheySayNothing) {
-  Cable cable(2, 2);
-  cable.connect(cable.a(), cable.b());
-  cable.a().replica().etcdConnected(at(0), 7);
-  cable.b().replica().etcdConnected(at(0), 7);
-  cable.run();
-  EXPECT_TRUE(cable.closed.empty());
-  EXPECT_FALSE(cable.a().replica().connectedPeers().empty());
+  TestCluster cluster(2, withEtcd(2));
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.a().replica().etcdConnected(at(0), 7);
+  cluster.b().replica().etcdConnected(at(0), 7);
+  cluster.run();
+  EXPECT_TRUE(cluster.closed.empty());
+  EXPECT_FALSE(cluster.a().replica().connectedPeers().empty());
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::engines_test

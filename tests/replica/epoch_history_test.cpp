@@ -1,10 +1,10 @@
 // Lineages: where two logs part. KIP-101's cases, as a table.
-#include "replica/core/epoch_history.h"
+#include "replica/core/log_hash_chain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace witan::node {
+namespace witan::node::epoch_history_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(EpochHistory, WhatIsNone) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::epoch_history_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan::node {
+namespace witan::node::follower_progress_test {
 namespace {
 
 const kernel::Epoch kEpoch{3, "a.1"};
@@ -138,4 +138,4 @@ TEST(FollowerProgressDeathTest, NothingIsSentToAPeerThatDidNotAsk) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::follower_progress_test

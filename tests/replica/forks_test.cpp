@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::forks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,21 +15,21 @@ using ::testing::IsEmpty;
 
 class Fork : public ::testing::Test {
  protected:
-  Fork() : cable(3) {
-    cable.found();
-    decide(cable.a(), "op-0");
+  Fork() : cluster(3) {
+    cluster.found();
+    decide(cluster.a(), "op-0");
   }
-  Device& a() { return cable.a(); }
-  Device& b() { return cable.b(); }
-  Device& c() { return cable.c(); }
+  Device& a() { return cluster.a(); }
+  Device& b() { return cluster.b(); }
+  Device& c() { return cluster.c(); }
 
   void decide(Device& device, const std::string& id, std::int64_t n = 10) {
     ASSERT_TRUE(device.replica().submit(spend(id, n), at(device.ms)).ok());
-    cable.run();
+    cluster.run();
   }
   void alone(Device& device) {
     for (Device* other : {&a(), &b(), &c()})
-      if (other != &device) cable.cut(device, *other);
+      if (other != &device) cluster.cut(device, *other);
   }
   void goesBack(Device& device, const auto& image) {
     alone(device);
@@ -39,22 +39,22 @@ class Fork : public ::testing::Test {
   void seize(Device& device) {
     const Status seized = device.replica().forceTakeover(kPartition, "", at(device.ms));
     ASSERT_TRUE(seized.ok()) << seized.error().message;
-    cable.run();
+    cluster.run();
   }
   // All are connected, and talk for some minutes.
   void meet() {
     for (Device* device : {&a(), &b(), &c()}) alone(*device);
-    cable.connect(a(), b()), cable.connect(a(), c()), cable.connect(b(), c());
+    cluster.connect(a(), b()), cluster.connect(a(), c()), cluster.connect(b(), c());
     talk();
   }
   void talk() {
-    cable.run();
+    cluster.run();
     for (int minute = 0; minute < 3; ++minute)
-      for (Device* device : {&a(), &b(), &c()}) device->passTime(60'000), cable.run();
+      for (Device* device : {&a(), &b(), &c()}) device->passTime(60'000), cluster.run();
   }
   // Nobody has lost a connection over it, and nobody says anything more.
   void expectPeace() {
-    EXPECT_THAT(cable.closed, IsEmpty());
+    EXPECT_THAT(cluster.closed, IsEmpty());
     for (Device* device : {&a(), &b(), &c()}) {
       EXPECT_FALSE(device->hasIncident("badEntries")) << device->name();
       EXPECT_TRUE(device->replica().quiet()) << device->name();
@@ -78,7 +78,7 @@ class Fork : public ::testing::Test {
     return all;
   }
 
-  Cable cable;
+  TestCluster cluster;
 };
 
 TEST_F(Fork, TheOwnerGoesBackAndDecidesAnew) {
@@ -157,7 +157,7 @@ TEST_F(Fork, TheOwnerAndAFollowerGoBackAndOneOfEachLogIsLeft) {
   goesBack(b(), later);
   goesBack(a(), first);
   decide(a(), "op-3"), decide(a(), "op-4"), decide(a(), "op-5");
-  cable.connect(a(), b());
+  cluster.connect(a(), b());
   talk();
   EXPECT_TRUE(a().hasIncident("fork"));
   EXPECT_TRUE(b().hasIncident("fork"));
@@ -178,10 +178,10 @@ TEST_F(Fork, ALaterEpochStandsOnTheOtherLog) {
   alone(c());
   decide(a(), "op-1"), decide(a(), "op-2");
   goesBack(a(), image);
-  cable.connect(a(), c());
+  cluster.connect(a(), c());
   decide(a(), "op-3"), decide(a(), "op-4"), decide(a(), "op-5");
   ASSERT_TRUE(a().replica().transferOwnership(kPartition, "c", "", at(a().ms)).ok());
-  cable.run();
+  cluster.run();
   ASSERT_TRUE(c().owns());
   meet();
   expectOneLogOf(c());
@@ -225,7 +225,7 @@ TEST_F(Fork, FarBack) {
 TEST_F(Fork, InBeginningsAlone) {
   const auto begin = [&](Device& device, const std::string& entity) {
     ASSERT_TRUE(device.replica().submit(beginning(entity), at(device.ms)).ok());
-    cable.run();
+    cluster.run();
   };
   const auto image = a().stores[2].image();
   begin(a(), "f");
@@ -245,17 +245,19 @@ TEST_F(Fork, InBeginningsAlone) {
 // time.
 TEST_F(Fork, WhileAHandoverIsUnderWay) {
   const auto image = b().stores[2].image();
-  cable.lose = [](const Cable::Frame& frame) { return frame.to == "a"; };  // it hands over and hears nothing of it
+  cluster.lose = [](const TestCluster::Frame& frame) {
+    return frame.to == "a";
+  };  // it hands over and hears nothing of it
   ASSERT_TRUE(a().replica().transferOwnership(kPartition, "b", "", at(a().ms)).ok());
-  cable.run();
+  cluster.run();
   ASSERT_TRUE(b().owns());
   decide(b(), "op-1");
   alone(c());
-  cable.lose = {};
+  cluster.lose = {};
   goesBack(b(), image);
   b().ms += 1'000;
-  cable.connect(a(), b());
-  cable.run();
+  cluster.connect(a(), b());
+  cluster.run();
   ASSERT_TRUE(b().owns());
   decide(b(), "op-2");
   ASSERT_EQ(b().host().lineage().epochs, c().host().lineage().epochs);
@@ -277,9 +279,9 @@ TEST_F(Fork, TheSameSeizureTwice) {
   decide(c(), "op-1");
   goesBack(c(), image);
   alone(b());
-  cable.connect(a(), c());
+  cluster.connect(a(), c());
   decide(a(), "op-2");  // c follows its old owner once more
-  cable.cut(a(), c());
+  cluster.cut(a(), c());
   seize(c());
   decide(c(), "op-3");
   ASSERT_EQ(c().host().epoch(), b().host().epoch());
@@ -296,20 +298,20 @@ TEST_F(Fork, TheSameSeizureTwice) {
 }
 
 TEST(ForkFrames, APeerThatMakesUpMarksIsCutOff) {
-  Cable cable(2);
-  cable.found();
+  TestCluster cluster(2);
+  cluster.found();
   PeerAdvertisement standing;
-  standing.owner = cable.b().replica().ownerName();
-  LogPosition position = cable.b().host().position();
-  position.marks.assign(kMaxLogProbes + 1, {1, sha256("x")});
+  standing.owner = cluster.b().replica().ownerName();
+  LogPosition position = cluster.b().host().position();
+  position.probes.assign(kMaxLogProbes + 1, {1, sha256("x")});
   standing.positions.push_back(position);
   std::string frame;
   WordWriter words;
   appendFrame(frame, words, standing);
-  cable.a().replica().received("b", frame, at(0));
-  cable.run();
-  EXPECT_THAT(cable.closed, ElementsAre("a to b"));
+  cluster.a().replica().received("b", frame, at(0));
+  cluster.run();
+  EXPECT_THAT(cluster.closed, ElementsAre("a to b"));
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::forks_test

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replica/make_request.h"
-#include "tests/replica/cable.h"
+#include "replica/core/messages.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::frozen_test {
 namespace {
 
 using kernel::Outcome;
@@ -26,84 +26,40 @@ Request label(const std::string& entity, const std::string& id) {
                   R"({"type":"ApplyLabel","entityType":"Post","entity":"p1","label":"scam_link","reason":"r"})");
 }
 
-// Two devices with a cable between them; a owns the partition.
+// Device a owns the only partition; the entities "one" and "other" are frozen.
 class Frozen : public ::testing::Test {
  protected:
-  struct Party {
-    std::string name;
-    store::MemoryStore stores[3];
-    std::unique_ptr<Replica> replica;
-    std::vector<Answer> answers;
-
-    const Answer* answered(std::string_view id) const {
-      for (const Answer& answer : answers)
-        if (answer.operationId == id) return &answer;
-      return nullptr;
-    }
-  };
-
   Frozen() {
-    for (Party* party : {&a_, &b_}) {
-      ReplicaConfig config;
-      config.replication.cluster = "test";
-      config.replication.clusterKey = "key";
-      config.replication.device = party->name;
-      config.replication.trustStore = true;
-      config.replication.freshTag = [this] { return ++tags_; };
-      config.domains = {&moderation()};
-      config.partitions = 1;
-      auto opened = Replica::open({party->stores[0], party->stores[1], party->stores[2]}, std::move(config), at(ms_));
-      WITAN_CHECK(opened.ok(), "a replica opens");
-      party->replica = *std::move(opened);
-    }
-    EXPECT_TRUE(a_.replica->bootstrap(at(ms_)).ok());
-    a_.replica->connected("b", at(ms_));
-    b_.replica->connected("a", at(ms_));
+    EXPECT_TRUE(a_.replica().bootstrap(at(a_.ms)).ok());
+    cluster_.connect(a_, b_);
     for (const char* entity : {"one", "other"}) escalate(entity);
   }
   void escalate(const std::string& entity) {
-    submit(a_, initRequest(moderation(), entity, entity, json::object{}));
-    submit(a_, label(entity, entity + "label"));
-    submit(a_, proposal(entity, entity + "notice",
-                        R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})"));
-    submit(a_, proposal(entity, entity + "ban",
-                        R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})"));
+    a_.submit(initRequest(moderation(), entity, entity, json::object{}));
+    a_.submit(label(entity, entity + "label"));
+    a_.submit(proposal(entity, entity + "notice",
+                       R"({"type":"DraftNotice","n":"N1","action":"A1","facts":"f","clause":"c","redress":"r"})"));
+    a_.submit(proposal(entity, entity + "ban",
+                       R"({"type":"TakeAction","a":"A1","kind":"BAN","policy":"csam","item":"i","evidence":["L1"]})"));
     talk();
     ASSERT_NE(a_.answered(entity + "ban"), nullptr);
     ASSERT_EQ(a_.answered(entity + "ban")->outcome, Outcome::escalated) << a_.answered(entity + "ban")->message;
   }
-  void submit(Party& party, Request request) {
-    const Status accepted = party.replica->submit(std::move(request), at(ms_));
-    ASSERT_TRUE(accepted.ok()) << accepted.error().message;
-  }
-  // Until nobody says anything more; no time passes.
+  // Until no device sends anything or has anything due; no time passes.
   void talk() {
-    for (bool more = true; more;) {
-      more = false;
-      for (Party* party : {&a_, &b_}) {
-        Party& other = party == &a_ ? b_ : a_;
-        Effects effects;
-        ASSERT_TRUE(party->replica->drain(at(ms_), effects).ok());
-        for (Answered& answer : effects.answers) party->answers.push_back(std::move(answer.answer));
-        for (const Outgoing& out : effects.sends)
-          for (const std::string& frame : framesOf(out.frames)) {
-            other.replica->received(party->name, frame, at(ms_));
-            more = true;
-          }
-        more = more || party->replica->nextTickMs() <= ms_;
-      }
-    }
+    const auto due = [](Device& device) { return device.replica().nextTickMs() <= device.ms; };
+    do cluster_.run();
+    while (due(a_) || due(b_));
   }
   // So that what waits tries again seldom: in half a minute or later.
   void wait() {
     for (int minute = 0; minute < 10; ++minute) {
-      ms_ += 60'000;
-      for (Party* party : {&a_, &b_}) party->replica->tick(at(ms_));
+      for (Device* device : {&a_, &b_}) device->passTime(60'000);
       talk();
     }
   }
-  void reject(Party& asked, const std::string& entity) {
-    const auto queue = a_.replica->host("moderation/0")->partition().queue();
+  void reject(Device& asked, const std::string& entity) {
+    const auto queue = a_.replica().host("moderation/0")->partition().queue();
     const auto view = std::find_if(queue.begin(), queue.end(), [&](const auto& one) { return one.entity == entity; });
     ASSERT_NE(view, queue.end());
     Request decision;
@@ -115,41 +71,40 @@ class Frozen : public ::testing::Test {
     decision.reason = "r";
     decision.escalation = view->seq;
     decision.pendingDigest = view->digest;
-    submit(asked, std::move(decision));
+    asked.submit(std::move(decision));
     talk();
     ASSERT_NE(asked.answered("counsel-" + entity), nullptr);
     ASSERT_EQ(asked.answered("counsel-" + entity)->outcome, Outcome::cRejected)
         << asked.answered("counsel-" + entity)->message;
   }
-  unsigned tries(const Party& party, const std::string& id) const { return party.replica->outbox().all().at(id).tries; }
+  unsigned tries(Device& device, const std::string& id) const { return device.replica().outbox().all().at(id).tries; }
 
-  std::int64_t ms_ = 0;
-  std::uint32_t tags_ = 0;
-  Party a_{"a", {}, {}, {}}, b_{"b", {}, {}, {}};
+  TestCluster cluster_{2, [](std::size_t, ReplicaConfig& config) { config.domains = {&moderation()}; }};
+  Device &a_ = cluster_.a(), &b_ = cluster_.b();
 };
 
 TEST_F(Frozen, WhatWaitsOnTheOwnerGoesOnWhenACounselorElsewhereHasDecided) {
-  ASSERT_TRUE(a_.replica->enqueue(label("one", "late"), at(ms_)).ok());
+  ASSERT_TRUE(a_.replica().enqueue(label("one", "late"), at(a_.ms)).ok());
   wait();
-  ASSERT_TRUE(a_.replica->outbox().all().contains("late"));
+  ASSERT_TRUE(a_.replica().outbox().all().contains("late"));
   reject(b_, "one");
   ASSERT_NE(a_.answered("late"), nullptr);
   EXPECT_NE(a_.answered("late")->kind, AnswerKind::frozen);
 }
 
 TEST_F(Frozen, WhatWaitsElsewhereGoesOnWhenItsCounselorIsAnswered) {
-  submit(b_, label("one", "late"));
+  b_.submit(label("one", "late"));
   wait();
-  ASSERT_TRUE(b_.replica->outbox().all().contains("late"));
+  ASSERT_TRUE(b_.replica().outbox().all().contains("late"));
   reject(b_, "one");
   ASSERT_NE(b_.answered("late"), nullptr);
   EXPECT_NE(b_.answered("late")->kind, AnswerKind::frozen);
 }
 
 TEST_F(Frozen, WhatWaitsForAnotherDecisionIsLeftAlone) {
-  ASSERT_TRUE(a_.replica->enqueue(label("one", "late"), at(ms_)).ok());
-  ASSERT_TRUE(a_.replica->enqueue(label("other", "of-another"), at(ms_)).ok());
-  submit(b_, label("other", "elsewhere"));
+  ASSERT_TRUE(a_.replica().enqueue(label("one", "late"), at(a_.ms)).ok());
+  ASSERT_TRUE(a_.replica().enqueue(label("other", "of-another"), at(a_.ms)).ok());
+  b_.submit(label("other", "elsewhere"));
   wait();
   const unsigned here = tries(a_, "of-another"), there = tries(b_, "elsewhere");
   reject(a_, "one");
@@ -159,4 +114,4 @@ TEST_F(Frozen, WhatWaitsForAnotherDecisionIsLeftAlone) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::frozen_test

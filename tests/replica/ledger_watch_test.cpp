@@ -9,9 +9,9 @@
 #include "agents/wake/run_log.h"
 #include "agents/wake/wake_job.h"
 #include "replica/agent_runtime.h"
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::ledger_watch_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -41,101 +41,65 @@ std::shared_ptr<const AgentSetup> greeting() {
   return setup;
 }
 
-// A device on which agents work in some lives and in others not.
-class Keeper {
- public:
-  explicit Keeper(std::string name) : name_(std::move(name)) { start(nullptr); }
-
-  void start(std::shared_ptr<const AgentSetup> agents) {
-    replica.reset();
-    ReplicaConfig config = configOf(name_, tags_);
-    config.agents = std::move(agents);
-    auto opened = Replica::open({stores_[0], stores_[1], stores_[2]}, std::move(config), at(ms));
-    ASSERT_TRUE(opened.ok()) << opened.error().message;
-    replica = *std::move(opened);
+// A batch of its own.
+void begin(Device& device, const std::string& entity) {
+  device.submit(beginning(entity));
+  EXPECT_TRUE(device.drain().ok());
+}
+// Of these entities those that the agent was woken for.
+std::vector<std::string> greeted(Device& device, const std::vector<std::string>& entities) {
+  for (int round = 0; round < 400; ++round) {
+    device.passTime(std::max<std::int64_t>(100, device.replica().nextTickMs() - device.ms));
+    EXPECT_TRUE(device.drain().ok());
   }
-  // A batch of its own.
-  void begin(const std::string& entity) {
-    const Status accepted = replica->submit(beginning(entity), at(ms));
-    ASSERT_TRUE(accepted.ok()) << accepted.error().message;
-    (void)drain();
-  }
-  std::vector<Outgoing> drain() {
-    Effects effects;
-    EXPECT_TRUE(replica->drain(at(ms), effects).ok());
-    return std::move(effects.sends);
-  }
-  std::uint64_t batches() { return replica->host(kPartition)->ledger().batches(); }
-  std::size_t aside() {
-    std::size_t n = 0;
-    EXPECT_TRUE(stores_[2].scan("x/", {}, [&](std::string_view, std::string_view) { return ++n, true; }).ok());
-    return n;
-  }
-  // Of these entities those that the agent was woken for.
-  std::vector<std::string> greeted(const std::vector<std::string>& entities) {
-    for (int round = 0; round < 400; ++round) {
-      replica->tick(at(ms = std::max(ms + 100, replica->nextTickMs())));
-      (void)drain();
-    }
-    auto space = replica->data().database(replication::DatabaseName::agents).space("main");
-    std::set<RunKey> runs;
-    const auto known = agents::knownRuns(**space);
-    for (const agents::KnownRun& run : *known) runs.insert(run.key);
-    std::vector<std::string> found;
-    for (const std::string& entity : entities)
-      if (runs.contains(agents::ledgerJob("greeter", "begun", {"budget", entity, "", "", ""})->key()))
-        found.push_back(entity);
-    return found;
-  }
-
-  std::unique_ptr<Replica> replica;
-  std::int64_t ms = 0;
-
- private:
-  const std::string name_;
-  std::uint32_t tags_ = 0;
-  std::array<store::MemoryStore, 3> stores_;  // journal, agents, ledgers
-};
-
-// Connected until neither says anything more, then cut.
-void meet(Keeper& a, Keeper& b) {
-  a.replica->connected("b", at(a.ms));
-  b.replica->connected("a", at(b.ms));
-  for (bool more = true; more;) {
-    const auto said = a.drain(), answered = b.drain();
-    more = !said.empty() || !answered.empty();
-    for (const Outgoing& out : said)
-      for (const std::string& frame : framesOf(out.frames)) b.replica->received("a", frame, at(b.ms));
-    for (const Outgoing& out : answered)
-      for (const std::string& frame : framesOf(out.frames)) a.replica->received("b", frame, at(a.ms));
-  }
-  a.replica->disconnected("b");
-  b.replica->disconnected("a");
+  auto space = device.replica().data().database(replication::DatabaseName::agents).space("main");
+  std::set<RunKey> runs;
+  const auto known = agents::knownRuns(**space);
+  for (const agents::KnownRun& run : *known) runs.insert(run.key);
+  std::vector<std::string> found;
+  for (const std::string& entity : entities)
+    if (runs.contains(agents::ledgerJob("greeter", "begun", {"budget", entity, "", "", ""})->key()))
+      found.push_back(entity);
+  return found;
 }
 
 // The device had two batches of an epoch that was seized elsewhere. It heard of that in a life without agents, and the
 // log that stands has grown beyond the place up to which it had looked.
 TEST(LedgerWatch, WhatStandsInPlaceOfWhatWasLookedAtIsLookedAt) {
-  Keeper a("a"), b("b");
-  ASSERT_TRUE(a.replica->bootstrap(at(0)).ok());
-  a.begin("e");
-  meet(a, b);
-  ASSERT_EQ(a.batches(), b.batches());
+  bool working = false;  // agents on a, from its next start on
+  TestCluster cluster(2, [&](std::size_t n, ReplicaConfig& config) {
+    if (n == 0 && working) config.agents = greeting();
+  });
+  Device &a = cluster.a(), &b = cluster.b();
+  const auto restart = [&](bool works) {
+    working = works;
+    a.start();
+  };
+  const auto meet = [&] {
+    cluster.connect(a, b);
+    cluster.run();
+    cluster.cut(a, b);
+  };
+  const auto batches = [](Device& device) { return device.host().ledger().batches(); };
+  ASSERT_TRUE(a.replica().bootstrap(at(0)).ok());
+  begin(a, "e");
+  meet();
+  ASSERT_EQ(batches(a), batches(b));
 
-  a.start(greeting());
-  for (const char* entity : {"x", "y"}) a.begin(entity);
-  EXPECT_THAT(a.greeted({"e", "x", "y"}), ElementsAre("e", "x", "y"));
-  ASSERT_TRUE(b.replica->forceTakeover(kPartition, "the owner is gone", at(b.ms)).ok());
-  for (const char* entity : {"p", "q", "r"}) b.begin(entity);
+  restart(true);
+  for (const char* entity : {"x", "y"}) begin(a, entity);
+  EXPECT_THAT(greeted(a, {"e", "x", "y"}), ElementsAre("e", "x", "y"));
+  ASSERT_TRUE(b.replica().forceTakeover(kPartition, "the owner is gone", at(b.ms)).ok());
+  for (const char* entity : {"p", "q", "r"}) begin(b, entity);
 
-  a.start(nullptr);
-  meet(a, b);
+  restart(false);
+  meet();
   ASSERT_EQ(a.aside(), 2u);
-  ASSERT_EQ(a.batches(), b.batches());
+  ASSERT_EQ(batches(a), batches(b));
 
-  a.start(greeting());
-  EXPECT_THAT(a.greeted({"p", "q", "r"}), ElementsAre("p", "q", "r"));
+  restart(true);
+  EXPECT_THAT(greeted(a, {"p", "q", "r"}), ElementsAre("p", "q", "r"));
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::ledger_watch_test

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::log_hash_chain_test {
 namespace {
 
 // The log of a partition with so many batches; rows of the chain are in the same store.
@@ -94,7 +94,7 @@ TEST(LogHashChain, MarksAreSpreadAndEndWhereTheyWereAsked) {
   const std::uint64_t all = chain.batches();
   const auto numbers = [&](std::uint64_t low, std::uint64_t high, std::size_t most) {
     std::vector<std::uint64_t> found;
-    for (const LogMark& mark : chain.between(low, high, most)) found.push_back(mark.batches);
+    for (const LogProbe& mark : chain.between(low, high, most)) found.push_back(mark.batches);
     return found;
   };
   EXPECT_THAT(numbers(3, 6, 64), ::testing::ElementsAre(3, 4, 5, 6));
@@ -112,15 +112,15 @@ TEST(LogHashChain, TheSearchEndsAtTheFirstDifference) {
   const std::uint64_t all = chain.batches();
   for (std::uint64_t shared = 0; shared < all; ++shared) {
     LogPosition theirs;
-    const auto mark = [&](std::uint64_t n) { return LogMark{n, n <= shared ? *chain.after(n) : sha256("other")}; };
+    const auto mark = [&](std::uint64_t n) { return LogProbe{n, n <= shared ? *chain.after(n) : sha256("other")}; };
     theirs.batches = all;
     theirs.chain = mark(all).chain;
     Divergence found = divergenceOf(chain, all, theirs);
     ASSERT_TRUE(found.diverged);
     int questions = 0;
     for (; found.high - found.low > 1; ++questions) {
-      theirs.marks.clear();
-      for (const LogMark& each : chain.between(found.low, found.high, 4)) theirs.marks.push_back(mark(each.batches));
+      theirs.probes.clear();
+      for (const LogProbe& each : chain.between(found.low, found.high, 4)) theirs.probes.push_back(mark(each.batches));
       found = divergenceOf(chain, all, theirs);
     }
     EXPECT_EQ(found.low, shared);
@@ -137,7 +137,7 @@ TEST(LogHashChain, WhatCannotBeComparedIsNoDifference) {
   theirs.chain = sha256("other");
   EXPECT_FALSE(divergenceOf(log.host->chain(), 5, theirs).diverged);
   // Equal further on than where they differ: no two logs are so. The difference counts.
-  theirs.marks = {{2, sha256("other")}, {4, *log.host->chain().after(4)}};
+  theirs.probes = {{2, sha256("other")}, {4, *log.host->chain().after(4)}};
   const Divergence found = divergenceOf(log.host->chain(), 5, theirs);
   EXPECT_TRUE(found.diverged);
   EXPECT_EQ(found.high, 2u);
@@ -145,4 +145,4 @@ TEST(LogHashChain, WhatCannotBeComparedIsNoDifference) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::log_hash_chain_test

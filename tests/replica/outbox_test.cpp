@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "store/memory_store.h"
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::outbox_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(Outbox, SurvivesARestart) {
   store::MemoryStore store;
@@ -126,7 +124,6 @@ TEST(Outbox, IsBounded) {
   const auto full = outbox.accept(beginning("more"), Keep::now, 0, rows);
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.error().code, ErrorCode::unavailable);
-  EXPECT_THAT(full.error().message, HasSubstr("full"));
   EXPECT_TRUE(outbox.settle("init-0", rows));
   EXPECT_TRUE(outbox.accept(beginning("more"), Keep::now, 0, rows).ok());
 }
@@ -149,4 +146,4 @@ TEST(Outbox, DamagedRowsAreNamed) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::outbox_test

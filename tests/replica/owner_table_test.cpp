@@ -7,7 +7,7 @@
 
 #include "store/memory_store.h"
 
-namespace witan::node {
+namespace witan::node::owner_table_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(OwnerTable, ClaimsAreChecked) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::owner_table_test

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::owners_test {
 namespace {
 
 using kernel::Outcome;
@@ -31,51 +31,51 @@ void expectOneLog(std::initializer_list<Device*> devices) {
 }
 
 TEST(Owners, ARequestFindsItsOwnerAndTheAnswerItsProposer) {
-  Cable cable(2);
-  cable.found();
-  submit(cable.b(), spend("op-1", 60'000));
-  submit(cable.b(), spend("op-2", 60'000, "B"));
-  cable.run();
-  ASSERT_NE(cable.b().answered("op-1"), nullptr);
-  EXPECT_EQ(cable.b().answered("op-1")->outcome, Outcome::approved);
-  EXPECT_EQ(cable.b().answered("op-2")->outcome, Outcome::rejected);
-  EXPECT_EQ(cable.b().answered("op-2")->invariant, "BUDGET_CAP");
-  EXPECT_EQ(cable.b().replica().outbox().size(), 0u);
-  expectOneLog({&cable.a(), &cable.b()});
+  TestCluster cluster(2);
+  cluster.found();
+  submit(cluster.b(), spend("op-1", 60'000));
+  submit(cluster.b(), spend("op-2", 60'000, "B"));
+  cluster.run();
+  ASSERT_NE(cluster.b().answered("op-1"), nullptr);
+  EXPECT_EQ(cluster.b().answered("op-1")->outcome, Outcome::approved);
+  EXPECT_EQ(cluster.b().answered("op-2")->outcome, Outcome::rejected);
+  EXPECT_EQ(cluster.b().answered("op-2")->invariant, "BUDGET_CAP");
+  EXPECT_EQ(cluster.b().replica().outbox().size(), 0u);
+  expectOneLog({&cluster.a(), &cluster.b()});
 }
 
 // It decides, hears of a later epoch, and takes the partition back, all before it writes anything.
 TEST(Owners, WhatWasDecidedInTheRoundOfASeizureIsNotForgottenInIt) {
-  Cable cable(3);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  ASSERT_TRUE(seize(cable.b()).ok());
-  submit(cable.a(), spend("op-1", 10));
-  while (cable.a().owns()) {
-    for (Device* device : {&cable.b(), &cable.c()}) {
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  submit(cluster.a(), spend("op-1", 10));
+  while (cluster.a().owns()) {
+    for (Device* device : {&cluster.b(), &cluster.c()}) {
       ASSERT_TRUE(device->drain().ok());
       for (const Outgoing& out : std::exchange(device->sends, {}))
         for (const std::string& frame : framesOf(out.frames))
-          if (out.peer != "b" && (out.peer != "a" || device != &cable.b()))
-            cable.hand({device->name(), out.peer, frame});
+          if (out.peer != "b" && (out.peer != "a" || device != &cluster.b()))
+            cluster.hand({device->name(), out.peer, frame});
     }
   }
-  ASSERT_TRUE(seize(cable.a()).ok());
-  submit(cable.a(), spend("op-1", 10));
-  ASSERT_TRUE(cable.a().drain().ok());
-  ASSERT_EQ(cable.a().answers.size(), 3u) << "its beginning, and op-1 twice";
-  EXPECT_EQ(cable.a().answers[1].outcome, Outcome::approved);
-  EXPECT_EQ(cable.a().answers[2].outcome, Outcome::duplicate);
-  EXPECT_EQ(cable.a().answers[2].recorded, Outcome::approved);
+  ASSERT_TRUE(seize(cluster.a()).ok());
+  submit(cluster.a(), spend("op-1", 10));
+  ASSERT_TRUE(cluster.a().drain().ok());
+  ASSERT_EQ(cluster.a().answers.size(), 3u) << "its beginning, and op-1 twice";
+  EXPECT_EQ(cluster.a().answers[1].outcome, Outcome::approved);
+  EXPECT_EQ(cluster.a().answers[2].outcome, Outcome::duplicate);
+  EXPECT_EQ(cluster.a().answers[2].recorded, Outcome::approved);
 }
 
 // An owner that answers at once costs the proposer no disk; one that does not finds the request again after a crash.
 TEST(Owners, WhatIsAnsweredSoonIsNeverWrittenAndTheRestIsKept) {
-  Cable cable(2);
-  cable.found();
+  TestCluster cluster(2);
+  cluster.found();
   const auto rows = [&] {
     std::vector<std::string> ids;
-    EXPECT_TRUE(cable.b()
+    EXPECT_TRUE(cluster.b()
                     .stores[2]
                     .scan("o/", {},
                           [&](std::string_view key, std::string_view) {
@@ -85,391 +85,393 @@ TEST(Owners, WhatIsAnsweredSoonIsNeverWrittenAndTheRestIsKept) {
                     .ok());
     return ids;
   };
-  cable.lose = [](const Cable::Frame& frame) {
+  cluster.lose = [](const TestCluster::Frame& frame) {
     return frame.from == "b" && typeOf(frame.bytes) == AdjudicationFrame::request;
   };
-  submit(cable.b(), spend("soon", 10));
-  submit(cable.b(), spend("never", 10));
-  ASSERT_TRUE(cable.b().drain().ok());
+  submit(cluster.b(), spend("soon", 10));
+  submit(cluster.b(), spend("never", 10));
+  ASSERT_TRUE(cluster.b().drain().ok());
   EXPECT_THAT(rows(), IsEmpty());
-  cable.losePower(cable.b());
-  EXPECT_EQ(cable.b().replica().outbox().size(), 0u) << "nobody was told that they wait";
-  cable.connect(cable.a(), cable.b());
-  cable.lose = {};
-  submit(cable.b(), spend("soon", 10));
-  cable.run();
-  ASSERT_NE(cable.b().answered("soon"), nullptr);
+  cluster.losePower(cluster.b());
+  EXPECT_EQ(cluster.b().replica().outbox().size(), 0u) << "nobody was told that they wait";
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.lose = {};
+  submit(cluster.b(), spend("soon", 10));
+  cluster.run();
+  ASSERT_NE(cluster.b().answered("soon"), nullptr);
   EXPECT_THAT(rows(), IsEmpty());
-  cable.cut(cable.a(), cable.b());
-  submit(cable.b(), spend("late", 20));
-  ASSERT_TRUE(cable.b().drain().ok());
-  EXPECT_LE(cable.b().replica().nextTickMs(), cable.b().ms + kUnsavedMs);
-  cable.b().passTime(kUnsavedMs);
-  ASSERT_TRUE(cable.b().drain().ok());
+  cluster.cut(cluster.a(), cluster.b());
+  submit(cluster.b(), spend("late", 20));
+  ASSERT_TRUE(cluster.b().drain().ok());
+  EXPECT_LE(cluster.b().replica().nextTickMs(), cluster.b().ms + kUnsavedMs);
+  cluster.b().passTime(kUnsavedMs);
+  ASSERT_TRUE(cluster.b().drain().ok());
   EXPECT_THAT(rows(), ElementsAre("late"));
-  cable.b().losePower();
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  ASSERT_NE(cable.b().answered("late"), nullptr);
+  cluster.b().losePower();
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  ASSERT_NE(cluster.b().answered("late"), nullptr);
   EXPECT_THAT(rows(), IsEmpty());
 }
 
 TEST(Owners, WhoStopsKeepsWhatItHasTakenOn) {
-  Cable cable(2);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  submit(cable.b(), spend("one", 10));
-  cable.b().replica().keepRequests();
-  ASSERT_TRUE(cable.b().drain().ok());
-  cable.b().losePower();
-  EXPECT_TRUE(cable.b().replica().outbox().all().contains("one"));
+  TestCluster cluster(2);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  submit(cluster.b(), spend("one", 10));
+  cluster.b().replica().keepRequests();
+  ASSERT_TRUE(cluster.b().drain().ok());
+  cluster.b().losePower();
+  EXPECT_TRUE(cluster.b().replica().outbox().all().contains("one"));
 }
 
 TEST(Owners, AHandoverLosesNothingAndTheOldOwnerRedirects) {
-  Cable cable(3);
-  cable.found();
-  submit(cable.a(), spend("op-1", 10));
-  ASSERT_TRUE(move(cable.a(), cable.b()).ok());
-  EXPECT_FALSE(cable.a().owns());
-  submit(cable.a(), spend("op-2", 20));  // between two owners
-  submit(cable.c(), spend("op-3", 30));
-  cable.run();
-  EXPECT_TRUE(cable.b().owns());
-  EXPECT_TRUE(cable.b().noticed("owner"));
-  for (Device* device : {&cable.a(), &cable.c()}) {
+  TestCluster cluster(3);
+  cluster.found();
+  submit(cluster.a(), spend("op-1", 10));
+  ASSERT_TRUE(move(cluster.a(), cluster.b()).ok());
+  EXPECT_FALSE(cluster.a().owns());
+  submit(cluster.a(), spend("op-2", 20));  // between two owners
+  submit(cluster.c(), spend("op-3", 30));
+  cluster.run();
+  EXPECT_TRUE(cluster.b().owns());
+  EXPECT_TRUE(cluster.b().noticed("owner"));
+  for (Device* device : {&cluster.a(), &cluster.c()}) {
     device->passTime(kLastRetryMs);
-    cable.run();
+    cluster.run();
   }
-  EXPECT_EQ(cable.a().answered("op-2")->outcome, Outcome::approved);
-  EXPECT_EQ(cable.c().answered("op-3")->outcome, Outcome::approved);
-  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
+  EXPECT_EQ(cluster.a().answered("op-2")->outcome, Outcome::approved);
+  EXPECT_EQ(cluster.c().answered("op-3")->outcome, Outcome::approved);
+  expectOneLog({&cluster.a(), &cluster.b(), &cluster.c()});
   // The old owner's last word is an epoch of its own, and the new one begins its epoch after it.
-  EXPECT_EQ(cable.b().host().epoch(), (kernel::Epoch{3, cable.b().replica().ownerName()}));
+  EXPECT_EQ(cluster.b().host().epoch(), (kernel::Epoch{3, cluster.b().replica().ownerName()}));
 }
 
 // F3: a run is bound by the owner of the partition, and stays bound when it is handed over.
 TEST(Owners, F3_ARunIsBoundToOnePlanAlsoAfterAHandover) {
-  Cable cable(3);
-  cable.found();
+  TestCluster cluster(3);
+  cluster.found();
   const auto ofRun = [](const std::string& id, std::string_view plan) {
     Request request = spend(id, 10);
     request.runKey = sha256("run");
     request.planDigest = sha256(plan);
     return request;
   };
-  submit(cable.b(), ofRun("op-1", "plan"));
-  cable.run();
-  submit(cable.c(), ofRun("op-2", "other plan"));
-  cable.run();
-  EXPECT_EQ(cable.b().answered("op-1")->outcome, Outcome::approved);
-  EXPECT_EQ(cable.c().answered("op-2")->outcome, Outcome::rejected);
-  EXPECT_EQ(cable.c().answered("op-2")->invariant, "KERNEL_INTEGRITY");
-  EXPECT_THAT(cable.c().answered("op-2")->message, HasSubstr("is bound to the plan"));
-  EXPECT_EQ(cable.a().replica().counters().boundElsewhere, 1u);
+  submit(cluster.b(), ofRun("op-1", "plan"));
+  cluster.run();
+  submit(cluster.c(), ofRun("op-2", "other plan"));
+  cluster.run();
+  EXPECT_EQ(cluster.b().answered("op-1")->outcome, Outcome::approved);
+  EXPECT_EQ(cluster.c().answered("op-2")->outcome, Outcome::rejected);
+  EXPECT_EQ(cluster.c().answered("op-2")->invariant, "KERNEL_INTEGRITY");
+  EXPECT_THAT(cluster.c().answered("op-2")->message, HasSubstr("is bound to the plan"));
+  EXPECT_EQ(cluster.a().replica().counters().boundElsewhere, 1u);
 
-  ASSERT_TRUE(move(cable.a(), cable.b()).ok());
-  cable.run();
-  ASSERT_TRUE(cable.b().owns());
-  submit(cable.b(), ofRun("op-3", "other plan"));
-  submit(cable.b(), ofRun("op-4", "plan"));
-  cable.run();
-  EXPECT_EQ(cable.b().answered("op-3")->outcome, Outcome::rejected);
-  EXPECT_EQ(cable.b().answered("op-4")->outcome, Outcome::approved);
-  EXPECT_EQ(cable.b().replica().counters().boundElsewhere, 1u);
-  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
+  ASSERT_TRUE(move(cluster.a(), cluster.b()).ok());
+  cluster.run();
+  ASSERT_TRUE(cluster.b().owns());
+  submit(cluster.b(), ofRun("op-3", "other plan"));
+  submit(cluster.b(), ofRun("op-4", "plan"));
+  cluster.run();
+  EXPECT_EQ(cluster.b().answered("op-3")->outcome, Outcome::rejected);
+  EXPECT_EQ(cluster.b().answered("op-4")->outcome, Outcome::approved);
+  EXPECT_EQ(cluster.b().replica().counters().boundElsewhere, 1u);
+  expectOneLog({&cluster.a(), &cluster.b(), &cluster.c()});
 }
 
 TEST(Owners, MovesThatCannotBe) {
-  Cable cable(3);
-  cable.found();
-  EXPECT_THAT(move(cable.b(), cable.c()).error().message, HasSubstr("does not own"));
-  EXPECT_THAT(cable.a().replica().transferOwnership("budget/9", "b", "", at(0)).error().message,
-              HasSubstr("does not own"));
-  EXPECT_THAT(cable.a().replica().transferOwnership(kPartition, "z", "", at(0)).error().message,
-              HasSubstr("not connected"));
-  cable.cut(cable.a(), cable.c());
-  EXPECT_EQ(move(cable.a(), cable.c()).error().code, ErrorCode::unavailable);
-  EXPECT_TRUE(cable.a().owns());
+  TestCluster cluster(3);
+  cluster.found();
+  EXPECT_EQ(move(cluster.b(), cluster.c()).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cluster.a().replica().transferOwnership("budget/9", "b", "", at(0)).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cluster.a().replica().transferOwnership(kPartition, "z", "", at(0)).error().code, ErrorCode::unavailable);
+  cluster.cut(cluster.a(), cluster.c());
+  EXPECT_EQ(move(cluster.a(), cluster.c()).error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(cluster.a().owns());
 }
 
 TEST(Owners, SeizuresThatCannotBe) {
-  Cable cable(3);
-  cable.found();
-  EXPECT_THAT(seize(cable.a()).error().message, HasSubstr("owns partition"));
-  EXPECT_THAT(seize(cable.b()).error().message, HasSubstr("is connected"));
-  EXPECT_THAT(cable.b().replica().forceTakeover("budget/9", "", at(0)).error().message, HasSubstr("no copy"));
+  TestCluster cluster(3);
+  cluster.found();
+  EXPECT_EQ(seize(cluster.a()).error().code, ErrorCode::conflict);
+  EXPECT_EQ(seize(cluster.b()).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cluster.b().replica().forceTakeover("budget/9", "", at(0)).error().code, ErrorCode::conflict);
   // c has more of the log than b: it is the one to seize.
-  cable.cut(cable.a(), cable.b());
-  submit(cable.a(), spend("op-1", 10));
-  cable.lose = [](const Cable::Frame& frame) {
+  cluster.cut(cluster.a(), cluster.b());
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.lose = [](const TestCluster::Frame& frame) {
     return frame.to == "b" && typeOf(frame.bytes) == AdjudicationFrame::entries;
   };
-  cable.run();
-  cable.c().passTime(60'000);
-  cable.run();
-  EXPECT_THAT(seize(cable.b()).error().message, HasSubstr("c has more"));
+  cluster.run();
+  cluster.c().passTime(60'000);
+  cluster.run();
+  EXPECT_EQ(seize(cluster.b()).error().code, ErrorCode::conflict);
   Device fresh("z");
-  EXPECT_THAT(fresh.replica().forceTakeover(kPartition, "", at(0)).error().message, HasSubstr("nothing of partition"));
+  EXPECT_EQ(fresh.replica().forceTakeover(kPartition, "", at(0)).error().code, ErrorCode::conflict);
 }
 
 TEST(Owners, ASeizureSetsAsideWhatNobodyHadAndSaysSo) {
-  Cable cable(3);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  cable.cut(cable.a(), cable.c());
-  submit(cable.a(), spend("op-1", 10));  // acknowledged, and copied to nobody
-  cable.run();
-  ASSERT_EQ(cable.a().answered("op-1")->outcome, Outcome::approved);
-  ASSERT_TRUE(seize(cable.b()).ok());
-  submit(cable.b(), spend("op-2", 20));
-  cable.run();
-  EXPECT_TRUE(cable.a().owns());  // it cannot know: the embedded mode has no third party
-  EXPECT_TRUE(cable.b().owns());
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  cluster.cut(cluster.a(), cluster.c());
+  submit(cluster.a(), spend("op-1", 10));  // acknowledged, and copied to nobody
+  cluster.run();
+  ASSERT_EQ(cluster.a().answered("op-1")->outcome, Outcome::approved);
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  submit(cluster.b(), spend("op-2", 20));
+  cluster.run();
+  EXPECT_TRUE(cluster.a().owns());  // it cannot know: the embedded mode has no third party
+  EXPECT_TRUE(cluster.b().owns());
 
-  cable.connect(cable.a(), cable.b());
-  cable.connect(cable.a(), cable.c());
-  cable.run();
-  EXPECT_FALSE(cable.a().owns());
-  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
-  EXPECT_THAT(cable.b().decided(), ElementsAre("op-2"));
-  EXPECT_EQ(cable.a().aside(), 1u);
-  EXPECT_TRUE(cable.a().noticed("surplus"));
-  EXPECT_TRUE(cable.a().hasIncident("surplus"));
-  EXPECT_EQ(cable.a().replica().counters().surplusEntries, 1u);
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.connect(cluster.a(), cluster.c());
+  cluster.run();
+  EXPECT_FALSE(cluster.a().owns());
+  expectOneLog({&cluster.a(), &cluster.b(), &cluster.c()});
+  EXPECT_THAT(cluster.b().decided(), ElementsAre("op-2"));
+  EXPECT_EQ(cluster.a().aside(), 1u);
+  EXPECT_TRUE(cluster.a().noticed("surplus"));
+  EXPECT_TRUE(cluster.a().hasIncident("surplus"));
+  EXPECT_EQ(cluster.a().replica().counters().surplusEntries, 1u);
 }
 
 // The fence: an owner that hears of a later epoch decides nothing more, also before it has seen the log.
 TEST(Owners, AZombieIsFencedByTheClaimAlone) {
-  Cable cable(3);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  ASSERT_TRUE(seize(cable.b()).ok());
-  cable.lose = [](const Cable::Frame& frame) {
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  cluster.lose = [](const TestCluster::Frame& frame) {
     return frame.to == "a" && typeOf(frame.bytes) == AdjudicationFrame::entries;
   };
-  cable.run();  // through c
-  EXPECT_EQ(cable.a().host().epoch().number, 1u);
-  EXPECT_FALSE(cable.a().owns());
-  submit(cable.a(), spend("op-1", 10));
-  cable.run();
-  EXPECT_EQ(cable.a().answered("op-1"), nullptr);
-  EXPECT_EQ(cable.a().replica().outbox().size(), 1u);
-  cable.lose = {};
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  EXPECT_EQ(cable.a().answered("op-1")->outcome, Outcome::approved);
-  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
-  EXPECT_FALSE(cable.a().hasIncident("wentBack"));
+  cluster.run();  // through c
+  EXPECT_EQ(cluster.a().host().epoch().number, 1u);
+  EXPECT_FALSE(cluster.a().owns());
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.run();
+  EXPECT_EQ(cluster.a().answered("op-1"), nullptr);
+  EXPECT_EQ(cluster.a().replica().outbox().size(), 1u);
+  cluster.lose = {};
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_EQ(cluster.a().answered("op-1")->outcome, Outcome::approved);
+  expectOneLog({&cluster.a(), &cluster.b(), &cluster.c()});
+  EXPECT_FALSE(cluster.a().hasIncident("wentBack"));
 }
 
 // One id, asked for before and after the device hears that its epoch is over, in one step: what was decided here
 // answers the first request, and not the second, which waits for the later owner.
 TEST(Owners, AnAnswerSettlesTheRequestThatItIsOf) {
-  Cable cable(3);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  ASSERT_TRUE(seize(cable.b()).ok());
-  cable.collect();  // b tells c
-  while (!cable.underWay.empty()) {
-    const Cable::Frame frame = cable.underWay.front();
-    cable.underWay.pop_front();
-    cable.hand(frame);
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  cluster.collect();  // b tells c
+  while (!cluster.underWay.empty()) {
+    const TestCluster::Frame frame = cluster.underWay.front();
+    cluster.underWay.pop_front();
+    cluster.hand(frame);
   }
-  cable.collect();  // and c tells a
+  cluster.collect();  // and c tells a
   Request again = spend("op-1", 10);
-  submit(cable.a(), again);
+  submit(cluster.a(), again);
   again.runKey = sha256("run"), again.planDigest = sha256("plan");
-  ASSERT_TRUE(cable.a().owns());
-  for (const Cable::Frame& frame : std::exchange(cable.underWay, {})) cable.hand(frame);
-  ASSERT_FALSE(cable.a().owns());
-  submit(cable.a(), again);
-  cable.a().answers.clear();
-  ASSERT_TRUE(cable.a().drain().ok());
-  ASSERT_EQ(cable.a().answers.size(), 1u);
-  EXPECT_EQ(cable.a().answers[0].outcome, Outcome::approved);
-  EXPECT_TRUE(cable.a().replica().outbox().all().contains("op-1"));
+  ASSERT_TRUE(cluster.a().owns());
+  for (const TestCluster::Frame& frame : std::exchange(cluster.underWay, {})) cluster.hand(frame);
+  ASSERT_FALSE(cluster.a().owns());
+  submit(cluster.a(), again);
+  cluster.a().answers.clear();
+  ASSERT_TRUE(cluster.a().drain().ok());
+  ASSERT_EQ(cluster.a().answers.size(), 1u);
+  EXPECT_EQ(cluster.a().answers[0].outcome, Outcome::approved);
+  EXPECT_TRUE(cluster.a().replica().outbox().all().contains("op-1"));
 }
 
 // Entries of an owner whose epoch is over are not followed.
 TEST(Owners, FollowersRefuseAZombiesEntries) {
-  Cable cable(3);
-  cable.found();
-  cable.cut(cable.a(), cable.b());
-  submit(cable.a(), spend("op-1", 10));
-  cable.collect();  // to c, under way
-  std::deque<Cable::Frame> late;
-  late.swap(cable.underWay);
-  ASSERT_TRUE(seize(cable.b()).ok());
-  cable.run();
-  ASSERT_EQ(cable.c().host().epoch().number, 2u);
-  for (const Cable::Frame& frame : late) cable.hand(frame);
-  cable.run();
-  EXPECT_GE(cable.c().replica().counters().zombieRefused, 1u);
-  EXPECT_THAT(cable.c().decided(), IsEmpty());
-  expectOneLog({&cable.b(), &cable.c()});
+  TestCluster cluster(3);
+  cluster.found();
+  cluster.cut(cluster.a(), cluster.b());
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.collect();  // to c, under way
+  std::deque<TestCluster::Frame> late;
+  late.swap(cluster.underWay);
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  cluster.run();
+  ASSERT_EQ(cluster.c().host().epoch().number, 2u);
+  for (const TestCluster::Frame& frame : late) cluster.hand(frame);
+  cluster.run();
+  EXPECT_GE(cluster.c().replica().counters().zombieRefused, 1u);
+  EXPECT_THAT(cluster.c().decided(), IsEmpty());
+  expectOneLog({&cluster.b(), &cluster.c()});
 }
 
 // A handover that is still under way, and the seizure by the device that it would have reached, are two epochs.
 TEST(Owners, AHandoverUnderWayAndASeizureByItsReceiver) {
-  Cable cable(2);
-  cable.found();
-  submit(cable.a(), spend("op-1", 10));
-  cable.collect();
-  cable.underWay.clear();  // b does not hear of it
-  ASSERT_TRUE(move(cable.a(), cable.b()).ok());
-  cable.collect();
-  cable.cut(cable.a(), cable.b());
-  ASSERT_TRUE(seize(cable.b()).ok());
-  submit(cable.b(), spend("op-2", 20));
-  cable.run();
-  EXPECT_NE(cable.a().host().epoch(), cable.b().host().epoch());
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  EXPECT_TRUE(cable.b().owns());
-  expectOneLog({&cable.a(), &cable.b()});
-  EXPECT_THAT(cable.a().decided(), ElementsAre("op-2"));
-  EXPECT_TRUE(cable.a().hasIncident("surplus"));  // op-1 was answered
+  TestCluster cluster(2);
+  cluster.found();
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.collect();
+  cluster.underWay.clear();  // b does not hear of it
+  ASSERT_TRUE(move(cluster.a(), cluster.b()).ok());
+  cluster.collect();
+  cluster.cut(cluster.a(), cluster.b());
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  submit(cluster.b(), spend("op-2", 20));
+  cluster.run();
+  EXPECT_NE(cluster.a().host().epoch(), cluster.b().host().epoch());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_TRUE(cluster.b().owns());
+  expectOneLog({&cluster.a(), &cluster.b()});
+  EXPECT_THAT(cluster.a().decided(), ElementsAre("op-2"));
+  EXPECT_TRUE(cluster.a().hasIncident("surplus"));  // op-1 was answered
 }
 
 TEST(Owners, TwoSeizuresOfOneNumberAndTheGreaterOwnerStays) {
-  Cable cable(3);
-  cable.found();
-  for (Device* device : {&cable.b(), &cable.c()}) cable.cut(cable.a(), *device);
-  cable.cut(cable.b(), cable.c());
-  ASSERT_TRUE(seize(cable.b()).ok());
-  ASSERT_TRUE(seize(cable.c()).ok());
-  submit(cable.b(), spend("op-b", 10));
-  submit(cable.c(), spend("op-c", 10));
-  cable.run();
-  EXPECT_EQ(cable.b().host().epoch().number, cable.c().host().epoch().number);
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  cable.connect(cable.b(), cable.c());
-  cable.connect(cable.a(), cable.c());
-  cable.run();
-  EXPECT_TRUE(cable.c().owns());
-  EXPECT_FALSE(cable.b().owns());
-  expectOneLog({&cable.a(), &cable.b(), &cable.c()});
-  EXPECT_THAT(cable.a().decided(), ElementsAre("op-c"));
-  EXPECT_TRUE(cable.b().hasIncident("surplus"));
+  TestCluster cluster(3);
+  cluster.found();
+  for (Device* device : {&cluster.b(), &cluster.c()}) cluster.cut(cluster.a(), *device);
+  cluster.cut(cluster.b(), cluster.c());
+  ASSERT_TRUE(seize(cluster.b()).ok());
+  ASSERT_TRUE(seize(cluster.c()).ok());
+  submit(cluster.b(), spend("op-b", 10));
+  submit(cluster.c(), spend("op-c", 10));
+  cluster.run();
+  EXPECT_EQ(cluster.b().host().epoch().number, cluster.c().host().epoch().number);
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  cluster.connect(cluster.b(), cluster.c());
+  cluster.connect(cluster.a(), cluster.c());
+  cluster.run();
+  EXPECT_TRUE(cluster.c().owns());
+  EXPECT_FALSE(cluster.b().owns());
+  expectOneLog({&cluster.a(), &cluster.b(), &cluster.c()});
+  EXPECT_THAT(cluster.a().decided(), ElementsAre("op-c"));
+  EXPECT_TRUE(cluster.b().hasIncident("surplus"));
 }
 
 // An owner whose disk went back knows less of its own epoch than others do: it decides nothing more in it.
 TEST(Owners, AnOwnerThatWentBackStopsUntilItIsSeized) {
-  Cable cable(2);
-  cable.found();
-  const auto image = cable.a().stores[2].image();
-  submit(cable.a(), spend("op-1", 10));
-  cable.run();
-  cable.cut(cable.a(), cable.b());
-  cable.a().stores[2].restoreImage(*image);
-  cable.a().start();
-  EXPECT_TRUE(cable.a().owns());
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  EXPECT_FALSE(cable.a().owns());
-  EXPECT_TRUE(cable.a().hasIncident("wentBack"));
-  EXPECT_TRUE(cable.a().noticed("wentBack"));
-  submit(cable.a(), spend("op-2", 10));
-  cable.run();
-  EXPECT_EQ(cable.a().answered("op-2"), nullptr);
+  TestCluster cluster(2);
+  cluster.found();
+  const auto image = cluster.a().stores[2].image();
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.run();
+  cluster.cut(cluster.a(), cluster.b());
+  cluster.a().stores[2].restoreImage(*image);
+  cluster.a().start();
+  EXPECT_TRUE(cluster.a().owns());
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_FALSE(cluster.a().owns());
+  EXPECT_TRUE(cluster.a().hasIncident("wentBack"));
+  EXPECT_TRUE(cluster.a().noticed("wentBack"));
+  submit(cluster.a(), spend("op-2", 10));
+  cluster.run();
+  EXPECT_EQ(cluster.a().answered("op-2"), nullptr);
 }
 
 // Two logs under one epoch: a disk went back, and its owner went on before it met anybody.
 TEST(Owners, AForkIsSeen) {
-  Cable cable(2);
-  cable.found();
-  const auto image = cable.a().stores[2].image();
-  submit(cable.a(), spend("op-1", 10));
-  cable.run();
-  cable.cut(cable.a(), cable.b());
-  cable.a().stores[2].restoreImage(*image);
-  cable.a().start();
-  submit(cable.a(), spend("op-2", 20));
-  cable.run();
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  EXPECT_TRUE(cable.a().noticed("fork") || cable.b().noticed("fork"));
-  EXPECT_TRUE(cable.a().hasIncident("fork") || cable.b().hasIncident("fork"));
+  TestCluster cluster(2);
+  cluster.found();
+  const auto image = cluster.a().stores[2].image();
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.run();
+  cluster.cut(cluster.a(), cluster.b());
+  cluster.a().stores[2].restoreImage(*image);
+  cluster.a().start();
+  submit(cluster.a(), spend("op-2", 20));
+  cluster.run();
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_TRUE(cluster.a().noticed("fork") || cluster.b().noticed("fork"));
+  EXPECT_TRUE(cluster.a().hasIncident("fork") || cluster.b().hasIncident("fork"));
 }
 
 TEST(Owners, ALostLedgerDiskIsAnotherOwner) {
-  Cable cable(2);
-  cable.found();
-  const std::string before = cable.a().replica().ownerName();
-  cable.cut(cable.a(), cable.b());
-  cable.a().stores[2].wipe();
-  cable.a().start();
-  EXPECT_NE(cable.a().replica().ownerName(), before);
-  cable.connect(cable.a(), cable.b());
-  cable.run();
-  EXPECT_FALSE(cable.a().owns());
-  expectOneLog({&cable.a(), &cable.b()});
-  ASSERT_TRUE(seize(cable.a()).ok());  // connected, but another owner by now
-  cable.run();
-  EXPECT_TRUE(cable.a().owns());
-  expectOneLog({&cable.a(), &cable.b()});
+  TestCluster cluster(2);
+  cluster.found();
+  const std::string before = cluster.a().replica().ownerName();
+  cluster.cut(cluster.a(), cluster.b());
+  cluster.a().stores[2].wipe();
+  cluster.a().start();
+  EXPECT_NE(cluster.a().replica().ownerName(), before);
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
+  EXPECT_FALSE(cluster.a().owns());
+  expectOneLog({&cluster.a(), &cluster.b()});
+  ASSERT_TRUE(seize(cluster.a()).ok());  // connected, but another owner by now
+  cluster.run();
+  EXPECT_TRUE(cluster.a().owns());
+  expectOneLog({&cluster.a(), &cluster.b()});
 }
 
 TEST(Owners, AClusterIsFoundedOnce) {
-  Cable cable(2);
-  cable.found();
-  EXPECT_EQ(cable.b().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
-  EXPECT_EQ(cable.a().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
+  TestCluster cluster(2);
+  cluster.found();
+  EXPECT_EQ(cluster.b().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
+  EXPECT_EQ(cluster.a().replica().bootstrap(at(0)).error().code, ErrorCode::conflict);
 }
 
 // --- entries on a bad line
 
-void expectAllArrive(const std::function<bool(const Cable::Frame&, int)>& lose) {
-  Cable cable(2);
-  cable.found();
+void expectAllArrive(const std::function<bool(const TestCluster::Frame&, int)>& lose) {
+  TestCluster cluster(2);
+  cluster.found();
   int n = 0;
-  cable.lose = [&](const Cable::Frame& frame) { return isAdjudication(frame.bytes) && lose(frame, n++); };
+  cluster.lose = [&](const TestCluster::Frame& frame) { return isAdjudication(frame.bytes) && lose(frame, n++); };
   for (int i = 0; i < 20; ++i) {
-    submit(i % 2 == 0 ? cable.a() : cable.b(), spend("op-" + std::to_string(i), 10, i % 3 == 0 ? "B" : "A"));
-    cable.run();
+    submit(i % 2 == 0 ? cluster.a() : cluster.b(), spend("op-" + std::to_string(i), 10, i % 3 == 0 ? "B" : "A"));
+    cluster.run();
   }
-  cable.lose = {};
+  cluster.lose = {};
   for (int i = 0; i < 4; ++i) {
-    for (Device* device : {&cable.a(), &cable.b()}) device->passTime(kLastRetryMs);
-    cable.run();
+    for (Device* device : {&cluster.a(), &cluster.b()}) device->passTime(kLastRetryMs);
+    cluster.run();
   }
-  expectOneLog({&cable.a(), &cable.b()});
-  EXPECT_EQ(cable.a().host().partition().size(), 20u);
-  EXPECT_EQ(cable.a().replica().outbox().size() + cable.b().replica().outbox().size(), 0u);
-  EXPECT_TRUE(cable.a().replica().quiet() && cable.b().replica().quiet());
+  expectOneLog({&cluster.a(), &cluster.b()});
+  EXPECT_EQ(cluster.a().host().partition().size(), 20u);
+  EXPECT_EQ(cluster.a().replica().outbox().size() + cluster.b().replica().outbox().size(), 0u);
+  EXPECT_TRUE(cluster.a().replica().quiet() && cluster.b().replica().quiet());
 }
 
 TEST(Entries, ThatAreLostComeAgain) {
-  expectAllArrive([](const Cable::Frame&, int n) { return (static_cast<unsigned>(n) * 2654435761u >> 16) % 3 == 0; });
-  expectAllArrive([](const Cable::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::entries; });
-  expectAllArrive([](const Cable::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::followed; });
-  expectAllArrive([](const Cable::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::answer; });
+  expectAllArrive(
+      [](const TestCluster::Frame&, int n) { return (static_cast<unsigned>(n) * 2654435761u >> 16) % 3 == 0; });
+  expectAllArrive(
+      [](const TestCluster::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::entries; });
+  expectAllArrive(
+      [](const TestCluster::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::followed; });
+  expectAllArrive(
+      [](const TestCluster::Frame& frame, int) { return typeOf(frame.bytes) == AdjudicationFrame::answer; });
 }
 
 TEST(Entries, RepeatedAndReorderedOnesChangeNothing) {
-  Cable cable(2);
-  cable.found();
+  TestCluster cluster(2);
+  cluster.found();
   for (int round = 0; round < 10; ++round) {
-    submit(cable.b(), spend("op-" + std::to_string(round), 10));
-    cable.collect();
+    submit(cluster.b(), spend("op-" + std::to_string(round), 10));
+    cluster.collect();
     for (int step = 0; step < 6; ++step) {
-      std::deque<Cable::Frame> now;
-      now.swap(cable.underWay);
+      std::deque<TestCluster::Frame> now;
+      now.swap(cluster.underWay);
       for (auto frame = now.rbegin(); frame != now.rend(); ++frame) {
-        cable.hand(*frame);
-        if (isAdjudication(frame->bytes)) cable.hand(*frame);
+        cluster.hand(*frame);
+        if (isAdjudication(frame->bytes)) cluster.hand(*frame);
       }
-      cable.collect();
+      cluster.collect();
     }
   }
   for (int i = 0; i < 3; ++i) {
-    for (Device* device : {&cable.a(), &cable.b()}) device->passTime(kLastRetryMs);
-    cable.run();
+    for (Device* device : {&cluster.a(), &cluster.b()}) device->passTime(kLastRetryMs);
+    cluster.run();
   }
-  expectOneLog({&cable.a(), &cable.b()});
-  EXPECT_EQ(cable.a().host().partition().size(), 10u);
-  EXPECT_THAT(cable.closed, IsEmpty());
+  expectOneLog({&cluster.a(), &cluster.b()});
+  EXPECT_EQ(cluster.a().host().partition().size(), 10u);
+  EXPECT_THAT(cluster.closed, IsEmpty());
 }
 
 // --- power
@@ -477,33 +479,33 @@ TEST(Entries, RepeatedAndReorderedOnesChangeNothing) {
 // Whatever write of whichever step the power goes at: when they have met again there is one owner, one log, and every
 // answer is in it, or set aside and reported.
 void expectSafe(std::size_t store, std::uint64_t step, bool& struck,
-                const std::function<void(Cable&, Device& victim)>& story, bool victimIsA) {
-  Cable cable(2);
-  cable.found();
-  submit(cable.a(), spend("op-1", 10));
-  cable.run();
-  Device& victim = victimIsA ? cable.a() : cable.b();
+                const std::function<void(TestCluster&, Device& victim)>& story, bool victimIsA) {
+  TestCluster cluster(2);
+  cluster.found();
+  submit(cluster.a(), spend("op-1", 10));
+  cluster.run();
+  Device& victim = victimIsA ? cluster.a() : cluster.b();
   victim.stores[store].crashAt(step);
-  story(cable, victim);
+  story(cluster, victim);
   struck = victim.stores[store].struck();
-  cable.losePower(victim);
-  cable.connect(cable.a(), cable.b());
-  cable.run();
+  cluster.losePower(victim);
+  cluster.connect(cluster.a(), cluster.b());
+  cluster.run();
   for (int i = 0; i < 3; ++i) {
-    for (Device* device : {&cable.a(), &cable.b()}) device->passTime(kLastRetryMs);
-    cable.run();
+    for (Device* device : {&cluster.a(), &cluster.b()}) device->passTime(kLastRetryMs);
+    cluster.run();
   }
   const std::string where = "store " + std::to_string(store) + ", step " + std::to_string(step);
   SCOPED_TRACE(where);
-  EXPECT_NE(cable.a().owns(), cable.b().owns());
-  expectOneLog({&cable.a(), &cable.b()});
-  const std::vector<std::string> decided = cable.a().decided();
-  for (Device* device : {&cable.a(), &cable.b()}) {
+  EXPECT_NE(cluster.a().owns(), cluster.b().owns());
+  expectOneLog({&cluster.a(), &cluster.b()});
+  const std::vector<std::string> decided = cluster.a().decided();
+  for (Device* device : {&cluster.a(), &cluster.b()}) {
     EXPECT_EQ(device->replica().outbox().size(), 0u);
     EXPECT_EQ(device->aside() > 0, device->hasIncident("surplus"));
     for (const Answer& answer : device->answers) {
       if (answer.outcome != Outcome::approved || answer.operationId.starts_with("init")) continue;
-      EXPECT_TRUE(std::count(decided.begin(), decided.end(), answer.operationId) == 1 || cable.a().aside() > 0)
+      EXPECT_TRUE(std::count(decided.begin(), decided.end(), answer.operationId) == 1 || cluster.a().aside() > 0)
           << answer.operationId;
     }
   }
@@ -511,7 +513,7 @@ void expectSafe(std::size_t store, std::uint64_t step, bool& struck,
 
 void drainOnly(Device& device) { (void)device.drain(); }
 
-void everyStep(bool victimIsA, const std::function<void(Cable&, Device&)>& story) {
+void everyStep(bool victimIsA, const std::function<void(TestCluster&, Device&)>& story) {
   for (const std::size_t store : {std::size_t{1}, std::size_t{2}}) {
     bool struck = true;
     for (std::uint64_t step = 0; struck && step < 40; ++step) expectSafe(store, step, struck, story, victimIsA);
@@ -519,9 +521,9 @@ void everyStep(bool victimIsA, const std::function<void(Cable&, Device&)>& story
 }
 
 // Carries frames while the victim may be dying: its errors are the point.
-void carry(Cable& cable, Device& victim) {
+void carry(TestCluster& cluster, Device& victim) {
   for (int round = 0; round < 8; ++round) {
-    for (Device* device : {&cable.a(), &cable.b()}) {
+    for (Device* device : {&cluster.a(), &cluster.b()}) {
       const Status drained = device->drain();
       if (!drained.ok()) {
         EXPECT_EQ(device, &victim);
@@ -530,41 +532,41 @@ void carry(Cable& cable, Device& victim) {
       std::vector<Outgoing> sends;
       sends.swap(device->sends);
       for (const Outgoing& out : sends)
-        for (const std::string& frame : framesOf(out.frames)) cable.hand({device->name(), out.peer, frame});
+        for (const std::string& frame : framesOf(out.frames)) cluster.hand({device->name(), out.peer, frame});
     }
   }
 }
 
 TEST(Power, InTheMiddleOfAHandoverAtTheOldOwner) {
-  everyStep(true, [](Cable& cable, Device& victim) {
-    (void)move(cable.a(), cable.b());
-    carry(cable, victim);
+  everyStep(true, [](TestCluster& cluster, Device& victim) {
+    (void)move(cluster.a(), cluster.b());
+    carry(cluster, victim);
   });
 }
 TEST(Power, InTheMiddleOfAHandoverAtTheNewOwner) {
-  everyStep(false, [](Cable& cable, Device& victim) {
-    (void)move(cable.a(), cable.b());
-    carry(cable, victim);
+  everyStep(false, [](TestCluster& cluster, Device& victim) {
+    (void)move(cluster.a(), cluster.b());
+    carry(cluster, victim);
   });
 }
 TEST(Power, InTheMiddleOfASeizure) {
-  everyStep(false, [](Cable& cable, Device& victim) {
-    cable.cut(cable.a(), cable.b());
+  everyStep(false, [](TestCluster& cluster, Device& victim) {
+    cluster.cut(cluster.a(), cluster.b());
     (void)seize(victim);
     drainOnly(victim);
   });
 }
 TEST(Power, InTheMiddleOfSettingAside) {
-  everyStep(true, [](Cable& cable, Device& victim) {
-    cable.cut(cable.a(), cable.b());
+  everyStep(true, [](TestCluster& cluster, Device& victim) {
+    cluster.cut(cluster.a(), cluster.b());
     submit(victim, spend("op-lost", 10));
     drainOnly(victim);
-    ASSERT_TRUE(seize(cable.b()).ok());
-    drainOnly(cable.b());
-    cable.connect(cable.a(), cable.b());
-    carry(cable, victim);
+    ASSERT_TRUE(seize(cluster.b()).ok());
+    drainOnly(cluster.b());
+    cluster.connect(cluster.a(), cluster.b());
+    carry(cluster, victim);
   });
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::owners_test

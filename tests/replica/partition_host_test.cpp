@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/replica/cable.h"
+#include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::partition_host_test {
 namespace {
 
 using kernel::EpochCause;
@@ -283,4 +283,4 @@ TEST(PartitionHost, BatchesUnderWayAreToldOfOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::partition_host_test

@@ -9,15 +9,15 @@
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "kernel/record/log_batch.h"
+#include "replica/core/messages.h"
 #include "replica/ledger_queries.h"
-#include "replica/make_request.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
 #include "replication/records/journal_write.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"
 
-namespace witan::node {
+namespace witan::node::verified_intake_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -104,7 +104,7 @@ class Lab {
   }
   // The beginnings of both entities and the verdict; any of them may have been made in an earlier life.
   Status ask() {
-    WITAN_DO(begin(0, "proj", witan::testing::kReproducedFinding));
+    WITAN_DO(begin(0, "proj", witan::test::kReproducedFinding));
     WITAN_DO(begin(1, "proj", "{}"));
     WITAN_DO(settle());
     WITAN_DO(propose(0, "proj", "SeverityAssessment", "verdict",
@@ -188,9 +188,9 @@ class Lab {
 
 constexpr std::int64_t kDayMs = 24 * 3'600'000;
 
-// witan::testing::kReproducedFinding with findings "F1" to "F{n}" alike.
+// witan::test::kReproducedFinding with findings "F1" to "F{n}" alike.
 std::string bodyOf(int findings) {
-  json::object body = parseJson(witan::testing::kReproducedFinding)->get_object();
+  json::object body = parseJson(witan::test::kReproducedFinding)->get_object();
   for (auto& [field, cells] : body)
     for (int n = 2; n <= findings; ++n) {
       const std::string f = "F" + std::to_string(n);
@@ -238,7 +238,7 @@ TEST(VerifiedIntake, TheEntryOfTheJournalSaysWhereTo) {
 TEST(VerifiedIntake, AFindingWaitsForItsPortfolio) {
   Lab lab;
   ASSERT_TRUE(lab.open().ok());
-  ASSERT_TRUE(lab.begin(0, "proj", witan::testing::kReproducedFinding).ok());
+  ASSERT_TRUE(lab.begin(0, "proj", witan::test::kReproducedFinding).ok());
   ASSERT_TRUE(lab.settle().ok());
   ASSERT_TRUE(lab.propose(0, "proj", "SeverityAssessment", "verdict",
                           R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")
@@ -420,4 +420,4 @@ TEST(VerifiedIntake, ExactlyOnceWhateverWriteFails) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::verified_intake_test

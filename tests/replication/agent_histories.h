@@ -14,7 +14,7 @@
 #include "replication/records/agent_state_codec.h"
 #include "replication/records/agent_view.h"
 
-namespace witan::replication::testing {
+namespace witan::replication::test {
 
 // Reads choices from a script, which must outlive it; 0 when it is used up.
 class Choices {
@@ -174,4 +174,4 @@ inline std::string firstFailure(std::uint64_t histories, std::size_t scriptBytes
   return "";
 }
 
-}  // namespace witan::replication::testing
+}  // namespace witan::replication::test

@@ -3,6 +3,6 @@
 
 #include "sim/explore/literal_merge.h"
 
-namespace witan::replication::testing {
+namespace witan::replication::test {
 using namespace literal;  // NOLINT: the same words, in the tests' namespace
-}  // namespace witan::replication::testing
+}  // namespace witan::replication::test

@@ -8,10 +8,10 @@
 #include "replication/records/agent_state_codec.h"
 #include "tests/replication/agent_histories.h"
 
-namespace witan::replication {
+namespace witan::replication::agent_state_codec_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 const std::string kSelf = "laptop@1a2b3c4d";
@@ -257,4 +257,4 @@ TEST(AgentStateDelta, SizeOfOneSlot) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::agent_state_codec_test

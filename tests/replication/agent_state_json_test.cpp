@@ -6,10 +6,10 @@
 #include "replication/records/agent_state_json.h"
 #include "tests/replication/agent_histories.h"
 
-namespace witan::replication {
+namespace witan::replication::agent_state_json_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 // As the interface shows it.
@@ -140,4 +140,4 @@ TEST(AgentStateJson, ASlotAtItsLimits) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::agent_state_json_test

@@ -7,10 +7,10 @@
 #include "tests/replication/agent_histories.h"
 #include "tests/replication/agent_pairwise.h"
 
-namespace witan::replication {
+namespace witan::replication::agent_view_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kScript = 120;
@@ -402,4 +402,4 @@ TEST(AgentView, ABodyThatIsNoneIsAnError) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::agent_view_test

@@ -7,7 +7,7 @@
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::causal_order_test {
 namespace {
 
 BatchEvent batch(std::string host, std::uint64_t counter, std::vector<DotEntry> deps) {
@@ -127,4 +127,4 @@ TEST(EventLane, EachDeviceIsHandedEachBatchOnceInCausalOrder) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::causal_order_test

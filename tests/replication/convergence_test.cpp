@@ -8,7 +8,7 @@
 
 #include "tests/replication/history_world.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::convergence_test {
 namespace {
 
 std::uint64_t environment(const char* name) {
@@ -44,4 +44,4 @@ TEST(Convergence, GeneratedHistories) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::convergence_test

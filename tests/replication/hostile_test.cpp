@@ -4,7 +4,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::hostile_test {
 namespace {
 
 template <class T>
@@ -453,4 +453,4 @@ TEST(Slow, ASlowPeerGetsWhatIsCurrent) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::hostile_test

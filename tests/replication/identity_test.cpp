@@ -5,7 +5,7 @@
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::identity_test {
 namespace {
 
 // Copies a disk: everything that is in `from`, and nothing else.
@@ -686,4 +686,4 @@ TEST_F(Retirement, AReturningDeviceLosesNothingAndBringsNothingStaleBack) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::identity_test

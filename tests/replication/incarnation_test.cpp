@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace witan::replication {
+namespace witan::replication::incarnation_test {
 namespace {
 
 const std::string kWriter = "phone@0a1b2c3d";
@@ -148,4 +148,4 @@ TEST(Incarnation, AClockThatJumpsIsALie) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::incarnation_test

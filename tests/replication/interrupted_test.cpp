@@ -1,7 +1,7 @@
 // Sessions that are cut after every frame (issue: interrupted sessions; seed findings, the four rules of sync).
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::interrupted_test {
 namespace {
 
 SessionOptions smallSegments() {
@@ -291,4 +291,4 @@ TEST(Interrupted, ASmallWindowOnOneSideOnlyDoesNotStall) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::interrupted_test

@@ -9,7 +9,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::journal_entity_test {
 namespace {
 
 JournalEdit editOf(std::string payload, std::string author = "person-1") {
@@ -160,4 +160,4 @@ TEST(JournalEntity, AnUnreadableSiblingIsAConflict) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::journal_entity_test

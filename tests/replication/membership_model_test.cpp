@@ -11,7 +11,7 @@
 #include "replication/membership.h"
 #include "replication/writer.h"
 
-namespace witan::replication {
+namespace witan::replication::membership_model_test {
 namespace {
 
 const std::array<std::string, 4> kDevices{"a", "b", "c", "d"};
@@ -261,4 +261,4 @@ TEST(MembershipModel, FailingTwinSessionsWithADeviceThatIsLeaving) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::membership_model_test

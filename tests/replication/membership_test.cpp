@@ -7,7 +7,7 @@
 
 #include "replication/writer.h"
 
-namespace witan::replication {
+namespace witan::replication::membership_test {
 namespace {
 
 using Statements = std::vector<Statement>;
@@ -256,4 +256,4 @@ TEST(Membership, FailingTwinEpochsWithoutAllAcksLoseUpdates) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::membership_test

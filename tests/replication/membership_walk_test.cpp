@@ -9,7 +9,7 @@
 #include "replication/membership.h"
 #include "replication/writer.h"
 
-namespace witan::replication {
+namespace witan::replication::membership_walk_test {
 namespace {
 
 const std::vector<std::string> kDevices{"a", "b", "c", "d", "e"};
@@ -131,4 +131,4 @@ RC_GTEST_PROP(MembershipWalk, RetirementsLastAndFinalCountersBoundEverybody, ())
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::membership_walk_test

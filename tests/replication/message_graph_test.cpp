@@ -10,7 +10,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::message_graph_test {
 namespace {
 
 Message messageWith(std::string id, std::vector<std::string> parents, Dot dot = {"A", 1}) {
@@ -191,4 +191,4 @@ TEST(MessageGraph, ReadsFromVersionsAndRefusesTombstones) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::message_graph_test

@@ -9,7 +9,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::notification_test {
 namespace {
 
 BatchDraft draftOf(std::vector<BatchChange> changes, std::vector<NotificationToken> tokens = {}) {
@@ -142,4 +142,4 @@ RC_GTEST_PROP(Obligation3, AcceptedTokensHaveANamespaceExactlyIfTheyAreSubtypes,
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::notification_test

@@ -8,7 +8,7 @@
 
 #include "replication/records/approval.h"
 
-namespace witan::replication {
+namespace witan::replication::operation_test {
 namespace {
 
 const OperationId kOperation{sha256("operation")};
@@ -150,4 +150,4 @@ RC_GTEST_PROP(Approval, ViewsDoNotDependOnTheOrder, ()) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::operation_test

@@ -10,7 +10,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::plan_test {
 namespace {
 
 const RunKey kRun = *subscriptionRunKey("agent-1", "sub-1", *logicalChangeKey(std::vector{ChangeUnitKey{}}));
@@ -117,4 +117,4 @@ TEST(Plan, EqualPlansDoNotConflictAndForeignOnesAreUnreadable) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::plan_test

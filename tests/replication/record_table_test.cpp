@@ -12,7 +12,7 @@
 #include "replication/records/kind.h"
 #include "replication/records/record_schemas.h"
 
-namespace witan::replication {
+namespace witan::replication::record_table_test {
 namespace {
 
 using Id = std::tuple<Kind, std::string, WriterIndex, Seq>;
@@ -202,4 +202,4 @@ RC_GTEST_PROP(ClockLaws, VectorsAreClocks, ()) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::record_table_test

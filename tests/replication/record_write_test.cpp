@@ -8,7 +8,7 @@
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::replication {
+namespace witan::replication::record_write_test {
 namespace {
 
 using test::Device;
@@ -86,4 +86,4 @@ TEST(RecordWrite, BodiesAreThereBeforeAndAfterTheFlush) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::record_write_test

@@ -12,7 +12,7 @@
 #include "replication/records/records.capnp.h"
 #include "tests/same_layout.h"
 
-namespace witan::replication {
+namespace witan::replication::records_test {
 namespace {
 
 std::string hexOf(std::string_view bytes) { return toHex(asBytes(bytes)); }
@@ -253,4 +253,4 @@ TEST(Records, MaximalVersionsAreThoseNobodySaw) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::records_test

@@ -2,7 +2,7 @@
 // back.
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::repair_test {
 namespace {
 
 void fill(Device& device, int from, int to) {
@@ -197,4 +197,4 @@ TEST(Repair, BringsNothingBackThatIsGone) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::repair_test

@@ -2,7 +2,7 @@
 // that is sent is searched.
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::scope_test {
 namespace {
 
 constexpr std::string_view kMark = "zSECRETz";
@@ -179,4 +179,4 @@ TEST(Scopes, AStrangerGetsMembershipOnly) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::scope_test

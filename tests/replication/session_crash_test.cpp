@@ -6,7 +6,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::session_crash_test {
 namespace {
 
 SessionOptions smallSegments() {
@@ -214,4 +214,4 @@ TEST(SessionCrash, TheBookOfDotsFires) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::session_crash_test

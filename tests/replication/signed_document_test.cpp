@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::signed_document_test {
 namespace {
 
 const SigningKey kAdmin = *SigningKey::fromSeed(std::string(32, 'a'));
@@ -121,4 +121,4 @@ TEST(SignedDocument, UnsignedOnesCountForNothing) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::signed_document_test

@@ -14,7 +14,7 @@
 #include "tests/replication/history_oracle.h"
 #include "tests/replication/stories.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::small_scope_test {
 namespace {
 
 constexpr std::size_t kDevices = 3;
@@ -364,4 +364,4 @@ TEST(SmallScope, ACopyComesBackThatNothingContradicts) {
 TEST(SmallScope, DeletionsAndStability) { Search({"deletions", 4, 4, 1, true, true}).run(); }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::small_scope_test

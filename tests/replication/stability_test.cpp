@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace witan::replication {
+namespace witan::replication::stability_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -177,4 +177,4 @@ TEST(Stability, RuleFourAndTheFailingTwinThatStripsEarly) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::stability_test

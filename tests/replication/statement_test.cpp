@@ -10,7 +10,7 @@
 #include "replication/membership.capnp.h"
 #include "tests/same_layout.h"
 
-namespace witan::replication {
+namespace witan::replication::statement_test {
 namespace {
 
 Statement sample() {
@@ -101,4 +101,4 @@ TEST(Statement, RefusesWhatAnHonestDeviceWouldNotSay) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::statement_test

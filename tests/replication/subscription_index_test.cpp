@@ -9,7 +9,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::subscription_index_test {
 namespace {
 
 NotificationToken entityToken(std::string id) { return {TokenClass::entityId, std::nullopt, std::move(id)}; }
@@ -164,4 +164,4 @@ TEST(Obligation5, MatchingABatchAgainGivesTheSameRunKeys) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::subscription_index_test

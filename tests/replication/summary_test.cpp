@@ -9,7 +9,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::summary_test {
 namespace {
 
 SummaryBody bodyWith(std::string text, std::uint64_t rank = 1) {
@@ -104,4 +104,4 @@ TEST(Summary, AnotherSpanIsUnreadableHere) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::summary_test

@@ -1,7 +1,7 @@
 // Corners of sync that generated histories or a second look found, each as the shortest story that leads there.
 #include "tests/replication/rule_stories.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::sync_corners_test {
 namespace {
 
 // The delta of b's second version has no base at a any more; the session breaks before it comes in full. What a resumes
@@ -97,4 +97,4 @@ TEST(SyncCorners, WhatNoCommitCoversIsAcknowledged) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::sync_corners_test

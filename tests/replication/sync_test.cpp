@@ -1,7 +1,7 @@
 // Whole sessions between devices with stores in memory.
 #include "tests/replication/cluster.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::sync_test {
 namespace {
 
 TEST(Sync, TwoDevicesHeal) {
@@ -66,4 +66,4 @@ TEST(Sync, AReopenedStoreHoldsTheSame) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::sync_test

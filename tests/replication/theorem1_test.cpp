@@ -14,7 +14,7 @@
 
 #include "tests/replication/stories.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::theorem1_test {
 namespace {
 
 struct Outcome {
@@ -114,4 +114,4 @@ TEST(Theorem1, AllReplicasShowOneState) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::theorem1_test

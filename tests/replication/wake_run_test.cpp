@@ -9,7 +9,7 @@
 
 #include "tests/replication/record_history.h"
 
-namespace witan::replication {
+namespace witan::replication::wake_run_test {
 namespace {
 
 const RunKey kRun = *userRunKey("agent-1", "session-1", "turn-1");
@@ -117,4 +117,4 @@ TEST(WakeRun, AnotherRunIsUnreadableHere) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::wake_run_test

@@ -9,7 +9,7 @@
 #include "tests/replication/cluster.h"
 #include "tests/same_layout.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::wire_test {
 namespace {
 
 using witan::layout::expectSameLayout;
@@ -305,4 +305,4 @@ TEST(VersionSkew, AnUnknownKindOfRecordIsKeptAndRelayed) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::wire_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan::replication {
+namespace witan::replication::writer_test {
 namespace {
 
 TEST(Writer, NameAndDeviceBelongTogether) {
@@ -34,4 +34,4 @@ TEST(Writer, ErrorsNameTheCause) {
 }
 
 }  // namespace
-}  // namespace witan::replication
+}  // namespace witan::replication::writer_test

@@ -4,7 +4,7 @@
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::compensation_test {
 namespace {
 
 using replication::test::Device;
@@ -165,4 +165,4 @@ TEST_F(Compensation, CrashAtEveryWriteStepUndoesOnce) {
 }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::compensation_test

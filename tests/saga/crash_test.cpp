@@ -5,7 +5,7 @@
 
 #include "tests/saga/crash_rig.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::crash_test {
 namespace {
 
 // Nothing un-synced survives, the oldest batch of it, or all.
@@ -43,4 +43,4 @@ TEST(Obligation6, CrashAtEveryWriteStepOfRocksDbWithTornWrites) {
 }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::crash_test

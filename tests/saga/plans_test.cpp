@@ -4,90 +4,90 @@
 
 #include "tests/saga/stories.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::plans_test {
 namespace {
 
 TEST(Plans, F3_TwoCutOffDevicesEndWithOneSurvivingEffectSet) { EXPECT_EQ(twoPlansForOneRun(), ""); }
 
 // Both notice at the same time and undo before they hear of each other: two records, one mutation, no conflict.
 TEST(Plans, F3_BothUndoAtOnceAndItIsOneMutation) {
-  Pair pair;
-  pair.onA->write("e", "\"before\"");
-  replication::test::sync(pair.a, pair.b);
-  pair.onA->plan("t", {action("put", "f", "\"of a\"")});
-  const PlanBody lost = pair.onB->plan("t", {action("put", "e", "\"of b\""), action("put", "new", "1")});
-  ASSERT_TRUE(pair.onA->run() && pair.onB->run());
-  pair.meet();  // each by itself after the exchange
+  TestCluster cluster(2);
+  cluster.host(0).write("e", "\"before\"");
+  cluster.sync(0, 1);
+  cluster.host(0).plan("t", {action("put", "f", "\"of a\"")});
+  const PlanBody lost = cluster.host(1).plan("t", {action("put", "e", "\"of b\""), action("put", "new", "1")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  cluster.meetAll();  // each by itself after the exchange
   const OperationId compensation = compensationOperationId(intentsOf(lost)[0].id());
-  EXPECT_EQ(pair.onA->recordsIn(DatabaseName::journal, compensation), 1u);
-  EXPECT_EQ(pair.onB->recordsIn(DatabaseName::journal, compensation), 1u);
-  pair.meet();
-  for (Host* host : {pair.onA.get(), pair.onB.get()}) {
+  EXPECT_EQ(cluster.host(0).recordsIn(DatabaseName::journal, compensation), 1u);
+  EXPECT_EQ(cluster.host(1).recordsIn(DatabaseName::journal, compensation), 1u);
+  cluster.meetAll();
+  for (Host* host : {&cluster.host(0), &cluster.host(1)}) {
     EXPECT_EQ(host->recordsIn(DatabaseName::journal, compensation), 2u);
     EXPECT_EQ(host->says("e"), "\"before\"");
     EXPECT_EQ(host->says("new"), "-");
     EXPECT_EQ(host->engine.counters().compensations, 2u);
   }
-  pair.meet();
-  EXPECT_EQ(pair.onA->engine.counters().compensations, 2u) << "once on each device, however often they meet";
-  replication::test::expectEqual(pair.a, pair.b);
-  pair.onA->write("e", "\"later\"");
-  EXPECT_EQ(pair.onA->says("e"), "\"later\"");
+  cluster.meetAll();
+  EXPECT_EQ(cluster.host(0).engine.counters().compensations, 2u) << "once on each device, however often they meet";
+  replication::test::expectEqual(cluster.device(0), cluster.device(1));
+  cluster.host(0).write("e", "\"later\"");
+  EXPECT_EQ(cluster.host(0).says("e"), "\"later\"");
 }
 
 // What had not been carried out when the other plan arrived never is.
 TEST(Plans, F3_WhatIsNotYetDoneIsWithdrawn) {
-  Pair pair;
-  pair.onA->plan("t", {action("put", "e", "\"of a\"")});
-  ASSERT_TRUE(pair.onA->run());
-  const PlanBody lost = pair.onB->plan("t", {action("put", "f", "\"of b\"")});
-  pair.meet();
-  ASSERT_EQ(pair.onB->ended.size(), 1u);
-  EXPECT_EQ(pair.onB->ended[0].status, SagaStatus::denied);
-  EXPECT_EQ(pair.onB->says("f"), "-");
-  EXPECT_EQ(pair.onB->engine.counters().withdrawn, 1u);
-  EXPECT_EQ(pair.onB->recordsIn(DatabaseName::agents, intentsOf(lost)[0].id()), 0u);
-  EXPECT_EQ(pair.onB->recordsIn(DatabaseName::agents, compensationOperationId(intentsOf(lost)[0].id())), 0u);
+  TestCluster cluster(2);
+  cluster.host(0).plan("t", {action("put", "e", "\"of a\"")});
+  ASSERT_TRUE(cluster.host(0).run());
+  const PlanBody lost = cluster.host(1).plan("t", {action("put", "f", "\"of b\"")});
+  cluster.meetAll();
+  ASSERT_EQ(cluster.host(1).ended.size(), 1u);
+  EXPECT_EQ(cluster.host(1).ended[0].status, SagaStatus::denied);
+  EXPECT_EQ(cluster.host(1).says("f"), "-");
+  EXPECT_EQ(cluster.host(1).engine.counters().withdrawn, 1u);
+  EXPECT_EQ(cluster.host(1).recordsIn(DatabaseName::agents, intentsOf(lost)[0].id()), 0u);
+  EXPECT_EQ(cluster.host(1).recordsIn(DatabaseName::agents, compensationOperationId(intentsOf(lost)[0].id())), 0u);
 }
 
 // The other plan arrives while the effect is on its way to the disk: it ends, and is then undone.
 TEST(Plans, F3_WhatIsUnderWayEndsAndIsUndone) {
   for (int rounds = 0; rounds < 4; ++rounds) {
-    Pair pair;
-    pair.onA->plan("t", {action("put", "e", "\"of a\"")});
-    ASSERT_TRUE(pair.onA->run());
-    pair.onB->plan("t", {action("put", "f", "\"of b\"")});
-    for (int i = 0; i < rounds; ++i) ASSERT_TRUE(pair.onB->round());
-    for (int i = 0; i < 3; ++i) pair.meet();
-    for (Host* host : {pair.onA.get(), pair.onB.get()}) {
+    TestCluster cluster(2);
+    cluster.host(0).plan("t", {action("put", "e", "\"of a\"")});
+    ASSERT_TRUE(cluster.host(0).run());
+    cluster.host(1).plan("t", {action("put", "f", "\"of b\"")});
+    for (int i = 0; i < rounds; ++i) ASSERT_TRUE(cluster.host(1).round());
+    for (int i = 0; i < 3; ++i) cluster.meetAll();
+    for (Host* host : {&cluster.host(0), &cluster.host(1)}) {
       EXPECT_EQ(host->says("f"), "-") << rounds;
       EXPECT_EQ(host->says("e"), "\"of a\"") << rounds;
       EXPECT_TRUE(host->aside.empty());
     }
-    EXPECT_TRUE(pair.equal());
+    EXPECT_TRUE(cluster.equal());
   }
 }
 
 // A call that may have been made is not withdrawn: when it answers, it is undone.
 TEST(Plans, F3_ACallThatIsUnderWayIsUndoneWhenItEnds) {
-  Pair pair;
-  pair.onA->plan("t", {action("put", "e", "1")});
-  ASSERT_TRUE(pair.onA->run());
-  const PlanBody lost = pair.onB->plan("t", {action("call", "x")});
-  ASSERT_TRUE(pair.b.replica().flush().ok());
-  pair.onB->engine.agentsDurable(pair.onB->now);  // called, not answered
-  ASSERT_EQ(pair.world.calls.size(), 1u);
-  for (int i = 0; i < 2; ++i) pair.meet();
-  EXPECT_TRUE(pair.world.calls.contains(compensationOperationId(intentsOf(lost)[0].id()).value));
+  TestCluster cluster(2);
+  cluster.host(0).plan("t", {action("put", "e", "1")});
+  ASSERT_TRUE(cluster.host(0).run());
+  const PlanBody lost = cluster.host(1).plan("t", {action("call", "x")});
+  ASSERT_TRUE(cluster.device(1).replica().flush().ok());
+  cluster.host(1).engine.agentsDurable(cluster.host(1).now);  // called, not answered
+  ASSERT_EQ(cluster.world.calls.size(), 1u);
+  for (int i = 0; i < 2; ++i) cluster.meetAll();
+  EXPECT_TRUE(cluster.world.calls.contains(compensationOperationId(intentsOf(lost)[0].id()).value));
 }
 
 TEST(Plans, F3_WhatCannotBeUndoneIsAConflictForAPerson) {
-  Pair pair;
-  pair.onA->plan("t", {action("put", "e", "1")});
-  const PlanBody lost = pair.onB->plan("t", {action("propose", "x")});
-  ASSERT_TRUE(pair.onA->run() && pair.onB->run());
-  for (int i = 0; i < 3; ++i) pair.meet();
-  for (Device* device : {&pair.a, &pair.b}) {
+  TestCluster cluster(2);
+  cluster.host(0).plan("t", {action("put", "e", "1")});
+  const PlanBody lost = cluster.host(1).plan("t", {action("propose", "x")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  for (int i = 0; i < 3; ++i) cluster.meetAll();
+  for (Device* device : {&cluster.device(0), &cluster.device(1)}) {
     const auto incidents = *device->replica().incidents();
     ASSERT_EQ(incidents.size(), 1u) << "once, however often they meet";
     EXPECT_EQ(incidents[0].kind, "cannotUndo");
@@ -97,13 +97,13 @@ TEST(Plans, F3_WhatCannotBeUndoneIsAConflictForAPerson) {
 
 // A person edited the loser's entry before the plans met.
 TEST(Plans, F3_WhatAPersonEditedSinceIsNotOverwritten) {
-  Pair pair;
-  pair.onA->plan("t", {action("put", "e", "1")});
-  pair.onB->plan("t", {action("put", "f", "\"of b\"")});
-  ASSERT_TRUE(pair.onA->run() && pair.onB->run());
-  pair.onB->write("f", "\"a person's\"");
-  for (int i = 0; i < 3; ++i) pair.meet();
-  for (Host* host : {pair.onA.get(), pair.onB.get()}) {
+  TestCluster cluster(2);
+  cluster.host(0).plan("t", {action("put", "e", "1")});
+  cluster.host(1).plan("t", {action("put", "f", "\"of b\"")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  cluster.host(1).write("f", "\"a person's\"");
+  for (int i = 0; i < 3; ++i) cluster.meetAll();
+  for (Host* host : {&cluster.host(0), &cluster.host(1)}) {
     EXPECT_EQ(host->says("f"), "\"a person's\"");
     EXPECT_EQ(host->aside.size(), 1u);
   }
@@ -111,14 +111,14 @@ TEST(Plans, F3_WhatAPersonEditedSinceIsNotOverwritten) {
 
 // Two operations of the losing plan on one entity are undone from the end.
 TEST(Plans, F3_OperationsThatStandOnOneAnotherAreUndoneFromTheEnd) {
-  Pair pair;
-  pair.onB->write("f", "0");
-  pair.onA->plan("t", {action("put", "e", "1")});
-  pair.onB->plan("t", {action("count", "f"), action("count", "f"), action("count", "f")});
-  ASSERT_TRUE(pair.onA->run() && pair.onB->run());
-  EXPECT_EQ(pair.onB->says("f"), "3");
-  for (int i = 0; i < 3; ++i) pair.meet();
-  for (Host* host : {pair.onA.get(), pair.onB.get()}) {
+  TestCluster cluster(2);
+  cluster.host(1).write("f", "0");
+  cluster.host(0).plan("t", {action("put", "e", "1")});
+  cluster.host(1).plan("t", {action("count", "f"), action("count", "f"), action("count", "f")});
+  ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+  EXPECT_EQ(cluster.host(1).says("f"), "3");
+  for (int i = 0; i < 3; ++i) cluster.meetAll();
+  for (Host* host : {&cluster.host(0), &cluster.host(1)}) {
     EXPECT_EQ(host->says("f"), "0");
     EXPECT_TRUE(host->aside.empty());
   }
@@ -127,28 +127,25 @@ TEST(Plans, F3_OperationsThatStandOnOneAnotherAreUndoneFromTheEnd) {
 // b's plan loses against c's, then a's plan, which has the same operation as b's, turns up and wins over both: what was
 // undone is wanted again.
 TEST(Plans, F3_WhatWasUndoneIsRedoneWhenAPlanWithItWins) {
-  Device a("a"), b("b"), c("c");
-  World world;
-  Host onA(a.replica(), world), onB(b.replica(), world), onC(c.replica(), world);
-  const auto meet = [](Device& one, Host& first, Device& two, Host& second) {
+  TestCluster cluster(3);
+  Host &onA = cluster.host(0), &onB = cluster.host(1), &onC = cluster.host(2);
+  const auto meet = [&](std::size_t one, std::size_t other) {
     for (int i = 0; i < 3; ++i) {
-      replication::test::sync(one, two);
-      for (Host* host : {&first, &second}) {
-        ASSERT_TRUE(host->engine.reconcileAll(host->now).ok());
-        ASSERT_TRUE(host->run());
-      }
+      cluster.sync(one, other);
+      cluster.reconcile(one);
+      cluster.reconcile(other);
     }
   };
   onB.plan("t", {action("put", "e", "\"of b\"")});
   onC.plan("t", {action("put", "f", "\"of a and c\"")});
   ASSERT_TRUE(onB.run() && onC.run());
-  meet(b, onB, c, onC);
+  meet(1, 2);
   EXPECT_EQ(onC.says("f"), "-");
   EXPECT_EQ(onC.says("e"), "\"of b\"");
   onA.plan("t", {action("put", "f", "\"of a and c\"")});
-  meet(a, onA, b, onB);
-  meet(b, onB, c, onC);
-  meet(a, onA, b, onB);
+  meet(0, 1);
+  meet(1, 2);
+  meet(0, 1);
   for (Host* host : {&onA, &onB, &onC}) {
     EXPECT_EQ(host->says("f"), "\"of a and c\"");
     EXPECT_EQ(host->says("e"), "-");
@@ -160,30 +157,27 @@ TEST(Plans, F3_WhatWasUndoneIsRedoneWhenAPlanWithItWins) {
 TEST(Plans, F3_ACrashWhileUndoingChangesNothing) {
   for (std::uint64_t n = 0; n < 14; ++n)
     for (const bool agents : {false, true}) {
-      Pair pair;
-      pair.onB->write("f", "0");
-      pair.onA->plan("t", {action("put", "e", "1")});
-      pair.onB->plan("t", {action("count", "f"), action("call", "x")});
-      ASSERT_TRUE(pair.onA->run() && pair.onB->run());
-      replication::test::sync(pair.a, pair.b);
-      (agents ? pair.b.agentStore() : pair.b.journalStore()).crashAt(n);
-      ASSERT_TRUE(pair.onB->engine.reconcileAll(pair.onB->now).ok());
-      if (!pair.onB->run()) {
-        pair.onB.reset();
-        pair.b.crash();
-        pair.onB = std::make_unique<Host>(pair.b.replica(), pair.world);
-        ASSERT_TRUE(pair.onB->engine.load(pair.onB->now).ok());
+      TestCluster cluster(2);
+      cluster.host(1).write("f", "0");
+      cluster.host(0).plan("t", {action("put", "e", "1")});
+      cluster.host(1).plan("t", {action("count", "f"), action("call", "x")});
+      ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+      cluster.sync(0, 1);
+      (agents ? cluster.device(1).agentStore() : cluster.device(1).journalStore()).crashAt(n);
+      ASSERT_TRUE(cluster.host(1).engine.reconcileAll(cluster.host(1).now).ok());
+      if (!cluster.host(1).run()) {
+        cluster.crash(1);
       } else {
-        pair.b.journalStore().reopen();
-        pair.b.agentStore().reopen();
+        cluster.device(1).journalStore().reopen();
+        cluster.device(1).agentStore().reopen();
       }
-      for (int i = 0; i < 3; ++i) pair.meet();
-      EXPECT_EQ(pair.onB->says("f"), "0") << n;
-      EXPECT_TRUE(pair.onB->aside.empty());
-      EXPECT_TRUE(pair.equal());
-      EXPECT_EQ(pair.world.calls.size(), 2u);
+      for (int i = 0; i < 3; ++i) cluster.meetAll();
+      EXPECT_EQ(cluster.host(1).says("f"), "0") << n;
+      EXPECT_TRUE(cluster.host(1).aside.empty());
+      EXPECT_TRUE(cluster.equal());
+      EXPECT_EQ(cluster.world.calls.size(), 2u);
     }
 }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::plans_test

@@ -4,7 +4,7 @@
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::poison_test {
 namespace {
 
 using replication::test::Device;
@@ -158,4 +158,4 @@ TEST(Poison, AWallClockThatJumpedHoldsNothingForEver) {
 }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::poison_test

@@ -5,7 +5,7 @@
 
 #include "tests/replication/cluster.h"
 
-namespace witan::saga {
+namespace witan::saga::rows_test {
 namespace {
 
 using replication::Database;
@@ -99,4 +99,4 @@ TEST(SagaRows, HeldOnesAreFoundFromTheFirstOn) {
 }
 
 }  // namespace
-}  // namespace witan::saga
+}  // namespace witan::saga::rows_test

@@ -4,7 +4,7 @@
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::theorem_test {
 namespace {
 
 using replication::test::Device;
@@ -207,4 +207,4 @@ TEST_F(SagaTest, OfThoseThatEndedTheLastFewAreKept) {
 }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::theorem_test

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "saga/saga_row.h"
 
-namespace witan::saga {
+namespace witan::saga::transitions_test {
 namespace {
 
 template <class E>
@@ -82,4 +82,4 @@ TEST(SagaRow, AnErrorIsCutBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace witan::saga
+}  // namespace witan::saga::transitions_test

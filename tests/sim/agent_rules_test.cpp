@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "saga/compensations.h"
-#include "sim/check/need_to_know.h"
 #include "sim/sim_agents.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::sim {
+namespace witan::sim::agent_rules_test {
 namespace {
 
 using namespace replication;
@@ -254,4 +253,4 @@ TEST(NeedToKnow, FiresForAFieldThatIsOnNoAllowlistAndForWhatIsHiddenInOneThatIs)
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::agent_rules_test

@@ -7,7 +7,7 @@
 
 #include "tests/sim/made_history.h"
 
-namespace witan::sim::test {
+namespace witan::sim::test::answers_test {
 namespace {
 
 // A made history that each test spoils in one place.
@@ -287,4 +287,4 @@ TEST(MadeAnswers, SwappedNeighboursAreNoticedWhereTimeTells) {
 }
 
 }  // namespace
-}  // namespace witan::sim::test
+}  // namespace witan::sim::test::answers_test

@@ -5,13 +5,14 @@
 #include <iterator>
 #include <regex>
 
-#include "sim/checkers.h"
+#include "sim/catalog.h"
 #include "sim/mutants.h"
-#include "sim/options_fields.h"
+#include "sim/options.h"
 #include "sim/plan.h"
 
 #include "tests/paths.h"
 
+namespace witan::docs_test {
 namespace {
 
 using namespace witan;
@@ -54,3 +55,4 @@ TEST(SimulationDocument, NamesOnlyMutantsThatExist) {
 }
 
 }  // namespace
+}  // namespace witan::docs_test

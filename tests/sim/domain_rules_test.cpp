@@ -9,7 +9,7 @@
 #include "domains/registry.h"
 #include "kernel/partition.h"
 
-namespace witan::sim {
+namespace witan::sim::domain_rules_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -180,4 +180,4 @@ INSTANTIATE_TEST_SUITE_P(
             "due is JOINT_ADMISSIBILITY_FAILURE"}));
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::domain_rules_test

@@ -11,7 +11,7 @@
 
 #include "sim/etcd_model.h"
 
-namespace witan::sim {
+namespace witan::sim::etcd_engine_test {
 namespace {
 
 using namespace node;
@@ -467,4 +467,4 @@ TEST(EtcdEngine, BatchesOfSeveralPartitionsShareATransactionAndOneThatIsRefusedD
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::etcd_engine_test

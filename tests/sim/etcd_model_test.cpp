@@ -8,7 +8,7 @@
 #include "sim/etcd_service.h"
 #include "sim/network.h"
 
-namespace witan::sim {
+namespace witan::sim::etcd_model_test {
 namespace {
 
 using namespace node;
@@ -260,4 +260,4 @@ TEST(EtcdService, ARequestMayBeDoneLongAfterItsConnectionDied) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::etcd_model_test

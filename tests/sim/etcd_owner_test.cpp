@@ -5,7 +5,7 @@
 
 #include "tests/sim/etcd_owner.h"
 
-namespace witan::sim {
+namespace witan::sim::etcd_owner_test {
 namespace {
 
 using kernel::Outcome;
@@ -14,9 +14,9 @@ using ::testing::HasSubstr;
 TEST(EtcdOwner, WhatIsAskedHereIsDecidedWithoutARowInTheOutbox) {
   Owner owner;
   owner.submit(owner.spend("one"));
-  EXPECT_FALSE(owner.replica->outbox().all().at("one").saved);
+  EXPECT_FALSE(owner.replica().outbox().all().at("one").saved);
   owner.talk();
-  EXPECT_EQ(owner.replica->outbox().size(), 0u);
+  EXPECT_EQ(owner.replica().outbox().size(), 0u);
   ASSERT_NE(owner.answered("one"), nullptr);
   EXPECT_EQ(owner.answered("one")->outcome, Outcome::approved);
 }
@@ -25,26 +25,26 @@ TEST(EtcdOwner, WhatEtcdDoesNotAnswerSoonIsTakenOnDurably) {
   Owner owner;
   owner.submit(owner.spend("one"));
   (void)owner.drain();  // to etcd, which says nothing
-  EXPECT_FALSE(owner.replica->outbox().all().at("one").saved);
+  EXPECT_FALSE(owner.replica().outbox().all().at("one").saved);
   owner.ms += 300;
   (void)owner.drain();
-  EXPECT_TRUE(owner.replica->outbox().all().at("one").saved);
+  EXPECT_TRUE(owner.replica().outbox().all().at("one").saved);
   owner.losePower();
-  EXPECT_EQ(owner.replica->outbox().size(), 1u);
+  EXPECT_EQ(owner.replica().outbox().size(), 1u);
   owner.pass(20'000);
   ASSERT_NE(owner.answered("one"), nullptr);
-  EXPECT_EQ(owner.replica->outbox().size(), 0u);
+  EXPECT_EQ(owner.replica().outbox().size(), 0u);
 }
 
 TEST(EtcdOwner, OneOperationIdIsOneRequest) {
   Owner owner;
   owner.submit(owner.spend("one"));
   owner.submit(owner.spend("one"));
-  const Status other = owner.replica->submit(owner.spend("one", "another"), at(owner.ms));
+  const Status other = owner.replica().submit(owner.spend("one", "another"), at(owner.ms));
   ASSERT_FALSE(other.ok());
-  EXPECT_THAT(other.error().message, HasSubstr("names another request"));
+  EXPECT_EQ(other.error().code, ErrorCode::conflict);
   owner.talk();
-  EXPECT_EQ(owner.replica->host("budget/0")->partition().size(), 1u);
+  EXPECT_EQ(owner.replica().host("budget/0")->partition().size(), 1u);
 }
 
 TEST(EtcdOwner, BatchesAreUnderWayWhileOthersAreDecided) {
@@ -58,11 +58,11 @@ TEST(EtcdOwner, BatchesAreUnderWayWhileOthersAreDecided) {
   }
   ASSERT_EQ(requests.size(), 3u) << "the fourth waits";
   for (std::size_t i = 3; i-- > 0;)  // the last one first
-    owner.replica->etcdReceived(owner.etcd.apply(requests[i], owner.ms * 1000), at(owner.ms));
+    owner.replica().etcdReceived(owner.etcd.apply(requests[i], owner.ms * 1000), at(owner.ms));
   owner.talk();
   for (const char* id : {"1", "2", "3", "4"}) EXPECT_NE(owner.answered(id), nullptr) << id;
-  EXPECT_GT(owner.replica->counters().etcd.outOfOrder, 0u);
-  EXPECT_EQ(owner.replica->host("budget/0")->partition().size(), 4u);
+  EXPECT_GT(owner.replica().counters().etcd.outOfOrder, 0u);
+  EXPECT_EQ(owner.replica().host("budget/0")->partition().size(), 4u);
 }
 
 TEST(EtcdOwner, AnEntryLargerThanEtcdTakesIsRefusedAndHoldsNothingUp) {
@@ -85,8 +85,8 @@ TEST(EtcdOwner, AnEntryLargerThanEtcdTakesIsRefusedAndHoldsNothingUp) {
       EXPECT_EQ(owner.answered(id)->outcome, Outcome::approved) << id;
     }
   }
-  EXPECT_EQ(owner.replica->host("budget/0")->partition().size(), 4u);
-  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, 0u) << "etcd was not asked";
+  EXPECT_EQ(owner.replica().host("budget/0")->partition().size(), 4u);
+  EXPECT_EQ(owner.replica().counters().etcd.tooLarge, 0u) << "etcd was not asked";
 }
 
 TEST(EtcdOwner, ARequestLargerThanEtcdTakesIsRefusedAtTheDoor) {
@@ -95,7 +95,7 @@ TEST(EtcdOwner, ARequestLargerThanEtcdTakesIsRefusedAtTheDoor) {
   Owner owner(options);
   Request large = owner.spend("large");
   large.reason = std::string(800, 'x');
-  const Status accepted = owner.replica->submit(std::move(large), at(owner.ms));
+  const Status accepted = owner.replica().submit(std::move(large), at(owner.ms));
   ASSERT_FALSE(accepted.ok());
   EXPECT_EQ(accepted.error().code, ErrorCode::invalidInput);
   EXPECT_THAT(accepted.error().message, HasSubstr("at most 500"));
@@ -140,17 +140,16 @@ TEST(EtcdOwner, WhatWasTakenFindsItsPlaceInTheOutbox) {
   owner.submit(owner.spend("one"));
   (void)owner.drain();  // to etcd, which says nothing
   for (std::size_t i = 0; i + 1 < kMaxOutbox; ++i)
-    ASSERT_TRUE(owner.replica->enqueue(owner.spend("other-" + std::to_string(i)), at(owner.ms)).ok());
-  for (const Status& late : {owner.replica->enqueue(owner.spend("late"), at(owner.ms)),
-                             owner.replica->submit(owner.spend("later"), at(owner.ms))}) {
+    ASSERT_TRUE(owner.replica().enqueue(owner.spend("other-" + std::to_string(i)), at(owner.ms)).ok());
+  for (const Status& late : {owner.replica().enqueue(owner.spend("late"), at(owner.ms)),
+                             owner.replica().submit(owner.spend("later"), at(owner.ms))}) {
     ASSERT_FALSE(late.ok());
     EXPECT_EQ(late.error().code, ErrorCode::unavailable);
-    EXPECT_THAT(late.error().message, HasSubstr("the outbox is full"));
   }
   owner.ms += 300;
   (void)owner.drain();
-  EXPECT_EQ(owner.replica->outbox().size(), kMaxOutbox);
-  EXPECT_TRUE(owner.replica->outbox().all().at("one").saved);
+  EXPECT_EQ(owner.replica().outbox().size(), kMaxOutbox);
+  EXPECT_TRUE(owner.replica().outbox().all().at("one").saved);
   EXPECT_EQ(owner.answersTo("one"), 0u) << "it is on its way";
 }
 
@@ -208,7 +207,7 @@ TEST(EtcdOwner, WhoAsksBehindAnExpiryThatIsTooLargeIsToldSo) {
   owner.serverTakes = 2'500;
   owner.ms += 120'000;
   owner.pass(30'000);
-  const std::uint64_t refused = owner.replica->counters().etcd.tooLarge;
+  const std::uint64_t refused = owner.replica().counters().etcd.tooLarge;
   Request answer;
   answer.kind = RequestKind::commit;
   answer.domain = "moderation";
@@ -227,7 +226,7 @@ TEST(EtcdOwner, WhoAsksBehindAnExpiryThatIsTooLargeIsToldSo) {
                 HasSubstr("\"first\" is frozen: the expiry of entry " + std::to_string(pending.seq) + " takes "));
     EXPECT_THAT(owner.answered(id)->message, HasSubstr("(its --max-request-bytes); raise that"));
   }
-  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused);
+  EXPECT_EQ(owner.replica().counters().etcd.tooLarge, refused);
   // What was done before is answered as it was.
   owner.propose("first", "ban", banOf(std::string(4'000, 'i')));
   EXPECT_EQ(owner.answers.back().operationId, "firstban");
@@ -242,14 +241,14 @@ TEST(EtcdOwner, AnExpiryThatWasTooLargeIsTriedAgainNowAndThen) {
   owner.serverTakes = 2'500;
   owner.ms += 120'000;
   owner.pass(30'000);
-  const std::uint64_t refused = owner.replica->counters().etcd.tooLarge;
+  const std::uint64_t refused = owner.replica().counters().etcd.tooLarge;
   owner.pass(25 * 60'000);
-  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused + 2) << "every ten minutes";
+  EXPECT_EQ(owner.replica().counters().etcd.tooLarge, refused + 2) << "every ten minutes";
   EXPECT_TRUE(owner.host().partition().frozen("first"));
   owner.serverTakes = ~std::size_t{0};
   owner.pass(11 * 60'000);
   EXPECT_FALSE(owner.host().partition().frozen("first"));
-  EXPECT_EQ(owner.replica->counters().etcd.tooLarge, refused + 2);
+  EXPECT_EQ(owner.replica().counters().etcd.tooLarge, refused + 2);
 }
 
 // Etcd is slow, so whoever asks is told that the request waits in the outbox. Then it turns out that its entity is
@@ -272,11 +271,11 @@ TEST(EtcdOwner, WhatIsSaidToWaitOutlastsAFreeze) {
     owner.submit(
         *proposalRequest(owner.module(), "first", owner.module().signature().processes[process].role, "late", ban));
     for (int i = 0; i < 12; ++i) owner.ms += 100, drain();
-    ASSERT_TRUE(owner.replica->outbox().all().at("late").saved);
-    if (said) owner.replica->retainAcrossFreeze("late");
+    ASSERT_TRUE(owner.replica().outbox().all().at("late").saved);
+    if (said) owner.replica().retainAcrossFreeze("late");
     for (const EtcdRequest& request : slow) owner.carry(request);
     owner.pass(500);
-    EXPECT_EQ(owner.replica->outbox().all().contains("late"), said);
+    EXPECT_EQ(owner.replica().outbox().all().contains("late"), said);
     EXPECT_EQ(owner.answered("late") == nullptr, said) << "whoever still waits is told of the freeze";
   }
 }
@@ -310,7 +309,7 @@ TEST(EtcdOwner, ALimitThatEtcdHasNoMoreIsForgotten) {
 TEST(EtcdOwner, ABatchOfAFormThatIsNotKnownIsNotMisread) {
   Owner owner;
   const std::uint64_t before = owner.host().position().batches;
-  const std::size_t incidents = owner.replica->data().incidents()->size();
+  const std::size_t incidents = owner.replica().data().incidents()->size();
   EtcdRequest other;  // another owner's, after which this device is to recover the log
   char key[40];
   std::snprintf(key, sizeof key, "witan/c/log/budget/0/%016llx", static_cast<unsigned long long>(before));
@@ -318,9 +317,9 @@ TEST(EtcdOwner, ABatchOfAFormThatIsNotKnownIsNotMisread) {
                 {EtcdAct::remove, {"witan/c/owner/budget/0", ""}, "", 0, 0}};
   ASSERT_TRUE(owner.etcd.apply(other, owner.ms * 1000).succeeded);
   owner.pass(30'000);
-  EXPECT_FALSE(owner.replica->owns(owner.host()));
+  EXPECT_FALSE(owner.replica().owns(owner.host()));
   EXPECT_EQ(owner.host().position().batches, before);
-  const auto told = *owner.replica->data().incidents();
+  const auto told = *owner.replica().data().incidents();
   ASSERT_GT(told.size(), incidents);
   EXPECT_EQ(told.back().kind, "badEntries");
   EXPECT_THAT(told.back().what, HasSubstr("budget/0: "));
@@ -338,9 +337,9 @@ TEST(EtcdOwner, ALimitThatEtcdHasIsLearned) {
     ASSERT_NE(owner.answered("op-" + std::to_string(i)), nullptr) << i;
     EXPECT_EQ(owner.answered("op-" + std::to_string(i))->outcome, Outcome::approved);
   }
-  EXPECT_GT(owner.replica->counters().etcd.tooLarge, 0u);
-  EXPECT_EQ(owner.replica->host("budget/0")->partition().size(), 30u);
+  EXPECT_GT(owner.replica().counters().etcd.tooLarge, 0u);
+  EXPECT_EQ(owner.replica().host("budget/0")->partition().size(), 30u);
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::etcd_owner_test

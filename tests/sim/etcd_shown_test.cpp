@@ -5,12 +5,12 @@
 #include "agents/entry_agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/host/local_gate.h"
-#include "replica/core/shown.h"
+#include "replica/core/partition_host.h"
 #include "replica/ledger_queries.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 
-namespace witan::sim {
+namespace witan::sim::etcd_shown_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -53,13 +53,13 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   setup.domains = {"verification"};
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   Owner owner(setup);
-  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::testing::kReproducedFinding)));
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::test::kReproducedFinding)));
   owner.pass(1'000);
   owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
                                 *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
   const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
   ASSERT_TRUE(owner.host().ahead());
-  ASSERT_TRUE(owner.replica->agents()->userTurn("reader", "s", "1", "look", at(owner.ms)).ok());
+  ASSERT_TRUE(owner.replica().agents()->userTurn("reader", "s", "1", "look", at(owner.ms)).ok());
   for (int round = 0; round < 50; ++round) {
     owner.ms += 10;
     (void)owner.drain();
@@ -93,13 +93,13 @@ TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
   setup.domains = {"verification"};
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
   Owner owner(setup);
-  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::testing::kReproducedFinding)));
+  owner.submit(initRequest(owner.module(), "proj", "begin-proj", *parseJson(witan::test::kReproducedFinding)));
   owner.pass(1'000);
   owner.submit(*proposalRequest(owner.module(), "proj", "SeverityAssessment", "verdict",
                                 *parseJson(R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})")));
   const std::vector<EtcdRequest> underWay = owner.drain();  // to etcd, which says nothing
   ASSERT_TRUE(owner.host().ahead());
-  agents::AgentHost& host = *owner.replica->agents();
+  agents::AgentHost& host = *owner.replica().agents();
   const auto run = host.userTurn("reader", "s", "1", "look", at(owner.ms));
   ASSERT_TRUE(run.ok());
   for (int round = 0; round < 50; ++round) owner.ms += 10, (void)owner.drain();
@@ -126,7 +126,7 @@ TEST(EtcdShown, UnderLoadItIsTheLogsAtTheEndOfARoundNowAndThen) {
     owner.submit(owner.spend("op-" + std::to_string(round)));
     for (const EtcdRequest& request : std::exchange(underWay, {})) owner.carry(request);
     underWay = owner.drain();
-    shown += shows(owner.host()) ? 1 : 0;
+    shown += owner.host().showsLog() ? 1 : 0;
   }
   EXPECT_GE(shown, 15);
   EXPECT_LE(shown, 60) << "it rests no more than it must";
@@ -151,7 +151,7 @@ TEST(EtcdShown, APartitionAtRestHoldsUpNoOther) {
   EXPECT_GT(owner.host(1).position().batches, batches);
   for (const EtcdRequest& request : underWay) owner.carry(request);
   (void)owner.drain();
-  EXPECT_TRUE(shows(owner.host())) << "a round in which it is the log's";
+  EXPECT_TRUE(owner.host().showsLog()) << "a round in which it is the log's";
   owner.talk();
   EXPECT_NE(owner.answered("one"), nullptr);
   EXPECT_NE(owner.answered("two"), nullptr);
@@ -162,46 +162,31 @@ TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
   Owner::Setup setup;
   setup.keepsLedgers = [](std::string_view device) { return device != "b"; };
   Owner owner(setup);
-  store::MemoryStore disks[3];
-  std::uint32_t tags = 100;
-  ReplicaConfig config;
-  config.replication.cluster = "c";
-  config.replication.clusterKey = "key";
-  config.replication.device = "b";
-  config.replication.trustStore = true;
-  config.replication.freshTag = [&tags] { return ++tags; };
-  config.domains = {&owner.module()};
-  config.partitions = 1;
-  config.ledgerReplica = false;
-  auto opened = Replica::open({disks[0], disks[1], disks[2]}, std::move(config), at(owner.ms));
-  ASSERT_TRUE(opened.ok());
-  Replica& other = **opened;
-  const auto frames = [&](const std::string& bytes, const auto& hand) {
-    for (std::string_view rest = bytes; !rest.empty();) {
-      const auto header = replication::readFrameHeader(rest, kMaxAdjudicationFrame);
-      ASSERT_TRUE(header.ok());
-      hand(rest.substr(0, replication::kFrameHeaderBytes + header->length));
-      rest.remove_prefix(replication::kFrameHeaderBytes + header->length);
-    }
+  node::test::Device other("b", [&](ReplicaConfig& config) {
+    config.replication.cluster = "c";
+    config.domains = {&owner.module()};
+    config.ledgerReplica = false;
+  });
+  const auto carry = [](node::test::Device& from, node::test::Device& to) {
+    for (const Outgoing& out : std::exchange(from.sends, {}))
+      for (const std::string& frame : node::test::framesOf(out.frames))
+        to.replica().received(from.name(), frame, at(to.ms));
   };
   const auto talk = [&] {
     for (int round = 0; round < 30; ++round) {
-      owner.ms += 10;
+      other.ms = owner.ms += 10;
       owner.talk();
-      for (const Outgoing& out : std::exchange(owner.sends, {}))
-        frames(out.frames, [&](std::string_view frame) { other.received("a", frame, at(owner.ms)); });
-      Effects effects;
-      ASSERT_TRUE(other.drain(at(owner.ms), effects).ok());
-      for (const Outgoing& out : effects.sends)
-        frames(out.frames, [&](std::string_view frame) { owner.replica->received("b", frame, at(owner.ms)); });
+      carry(owner, other);
+      ASSERT_TRUE(other.drain().ok());
+      carry(other, owner);
     }
   };
-  owner.replica->connected("b", at(owner.ms));
-  other.connected("a", at(owner.ms));
+  owner.replica().connected("b", at(owner.ms));
+  other.replica().connected("a", at(owner.ms));
   talk();
-  const OwnershipRecord* claim = other.owners().find("budget/0");
+  const OwnershipRecord* claim = other.replica().owners().find("budget/0");
   ASSERT_NE(claim, nullptr);
-  EXPECT_EQ(claim->owner, owner.replica->ownerName());
+  EXPECT_EQ(claim->owner, owner.replica().ownerName());
   const std::uint64_t first = claim->number;
   // It loses the partition and gets it again: another epoch, of which the log alone speaks.
   EtcdRequest end;
@@ -209,10 +194,10 @@ TEST(EtcdShown, DevicesWithoutLedgersHearWhoTheOwnersAre) {
   (void)owner.etcd.apply(end, owner.ms * 1000);
   owner.pass(10'000);
   talk();
-  claim = other.owners().find("budget/0");
+  claim = other.replica().owners().find("budget/0");
   ASSERT_NE(claim, nullptr);
   EXPECT_GT(claim->number, first);
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::etcd_shown_test

@@ -9,7 +9,7 @@
 #include "sim/explore/configurations.h"
 #include "sim/explore/merge_model.h"
 
-namespace witan::sim {
+namespace witan::sim::explore_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -163,4 +163,4 @@ TEST(ExploreConfigurations, AreNamed) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::explore_test

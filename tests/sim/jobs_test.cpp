@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "sim/run_result_text.h"
-#include "sim/twice.h"
+#include "sim/run.h"
 
-namespace witan::sim {
+namespace witan::sim::jobs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -181,4 +180,4 @@ TEST(Twice, TheShareIsAShare) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::jobs_test

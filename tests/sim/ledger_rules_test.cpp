@@ -7,7 +7,7 @@
 #include "kernel/record/merkle.h"
 #include "tests/sim/made_history.h"
 
-namespace witan::sim::test {
+namespace witan::sim::test::ledger_rules_test {
 namespace {
 
 using kernel::Entry;
@@ -402,4 +402,4 @@ TEST_F(Fences, EntriesOfAnEpochThatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace witan::sim::test
+}  // namespace witan::sim::test::ledger_rules_test

@@ -5,7 +5,7 @@
 
 #include "tests/sim/made_history.h"
 
-namespace witan::sim::test {
+namespace witan::sim::test::linearizability_test {
 namespace {
 
 // Histories written by hand over chests: a chest begins with 40 gold; below 0 is rejected, above 60 escalated.
@@ -427,4 +427,4 @@ TEST(MadeHistories, AMissingEffectIsNoticed) {
 }
 
 }  // namespace
-}  // namespace witan::sim::test
+}  // namespace witan::sim::test::linearizability_test

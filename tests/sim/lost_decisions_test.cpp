@@ -1,12 +1,12 @@
 // Decisions that somebody was told of and that are nowhere: each case of what does not count as being there.
-#include "sim/check/lost_decisions.h"
+#include "sim/check/answers.h"
 
 #include <gtest/gtest.h>
 
 #include "base/bytes.h"
 #include "base/sha256.h"
 
-namespace witan::sim {
+namespace witan::sim::lost_decisions_test {
 namespace {
 
 Operation told(std::string id, std::string action, std::string_view plan) {
@@ -70,4 +70,4 @@ TEST(LostDecisions, WhoWasToldOfNoEntryMissesNone) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::lost_decisions_test

@@ -12,7 +12,7 @@
 #include "sim/draw.h"
 #include "sim/plan_budget.h"
 
-namespace witan::sim {
+namespace witan::sim::plan_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -265,4 +265,4 @@ TEST(CheckOptions, RefusesMoreEventsThanAPlanHolds) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::plan_test

@@ -1,5 +1,5 @@
-// sim/probes.cpp lists whatever the simulator counts.
-#include "sim/probes.h"
+// sim/catalog.cpp lists whatever the simulator counts.
+#include "sim/catalog.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,7 @@
 
 #include "tests/paths.h"
 
+namespace witan::probes_test {
 namespace {
 
 using namespace witan;
@@ -83,3 +84,4 @@ TEST(Probes, WhatRunsReachIsListed) {
 }
 
 }  // namespace
+}  // namespace witan::probes_test

@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/check/ledger_facts.h"
-
-namespace witan::sim {
+namespace witan::sim::run_rules_test {
 namespace {
 
 using replication::WakeStatus;
@@ -115,4 +113,4 @@ TEST(RunRules, FiresAtRestForWhatWokeNobody) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::run_rules_test

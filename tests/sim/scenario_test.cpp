@@ -12,11 +12,11 @@
 
 #include "base/json_codec.h"
 #include "sim/duration.h"
-#include "sim/options_fields.h"
+#include "sim/options.h"
 
 #include "tests/paths.h"
 
-namespace witan::sim {
+namespace witan::sim::scenario_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -233,4 +233,4 @@ TEST(Refused, WithFileAndLine) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::scenario_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace witan::sim {
+namespace witan::sim::shrink_test {
 namespace {
 
 RunResult failing(std::string checker, std::string reason, Micros at) {
@@ -154,4 +154,4 @@ RC_GTEST_PROP(Shrink, IsOneMinimalForFailuresOfAnyShape, ()) {
 }
 
 }  // namespace
-}  // namespace witan::sim
+}  // namespace witan::sim::shrink_test

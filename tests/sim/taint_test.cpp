@@ -7,7 +7,7 @@
 #include "base/dense.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::sim::test {
+namespace witan::sim::test::taint_test {
 namespace {
 
 const std::vector<std::string> kScopes{"main", "secret", "secret-too"};
@@ -131,4 +131,4 @@ TEST(Confined, ARealSession) {
 }
 
 }  // namespace
-}  // namespace witan::sim::test
+}  // namespace witan::sim::test::taint_test

@@ -10,16 +10,14 @@
 #include "base/json.h"
 #include "domains/registry.h"
 #include "replica/core/messages.h"
-#include "sim/checkers.h"
-#include "sim/decision_format.h"
-#include "sim/event_info.h"
-#include "sim/frame_format.h"
+#include "sim/catalog.h"
 #include "sim/scenario.h"
-#include "sim/trace_perfetto.h"
+#include "sim/trace_format.h"
 #include "sim/trace_text.h"
 
 #include "tests/paths.h"
 
+namespace witan::trace_test {
 namespace {
 
 using namespace witan;
@@ -324,7 +322,7 @@ TEST(Checkers, EachSaysWhatItProves) {
   EXPECT_EQ(checkerPromise("no such checker"), "");
 }
 
-// Whoever fails a run under a new name says in sim/checkers.cpp what it proves.
+// Whoever fails a run under a new name says in sim/catalog.cpp what it proves.
 TEST(Checkers, EveryNameInTheCodeIsKnown) {
   std::size_t found = 0;
   for (const auto& file :
@@ -344,3 +342,4 @@ TEST(Checkers, EveryNameInTheCodeIsKnown) {
 }
 
 }  // namespace
+}  // namespace witan::trace_test

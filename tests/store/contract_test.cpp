@@ -13,7 +13,7 @@
 #include "store/testing/crashable_rocks.h"
 #include "tests/store/temp_folder.h"
 
-namespace witan::store {
+namespace witan::store::contract_test {
 namespace {
 
 using Pairs = std::vector<KeyValue>;
@@ -46,7 +46,7 @@ class Rocks {
     store_ = std::move(opened).value();
   }
 
-  testing::TempFolder folder_;
+  test::TempFolder folder_;
   std::unique_ptr<Store> store_;
 };
 
@@ -405,4 +405,4 @@ TEST(PrefixEnd, IsTheFirstKeyBehind) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::contract_test

@@ -14,7 +14,7 @@
 
 #include "base/seams.h"
 
-namespace witan::store {
+namespace witan::store::crashable_rocks_test {
 namespace {
 
 constexpr CrashableRocksOptions kTiny{.flushBytes = 400};
@@ -278,4 +278,4 @@ TEST(CrashableRocks, WhatCannotBeOpenedAgainSaysWhy) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::crashable_rocks_test

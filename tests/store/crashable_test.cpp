@@ -9,7 +9,7 @@
 #include "store/memory_store.h"
 #include "store/testing/crashable_rocks.h"
 
-namespace witan::store {
+namespace witan::store::crashable_test {
 namespace {
 
 WriteBatch one(std::string_view key, std::string_view value) {
@@ -236,4 +236,4 @@ TYPED_TEST(Crashable, EveryByteIsVisited) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::crashable_test

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace witan::store {
+namespace witan::store::memory_disk_test {
 namespace {
 
 using Content = MemoryDisk::Content;
@@ -170,4 +170,4 @@ TEST(MemoryDisk, EveryCallIsTraced) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::memory_disk_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace witan::store {
+namespace witan::store::memory_store_test {
 namespace {
 
 WriteBatch one(std::string_view key, std::string_view value) {
@@ -243,4 +243,4 @@ TEST(MemoryStoreDeathTest, SnapshotsDoNotOutliveTheirMoment) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::memory_store_test

@@ -15,11 +15,11 @@
 
 #include "tests/store/temp_folder.h"
 
-namespace witan::store {
+namespace witan::store::rocks_store_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TempFolder;
+using test::TempFolder;
 
 std::unique_ptr<Store> openOrFail(const fs::path& dir, const RocksOptions& options = {}) {
   auto opened = openRocksStore(dir, options);
@@ -275,4 +275,4 @@ TEST(RocksStore, ManyMemtablesAndReopenings) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::rocks_store_test

@@ -10,7 +10,7 @@
 #include "store/testing/disk_file_system.h"
 #include "store/wal_file_system.h"
 
-namespace witan::store {
+namespace witan::store::synced_write_test {
 namespace {
 
 constexpr const char* kFolder = "/synced";
@@ -54,4 +54,4 @@ TEST(SyncedWrite, IsThereAfterThePowerWent) { EXPECT_EQ(found(5, &Store::writeSy
 TEST(SyncedWrite, OneThatIsNotSyncedNeedNotBe) { EXPECT_EQ(found(5, &Store::write), 0); }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::synced_write_test

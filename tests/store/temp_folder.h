@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-namespace witan::store::testing {
+namespace witan::store::test {
 
 class TempFolder {
  public:
@@ -33,4 +33,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace witan::store::testing
+}  // namespace witan::store::test

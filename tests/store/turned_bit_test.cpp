@@ -8,18 +8,18 @@
 #include <fstream>
 #include <string>
 
-#include "store/manifest_end.h"
 #include "store/rocks_files.h"
 #include "store/rocks_store.h"
 #include "store/table_damage.h"
+#include "store/wal_damage.h"
 #include "tests/store/temp_folder.h"
 
-namespace witan::store {
+namespace witan::store::turned_bit_test {
 namespace {
 
 namespace fs = std::filesystem;
+using test::TempFolder;
 using ::testing::HasSubstr;
-using testing::TempFolder;
 
 std::string readAll(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -129,4 +129,4 @@ TEST(FullDisk, TheReasonIsTold) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::turned_bit_test

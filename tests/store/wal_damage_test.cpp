@@ -10,11 +10,11 @@
 #include "store/rocks_store.h"
 #include "tests/store/temp_folder.h"
 
-namespace witan::store {
+namespace witan::store::wal_damage_test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TempFolder;
+using test::TempFolder;
 
 constexpr int kWrites = 40;
 
@@ -155,4 +155,4 @@ TEST(WalDamage, AStoreThatIsOpenStaysLocked) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::wal_damage_test

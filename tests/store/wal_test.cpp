@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "store/log_record.h"
 #include "store/rocks_store.h"
-#include "store/wal_end.h"
 #include "store/wal_file_system.h"
 #include "tests/store/temp_folder.h"
 
-namespace witan::store {
+namespace witan::store::wal_test {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
-using testing::TempFolder;
+using test::TempFolder;
 
 constexpr int kWrites = 200;
 
@@ -159,4 +159,4 @@ TEST(WalEnd, IsNotWhereItCannotBeKnown) {
 }
 
 }  // namespace
-}  // namespace witan::store
+}  // namespace witan::store::wal_test

@@ -6,7 +6,7 @@
 #include "lab/conformance/laws.h"
 #include "tests/with_mutant.h"
 
-namespace witan::agents::conformance {
+namespace witan::agents::conformance::episode_mutants_test {
 namespace {
 
 using witan::tests::WithMutant;
@@ -73,4 +73,4 @@ TEST(EpisodeMutants, WidenForkIsNoticed) {
 }
 
 }  // namespace
-}  // namespace witan::agents::conformance
+}  // namespace witan::agents::conformance::episode_mutants_test

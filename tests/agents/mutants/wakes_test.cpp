@@ -2,7 +2,7 @@
 #include "tests/agents/wake_world.h"
 #include "tests/with_mutant.h"
 
-namespace witan::agents::test {
+namespace witan::agents::test::wakes_test {
 namespace {
 
 const AgentSpec kLab = agentFor("lab", "lab-result");
@@ -62,4 +62,4 @@ TEST(WakeMutants, AQueueThatIsNotDurableIsNoticed) { expectNoticed("lostWake", t
 TEST(WakeMutants, DevicesThatDoNotWaitForEachOtherAreNoticed) { expectNoticed("noGrace", oneDeviceRunsIt); }
 
 }  // namespace
-}  // namespace witan::agents::test
+}  // namespace witan::agents::test::wakes_test

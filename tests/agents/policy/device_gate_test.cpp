@@ -11,7 +11,7 @@
 #include "agents/policy/policy_reader.h"
 #include "tests/replication/cluster.h"
 
-namespace witan::agents {
+namespace witan::agents::device_gate_test {
 namespace {
 
 using episode::GateKind;
@@ -226,4 +226,4 @@ TEST(ReceiptRecords, AreShownAlikeWhateverTheOrder) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::device_gate_test

@@ -12,7 +12,7 @@
 
 #include "tests/paths.h"
 
-namespace witan::agents::testing {
+namespace witan::agents::test {
 
 inline std::string exampleText() {
   std::ifstream in(std::string(witan::tests::kSourceDir) + "/docs/examples/agents-policy.toml", std::ios::binary);
@@ -75,4 +75,4 @@ struct OrderExample : Example {
   }
 };
 
-}  // namespace witan::agents::testing
+}  // namespace witan::agents::test

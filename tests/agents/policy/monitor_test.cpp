@@ -9,11 +9,11 @@
 
 #include "tests/agents/policy/example.h"
 
-namespace witan::agents {
+namespace witan::agents::monitor_test {
 namespace {
 
-using testing::Example;
-using testing::OrderExample;
+using test::Example;
+using test::OrderExample;
 
 void expectDenied(const PolicyVerdict& verdict, PolicyToken token, const std::string& words) {
   EXPECT_EQ(verdict.kind, VerdictKind::deny) << verdict.witness;
@@ -381,4 +381,4 @@ TEST(RequireHuman, IsBoundToTheProjection) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::monitor_test

@@ -5,7 +5,7 @@
 
 #include "tests/agents/policy/example.h"
 
-namespace witan::agents {
+namespace witan::agents::policy_reader_test {
 namespace {
 
 constexpr std::string_view kSmall = R"(name = "p"
@@ -43,7 +43,7 @@ void expectRefused(const std::string& text, const std::string& message, const st
 }
 
 TEST(PolicyReader, ReadsTheExample) {
-  const auto policy = parsePolicyToml(testing::exampleText(), "agents-policy.toml");
+  const auto policy = parsePolicyToml(test::exampleText(), "agents-policy.toml");
   ASSERT_TRUE(policy.ok()) << policy.error().message;
   EXPECT_EQ(policy->name, "clinic");
   EXPECT_EQ(policy->version, 3u);
@@ -57,7 +57,7 @@ TEST(PolicyReader, ReadsTheExample) {
 
 // As it travels in a signed document.
 TEST(PolicyReader, JsonReadsBackToTheSamePolicyAndDigest) {
-  const Policy policy = testing::examplePolicy();
+  const Policy policy = test::examplePolicy();
   const auto again = policyFromJson(parseJson(toJson(policy)).value());
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, policy);
@@ -162,4 +162,4 @@ TEST(PolicyReader, JsonIsCheckedTheSameWay) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::policy_reader_test

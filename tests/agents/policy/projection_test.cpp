@@ -9,7 +9,7 @@
 
 #include "base/seams.h"
 
-namespace witan::agents {
+namespace witan::agents::projection_test {
 namespace {
 
 Allowlist listOf(const std::vector<std::string>& allow, const std::vector<std::string>& mask = {}) {
@@ -338,4 +338,4 @@ TEST(FieldPaths, AllowlistsRefuseRepetitionAndMasksOfTheForbidden) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::projection_test

@@ -11,7 +11,7 @@
 #include "tests/agents/policy/example.h"
 #include "tests/same_layout.h"
 
-namespace witan::agents {
+namespace witan::agents::receipts_test {
 namespace {
 
 using replication::checkReceipt;
@@ -20,8 +20,7 @@ using replication::readReceipt;
 
 PrivacyReceipt sample() {
   const ModelName model{"cloud.example", "large-2"};
-  return confirm(testing::examplePolicy(), "journal-summariser", &model, "cloud-llm", "dr.supervising",
-                 1'767'225'600'000);
+  return confirm(test::examplePolicy(), "journal-summariser", &model, "cloud-llm", "dr.supervising", 1'767'225'600'000);
 }
 
 TEST(PrivacyReceipts, SchemaAndStructHaveOneLayout) {
@@ -106,7 +105,7 @@ TEST(CapabilityMonotonicity, WideningIsRefusedByName) {
 
 // What a sub-episode may do, its parent might have done: under one policy, for every way of narrowing.
 RC_GTEST_PROP(CapabilityMonotonicity, AForkIsAllowedNothingThatItsParentIsNot, ()) {
-  testing::Example example;
+  test::Example example;
   PolicyScope parent = example.held, child;
   forEachMember<PolicyScope>([&](auto member, auto) {
     auto& held = parent.*member.pointer;
@@ -122,11 +121,11 @@ RC_GTEST_PROP(CapabilityMonotonicity, AForkIsAllowedNothingThatItsParentIsNot, (
 }
 
 TEST(CapabilityMonotonicity, WithoutAGrantNothingIsHeld) {
-  EXPECT_EQ(grantedScope(testing::examplePolicy(), "stranger", "health"), PolicyScope{});
-  EXPECT_EQ(grantedScope(testing::examplePolicy(), "udt-lab", "calendar"), PolicyScope{});
-  EXPECT_EQ(grantedScope(testing::examplePolicy(), "udt-lab", "health").locales,
+  EXPECT_EQ(grantedScope(test::examplePolicy(), "stranger", "health"), PolicyScope{});
+  EXPECT_EQ(grantedScope(test::examplePolicy(), "udt-lab", "calendar"), PolicyScope{});
+  EXPECT_EQ(grantedScope(test::examplePolicy(), "udt-lab", "health").locales,
             (std::vector<std::string>{"device", "eu"}));
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::receipts_test

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/sha256.h"
 
-namespace witan::agents {
+namespace witan::agents::secure_store_test {
 namespace {
 
 constexpr std::string_view kValue = "sk-live-0123456789abcdef-SECRET-VALUE";
@@ -272,4 +272,4 @@ TEST(StoreKeys, AreRead) {
 }
 
 }  // namespace
-}  // namespace witan::agents
+}  // namespace witan::agents::secure_store_test

@@ -6,10 +6,10 @@
 #include "domains/registry.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::against_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::string budgetText() { return fileText(root() / "domains/budget/budget.ttl"); }
 
@@ -114,4 +114,4 @@ TEST(Against, CounselorsProcessesMayBeLeftOut) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::against_test

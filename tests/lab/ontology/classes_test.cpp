@@ -1,14 +1,14 @@
 // Procedure 2 (seed 000, section 2.3): classes of invariants in every reading, and the walk of the life cycle.
-#include "lab/ontology/classes.h"
+#include "lab/ontology/roles.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::classes_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 using Words = std::vector<std::string>;
 
@@ -87,4 +87,4 @@ TEST(Procedure2, ProcessesThatNothingGuardsAreListed) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::classes_test

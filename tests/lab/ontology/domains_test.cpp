@@ -7,14 +7,14 @@
 
 #include "domains/registry.h"
 #include "lab/ontology/against.h"
+#include "lab/ontology/ontology.h"
 #include "lab/ontology/report.h"
-#include "lab/ontology/review.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::domains_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::string shipped(std::string_view domain) {
   return fileText(root() / "domains" / domain / (std::string(domain) + ".ttl"));
@@ -113,4 +113,4 @@ TEST_F(OthersOntologies, DifferFromOurDomainsOnlyWhereTheyAreTooNarrow) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::domains_test

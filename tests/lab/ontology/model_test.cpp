@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "lab/ontology/review.h"
+#include "lab/ontology/ontology.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::model_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 using Words = std::vector<std::string>;
 
@@ -175,4 +175,4 @@ TEST(OntologyWarnings, EveryOneFires) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::model_test

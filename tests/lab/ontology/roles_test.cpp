@@ -7,10 +7,10 @@
 
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::roles_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 using Names = std::vector<std::vector<std::string>>;
 
@@ -201,4 +201,4 @@ RC_GTEST_PROP(Procedure1, PropDefA8RolesAreWellFormed, ()) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::roles_test

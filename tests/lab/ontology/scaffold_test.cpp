@@ -10,10 +10,10 @@
 #include "lab/ontology/field_type.h"
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::scaffold_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 Result<Scaffold> made(const std::string& text) {
   const Model model = modelOf(text);
@@ -155,4 +155,4 @@ TEST(CppNames, ComeOut) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::scaffold_test

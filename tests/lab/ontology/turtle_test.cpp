@@ -6,10 +6,10 @@
 
 #include "tests/lab/ontology/turtle_texts.h"
 
-namespace witan::ontology {
+namespace witan::ontology::turtle_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 std::vector<std::string> read(const std::string& text, const TurtleLimits& limits = {}) {
   Diagnostics found;
@@ -174,4 +174,4 @@ RC_GTEST_PROP(Turtle, PropWhatIsReadIsReadAgain, (std::uint64_t seed)) {
 }
 
 }  // namespace
-}  // namespace witan::ontology
+}  // namespace witan::ontology::turtle_test

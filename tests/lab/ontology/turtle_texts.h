@@ -17,7 +17,7 @@
 
 #include "tests/paths.h"
 
-namespace witan::ontology::testing {
+namespace witan::ontology::test {
 
 inline std::string fileText(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -113,4 +113,4 @@ inline std::string fieldText(const std::string& name) {
   return "d:" + name + " a ar:" + kind + " ; ar:name \"" + name + "\" .\n";
 }
 
-}  // namespace witan::ontology::testing
+}  // namespace witan::ontology::test

@@ -11,7 +11,7 @@
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::config_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -136,9 +136,9 @@ TEST(DaemonConfig, AnUnknownVariableIsRefused) {
 
 // Through the program: each command that reads the configuration refuses it.
 TEST(DaemonConfig, TheProgramRefusesAnUnknownVariable) {
-  const testing::Scratch scratch;
-  const auto up = testing::runWitan({"up", "--dir", scratch / "node", "--print-config"}, {},
-                                    [] { ::setenv("WITAN_NODE_LISTN", "127.0.0.1:0", 1); });
+  const test::Scratch scratch;
+  const auto up = test::runWitan({"up", "--dir", scratch / "node", "--print-config"}, {},
+                                 [] { ::setenv("WITAN_NODE_LISTN", "127.0.0.1:0", 1); });
   EXPECT_EQ(up.exitCode, 1) << up.err;
   EXPECT_THAT(up.err, HasSubstr("WITAN_NODE_LISTEN"));
 }
@@ -172,7 +172,7 @@ TEST(Log, WhatIsBelowTheLevelIsNotWritten) {
 }
 
 TEST(ControlTokens, AreMadeOnceAndKnownByTheirRole) {
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const auto tokens = ControlTokens::open(scratch / "");
   ASSERT_TRUE(tokens.ok());
   for (const ControlRole role :
@@ -195,4 +195,4 @@ TEST(ControlRoles, EachIncludesWhatItMust) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::config_test

@@ -9,11 +9,11 @@
 #include "tests/net/proxy.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::confinement_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 // Random, so that they are nowhere by chance, and no compression finds half of one elsewhere.
@@ -132,4 +132,4 @@ TEST(Confinement, WhatARoleDoesNotShowIsNowhereOnItsDevice) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::confinement_test

@@ -10,21 +10,21 @@
 #include "cli/client/control_client.h"
 #include "net/http_client.h"
 #include "node/cluster/device_key.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::deployment_test {
 namespace {
 
-using testing::begin;
-using testing::enrol;
-using testing::Finished;
+using test::begin;
+using test::enrol;
+using test::Finished;
+using test::Node;
+using test::runWitan;
+using test::Scratch;
+using test::until;
 using ::testing::HasSubstr;
-using testing::Node;
 using ::testing::Not;
-using testing::runWitan;
-using testing::Scratch;
-using testing::until;
 
 std::string entriesOf(const Node& node) { return node.run({"ledger", "verify"}).out; }
 
@@ -193,7 +193,7 @@ TEST(Deployment, ADeviceGetsTheSlicesOfItsRolesAndNotAByteMore) {
   bool visible = false;
   for (const auto& file : std::filesystem::recursive_directory_iterator(lab.dir())) {
     if (!file.is_regular_file()) continue;
-    const std::string content = testing::contentOf(file.path());
+    const std::string content = test::contentOf(file.path());
     ++files;
     visible = visible || content.find("visible to the laboratory") != std::string::npos;
     for (const char* secret :
@@ -208,9 +208,9 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   const Scratch scratch;
   Node first(scratch, "first");
   ASSERT_TRUE(begin(first, {"--control", "127.0.0.1:0"})) << first.log();
-  const json::value file = *parseJson(testing::contentOf(first.dir() + "/control.json"));
+  const json::value file = *parseJson(test::contentOf(first.dir() + "/control.json"));
   const net::HttpEndpoint endpoint{.address = std::string(file.at("address").as_string())};
-  const json::value tokens = *parseJson(testing::contentOf(first.dir() + "/control.tokens"));
+  const json::value tokens = *parseJson(test::contentOf(first.dir() + "/control.tokens"));
   const auto call = [&](const std::string& method, const std::string& target, const std::string& role,
                         const std::string& body = {}) {
     net::HttpRequest request{.method = method, .target = target, .body = body};
@@ -231,7 +231,8 @@ TEST(Deployment, TheControlApiAsksForAToken) {
   EXPECT_EQ(call("DELETE", "/v1/status", "admin"), 405);
   EXPECT_EQ(call("GET", "/v1/journal/list", "observer"), 200);
   EXPECT_EQ(call("POST", "/v1/journal/put", "observer", R"({"id":"x","payload":1})"), 403);
-  EXPECT_EQ(call("POST", "/v1/command", "admin", R"({"argv":["secret","list"]})"), 409);
+  EXPECT_EQ(call("POST", "/v1/agent/create", "observer", R"({"id":"x"})"), 403);
+  EXPECT_EQ(call("POST", "/v1/sync/admit", "operator", R"({"device":"x"})"), 403);
   net::HttpRequest elsewhere{.method = "GET", .target = "/livez"};
   elsewhere.headers["host"] = "evil.example";  // a name that a hostile page has made point here
   EXPECT_EQ(net::httpCall(endpoint, elsewhere, 10'000)->status, 421);
@@ -243,9 +244,9 @@ TEST(Deployment, AMemberChangesItsKeyAndStaysWhoItIs) {
   ASSERT_TRUE(begin(first)) << first.log();
   ASSERT_TRUE(enrol(first, second)) << second.log();
   for (Node* node : {&second, &first}) {
-    const std::string before = testing::contentOf(node->dir() + "/device.key");
+    const std::string before = test::contentOf(node->dir() + "/device.key");
     EXPECT_EQ(node->run({"device", "rotate-key"}).exitCode, 0);
-    EXPECT_TRUE(until([&] { return testing::contentOf(node->dir() + "/device.key") != before; })) << node->log();
+    EXPECT_TRUE(until([&] { return test::contentOf(node->dir() + "/device.key") != before; })) << node->log();
     EXPECT_TRUE(first.waitUntil("connected") && second.waitUntil("connected")) << first.log() << second.log();
   }
   second.stop();
@@ -265,11 +266,11 @@ TEST(Deployment, ANextKeyIsAskedForOnceTheRosterIsWritten) {
   ASSERT_TRUE(enrol(first, third)) << third.log();
   ASSERT_TRUE(until([&] { return second.log().find("could not be written") != std::string::npos; })) << second.log();
   ASSERT_TRUE(until([&] { return second.log().find("connected device=third") != std::string::npos; })) << second.log();
-  const std::string before = testing::contentOf(second.dir() + "/device.key");
+  const std::string before = test::contentOf(second.dir() + "/device.key");
   EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
   std::filesystem::remove(beside);
   ASSERT_TRUE(until([&] { return second.log().find("is written now") != std::string::npos; })) << second.log();
-  EXPECT_TRUE(until([&] { return testing::contentOf(second.dir() + "/device.key") != before; })) << second.log();
+  EXPECT_TRUE(until([&] { return test::contentOf(second.dir() + "/device.key") != before; })) << second.log();
 }
 
 // The roster that names the next key cannot be written: the node has the key, and starts with it.
@@ -281,11 +282,11 @@ TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
   const auto exists = [&](const std::string& name) { return std::filesystem::exists(second.dir() + "/" + name); };
   const std::filesystem::path beside = second.dir() + "/roster.new";
   ASSERT_TRUE(std::filesystem::create_directory(beside));
-  const std::string before = testing::contentOf(second.dir() + "/device.key");
+  const std::string before = test::contentOf(second.dir() + "/device.key");
   EXPECT_EQ(second.run({"device", "rotate-key"}).exitCode, 0);
   ASSERT_TRUE(until([&] { return second.log().find("another key now") != std::string::npos; })) << second.log();
-  EXPECT_NE(testing::contentOf(second.dir() + "/device.key"), before);
-  EXPECT_EQ(testing::contentOf(second.dir() + "/device.key.previous"), before);
+  EXPECT_NE(test::contentOf(second.dir() + "/device.key"), before);
+  EXPECT_EQ(test::contentOf(second.dir() + "/device.key.previous"), before);
   EXPECT_FALSE(exists("device.key.next"));
   second.kill();
   EXPECT_EQ(second.run({"doctor"}).exitCode, 0) << second.run({"doctor"}).out;
@@ -305,7 +306,7 @@ TEST(Deployment, AKeyIsRotatedWhereTheRosterCannotBeWritten) {
 
   // Without it nothing shows whose the key is.
   EXPECT_EQ(second.stop(), 0);
-  const std::string key = testing::contentOf(second.dir() + "/device.key");
+  const std::string key = test::contentOf(second.dir() + "/device.key");
   std::ofstream(second.dir() + "/device.key") << std::string(64, '1') << "\n";
   EXPECT_THAT(second.run({"doctor"}).out, HasSubstr("does not know it"));
 }
@@ -333,4 +334,4 @@ TEST(Deployment, CommandsOnTheDirectoryReachTheRunningNode) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::deployment_test

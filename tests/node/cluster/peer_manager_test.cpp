@@ -13,7 +13,7 @@
 #include "tests/net/proxy.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::peer_manager_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,7 +72,7 @@ struct PeerManagerTest : ::testing::Test {
   }
 
   const std::int64_t deadAfterMs, joinMs;
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   RosterStore rosters = storeIn(scratch / "node", admin);
   EnrolmentService enrolment = *EnrolmentService::open(scratch / "node", rosters, std::string(32, 's'), 1, admin);
@@ -292,7 +292,7 @@ struct RelayedTest : PeerManagerTest {
   using PeerManagerTest::PeerManagerTest;
   template <class T>
   void say(const T& message) {
-    other.network->send(other.last, tunnelFrame(message));
+    other.network->send(other.last, clusterFrame(message));
   }
   void meet() {
     manager.dialAll();
@@ -316,10 +316,10 @@ struct RelayedTest : PeerManagerTest {
       const auto type = static_cast<TunnelFrame>(frame[4]);
       TunnelData data;
       if (type == TunnelFrame::opened) pipe->allow(kTunnelChunk);
-      if (type == TunnelFrame::data && pipe && readTunnelFrame(frame, data).ok())
+      if (type == TunnelFrame::data && pipe && readClusterFrame(frame, data).ok())
         pipe->deliver(std::string(data.bytes.begin(), data.bytes.end()));
       TunnelClose close;  // of what was offered; the manager may ask for a way by itself
-      if (type != TunnelFrame::close || !readTunnelFrame(frame, close).ok() || close.tunnel % 2 != number % 2) return;
+      if (type != TunnelFrame::close || !readClusterFrame(frame, close).ok() || close.tunnel % 2 != number % 2) return;
       closed = close;
       pipe.reset();
     };
@@ -333,7 +333,7 @@ struct RelayedTest : PeerManagerTest {
   void refuse(TunnelWhy why, const std::string& reason) {
     other.onFrame = [this, why, reason](net::LinkId, std::string_view frame) {
       TunnelOpen open;
-      if (static_cast<TunnelFrame>(frame[4]) != TunnelFrame::open || !readTunnelFrame(frame, open).ok()) return;
+      if (static_cast<TunnelFrame>(frame[4]) != TunnelFrame::open || !readClusterFrame(frame, open).ok()) return;
       TunnelClose close;
       close.tunnel = open.tunnel, close.why = why, close.reason = reason;
       say(close);
@@ -508,4 +508,4 @@ TEST_F(RelayedTest, AFrameOfATunnelThatNeverWasEndsTheLink) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::peer_manager_test

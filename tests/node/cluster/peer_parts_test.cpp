@@ -9,15 +9,12 @@
 #include "node/cluster/device_key.h"
 #include "node/peers/admission.h"
 #include "node/peers/dialer.h"
-#include "node/peers/link_history.h"
-#include "node/peers/link_probation.h"
 #include "node/peers/peer_links.h"
-#include "node/peers/pending_peers.h"
 #include "node/peers/roster_gossip.h"
 #include "tests/net/device.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::peer_parts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -72,7 +69,7 @@ struct RosterParts : ::testing::Test {
   }
   const RosterDevice& current() const { return *rosters.current().find(b); }
 
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const SigningKey admin = net::test::keyOf('x');
   const std::string b = member('b').device;
   RosterStore rosters = storeIn(scratch / "node", admin);
@@ -264,4 +261,4 @@ TEST(DialerTest, APauseStopsItsDialsAndEndsOnce) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::peer_parts_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace witan::node {
+namespace witan::node::relay_search_test {
 namespace {
 
 struct SearchTest : ::testing::Test {
@@ -174,4 +174,4 @@ TEST(RelaySearchOrder, WhoHasBeenDueLongestIsNext) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::relay_search_test

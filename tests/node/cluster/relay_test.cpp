@@ -9,16 +9,16 @@
 #include "tests/net/proxy.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::relay_test {
 namespace {
 
-using testing::contentOf;
-using testing::Finished;
+using test::contentOf;
+using test::Finished;
+using test::Node;
+using test::Scratch;
+using test::until;
 using ::testing::HasSubstr;
-using testing::Node;
 using ::testing::Not;
-using testing::Scratch;
-using testing::until;
 
 // A node that others cannot dial, though it can dial them.
 struct Hidden {
@@ -199,4 +199,4 @@ TEST_F(RelayTest, ADeviceThatIsToldNotToCarryDoesNot) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::relay_test

@@ -1,5 +1,5 @@
-// Roles that no domain has are given, and said (node/daemon/role_warnings.h).
-#include "node/daemon/role_warnings.h"
+// Roles that no domain has are given, and said (node/cluster/roster.h).
+#include "node/cluster/roster.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,16 +7,16 @@
 #include "domains/registry.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::role_warnings_test {
 namespace {
 
+using test::Finished;
+using test::Node;
+using test::Scratch;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
-using testing::Finished;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::Node;
-using testing::Scratch;
 
 TEST(RoleWarnings, NameWhatThereIs) {
   const auto budget = domains::makeDomain("budget").value();
@@ -49,4 +49,4 @@ TEST(RoleWarnings, AreOnStderrOrInTheJson) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::role_warnings_test

@@ -9,16 +9,16 @@
 #include "node/cluster/cluster.capnp.h"
 #include "node/cluster/device_key.h"
 #include "node/enrolment/enrolment_service.h"
-#include "node/enrolment/join_token.h"
+#include "node/enrolment/joining.h"
 #include "tests/node/scratch.h"
 #include "tests/same_layout.h"
 
-namespace witan::node {
+namespace witan::node::roster_test {
 namespace {
 
+using test::Scratch;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::Scratch;
 
 constexpr Time kNow{1'700'000'000'000'000};
 
@@ -343,4 +343,4 @@ TEST_F(Enrolment, TheBookTakesWhatIsNewerAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::roster_test

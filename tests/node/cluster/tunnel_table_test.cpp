@@ -9,7 +9,7 @@
 #include "node/relay/tunnel.capnp.h"
 #include "tests/same_layout.h"
 
-namespace witan::node {
+namespace witan::node::tunnel_table_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,8 +27,8 @@ std::vector<T> only(const TunnelEffects& effects) {
 template <class T>
 T read(const TunnelSend& send) {
   T message;
-  EXPECT_EQ(static_cast<std::uint8_t>(send.frames[4]), static_cast<std::uint8_t>(tunnelFrameOf<T>()));
-  EXPECT_TRUE(readTunnelFrame(send.frames, message).ok());
+  EXPECT_EQ(static_cast<std::uint8_t>(send.frames[4]), static_cast<std::uint8_t>(T::kFrame));
+  EXPECT_TRUE(readClusterFrame(send.frames, message).ok());
   return message;
 }
 
@@ -271,7 +271,7 @@ TEST(TunnelLimitsTest, OfOpensInAWhileAndWhoGoesOnLosesItsLink) {
     TunnelOpen open;
     open.tunnel = 1 + 2 * ++opened;
     open.device = "c";
-    taken = b.received("a", tunnelFrame(open), 0, effects);
+    taken = b.received("a", clusterFrame(open), 0, effects);
     for (const TunnelSend& send : only<TunnelSend>(effects)) {
       if (send.device == "c") {
         ++offered;
@@ -294,7 +294,7 @@ TEST(TunnelLimitsTest, OfOpensInAWhileAndWhoGoesOnLosesItsLink) {
     TunnelOpen open;
     open.tunnel = 1 + 2 * i;
     open.device = "x";
-    ASSERT_TRUE(again.received("a", tunnelFrame(open), static_cast<std::int64_t>(i) * 100, effects).ok());
+    ASSERT_TRUE(again.received("a", clusterFrame(open), static_cast<std::int64_t>(i) * 100, effects).ok());
   }
 }
 
@@ -346,7 +346,7 @@ TEST(TunnelLimitsTest, OfOffersAtTheTarget) {
     TunnelOffer offer;
     offer.tunnel = 1 + 2 * i;
     offer.device = "a";
-    ASSERT_TRUE(c.received("b", tunnelFrame(offer), 0, effects).ok());
+    ASSERT_TRUE(c.received("b", clusterFrame(offer), 0, effects).ok());
   }
   EXPECT_THAT(only<TunnelOffered>(effects), SizeIs(limits.opens));
   const auto sends = only<TunnelSend>(effects);
@@ -362,7 +362,7 @@ struct HostileTest : TunnelTest {
   template <class T>
   std::string problem(const T& message, const std::string& to = "b", const std::string& from = "a") {
     TunnelEffects effects;
-    const Status taken = t.at(to).received(from, tunnelFrame(message), t.now, effects);
+    const Status taken = t.at(to).received(from, clusterFrame(message), t.now, effects);
     for (const TunnelSend& send : only<TunnelSend>(effects)) passed += send.frames.size();
     return taken.ok() ? "" : taken.error().message;
   }
@@ -450,7 +450,7 @@ TEST_F(HostileTest, AReasonCannotForgeALogLine) {
   TunnelClose close;
   close.tunnel = 3, close.reason = "fine\nerror: all is lost";
   TunnelEffects effects;
-  ASSERT_TRUE(t.at("b").received("a", tunnelFrame(close), 0, effects).ok());
+  ASSERT_TRUE(t.at("b").received("a", clusterFrame(close), 0, effects).ok());
   EXPECT_EQ(only<TunnelCarried>(effects).at(0).reason.find('\n'), std::string::npos);
 }
 
@@ -465,4 +465,4 @@ TEST_F(HostileTest, WhatIsNoMessage) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::tunnel_table_test

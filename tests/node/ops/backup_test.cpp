@@ -4,14 +4,14 @@
 #include "domains/registry.h"
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"
-#include "node/data_dir/data_format.h"
+#include "node/data_dir/replica_dir.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::backup_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 
 json::value parsed(const Finished& done) {
   auto value = parseJson(done.out);
@@ -264,4 +264,4 @@ TEST(DataFormat, ANewerOneIsRefusedNamingBothVersionsAndAMissingOneIsTheFirst) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::backup_test

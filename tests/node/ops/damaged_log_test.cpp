@@ -8,10 +8,10 @@
 #include "cli/doctor/doctor.h"
 #include "node/data_dir/node_dir.h"
 #include "node/data_dir/replica_dir.h"
-#include "replica/make_request.h"
+#include "replica/core/messages.h"
 #include "tests/node/scratch.h"
 
-namespace witan::node {
+namespace witan::node::damaged_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,7 +21,7 @@ constexpr Now kNow{Time{kStart * 1000}, kStart};
 
 Result<std::unique_ptr<NodeDir>> opened(const fs::path& dir) {
   NodeSetup setup;
-  setup.domains = {"budget"};
+  setup.domainNames = {"budget"};
   return NodeDir::open(dir, std::move(setup), kNow);
 }
 
@@ -53,7 +53,7 @@ void turnBitInTheMiddleOf(const fs::path& store) {
 }
 
 TEST(DamagedLog, IsAnIncidentAndFailsTheDoctorUntilSomebodyHasSeenToIt) {
-  const testing::Scratch scratch;
+  const test::Scratch scratch;
   const fs::path live = scratch / "live", killed = scratch / "killed";
   ASSERT_TRUE(ReplicaDir::create(live, {}).ok());
   auto node = opened(live);
@@ -87,4 +87,4 @@ TEST(DamagedLog, IsAnIncidentAndFailsTheDoctorUntilSomebodyHasSeenToIt) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::damaged_log_test

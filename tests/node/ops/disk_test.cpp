@@ -12,11 +12,11 @@
 #include "store/log_record.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::disk_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
@@ -293,4 +293,4 @@ TEST_F(Rotten, ARestoredBackupGoesOn) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::disk_test

@@ -6,14 +6,13 @@
 #include "base/json_codec.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/support_bundle.h"
-#include "cli/doctor/tar_gz.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::doctor_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 
 constexpr Time kNow{1'790'000'000'000'000};
 
@@ -210,4 +209,4 @@ TEST(TarGz, IsReadByTarAndGzip) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::doctor_test

@@ -4,11 +4,11 @@
 
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::lost_ledgers_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 using ::testing::HasSubstr;
 
 struct LostLedgers : ::testing::Test {
@@ -86,4 +86,4 @@ TEST_F(LostLedgers, AnOwnerWhoseLedgersWentBackSaysSo) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::lost_ledgers_test

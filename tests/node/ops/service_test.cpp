@@ -9,11 +9,11 @@
 #include "tests/node/node_process.h"
 #include "tests/paths.h"
 
-namespace witan::node {
+namespace witan::node::service_test {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing;
+using namespace test;
 
 // What a service manager would hear (sd_notify(3)).
 class NotifySocket {
@@ -82,7 +82,7 @@ TEST_F(Service, AnIdleNodeTakesLessThanThirtyMegabytes) {
     statm >> all >> resident;
     return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   };
-  EXPECT_TRUE(testing::until([&] { return residentBytes() > 0 && residentBytes() < 20'000'000; })) << residentBytes();
+  EXPECT_TRUE(test::until([&] { return residentBytes() > 0 && residentBytes() < 20'000'000; })) << residentBytes();
   // What was given back comes again when it is used.
   EXPECT_EQ(node.run({"begin", "budget", "team"}).exitCode, 0);
   EXPECT_EQ(node.run({"ledger", "verify"}).exitCode, 0);
@@ -210,4 +210,4 @@ TEST(Unit, IsOneThatSystemdUnderstandsAndConfines) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::service_test

@@ -6,10 +6,10 @@
 #include "node/telemetry/tracer.h"
 #include "tests/node/node_process.h"
 
-namespace witan::node {
+namespace witan::node::trace_test {
 namespace {
 
-using namespace testing;
+using namespace test;
 
 constexpr const char* kTraceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -181,4 +181,4 @@ TEST(TracesOfANode, ReachTheCollectorFromProposalToLedgerEntry) {
 }
 
 }  // namespace
-}  // namespace witan::node
+}  // namespace witan::node::trace_test

@@ -6,7 +6,7 @@
 #include "tests/replication/rule_stories.h"
 #include "tests/with_mutant.h"
 
-namespace witan::replication::test {
+namespace witan::replication::test::rules_test {
 namespace {
 
 using witan::tests::WithMutant;
@@ -66,4 +66,4 @@ TEST(GeneratedHistories, NoticeTheMutantsThatChanceMeets) {
 }
 
 }  // namespace
-}  // namespace witan::replication::test
+}  // namespace witan::replication::test::rules_test

@@ -5,7 +5,7 @@
 #include "tests/saga/stories.h"
 #include "tests/with_mutant.h"
 
-namespace witan::saga::test {
+namespace witan::saga::test::saga_mutants_test {
 namespace {
 
 using witan::tests::WithMutant;
@@ -47,4 +47,4 @@ TEST(SagaMutants, UndoingOnceIsNoticed) { expectNoticed("undoOnce", repeatAfterU
 TEST(SagaMutants, EndlessPoisonIsNoticed) { expectNoticed("endlessPoison", poisonIsPutAside); }
 
 }  // namespace
-}  // namespace witan::saga::test
+}  // namespace witan::saga::test::saga_mutants_test

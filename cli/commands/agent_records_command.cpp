@@ -1,0 +1,297 @@
+// `witan saga|wake|episode|approval|receipt`: what agents' work leaves on a device. Each verb is an operation
+// (node/operations/); this file declares the verbs and words their answers.
+#include "agents/episode/transcript.h"
+#include "base/time.h"
+#include "cli/client/operation_verb.h"
+#include "cli/commands/commands.h"
+#include "node/operations/approval.h"
+#include "node/operations/episode.h"
+#include "node/operations/receipt.h"
+#include "node/operations/saga.h"
+#include "node/operations/wake.h"
+#include "program/option_checks.h"
+
+namespace witan::node {
+
+using namespace operations;
+
+namespace {
+
+struct RecordArguments : ReplicaArguments {
+  std::string id, digest, by, reason;  // of one record, and of an answer
+  std::string agent, device, boundary, provider, model, policy;
+  bool all = false, failed = false;
+};
+
+// The verbs of one noun.
+class Noun {
+ public:
+  Noun(Command& app, const char* name, const char* about, const char* example, int& exitCode)
+      : noun_(app.command(name, about)), exitCode_(exitCode) {
+    noun_->requireCommand();
+    noun_->footer(std::string("Example: ") + example);
+  }
+
+  template <class Request, class Response, class Fill, class Format>
+  std::pair<Command*, std::shared_ptr<RecordArguments>> verb(const char* name, const char* about, const char* example,
+                                                             const Operation<Request, Response>& operation, Fill fill,
+                                                             Format format) {
+    const auto a = std::make_shared<RecordArguments>();
+    return {addOperationVerb(*noun_, name, about, example, a, Missing::refuse, operation, fill, format, exitCode_), a};
+  }
+
+  // A verb on one record: NAME is its id or the first digits of it.
+  template <class Request, class Response, class Fill, class Format>
+  std::pair<Command*, std::shared_ptr<RecordArguments>> one(const char* name, const char* about, const char* example,
+                                                            const Operation<Request, Response>& operation, Fill fill,
+                                                            Format format, const char* positional, const char* what,
+                                                            const char* where) {
+    const auto made = verb(name, about, example, operation, fill, format);
+    made.first
+        ->option(positional, made.second->id, std::string("Its ") + what + ", or the first digits that tell it apart")
+        ->required()
+        ->check(firstDigits(what, where));
+    return made;
+  }
+
+ private:
+  Command* noun_;
+  int& exitCode_;
+};
+
+std::string at(std::int64_t ms) { return formatTime(Time{ms * 1000}); }
+
+// --- saga
+
+std::string sagaLine(const SagaLine& saga) {
+  return at(saga.updatedAtMs) + "  " + saga.status + "  " + saga.agentId + "  " + saga.tool + "  " + saga.operation +
+         (saga.lastError ? "\n  " + *saga.lastError : "") + "\n";
+}
+
+Printed sagaList(const Sagas& list, const RecordArguments& a) {
+  if (list.sagas.empty()) return {a.all ? "no sagas\n" : "no saga is under way or waits for a person\n"};
+  Printed answer;
+  for (const SagaLine& saga : list.sagas) answer.text += sagaLine(saga);
+  return answer;
+}
+
+Printed sagaDetails(const SagaLine& saga, const RecordArguments&) {
+  return {sagaLine(saga) + "  phase " + saga.phase + ", attempts " + std::to_string(saga.attempts) + ", run " +
+          saga.run + "\n  arguments " + canonicalJson(saga.arguments) + "\n" +
+          (saga.result ? "  " + *saga.outcome + " " + canonicalJson(*saga.result) + "\n" : "")};
+}
+
+Printed sagaBegun(const SagaBegun& begun, const RecordArguments&) {
+  return {std::string(begun.begun == "retry" ? "will be tried again" : "will be undone") +
+          " when agents run: " + begun.operation + "\n"};
+}
+
+// --- wake
+
+Printed wakeList(const Wakes& list, const RecordArguments& a) {
+  if (list.wakes.empty()) return {a.failed ? "no run failed\n" : a.all ? "no runs\n" : "no wake waits\n"};
+  Printed answer;
+  for (const WakeRow& row : list.wakes)
+    answer.text += at(row.atMs) + "  " + row.status + "  " + row.agentId + "  " + row.reason + " " + row.subject +
+                   "  " + row.run + (row.cause.empty() ? "" : "\n  " + row.cause) + "\n";
+  return answer;
+}
+
+// --- episode
+
+Printed episodeList(const Episodes& list, const RecordArguments&) {
+  if (list.episodes.empty()) return {"no transcripts\n"};
+  Printed answer;
+  for (const EpisodeRow& row : list.episodes)
+    answer.text += row.run + "  " + row.device + "  " + row.agent + "  " + row.status + "  " +
+                   std::to_string(row.entries) + " entries" + (row.cause.empty() ? "" : "  (" + row.cause + ")") + "\n";
+  return answer;
+}
+
+Result<Printed> transcriptWords(const Transcript& transcript, const RecordArguments&) {
+  Printed answer;
+  for (std::size_t i = 0; i < transcript.entries.size(); ++i) {
+    const auto entry = agents::episode::parseEntry(canonicalJson(transcript.entries[i]));
+    if (!entry.ok()) return corrupt("entry " + std::to_string(i) + ": " + entry.error().message);
+    answer.text +=
+        std::to_string(i) + "  " + std::string(enumName(entry->kind)) + "  " + canonicalJson(entry->body) + "\n";
+  }
+  return answer;
+}
+
+Printed replayWords(const EpisodeReplay& replay, const RecordArguments&) {
+  const auto& d = replay.difference;
+  if (!d)
+    return {"all " + std::to_string(replay.entries) + " entries reproduced byte for byte" +
+            (replay.ended ? "" : "; the run has not ended") + "\n"};
+  const auto text = [](const json::value& entry) {
+    return entry.get_string().empty() ? "nothing" : std::string(entry.get_string());
+  };
+  return {"entry " + std::to_string(d->entry) + " of " + std::to_string(replay.entries) + " differs: " + d->why +
+              "\n  recorded  " + text(d->recorded) + "\n  derived   " + text(d->derived) + "\n",
+          kExitFailed};
+}
+
+// --- approval: an answer is given to exactly what was shown, so it names the digest (docs/FINDINGS.md, F17)
+
+Printed approvalList(const Approvals& list, const RecordArguments&) {
+  if (list.approvals.empty()) return {"no effect waits for a person\n"};
+  Printed answer;
+  for (const ApprovalRow& row : list.approvals)
+    answer.text += row.operation + "  " + row.agentId + "  " + row.verdict + (row.by.empty() ? "" : " by " + row.by) +
+                   "\n  " + canonicalJson(row.what) + "\n  digest " + row.digest + "\n";
+  return answer;
+}
+
+// --- receipt: names and digests, nothing of what crosses
+
+std::string receiptLine(const ReceiptRow& r) {
+  return r.key + "  " + r.agent + "  " + r.boundary + (r.model.empty() ? "" : "  " + r.provider + "/" + r.model) +
+         "  " + r.policy + " " + std::to_string(r.version) + "  by " + r.by + ", " + at(r.atMs) + "\n";
+}
+
+Printed receiptList(const Receipts& list, const RecordArguments&) {
+  if (list.receipts.empty()) return {"no use is confirmed\n"};
+  Printed answer;
+  for (const ReceiptRow& receipt : list.receipts) answer.text += receiptLine(receipt);
+  return answer;
+}
+
+auto receiptDone(const char* done) {
+  return [done](const ReceiptRow& receipt, const RecordArguments&) {
+    return Printed{std::string(done) + " " + receiptLine(receipt)};
+  };
+}
+
+}  // namespace
+
+void addSagaCommand(Command& app, int& exitCode) {
+  Noun saga(app, "saga", "Operations of agents that cross the device's databases", "witan saga list", exitCode);
+  const auto [listing, listed] = saga.verb(
+      "list", "List the sagas that are under way or wait for a person", "witan saga list --all", kSagaList,
+      [](const RecordArguments& a) { return Result(SagaListRequest{a.all}); }, sagaList);
+  listing->flag("--all", listed->all, "Also those that ended lately");
+  const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
+    saga.one(
+        name, about, example, operation, [](const RecordArguments& a) { return Result(SagaRequest{a.id}); }, format,
+        "OPERATION", "operation id", "witan saga list --all");
+  };
+  one("show", "Show one saga", "witan saga show OPERATION", kSagaShow, sagaDetails);
+  one("retry", "Try a dead-lettered saga again, when agents run next", "witan saga retry OPERATION", kSagaRetry,
+      sagaBegun);
+  one("compensate", "Undo a saga's effects, or give up a dead-lettered one, when agents run next",
+      "witan saga compensate OPERATION", kSagaCompensate, sagaBegun);
+}
+
+void addWakeCommand(Command& app, int& exitCode) {
+  Noun wake(app, "wake", "Wakes of agents and their runs", "witan wake list --all", exitCode);
+  const auto [command, a] = wake.verb(
+      "list", "List the wakes that wait or run here", "witan wake list --all", kWakeList,
+      [](const RecordArguments& args) {
+        return Result(WakeListRequest{given(args.agent), args.all, args.failed, given(args.scope)});
+      },
+      wakeList);
+  addScopeOption(command, *a);
+  command->option("--agent", a->agent, "Only this agent's");
+  command->flag("--failed", a->failed, "Only runs that failed, with their causes");
+  command->flag("--all", a->all, "Also every run that is known, with its end");
+}
+
+void addEpisodeCommand(Command& app, int& exitCode) {
+  Noun episode(app, "episode", "Runs of agents: their transcripts, and whether a run can be reproduced",
+               "witan episode list", exitCode);
+  const auto [listing, listed] = episode.verb(
+      "list", "List all transcripts that this device holds", "witan episode list", kEpisodeList,
+      [](const RecordArguments& a) { return Result(EpisodeListRequest{given(a.scope)}); }, episodeList);
+  addScopeOption(listing, *listed);
+  const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
+    const auto [command, a] = episode.one(
+        name, about, example, operation,
+        [](const RecordArguments& args) {
+          return Result(EpisodeRequest{args.id, given(args.device), given(args.scope)});
+        },
+        format, "RUNKEY", "run key", "witan episode list");
+    addScopeOption(command, *a);
+    command->option("--device", a->device, "Whose transcript, if several devices ran it");
+  };
+  one("show", "Print a transcript, entry by entry", "witan episode show 2214b124", kEpisodeShow, transcriptWords);
+  one("replay", "Run the agent again on its recorded input, and compare byte for byte", "witan episode replay 2214b124",
+      kEpisodeReplay, replayWords);
+}
+
+void addApprovalCommand(Command& app, int& exitCode) {
+  Noun approval(app, "approval", "Effects of agents that wait for a person", "witan approval list", exitCode);
+  const auto [listing, listed] = approval.verb(
+      "list", "List the effects that wait for a person", "witan approval list --all", kApprovalList,
+      [](const RecordArguments& a) {
+        return Result(ApprovalListRequest{a.all, given(a.scope)});
+      },
+      approvalList);
+  addScopeOption(listing, *listed);
+  listing->flag("--all", listed->all, "Also those that were answered");
+  const auto answer = [&](const char* name, const char* about, const auto& operation) {
+    const std::string example =
+        std::string("witan approval ") + name + " OPERATION --digest DIGEST --by dr.supervising";
+    const auto [command, a] = approval.one(
+        name, about, example.c_str(), operation,
+        [](const RecordArguments& args) {
+          return Result(
+              ApprovalAnswerRequest{args.id, args.digest, given(args.by), given(args.reason), given(args.scope)});
+        },
+        [](const ApprovalRow& row, const RecordArguments&) {
+          return Printed{row.verdict + " " + row.operation + "\n"};
+        },
+        "OPERATION", "operation id", "witan approval list");
+    addScopeOption(command, *a);
+    command->option("--digest", a->digest, "Digest of what was shown")->required()->check(readBy(approvalDigest));
+    command->option("--by", a->by, "Who answers; default: the device");
+    command->option("--reason", a->reason, "Kept with the answer");
+  };
+  answer("approve", "Let an effect happen", kApprovalApprove);
+  answer("deny", "Refuse an effect", kApprovalDeny);
+}
+
+void addReceiptCommand(Command& app, int& exitCode) {
+  Noun receipt(app, "receipt", "What people confirmed about agents' use of models and boundaries", "witan receipt list",
+               exitCode);
+  const auto [confirming, use] = receipt.verb(
+      "confirm", "Confirm one use under the policy of this data directory (policy.toml)",
+      "witan receipt confirm --agent journal-summariser --boundary local-llm --provider local --model "
+      "llama-3.1-8b --by dr.supervising",
+      kReceiptConfirm,
+      [](const RecordArguments& a) {
+        return Result(ReceiptConfirmRequest{a.agent, a.boundary, a.by, given(a.provider), given(a.model),
+                                            given(a.policy), given(a.scope)});
+      },
+      receiptDone("confirmed"));
+  addScopeOption(confirming, *use);
+  confirming->option("--agent", use->agent, "Which agent")->required();
+  confirming->option("--boundary", use->boundary, "Which boundary of the policy")->required();
+  Option* provider = confirming->option("--provider", use->provider, "Of the model that is asked");
+  provider->needs(confirming->option("--model", use->model, "The model that is asked")->needs(provider));
+  confirming->option("--policy", use->policy,
+                     "Digest of the policy that was read (witan policy check), or its first digits, at least 8: "
+                     "refused if another one is there by now");
+  confirming->option("--by", use->by, "Who confirms")->required();
+  const auto [listing, listed] = receipt.verb(
+      "list", "List all receipts in force", "witan receipt list", kReceiptList,
+      [](const RecordArguments& a) { return Result(ReceiptListRequest{given(a.scope)}); }, receiptList);
+  addScopeOption(listing, *listed);
+  const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
+    const auto [command, a] = receipt.one(
+        name, about, example, operation,
+        [](const RecordArguments& args) {
+          return Result(ReceiptRequest{args.id, given(args.scope)});
+        },
+        format, "KEY", "receipt's key", "witan receipt list");
+    addScopeOption(command, *a);
+  };
+  one("show", "Show one receipt", "witan receipt show 2214b124", kReceiptShow,
+      [](const ReceiptRow& row, const RecordArguments&) {
+        return Printed{receiptLine(row) + "  policy digest " + row.digest + "\n"};
+      });
+  one("withdraw", "Withdraw a receipt on every device", "witan receipt withdraw 2214b124", kReceiptWithdraw,
+      receiptDone("withdrawn"));
+}
+
+}  // namespace witan::node

@@ -1,0 +1,49 @@
+// LedgerSource: where `witan ledger tail|show|verify` read entries: from a ledger that `witan run` keeps, or from the
+// ledgers of a data directory, through the node that runs on it or at rest.
+//
+// Blocking; one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace witan::node {
+
+struct LedgerChoice {
+  std::string store, dir;                 // store: of `witan run`; else dir
+  std::string domain, partition, entity;  // empty: any
+};
+
+struct LedgerLine {
+  std::string partition;  // empty: of `witan run`
+  std::uint64_t seq = 0;
+  std::string leafHash;
+  std::string story;  // for people
+  std::string json;   // the entry; of a data directory with the members around it (node/ledgers/ledger_rows.h)
+};
+
+class LedgerSource {
+ public:
+  using Visit = std::function<void(const LedgerLine&)>;
+
+  // Errors: notFound; conflict, another process has it open.
+  static Result<std::unique_ptr<LedgerSource>> open(const LedgerChoice& choice);
+  virtual ~LedgerSource() = default;
+
+  // Oldest first; `most` = 0: all.
+  virtual Status newest(std::size_t most, const Visit& visit) = 0;
+  // The entries of this number, one for each ledger that has it.
+  virtual Result<std::vector<LedgerLine>> numbered(std::uint64_t seq) = 0;
+  // {"ok","entries","root",...}; "root" is equal on two devices whose ledgers are equal.
+  virtual Result<json::value> verify(bool replay) = 0;
+  // Entries as they come, until `visit` says no. Errors: unavailable, no node runs.
+  virtual Status follow(const std::function<bool(const LedgerLine&)>& visit) = 0;
+  // A clean end, after the last call.
+  virtual Status close() { return okStatus(); }
+};
+
+}  // namespace witan::node

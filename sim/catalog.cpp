@@ -1,0 +1,211 @@
+#include "sim/catalog.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "replica/core/replica_config.h"
+#include "sim/sim_agents.h"
+
+namespace witan::sim {
+
+namespace {
+
+constexpr EventInfo kEvents[] = {
+    {EventKind::agentWrite, &WorkOptions::agentWrites, "changes one slot of agent n's state", "n, m"},
+    {EventKind::journalEdit, &WorkOptions::journalEdits, "edits journal entity n", "n"},
+    {EventKind::message, &WorkOptions::messages, "says something in the name of agent n", "n"},
+    {EventKind::batch, &WorkOptions::batches, "an edit together with a notification batch", "n, m"},
+    {EventKind::record, &WorkOptions::summaries, "a summary, a wake run or a link, by n", "n"},
+    {EventKind::removal, &WorkOptions::removals, "removes agent n's state", "n"},
+    {EventKind::scopedWrite, &WorkOptions::scopedWrites, "writes into private scope n, if the device may have it", "n"},
+    {EventKind::propose, &WorkOptions::proposals, "proposes a plausible act for entity n of domain m", "n, m"},
+    {EventKind::repeat, &WorkOptions::repeats, "the n-th last proposal of this device again, under its operation id",
+     "n"},
+    {EventKind::misuse, &WorkOptions::misuses, "what a buggy agent would send: the n-th kind of it", "n"},
+    {EventKind::decide, &WorkOptions::decisions, "a counselor decides about the n-th pending proposal", "n"},
+    {EventKind::request, &WorkOptions::requests,
+     "an entry that wakes an agent, often with a proposal for entity n of domain m", "n, m"},
+    {EventKind::turn, &WorkOptions::turns, "something said to an agent of this device", ""},
+    {EventKind::agentPause, &WorkOptions::agentPauses, "agent n is paused everywhere; woken again if m is odd", "n, m"},
+    {EventKind::confirm, &WorkOptions::confirmations,
+     "a person confirms that the clerk may mail, or takes that back if n is odd", "n"},
+    {EventKind::cut, &FaultOptions::cuts, "nothing passes between device and other", "other, lasts", true},
+    {EventKind::oneWayCut, &FaultOptions::oneWayCuts, "nothing passes from device to other; the way back is open",
+     "other, lasts", true},
+    {EventKind::split, &FaultOptions::splits,
+     "the devices whose bit is set in n (or the list devices) are cut off from the rest", "n, lasts", true},
+    {EventKind::isolate, &FaultOptions::isolations, "nothing passes between device and anybody", "lasts", true},
+    {EventKind::flap, &FaultOptions::flaps, "the link to other goes down and up every m milliseconds",
+     "other, m, lasts", true},
+    {EventKind::clog, &FaultOptions::clogs, "the link to other holds everything back, then lets it through at once",
+     "other, lasts", true},
+    {EventKind::offline, &FaultOptions::offlines, "as isolate, for hours, days or months", "lasts", true},
+    {EventKind::crash, &FaultOptions::crashes, "power loss: what was not synced is lost, or some of it", "lasts"},
+    {EventKind::writeCrash, &FaultOptions::writeCrashes,
+     "power loss in the middle of one of the next writes of store m", "n, m, lasts"},
+    {EventKind::pause, &FaultOptions::pauses, "frozen with all it holds, then goes on as if nothing had happened",
+     "lasts"},
+    {EventKind::loseDisk, &FaultOptions::diskLosses, "power loss, and the disk is gone: it comes back empty", "lasts"},
+    {EventKind::restore, &FaultOptions::restores,
+     "its disk goes back to the copy; if m is 1, or there is none, makes it", "m, lasts, seed"},
+    {EventKind::restoreLedgers, &FaultOptions::ledgerRestores,
+     "its store of the ledgers alone goes back to the copy; if m is 1, makes it", "m, lasts"},
+    {EventKind::ioError, &FaultOptions::ioErrors,
+     "one of the next writes of store m fails, and the device must start again", "n, m"},
+    {EventKind::fullDisk, &FaultOptions::fullDisks, "every write fails", "lasts", true},
+    {EventKind::slowDisk, &FaultOptions::slowDisks, "a sync takes a hundred times as long", "lasts", true},
+    {EventKind::bitRot, &FaultOptions::bitRots, "one bit of one stored record of the ledgers flips", "n, seed"},
+    {EventKind::clockJump, &FaultOptions::clockJumps, "its wall clock jumps by n milliseconds; back if m is 1", "n, m"},
+    {EventKind::movePartition, &FaultOptions::moves, "an operator hands partition n of domain m over to other",
+     "other, n, m"},
+    {EventKind::seizePartition, &FaultOptions::seizures, "an operator at device takes partition n of domain m", "n, m"},
+    {EventKind::retire, &FaultOptions::retirements, "an operator at device retires other", "other"},
+    {EventKind::join, &FaultOptions::joins, "a new device, admitted by device", ""},
+    {EventKind::hostile, &FaultOptions::hostiles, "device sends other garbage, repeated and cut frames",
+     "other, lasts"},
+    {EventKind::sagaCrash, &FaultOptions::sagaCrashes,
+     "power loss at one of the next writes of store m (0, 1) while a saga is under way", "n, m, lasts"},
+    {EventKind::toolOutage, &FaultOptions::toolOutages, "no tool outside answers the agents of device", "lasts", true},
+    {EventKind::engineOutage, &FaultOptions::engineOutages, "n members of etcd are gone", "n, lasts", true},
+};
+static_assert(std::size(kEvents) == enumNames<EventKind>().size());
+
+constexpr CheckerInfo kCheckers[] = {
+    // --- at every moment
+    {"confinement", "No byte of a scope, or of a ledger, reaches a device that may not have it."},
+    {"bounded-memory", "A device holds back only so much: its inbox, its queues and its buffers stay within bounds."},
+    {"store", "What a device wrote it can read again, until its disk fails."},
+    {"bit-rot", "A device whose log has a changed bit notices when it starts, or when it verifies the ledger."},
+    {"restart",
+     "A device whose disk is whole starts as the one it was: its name as an owner, the later epochs it had heard of."},
+    {"copies",
+     "A copy of a ledger, decided, followed or read, holds the state of each entity that the others hold, and knows "
+     "which invariants are violated in it."},
+    {"need-to-know",
+     "What agents send outside holds nothing but what the policy lets out, where somebody has confirmed that it may."},
+    // --- when everything has come to rest
+    {"liveness",
+     "Once faults have ended, everything that is pending is done within settleSeconds; and who owns a partition never "
+     "puts off what its own people ask of it."},
+    {"convergence", "Devices that share a scope hold the same versions of the same records."},
+    {"no-write-lost",
+     "What was durable on a disk that was not lost is still there, or was overwritten by somebody who had seen it."},
+    {"no-write-back", "What somebody had seen and wrote over, or removed, is nowhere any more."},
+    {"alarms",
+     "While all disks are whole no device notices equal vectors with unequal contents, one dot with two bodies, or a "
+     "counter used twice."},
+    {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
+    {"agents-apart", "The journal holds nothing of what agents keep for themselves."},
+    {"runs",
+     "What should wake an agent does, once among devices that see each other; no run begins after its end or while the "
+     "agent is paused, and each that began ends."},
+    {"operations",
+     "Each is one of its run's plan, is carried out once by a device, and has an effect if and only if it has an "
+     "outcome; of several plans for a run one stands."},
+    {"sagas", "Each ends, or is put aside for a person; what is undone is undone once."},
+    {"ledger-rules",
+     "Every ledger, decided again from its beginning, gives what was recorded; all copies are one log."},
+    {"fences",
+     "No epoch has two owners, nothing of an epoch that was over stands in the log, a log in etcd never has a gap, and "
+     "who knows that an epoch is over neither decides nor takes anything more in it."},
+    {"no-decision-lost",
+     "What somebody was told is decided stands in the log, or was set aside and reported; etcd lets go of nothing that "
+     "too few disks hold."},
+    {"answers", "What clients were told is what stands in the ledger, in an order that fits who asked when."},
+    {"linearizability", "One order of all operations, which real time allows, explains every answer."},
+    // --- about the run itself
+    {"determinism", "The same plan gives the same run, step by step."},
+    {"assertion", "No assertion of the code that is simulated fails."},
+    {"crash", "The code that is simulated does not crash."},
+    {"hang", "A run ends."},
+    {"scenario", "Every seed of a scenario draws options that can be simulated."},
+};
+
+// Counted by the cluster, its workloads, faults and checkers, the network and etcd.
+constexpr const char* kCounted[] = {"admitted again",
+                                    "bit rot beside the log",
+                                    "bit rot found",
+                                    "commit refused",
+                                    "connection dies",
+                                    "decision lost with its disk",
+                                    "disk given up",
+                                    "etcd applied without an answer",
+                                    "etcd connection dies",
+                                    "etcd has a leader",
+                                    "etcd lets go of batches",
+                                    "etcd without a leader",
+                                    "fact of a ledger",
+                                    "frame lost",
+                                    "frame overtaken",
+                                    "frame repeated",
+                                    "linearizability undecided",
+                                    "mail goes out",
+                                    "mails not confirmed",
+                                    "member of etcd gone",
+                                    "not admitted again",
+                                    "one operation of two plans",
+                                    "operation carried out by several devices",
+                                    "operation undone",
+                                    "orphan not seized",
+                                    "orphan seized",
+                                    "pardoned",
+                                    "power fails in a saga",
+                                    "request refused at the door",
+                                    "request repeated",
+                                    "request repeated elsewhere",
+                                    "run started",
+                                    "run started by several devices",
+                                    "run with several plans",
+                                    "saga put aside",
+                                    "start refused",
+                                    "store failed",
+                                    "violated after an unsafe commit"};
+
+// Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
+constexpr const char* kIncidents[] = {"badBatch",   "badEntries",     "digestAlarm", "equivocation",
+                                      "fork",       "newIncarnation", "olderCopy",   "quarantine",
+                                      "rolledBack", "surplus",        "wentBack"};
+constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
+                                    "agent question", "agent unheard", "badFrame",
+                                    "fork",           "handover",      "notAllowed",
+                                    "otherEngine",    "owner",         "seizure",
+                                    "session ends",   "surplus",       "tooLarge",
+                                    "wentBack"};
+
+std::vector<std::string> allNames() {
+  std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
+  for (const char* kind : kIncidents) names.push_back("incident: " + std::string(kind));
+  for (const char* kind : kNotices) names.push_back("notice: " + std::string(kind));
+  for (const std::string_view says : enumNames<ToolSays>()) names.push_back("tool: " + std::string(says));
+  for (const std::string_view name : enumNames<EventKind>())
+    if (isFault(*parseEnum<EventKind>(name))) names.push_back("fault: " + std::string(name));
+  for (const EventKind kind : {EventKind::movePartition, EventKind::seizePartition, EventKind::retire, EventKind::join})
+    for (const char* how : {" done", " refused"}) names.push_back(std::string(enumName(kind)) + how);
+  forEachMember<node::ReplicaCounters>([&](auto member, auto) { names.emplace_back(member.name); });
+  forEachMember<node::EtcdCounters>([&](auto member, auto) { names.push_back("etcd " + std::string(member.name)); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+const EventInfo& eventInfo(EventKind kind) {
+  const EventInfo& info = kEvents[static_cast<std::size_t>(kind)];
+  WITAN_CHECK(info.kind == kind, "the list is in the order of EventKind");
+  return info;
+}
+
+std::span<const CheckerInfo> checkers() { return kCheckers; }
+
+std::string_view checkerPromise(std::string_view name) {
+  for (const CheckerInfo& checker : kCheckers)
+    if (checker.name == name) return checker.promise;
+  return {};
+}
+
+const std::vector<std::string>& probeNames() {
+  static const std::vector<std::string> names = allNames();
+  return names;
+}
+
+}  // namespace witan::sim
