@@ -1,7 +1,7 @@
 // ControlApi: the node's face for its operator: HTTP/1.1 with JSON, on a Unix socket in the data directory or on
 // loopback. Each answer is one JSON value; errors are {"error":{"code","message","hint"}}.
 //
-// The routes are tables (node/api/control_routes.h), from which the OpenAPI document is made too (node/api/openapi.h).
+// The routes are tables (node/api/control_routes.h), from which the OpenAPI document is made too.
 // Who may use one is in the table: node/api/control_tokens.h has the roles. Health checks need no token; everything
 // else does.
 //

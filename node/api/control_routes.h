@@ -12,6 +12,14 @@ namespace witan::node {
 // All of them.
 const std::vector<ControlRoute>& controlRoutes();
 
+// The OpenAPI 3.1 document of all routes (openapi.cpp).
+json::object openApi();
+
+// A scrape in Prometheus' text format (0.0.4): names with base units, no label whose values strangers choose.
+// O(partitions
+// + devices). In metrics.cpp.
+std::string metricsText(Daemon& daemon);
+
 namespace api {
 
 // Of routes whose rows may be limited to one domain.

@@ -3,8 +3,6 @@
 #include "base/string_util.h"
 #include "base/time.h"
 #include "node/api/control_routes.h"
-#include "node/api/metrics.h"
-#include "node/api/openapi.h"
 #include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
 #include "replication/writer.h"

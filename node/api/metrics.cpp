@@ -1,4 +1,4 @@
-#include "node/api/metrics.h"
+#include "node/api/control_routes.h"
 
 #include <cstdio>
 #include <fstream>
@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "agents/host/agent_host.h"
-#include "node/api/control_routes.h"
-#include "node/daemon/daemon.h"
 #include "node/data_dir/disk_space.h"
 
 namespace witan::node {

@@ -1,8 +1,6 @@
-#include "node/api/openapi.h"
+#include "node/api/control_routes.h"
 
 #include <set>
-
-#include "node/api/control_routes.h"
 
 namespace witan::node {
 

@@ -8,7 +8,6 @@
 #include "domains/registry.h"
 #include "kernel/domain_description.h"
 #include "node/api/control_routes.h"
-#include "node/api/openapi.h"
 #include "tests/node/json_schema_check.h"
 #include "tests/node/node_process.h"
 
