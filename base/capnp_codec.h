@@ -120,9 +120,6 @@ class WordWriter {
   }
 
  private:
-  template <class T>
-  friend struct CapnpPointerCodec;
-
   template <Reflected T>
   void writeStruct(std::size_t pointerAt, const T& value) {
     const Shape shape = shapeOf(value);

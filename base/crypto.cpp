@@ -2,8 +2,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-
-#include <algorithm>
+#include <openssl/hmac.h>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -102,22 +101,14 @@ bool verifySignature(std::string_view publicKey, std::string_view message, std::
   return verifySignature(asBytes(publicKey), message, asBytes(signature));
 }
 
-// RFC 2104 section 2: H((K ^ opad) || H((K ^ ipad) || data)), where K is padded with zeros to the block of 64 bytes.
 Hash hmacSha256(std::string_view key, std::string_view data) {
-  std::array<std::uint8_t, 64> block{};
-  if (key.size() > block.size()) {
-    const Hash shortened = sha256(key);
-    std::copy(shortened.begin(), shortened.end(), block.begin());
-  } else {
-    std::copy(key.begin(), key.end(), block.begin());
-  }
-  for (std::uint8_t& byte : block) byte ^= 0x36;
-  Sha256 context;
-  const Hash inner = context.update(asView(block)).update(data).finish();
-  for (std::uint8_t& byte : block) byte ^= 0x36 ^ 0x5c;
-  const Hash outer = context.update(asView(block)).update(asView(inner)).finish();
-  OPENSSL_cleanse(block.data(), block.size());
-  return outer;
+  Hash hash;
+  unsigned size = 0;
+  WITAN_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), asBytes(data).data(), data.size(),
+                   hash.data(), &size) != nullptr &&
+                  size == hash.size(),
+              "OpenSSL has HMAC-SHA256");
+  return hash;
 }
 
 std::string aesGcmSeal(std::string_view key, std::string_view nonce, std::string_view associated,

@@ -1,5 +1,9 @@
 #include "base/frame.h"
 
+#include <array>
+#include <boost/endian/conversion.hpp>
+
+#include "base/bytes.h"
 #include "base/check.h"
 
 namespace witan {
@@ -7,8 +11,7 @@ namespace witan {
 Result<FrameHeader> readFrameHeader(std::string_view bytes, std::size_t maxFrame) {
   WITAN_CHECK(bytes.size() >= kFrameHeaderBytes, "a whole header");
   FrameHeader header;
-  for (unsigned i = 0; i < 4; ++i)
-    header.length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  header.length = boost::endian::load_little_u32(asBytes(bytes).data());
   header.type = static_cast<std::uint8_t>(bytes[4]);
   header.version = static_cast<std::uint8_t>(bytes[5]);
   if (header.length == 0) return invalid("a frame without a message");
@@ -22,12 +25,11 @@ Result<FrameHeader> readFrameHeader(std::string_view bytes, std::size_t maxFrame
 }
 
 void appendFrame(std::string& out, std::uint8_t type, std::uint8_t version, std::string_view message) {
-  const auto length = static_cast<std::uint32_t>(message.size());
-  for (unsigned i = 0; i < 4; ++i) out.push_back(static_cast<char>(length >> (8 * i)));
-  out.push_back(static_cast<char>(type));
-  out.push_back(static_cast<char>(version));
-  out.append(2, '\0');
-  out.append(message);
+  std::array<std::uint8_t, kFrameHeaderBytes> header{};
+  boost::endian::store_little_u32(header.data(), static_cast<std::uint32_t>(message.size()));
+  header[4] = type;
+  header[5] = version;
+  out.append(asView(header)).append(message);
 }
 
 }  // namespace witan

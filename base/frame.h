@@ -2,7 +2,9 @@
 //
 //   bytes 0-3  length of the message, little-endian; a multiple of 8, never 0
 //   byte  4    type; 1 to 31 replication/sync_messages.h, 32 to 63 replica/core/messages.h, 120 to 127
-//   net/link_frames.h byte  5    protocol version, never 0 bytes 6-7  zero when written, ignored when read
+//              net/link_frames.h
+//   byte  5    protocol version, never 0
+//   bytes 6-7  zero when written, ignored when read
 //
 // Pure functions, any thread.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/endian/conversion.hpp>
 #include <chrono>
 
 #include "base/check.h"
@@ -13,9 +14,7 @@ namespace witan {
 std::uint64_t Random::next() {
   std::array<std::uint8_t, 8> bytes;
   fill(bytes);
-  std::uint64_t value = 0;
-  for (std::size_t i = 8; i-- > 0;) value = value << 8 | bytes[i];
-  return value;
+  return boost::endian::load_little_u64(bytes.data());
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {

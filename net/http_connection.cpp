@@ -22,74 +22,62 @@ HttpResponse faultAnswer(const HttpFault& fault) {
 
 }  // namespace
 
-class ConnectionStream final : public HttpStream {
- public:
-  explicit ConnectionStream(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
+bool HttpStream::send(std::string_view event, std::string_view data, std::string_view id) {
+  std::string bytes;
+  const auto field = [&](std::string_view name, std::string_view value) {
+    bytes.append(name).append(": ").append(value).append("\n");
+  };
+  if (!id.empty()) field("id", id.substr(0, id.find_first_of("\r\n")));
+  if (!event.empty()) field("event", event.substr(0, event.find_first_of("\r\n")));
+  for (std::size_t at = 0; at <= data.size();) {  // a lone CR ends a line too
+    const std::size_t end = std::min(data.find_first_of("\r\n", at), data.size());
+    field("data", data.substr(at, end - at));
+    at = end + (data.substr(end, 2) == "\r\n" ? 2 : 1);
+  }
+  return write(bytes + "\n");
+}
 
-  bool send(std::string_view event, std::string_view data, std::string_view id) override {
-    std::string bytes;
-    const auto field = [&](std::string_view name, std::string_view value) {
-      bytes.append(name).append(": ").append(value).append("\n");
-    };
-    if (!id.empty()) field("id", id.substr(0, id.find_first_of("\r\n")));
-    if (!event.empty()) field("event", event.substr(0, event.find_first_of("\r\n")));
-    for (std::size_t at = 0; at <= data.size();) {  // a lone CR ends a line too
-      const std::size_t end = std::min(data.find_first_of("\r\n", at), data.size());
-      field("data", data.substr(at, end - at));
-      at = end + (data.substr(end, 2) == "\r\n" ? 2 : 1);
-    }
-    return write(bytes + "\n");
-  }
-  bool write(std::string_view raw) override {
-    const auto connection = connection_.lock();
-    return connection && connection->push(std::string(raw));
-  }
-  void close() override {
-    if (const auto connection = connection_.lock()) connection->closeStream();
-  }
-  bool open() const override {
-    const auto connection = connection_.lock();
-    return connection && !connection->ended_ && !connection->streamClosing_;
-  }
-  void onGone(std::function<void()> work) override {
-    const auto connection = connection_.lock();
-    if (connection && !connection->ended_) {
-      connection->gone_.push_back(std::move(work));
-    } else if (connection) {
-      asio::post(connection->shared_->io, std::move(work));
-    } else {
-      work();  // even the connection's memory is gone: nobody else will
-    }
-  }
+bool HttpStream::write(std::string_view raw) {
+  const auto connection = connection_.lock();
+  return connection && connection->push(std::string(raw));
+}
 
- private:
-  std::weak_ptr<HttpConnection> connection_;
-};
+void HttpStream::close() {
+  if (const auto connection = connection_.lock()) connection->closeStream();
+}
 
-class ConnectionReply final : public HttpReply {
- public:
-  explicit ConnectionReply(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
-  ~ConnectionReply() override {
-    if (!used_) answer(faultAnswer({500, "the request was dropped without an answer"}));
-  }
-  void answer(HttpResponse response) override {
-    const auto connection = connection_.lock();
-    if (!std::exchange(used_, true) && connection) connection->answered(std::move(response));
-  }
-  std::shared_ptr<HttpStream> stream(HttpResponse head) override {
-    const auto connection = connection_.lock();
-    if (!std::exchange(used_, true) && connection) {
-      connection->asStream_ = true;
-      connection->answered(std::move(head));
-      return std::make_shared<ConnectionStream>(connection_);
-    }
-    return std::make_shared<ConnectionStream>(std::weak_ptr<HttpConnection>());
-  }
+bool HttpStream::open() const {
+  const auto connection = connection_.lock();
+  return connection && !connection->ended_ && !connection->streamClosing_;
+}
 
- private:
-  std::weak_ptr<HttpConnection> connection_;
-  bool used_ = false;
-};
+void HttpStream::onGone(std::function<void()> work) {
+  const auto connection = connection_.lock();
+  if (connection && !connection->ended_) {
+    connection->gone_.push_back(std::move(work));
+  } else if (connection) {
+    asio::post(connection->shared_->io, std::move(work));
+  } else {
+    work();  // the connection's memory is gone too, and with it the way to the loop
+  }
+}
+
+HttpReply::~HttpReply() {
+  if (!used_) answer(faultAnswer({500, "the request was dropped without an answer"}));
+}
+
+void HttpReply::answer(HttpResponse response) {
+  const auto connection = connection_.lock();
+  if (!std::exchange(used_, true) && connection) connection->answered(std::move(response));
+}
+
+std::shared_ptr<HttpStream> HttpReply::stream(HttpResponse head) {
+  const auto connection = connection_.lock();
+  if (std::exchange(used_, true) || !connection) return std::make_shared<HttpStream>(std::weak_ptr<HttpConnection>());
+  connection->asStream_ = true;
+  connection->answered(std::move(head));
+  return std::make_shared<HttpStream>(connection_);
+}
 
 HttpConnection::HttpConnection(std::shared_ptr<Shared> shared, std::uint64_t id, Socket socket)
     : shared_(std::move(shared)),
@@ -227,7 +215,7 @@ asio::awaitable<bool> HttpConnection::answerOne(HttpRequest request) {
   answer_.reset();
   asStream_ = false;
   {
-    const auto reply = std::make_shared<ConnectionReply>(weak_from_this());
+    const auto reply = std::make_shared<HttpReply>(weak_from_this());
     const HttpHandler handler = shared_->handler;
     handler(request, reply);
   }

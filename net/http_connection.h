@@ -37,8 +37,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::int64_t idleSince() const { return idleSince_; }
 
  private:
-  friend class ConnectionReply;
-  friend class ConnectionStream;
+  friend class HttpReply;
+  friend class HttpStream;
   using Self = std::shared_ptr<HttpConnection>;
   enum class Waiting { nothing, firstByte, header, body, writing, streaming, lingering };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/beast/http/status.hpp>
+#include <charconv>
 
 #include "base/quote.h"
 #include "base/utf8.h"
@@ -12,23 +13,17 @@ namespace {
 
 constexpr std::size_t kMostKeys = 100;
 
-int hexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // RFC 3986 section 2.1; in a query '+' is a space, as forms write it. nullopt: of another form, or no UTF-8 text.
 std::optional<std::string> decoded(std::string_view text, bool query) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = hexDigit(text[i + 1]), low = hexDigit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      c = static_cast<char>(high * 16 + low);
+      const std::string_view digits = text.substr(i + 1, 2);
+      unsigned char byte = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+      if (digits.size() < 2 || error != std::errc() || end != digits.data() + 2) return std::nullopt;
+      c = static_cast<char>(byte);
       i += 2;
     } else if (c == '+' && query) {
       c = ' ';
@@ -144,11 +139,9 @@ std::string responseHead(const HttpResponse& response, bool keepAlive, std::opti
 }
 
 std::string chunkOf(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string size;
-  for (std::size_t rest = bytes.size(); rest > 0 || size.empty(); rest >>= 4)
-    size.insert(size.begin(), kDigits[rest & 15]);
-  return size + "\r\n" + std::string(bytes) + "\r\n";
+  char size[16];
+  std::string out(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr);
+  return out.append("\r\n").append(bytes).append("\r\n");
 }
 
 }  // namespace witan::net

@@ -22,28 +22,42 @@
 
 namespace witan::net {
 
+class HttpConnection;
+
 // A server-sent-events answer that stays open (HTML Living Standard, section 9.2).
 class HttpStream {
  public:
-  virtual ~HttpStream() = default;
-  // One event; `data` may have several lines. Empty `event`: the default type. False: gone. A reader for whom more than
-  // maxStreamBytes wait is dropped.
-  virtual bool send(std::string_view event, std::string_view data, std::string_view id = {}) = 0;
-  virtual bool write(std::string_view raw) = 0;  // other content types: bytes as they are, same bound
-  virtual void close() = 0;                      // after what waits has been sent
-  virtual bool open() const = 0;
-  // Called once from the loop when it is gone, whoever ended it; also if it is gone already.
-  virtual void onGone(std::function<void()> work) = 0;
+  explicit HttpStream(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
+
+  // One event; `data` may have several lines. Empty `event`: the default type. False: gone. The server drops a reader
+  // for whom more than maxStreamBytes wait.
+  bool send(std::string_view event, std::string_view data, std::string_view id = {});
+  bool write(std::string_view raw);  // other content types: bytes as they are, same bound
+  void close();                      // after what waits has been sent
+  bool open() const;
+  // The loop calls `work` once when the stream has ended, for any reason; also if it has ended already.
+  void onGone(std::function<void()> work);
+
+ private:
+  std::weak_ptr<HttpConnection> connection_;
 };
 
 // Answers one request, now or later, once; a second answer is ignored. Dropped without an answer: 500.
 class HttpReply {
  public:
-  virtual ~HttpReply() = default;
-  virtual void answer(HttpResponse response) = 0;
+  explicit HttpReply(std::weak_ptr<HttpConnection> connection) : connection_(std::move(connection)) {}
+  ~HttpReply();
+  HttpReply(const HttpReply&) = delete;
+  HttpReply& operator=(const HttpReply&) = delete;
+
+  void answer(HttpResponse response);
   // Sends the head (its body is ignored; "application/json" stands for "text/event-stream" here) and keeps the answer
   // open. Comments keep it alive while nothing is sent.
-  virtual std::shared_ptr<HttpStream> stream(HttpResponse head) = 0;
+  std::shared_ptr<HttpStream> stream(HttpResponse head);
+
+ private:
+  std::weak_ptr<HttpConnection> connection_;
+  bool used_ = false;
 };
 
 using HttpHandler = std::function<void(const HttpRequest&, std::shared_ptr<HttpReply>)>;

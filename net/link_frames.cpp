@@ -1,8 +1,11 @@
 #include "net/link_frames.h"
 
 #include <algorithm>
+#include <array>
+#include <boost/endian/conversion.hpp>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "base/check.h"
 #include "base/quote.h"
 #include "base/utf8.h"
@@ -35,9 +38,9 @@ Status checkLinkFrame(const FrameHeader& header) {
 std::string welcomeFrame() { return frame(LinkFrame::welcome, std::string(8, '\0')); }
 
 std::string pingFrame(std::uint64_t stamp) {
-  std::string message;
-  for (unsigned i = 0; i < 8; ++i) message.push_back(static_cast<char>(stamp >> (8 * i)));
-  return frame(LinkFrame::ping, message);
+  std::array<std::uint8_t, 8> message;
+  boost::endian::store_little_u64(message.data(), stamp);
+  return frame(LinkFrame::ping, asView(message));
 }
 
 std::string pongFrame(std::string_view pingMessage) { return frame(LinkFrame::pong, pingMessage); }
@@ -57,9 +60,7 @@ std::string paddingFrames(std::size_t count) {
 
 std::uint64_t stampOf(std::string_view message) {
   WITAN_CHECK(message.size() == 8, "a stamp has 8 bytes");
-  std::uint64_t stamp = 0;
-  for (unsigned i = 0; i < 8; ++i) stamp |= std::uint64_t{static_cast<unsigned char>(message[i])} << (8 * i);
-  return stamp;
+  return boost::endian::load_little_u64(asBytes(message).data());
 }
 
 std::string reasonOf(std::string_view message) {

@@ -224,13 +224,13 @@ void PeerNetwork::Impl::accepted(tcp::socket socket) {
 // address.
 Result<std::unique_ptr<Pipe>> PeerNetwork::Impl::carry(const CarriedLink& carried, PipeEvents pipeEvents) {
   if (closed) return Error{ErrorCode::unavailable, "shutting down", ""};
-  WITAN_TRY(sockets, connectedSockets(io));
+  WITAN_TRY(made, connectedPipe(io, std::move(pipeEvents)));
   const bool accepts = carried.name.empty();
   if (accepts) makeRoomFor("via " + carried.via);
   const auto link = newLink();
-  link->carry(std::move(sockets.links), carried);
+  link->carry(std::move(made.links), carried);
   if (accepts) handshakes[link->info().id] = link->limitedBy();
-  return makePipe(std::move(sockets.ours), std::move(pipeEvents));
+  return std::move(made.pipe);
 }
 
 // One more would be too many: the oldest of that address goes, or of the address that has most. So whoever opens

@@ -4,7 +4,9 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <deque>
 
 #include "net/pipe_impl.h"
 #include "net/sockets.h"
@@ -119,7 +121,7 @@ void Pipe::deliver(std::string bytes) {
   state_->write();
 }
 
-Result<PipeSockets> connectedSockets(asio::io_context& io) {
+Result<ConnectedPipe> connectedPipe(asio::io_context& io, PipeEvents events) {
   UnixSocket ours(io), theirs(io);
   ErrorCodeOf error;
   asio::local::connect_pair(ours, theirs, error);
@@ -127,11 +129,8 @@ Result<PipeSockets> connectedSockets(asio::io_context& io) {
   if (error) return Error{ErrorCode::unavailable, "no connection within this process (" + error.message() + ")", ""};
   closeOnExec(ours.native_handle());
   closeOnExec(theirs.native_handle());
-  return PipeSockets{std::move(ours), Socket(std::move(theirs))};
-}
-
-std::unique_ptr<Pipe> makePipe(UnixSocket socket, PipeEvents events) {
-  return std::make_unique<Pipe>(std::make_shared<Pipe::State>(std::move(socket), std::move(events)));
+  auto state = std::make_shared<Pipe::State>(std::move(ours), std::move(events));
+  return ConnectedPipe{std::make_unique<Pipe>(std::move(state)), Socket(std::move(theirs))};
 }
 
 }  // namespace witan::net

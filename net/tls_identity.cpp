@@ -86,19 +86,4 @@ Result<TlsIdentity> tlsIdentityOf(const SigningKey& key, std::string_view common
   return TlsIdentity{textOf(first.get()), textOf(second.get())};
 }
 
-Result<PublicKey> publicKeyOf(std::string_view certificatePem) {
-  if (certificatePem.size() > 16'384) return invalid("a certificate of more than 16 KiB");
-  const BioHandle bio(BIO_new_mem_buf(certificatePem.data(), static_cast<int>(certificatePem.size())));
-  WITAN_CHECK(bio != nullptr, "there is memory for a text");
-  const CertificateHandle certificate(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-  if (!certificate) return invalid("no certificate (PEM)");
-  PublicKey key;
-  std::size_t size = key.size();
-  const EVP_PKEY* pkey = X509_get0_pubkey(certificate.get());
-  if (pkey == nullptr || EVP_PKEY_get_id(pkey) != EVP_PKEY_ED25519 ||
-      EVP_PKEY_get_raw_public_key(pkey, key.data(), &size) != 1 || size != key.size())
-    return invalid("the certificate's key is no Ed25519 key");
-  return key;
-}
-
 }  // namespace witan::net

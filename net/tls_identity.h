@@ -23,7 +23,4 @@ struct TlsIdentity {
 // Errors: a name that is empty, longer than 64 bytes (RFC 5280's ub-common-name) or not UTF-8. About 0.2 ms.
 Result<TlsIdentity> tlsIdentityOf(const SigningKey& key, std::string_view commonName);
 
-// The key of a certificate as text. Errors: no certificate, or one of another kind of key.
-Result<PublicKey> publicKeyOf(std::string_view certificatePem);
-
 }  // namespace witan::net

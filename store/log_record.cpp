@@ -1,18 +1,15 @@
 #include "store/log_record.h"
 
 #include <boost/crc.hpp>
+#include <boost/endian/conversion.hpp>
 #include <cstdint>
+
+#include "base/bytes.h"
 
 namespace witan::store {
 namespace {
 
 using Crc32c = boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true>;
-
-std::uint32_t fixed32(const char* bytes) {
-  std::uint32_t value = 0;
-  for (int i = 3; i >= 0; --i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
 
 // RocksDB keeps a CRC rotated, since what is stored may contain CRCs itself.
 std::uint32_t unmasked(std::uint32_t masked) {
@@ -28,7 +25,7 @@ std::optional<LogRecord> recordOf(std::string_view block, std::size_t at, std::s
     return std::nullopt;
   Crc32c crc;
   crc.process_bytes(header + 6, 1 + length);
-  if (crc.checksum() != unmasked(fixed32(header))) return std::nullopt;
+  if (crc.checksum() != unmasked(boost::endian::load_little_u32(asBytes(block).data() + at))) return std::nullopt;
   return LogRecord{static_cast<LogRecordType>(type), kLogHeaderBytes + length};
 }
 
@@ -36,8 +33,7 @@ std::optional<LogRecord> recordOf(std::string_view block, std::size_t at, std::s
 
 std::optional<LogRecord> logRecordAt(std::string_view block, std::size_t at) {
   if (block.size() - at < kLogHeaderBytes) return std::nullopt;
-  const char* header = block.data() + at;
-  const std::size_t length = static_cast<unsigned char>(header[4]) | static_cast<unsigned char>(header[5]) << 8;
+  const std::size_t length = boost::endian::load_little_u16(asBytes(block).data() + at + 4);
   if (length > block.size() - at - kLogHeaderBytes) return std::nullopt;
   return recordOf(block, at, length);
 }
@@ -52,9 +48,9 @@ std::optional<std::size_t> findWalEnd(std::string_view block) {
   constexpr unsigned char kCompressionType = 9;  // announces compression; same header
   std::size_t at = 0;
   while (block.size() - at >= kLogHeaderBytes) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(block[at + i]); };
-    const std::size_t length = byte(4) | static_cast<std::size_t>(byte(5)) << 8;
-    const unsigned char type = byte(6);
+    const unsigned char* header = asBytes(block).data() + at;
+    const std::size_t length = boost::endian::load_little_u16(header + 4);
+    const unsigned char type = header[6];
     if (type == 0) return length == 0 ? std::optional(at) : std::nullopt;
     if (type > kLastPlainType && type != kCompressionType) return std::nullopt;
     if (length > block.size() - at - kLogHeaderBytes) return std::nullopt;

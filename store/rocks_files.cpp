@@ -44,13 +44,15 @@ Status writeAndSync(const fs::path& path, std::string_view content) {
   return synced ? okStatus() : Status(osError("writing", path, error));
 }
 
-Status syncFolder(const fs::path& dir) {
-  const int fd = open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return osError("opening the folder", dir, errno);
+// Of a file, or of a folder with O_DIRECTORY among the flags.
+Status syncPath(const fs::path& path, int flags) {
+  const std::string what = (flags & O_DIRECTORY) != 0 ? " the folder" : "";
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (fd < 0) return osError("opening" + what, path, errno);
   const bool synced = fsync(fd) == 0;
   const int error = errno;
   close(fd);
-  return synced ? okStatus() : Status(osError("syncing the folder", dir, error));
+  return synced ? okStatus() : Status(osError("syncing" + what, path, error));
 }
 
 Status checkFormat(const fs::path& dir) {
@@ -114,14 +116,7 @@ class Diary final : public rocksdb::Logger {
 
 }  // namespace
 
-Status syncFile(const fs::path& file) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return osError("opening", file, errno);
-  const bool synced = fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  return synced ? okStatus() : Status(osError("syncing", file, error));
-}
+Status syncFile(const fs::path& file) { return syncPath(file, 0); }
 
 // Written beside, then renamed.
 Status writeDurably(const fs::path& file, std::string_view content) {
@@ -130,7 +125,7 @@ Status writeDurably(const fs::path& file, std::string_view content) {
   std::error_code error;
   fs::rename(temporary, file, error);
   if (error) return osError("renaming", temporary, error.value());
-  return syncFolder(file.parent_path());
+  return syncPath(file.parent_path(), O_DIRECTORY);
 }
 
 Status prepareRocksFolder(const fs::path& dir, bool create) {

@@ -3,28 +3,21 @@
 namespace witan::store {
 
 Status checkLimits(const WriteBatch& batch) {
-  if (batch.size() > kMaxBatchOps) {
-    return invalid("the write batch has " + std::to_string(batch.size()) + " operations (at most " +
-                       std::to_string(kMaxBatchOps) + " are allowed)",
-                   "split it");
-  }
-  if (batch.bytes() > kMaxBatchBytes) {
-    return invalid("the write batch has " + std::to_string(batch.bytes()) + " bytes (at most " +
-                       std::to_string(kMaxBatchBytes) + " are allowed)",
-                   "split it");
-  }
+  const auto tooLarge = [](const std::string& what, std::size_t found, const char* unit, std::size_t most,
+                           const char* hint = "") {
+    return invalid(
+        what + " " + std::to_string(found) + " " + unit + " (at most " + std::to_string(most) + " are allowed)", hint);
+  };
+  if (batch.size() > kMaxBatchOps)
+    return tooLarge("the write batch has", batch.size(), "operations", kMaxBatchOps, "split it");
+  if (batch.bytes() > kMaxBatchBytes)
+    return tooLarge("the write batch has", batch.bytes(), "bytes", kMaxBatchBytes, "split it");
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    WriteBatch::Op op = batch.op(i);
-    if (op.key.size() > kMaxKeyBytes) {
-      return invalid("operation " + std::to_string(i) + " of the write batch has a key of " +
-                     std::to_string(op.key.size()) + " bytes (at most " + std::to_string(kMaxKeyBytes) +
-                     " are allowed)");
-    }
-    if (op.value.size() > kMaxValueBytes) {
-      return invalid("operation " + std::to_string(i) + " of the write batch has a value of " +
-                     std::to_string(op.value.size()) + " bytes (at most " + std::to_string(kMaxValueBytes) +
-                     " are allowed)");
-    }
+    const WriteBatch::Op op = batch.op(i);
+    const auto where = [i] { return "operation " + std::to_string(i) + " of the write batch has a "; };
+    if (op.key.size() > kMaxKeyBytes) return tooLarge(where() + "key of", op.key.size(), "bytes", kMaxKeyBytes);
+    if (op.value.size() > kMaxValueBytes)
+      return tooLarge(where() + "value of", op.value.size(), "bytes", kMaxValueBytes);
   }
   return okStatus();
 }
