@@ -151,11 +151,6 @@ std::string summaryOf(const Replica& replica, bool json) {
 }
 
 // Their meta-agents decide here.
-std::vector<std::string> allDomains() {
-  const auto names = domains::domainNames();
-  return {names.begin(), names.end()};
-}
-
 Result<int> run(const RunArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
   WITAN_TRY(agents, chosen(a.agents));
@@ -245,7 +240,7 @@ std::string checkWords(const operations::AgentReport& report) {
 // With the ledgers, which the other operations do not need.
 Result<operations::AgentReport> checkDirectory(const std::filesystem::path& path) {
   const Time wall = SystemClock().now();
-  WITAN_TRY(dir, NodeDir::open(path, {allDomains(), 8, nullptr}, {wall, wall.micros / 1000}));
+  WITAN_TRY(dir, NodeDir::open(path, NodeSetup(), {wall, wall.micros / 1000}));
   operations::OperationContext context{path, dir->replica().data(), wall, [] { return okStatus(); }, &dir->replica()};
   return operations::checkAgents(context, {});
 }

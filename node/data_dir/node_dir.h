@@ -19,7 +19,7 @@ namespace witan::node {
 
 // The configuration of the replica. NodeDir::open fills in its identity and its domains.
 struct NodeSetup : ReplicaConfig {
-  NodeSetup() { partitions = 8; }
+  explicit NodeSetup(std::vector<std::string> names = {}) : domainNames(std::move(names)) { partitions = 8; }
   std::vector<std::string> domainNames;  // empty: every domain of this program
 };
 

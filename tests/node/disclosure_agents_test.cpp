@@ -28,7 +28,7 @@ using ::testing::Not;
 std::map<std::string, int> phasesIn(const std::string& dir, const std::string& portfolio) {
   const Time wall = SystemClock().now();
   const auto opened =
-      NodeDir::open(dir, {{"disclosure", "verification", "udt", "budget", "joint", "moderation"}, 8, nullptr},
+      NodeDir::open(dir, NodeSetup({"disclosure", "verification", "udt", "budget", "joint", "moderation"}),
                     {wall, wall.micros / 1000});
   std::map<std::string, int> phases;
   if (!opened.ok()) {
@@ -48,7 +48,7 @@ std::map<std::string, int> phasesIn(const std::string& dir, const std::string& p
 std::string decidedIn(const std::string& dir, const std::string& portfolio) {
   const Time wall = SystemClock().now();
   const auto opened =
-      NodeDir::open(dir, {{"disclosure", "verification", "udt", "budget", "joint", "moderation"}, 8, nullptr},
+      NodeDir::open(dir, NodeSetup({"disclosure", "verification", "udt", "budget", "joint", "moderation"}),
                     {wall, wall.micros / 1000});
   if (!opened.ok()) return opened.error().message;
   Replica& replica = (*opened)->replica();
