@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 void connect(HostRig& a, HostRig& b) {
-  test::Link link(a.device(), b.device());
+  replication::test::Link link(a.device(), b.device());
   link.run();
 }
 void meet(HostRig& a, HostRig& b, bool live) {

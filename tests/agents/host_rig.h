@@ -41,7 +41,7 @@ class HostRig {
   HostOptions options;
   std::int64_t ms = 1'774'252'800'000;
 
-  test::Device& device() { return device_; }
+  replication::test::Device& device() { return device_; }
   AgentHost& host() { return *host_; }
   Now now() const { return {Time{ms * 1000}, ms}; }
 
@@ -140,7 +140,7 @@ class HostRig {
     return okStatus();
   }
 
-  test::Device device_;
+  replication::test::Device device_;
   LocalGate local_;
   std::unique_ptr<AgentHost> host_;
 };

@@ -16,6 +16,7 @@ template <class Reader, auto TablePointer, class Field>
 concept RowCanRead = requires(const RowView<Reader, TablePointer>& r) {
   r.template get<Field>();
 };
+constexpr auto kOrders = &State::orders;
 constexpr auto kClaimTable = &State::claims;
 
 // Slices (Def. A.7): the three workers see disjoint parts of a patient (seed 000, Table 1).

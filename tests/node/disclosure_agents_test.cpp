@@ -27,9 +27,7 @@ using ::testing::Not;
 // How many vulnerabilities of a data directory's portfolio are where.
 std::map<std::string, int> phasesIn(const std::string& dir, const std::string& portfolio) {
   const Time wall = SystemClock().now();
-  const auto opened =
-      NodeDir::open(dir, NodeSetup({"disclosure", "verification", "udt", "budget", "joint", "moderation"}),
-                    {wall, wall.micros / 1000});
+  const auto opened = NodeDir::open(dir, NodeSetup(), {wall, wall.micros / 1000});
   std::map<std::string, int> phases;
   if (!opened.ok()) {
     ADD_FAILURE() << opened.error().message;
@@ -47,9 +45,7 @@ std::map<std::string, int> phasesIn(const std::string& dir, const std::string& p
 // What was decided of a portfolio, in order.
 std::string decidedIn(const std::string& dir, const std::string& portfolio) {
   const Time wall = SystemClock().now();
-  const auto opened =
-      NodeDir::open(dir, NodeSetup({"disclosure", "verification", "udt", "budget", "joint", "moderation"}),
-                    {wall, wall.micros / 1000});
+  const auto opened = NodeDir::open(dir, NodeSetup(), {wall, wall.micros / 1000});
   if (!opened.ok()) return opened.error().message;
   Replica& replica = (*opened)->replica();
   std::string all;

@@ -5,7 +5,7 @@
 
 #include "tests/replica/test_cluster.h"
 
-namespace witan::node::test {
+namespace witan::node::test::edge_cases_test {
 namespace {
 
 using ::testing::Contains;
@@ -146,7 +146,7 @@ TEST(StoredHandover, TheNamedDeviceBeginsItsEpochWhenItStarts) {
 
 // etcd names the owners: an epoch without its key would put a batch into this log alone.
 TEST(StoredHandover, UnderEtcdItBeginsNoEpoch) {
-  Device b("b", EtcdOptions{});
+  Device b("b", [](ReplicaConfig& config) { config.etcd = EtcdOptions{}; });
   storeHandoverToB(b);
   b.start();
   ASSERT_TRUE(b.drain().ok());
@@ -155,4 +155,4 @@ TEST(StoredHandover, UnderEtcdItBeginsNoEpoch) {
 }
 
 }  // namespace
-}  // namespace witan::node::test
+}  // namespace witan::node::test::edge_cases_test
