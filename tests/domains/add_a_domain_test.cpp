@@ -20,7 +20,7 @@ Result<std::unique_ptr<kernel::DomainModule>> make_fridge(const json::object& po
                                                           std::vector<std::string> counselors);
 
 namespace test {
-namespace witan::add_a_domain_test {
+namespace add_a_domain_test {
 namespace {
 
 std::string fileText(const std::string& path) {
@@ -106,6 +106,6 @@ TEST(AddADomain, ScenariosHold) {
 }
 
 }  // namespace
-}  // namespace witan::add_a_domain_test
+}  // namespace add_a_domain_test
 }  // namespace test
 }  // namespace witan::domains
