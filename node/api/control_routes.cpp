@@ -23,13 +23,13 @@ template <const auto& operation, class Request, class Response>
 Result<Response> onNode(const ApiContext& api, const Request& request) {
   Daemon& daemon = api.daemon;
   operations::OperationContext context{daemon.path(),     daemon.replica().data(),
-                                       daemon.now().wall, [&daemon] { return daemon.round(); },
+                                       daemon.now().wall, [&daemon] { return daemon.tick(); },
                                        &daemon.replica(), daemon.replica().agents()};
   for (const RosterDevice& device : daemon.roster().current().devices)
     context.names.emplace(device.device, device.name);
   Result<Response> made = operation.run(context, request);
   if (made.ok()) WITAN_DO(context.flush());
-  daemon.touch();
+  daemon.scheduleTick();
   return made;
 }
 

@@ -1,5 +1,4 @@
 // The clinic's month: what `./run` shows must be lively, lawful and the same everywhere.
-
 #include <gtest/gtest.h>
 
 #include <map>
