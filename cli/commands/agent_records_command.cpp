@@ -202,7 +202,7 @@ void addEpisodeCommand(Command& app, int& exitCode) {
                "witan episode list", exitCode);
   const auto [listing, listed] = episode.verb(
       "list", "List all transcripts that this device holds", "witan episode list", kEpisodeList,
-      [](const RecordArguments& a) { return Result(EpisodeListRequest{given(a.scope)}); }, episodeList);
+      [](const RecordArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, episodeList);
   addScopeOption(listing, *listed);
   const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
     const auto [command, a] = episode.one(
@@ -275,7 +275,7 @@ void addReceiptCommand(Command& app, int& exitCode) {
   confirming->option("--by", use->by, "Who confirms")->required();
   const auto [listing, listed] = receipt.verb(
       "list", "List all receipts in force", "witan receipt list", kReceiptList,
-      [](const RecordArguments& a) { return Result(ReceiptListRequest{given(a.scope)}); }, receiptList);
+      [](const RecordArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, receiptList);
   addScopeOption(listing, *listed);
   const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
     const auto [command, a] = receipt.one(

@@ -160,7 +160,7 @@ void addJournalCommand(Command& app, int& exitCode) {
       entityAnswer);
   verb(
       "list", "All entities", "witan journal list", Missing::refuse, kJournalList,
-      [](const JournalArguments& a) { return Result(JournalListRequest{given(a.scope)}); }, listAnswer);
+      [](const JournalArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, listAnswer);
   const auto [resolveCommand, settled] =
       verb("resolve", "Show concurrent edits side by side; settle on one, or on a new content",
            "witan journal resolve plot-4 --seen a@00000001:7 --seen b@00000002:3 --choose a@00000001:7",

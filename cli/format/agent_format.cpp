@@ -27,8 +27,8 @@ std::string pictureWords(const operations::AgentShown& agent) {
   for (const operations::VersionDot& dot : agent.antichain) dots[dot.host] = std::max(dots[dot.host], dot.counter);
   std::string out = view.agentId + ": " + view.lifecycle + ", " + std::to_string(view.consecutiveFailureCount) +
                     " failures in a row\n";
-  out += row(agent.antichain.size() == 1 ? "snapshot" : "concurrent", clockWords(dots));
-  out += row("clock", clockWords(view.vc));
+  out += row(agent.antichain.size() == 1 ? "snapshot" : "concurrent", operations::clockWords(dots));
+  out += row("clock", operations::clockWords(view.vc));
   out += row("next wake at", toWords(view.schedule.nextWakeAt));
   out += row("sleep until", std::to_string(view.schedule.sleepUntil));
   out += row("fired through", std::to_string(view.schedule.firedThrough));
@@ -38,7 +38,7 @@ std::string pictureWords(const operations::AgentShown& agent) {
     const char* name = toString(static_cast<replication::SlotName>(i));
     out += row(name, toWords(view.slots.at(name)));
   }
-  return out + row("processed", clockWords(view.processedCounterByHost));
+  return out + row("processed", operations::clockWords(view.processedCounterByHost));
 }
 
 }  // namespace witan::node

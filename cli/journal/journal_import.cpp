@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/seams.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/journal.h"
 #include "node/operations/versions.h"
