@@ -1,11 +1,9 @@
-// The decision functions, one at a time: what each costs an agent that takes a step. One core; nothing allocates but
-// the choice of a tool.
+// The decision functions, one at a time: what each costs an agent that takes a step. One core; nothing allocates.
 #include <benchmark/benchmark.h>
 
 #include <array>
 
-#include "agents/decision/history.h"
-#include "agents/decision/tool_registry.h"
+#include "agents/decision/transitions.h"
 
 namespace {
 
@@ -64,24 +62,12 @@ void fits(benchmark::State& run) {
   measure(run, [](const State& st, const auto& in) { return recordFits(StepRecord<RunTime>{in, 5, true}, st); });
 }
 
-void select(benchmark::State& run) {
-  ToolRegistry tools;
-  AdaptationBook experience;
-  for (int i = 0; i < run.range(0); ++i) {
-    const std::string name = "tool-" + std::to_string(i);
-    if (!tools.add(name, kCases.inputs[static_cast<std::size_t>(i) % 256].tool).ok()) std::abort();
-    experience.observe("lookup", name, i % 3 == 0, {Natural(100), Natural(2)});
-  }
-  measure(run, [&](const State& st, const auto&) { return selectTool("lookup", tools, experience, st); });
-}
-
 BENCHMARK(canInvoke);
 BENCHMARK(mustRespondNow);
 BENCHMARK(shouldContinueNow);
 BENCHMARK(step);
 BENCHMARK(turn);
 BENCHMARK(fits);
-BENCHMARK(select)->Arg(10)->Arg(100);
 
 }  // namespace
 

@@ -58,12 +58,13 @@ struct Case {
 double nanosOf(const Case& c, std::uint64_t rounds, std::uint64_t checks) {
   const Policy policy = policyOf(100, c.excess);
   const Monitor monitor = bench::must(Monitor::compile(policy), "the policy");
-  const PolicyScope held = grantedScope(policy, "agent-42", "health");
+  const Grant& grant = policy.grant[42];
+  const PolicyScope held{grant.tools, grant.boundaries, grant.scopes, grant.locales};
   const std::vector<std::string> scopes{"journal:3", "journal:8"};
   const ModelName model{"provider-1", "model-7"};
-  ReceiptBook receipts;
+  std::vector<PrivacyReceipt> receipts;
   for (const Boundary& boundary : policy.boundary)
-    bench::must(receipts.add(confirm(policy, "agent-42", &model, boundary.name, "anna", 1)), "a receipt");
+    receipts.push_back(confirm(policy, "agent-42", &model, boundary.name, "anna", 1));
   const SecretNames secrets{"key-a", "key-b", "key-c"};
   json::value payload = bench::must(parseJson(kPayload), "the payload");
   if (c.surplus != nullptr) payload.as_object()[c.surplus] = "x";

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "agents/wake/wake_center.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
 #include "store/memory_store.h"
 
@@ -63,15 +63,15 @@ int match(const Arguments& arguments) {
                      {}}));
   std::vector<replication::NotificationBatch> made;
   for (std::size_t i = 0; i < batches; ++i) {
-    const std::string body =
-        orDie(replication::batchRecord({"b",
-                                        {{"journalEntity", "e" + std::to_string(i), ChangeOrigin::local}},
-                                        {token("type-" + std::to_string(i * 7919 % (n / sharing))),
-                                         {TokenClass::entityId, std::nullopt, "e" + std::to_string(i)},
-                                         {TokenClass::semanticKey, std::nullopt, "unheard"}},
-                                        {},
-                                        ""}));
-    made.push_back(orDie(replication::batchOf({{"host@00000001", i + 1}, {}, body, false})));
+    const auto body = orDie(replication::batchBodyOf({"b",
+                                                      {{"journalEntity", "e" + std::to_string(i), ChangeOrigin::local}},
+                                                      {token("type-" + std::to_string(i * 7919 % (n / sharing))),
+                                                       {TokenClass::entityId, std::nullopt, "e" + std::to_string(i)},
+                                                       {TokenClass::semanticKey, std::nullopt, "unheard"}},
+                                                      {},
+                                                      ""}));
+    made.push_back(
+        orDie(replication::batchOf({{"host@00000001", i + 1}, {}, orDie(replication::encodeRecord(body)), false})));
   }
   const auto noFetch = [](const std::string&) -> Result<std::optional<replication::Entity>> {
     return std::optional<replication::Entity>();

@@ -45,14 +45,11 @@ struct HighWater {
 std::string formatHighWater(const HighWater& record);
 Result<HighWater> parseHighWater(std::string_view text);
 
-// The lease to write when the store is at `counter`; when a new one is due: half of it used, so that the sync of the
-// file need not be waited for; and the one for a proper end.
+// The lease to write when the store is at `counter`, and the lease for a proper end.
 Lease leaseFrom(std::uint64_t counter);
-bool leaseIsDue(const Lease& lease, std::uint64_t counter);
-bool leaseCovers(const Lease& lease, std::uint64_t counter);  // may be issued
 Lease closedLease(std::uint64_t counter);
 
-// What the store says: its writer (none: it was just made) and the last counter that it issued, by space.
+// The store's record: its writer (none: it was just made) and the last counter that it issued, by space.
 struct StoreIncarnation {
   std::optional<std::string> writer;
   std::map<std::string, std::uint64_t, std::less<>> counters;
@@ -84,7 +81,7 @@ struct ClaimJudgement {
   std::string why;  // for people; empty if plausible
 };
 
-// What a peer says it has of this device's own present writer.
+// A peer's claim about this device's own present writer.
 struct OwnClaim {
   std::string peer;
   std::string space;
@@ -96,9 +93,9 @@ struct OwnClaim {
 };
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim);
 
-// What a peer says that this device has acknowledged, against what it knows: a counter that is more than 2^40 ahead of
-// it is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would bar the
-// writer's real units. Says the first such entry. O(n).
+// Judges a peer's claim about this device's acknowledgements by this device's knowledge: a counter that is more than
+// 2^40 ahead of it is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would
+// bar the writer's real units. Names the first such entry. O(n).
 ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
                           const VectorClock& claimed);
 

@@ -2,7 +2,12 @@
 // again.
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "agents/decision/decisions.h"
+#include "base/result.h"
 
 namespace witan::agents::decision {
 
@@ -83,11 +88,11 @@ Step<L> guardedStep(const typename L::template Enum<ActionKind>& action, const T
   return {L::ite(stopped, st, step.state), !stopped && step.invoked};
 }
 
-// What a call came to. `failed` is an answer that says no: the agent reads it and goes on. `broken` is no answer, or
+// The outcome of a call. `failed` is an answer that says no: the agent reads it and goes on. `broken` is no answer, or
 // one beyond the bounds: the agent ends with toolError.
 WITAN_ENUM(CallOutcome, none, succeeded, failed, broken)
 
-// What is known only after the call.
+// The facts that are known only after the call.
 template <class L>
 struct CallReport {
   typename L::template Enum<CallOutcome> outcome;
@@ -146,6 +151,53 @@ typename L::template Enum<ErrorKind> closingError(const AgentState<L>& st) {
       L::ite(stepsLeft, L::ite(mustRespond(st), kind(ErrorKind::resourceExhausted), kind(ErrorKind::none)),
              kind(ErrorKind::maxIterations));
   return L::ite(hasError(st), st.error, L::ite(st.done, kind(ErrorKind::none), exhausted));
+}
+
+// --- The audit trail (seed 002, phase 3): every step with all that decided it, so that a replay gives the same states.
+//
+// The rules are the templates; History keeps the records with their texts. A value. Not thread-safe.
+
+// Everything that a step depends on beside the state before it.
+template <class L>
+struct StepInput {
+  typename L::template Enum<ActionKind> action;
+  ToolSpec<L> tool;              // of a tool call; as it was checked and charged
+  CallReport<L> report;          // of an invoked call
+  typename L::Num satisfaction;  // after the step
+
+  WITAN_MEMBERS(StepInput, action, tool, report, satisfaction)
+  friend bool operator==(const StepInput&, const StepInput&) = default;
+};
+
+// One whole turn: decide, call, settle, judge. Where the agent must respond nothing changes.
+template <class L>
+AgentState<L> takeTurn(const StepInput<L>& input, const AgentState<L>& st) {
+  const Step<L> step = guardedStep<L>(input.action, input.tool, st);
+  const AgentState<L> called = L::ite(step.invoked, finishCall(input.tool, input.report, step.state), step.state);
+  return L::ite(mustRespond(st), st, updateSatisfaction<L>(input.satisfaction, called));
+}
+
+template <class L>
+struct StepRecord {
+  StepInput<L> input;
+  typename L::Num step;      // the number of this step: the step counter after it
+  typename L::Bool invoked;  // a tool was called
+
+  WITAN_MEMBERS(StepRecord, input, step, invoked)
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+template <class L>
+StepRecord<L> recordOf(const StepInput<L>& input, const AgentState<L>& st) {
+  const Step<L> step = guardedStep<L>(input.action, input.tool, st);
+  return {input, step.state.stepCounter, step.invoked};
+}
+
+// Could the record have been made in this state? If not, one is missing, doubled, moved or altered.
+template <class L>
+typename L::Bool recordFits(const StepRecord<L>& record, const AgentState<L>& st) {
+  const StepRecord<L> made = recordOf(record.input, st);
+  return !mustRespond(st) && record.step == made.step && record.invoked == made.invoked;
 }
 
 }  // namespace witan::agents::decision

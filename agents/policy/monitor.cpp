@@ -31,6 +31,23 @@ PolicyVerdict refusal(PolicyToken token, std::string witness) {
 
 }  // namespace
 
+PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const ModelName* model, std::string_view boundary,
+                       std::string_view person, std::int64_t atMs) {
+  PrivacyReceipt receipt;
+  receipt.agentId = agent;
+  if (model != nullptr) {
+    receipt.provider = model->provider;
+    receipt.model = model->model;
+  }
+  receipt.boundary = boundary;
+  receipt.policyName = policy.name;
+  receipt.policyVersion = policy.version;
+  receipt.policyDigest = policyDigest(policy);
+  receipt.confirmedBy = person;
+  receipt.confirmedAtMs = atMs;
+  return receipt;
+}
+
 Result<Monitor> Monitor::compile(Policy given) {
   WITAN_DO(checkPolicy(given));
   Monitor monitor;
@@ -53,7 +70,7 @@ Result<Monitor> Monitor::compile(Policy given) {
   return monitor;
 }
 
-PolicyVerdict Monitor::check(const PolicyRequest& request, const ReceiptBook& receipts,
+PolicyVerdict Monitor::check(const PolicyRequest& request, std::span<const PrivacyReceipt> receipts,
                              const SecretNames& secrets) const {
   Found found;
   if (std::string why = outOfScope(request, found); !why.empty())
@@ -124,21 +141,26 @@ std::string Monitor::disallowedModel(const PolicyRequest& request, const Found& 
 }
 
 // privacyConfirmed
-std::string Monitor::unconfirmed(const PolicyRequest& request, const Found& found, const ReceiptBook& receipts) const {
+std::string Monitor::unconfirmed(const PolicyRequest& request, const Found& found,
+                                 std::span<const PrivacyReceipt> receipts) const {
   const OperationRule& rule = *found.operation->rule;
   if (!rule.inference && !rule.confirm) return {};
-  ReceiptQuery query{request.agent, {}, {}, request.boundary, policy_->name, policy_->version, &digest_};
-  if (request.model != nullptr) {
-    query.provider = request.model->provider;
-    query.model = request.model->model;
+  const ModelName none;
+  const ModelName& model = request.model != nullptr ? *request.model : none;
+  bool anyVersion = false;
+  for (const PrivacyReceipt& r : receipts) {
+    if (r.agentId != request.agent || r.provider != model.provider || r.model != model.model ||
+        r.boundary != request.boundary || r.policyName != policy_->name)
+      continue;
+    if (r.policyVersion == policy_->version && r.policyDigest == digest_) return {};
+    anyVersion = true;
   }
-  if (receipts.has(query)) return {};
   std::string why =
       "nobody has confirmed that " + inQuotes(request.agent) + " may use boundary " + inQuotes(request.boundary);
   if (request.model != nullptr)
-    why += " with model " + inQuotes(request.model->model) + " of provider " + inQuotes(request.model->provider);
+    why += " with model " + inQuotes(model.model) + " of provider " + inQuotes(model.provider);
   why += " under version " + std::to_string(policy_->version) + " of policy " + inQuotes(policy_->name);
-  return receipts.hasOfAnotherVersion(query) ? why + " (only under another)" : why;
+  return anyVersion ? why + " (only under another)" : why;
 }
 
 // secretAvailable. An operation that needs no secret gets none: nobody carries one to where it does not belong.

@@ -20,11 +20,25 @@
 #include <vector>
 
 #include "agents/policy/policy.h"
-#include "agents/policy/policy_scope.h"
 #include "agents/policy/projection.h"
-#include "agents/policy/receipts.h"
+#include "replication/records/record_views.h"
 
 namespace witan::agents {
+
+using replication::PrivacyReceipt;
+
+// The capability context C and the locale Lambda of an episode (seed 004 sections 3 and 9). The policy decides as well:
+// an agent may not call a tool that the policy does not grant.
+struct PolicyScope {
+  std::vector<std::string> tools;
+  std::vector<std::string> boundaries;
+  std::vector<std::string> scopes;
+  std::vector<std::string> locales;  // Lambda: data of this episode may get to these places
+};
+
+// The receipt of a person's confirmation, ready to be stored. `model` may be null.
+PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const ModelName* model, std::string_view boundary,
+                       std::string_view person, std::int64_t atMs);
 
 WITAN_ENUM(VerdictKind, deny, allow, redact, requireHuman)
 
@@ -56,7 +70,8 @@ struct PolicyVerdict {
   PolicyToken token = PolicyToken::out_of_scope;
   std::string witness = "not judged";  // why, in words, without any value of the payload; empty if allowed
 
-  // What may cross instead of the payload: with redact, and with requireHuman if something is left out or masked.
+  // The payload that may cross instead of the given one: with redact, and with requireHuman if something is left out or
+  // masked.
   std::optional<json::value> projected;
 
   // With requireHuman: what the counselor's approval is bound to (requestDigest).
@@ -74,7 +89,8 @@ class Monitor {
 
   // With a typical payload about 1 us (bench/policy_bench.cpp). O(payload + lists of the request * log of the
   // policy's).
-  PolicyVerdict check(const PolicyRequest& request, const ReceiptBook& receipts, const SecretNames& secrets) const;
+  PolicyVerdict check(const PolicyRequest& request, std::span<const PrivacyReceipt> receipts,
+                      const SecretNames& secrets) const;
 
   const Policy* policy() const { return policy_.get(); }
   const Hash& digest() const { return digest_; }
@@ -110,7 +126,8 @@ class Monitor {
   std::string outOfScope(const PolicyRequest& request, Found& found) const;
   std::string beyondHeld(const PolicyRequest& request, const Found& found) const;
   std::string disallowedModel(const PolicyRequest& request, const Found& found) const;
-  std::string unconfirmed(const PolicyRequest& request, const Found& found, const ReceiptBook& receipts) const;
+  std::string unconfirmed(const PolicyRequest& request, const Found& found,
+                          std::span<const PrivacyReceipt> receipts) const;
   std::string secretMissing(const PolicyRequest& request, const Found& found, const SecretNames& secrets) const;
   PolicyVerdict projected(const PolicyRequest& request, const Found& found) const;
   void askHuman(const PolicyRequest& request, PolicyVerdict& verdict) const;

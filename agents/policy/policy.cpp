@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "agents/policy/allowlist.h"
+#include "agents/policy/projection.h"
 #include "base/identity.h"
 #include "base/nearest.h"
 #include "base/quote.h"

@@ -223,7 +223,7 @@ Secret SecureStore::entries() const {
   return out;
 }
 
-// Whoever has the key wrote this; still nothing is taken that set() would not take.
+// The owner of the key wrote this; still it takes only entries that set() would take.
 Status SecureStore::readEntries(std::string_view entries) {
   Taker taker(entries);
   const std::uint64_t count = taker.number(4);

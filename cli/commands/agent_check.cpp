@@ -3,8 +3,7 @@
 #include <map>
 
 #include "kernel/ledger/ledger_verify.h"
-#include "replication/records/operation.h"
-#include "replication/records/wake_run.h"
+#include "replication/records/record_views.h"
 #include "saga/saga_rows.h"
 
 namespace witan::node {

@@ -1,6 +1,6 @@
 #include "node/daemon/agents_policy_file.h"
 
-#include "agents/policy/policy_reader.h"
+#include "agents/policy/policy.h"
 #include "program/line_reader.h"
 
 namespace witan::node {

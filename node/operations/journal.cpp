@@ -4,7 +4,7 @@
 #include "domains/agents.h"
 #include "node/daemon/content_seals.h"
 #include "node/operations/journal_writer.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node::operations {
 

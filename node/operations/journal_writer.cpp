@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node {
 

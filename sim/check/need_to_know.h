@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::sim {
 

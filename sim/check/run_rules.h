@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/wake/run_log.h"
+#include "agents/wake/wake_job.h"
 #include "base/identity.h"
 
 namespace witan::sim {

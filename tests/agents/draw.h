@@ -3,7 +3,7 @@
 
 #include <rapidcheck.h>
 
-#include "agents/decision/natural.h"
+#include "agents/decision/logic.h"
 #include "base/reflect.h"
 
 namespace witan::agents::testing {

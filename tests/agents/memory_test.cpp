@@ -4,7 +4,6 @@
 
 #include "agents/memory/compactor.h"
 #include "agents/memory/memory_context.h"
-#include "agents/memory/retention.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents {
@@ -58,7 +57,6 @@ std::vector<std::string> idsOf(const MemoryContext& context) {
   for (const Remembered& one : context.messages) out.push_back(one.id);
   return out;
 }
-std::size_t dangling(Device& device) { return danglingParents(*agentGraph(device.agents(), "lab")).size(); }
 
 // Two devices whose models answer differently.
 class Model final : public Summariser {
@@ -122,7 +120,7 @@ TEST(Compaction, FoldsTheOldestAndRemindsOfTheRest) {
   EXPECT_THAT(context.summary, HasSubstr("message-01"));
   EXPECT_THAT(context.summary, HasSubstr("message-07"));
   EXPECT_EQ(fold(a, ExtractSummariser()), Planned::nothing);
-  EXPECT_EQ(canonicalJson(toJson(context)).substr(0, 66),
+  EXPECT_EQ(canonicalJson(contextJson(context)).substr(0, 66),
             R"({"leftOut":0,"messages":[{"content":"message-08","kind":"thought"})");
 }
 
@@ -207,7 +205,6 @@ TEST(Compaction, WhatCannotBeSummarisedIsTriedMoreAndMoreRarelyAndThenWaitsForAP
   }
   ASSERT_EQ(tries.size(), small().attempts);
   EXPECT_GE(tries[4] - tries[3], 4'000);
-  const SummaryId id = compactor.jobs().begin()->first;
   EXPECT_EQ(compactor.jobs().begin()->second.job.status, FoldStatus::failed);
   EXPECT_EQ(compactor.jobs().begin()->second.job.lastError, "the model is away");
   EXPECT_FALSE(compactor.nextMs().has_value());
@@ -215,11 +212,7 @@ TEST(Compaction, WhatCannotBeSummarisedIsTriedMoreAndMoreRarelyAndThenWaitsForAP
   Compactor restarted(a.replica(), small());
   ASSERT_TRUE(restarted.load(at(0)).ok());
   EXPECT_EQ(*restarted.run(Model("s"), at(1)), 0u);
-  ASSERT_TRUE(restarted.retry(id, at(1)).ok());
-  EXPECT_EQ(*restarted.run(Model("s"), at(1)), 1u);
-  EXPECT_EQ(remember(a).summary, "s");
-  EXPECT_FALSE(restarted.answered(id, std::string("x"), at(2)).ok());
-  EXPECT_FALSE(restarted.retry(id, at(2)).ok());
+  EXPECT_EQ(restarted.jobs().begin()->second.job.status, FoldStatus::failed);
 }
 
 TEST(Compaction, AnAnswerThatBreaksTheContractIsAFailure) {
@@ -303,42 +296,7 @@ TEST(Context, IsBoundedNewestFirstAndCutsAtACharacter) {
   EXPECT_TRUE(context.messages[0].cut);
 }
 
-// Known failure: "pruning a parent leaves a dangling parent" (peers.md 1.4).
-TEST(Retention, TakesAWholeFoldedPrefixOnceEveryoneHasTheSummaryAndLeavesNothingDangling) {
-  Device a("a");
-  chain(a, 1, 6);
-  EXPECT_EQ(retainThread(a.replica(), "main", "lab", "main")->removed, 0u);
-  fold(a, ExtractSummariser());
-  const MemoryContext before = remember(a);
-  const auto gone = *retainThread(a.replica(), "main", "lab", "main");
-  EXPECT_EQ(gone.removed, 3u) << gone.held;
-  a.flush();
-  EXPECT_EQ(dangling(a), 0u);
-  EXPECT_EQ(remember(a), before);
-  EXPECT_EQ(retainThread(a.replica(), "main", "lab", "main")->removed, 0u);
-  // It goes on.
-  chain(a, 7, 9);
-  EXPECT_EQ(fold(a, ExtractSummariser()), Planned::job);
-  EXPECT_EQ(retainThread(a.replica(), "main", "lab", "main")->removed, 3u);
-  EXPECT_EQ(dangling(a), 0u);
-  EXPECT_THAT(idsOf(remember(a)), ElementsAre("m8", "m9"));
-}
-
-TEST(Retention, ABranchThatTheSummaryDoesNotCoverHoldsItsParents) {
-  Device a("a"), b("b");
-  chain(a, 1, 3);
-  sync(a, b);
-  say(b, "late", {"m2"}, "said on b");
-  chain(a, 4, 6);
-  fold(a, ExtractSummariser());
-  sync(a, b);
-  const auto held = *retainThread(a.replica(), "main", "lab", "main");
-  EXPECT_EQ(held.removed, 0u);
-  EXPECT_EQ(held.held, "message late follows m2, which is folded");
-}
-
-// The check that the tests above rest on can fail (F20).
-TEST(Retention, ADanglingParentIsSeen) {
+TEST(Thread, ADanglingParentIsSeen) {
   Device a("a");
   chain(a, 1, 6);
   fold(a, ExtractSummariser());

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "agents/policy/monitor.h"
-#include "agents/policy/policy_reader.h"
 
 #include "tests/paths.h"
 
@@ -21,6 +20,13 @@ inline std::string exampleText() {
 
 inline Policy examplePolicy() { return parsePolicyToml(exampleText(), "agents-policy.toml").value(); }
 
+// All that the grant gives.
+inline PolicyScope grantedScope(const Policy& policy, std::string_view agent, std::string_view category) {
+  for (const Grant& g : policy.grant)
+    if (g.agent == agent && g.category == category) return {g.tools, g.boundaries, g.scopes, g.locales};
+  return {};
+}
+
 // "journal-summariser" asks the cloud's model to summarise a visit.
 struct Example {
   Policy policy = examplePolicy();
@@ -31,7 +37,7 @@ struct Example {
   json::value payload =
       parseJson(R"({"visit":{"on":"2026-03-23","notes":["slept well"]},"patient":{"birthYear":1971}})").value();
   PolicyRequest request;
-  ReceiptBook receipts;
+  std::vector<PrivacyReceipt> receipts;
   SecretNames secrets{"cloud-llm-key", "laboratory-token"};
 
   Example() {
@@ -51,8 +57,7 @@ struct Example {
   Example(const Example&) = delete;
 
   void confirmNow() {
-    EXPECT_TRUE(
-        receipts.add(confirm(policy, request.agent, request.model, request.boundary, "dr.supervising", 1)).ok());
+    receipts.push_back(confirm(policy, request.agent, request.model, request.boundary, "dr.supervising", 1));
   }
   void recompile() { monitor = Monitor::compile(policy).value(); }
   PolicyVerdict check() const { return monitor.check(request, receipts, secrets); }

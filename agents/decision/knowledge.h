@@ -1,0 +1,75 @@
+// An agent's knowledge and goals (seed 002, phase 2). Facts form a list that only grows, within limits. Goals have
+// progress. Pure; O(1).
+#pragma once
+
+#include "agents/decision/types.h"
+
+namespace witan::agents::decision {
+
+WITAN_ENUM(FactSource, user, kg, llm, inference)
+
+template <class L>
+struct Fact {
+  typename L::Text content;
+  typename L::template Enum<FactSource> source;
+  typename L::Num confidence;  // 0 to 100
+
+  WITAN_MEMBERS(Fact, content, source, confidence)
+  friend bool operator==(const Fact&, const Fact&) = default;
+};
+
+template <class L>
+struct FactLimits {
+  typename L::Num count = 10'000;
+  typename L::Num bytes = 4'194'304;  // of all contents
+
+  WITAN_MEMBERS(FactLimits, count, bytes)
+};
+
+template <class L>
+struct Facts {
+  typename L::template List<Fact<L>> list;
+  typename L::Num bytes;
+};
+
+// Adds the fact if it is sound and fits. Returns whether it did. Never changes or removes another fact.
+template <class L>
+typename L::Bool addFact(const Fact<L>& fact, const FactLimits<L>& limits, Facts<L>& facts) {
+  const typename L::Num bytes = L::plus(facts.bytes, L::bytes(fact.content));
+  const typename L::Bool fits = L::length(facts.list) < limits.count && bytes <= limits.bytes &&
+                                fact.confidence <= L::like(fact.confidence, kFullySatisfied);
+  L::appendIf(fits, facts.list, fact);
+  facts.bytes = L::ite(fits, bytes, facts.bytes);
+  return fits;
+}
+
+// --- goals
+
+template <class L>
+struct Goal {
+  typename L::Num progress = 0;  // 0 to 100
+  typename L::Num attempts = 0;  // steps taken for it
+
+  WITAN_MEMBERS(Goal, progress, attempts)
+  friend bool operator==(const Goal&, const Goal&) = default;
+};
+
+template <class L>
+typename L::Bool achieved(const Goal<L>& goal) {
+  return goal.progress >= L::like(goal.progress, kFullySatisfied);
+}
+
+// A step was taken for the goal and gained so much of it. Progress is never lost.
+template <class L>
+Goal<L> advanceGoal(const typename L::Num& gained, const Goal<L>& goal) {
+  return {smaller<L>(L::plus(goal.progress, gained), L::like(goal.progress, kFullySatisfied)),
+          L::plus(goal.attempts, L::like(goal.attempts, 1))};
+}
+
+// The satisfaction of an agent with several goals is its least progress: one step of that fold, begun with 100.
+template <class L>
+typename L::Num alsoSatisfy(const typename L::Num& satisfaction, const Goal<L>& goal) {
+  return smaller<L>(satisfaction, goal.progress);
+}
+
+}  // namespace witan::agents::decision
