@@ -39,7 +39,7 @@ struct Capability {
   friend bool operator==(const Capability&, const Capability&) = default;
 };
 
-// What an episode may spend (seed 002, agent-state; seed 004, kappa).
+// The budget of an episode (seed 002, agent-state; seed 004, kappa).
 struct Budget {
   std::int64_t steps = 20;
   std::int64_t tokens = 10'000;
@@ -86,6 +86,10 @@ struct AgentSpec {
   // Its wakes are given its memory (the thread's summary and newer messages), and the thread is kept short.
   bool remembers = false;
 };
+
+// Checks a spec before a host runs its agent: valid ids, no duplicate names, at least one subscription, timer or
+// ledger, timers of a second or more. The error names the member.
+Status checkSpec(const AgentSpec& spec);
 
 enum class InputKind { wake, observation, results };
 

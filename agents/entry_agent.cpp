@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/identity.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::agents {
 
@@ -15,7 +15,7 @@ constexpr std::size_t kMostIdPart = 100;
 
 Look reading(std::string_view id) { return {"journal.read", {{"id", id}}, 0}; }
 
-// What `journal.read` answered; entries that are gone or could not be read are left out.
+// The entries that `journal.read` answered, without those that are gone or could not be read.
 Entries entriesOf(const json::array& seen) {
   Entries entries;
   for (const json::value& one : seen) {

@@ -32,7 +32,7 @@ class EntryAgent : public Agent {
   virtual bool concerns(const Entry& entry) const = 0;
   // Ids of entries that `plan` needs besides.
   virtual std::vector<std::string> alsoReads(const Entry&) const { return {}; }
-  // What is to be done about one entry. Errors: it cannot be used, and why; the others are planned all the same.
+  // The actions for one entry. Errors: it cannot be used, and why; the others are planned all the same.
   virtual Result<Actions> plan(const Entry& entry, const Entries& others) const = 0;
 
  private:

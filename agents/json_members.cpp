@@ -43,7 +43,7 @@ const json::array* arrayOf(const json::object& object, std::string_view member) 
 
 namespace {
 
-// What the n-th of the observations says; null: nothing, or no object.
+// The content of the n-th observation; null: nothing, or no object.
 const json::object* contentIn(const json::value& observations, std::size_t n) {
   const json::array* list = observations.if_array();
   const json::object* one = list != nullptr && n < list->size() ? (*list)[n].if_object() : nullptr;

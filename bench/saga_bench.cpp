@@ -6,7 +6,7 @@
 // Each saga puts one entity into the journal: row, effect and outcome, each durable before the next. DIR must not
 // exist.
 #include "bench/saga_device.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace {
 

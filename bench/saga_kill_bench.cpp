@@ -15,7 +15,7 @@
 
 #include "base/json.h"
 #include "bench/saga_device.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 extern char** environ;
 

@@ -9,7 +9,7 @@
 
 #include "agents/wake/wake_center.h"
 #include "bench/bench_tools.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
 #include "store/memory_store.h"
 
@@ -37,15 +37,15 @@ int match(const bench::Arguments& arguments) {
                     {}}));
   std::vector<replication::NotificationBatch> made;
   for (std::size_t i = 0; i < batches; ++i) {
-    const std::string body =
-        must(replication::batchRecord({"b",
-                                       {{"journalEntity", "e" + std::to_string(i), ChangeOrigin::local}},
-                                       {token("type-" + std::to_string(i * 7919 % (n / sharing))),
-                                        {TokenClass::entityId, std::nullopt, "e" + std::to_string(i)},
-                                        {TokenClass::semanticKey, std::nullopt, "unheard"}},
-                                       {},
-                                       ""}));
-    made.push_back(must(replication::batchOf({{"host@00000001", i + 1}, {}, body, false})));
+    const auto body = must(replication::batchBodyOf({"b",
+                                                     {{"journalEntity", "e" + std::to_string(i), ChangeOrigin::local}},
+                                                     {token("type-" + std::to_string(i * 7919 % (n / sharing))),
+                                                      {TokenClass::entityId, std::nullopt, "e" + std::to_string(i)},
+                                                      {TokenClass::semanticKey, std::nullopt, "unheard"}},
+                                                     {},
+                                                     ""}));
+    made.push_back(
+        must(replication::batchOf({{"host@00000001", i + 1}, {}, must(replication::encodeRecord(body)), false})));
   }
   const auto noFetch = [](const std::string&) -> Result<std::optional<replication::Entity>> {
     return std::optional<replication::Entity>();

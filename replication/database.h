@@ -47,7 +47,7 @@ class Database {
   void putMeta(std::string_view name, std::string_view value);
   void eraseMeta(std::string_view name);
 
-  // What was changed up to now is durable once durable() has reached mark().
+  // Changes made up to now are durable once durable() has reached mark().
   std::uint64_t mark() const { return flushes_ + (pending_.empty() ? 0 : 1); }
   std::uint64_t durable() const { return flushes_; }
   // Writes and syncs what is pending. After an error the store takes no more writes and what is in memory is ahead of

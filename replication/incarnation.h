@@ -52,7 +52,7 @@ bool leaseIsDue(const Lease& lease, std::uint64_t counter);
 bool leaseCovers(const Lease& lease, std::uint64_t counter);  // may be issued
 Lease closedLease(std::uint64_t counter);
 
-// What the store says: its writer (none: it was just made) and the last counter that it issued, by space.
+// The store's record: its writer (none: it was just made) and the last counter that it issued, by space.
 struct StoreIncarnation {
   std::optional<std::string> writer;
   std::map<std::string, std::uint64_t, std::less<>> counters;
@@ -84,7 +84,7 @@ struct ClaimJudgement {
   std::string why;  // for people; empty if plausible
 };
 
-// What a peer says it has of this device's own present writer.
+// A peer's claim about this device's own present writer.
 struct OwnClaim {
   std::string peer;
   std::string space;
@@ -96,9 +96,9 @@ struct OwnClaim {
 };
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim);
 
-// What a peer says that this device has acknowledged, against what it knows: a counter that is more than 2^40 ahead of
-// it is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would bar the
-// writer's real units. Says the first such entry. O(n).
+// Judges a peer's claim about this device's acknowledgements by this device's knowledge: a counter that is more than
+// 2^40 ahead of it is a lie; nobody commits a million times a second for twelve days unnoticed, and believing it would
+// bar the writer's real units. Names the first such entry. O(n).
 ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const VectorClock& known,
                           const VectorClock& claimed);
 

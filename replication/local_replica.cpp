@@ -211,8 +211,8 @@ Result<std::vector<Statement>> LocalReplica::statements() {
     for (const Version& version : versions) {
       if (version.tombstone) continue;
       WITAN_TRY(statement, decodeStatement(version.body));
-      // Nobody speaks for another device. After a new incarnation it may say again what it said under its old name;
-      // a settled equivocation may stand under somebody else's dot: held and passed on, but it does not count.
+      // A device cannot speak for another one. After a new incarnation it may say again what it said under its old
+      // name; a settled equivocation may stand under somebody else's dot: held and passed on, but it does not count.
       if (deviceOf(statement.writer) != deviceOf(version.dot.host)) continue;
       out.push_back(std::move(statement));
     }
@@ -258,7 +258,7 @@ Status LocalReplica::stabilise() {
     Space& space = *findSpace(id);
     if (const auto finals = members.finals.find(id); finals != members.finals.end())
       for (const auto& [writer, final] : finals->second.entries()) space.retire(writer, final);
-    // Nobody ever had a commit of theirs here.
+    // This device never had a commit of theirs.
     for (const auto& [name, index] : space.writers().byName())
       if (space.vector().at(index) == 0 && members.standing(deviceOf(name)) == Standing::retired) space.retire(name, 0);
     if (restored(id)) continue;

@@ -34,7 +34,7 @@ struct ReplicaOptions {
   std::string device;      // as validateDeviceId wants it
   // A fresh random tag, for a first or a new incarnation.
   std::function<std::uint32_t()> freshTag;
-  // What the sidecar file says: see decideIncarnation. None: there is no such file.
+  // The content of the sidecar file: see decideIncarnation. None: there is no such file.
   std::optional<Result<HighWater>> highWater;
   // Without a sidecar (tests, tools over a store in memory): go on under the writer that the store names.
   bool trustStore = false;
@@ -63,7 +63,7 @@ class LocalReplica {
   Database& database(DatabaseName name) { return name == DatabaseName::journal ? *journal_ : *agents_; }
   // Why the last open() took a new incarnation; cause none if it did not.
   const IncarnationDecision& incarnation() const { return decision_; }
-  // What the sidecar must hold before the next frame leaves. Changes only now and then.
+  // The content that the sidecar must hold before the next frame leaves. It changes rarely.
   HighWater highWater() const;
   // The same for a clean end.
   HighWater closedHighWater() const;
@@ -79,7 +79,7 @@ class LocalReplica {
   std::uint64_t durable() const { return journal_->durable() + agents_->durable(); }
 
   // --- other devices
-  // What a device has committed durably, by its own word or at second hand.
+  // The durable commits of each device, by its own word or at second hand.
   void noteAck(std::string_view space, std::string_view device, const VectorClock& committed, std::int64_t atMs);
   const AckTable& acks() const { return acks_; }
   // Equal for equal acknowledgements in a space.
@@ -108,14 +108,16 @@ class LocalReplica {
   std::optional<std::string> quarantined(std::string_view device) const;
   // All of them: device, reason.
   Result<std::map<std::string, std::string>> quarantines() const;
-  // What a peer claims to have of this device's own writer in a space; may take a new incarnation, or quarantine it.
+  // Judges a peer's claim about this device's own writer in a space; may take a new incarnation, or quarantine the
+  // peer.
   Status judgeClaim(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& claimed);
   // A peer has other contents under a dot of this device's present writer: goes on as a new one. Errors: the peer says
   // so again and again, and is quarantined.
   Status dotWasTaken(std::string_view peer, std::string_view why);
-  // What a peer remembers that this device acknowledged of a space. If that is more than it has, its store is an older
-  // copy, also where it has written nothing since: what it acknowledged, the others may have outlived and forgotten, so
-  // the copy counts as restored. Concluded once from each acknowledgement. Errors: the peer lies, and is quarantined.
+  // Judges a peer's memory of this device's acknowledgements for a space. If that is more than it has, its store is an
+  // older copy, also where it has written nothing since: what it acknowledged, the others may have outlived and
+  // forgotten, so the copy counts as restored. Concluded once from each acknowledgement. Errors: the peer lies, and is
+  // quarantined.
   Status judgeAck(Space& space, std::string_view spaceId, std::string_view peer, const VectorClock& acked);
 
   // "{database}/{scope}": how spaces are named in statements, acks and messages to people.

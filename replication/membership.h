@@ -11,7 +11,7 @@
 // The final counter of each of its writers is the maximum over all acks, so it is never below what any active device
 // has committed. (Retirement of the design; it closes F14: clocks need not carry the retired.)
 //
-// What holds, for a set that grows by whole sets of others (tests/replication/membership_{model,walk}_test.cpp):
+// Guarantees, for a set that grows by whole sets of others (tests/replication/membership_{model,walk}_test.cpp):
 //   a retirement, once complete, stays complete; final counters and the epoch never decrease.
 // For this a device whose sponsor leaves, and of which somebody did not know when acking the sponsor, leaves too and
 // must join anew. And two halves that retire each other retire everybody: then the operator founds anew with statements
@@ -63,9 +63,9 @@ struct RetiredMember {
   friend bool operator==(const RetiredMember&, const RetiredMember&) = default;
 };
 
-enum class Standing { unknown, active, retiring, retired };
+WITAN_ENUM(Standing, unknown, active, retiring, retired)
 
-const char* toString(Standing standing);
+constexpr const char* toString(Standing standing) { return enumName(standing).data(); }
 
 struct Membership {
   // Each by device, then admission.
@@ -84,19 +84,19 @@ struct Membership {
   std::size_t waiting = 0;  // statements whose past is incomplete; they do not count yet
   std::vector<Dot> forked;  // two different statements of one dot; the one with the smaller bytes counts
 
-  // Of a device's latest admission. Data sessions are for `active` devices only. O(members).
+  // The standing of a device's latest admission. Data sessions are for `active` devices only. O(members).
   Standing standing(std::string_view device) const;
   // The one to admit it under next: 1 for a stranger.
   std::uint32_t nextAdmission(std::string_view device) const;
-  // Whose acks stability needs: all that are not retired, since those that are retiring may still be cut off with what
-  // they have (replication/stability.h). Sorted, once each.
+  // The devices whose acks stability needs: all that are not retired, since retiring ones may still be cut off with
+  // what they have (replication/stability.h). Sorted, once each.
   std::vector<std::string> presentDevices() const;
 
   friend bool operator==(const Membership&, const Membership&) = default;
 };
 
-// What a device has to ack now (retireAck, one for each), and what the acks say: its committed counters of all writers
-// of all devices that are leaving. `committed` is its vector by space.
+// The members that a device has to ack now (retireAck, one for each), and the acks: its committed counters of all
+// writers of all devices that are leaving. `committed` is its vector by space.
 std::vector<Member> acksDue(const Membership& membership, std::string_view device);
 std::vector<AckedCounter> countersToAck(const Membership& membership, const ClocksBySpace& committed);
 

@@ -1,7 +1,9 @@
-// RecordSchemas: what the core asks about the kinds of records that it replicates. The owner of a replica gives one
-// when it opens it (replication/records/record_schemas.h has Witan's); it outlives the replica.
+// Kinds of records, as the core sees them: a number, and what replication may do with records of that kind.
+// RecordSchemas answers the core's other questions about kinds.
 //
-// Implementations are stateless: pure functions of their arguments, any thread.
+// The rule by which versions meet is the same for all kinds (replication/space.h): a version replaces those that its
+// author had seen. Which kinds exist is for replication/records/record_schemas.h, what a body means for each kind's own
+// view. The core keeps and passes on a kind that this build does not know like any other.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +13,45 @@
 #include <vector>
 
 #include "base/result.h"
-#include "replication/kind.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::replication {
 
+// Stored and sent. The enumerators stand in replication/records/record_schemas.h.
+enum class Kind : std::uint8_t;
+
+// The one kind that the core reads itself (replication/membership.h).
+inline constexpr Kind kStatementKind{10};
+
+// 003, invariant 1: what a person wrote and what agents keep for themselves live in two separate databases.
+enum class DatabaseName : std::uint8_t { journal = 0, agents = 1 };
+
+constexpr const char* toString(DatabaseName database) {
+  return database == DatabaseName::journal ? "journal" : "agents";
+}
+
+struct KindTraits {
+  std::string_view name;
+  bool journal;            // may live in the journal database
+  bool agents;             // may live in the agent database
+  bool resident;           // bodies stay in memory; otherwise they are read from the store when needed
+  bool digested;           // counts for the digest: not so what each replica may forget on its own
+  bool register_;          // a new version replaces what its author saw; otherwise versions stand side by side
+  bool removable;          // a tombstone may take its versions away
+  bool deltas = false;     // a version may travel as the fields that changed since its writer's previous one
+  bool event = false;      // keyed by its dot; delivered once, after its causes (Space::takeEvents)
+  bool contested = false;  // several versions of a key are reported (Space::takeContested)
+  bool guarded = false;    // RecordSchemas::checkSuccession judges each local write
+};
+
+// The core's questions about the kinds of records that it replicates. The owner of a replica passes one when it opens
+// it (replication/records/record_schemas.h has Witan's); it outlives the replica. Implementations are stateless: pure
+// functions of their arguments, any thread.
 class RecordSchemas {
  public:
   virtual ~RecordSchemas() = default;
 
-  // Of an unknown kind: a resident, digested register of either database.
+  // An unknown kind is a resident, digested register of either database.
   virtual const KindTraits& traits(Kind kind) const = 0;
 
   // Whether bytes are a body of their kind: asked of every version before it is held, from here or from elsewhere, so
@@ -31,7 +62,7 @@ class RecordSchemas {
   virtual Status checkSuccession(Kind kind, std::string_view key, std::span<const Version> held,
                                  std::string_view body) const = 0;
 
-  // Of an event: the dots that come before it. Errors: a body that is no event.
+  // The dots that come before an event. Errors: a body that is no event.
   virtual Result<std::vector<Dot>> causes(std::string_view event) const = 0;
 
   // --- kinds with deltas

@@ -36,8 +36,8 @@ struct ContextEntry {
   friend bool operator==(const ContextEntry&, const ContextEntry&) = default;
 };
 
-// What a version's author had seen of its key, without the version's own dot, which also stands for everything earlier
-// by the same writer. At most one entry a writer.
+// The versions that a version's author had seen of its key, without the version's own dot, which also stands for
+// everything earlier by the same writer. At most one entry a writer.
 using Context = std::vector<ContextEntry>;
 
 // One version, as a replica holds it.
@@ -112,7 +112,7 @@ class RecordTable {
   Unstripped& unstripped() { return unstripped_; }
 
   const Digest& digest() const { return digest_; }
-  // Of the records whose hashes lie in [first, last]. O(buckets in the range).
+  // The digest of the records whose hashes lie in [first, last]. O(buckets in the range).
   Digest digest(std::uint64_t first, std::uint64_t last) const;
   // Visits the records whose hashes lie in [first, last] in that order, until the visitor returns false.
   void visit(std::uint64_t first, std::uint64_t last, const std::function<bool(Record&)>& visitor);

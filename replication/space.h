@@ -1,7 +1,7 @@
 // Space: one replicated set of records, the unit of synchronisation. A database (replication/database.h) has one space
 // a scope; a device that may not have a scope never learns that its space exists.
 //
-// What a space holds of a key is the antichain of its maximal versions, never the result of a merge (docs/FINDINGS.md,
+// A space holds the antichain of the maximal versions of a key, never the result of a merge (docs/FINDINGS.md,
 // F1). Its version vector promises: every dot it covers is held here, or was superseded by something held here. All
 // rules below keep that promise:
 //   local write   takes the writer's next counter and supersedes everything this space holds of the key;
@@ -30,7 +30,7 @@
 #include "base/result.h"
 #include "replication/causal_order.h"
 #include "replication/record_table.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 #include "store/store.h"
 
 namespace witan::replication {
@@ -151,7 +151,8 @@ class Space {
   // anti_entropy.h.
   void drop(Held& held);
 
-  // What changed in the vector since the previous local commit with a batch: what a batch of the next one depends on.
+  // The entries of the vector that changed since the previous local commit with a batch. The batch of the next commit
+  // depends on them.
   VectorClock dependencies() const;
 
   // --- housekeeping

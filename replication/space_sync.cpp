@@ -99,7 +99,7 @@ Status SpaceSync::checkClaim(const VersionVector& claim) {
   return okStatus();
 }
 
-// What the version in row_ and context_ says about counters: its own and those that its author had seen. A context that
+// Checks the counters of the version in row_ and context_: its own and those that its author had seen. A context that
 // covers commits to come would bar them from this key for ever.
 Status SpaceSync::checkSeen(WriterIndex writer) {
   WITAN_DO(checkCounter(writer, row_.seq));
@@ -229,7 +229,7 @@ Status SpaceSync::versionRows(std::string& rows, const Held& held) {
   return okStatus();
 }
 
-// What a later session may go on from: writer, walk position, and how often versions had arrived out of order.
+// The resume token of a later session: writer, walk position, and how often versions had arrived out of order.
 std::string SpaceSync::token() const {
   std::string out;
   DenseWriter to(out);

@@ -27,7 +27,7 @@
 
 namespace witan::replication {
 
-// What one side calls the writers in its rows.
+// The numbers by which one side names the writers in its rows.
 class WriterNumbers {
  public:
   // The sender's side: the number of a writer; `fresh` when it must be announced by a row first.
@@ -44,7 +44,7 @@ class WriterNumbers {
   std::vector<std::optional<std::uint64_t>> numbers_;  // by writer
 };
 
-// What applying rows came to.
+// The result of applying rows.
 struct Applied {
   bool committed = false;              // the vector may have risen
   bool retry = false;                  // send a Retry
@@ -96,12 +96,12 @@ class SpaceSync {
   Status restart(std::string_view rows, std::uint16_t attempt);
   // The peer's durable vector, from an ACK. Errors: it shows what cannot be.
   Status peerHas(const VersionVector& vector);
-  // What the peer has durably, by its own word.
+  // The peer's durable vector, by its own word.
   const VersionVector& peerClock() const { return peerClock_; }
   // The space's vector as rows, entries that changed since `since` only.
   std::string clockRows(const VersionVector& since, const VersionVector& now);
   std::string wholeClock();
-  // What is known of third devices, for ACKS.
+  // The known vectors of third devices, for ACKS.
   std::string ackRows(const std::map<std::string, VectorClock, std::less<>>& devices);
   // One version in full, with the writers' rows it needs.
   Status versionRows(std::string& rows, const Held& held);

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/sha256.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::replication {
 
@@ -58,7 +58,7 @@ class AckTable {
   // Equal digests: equal acks. O(all).
   Hash digest() const;
 
-  // Who lacks what another of `devices` has acked, the longest silent first, then by name.
+  // The devices that lack commits which another of `devices` has acked: the longest silent first, then by name.
   std::vector<Holdup> holdups(std::span<const std::string> devices, std::int64_t nowMs,
                               std::int64_t limitMs = kHoldupAlarmMs) const;
 

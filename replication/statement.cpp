@@ -44,13 +44,17 @@ Status validateAcked(const Statement& s) {
   return okStatus();
 }
 
-Statement next(std::span<const Statement> known, std::string_view writer) {
+Statement next(std::span<const Statement> known, std::string_view writer, StatementKind kind, std::string_view device,
+               std::uint32_t admission) {
   VectorClock seen;
   for (const Statement& s : known) seen.raise(s.writer, s.number);
   Statement statement;
   statement.writer = writer;
   statement.number = seen.at(writer) + 1;
   for (const auto& [by, number] : seen.entries()) statement.seen.push_back({by, number});
+  statement.kind = kind;
+  statement.device = device;
+  statement.admission = admission;
   return statement;
 }
 
@@ -93,29 +97,19 @@ Result<Statement> decodeStatement(std::string_view bytes) {
 
 Statement admit(std::span<const Statement> known, std::string_view writer, std::string_view device,
                 std::uint32_t admission, std::string_view name) {
-  Statement statement = next(known, writer);
-  statement.kind = StatementKind::admit;
-  statement.device = device;
-  statement.admission = admission;
+  Statement statement = next(known, writer, StatementKind::admit, device, admission);
   statement.name = name;
   return statement;
 }
 
 Statement proposeRetire(std::span<const Statement> known, std::string_view writer, std::string_view device,
                         std::uint32_t admission) {
-  Statement statement = next(known, writer);
-  statement.kind = StatementKind::proposeRetire;
-  statement.device = device;
-  statement.admission = admission;
-  return statement;
+  return next(known, writer, StatementKind::proposeRetire, device, admission);
 }
 
 Statement retireAck(std::span<const Statement> known, std::string_view writer, std::string_view device,
                     std::uint32_t admission, std::vector<AckedCounter> acked) {
-  Statement statement = next(known, writer);
-  statement.kind = StatementKind::retireAck;
-  statement.device = device;
-  statement.admission = admission;
+  Statement statement = next(known, writer, StatementKind::retireAck, device, admission);
   std::erase_if(acked, [](const AckedCounter& a) { return a.counter == 0; });
   std::sort(acked.begin(), acked.end(), [](const AckedCounter& a, const AckedCounter& b) {
     return std::tie(a.space, a.writer) < std::tie(b.space, b.writer);

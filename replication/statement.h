@@ -63,8 +63,9 @@ Status validateStatement(const Statement& statement);
 std::string encodeStatement(const Statement& statement);
 Result<Statement> decodeStatement(std::string_view bytes);
 
-// What a writer says next, having read all of `known`: numbers it and fills `seen`. O(known). Whoever admits a device
-// reads that device's statements first, and takes Membership::nextAdmission: so nobody is admitted twice at once.
+// The next statement of a writer that has read all of `known`: numbers it and fills `seen`. O(known). A device that
+// admits another reads the other's statements first, and takes Membership::nextAdmission, so that no device is admitted
+// twice at once.
 Statement admit(std::span<const Statement> known, std::string_view writer, std::string_view device,
                 std::uint32_t admission, std::string_view name);
 Statement proposeRetire(std::span<const Statement> known, std::string_view writer, std::string_view device,

@@ -63,6 +63,7 @@ struct SpaceSummary {
 };
 
 struct Hello {
+  static constexpr FrameType frameType = FrameType::hello;
   std::uint16_t protocol = kProtocol;
   std::uint16_t oldest = kProtocol;
   std::uint32_t maxFrame = kMaxFrameBytes;
@@ -74,17 +75,20 @@ struct Hello {
 };
 
 struct Spaces {
+  static constexpr FrameType frameType = FrameType::spaces;
   std::vector<SpaceSummary> spaces;
   WITAN_MEMBERS(Spaces, spaces)
 };
 
 struct Writers {
+  static constexpr FrameType frameType = FrameType::writers;
   std::uint16_t space = 0;
   Bytes rows;
   WITAN_MEMBERS(Writers, space, rows)
 };
 
 struct Segment {
+  static constexpr FrameType frameType = FrameType::segment;
   std::uint16_t space = 0;
   std::uint16_t attempt = 0;
   Bytes rows;
@@ -103,12 +107,14 @@ struct AckedSpace {
 };
 
 struct Ack {
+  static constexpr FrameType frameType = FrameType::ack;
   std::uint64_t received = 0;
   std::vector<AckedSpace> spaces;
   WITAN_MEMBERS(Ack, received, spaces)
 };
 
 struct Retry {
+  static constexpr FrameType frameType = FrameType::retry;
   std::uint16_t space = 0;
   std::uint16_t attempt = 0;
   Bytes rows;
@@ -125,6 +131,7 @@ struct Range {
 };
 
 struct Ranges {
+  static constexpr FrameType frameType = FrameType::ranges;
   std::uint16_t space = 0;
   bool question = false;
   std::vector<Range> ranges;
@@ -132,6 +139,7 @@ struct Ranges {
 };
 
 struct RangeList {
+  static constexpr FrameType frameType = FrameType::rangeList;
   std::uint16_t space = 0;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -141,12 +149,14 @@ struct RangeList {
 };
 
 struct Need {
+  static constexpr FrameType frameType = FrameType::need;
   std::uint16_t space = 0;
   Bytes hashes;
   WITAN_MEMBERS(Need, space, hashes)
 };
 
 struct Items {
+  static constexpr FrameType frameType = FrameType::items;
   std::uint16_t space = 0;
   bool more = false;
   Bytes rows;
@@ -154,67 +164,18 @@ struct Items {
 };
 
 struct Acks {
+  static constexpr FrameType frameType = FrameType::acks;
   std::uint16_t space = 0;
   Bytes rows;
   WITAN_MEMBERS(Acks, space, rows)
 };
 
 struct Bye {
+  static constexpr FrameType frameType = FrameType::bye;
   std::string_view code;
   std::string_view reason;
   WITAN_MEMBERS(Bye, code, reason)
 };
-
-template <class T>
-constexpr FrameType frameTypeOf();
-template <>
-constexpr FrameType frameTypeOf<Hello>() {
-  return FrameType::hello;
-}
-template <>
-constexpr FrameType frameTypeOf<Writers>() {
-  return FrameType::writers;
-}
-template <>
-constexpr FrameType frameTypeOf<Segment>() {
-  return FrameType::segment;
-}
-template <>
-constexpr FrameType frameTypeOf<Ack>() {
-  return FrameType::ack;
-}
-template <>
-constexpr FrameType frameTypeOf<Retry>() {
-  return FrameType::retry;
-}
-template <>
-constexpr FrameType frameTypeOf<Ranges>() {
-  return FrameType::ranges;
-}
-template <>
-constexpr FrameType frameTypeOf<RangeList>() {
-  return FrameType::rangeList;
-}
-template <>
-constexpr FrameType frameTypeOf<Need>() {
-  return FrameType::need;
-}
-template <>
-constexpr FrameType frameTypeOf<Items>() {
-  return FrameType::items;
-}
-template <>
-constexpr FrameType frameTypeOf<Acks>() {
-  return FrameType::acks;
-}
-template <>
-constexpr FrameType frameTypeOf<Spaces>() {
-  return FrameType::spaces;
-}
-template <>
-constexpr FrameType frameTypeOf<Bye>() {
-  return FrameType::bye;
-}
 
 using witan::FrameHeader;
 using witan::readFrameHeader;
@@ -223,7 +184,7 @@ void appendFrameBytes(std::string& out, FrameType type, std::string_view message
 
 template <class T>
 void appendFrame(std::string& out, WordWriter& words, const T& message) {
-  appendFrameBytes(out, frameTypeOf<T>(), words.message(message));
+  appendFrameBytes(out, T::frameType, words.message(message));
 }
 
 // Decodes the message of a frame, 8-aligned; `into` borrows it.

@@ -1,10 +1,13 @@
 #include "replication/sync_session.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "base/identity.h"
+#include "base/mutant.h"
 #include "replication/writer.h"
 
 namespace witan::replication {
@@ -14,6 +17,10 @@ namespace {
 constexpr std::uint32_t kSmallestMaxFrame = 1536 * 1024;  // one commit in one frame
 constexpr std::size_t kOutboxBytes = 8 * 1024 * 1024;
 constexpr std::uint8_t kIgnorableTypes = 128;
+
+constexpr unsigned kRepairsPerSession = 3;
+
+constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
 }  // namespace
 
@@ -26,7 +33,7 @@ SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64
   hello.device = local_.device();
   hello.keyCheck = local_.keyCheck();
   say(hello);
-  // Who is not known yet gets nothing but a name.
+  // An unknown peer gets only a name.
   if (peer_.empty()) return;
   if (Status admitted = admit(); admitted.ok()) announce();
 }
@@ -52,9 +59,9 @@ std::uint64_t SyncSession::statementsNow() {
   return cluster == nullptr ? 0 : cluster->changes();
 }
 
-// Whoever has acknowledged a retirement takes nothing more from that device, so a session in which the peer turns out
-// to be leaving ends. What else the peer may have stays as it was to the end of the session: statements come one by
-// one.
+// A device that has acknowledged a retirement takes nothing more from the leaving device, so a session in which the
+// peer turns out to be leaving ends. What else the peer may have stays as it was to the end of the session: statements
+// come one by one.
 Status SyncSession::followStatements() {
   if (statementsNow() == statementsSeen_) return okStatus();
   WITAN_TRY(members, local_.membership());
@@ -276,6 +283,319 @@ bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
          std::all_of(spaces_.begin(), spaces_.end(),
                      [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
+}
+
+// --- segments and acknowledgements
+
+Status SyncSession::onSegment(const Segment& segment, std::size_t frameBytes, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(segment.space));
+  if (!s->sync->agreed()) return invalid("a segment before the writers are agreed");
+  segmentBytesIn_ += frameBytes;
+  // The last segment of a walk is acknowledged even if it commits to nothing: what it had is above the peer's vector.
+  ackDue_ = ackDue_ || segment.resume.empty() || segmentBytesIn_ - segmentBytesInAcked_ > peerWindow_ / 4;
+  WITAN_TRY(applied, s->sync->apply(asText(segment.rows), segment.attempt, Gate::closed));
+  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  if (applied.retry) {
+    ++stats_.retries;
+    const std::string rows = s->sync->wholeClock();
+    say(Retry{indexOf(*s), s->sync->expectedAttempt(), asData(rows)});
+  }
+  // After a break the walk that the tokens speak of has a gap: none of them may be handed back.
+  if (applied.committed || applied.retry) {
+    if (applied.committed) s->ackDue = ackDue_ = s->clockNews = true;
+    if (!s->resume.empty()) local_.database(s->database).eraseMeta(cursorRow(*s));
+    s->resume.clear();
+    if (clocksWait_) learnClock(*s, nowMs);
+  } else if (!segment.resume.empty() && (segment.attempt == s->sync->expectedAttempt() || mutated("keepVoidToken"))) {
+    // Not that of a segment with a delta that had no base here, nor of those behind it: they count what is not held.
+    s->resume = asText(segment.resume);
+    local_.database(s->database).putMeta(cursorRow(*s), s->resume);
+  }
+  return okStatus();
+}
+
+// Whether everything that the peer has stated about membership has arrived, as far as it said.
+bool SyncSession::statementsHere() const {
+  if (mutated("ackUnheard")) return true;
+  SpaceSync& cluster = *spaces_.front().sync;
+  return cluster.agreed() && cluster.peerClock().le(cluster.space().vector());
+}
+
+bool SyncSession::statementsSent() const { return spaces_.front().sync->allSent(); }
+
+// A peer that claims less than it had acknowledged, as far as is known here, has an older copy on its disk. It cannot
+// know, so it hears of it before any segment (LocalReplica::judgeAck).
+void SyncSession::recall(Shared& shared) {
+  if (limited_ || std::exchange(shared.recalled, true)) return;
+  const VectorClock told = withNames(shared.sync->peerClock(), shared.sync->space().writers());
+  const VectorClock known = local_.acks().acked(shared.id, peer_);
+  if (!le(known, told)) say(Acks{indexOf(shared), asData(shared.sync->ackRows({{peer_, known}}))});
+}
+
+// Notes the peer's durable vector, by its own word. It counts from when the peer's statements are here: else it would
+// vouch for a device that has admitted another of which this one does not know (replication/stability.h).
+void SyncSession::learnClock(const Shared& shared, std::int64_t nowMs) {
+  const auto note = [&](const Shared& each) {
+    if (each.sync->agreed())
+      local_.noteAck(each.id, peer_, withNames(each.sync->peerClock(), each.sync->space().writers()), nowMs);
+  };
+  if (!statementsHere()) {
+    clocksWait_ = true;
+  } else if (clocksWait_) {
+    clocksWait_ = false;
+    for (const Shared& each : spaces_) note(each);
+  } else {
+    note(shared);
+  }
+}
+
+Status SyncSession::onAck(const Ack& ack, std::int64_t nowMs) {
+  if (ack.received < segmentBytesAcked_ || ack.received > segmentBytesOut_)
+    return invalid("an ACK of " + std::to_string(ack.received) + " bytes where " + std::to_string(segmentBytesAcked_) +
+                   " to " + std::to_string(segmentBytesOut_) + " are possible");
+  if (ack.received > segmentBytesAcked_) progressMs_ = nowMs;
+  segmentBytesAcked_ = ack.received;
+  for (const AckedSpace& acked : ack.spaces) WITAN_DO(onAckedSpace(acked, nowMs));
+  return okStatus();
+}
+
+Status SyncSession::onAckedSpace(const AckedSpace& acked, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(acked.space));
+  if (!s->sync->agreed()) return invalid("an ACK before the writers are agreed");
+  WITAN_TRY(applied, s->sync->readClockRows(asText(acked.rows)));
+  if (applied.clock) WITAN_DO(s->sync->peerHas(*applied.clock));
+  learnClock(*s, nowMs);
+  compareDigests(*s, s->sync->peerClock(), acked.settled, digestOf(acked.count, acked.sumHigh, acked.sumLow));
+  return okStatus();
+}
+
+Status SyncSession::onRetry(const Retry& retry) {
+  WITAN_TRY(s, shared(retry.space));
+  if (!s->sync->agreed()) return invalid("a RETRY before the writers are agreed");
+  return s->sync->restart(asText(retry.rows), retry.attempt);
+}
+
+Status SyncSession::onAcks(const Acks& acks, std::int64_t nowMs) {
+  WITAN_TRY(s, shared(acks.space));
+  WITAN_TRY(applied, s->sync->readClockRows(asText(acks.rows)));
+  // Every device that has the space is a writer of it. The table of acknowledgements grows with these only.
+  std::set<std::string_view> known;
+  for (const auto& [writer, index] : s->sync->space().writers().byName()) known.insert(deviceOf(writer));
+  for (const auto& [device, clock] : applied.deviceAcks) {
+    WITAN_DO(validateDeviceId("device", device));
+    const VectorClock acked = withNames(clock, s->sync->space().writers());
+    if (device == local_.device())
+      WITAN_DO(local_.judgeAck(s->sync->space(), s->id, peer_, acked));
+    else if (known.contains(device))
+      local_.noteAck(s->id, device, acked, nowMs);
+  }
+  return okStatus();
+}
+
+// --- repair
+
+// Whether equal vectors mean equal contents: not in the middle of a peer's round, and not while something here may have
+// been outlived elsewhere. A peer that compared then would take it for lost and bring it back.
+bool SyncSession::mayCompare(const Shared& shared) const {
+  return !local_.restored(shared.id) && shared.sync->space().settled();
+}
+
+// Equal vectors, different contents: a bug or a damaged disk. The device with the smaller id asks; if it does not, the
+// other does.
+void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bool settled, const Digest& digest) {
+  Space& space = shared.sync->space();
+  if (!settled || shared.repair || !shared.items.empty() || !(theirs == space.vector()) || !mayCompare(shared)) return;
+  shared.differs = digest != space.digest();
+  if (!shared.differs || shared.alarms >= kRepairsPerSession) return;
+  if (shared.alarms++ == 0)
+    local_.note({"digestAlarm", peer_,
+                 shared.id + ": equal vectors, but here " + toString(space.digest()) + " and there " +
+                     toString(digest) + "; repairing"});
+  if (local_.device() < peer_ || (shared.alarms > 1 && !shared.asked)) startRepair(shared, RepairMode::unite);
+}
+
+bool SyncSession::differs() const {
+  return std::any_of(spaces_.begin(), spaces_.end(), [](const Shared& s) { return s.differs; });
+}
+
+void SyncSession::startRepair(Shared& shared, RepairMode mode) {
+  ++stats_.repairs;
+  shared.repair = std::make_unique<AntiEntropy>(*shared.sync, indexOf(shared), mode);
+  shared.repair->start(outbox_, words_);
+}
+
+Status SyncSession::onItems(Shared& shared, const Items& items) {
+  WITAN_TRY(applied, shared.sync->apply(asText(items.rows), 0, Gate::open));
+  for (const std::string& what : applied.incidents) local_.note({"equivocation", peer_, what});
+  if (shared.repair) shared.repair->onItems(items.more);
+  if (!shared.repair && !items.more) shared.ackDue = ackDue_ = true;  // with the digest that the asker compares
+  afterRepair(shared);
+  return okStatus();
+}
+
+void SyncSession::afterRepair(Shared& shared) {
+  if (!shared.repair || !shared.repair->done() || !shared.items.empty()) return;
+  if (shared.repair->mode() == RepairMode::adopt) local_.setRestored(shared.id, false);
+  shared.repair.reset();
+  shared.ackDue = ackDue_ = true;
+}
+
+// --- sending: names of spaces, segments, acknowledgements, records for a repair
+
+void SyncSession::announce() {
+  const std::size_t named = spaces_.size();
+  const auto name = [&](DatabaseName database, const std::string& scope) {
+    const bool known = std::any_of(spaces_.begin(), spaces_.end(),
+                                   [&](const Shared& s) { return s.database == database && s.scope == scope; });
+    if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
+    Shared& shared = spaces_.emplace_back();
+    shared.database = database;
+    shared.scope = scope;
+    shared.id = LocalReplica::spaceId(database, scope);
+    Space* space = local_.database(database).find(scope);
+    shared.sync = std::make_unique<SpaceSync>(
+        *space, database,
+        [this, space, id = shared.id](const VersionVector& claimed) {
+          return local_.judgeClaim(*space, id, peer_, withNames(claimed, space->writers()));
+        },
+        [this](const std::string& why) { return local_.dotWasTaken(peer_, why); });
+    if (database == DatabaseName::agents && scope == kClusterScope) shared.sync->acceptStatementsOnly();
+  };
+  name(DatabaseName::agents, std::string(kClusterScope));
+  for (const DatabaseName database : {DatabaseName::agents, DatabaseName::journal})
+    for (const auto& [scope, space] : local_.database(database).spaces()) name(database, scope);
+  if (spaces_.size() > named) sendSummaries(named);
+}
+
+void SyncSession::sendSummaries(std::size_t from) {
+  Spaces message;
+  std::deque<std::string> kept;  // what the message borrows
+  for (std::size_t i = from; i < spaces_.size(); ++i) {
+    Shared& shared = spaces_[i];
+    Space& space = shared.sync->space();
+    auto summary = shared.sync->summarise(local_.fingerprintKey());
+    shared.summarisedHash = summary.writersHash;
+    shared.acked = space.vector();
+    auto token = local_.database(shared.database).meta(cursorRow(shared));
+    if (token.ok() && *token) shared.resume = **token;
+    SpaceSummary& out = message.spaces.emplace_back();
+    out.database = static_cast<std::uint16_t>(shared.database);
+    out.settled = mayCompare(shared);
+    out.writersHash = summary.writersHash;
+    out.count = space.digest().count;
+    out.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
+    out.sumLow = static_cast<std::uint64_t>(space.digest().sum);
+    local_.noteAck(shared.id, local_.device(), space.clock(), 0);
+    out.acksHash = local_.acksHash(shared.id);
+    out.scope = shared.scope;
+    out.vector = asData(kept.emplace_back(std::move(summary.vector)));
+    out.resume = asData(shared.resume);
+  }
+  say(message);
+}
+
+std::string SyncSession::cursorRow(const Shared& shared) const { return "cursor/" + peer_ + "/" + shared.scope; }
+
+bool SyncSession::produce(std::string& out, std::size_t budget, std::int64_t nowMs) {
+  const std::size_t before = out.size();
+  if (state_ == SessionState::running && followStatements().ok()) {
+    announce();
+    for (Shared& shared : spaces_)
+      if (shared.sync->agreed() && !shared.repair && local_.restored(shared.id) &&
+          shared.sync->space().vector().le(shared.sync->peerClock(), shared.sync->space().self()))
+        startRepair(shared, RepairMode::adopt);
+    for (Shared& shared : spaces_) {
+      sendItems(shared);
+      if (std::exchange(shared.clockNews, false)) learnClock(shared, nowMs);
+    }
+  }
+  out += outbox_;
+  outbox_.clear();
+  if (state_ == SessionState::running) {
+    for (Shared& shared : spaces_) {
+      // Acknowledgements first: who gets what has been tidied away knows whose word that rests on, and tells it, if
+      // that device comes back with an older copy.
+      sendAcks(shared);
+      out += std::exchange(outbox_, {});
+      while (out.size() - before < budget) {
+        if (segmentBytesOut_ == segmentBytesAcked_) progressMs_ = nowMs;  // the wait begins with the first
+        if (!sendSegment(shared, out)) break;
+      }
+    }
+    if (state_ == SessionState::closed) return produce(out, budget, nowMs);
+    if (ackDue_) sendAck();
+    for (Shared& shared : spaces_) sendAcks(shared);  // those that had to wait for the statements
+    out += outbox_;
+    outbox_.clear();
+  }
+  stats_.bytesOut += out.size() - before;
+  return out.size() > before;
+}
+
+// Items wait in hashes, not in bytes: the records are read when there is room for them.
+void SyncSession::sendItems(Shared& shared) {
+  if (shared.items.empty()) return;
+  if (Status sent = shared.items.send(*shared.sync, indexOf(shared), outbox_, words_, kItemsInOutbox); !sent.ok())
+    return close("closing", sent.error().message);
+  afterRepair(shared);
+}
+
+bool SyncSession::sendSegment(Shared& shared, std::string& out) {
+  if (!shared.theirs || !shared.sync->agreed() || shared.repair) return false;
+  // Statements first, in both directions: the peer's may say that it is no member.
+  if (&shared != &spaces_.front() && !(statementsSent() && statementsHere())) return false;
+  if (segmentBytesOut_ - segmentBytesAcked_ >= peerWindow_) return false;
+  std::string rows, resume;
+  const auto any = shared.sync->nextRows(rows, resume, options_.segmentBytes);
+  if (!any.ok()) close("closing", any.error().message);
+  if (!any.ok() || !*any) return false;
+  const std::size_t before = out.size();
+  appendFrame(out, words_, Segment{indexOf(shared), shared.sync->attempt(), asData(rows), asData(resume)});
+  segmentBytesOut_ += out.size() - before;
+  ++stats_.segmentsOut;
+  ++stats_.framesOut;
+  return true;
+}
+
+void SyncSession::sendAck() {
+  Ack ack;
+  const bool received = segmentBytesIn_ > segmentBytesInAcked_;
+  ack.received = segmentBytesInAcked_ = segmentBytesIn_;
+  std::deque<std::string> kept;
+  ackDue_ = false;
+  for (Shared& shared : spaces_) {
+    if (!shared.ackDue || !shared.sync->agreed()) continue;
+    if (!statementsSent()) {
+      ackDue_ = true;  // the peer may count it only with these
+      continue;
+    }
+    shared.ackDue = false;
+    Space& space = shared.sync->space();
+    AckedSpace& acked = ack.spaces.emplace_back();
+    acked.space = indexOf(shared);
+    acked.settled = mayCompare(shared);
+    acked.count = space.digest().count;
+    acked.sumHigh = static_cast<std::uint64_t>(space.digest().sum >> 64);
+    acked.sumLow = static_cast<std::uint64_t>(space.digest().sum);
+    acked.rows = asData(kept.emplace_back(shared.sync->clockRows(shared.acked, space.vector())));
+    shared.acked = space.vector();
+  }
+  if (received || !ack.spaces.empty()) say(ack);
+}
+
+// Once the peer has all statements about membership, so that it reads acknowledgements with the same members in mind.
+void SyncSession::sendAcks(Shared& shared) {
+  if (!shared.theirs || !shared.sync->agreed() || !statementsSent()) return;
+  if (!shared.acksDue) return;
+  shared.acksDue = false;
+  local_.noteAck(shared.id, local_.device(), shared.sync->space().clock(), 0);
+  const std::uint64_t hash = local_.acksHash(shared.id);
+  if (hash == shared.peerAcksHash) return;
+  shared.peerAcksHash = hash;
+  const auto at = local_.acks().entries().find(shared.id);
+  if (at == local_.acks().entries().end()) return;
+  const std::string rows = shared.sync->ackRows(at->second);
+  say(Acks{indexOf(shared), asData(rows)});
 }
 
 }  // namespace witan::replication

@@ -9,7 +9,7 @@
 //   now and then:      session.tick(nowMs)
 //   when state() is closed: send what produce() gives (the reason), end the stream
 //
-// What produce() returns rests on what the replica holds in memory, so nothing of it may be sent before flush().
+// The frames of produce() rest on the replica's memory, so none of them may be sent before flush().
 //
 // Bounds. A frame's length is checked before it is allocated, every count inside before it is used. At most `window`
 // bytes of segments are under way unacknowledged; a slow or silent peer costs nothing more, since segments are made

@@ -1,4 +1,4 @@
-// Dots and vector clocks: which change came after which (seed 003, section 1.2).
+// Dots, vector clocks and versions: which change came after which (seed 003, section 1.2).
 //
 // A writer is one incarnation of one device; its name is the seeds' hostId (replication/writer.h). A dot names the one
 // commit that a writer made with that counter. A vector clock maps writers to counters and says "everything up to
@@ -59,5 +59,19 @@ bool le(const VectorClock& a, const VectorClock& b);
 bool lt(const VectorClock& a, const VectorClock& b);
 bool concurrent(const VectorClock& a, const VectorClock& b);
 CausalOrder compare(const VectorClock& a, const VectorClock& b);
+
+// --- A version: the record that one commit wrote under one key. The views of the record kinds are pure functions of
+// the versions that a replica holds for a key; replication/record_table.h keeps them.
+
+struct Version {
+  Dot dot;
+  // The versions of this key that its author had seen, with the dot itself; only the dot once all devices have all of
+  // it (stripping).
+  VectorClock context;
+  std::string body;  // as its kind says; empty and `tombstone` for a deletion
+  bool tombstone = false;
+
+  friend bool operator==(const Version&, const Version&) = default;
+};
 
 }  // namespace witan::replication

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
 #include "replication/vector_clock.h"
 
 namespace witan::replication {
@@ -24,8 +25,18 @@ inline constexpr std::size_t kMaxWriters = 4096;
 class WriterTable {
  public:
   // The number of a writer, given to it now if need be. Requires: fewer than kMaxWriters, or it is known.
-  WriterIndex intern(std::string_view name);
-  std::optional<WriterIndex> find(std::string_view name) const;
+  WriterIndex intern(std::string_view name) {
+    if (const auto at = index_.find(name); at != index_.end()) return at->second;
+    WITAN_CHECK(names_.size() < kMaxWriters, "a space has fewer writers");
+    const auto index = static_cast<WriterIndex>(names_.size());
+    names_.emplace_back(name);
+    index_.emplace(name, index);
+    return index;
+  }
+  std::optional<WriterIndex> find(std::string_view name) const {
+    const auto at = index_.find(name);
+    return at == index_.end() ? std::nullopt : std::optional(at->second);
+  }
   const std::string& name(WriterIndex index) const { return names_[index]; }
   std::size_t size() const { return names_.size(); }
   // All numbers in the order of the names' bytes: the only order that is the same everywhere.
@@ -68,6 +79,10 @@ class VersionVector {
   std::vector<Seq> seqs_;
 };
 
-VectorClock withNames(const VersionVector& vector, const WriterTable& writers);
+inline VectorClock withNames(const VersionVector& vector, const WriterTable& writers) {
+  VectorClock clock;
+  for (WriterIndex w = 0; w < vector.end(); ++w) clock.set(writers.name(w), vector.at(w));
+  return clock;
+}
 
 }  // namespace witan::replication

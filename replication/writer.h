@@ -27,7 +27,7 @@ Status validateWriter(std::string_view what, std::string_view name);
 // Requires: a valid device id.
 std::string writerName(std::string_view deviceId, std::uint32_t tag);
 
-// Whose it is: the part before the tag, or all of a name without one. Total; a view into the argument.
+// The writer's device: the part before the tag, or the whole name without a tag. Total; a view into the argument.
 std::string_view deviceOf(std::string_view writer);
 
 }  // namespace witan::replication

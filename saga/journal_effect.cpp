@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "replication/records/record_write.h"
-#include "saga/compensations.h"
+#include "saga/operation_marks.h"
 
 namespace witan::saga {
 
@@ -74,8 +74,8 @@ std::uint64_t nextLamport(const JournalView& view) {
   return lamport;
 }
 
-// What stands after the compensation; none: nothing does. It says by which operation it was written, so that two
-// devices that undo alike make one edit, and an earlier operation's own compensation finds what that wrote.
+// The body that stands after the compensation; none: nothing does. It says by which operation it was written, so that
+// two devices that undo alike make one edit, and an earlier operation's own compensation finds what that wrote.
 std::optional<JournalBody> restored(const Intent& intent, const UndoStep& step, const Beside& beside,
                                     std::int64_t nowMs) {
   if (!beside.others.empty()) {

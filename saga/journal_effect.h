@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "replication/records/journal_write.h"
-#include "replication/records/operation.h"
-#include "saga/saga_row.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/record_views.h"
+#include "saga/saga_rows.h"
 
 namespace witan::saga {
 
 inline constexpr std::size_t kMaxEntityChanges = 1000;  // in one operation
 
-// What a tool wants to be in the journal.
+// The effect that a tool wants in the journal.
 struct JournalEffect {
   std::string scope;                                // of the journal; empty: the agent's
   std::vector<replication::JournalChange> changes;  // each entity once; what would change nothing is left out
@@ -36,7 +36,7 @@ Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& i
 
 // The compensation of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What
 // an entity shows must still be what the operation wrote: then what was there before comes back, or, if another edit
-// stands beside it, that one stays alone. A further compensation (saga/compensations.h) leaves out entities that show
+// stands beside it, that one stays alone. A further compensation (saga/operation_marks.h) leaves out entities that show
 // nothing of it any more. Errors: `conflict`, naming the entity, if somebody has edited it since, or if devices have
 // carried it out on top of different edits: nothing is overwritten.
 Result<JournalCommit> undoCommit(replication::Space& journal, std::string_view scope, const Intent& intent,

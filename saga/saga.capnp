@@ -3,7 +3,7 @@
 # of the agents' database and never leave the device.
 #
 # Documentation and test of the layout, as replication/records/records.capnp; the writer is base/capnp_codec.h, from the members
-# of the C++ structs in saga/saga_row.h. Fields are only ever appended.
+# of the C++ structs in saga/saga_rows.h. Fields are only ever appended.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::saga::wire");

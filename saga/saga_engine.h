@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 #include "saga/journal_effect.h"
 #include "saga/operation_marks.h"
 #include "saga/saga_rows.h"
@@ -41,8 +41,8 @@ namespace witan::saga {
 
 inline constexpr std::size_t kMaxOpenSagas = 250'000;
 
-// What sagas are about. Errors: unavailable, ioFailed and corrupt are tried again; unauthorised is the outcome denied,
-// any other the outcome failed.
+// The world that sagas act on. Errors: unavailable, ioFailed and corrupt are tried again; unauthorised is the outcome
+// denied, any other the outcome failed.
 class SagaEnvironment {
  public:
   virtual ~SagaEnvironment() = default;
@@ -55,7 +55,7 @@ class SagaEnvironment {
   // May be called again for the same operation, also in another life of the process.
   virtual Status call(const SagaRow& row, Now now) = 0;
 
-  // What goes into the agents' database with the outcome, beside the record of the operation. May be asked again if
+  // The writes to the agents' database with the outcome, beside the record of the operation. May be asked again if
   // the process died before that was durable; a message or link that is there already is left out.
   virtual Result<std::vector<replication::Write>> record(const SagaRow& row, const Outcome& outcome) = 0;
 
@@ -101,7 +101,7 @@ class SagaEngine {
 
   void journalDurable(Now now);
   void agentsDurable(Now now);
-  // What a call came to. An error as in SagaEnvironment. Nothing if nobody waits for it any more.
+  // The outcome of a call. An error as in SagaEnvironment. Ignored if no saga waits for it any more.
   void answered(const OperationId& operation, const Result<Outcome>& outcome, Now now);
   void tick(Now now);
   // By the steady clock; the largest number: never.
@@ -113,7 +113,7 @@ class SagaEngine {
   // Undoes what was carried out, by a saga of its own; or ends one that was put aside before it had an effect. Errors:
   // notFound; conflict, saying why it cannot be.
   Status compensate(const OperationId& operation, Now now);
-  // Undoes what has arrived of an operation since it was undone (saga/compensations.h). Nothing if it was not undone,
+  // Undoes what has arrived of an operation since it was undone (saga/operation_marks.h). Nothing if it was not undone,
   // or nothing of it shows. Repeating it changes nothing. Errors: of reading.
   Status undoAgain(std::string_view scope, const OperationId& operation, Now now);
 
@@ -185,7 +185,7 @@ class SagaEngine {
   Status undoFurther(std::string_view scope, const OperationId& undone, const OperationId& last, Now now);
   Status undoOrNote(std::string_view scope, const OperationId& operation, Now now);
   // The operation, its compensations, those of the compensations, and so on, as far as they are known: each with those
-  // that follow it (saga/compensations.h).
+  // that follow it (saga/operation_marks.h).
   Result<std::vector<std::vector<OperationId>>> compensationsOf(std::string_view scope, const OperationId& operation);
   Result<bool> isKnown(std::string_view scope, const OperationId& operation);
   Result<bool> isOver(std::string_view scope, const OperationId& operation, bool superseded, Now now);

@@ -1,10 +1,26 @@
 #include "saga/saga_rows.h"
 
+#include "base/capnp_codec.h"
+#include "base/json.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "base/utf8.h"
 #include "saga/transitions.h"
 
 namespace witan::saga {
 
 namespace {
+
+constexpr std::size_t kMaxTargets = 4096;
+
+bool isZero(const Hash& hash) { return hash == Hash{}; }
+
+Status checkJson(const char* what, std::string_view text) {
+  if (surelyCanonicalJson(text, {.bytes = replication::kMaxRecordBytes})) return okStatus();
+  auto value = parseJson(text, {.bytes = replication::kMaxRecordBytes});
+  if (!value.ok()) return invalid(std::string(what) + ": " + value.error().message);
+  return canonicalJson(*value) == text ? okStatus() : invalid(std::string(what) + ": not in canonical form");
+}
 
 constexpr std::string_view kOpen = "saga/open/";
 constexpr std::string_view kHeld = "saga/held/";
@@ -33,12 +49,64 @@ std::uint64_t numberOf(const SagaRow& row, std::uint64_t place) { return row.end
 
 }  // namespace
 
-Status SagaRows::visit(std::string_view prefix, const Visitor& visit) const {
+Outcome refusal(const Error& error) {
+  return {OperationOutcome::failed, "{\"error\":" + jsonQuoted(clip(error.message, kMaxErrorBytes)) + "}"};
+}
+
+Status checkIntent(const Intent& intent) {
+  if (isZero(intent.operation)) return invalid("operation: it is missing");
+  if (isZero(intent.run)) return invalid("run: it is missing");
+  WITAN_DO(validateId("agentId", intent.agentId));
+  WITAN_DO(validateId("tool", intent.tool));
+  WITAN_DO(validateId("scope", intent.scope));
+  if (intent.arguments.size() > replication::kMaxRecordBytes)
+    return invalid("arguments: " + std::to_string(intent.arguments.size()) + " bytes");
+  WITAN_DO(checkJson("arguments", intent.arguments));
+  if (intent.targets.size() > kMaxTargets)
+    return invalid("targets: " + std::to_string(intent.targets.size()) + ", at most " + std::to_string(kMaxTargets));
+  for (const std::string& target : intent.targets) WITAN_DO(validateId("target", target));
+  if (intent.compensates && isZero(*intent.compensates)) return invalid("compensates: it is missing");
+  return okStatus();
+}
+
+std::string encodeRow(const SagaRow& row) {
+  thread_local WordWriter writer;
+  return std::string(writer.message(row));
+}
+
+Result<SagaRow> decodeRow(std::string_view bytes) {
+  SagaRow row;
+  if (Status read = readMessage(bytes, row, "saga"); !read.ok()) return corrupt(read.error().message);
+  if (isZero(row.intent.operation) || isZero(row.intent.run)) return corrupt("saga: it names no operation or no run");
+  return row;
+}
+
+std::string rowJson(const SagaRow& row) {
+  const Intent& intent = row.intent;
+  std::string out = "{\"agentId\":" + jsonQuoted(intent.agentId) + ",\"arguments\":" + intent.arguments +
+                    ",\"attempts\":" + std::to_string(row.attempts);
+  if (intent.compensates) out += ",\"compensates\":\"" + toHex(*intent.compensates) + "\"";
+  out += ",\"createdAtMs\":" + std::to_string(row.createdAtMs) + ",\"kind\":\"" + std::string(enumName(intent.kind)) +
+         "\"";
+  if (!row.lastError.empty()) out += ",\"lastError\":" + jsonQuoted(row.lastError);
+  if (row.status == SagaStatus::backoff) out += ",\"nextAttemptAtMs\":" + std::to_string(row.nextAttemptAtMs);
+  out += ",\"operation\":\"" + intent.id().hex() + "\"";
+  if (!row.result.empty()) out += ",\"outcome\":\"" + std::string(enumName(row.outcome)) + "\"";
+  out += ",\"phase\":\"" + std::string(enumName(row.phase)) + "\"";
+  if (!row.result.empty()) out += ",\"result\":" + row.result;
+  out += ",\"run\":\"" + toHex(intent.run) + "\",\"scope\":" + jsonQuoted(intent.scope) + ",\"status\":\"" +
+         std::string(enumName(row.status)) + "\",\"superseded\":" + (row.superseded ? "true" : "false") +
+         ",\"targets\":[";
+  for (const std::string& target : intent.targets) out += (out.back() == '[' ? "" : ",") + jsonQuoted(target);
+  return out + "],\"tool\":" + jsonQuoted(intent.tool) + ",\"updatedAtMs\":" + std::to_string(row.updatedAtMs) + "}";
+}
+
+Status SagaRows::scan(std::string_view prefix, const NamedVisitor& visit) const {
   Status status = okStatus();
   WITAN_DO(agents_.scanMeta(prefix, [&](std::string_view name, std::string_view value) {
     auto row = decodeRow(value);
     if (row.ok())
-      visit(*std::move(row));
+      visit(name, *std::move(row));
     else
       status = corrupt("row " + toHex(asBytes(name)) + ": " + row.error().message);
     return status.ok();
@@ -46,30 +114,32 @@ Status SagaRows::visit(std::string_view prefix, const Visitor& visit) const {
   return status;
 }
 
-Status SagaRows::visitOpen(const Visitor& visitor) const { return visit(kOpen, visitor); }
-Status SagaRows::visitHeld(const Visitor& visitor) const { return visit(kHeld, visitor); }
+Status SagaRows::visitOpen(const Visitor& visit) const {
+  return scan(kOpen, [&](std::string_view, SagaRow&& row) { visit(std::move(row)); });
+}
 
-Status SagaRows::visitDone(const Visitor& visitor) const {
+Status SagaRows::visitHeld(const Visitor& visit) const {
+  return scan(kHeld, [&](std::string_view, SagaRow&& row) { visit(std::move(row)); });
+}
+
+Status SagaRows::visitDone(const Visitor& visit) const {
   std::map<std::uint64_t, SagaRow> rows;
-  Status status = okStatus();
-  WITAN_DO(agents_.scanMeta(kDone, [&](std::string_view name, std::string_view value) {
-    auto row = decodeRow(value);
-    if (row.ok())
-      rows.emplace(numberOf(*row, placeOf(name)), *std::move(row));
-    else
-      status = corrupt("row " + toHex(asBytes(name)) + ": " + row.error().message);
-    return status.ok();
+  WITAN_DO(scan(kDone, [&](std::string_view name, SagaRow&& row) {
+    rows.emplace(numberOf(row, placeOf(name)), std::move(row));
   }));
-  WITAN_DO(status);
-  for (auto& [number, row] : rows) visitor(std::move(row));
+  for (auto& [number, row] : rows) visit(std::move(row));
   return okStatus();
 }
 
-Result<std::optional<SagaRow>> SagaRows::open(const OperationId& operation) const {
-  WITAN_TRY(bytes, agents_.meta(named(kOpen, operation.value)));
+Result<std::optional<SagaRow>> SagaRows::read(const std::string& name) const {
+  WITAN_TRY(bytes, agents_.meta(name));
   if (!bytes) return std::optional<SagaRow>();
   WITAN_TRY(row, decodeRow(*bytes));
   return std::optional(std::move(row));
+}
+
+Result<std::optional<SagaRow>> SagaRows::open(const OperationId& operation) const {
+  return read(named(kOpen, operation.value));
 }
 
 Result<std::optional<SagaRow>> SagaRows::held(const OperationId& operation) {
@@ -77,11 +147,7 @@ Result<std::optional<SagaRow>> SagaRows::held(const OperationId& operation) {
     WITAN_TRY(any, agents_.hasMeta(kHeld));
     anyHeld_ = any;
   }
-  if (!*anyHeld_) return std::optional<SagaRow>();
-  WITAN_TRY(bytes, agents_.meta(named(kHeld, operation.value)));
-  if (!bytes) return std::optional<SagaRow>();
-  WITAN_TRY(row, decodeRow(*bytes));
-  return std::optional(std::move(row));
+  return *anyHeld_ ? read(named(kHeld, operation.value)) : Result<std::optional<SagaRow>>(std::nullopt);
 }
 
 Result<SagaRow> SagaRows::find(const OperationId& operation) {
@@ -91,8 +157,8 @@ Result<SagaRow> SagaRows::find(const OperationId& operation) {
   if (parked) return *std::move(parked);
   WITAN_DO(prepare());
   if (const auto at = numberOf_.find(operation.value); at != numberOf_.end()) {
-    WITAN_TRY(bytes, agents_.meta(doneAt(done_.at(at->second).place)));
-    if (bytes) return decodeRow(*bytes);
+    WITAN_TRY(ended, read(doneAt(done_.at(at->second).place)));
+    if (ended) return *std::move(ended);
   }
   return Error{ErrorCode::notFound, "no saga of operation " + operation.hex() + " on this device",
                "see: witan saga list --done"};
@@ -113,21 +179,13 @@ void SagaRows::release(const SagaRow& row) {
 
 Status SagaRows::prepare() {
   if (prepared_) return okStatus();
-  Status status = okStatus();
-  WITAN_DO(agents_.scanMeta(kDone, [&](std::string_view name, std::string_view value) {
-    auto row = decodeRow(value);
-    if (!row.ok()) {
-      status = corrupt("row " + toHex(asBytes(name)) + ": " + row.error().message);
-      return false;
-    }
-    const std::uint64_t place = placeOf(name), number = numberOf(*row, place);
-    done_[number] = {row->intent.operation, place};
+  WITAN_DO(scan(kDone, [&](std::string_view name, SagaRow&& row) {
+    const std::uint64_t place = placeOf(name), number = numberOf(row, place);
+    done_[number] = {row.intent.operation, place};
     numberAt_[place] = number;
-    std::uint64_t& latest = numberOf_[row->intent.operation];
+    std::uint64_t& latest = numberOf_[row.intent.operation];
     latest = std::max(latest, number);
-    return true;
   }));
-  WITAN_DO(status);
   prepared_ = true;
   return okStatus();
 }
@@ -164,15 +222,14 @@ void SagaRows::noteUndone(const OperationId& operation, std::int64_t nowMs) {
   const auto at = numberOf_.find(operation.value);
   if (at == numberOf_.end()) return;
   const std::string name = doneAt(done_.at(at->second).place);
-  auto bytes = agents_.meta(name);
-  if (!bytes.ok() || !*bytes) return;
-  auto row = decodeRow(**bytes);
-  if (!row.ok()) return;
-  const Transition to = transition(row->phase, SagaEvent::undone);
+  auto ended = read(name);
+  if (!ended.ok() || !*ended) return;
+  SagaRow& row = **ended;
+  const Transition to = transition(row.phase, SagaEvent::undone);
   if (to.act == SagaAct::refuse) return;
-  row->status = to.status;
-  row->updatedAtMs = nowMs;
-  agents_.putMeta(name, encodeRow(*row));
+  row.status = to.status;
+  row.updatedAtMs = nowMs;
+  agents_.putMeta(name, encodeRow(row));
 }
 
 }  // namespace witan::saga

@@ -1,4 +1,100 @@
-// SagaRows: the rows of sagas in a device's agents database, beside the replicated records and never replicated.
+// Saga rows: a device's record of one operation that crosses its two databases (seed 003, section 7:
+// `sagaRow = (operationId, phase, status, lastError, updatedAt)`), with the whole intent, so that a start after a crash
+// can carry it out.
+//
+// saga/saga.capnp describes every member. Values and pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/identity.h"
+#include "base/reflect.h"
+#include "base/result.h"
+#include "replication/database.h"
+#include "replication/records/records.h"
+
+namespace witan::saga {
+
+using replication::OperationOutcome;
+
+inline constexpr std::size_t kMaxErrorBytes = 1000;  // of an error's words that are kept
+
+// Where an effect is made: in the journal database by the engine itself; by the meta-agent, who answers; by a tool.
+WITAN_ENUM(EffectKind, journal, proposal, tool)
+
+// One action of a persisted plan, or the compensation of one.
+struct Intent {
+  static constexpr std::size_t textMax = replication::kMaxRecordBytes;
+  Hash operation{};
+  Hash run{};
+  std::string agentId;
+  std::string tool;
+  EffectKind kind = EffectKind::journal;
+  std::string scope;
+  std::string arguments;  // canonical JSON
+  std::vector<std::string> targets;
+  std::optional<Hash> compensates;
+  WITAN_MEMBERS(Intent, operation, run, agentId, tool, kind, scope, arguments, targets, compensates)
+  friend bool operator==(const Intent&, const Intent&) = default;
+
+  OperationId id() const { return {operation}; }
+};
+
+WITAN_ENUM(SagaPhase, intended, applying, recording, done)
+// running: the engine is at it; waiting: the meta-agent, a tool or a person is; backoff: until its next attempt. The
+// others are ends, needsAttention until a person says otherwise.
+WITAN_ENUM(SagaStatus, running, waiting, backoff, completed, denied, failed, needsAttention, compensated)
+
+struct SagaRow {
+  static constexpr std::size_t textMax = replication::kMaxRecordBytes;
+  Intent intent;
+  SagaPhase phase = SagaPhase::intended;
+  SagaStatus status = SagaStatus::running;
+  std::uint32_t attempts = 0;
+  std::int64_t nextAttemptAtMs = 0;
+  std::string lastError;
+  std::int64_t createdAtMs = 0;
+  std::int64_t updatedAtMs = 0;
+  OperationOutcome outcome = OperationOutcome::applied;
+  std::string result;
+  bool superseded = false;
+  std::uint64_t ended = 0;
+  WITAN_MEMBERS(SagaRow, intent, phase, status, attempts, nextAttemptAtMs, lastError, createdAtMs, updatedAtMs, outcome,
+                result, superseded, ended)
+  friend bool operator==(const SagaRow&, const SagaRow&) = default;
+
+  OperationId id() const { return intent.id(); }
+};
+
+// The outcome of an effect. The result is canonical JSON, for the agent and the record.
+struct Outcome {
+  OperationOutcome outcome = OperationOutcome::applied;
+  std::string result = "null";
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// {"error": message}: the result of an effect that was refused for good.
+Outcome refusal(const Error& error);
+
+// Ids, canonical arguments, limits. The error names the member.
+Status checkIntent(const Intent& intent);
+
+std::string encodeRow(const SagaRow& row);
+// Errors: corrupt, saying what is wrong.
+Result<SagaRow> decodeRow(std::string_view bytes);
+
+// One JSON object, arguments and result as JSON.
+std::string rowJson(const SagaRow& row);
+
+// --- SagaRows: the rows in a device's agents database, beside the replicated records and never replicated.
 //
 //   saga/open/<operation>   under way: all that a start has to read
 //   saga/held/<operation>   waits for a person: out of the way, however many there are
@@ -6,23 +102,10 @@
 //                           over the one that goes
 //
 // Changes go into the database's pending batch. Not thread-safe. The database outlives it.
-#pragma once
-
-#include <cstring>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <unordered_map>
-
-#include "replication/database.h"
-#include "saga/saga_row.h"
-
-namespace witan::saga {
 
 class SagaRows {
  public:
-  // Of those that ended, the last `keepDone` stay.
+  // The last `keepDone` rows that ended stay.
   SagaRows(replication::Database& agents, std::uint32_t keepDone) : agents_(agents), keepDone_(keepDone) {}
 
   using Visitor = std::function<void(SagaRow&&)>;
@@ -57,7 +140,9 @@ class SagaRows {
     }
   };
 
-  Status visit(std::string_view prefix, const Visitor& visit) const;
+  using NamedVisitor = std::function<void(std::string_view name, SagaRow&& row)>;
+  Status scan(std::string_view prefix, const NamedVisitor& visit) const;
+  Result<std::optional<SagaRow>> read(const std::string& name) const;
 
   replication::Database& agents_;
   const std::uint32_t keepDone_;

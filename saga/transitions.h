@@ -9,7 +9,7 @@
 // what happens; the engine (saga/saga_engine.h) only carries it out. Pure; any thread.
 #pragma once
 
-#include "saga/saga_row.h"
+#include "saga/saga_rows.h"
 
 namespace witan::saga {
 

@@ -15,7 +15,7 @@
 
 #include "base/identity.h"
 #include "replica/core/messages.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 #include "sim/check/operation.h"
 #include "sim/plan.h"
 

@@ -7,7 +7,7 @@ set(WITAN_HOOKED_replication
   replication/local_replica.cpp
   replication/space.cpp
   replication/space_sync.cpp
-  replication/sync_session_data.cpp)
+  replication/sync_session.cpp)
 set(WITAN_HOOKED_kernel
   kernel/partition.cpp
   kernel/partition_fold.cpp)
@@ -29,15 +29,12 @@ set(WITAN_HOOKED_replica
 set(WITAN_HOOKED_agents
   agents/episode/context.cpp
   agents/episode/episode.cpp
-  agents/episode/episode_call.cpp
-  agents/episode/quota.cpp
   agents/host/device_gate.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)
 set(WITAN_HOOKED_saga
-  saga/saga_engine.cpp
-  saga/saga_repair.cpp)
+  saga/saga_engine.cpp)
 set(WITAN_HOOKED_domains
   domains/disclosure/publication.cpp
   domains/joint/epoch.cpp

@@ -1,8 +1,8 @@
 #include "sim/sim_agents.h"
 
 #include "agents/entry_agent.h"
+#include "agents/episode/gate.h"
 #include "agents/host/device_gate.h"
-#include "agents/host/local_gate.h"
 #include "base/check.h"
 
 namespace witan::sim {
@@ -163,7 +163,7 @@ class SimGate final : public episode::Gate {
     return *std::move(monitor);
   }
 
-  LocalGate local_;
+  episode::LocalGate local_;
 };
 
 episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation) {

@@ -1,6 +1,7 @@
 #include "agents/episode/context.h"
 
 #include <algorithm>
+#include <string>
 
 #include "base/identity.h"
 #include "base/mutant.h"
@@ -9,6 +10,10 @@
 namespace witan::agents::episode {
 
 namespace {
+
+bool negative(const Budget& b) { return b.steps < 0 || b.tokens < 0 || b.seconds < 0; }
+
+std::int64_t within(std::int64_t amount, std::int64_t most) { return std::clamp<std::int64_t>(amount, 0, most); }
 
 inline constexpr std::size_t kMaxLocale = 256;
 inline constexpr std::int64_t kMaxSteps = 1000;  // bounds the length of a transcript
@@ -22,6 +27,38 @@ std::string list(const Locale& tags) {
 Error beyond(std::string words) { return {ErrorCode::unauthorised, std::move(words), "a fork only narrows"}; }
 
 }  // namespace
+
+Quota::Quota(const Budget& limit)
+    : limit_{std::max<std::int64_t>(limit.steps, 0), std::max<std::int64_t>(limit.tokens, 0),
+             std::max<std::int64_t>(limit.seconds, 0)} {}
+
+bool Quota::affords(const Budget& amount) const {
+  const Budget left = remaining();
+  return !negative(amount) && amount.steps <= left.steps && amount.tokens <= left.tokens &&
+         amount.seconds <= left.seconds;
+}
+
+Status Quota::spend(const Budget& amount) {
+  if (negative(amount)) return invalid("a negative amount cannot be spent (spent only grows)");
+  if (!affords(amount)) {
+    const Budget left = remaining();
+    const auto words = [](const Budget& b) {
+      return std::to_string(b.steps) + " steps, " + std::to_string(b.tokens) + " tokens, " + std::to_string(b.seconds) +
+             " seconds";
+    };
+    return Error{ErrorCode::unauthorised, "it costs " + words(amount) + ", and what is left is " + words(left), ""};
+  }
+  spendUpTo(amount);
+  return okStatus();
+}
+
+void Quota::spendUpTo(const Budget& amount) {
+  if (mutated("forgetSpent")) return;
+  const Budget left = remaining();
+  spent_.steps += within(amount.steps, left.steps);
+  spent_.tokens += within(amount.tokens, left.tokens);
+  spent_.seconds += within(amount.seconds, left.seconds);
+}
 
 Result<Locale> localeOf(std::vector<std::string> tags) {
   if (tags.size() > kMaxLocale) return invalid("locale: more than " + std::to_string(kMaxLocale) + " tags");

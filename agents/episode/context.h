@@ -1,18 +1,45 @@
-// What an episode holds: C, Lambda and kappa together, and how a sub-episode gets a part of it.
+// Context: the holdings of an episode: C (capabilities), Lambda (locale) and kappa (quota), and the part of them that a
+// sub-episode gets.
 //
 // A fork only narrows (seed 004, Law 4 and the theorem "capability monotonicity"): capabilities and locale are subsets
-// of the parent's, and what the fork may spend or use is taken from the parent at once and never comes back, so that
-// two forks together cannot do more than the parent could either. Not thread-safe.
+// of the parent's. The budget and the uses of a fork are taken from the parent at once and never come back, so two
+// forks together cannot do more than the parent could. Not thread-safe.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "agents/episode/capability.h"
-#include "agents/episode/quota.h"
+#include "agents/agent.h"
 #include "agents/episode/tool.h"
+#include "base/result.h"
 
 namespace witan::agents::episode {
+
+// kappa (seed 004, Law 3, as docs/FINDINGS.md F18 reads it): `spent` only grows; the remainder, limit - spent, is never
+// negative; a spend beyond it is refused and changes nothing. A value with no way to take anything back.
+class Quota {
+ public:
+  // Negative limits count as 0.
+  explicit Quota(const Budget& limit = {0, 0, 0});
+
+  const Budget& limit() const { return limit_; }
+  const Budget& spent() const { return spent_; }
+  Budget remaining() const {
+    return {limit_.steps - spent_.steps, limit_.tokens - spent_.tokens, limit_.seconds - spent_.seconds};
+  }
+
+  // Whether spend() would be ok.
+  bool affords(const Budget& amount) const;
+  // All of it or nothing. Errors: unauthorised, naming what there is too little of; invalidInput, a negative amount.
+  Status spend(const Budget& amount);
+  // As much of it as there is: for what has been used up already (an answer that cost more than was estimated).
+  void spendUpTo(const Budget& amount);
+
+  friend bool operator==(const Quota&, const Quota&) = default;
+
+ private:
+  Budget limit_, spent_{0, 0, 0};
+};
 
 // Lambda: sorted tags, each once. Data of the episode may get to these places and no others.
 using Locale = std::vector<std::string>;
@@ -20,7 +47,7 @@ using Locale = std::vector<std::string>;
 Result<Locale> localeOf(std::vector<std::string> tags);
 bool isSubset(const Locale& inner, const Locale& outer);
 
-// What is given at the beginning.
+// The holdings at the beginning.
 struct Grant {
   std::vector<Capability> capabilities;
   Locale locale;
@@ -29,7 +56,7 @@ struct Grant {
   friend bool operator==(const Grant&, const Grant&) = default;
 };
 
-// All that an agent declares (Law 5).
+// The whole declaration of an agent (Law 5).
 Result<Grant> grantOf(const AgentSpec& spec);
 Status checkGrant(const Grant& grant);
 

@@ -9,11 +9,11 @@
 //                            write the run's terminal status
 //
 // Laws of the seed, and by what they hold:
-//   1, effect containment      the agent gets values and returns values; only an Effect permits a call (effect.h)
+//   1, effect containment      the agent gets values and returns values; only an Effect permits a call
 //   2, audit before mutation   an Effect is given out only when its announcing entry is durable; its outcome is a
 //   second
 //                              entry (docs/FINDINGS.md, F11)
-//   3, monotone quota          agents/episode/quota.h; a call beyond it is denied, and the denial recorded
+//   3, monotone quota          Quota (agents/episode/context.h); a call beyond it is denied, and the denial recorded
 //   4, locale narrowing        checked at every call and every fork (agents/episode/context.h)
 //   5, least privilege         a call that no capability covers is denied
 //
@@ -34,7 +34,6 @@
 
 #include "agents/agent.h"
 #include "agents/episode/context.h"
-#include "agents/episode/effect.h"
 #include "agents/episode/gate.h"
 #include "agents/episode/transcript.h"
 
@@ -50,7 +49,7 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   3   results name what was asked, as observations do: the plan that stands may be another device's
 inline constexpr std::int64_t kRules = 3;
 
-// What the first entry holds.
+// The content of the first entry.
 struct Beginning {
   RunKey run;
   std::string device;
@@ -66,6 +65,38 @@ struct Beginning {
 Result<Beginning> beginningOf(const AgentSpec& spec, const ToolTable& tools, const RunKey& run, std::string device,
                               json::object input);
 
+// The permission to do one thing, and the only way to do it (seed 004, Law 1: all that reaches the outside goes through
+// E). Only an Episode makes one, when the entry that announces it is durable (Law 2); so code that carries out calls
+// takes an Effect and nothing else. It can be moved, not copied: one permission, one call. After a crash the same call
+// is permitted again, unless its outcome is in the transcript.
+class Effect {
+ public:
+  Effect(Effect&&) = default;
+  Effect& operator=(Effect&&) = default;
+
+  const std::string& span() const { return span_; }  // what the answer must name
+  const RunKey& run() const { return run_; }
+  const std::string& agentId() const { return agentId_; }
+  const ToolInfo& tool() const { return tool_; }
+  // As the gate let them pass.
+  const json::object& arguments() const { return arguments_; }
+  // For an action: its idempotency key, and its declared scope and targets.
+  const std::optional<OperationId>& operation() const { return operation_; }
+  const std::vector<std::string>& scope() const { return scope_; }
+  const std::vector<std::string>& targets() const { return targets_; }
+
+ private:
+  friend class Episode;
+  Effect() = default;
+
+  std::string span_, agentId_;
+  RunKey run_;
+  ToolInfo tool_;
+  json::object arguments_;
+  std::optional<OperationId> operation_;
+  std::vector<std::string> scope_, targets_;
+};
+
 // The answer to a look. `tokens` and `seconds`: what it did cost, if more than estimated.
 struct Observation {
   bool ok = false;
@@ -74,7 +105,7 @@ struct Observation {
   std::int64_t tokens = 0, seconds = 0;
 };
 
-// An action that waits for a person, who must be shown it and the digest (replication/records/approval.h).
+// An action that waits for a person, who must be shown it and the digest (replication/records/record_views.h).
 struct Question {
   std::string span;
   OperationId operation;
@@ -121,9 +152,9 @@ class Episode {
   // --- what happened. Told twice, or after the end, it changes nothing. Errors: notFound, nothing such was announced.
   // An answer beyond the limits counts as a failure of the tool.
   Status observed(std::string_view span, Observation observation);
-  // The plan that stands for this run (replication/records/plan.h), before or after the agent has made one; also when
-  // another turns out to stand, while its actions are under way: those that only the former had are no longer waited
-  // for. Errors: another run's, malformed; conflict, the agent has been told the results of another.
+  // The plan that stands for this run (replication/records/record_views.h), before or after the agent has made one;
+  // also when another turns out to stand, while its actions are under way: those that only the former had are no longer
+  // waited for. Errors: another run's, malformed; conflict, the agent has been told the results of another.
   Status planned(const replication::PlanBody& plan);
   // `approved`: a person's answer to the question with this digest. Errors also: conflict, another digest.
   Status answered(std::string_view span, const Hash& digest, bool approved, std::string_view by);
@@ -168,7 +199,7 @@ class Episode {
 
   Episode(const Agent& agent, const Gate& gate, Beginning beginning);
 
-  // episode.cpp: the turns
+  // --- the turns
   void start();
   void advance();
   void turn(const Input& input);
@@ -183,7 +214,7 @@ class Episode {
   void end(replication::WakeStatus status, std::string cause, const Finish& finish);
   void append(EntryKind kind, json::object body);
 
-  // episode_call.cpp: one call
+  // --- one call
   Ruling rule(const Call& call);
   GateVerdict judge(const GateRequest& request, std::uint64_t entry) const;
   void announce(Call& call, json::object body);
@@ -198,7 +229,7 @@ class Episode {
   // The open call with this span; null: it is settled. Errors: notFound.
   Result<Call*> openCall(std::vector<Call>& calls, std::string_view span);
 
-  // replay.cpp
+  // --- replay.cpp
   Status feed(const Entry& entry);
   friend class Follower;
 

@@ -1,8 +1,8 @@
 // Gate: Pi as an episode sees it (seed 004, section 3): asked before every call, and its verdict binds.
 //
-// What the episode can judge from its own context (capabilities, locale, budget) it has judged before; the gate adds
-// the policy. Its verdicts are recorded in the transcript with the policy's epoch, and a replay takes them from there.
-// Implementations: PolicyGate (agents/episode/policy_gate.h); ClosedGate, when there is no policy.
+// The episode has judged its own context before (capabilities, locale, budget); the gate adds the policy. Its verdicts
+// are recorded in the transcript with the policy's epoch, and a replay takes them from there. Implementations:
+// ClosedGate and LocalGate, here; PolicyGate and DeviceGate (agents/host/device_gate.h).
 #pragma once
 
 #include <optional>
@@ -53,6 +53,19 @@ class ClosedGate final : public Gate {
     return {GateKind::deny, "out_of_scope", "no policy is in force", std::nullopt, std::nullopt};
   }
   std::string epoch() const override { return "none"; }
+};
+
+// The policy of a device that was given none: agents may use what stays on the device (the journal, the meta-agent),
+// each within its own capabilities. Nothing crosses a boundary; no model is asked; no secret is given out.
+class LocalGate final : public Gate {
+ public:
+  GateVerdict judge(const GateRequest& request) const override {
+    const ToolInfo& tool = *request.tool;
+    if (tool.boundary.empty() && tool.provider.empty() && tool.secret.empty())
+      return {GateKind::allow, "", "", std::nullopt, std::nullopt};
+    return {GateKind::deny, "out_of_scope", "without a policy nothing leaves the device", std::nullopt, std::nullopt};
+  }
+  std::string epoch() const override { return "local"; }
 };
 
 }  // namespace witan::agents::episode

@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
-#include "agents/episode/capability.h"
 #include "base/identity.h"
+#include "base/quote.h"
 
 namespace witan::agents::episode {
 
 namespace {
+
+bool isFamily(std::string_view pattern) { return pattern == "*" || pattern.ends_with(".*"); }
+
+bool beginsWithOneOf(std::string_view text, std::span<const std::string> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return text.starts_with(p); });
+}
+
+bool isAmong(const std::string& word, std::span<const std::string> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 void sortOnce(std::vector<std::string>& words) {
   std::sort(words.begin(), words.end());
@@ -15,6 +25,60 @@ void sortOnce(std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+bool coversResource(std::string_view pattern, std::string_view resource) {
+  if (pattern == resource || pattern == "*") return true;
+  if (!isFamily(pattern)) return false;
+  const std::string_view stem = pattern.substr(0, pattern.size() - 1);  // with its dot
+  return resource.size() > stem.size() && resource.starts_with(stem);
+}
+
+Status checkCapabilities(std::span<const Capability> capabilities) {
+  if (capabilities.size() > kMaxCapabilities)
+    return invalid("more than " + std::to_string(kMaxCapabilities) + " capabilities");
+  for (const Capability& c : capabilities) {
+    std::string_view stem = c.resource;
+    if (stem.ends_with(".*")) stem.remove_suffix(2);
+    if (c.resource != "*")
+      if (const Status id = validateId("resource of a capability", stem); !id.ok()) return id;
+    if (c.uses < 0) return invalid("capability " + inQuotes(c.resource) + ": a negative number of uses");
+    for (const std::string& target : c.targets) WITAN_DO(validateId("target of a capability", target));
+    for (const std::string& tag : c.locales) WITAN_DO(validateId("locale of a capability", tag));
+  }
+  return okStatus();
+}
+
+bool covers(const Capability& capability, const Reach& call) {
+  if (!coversResource(capability.resource, call.tool)) return false;
+  if (!capability.targets.empty()) {
+    if (call.targets.empty()) return false;
+    for (const std::string& target : call.targets)
+      if (!beginsWithOneOf(target, capability.targets)) return false;
+  }
+  if (capability.locales.empty()) return true;
+  return std::all_of(call.locale.begin(), call.locale.end(),
+                     [&](const std::string& tag) { return isAmong(tag, capability.locales); });
+}
+
+bool within(const Capability& inner, const Capability& outer) {
+  if (!coversResource(outer.resource, inner.resource) || inner.uses > outer.uses) return false;
+  if (!outer.targets.empty()) {
+    if (inner.targets.empty()) return false;
+    for (const std::string& prefix : inner.targets)
+      if (!beginsWithOneOf(prefix, outer.targets)) return false;
+  }
+  if (outer.locales.empty()) return true;
+  if (inner.locales.empty()) return false;
+  return std::all_of(inner.locales.begin(), inner.locales.end(),
+                     [&](const std::string& tag) { return isAmong(tag, outer.locales); });
+}
+
+std::optional<std::size_t> firstCovering(std::span<const Capability> capabilities, std::span<const std::int64_t> used,
+                                         const Reach& call) {
+  for (std::size_t i = 0; i < capabilities.size(); ++i)
+    if (used[i] < capabilities[i].uses && covers(capabilities[i], call)) return i;
+  return std::nullopt;
+}
 
 Status checkTool(const ToolInfo& tool) {
   WITAN_DO(validateId("tool", tool.name));

@@ -1,11 +1,12 @@
-// What an episode knows of a tool before it is called: what it costs, where it takes data, which boundary it crosses.
-// How it is called is the composition's business; nothing here can call anything.
+// Tools and the capabilities that cover them (seed 004, Definition 2, Law 5 and the theorem "capability monotonicity").
 //
-// A plain value; pure functions, any thread. The tools that an episode may see are recorded with its beginning, so its
-// transcript can be replayed by a build that has others.
+// A ToolInfo says before a call what it costs, where it takes data and which boundary it crosses. The composition calls
+// tools; nothing here can. An episode records the tools that it may see with its beginning, so a build that has other
+// tools can replay its transcript. Values and pure functions, any thread.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,37 @@
 #include "base/result.h"
 
 namespace witan::agents::episode {
+
+// --- capabilities
+
+inline constexpr std::size_t kMaxCapabilities = 256;
+
+// "journal.put" covers itself, "journal.*" all that begins with "journal.", "*" everything. A family covers a smaller
+// family in the same way.
+bool coversResource(std::string_view pattern, std::string_view resource);
+
+// Ids, a known form of the resource, no negative number of uses.
+Status checkCapabilities(std::span<const Capability> capabilities);
+
+// The part of a call that capabilities judge.
+struct Reach {
+  std::string_view tool;
+  std::span<const std::string> targets;  // what it touches
+  std::span<const std::string> locale;   // where its data gets to
+};
+
+// Whether the capability's predicate holds for the call, its uses apart. A capability for certain targets does not
+// cover a call that names none, because its targets are unknown.
+bool covers(const Capability& capability, const Reach& call);
+
+// Whether every call that `inner` covers is covered by `outer`, and not more often. Reflexive and transitive.
+bool within(const Capability& inner, const Capability& outer);
+
+// The first capability that covers the call and has uses left; `used` counts those of each.
+std::optional<std::size_t> firstCovering(std::span<const Capability> capabilities, std::span<const std::int64_t> used,
+                                         const Reach& call);
+
+// --- tools
 
 inline constexpr std::size_t kMaxTools = 256;  // that one episode sees
 
@@ -52,7 +84,7 @@ class ToolTable {
   std::map<std::string, ToolInfo, std::less<>> tools_;
 };
 
-// What a call touches: what it declares, and what its arguments name. Sorted, each once.
+// The targets that a call declares and those that its arguments name. Sorted, each once.
 std::vector<std::string> targetsOf(const ToolInfo& tool, const json::object& arguments,
                                    std::span<const std::string> declared);
 

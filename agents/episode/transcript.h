@@ -42,7 +42,7 @@ struct Entry {
   std::string content;  // canonical
 };
 
-// `body` as it will be read back. Requires: the parts were checked (value_check.h), so that it fits.
+// `body` as it will be read back. Requires: the parts were checked (turn_check.h), so that it fits.
 Entry makeEntry(EntryKind kind, json::object body);
 // Errors: not canonical JSON of a known kind, too large.
 Result<Entry> parseEntry(std::string_view content);
@@ -50,7 +50,7 @@ Result<Entry> parseEntry(std::string_view content);
 std::string entryId(const RunKey& run, std::string_view device, std::uint64_t number);
 std::string transcriptThread(std::string_view thread, const RunKey& run);
 
-// Whose transcript, where.
+// The owner and place of a transcript.
 struct TranscriptName {
   RunKey run;
   std::string device;
@@ -78,7 +78,7 @@ struct TranscriptKey {
   friend auto operator<=>(const TranscriptKey&, const TranscriptKey&) = default;
 };
 
-// Of which runs and devices there are transcripts, by run key, then device. O(messages of the space).
+// The runs and devices that have transcripts, by run key, then device. O(messages of the space).
 std::vector<TranscriptKey> listTranscripts(replication::Space& space);
 
 }  // namespace witan::agents::episode

@@ -3,12 +3,47 @@
 #include <algorithm>
 
 #include "agents/host/builtin_tools.h"
-#include "agents/spec_check.h"
+#include "agents/memory/memory_context.h"
+#include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
+#include "agents/wake/wake_job.h"
+#include "base/utf8.h"
+#include "replication/records/agent_view.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/record_views.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents {
 
 using namespace replication;
+using episode::Effect;
+using episode::Ending;
+using episode::Episode;
+using saga::EffectKind;
+using saga::Outcome;
+using saga::SagaRow;
+
+namespace {
+
+constexpr std::size_t kMaxCauseBytes = 512;
+constexpr std::size_t kMaxUndoneWatched = 256;
+constexpr std::int64_t kWatchMs = 10'000;
+
+// Writes the agent's slots and the outcome of the run into its state.
+void remember(AgentState& state, const Ending& ending, std::string_view writer,
+              const std::optional<std::string>& answer) {
+  for (const SlotWrite& write : ending.finish.slots) {
+    Slot& slot = state.slot(write.slot);
+    slot = {canonicalJson(write.value), slot.version + 1, std::string(writer)};
+  }
+  const auto moment = [](std::int64_t ms) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms)); };
+  if (ending.finish.nextWakeAtMs) state.schedule.nextWakeAt = moment(*ending.finish.nextWakeAtMs);
+  if (ending.finish.sleepUntilMs) state.schedule.sleepUntil = moment(*ending.finish.sleepUntilMs);
+  if (answer) state.pointers.recentHeadMessageId = *answer;
+  if (state.lifecycle == Lifecycle::created) state.lifecycle = Lifecycle::active;
+}
+
+}  // namespace
 
 AgentHost::AgentHost(LocalReplica& replica, const episode::Gate& gate, HostOptions options)
     : replica_(replica),
@@ -197,6 +232,492 @@ bool AgentHost::onlyPeopleLeft() const {
   return std::all_of(wakes_.queue().all().begin(), wakes_.queue().all().end(), [&](const auto& entry) {
     return asking.contains(entry.second.job.agentId) || !agents_.contains(entry.second.job.agentId);
   });
+}
+
+// --- runs: one run, from its job to its end
+
+Status AgentHost::startRun(WakeJob job, Now now) {
+  const RunKey key = job.key();
+  const auto agent = agents_.find(job.agentId);
+  if (agent == agents_.end())
+    return wakes_.ended(key, WakeStatus::failedTerminal, "this device has no such agent", now);
+  bool resumed = false;
+  auto started = episodeFor(*agent->second, job, now, resumed);
+  if (!started.ok()) {
+    noteFailure(job.agentId, "it cannot go on: " + started.error().message, now);
+    return wakes_.ended(key, WakeStatus::failedTerminal, "it cannot go on: " + started.error().message, now);
+  }
+  ++(resumed ? counters_.resumed : counters_.started);
+  Running run{std::move(job), agent->second, *std::move(started), 0, 0, std::nullopt, {}, std::nullopt};
+  if (resumed) {
+    run.written = run.episode.entries().size();
+    run.episode.durable(run.written);
+  }
+  // A run that was planned, here or elsewhere, is not planned again.
+  WITAN_DO(bindPlan(run));
+  running_.emplace(key, std::move(run));
+  again_ = true;
+  return okStatus();
+}
+
+// From its transcript on this device, if there is one.
+Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(rows, episode::readTranscript(*records, job.key(), replica_.device()));
+  if (!rows.empty()) {
+    std::vector<std::string> contents;
+    for (const episode::TranscriptRow& row : rows) contents.push_back(row.message.content);
+    resumed = true;
+    return Episode::resume(agent, gate_, contents);
+  }
+  WITAN_TRY(input, inputFor(agent, job, now));
+  WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
+  return Episode::begin(agent, gate_, std::move(beginning));
+}
+
+Result<json::object> AgentHost::inputFor(const Agent& agent, const WakeJob& job, Now now) {
+  WITAN_TRY(woken, parseJson(job.input));
+  json::object input = woken.is_object() ? std::move(woken.get_object()) : json::object{};
+  input["reason"] = std::string(enumName(job.reason));
+  input["subject"] = job.subject;
+  input["nowMs"] = now.wallMs();
+  WITAN_TRY(records, space());
+  WITAN_TRY(versions, records->versions(Kind::agentState, agent.spec().id));
+  WITAN_TRY(state, viewOf(versions, nullptr));
+  json::object slots;
+  for (std::size_t i = 0; state && i < kSlots; ++i) {
+    const auto name = static_cast<SlotName>(i);
+    auto value = parseJson(state->state.slot(name).value, {.bytes = kMaxSlotBytes});
+    slots[toString(name)] = value.ok() ? *value : json::value(nullptr);
+  }
+  input["slots"] = std::move(slots);
+  if (agent.spec().remembers) {
+    WITAN_TRY(graph, memory_.graphOf(agent.spec().id));
+    WITAN_TRY(memory, memoryContext(*records, *graph, agent.spec().id, agent.spec().thread));
+    input["memory"] = contextJson(memory);
+  }
+  return input;
+}
+
+// Everything that the run has to write now, and its end.
+Status AgentHost::push(Running& run, Now now) {
+  WITAN_DO(askPeople(run, now));
+  WITAN_DO(commitEntries(run, now));
+  if (!run.overtaken && run.episode.wantsPlan() != nullptr && !run.planMark) WITAN_DO(commitPlan(run));
+  if (!run.overtaken) WITAN_DO(commitEntries(run, now));
+  if (run.overtaken) return startOver(run, now);
+  // With the question, so that whoever restarts the process while it waits finds it forgiven.
+  if (run.episode.waitsForPeople()) forgive(run);
+  return run.episode.ended() != nullptr ? endRun(run, now) : okStatus();
+}
+
+// Work that goes on after a person's answer counts against the starts before this one, so that it is given up too if it
+// takes the process down each time.
+void AgentHost::forgive(Running& run) {
+  if (run.forgiven) return;
+  run.forgiven = true;
+  wakes_.forgive(run.job.key());
+}
+
+// Goes on from what has come back, at its next start. What was begun meanwhile is found by its operation ids.
+Status AgentHost::startOver(Running& run, Now now) {
+  const RunKey key = run.job.key();
+  running_.erase(key);
+  again_ = true;
+  return wakes_.postpone(key, 0, "its transcript of an earlier life has come back", now);
+}
+
+Status AgentHost::commitEntries(Running& run, Now now) {
+  constexpr std::size_t kEntriesOfACommit = 64;
+  std::uint64_t number = 0;
+  const auto entries = run.episode.takeEntries(number);
+  const episode::TranscriptName name = run.episode.name();
+  std::vector<Write> writes;
+  std::size_t bytes = 0;
+  const auto commit = [&]() -> Status {
+    if (writes.empty()) return okStatus();
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, writes));
+    writes.clear();
+    bytes = 0;
+    return okStatus();
+  };
+  WITAN_TRY(records, space());
+  for (const episode::Entry& entry : entries) {
+    // This device's own entry, from a life whose disk was lost, has come back from a peer: the run is that one's.
+    if (records->table().find(Kind::message, episode::entryId(name.run, name.device, number)) != nullptr) {
+      run.overtaken = true;
+      break;
+    }
+    WITAN_TRY(message, episode::messageOf(name, number++, entry, now.wallMs()));
+    WITAN_TRY(write, recordWrite(message.id, message));
+    if (writes.size() == kEntriesOfACommit || bytes + write.body.size() > kMaxCommitBytes / 2) WITAN_DO(commit());
+    bytes += write.body.size();
+    writes.push_back(std::move(write));
+  }
+  WITAN_DO(commit());
+  if (entries.empty()) return okStatus();
+  run.written = number;
+  run.mark = agentsDatabase().mark();
+  again_ = true;
+  return okStatus();
+}
+
+// The first plan that was made durable stands, whoever made it.
+Status AgentHost::bindPlan(Running& run) {
+  WITAN_TRY(records, space());
+  WITAN_TRY(view, planViewIn(*records, run.episode.run()));
+  if (!view.winner) return okStatus();
+  if (view.winner->dot.host != replica_.writer()) ++counters_.foreignPlans;
+  again_ = true;
+  Status bound = run.episode.planned(view.winner->body);
+  return bound.ok() ? bound : run.episode.abort("the run's plan cannot be taken: " + bound.error().message);
+}
+
+Status AgentHost::commitPlan(Running& run) {
+  WITAN_TRY(records, space());
+  const std::string key = run.episode.run().hex();
+  if (records->table().find(Kind::plan, key) != nullptr) return bindPlan(run);
+  const auto write = recordWrite(key, *run.episode.wantsPlan());
+  if (!write.ok()) return run.episode.abort("the plan cannot be kept: " + write.error().message);
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, {&*write, 1}));
+  run.planMark = agentsDatabase().mark();
+  ++counters_.plans;
+  again_ = true;
+  return okStatus();
+}
+
+// --- effects
+
+Status AgentHost::carryOut(Running& run, Now now, HostEffects& out) {
+  for (Effect& effect : run.episode.takeEffects()) {
+    if (effect.operation())
+      run.actions.push_back(std::move(effect));
+    else
+      WITAN_DO(look(run, effect, out));
+  }
+  while (!run.acting && !run.actions.empty()) {
+    const Effect effect = std::move(run.actions.front());
+    run.actions.pop_front();
+    if (run.episode.waitsFor(*effect.operation())) WITAN_DO(act(run, effect, now));
+  }
+  return okStatus();
+}
+
+Status AgentHost::look(Running& run, const Effect& effect, HostEffects& out) {
+  ++counters_.looks;
+  const std::string& tool = effect.tool().name;
+  if (tool != "journal.read" && tool != "journal.list") {
+    out.calls.push_back({effect.run(), effect.agentId(), effect.span(), std::nullopt, tool, effect.arguments()});
+    return okStatus();
+  }
+  auto seen =
+      tool == "journal.read" ? readEntry(replica_, effect.arguments()) : listEntries(replica_, effect.arguments());
+  episode::Observation observation;
+  observation.ok = seen.ok();
+  if (seen.ok())
+    observation.content = *std::move(seen);
+  else
+    observation.error = seen.error().message;
+  again_ = true;
+  return run.episode.observed(effect.span(), std::move(observation));
+}
+
+Status AgentHost::act(Running& run, const Effect& effect, Now now) {
+  ++counters_.actions;
+  saga::Intent intent;
+  intent.operation = effect.operation()->value;
+  intent.run = effect.run().value;
+  intent.agentId = effect.agentId();
+  intent.tool = effect.tool().name;
+  intent.kind = effectKindOf(intent.tool);
+  intent.scope = options_.wake.scope;
+  intent.arguments = canonicalJson(effect.arguments());
+  intent.targets = effect.targets();
+  const auto refuse = [&](const Error& why) {
+    again_ = true;
+    return run.episode.outcome(*effect.operation(), OperationOutcome::failed, json::object{{"error", why.message}});
+  };
+  if (intent.kind == saga::EffectKind::journal) {
+    auto edit = journalEditOf(intent.tool, effect.arguments());
+    if (!edit.ok()) return refuse(edit.error());
+    intent.scope = edit->scope;
+  }
+  run.acting = *effect.operation();
+  Status begun = sagas_.begin(std::array{intent}, now);
+  if (begun.ok()) return begun;
+  run.acting.reset();
+  return refuse(begun.error());
+}
+
+// --- people
+
+Status AgentHost::askPeople(Running& run, Now now) {
+  for (const episode::Question& question : run.episode.questions()) {
+    WITAN_TRY(records, space());
+    const std::string key = question.operation.hex();
+    WITAN_TRY(versions, records->versions(Kind::approval, key));
+    const ApprovalView view = approvalViewOf(question.operation, versions);
+    const bool asked = view.shown && view.shown->body.digest == question.digest;
+    const ApprovalVerdict verdict = verdictFor(view, question.digest);
+    if (verdict != ApprovalVerdict::waiting) {
+      again_ = true;
+      WITAN_DO(run.episode.answered(question.span, question.digest, verdict == ApprovalVerdict::approved,
+                                    view.shown->body.by));
+      continue;
+    }
+    ApprovalBody body;
+    if (asked && now.wallMs() - view.shown->body.atMs < options_.approvalTtlMs) continue;
+    if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
+      WITAN_TRY(expired, answerTo(view, question.digest, ApprovalVerdict::denied, "system", "nobody answered in time",
+                                  now.wallMs()));
+      body = std::move(expired);
+    } else {
+      body.operationId = question.operation.value;
+      body.digest = question.digest;
+      body.runKey = run.episode.run().value;
+      body.agentId = run.job.agentId;
+      body.what = canonicalJson(json::object{{"tool", question.tool}, {"arguments", question.arguments}});
+      body.atMs = now.wallMs();
+      ++counters_.questions;
+      out_.notices.push_back({"question", run.job.agentId + " asks to " + question.tool + ": " + body.what});
+    }
+    WITAN_TRY(write, recordWrite(key, body));
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, {&write, 1}));
+    again_ = true;
+  }
+  return okStatus();
+}
+
+// --- the end
+
+// The user's text and the agent's answer, as messages of its thread.
+Result<std::vector<Write>> AgentHost::lastWords(const Running& run, Now now, std::optional<std::string>& head) {
+  std::vector<Write> writes;
+  const AgentSpec& spec = run.agent->spec();
+  std::vector<std::string> parents;
+  if (spec.remembers) {
+    WITAN_TRY(graph, memory_.graphOf(spec.id));
+    parents = headsOf(*graph, threadMessages(*graph, spec.thread));
+  }
+  const auto say = [&](const char* what, MessageKind kind, std::string text) -> Status {
+    const MessageBody said{run.episode.run().hex() + "/" + replica_.device() + "/" + what,
+                           spec.id,
+                           spec.thread,
+                           kind,
+                           parents,
+                           std::move(text),
+                           now.wallMs(),
+                           std::nullopt};
+    WITAN_TRY(write, recordWrite(said.id, said));
+    WITAN_TRY(records, space());
+    if (records->table().find(Kind::message, said.id) != nullptr) return okStatus();  // said in an earlier life
+    writes.push_back(std::move(write));
+    parents = {said.id};
+    head = said.id;
+    return okStatus();
+  };
+  if (run.job.reason == WakeReason::user) {
+    auto input = parseJson(run.job.input);
+    const json::value* text = input.ok() && input->is_object() ? input->get_object().if_contains("user") : nullptr;
+    if (text != nullptr && text->is_string()) WITAN_DO(say("said", MessageKind::user, std::string(text->get_string())));
+  }
+  if (const std::string& answer = run.episode.ended()->finish.answer; !answer.empty())
+    WITAN_DO(say("answer", MessageKind::thought, answer));
+  return writes;
+}
+
+void AgentHost::noteFailure(const std::string& agentId, const std::string& cause, Now now) {
+  const std::string brief(clip(cause, kMaxCauseBytes));  // the transcript has all of it
+  ++counters_.failed;
+  lastFailure_ = Failure{agentId, brief, now.wallMs()};
+  out_.notices.push_back({"failed", agentId + ": " + brief});
+}
+
+Status AgentHost::endRun(Running& run, Now now) {
+  const Ending ending = *run.episode.ended();
+  if (ending.status == WakeStatus::completed)
+    ++counters_.completed;
+  else
+    noteFailure(run.job.agentId, ending.cause, now);
+  std::optional<std::string> head;
+  WITAN_TRY(also, lastWords(run, now, head));
+  const RunKey key = run.job.key();
+  if (run.job.reason == WakeReason::user && !ending.finish.answer.empty())
+    out_.notices.push_back({"answer", run.job.agentId + ": " + ending.finish.answer});
+  const AgentSpec& spec = run.agent->spec();
+  running_.erase(key);
+  again_ = true;
+  WITAN_DO(wakes_.ended(
+      key, ending.status, ending.cause, now,
+      [&](AgentState& state, std::string_view writer) { remember(state, ending, writer, head); }, std::move(also)));
+  if (!spec.remembers) return okStatus();
+  WITAN_DO(memory_.plan(spec.id, spec.thread, summariser_, now));
+  WITAN_DO(memory_.run(summariser_, now));
+  return okStatus();
+}
+
+// --- the environment of sagas
+
+Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
+  WITAN_TRY(arguments, parseJson(row.intent.arguments));
+  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  WITAN_TRY(edit, journalEditOf(row.intent.tool, arguments.get_object()));
+  WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(edit.scope));
+  WITAN_TRY(view, journalViewIn(*journal, edit.id));
+  JournalChange change{edit.id, std::nullopt, view.shown ? view.siblings[*view.shown].body->type : "",
+                       ChangeOrigin::local};
+  if (!edit.remove) {
+    WITAN_TRY(body,
+              replication::journalEdit(view, {edit.type, edit.payload, row.intent.agentId, row.createdAtMs, row.id()}));
+    change.body = std::move(body);
+  }
+  const WakeQueue::Entry* job = wakes_.queue().find(RunKey{row.intent.run});
+  return saga::JournalEffect{edit.scope,
+                             {std::move(change)},
+                             canonicalJson(json::object{{"id", edit.id}}),
+                             provenanceTokens({row.intent.agentId, job != nullptr ? job->job.hops : 0})};
+}
+
+Status AgentHost::call(const SagaRow& row, Now) {
+  if (row.intent.kind == EffectKind::proposal) {
+    WITAN_TRY(proposal, proposalOf(row));
+    WITAN_TRY(plan, planWith(row));
+    proposal.plan = plan;
+    ++counters_.proposals;
+    out_.proposals.push_back(std::move(proposal));
+    return okStatus();
+  }
+  WITAN_TRY(arguments, parseJson(row.intent.arguments));
+  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  ++counters_.calls;
+  out_.calls.push_back({RunKey{row.intent.run}, row.intent.agentId, row.id().hex(), row.id(), row.intent.tool,
+                        std::move(arguments.get_object())});
+  return okStatus();
+}
+
+// The plan of the run that has the operation: of several the one that stands, if it has it.
+Result<PlanDigest> AgentHost::planWith(const SagaRow& row) {
+  const RunKey run{row.intent.run};
+  WITAN_TRY(records, space());
+  WITAN_TRY(view, planViewIn(*records, run));
+  const auto has = [&](const Plan& plan) {
+    return std::find(plan.operations.begin(), plan.operations.end(), row.id()) != plan.operations.end();
+  };
+  if (view.winner && has(*view.winner)) return view.winner->digest;
+  for (const Plan& plan : view.losers)
+    if (has(plan)) return plan.digest;
+  return Error{ErrorCode::notFound, "no plan of the run " + run.hex() + " has the operation", ""};
+}
+
+// The transcript gets the outcome from the episode, if one is under way.
+Result<std::vector<Write>> AgentHost::record(const SagaRow&, const Outcome&) { return std::vector<Write>{}; }
+
+void AgentHost::finished(const SagaRow& row) {
+  if (row.intent.compensates) ++counters_.compensated;
+  noteUndone(row);
+  waiting_.erase(row.id());
+  auto result = parseJson(row.result, {.bytes = kMaxRecordBytes});
+  tellRun(RunKey{row.intent.run}, row.id(), row.outcome, result.ok() ? *result : json::value(nullptr));
+}
+
+void AgentHost::parked(const SagaRow& row) {
+  waiting_.erase(row.id());
+  out_.notices.push_back(
+      {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
+  // The run does not wait for a person's repair; what becomes of the operation is in its own record.
+  tellRun(RunKey{row.intent.run}, row.id(), OperationOutcome::failed, json::object{{"error", row.lastError}});
+}
+
+void AgentHost::waits(const OperationId& operation, std::string_view why) {
+  const SagaRow* row = sagas_.find(operation);
+  if (row == nullptr || !waiting_.insert(operation).second) return;
+  tellRun(RunKey{row->intent.run}, operation, OperationOutcome::failed,
+          json::object{{"error", why}, {"waiting", true}});
+}
+
+void AgentHost::tellRun(const RunKey& run, const OperationId& operation, OperationOutcome outcome,
+                        const json::value& result) {
+  again_ = true;
+  const auto at = running_.find(run);
+  if (at == running_.end()) return;
+  if (at->second.acting == operation) at->second.acting.reset();
+  (void)at->second.episode.outcome(operation, outcome, result);  // told before: nothing
+}
+
+// --- runs with several plans
+
+Status AgentHost::noticeContested(Now now) {
+  WITAN_TRY(records, space());
+  for (const std::string& key : records->takeContested()) {
+    auto run = RunKey::parse(key);
+    if (!run.ok()) continue;
+    WITAN_TRY(view, planViewIn(*records, *run));
+    if (!view.winner || view.losers.empty()) continue;
+    ++counters_.contested;
+    if (const auto at = running_.find(*run); at != running_.end()) {
+      (void)at->second.episode.planned(view.winner->body);  // one that has told its agent goes on to its end
+      again_ = true;
+    }
+    // Every device that may carry out the agent's work may undo it; the first does, the others find that it was done.
+    const std::string& agentId = view.winner->body.agentId;
+    const std::vector<std::string> named = hostsAmong(*records, agentId, members_);
+    // No device was started with it of late: then whoever can.
+    const std::vector<std::string> hosts = rankedHosts(agentId, named.empty() ? members_ : named);
+    std::int64_t rank = 0;
+    for (const std::string& host : hosts) {
+      if (host == replica_.device()) break;
+      if (live_.contains(host)) ++rank;
+    }
+    if (std::find(hosts.begin(), hosts.end(), replica_.device()) != hosts.end())
+      contested_[*run] = now.ms + rank * options_.compensateGraceMs;
+  }
+  return okStatus();
+}
+
+Status AgentHost::reconcileDue(Now now) {
+  if (watchIsDue() && now.ms >= nextWatchMs_) WITAN_DO(watch(now));
+  for (auto at = contested_.begin(); at != contested_.end();) {
+    if (at->second > now.ms) {
+      ++at;
+      continue;
+    }
+    WITAN_TRY(records, space());
+    WITAN_TRY(view, planViewIn(*records, at->first));
+    WITAN_DO(sagas_.reconcile(options_.wake.scope, view, now));
+    watched_.insert(at->first);  // the record of what the loser did may come after its plan
+    at = contested_.erase(at);
+  }
+  return okStatus();
+}
+
+// --- what arrives after it was undone (saga/operation_marks.h)
+
+void AgentHost::noteUndone(const SagaRow& row) {
+  if (!row.intent.compensates || row.intent.kind != EffectKind::journal) return;
+  const OperationId undone{*row.intent.compensates};
+  if (std::find(undone_.begin(), undone_.end(), undone) != undone_.end()) return;
+  undone_.push_back(undone);
+  if (undone_.size() > kMaxUndoneWatched) undone_.pop_front();
+}
+
+// Those of all records that say what was carried out.
+std::uint64_t AgentHost::recordChanges() const {
+  std::uint64_t changes = 0;
+  for (const auto& [scope, space] : replica_.database(DatabaseName::journal).spaces()) changes += space->changes();
+  const Space* agents = replica_.database(DatabaseName::agents).find(options_.wake.scope);
+  return changes + (agents == nullptr ? 0 : agents->changes());
+}
+
+bool AgentHost::watchIsDue() const { return (!watched_.empty() || !undone_.empty()) && watchedAt_ != recordChanges(); }
+
+// One device after the other: what the first of them does, the others find done.
+Status AgentHost::watch(Now now) {
+  watchedAt_ = recordChanges();
+  const auto before = std::distance(live_.begin(), live_.lower_bound(replica_.device()));
+  nextWatchMs_ = now.ms + kWatchMs + before * options_.compensateGraceMs;
+  for (const RunKey& run : watched_) contested_.emplace(run, now.ms);
+  for (const OperationId& operation : undone_) WITAN_DO(sagas_.undoAgain(options_.wake.scope, operation, now));
+  return okStatus();
 }
 
 }  // namespace witan::agents

@@ -65,8 +65,8 @@ class AgentHost final : saga::SagaEnvironment {
   Result<RunKey> userTurn(std::string_view agentId, std::string_view session, std::string_view turn,
                           std::string_view text, Now now);
 
-  // What a ledger of this device says, for an agent's LedgerSpec; durable with the next flush of the agents' database,
-  // and the same again wakes nobody. False: there is no room, offer it again later.
+  // A fact of a ledger of this device, for an agent's LedgerSpec; durable with the next flush of the agents' database,
+  // and the same fact again wakes no agent. False: there is no room, offer it again later.
   Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
 
   Status work(Now now);
@@ -77,7 +77,7 @@ class AgentHost final : saga::SagaEnvironment {
   // database.
   void stopping();
 
-  // What came of an effect; told twice, or of one that nobody waits for, it changes nothing.
+  // The outcome of an effect. A repeated outcome, or one that no run waits for, changes nothing.
   void answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
   // It could not be done now: again after a while, or a person's business after too many times.
   void failed(const OperationId& operation, const Error& why, Now now);
@@ -120,7 +120,7 @@ class AgentHost final : saga::SagaEnvironment {
     bool overtaken = false;                 // its transcript is there already: see commitEntries()
   };
 
-  // saga::SagaEnvironment: agent_sagas.cpp
+  // saga::SagaEnvironment
   Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override;
   Status call(const saga::SagaRow& row, Now now) override;
   Result<std::vector<replication::Write>> record(const saga::SagaRow& row, const saga::Outcome& outcome) override;
@@ -136,7 +136,7 @@ class AgentHost final : saga::SagaEnvironment {
   std::uint64_t recordChanges() const;
   bool watchIsDue() const;
 
-  // agent_runs.cpp
+  // --- one run
   Status startRun(WakeJob job, Now now);
   Result<episode::Episode> episodeFor(const Agent& agent, const WakeJob& job, Now now, bool& resumed);
   Result<json::object> inputFor(const Agent& agent, const WakeJob& job, Now now);

@@ -13,7 +13,7 @@
 #include "agents/episode/tool.h"
 #include "agents/host/host_effects.h"
 #include "base/result.h"
-#include "saga/saga_row.h"
+#include "saga/saga_rows.h"
 
 namespace witan::agents {
 

@@ -1,16 +1,58 @@
 #include "agents/host/device_gate.h"
 
-#include "agents/episode/policy_gate.h"
 #include "agents/host/builtin_tools.h"
-#include "agents/host/local_gate.h"
+#include "base/bytes.h"
 #include "base/mutant.h"
 
 namespace witan::agents {
 
+using episode::GateKind;
 using episode::GateRequest;
 using episode::GateVerdict;
-using episode::PolicyGate;
+using episode::LocalGate;
 using episode::ToolInfo;
+
+static_assert(enumNames<VerdictKind>() == enumNames<GateKind>());
+
+GateVerdict PolicyGate::judge(const GateRequest& request) const {
+  const ToolInfo& tool = *request.tool;
+  const json::value payload = *request.arguments;
+  // The episode has checked its tools and targets itself. The monitor checks its locale against the boundary's.
+  const PolicyScope held{{tool.name},
+                         {tool.boundary},
+                         {request.scope.begin(), request.scope.end()},
+                         {request.locale.begin(), request.locale.end()}};
+  const ModelName model{tool.provider, tool.model};
+  PolicyRequest asked;
+  asked.agent = request.agent;
+  asked.category = request.category;
+  asked.tool = tool.name;
+  asked.scopes = request.scope;
+  asked.held = &held;
+  asked.boundary = tool.boundary;
+  asked.operation = tool.operation;
+  asked.model = tool.model.empty() ? nullptr : &model;
+  asked.secret = tool.secret;
+  asked.payload = &payload;
+  asked.operationId = request.span;
+  asked.approved = request.approved;
+  PolicyVerdict verdict = monitor_.check(asked, receipts_, secrets_);
+
+  GateVerdict out{static_cast<GateKind>(verdict.kind), std::string(enumName(verdict.token)), std::move(verdict.witness),
+                  std::nullopt, verdict.digest};
+  if (verdict.projected) {
+    if (!verdict.projected->is_object())
+      return {GateKind::deny, "overshared_payload_blocked", "nothing of it may cross", std::nullopt, std::nullopt};
+    out.arguments = std::move(verdict.projected->get_object());
+  }
+  return out;
+}
+
+std::string PolicyGate::epoch() const {
+  const Policy* policy = monitor_.policy();
+  if (policy == nullptr) return "none";
+  return policy->name + " " + std::to_string(policy->version) + " " + toHex(monitor_.digest());
+}
 
 PolicyPlace DeviceGate::placeOf(std::string_view tool) const {
   if (tool.starts_with("journal.")) return {"journal", std::string(tool.substr(tool.find('.') + 1))};

@@ -1,5 +1,6 @@
-// DeviceGate: the gate of a device's agents. Without a policy as agents/host/local_gate.h. With one the policy monitor
-// judges every call, also of the tools that stay on the device: what the policy does not grant is blocked.
+// DeviceGate: the gate of a device's agents. Without a policy it is a LocalGate (agents/episode/gate.h). With one the
+// policy monitor judges every call, also of the tools that stay on the device, and blocks calls that the policy does
+// not grant.
 //
 // The built-in tools are known to policies by these boundaries and operations; what crosses is a call's arguments:
 //
@@ -22,6 +23,24 @@
 #include "replication/space.h"
 
 namespace witan::agents {
+
+// The policy monitor as a gate. A tool names the boundary and operation by which the policy knows it; its arguments
+// are what crosses. The arguments of the constructor outlive the gate and do not change: a new policy is a new gate.
+// Any thread.
+class PolicyGate final : public episode::Gate {
+ public:
+  PolicyGate(const Monitor& monitor, const ReceiptBook& receipts, const SecretNames& secrets)
+      : monitor_(monitor), receipts_(receipts), secrets_(secrets) {}
+
+  episode::GateVerdict judge(const episode::GateRequest& request) const override;
+  // "{name} {version} {digest}"; "none" without a policy.
+  std::string epoch() const override;
+
+ private:
+  const Monitor& monitor_;
+  const ReceiptBook& receipts_;
+  const SecretNames& secrets_;
+};
 
 // The boundary and operation by which a policy knows a tool.
 struct PolicyPlace {

@@ -1,4 +1,4 @@
-// What an AgentHost asks of the world, and what it tells about: values, handed out only when what they rest on is
+// The requests and notices of an AgentHost: values, handed out only when the writes that they rest on are
 // durable.
 #pragma once
 

@@ -1,19 +1,29 @@
 #include "agents/memory/compactor.h"
 
 #include <algorithm>
+#include <deque>
 
-#include "agents/memory/summary_choice.h"
+#include "agents/memory/memory_context.h"
 #include "base/capnp_codec.h"
+#include "base/reflect.h"
 #include "base/utf8.h"
 #include "replication/records/agent_state_codec.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents {
 
-using replication::DatabaseName;
-using replication::Kind;
-using replication::Write;
-
 namespace {
+
+constexpr std::size_t kLineBytes = 160;
+
+// One line of one message: its kind and its first words.
+std::string lineOf(const SummaryRequest::Line& message) {
+  std::string text(clip(message.content, kLineBytes));
+  for (char& c : text)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  if (text.size() < message.content.size()) text += "...";
+  return std::string(enumName(message.kind)) + ": " + text;
+}
 
 constexpr std::string_view kRows = "fold/";
 
@@ -45,6 +55,31 @@ Messages spanOf(const Messages& newer, const std::set<std::string>& folded, cons
 }
 
 }  // namespace
+
+Result<std::string> ExtractSummariser::summarise(const SummaryRequest& request) const {
+  std::deque<std::string> lines;
+  for (std::size_t at = 0; at < request.previous.size();) {
+    const std::size_t end = std::min(request.previous.find('\n', at), request.previous.size());
+    lines.push_back(request.previous.substr(at, end - at));
+    at = end + 1;
+  }
+  for (const auto& message : request.messages)
+    if (!message.content.empty()) lines.push_back(lineOf(message));
+  std::size_t size = 0;
+  for (const std::string& line : lines) size += line.size() + 1;
+  // The oldest lines go first.
+  while (!lines.empty() && size > bytes_) {
+    size -= lines.front().size() + 1;
+    lines.pop_front();
+  }
+  std::string out;
+  for (const std::string& line : lines) out += (out.empty() ? "" : "\n") + line;
+  return out;
+}
+
+using replication::DatabaseName;
+using replication::Kind;
+using replication::Write;
 
 Result<std::size_t> foldCount(std::span<const std::int64_t> sizes, std::int64_t budget) {
   if (budget < 0) return invalid("a budget of " + std::to_string(budget) + " (not negative)");
@@ -135,10 +170,8 @@ Result<Planned> Compactor::join(const replication::MessageBody& body) {
   WITAN_TRY(records, space());
   WITAN_TRY(known, records->versions(Kind::message, body.id));
   if (!known.empty()) return Planned::nothing;
-  WITAN_TRY(bytes, replication::encodeRecord(body));
-  const Write write{Kind::message, body.id, std::move(bytes), false};
-  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
-  (void)dot;
+  WITAN_TRY(write, replication::recordWrite(body.id, body));
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
   return Planned::join;
 }
 
@@ -207,14 +240,14 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
   WITAN_TRY(state, agentStateToWrite(*records, job.agentId));
   WITAN_TRY(before, chosenSummary(*records, graph, job.threadId, state.pointers.latestSummaryMessageId));
   std::vector<Write> writes;
-  // What was first stays (section 8); another text would only be a conflict.
+  // The first text stays (section 8); another text would only be a conflict.
   WITAN_TRY(versions, records->versions(Kind::summary, id.hex()));
   const replication::SummaryView view = replication::summaryViewOf(id, versions);
   if (!view.winner) {
-    WITAN_TRY(bytes, replication::encodeRecord(replication::SummaryBody{job.agentId, job.threadId, job.startMessageId,
-                                                                        job.endMessageId, job.contractVersion, text,
-                                                                        replication::nextRank(view)}));
-    writes.push_back({Kind::summary, id.hex(), std::move(bytes), false});
+    const replication::SummaryBody body{job.agentId,         job.threadId, job.startMessageId,         job.endMessageId,
+                                        job.contractVersion, text,         replication::nextRank(view)};
+    WITAN_TRY(write, replication::recordWrite(id.hex(), body));
+    writes.push_back(std::move(write));
   }
   replication::MessageBody message;
   message.id = summaryMessageId(id);
@@ -226,8 +259,8 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
   message.createdAtMs = end->body.createdAtMs;
   WITAN_TRY(known, records->versions(Kind::message, message.id));
   if (known.empty()) {
-    WITAN_TRY(bytes, replication::encodeRecord(message));
-    writes.push_back({Kind::message, message.id, std::move(bytes), false});
+    WITAN_TRY(write, replication::recordWrite(message.id, message));
+    writes.push_back(std::move(write));
   }
   // Forward only: not if what the pointer names comes after this one.
   const auto& pointer = state.pointers.latestSummaryMessageId;
@@ -236,8 +269,7 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
     writes.push_back({Kind::agentState, job.agentId, replication::encodeAgentState(state, replica_.writer()), false});
   }
   if (writes.empty()) return okStatus();
-  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, writes));
-  (void)dot;
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, writes));
   return okStatus();
 }
 

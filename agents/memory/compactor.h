@@ -20,12 +20,55 @@
 #include <string_view>
 #include <vector>
 
-#include "agents/memory/message_cache.h"
-#include "agents/memory/summariser.h"
+#include "agents/memory/thread.h"
+#include "base/identity.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "replication/local_replica.h"
+#include "replication/records/records.h"
 
 namespace witan::agents {
+
+inline constexpr std::size_t kMaxSummaryBytes = 64 * 1024;
+
+struct SummaryRequest {
+  SummaryId id;
+  std::string agentId;
+  std::string threadId;
+  std::string previous;  // the text of the summary before, which the new one takes the place of; may be empty
+  struct Line {
+    replication::MessageKind kind = replication::MessageKind::user;
+    std::string content;
+  };
+  std::vector<Line> messages;
+};
+
+// Turns the beginning of a thread into one text. Its contract:
+//
+//   pure       the same request gives the same text: no clock, no chance, nothing kept;
+//   versioned  version() changes whenever the text for any request may change; it is part of the summary id (seed 003,
+//              section 8), so texts of two contracts are two summaries, never a conflict;
+//   bounded    at most kMaxSummaryBytes of UTF-8.
+//
+// One that cannot keep the first (a model) is allowed: F4 settles which of several texts counts. It need not answer at
+// once either: the compactor hands out requests and takes answers.
+class Summariser {
+ public:
+  virtual ~Summariser() = default;
+  virtual std::string version() const = 0;
+  virtual Result<std::string> summarise(const SummaryRequest& request) const = 0;
+};
+
+// The built-in one: the first words of each message; the newest stay longest. It extracts and invents nothing.
+class ExtractSummariser final : public Summariser {
+ public:
+  explicit ExtractSummariser(std::size_t bytes = 4096) : bytes_(bytes) {}
+  std::string version() const override { return "extract-1/" + std::to_string(bytes_); }
+  Result<std::string> summarise(const SummaryRequest& request) const override;
+
+ private:
+  std::size_t bytes_;
+};
 
 struct CompactionOptions {
   std::string scope = "main";  // of the agent database
@@ -74,13 +117,13 @@ class Compactor {
   Result<const replication::MessageGraph*> graphOf(std::string_view agentId);
   // After a run of the agent. O(messages of the agent).
   Result<Planned> plan(std::string_view agentId, std::string_view threadId, const Summariser& summariser, Now now);
-  // What is to be summarised now; a job whose messages are gone ends here. The same until answered.
+  // The requests that are due; a job whose messages are gone ends here. The same until answered.
   Result<std::vector<SummaryRequest>> due(Now now);
   // The text, or why there is none. Errors: no such job; the store's.
   Status answered(const SummaryId& id, const Result<std::string>& text, Now now);
   // plan() need not be followed by a loop of one's own where the summariser answers at once. Returns how many.
   Result<std::size_t> run(const Summariser& summariser, Now now);
-  // A person says: try again.
+  // A person says: try again. Errors: notFound.
   Status retry(const SummaryId& id, Now now);
 
   struct Waiting {

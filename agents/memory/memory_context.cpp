@@ -1,11 +1,76 @@
 #include "agents/memory/memory_context.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/reflect.h"
 #include "base/utf8.h"
 
 namespace witan::agents {
+
+using replication::Kind;
+using replication::Message;
+using replication::MessageGraph;
+using replication::MessageKind;
+
+namespace {
+
+constexpr std::string_view kPrefix = "summary/";
+
+Result<std::optional<ChosenSummary>> usable(replication::Space& space, const MessageGraph& graph,
+                                            std::string_view threadId, const std::string& messageId) {
+  const std::optional<ChosenSummary> none;
+  const Message* message = graph.message(messageId);
+  if (message == nullptr || message->body.threadId != threadId || message->body.kind != MessageKind::summary ||
+      !messageId.starts_with(kPrefix))
+    return none;
+  const auto id = SummaryId::parse(std::string_view(messageId).substr(kPrefix.size()));
+  if (!id.ok()) return none;
+  WITAN_TRY(versions, space.versions(Kind::summary, id->hex()));
+  ChosenSummary chosen{*id, messageId, {}, replication::summaryViewOf(*id, versions), {}};
+  if (!chosen.view.winner || chosen.view.winner->body.threadId != threadId) return none;
+  chosen.endMessageId = chosen.view.winner->body.endMessageId;
+  if (graph.message(chosen.endMessageId) == nullptr) return none;
+  chosen.covered = withAncestors(graph, chosen.endMessageId);
+  return std::optional(std::move(chosen));
+}
+
+}  // namespace
+
+std::string summaryMessageId(const SummaryId& id) { return std::string(kPrefix) + id.hex(); }
+
+Result<std::optional<ChosenSummary>> chosenSummary(replication::Space& space, const MessageGraph& graph,
+                                                   std::string_view threadId,
+                                                   const std::optional<std::string>& pointer) {
+  if (pointer) {
+    WITAN_TRY(named, usable(space, graph, threadId, *pointer));
+    if (named) return named;
+  }
+  Messages candidates = graph.order();
+  std::erase_if(candidates,
+                [&](const Message* m) { return m->body.threadId != threadId || m->body.kind != MessageKind::summary; });
+  // Latest first: a later one has its ancestors behind it.
+  std::sort(candidates.begin(), candidates.end(), [](const Message* a, const Message* b) {
+    return std::tie(a->dot.counter, a->dot.host, a->body.id) > std::tie(b->dot.counter, b->dot.host, b->body.id);
+  });
+  const Messages all = candidates;
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const Message* m) {
+    return std::none_of(all.begin(), all.end(), [&](const Message* other) {
+      return other != m && graph.isAncestor(m->body.id, other->body.id);
+    });
+  });
+  for (const Message* candidate : candidates) {
+    WITAN_TRY(chosen, usable(space, graph, threadId, candidate->body.id));
+    if (chosen) return chosen;
+  }
+  return std::optional<ChosenSummary>();
+}
+
+Messages notCovered(const Messages& thread, const std::optional<ChosenSummary>& summary) {
+  Messages out = thread;
+  if (summary) std::erase_if(out, [&](const Message* m) { return summary->covered.contains(m->body.id); });
+  return out;
+}
 
 Result<MemoryContext> memoryContext(replication::Space& space, const replication::MessageGraph& graph,
                                     std::string_view agentId, std::string_view threadId, const MemoryLimits& limits) {
@@ -35,7 +100,7 @@ Result<MemoryContext> memoryContext(replication::Space& space, const replication
   return context;
 }
 
-json::object toJson(const MemoryContext& context) {
+json::object contextJson(const MemoryContext& context) {
   json::array messages;
   for (const Remembered& one : context.messages)
     messages.push_back(json::object{{"kind", enumName(one.kind)}, {"content", one.content}});

@@ -1,18 +1,48 @@
-// MemoryContext: what an agent is reminded of when it wakes: the latest summary of its thread and the newer messages.
+// An agent's memory when it wakes: the latest summary of its thread, and the newer messages.
 //
-// Bounded in bytes and in messages, and the same on every device that holds the same records (seed 003, 0.4 and 0.6).
-// The newest messages are taken first; what no longer fits is counted, and waits for the next fold.
+// A summary is a record (kind summary, key: the summary id) and a message of kind summary in the thread, "summary/" +
+// that id, whose first parent is the last message folded and whose second, if any, is the summary message before it.
+// AgentState.pointers.latestSummaryMessageId names it. It covers its end and the end's ancestors, so what another
+// device wrote beside them and what comes late is never covered by mistake. Readers; nothing is kept.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "agents/memory/summary_choice.h"
+#include "agents/memory/thread.h"
 #include "base/json.h"
+#include "replication/records/record_views.h"
 
 namespace witan::agents {
+
+std::string summaryMessageId(const SummaryId& id);
+
+struct ChosenSummary {
+  SummaryId id;
+  std::string messageId;
+  std::string endMessageId;
+  replication::SummaryView view;  // with a winner
+  std::set<std::string> covered;  // message ids that are here
+};
+
+// `pointer`: of the agent's state. If it names no usable summary of this thread, the one that comes after the others by
+// ancestry, ties by the largest (counter, host, id), as pointers are settled. None: nothing is folded, or the end of
+// what was folded has not arrived. Errors: the store's.
+Result<std::optional<ChosenSummary>> chosenSummary(replication::Space& space, const replication::MessageGraph& graph,
+                                                   std::string_view threadId,
+                                                   const std::optional<std::string>& pointer);
+
+// The messages of the thread that the summary does not cover, in order.
+Messages notCovered(const Messages& thread, const std::optional<ChosenSummary>& summary);
+
+// --- the context of a wake
+//
+// It is bounded in bytes and in messages, and equal on all devices that hold the same records (seed 003, 0.4 and 0.6).
+// The newest messages are taken first. Messages that find no room are counted and wait for the next fold.
 
 struct MemoryLimits {
   std::size_t bytes = 32 * 1024;  // of texts, the summary's included
@@ -44,6 +74,6 @@ Result<MemoryContext> memoryContext(replication::Space& space, const replication
                                     const MemoryLimits& limits = {});
 
 // {"leftOut", "messages": [{"content", "kind"}], "summary"}: for an agent's wake input (agents/agent.h).
-json::object toJson(const MemoryContext& context);
+json::object contextJson(const MemoryContext& context);
 
 }  // namespace witan::agents

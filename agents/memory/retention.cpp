@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agents/memory/summary_choice.h"
+#include "agents/memory/memory_context.h"
 #include "base/quote.h"
 
 namespace witan::agents {
@@ -86,8 +86,7 @@ Result<Retained> retainThread(replication::LocalReplica& replica, std::string_vi
     std::vector<Write> writes;
     for (std::size_t i = from; i < std::min(from + kRemovalsAtOnce, prefix.messages.size()); ++i)
       writes.push_back({Kind::message, prefix.messages[i]->body.id, {}, true});
-    WITAN_TRY(dot, replica.commit(DatabaseName::agents, scope, writes));
-    (void)dot;
+    WITAN_DO(replica.commit(DatabaseName::agents, scope, writes));
     result.removed += writes.size();
   }
   return result;

@@ -1,10 +1,12 @@
 // An agent's messages: its threads as causal graphs, and its state as it must be read before it is written again.
 //
-// Readers of a space of the agent database and of the graph they give; nothing is cached. Messages arrive in any order
-// (replication/records/message_graph.h). Summaries have messages too (kind summary), which stand beside the thread, not
-// in it: what a thread says is the rest.
+// Readers of a space of the agent database and of the graph they give. MessageCache keeps graphs; the others keep
+// nothing. Messages arrive in any order (replication/records/message_graph.h). Summaries have messages too (kind
+// summary), which stand beside the thread, not in it: what a thread says is the rest.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,7 +30,7 @@ Result<replication::AgentState> agentStateToWrite(replication::Space& space, std
 
 using Messages = std::vector<const replication::Message*>;
 
-// What a thread says, parents first; without summaries. Pointers into the graph. O(n log n).
+// The messages of a thread, parents first, without summaries. Pointers into the graph. O(n log n).
 Messages threadMessages(const replication::MessageGraph& graph, std::string_view threadId);
 
 // By the message and by links of the relation "parent"; each once, also what has not arrived.
@@ -38,10 +40,10 @@ std::set<std::string> parentsOf(const replication::MessageGraph& graph, const re
 std::set<std::string> withAncestors(const replication::MessageGraph& graph, std::string_view id);
 
 // The last messages that summaries fold, whether or not the summaries can be read. Behind one of them, and behind a
-// summary's message, parents may have been taken away (agents/memory/retention.h).
+// summary's message, parents may have been removed (agents/memory/retention.h).
 std::set<std::string> foldEnds(const replication::MessageGraph& graph);
 
-// Parents that are not here and that nobody took away: they have not arrived yet.
+// Parents that have not arrived yet. Removed parents are not among them.
 std::vector<replication::MissingParent> danglingParents(const replication::MessageGraph& graph);
 
 // The messages of a thread that no other of it came after, by id: what the next one names as its parents.
@@ -55,5 +57,50 @@ std::vector<bool> cutsOf(const replication::MessageGraph& graph, const Messages&
 // the same. None: there is one head only, or a parent has not arrived, so that another head may be hidden. It is no
 // part of what the thread says.
 std::optional<replication::MessageBody> joinOf(const replication::MessageGraph& graph, const Messages& thread);
+
+// --- MessageCache: the graphs of recently requested agents. They follow the changes of a space.
+//
+// agentGraph() reads every message of the space from the store. An agent that remembers needs
+// its own at each wake and at each end of a run, so the cache reads them once, and then only the changes. The
+// graph is always the one that agentGraph() would give. Bounded in bytes: the least recently requested graph goes, and
+// is read again on demand. Of one space; not thread-safe. Space and database outlive it.
+
+class MessageCache {
+ public:
+  // `maxBytes`: of the messages that stay between two calls, with what they cost beside their texts.
+  explicit MessageCache(std::size_t maxBytes = std::size_t{32} << 20) : maxBytes_(maxBytes) {}
+
+  // Until the next call. Errors: the store's. O(what came since the last call), or O(messages of the space) for an
+  // agent that is not here.
+  Result<const replication::MessageGraph*> graph(replication::Space& space, std::string_view agentId);
+
+  // How often all messages were read: for tests and statistics.
+  std::uint64_t fullReads() const { return fullReads_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Agent {
+    replication::MessageGraph graph;
+    std::size_t bytes = 0;
+    std::uint64_t asked = 0;
+    bool refusals = false;  // some of its items were not taken: another one may change which
+  };
+
+  Status follow(replication::Space& space);
+  Status take(replication::Space& space, const replication::Held& held);
+  template <class Item>
+  void insert(Item item);
+  void clear();
+  void forget(std::map<std::string, Agent, std::less<>>::iterator agent);
+  void shrink();
+
+  const std::size_t maxBytes_;
+  std::map<std::string, Agent, std::less<>> agents_;
+  std::size_t bytes_ = 0;
+  std::uint64_t asked_ = 0, fullReads_ = 0;
+  // How far the space was followed: by writer, and what says that this is not all that changed.
+  std::vector<replication::Seq> seen_;
+  std::uint64_t outOfOrder_ = 0, losses_ = 0;
+};
 
 }  // namespace witan::agents

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "agents/policy/allowlist.h"
+#include "agents/policy/projection.h"
 #include "base/identity.h"
-#include "base/quote.h"
 #include "base/string_util.h"
+#include "base/quote.h"
 
 namespace witan::agents {
 

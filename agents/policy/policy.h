@@ -2,13 +2,14 @@
 // (seed 003 sections 0.7 and 9; Pi of seed 004). Nothing that is not written in it is allowed.
 //
 // Not a domain's policy (program/policy_file.h), which holds the constants of that domain's rules. A plain value; the
-// same names stand in TOML (agents/policy/policy_reader.h, docs/examples/agents-policy.toml), with '-' before a capital
-// letter ("require-human"), and in JSON, as which it travels in a signed document
+// same names stand in TOML (agents/policy/policy_reader.cpp, docs/examples/agents-policy.toml), with '-' before a
+// capital letter ("require-human"), and in JSON, as which it travels in a signed document
 // (replication/records/signed_document.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_codec.h"
@@ -24,13 +25,13 @@ inline constexpr std::size_t kMaxGrants = 4'096;
 inline constexpr std::size_t kMaxPolicyList = 1'024;  // fields, tools, scopes, models, ...
 inline constexpr std::size_t kMaxPolicyBytes = 1 << 20;
 
-// What happens to a payload with fields that are not allowed: it is blocked, or goes without them.
+// The treatment of a payload with fields that are not allowed: it is blocked, or goes without them.
 WITAN_ENUM(Excess, block, redact)
 
 // One use of a boundary. The allowlist of (boundary, operation, version) is `allow`.
 struct OperationRule {
   std::string name;
-  std::vector<std::string> allow;  // field paths (agents/policy/field_path.h)
+  std::vector<std::string> allow;  // field paths (agents/policy/projection.h)
   std::vector<std::string> mask;   // of the allowed ones: they go with "[redacted]" for a value
   Excess excess = Excess::block;
   bool inference = false;            // it is a model that is asked: provider, model and confirmation are checked
@@ -62,7 +63,7 @@ struct ModelName {
   friend auto operator<=>(const ModelName&, const ModelName&) = default;
 };
 
-// What one agent may do with data of one category. There are no wildcards.
+// The permissions of one agent for data of one category. There are no wildcards.
 struct Grant {
   std::string agent;
   std::string category;
@@ -91,7 +92,7 @@ struct Policy {
 // SHA-256 of its canonical JSON: two policies of one version that differ are told apart.
 Hash policyDigest(const Policy& policy);
 
-// What is wrong with a policy whose form is right, and where: "grant[1].boundaries[0]". Empty message: nothing.
+// A problem of a policy whose form is right, and its place: "grant[1].boundaries[0]". Empty message: none.
 struct PolicyProblem {
   std::string place;
   std::string message;
@@ -102,6 +103,10 @@ PolicyProblem findProblem(const Policy& policy);
 // Errors: the form, limits, ids, field paths, duplicates, names that nothing has; each names its place.
 Status checkPolicy(const Policy& policy);
 Result<Policy> policyFromJson(const json::value& value);
+
+// Reads a policy from TOML. Errors have the form NAME:LINE:COLUMN: CAUSE, with `name` as NAME: not TOML; unknown keys,
+// with the nearest known one; missing keys; the findings of checkPolicy. At most kMaxPolicyBytes.
+Result<Policy> parsePolicyToml(std::string_view text, const std::string& name);
 
 // `did you mean "x"?`, or all of them if none is near.
 std::string didYouMean(std::string_view given, const std::vector<std::string>& known);

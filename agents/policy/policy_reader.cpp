@@ -1,9 +1,9 @@
-#include "agents/policy/policy_reader.h"
-
+// The TOML form of agents/policy/policy.h.
 #include <toml++/toml.h>
 
 #include <map>
 
+#include "agents/policy/policy.h"
 #include "base/quote.h"
 #include "base/toml_text.h"
 #include "base/utf8.h"
@@ -55,7 +55,7 @@ class Reader {
                    std::move(hint));
   }
 
-  // Of a problem that was found in the finished policy: the nearest place that is known.
+  // The error of a problem in the finished policy, at the nearest place that is known.
   Error wrong(const PolicyProblem& problem) const {
     std::string place = problem.place;
     while (!places_.contains(place)) {

@@ -20,7 +20,7 @@ PrivacyReceipt confirm(const Policy& policy, std::string_view agent, const Model
 }
 
 Status ReceiptBook::add(const PrivacyReceipt& receipt) {
-  WITAN_DO(replication::checkReceipt(receipt));
+  WITAN_DO(replication::checkRecord(receipt));
   receipts_.insert(receipt);
   return okStatus();
 }

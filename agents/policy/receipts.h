@@ -1,4 +1,4 @@
-// The receipts that the policy monitor asks for (replication/records/receipt.h).
+// The receipts that the policy monitor asks for (replication/records/record_views.h).
 //
 // Values and pure functions. A ReceiptBook is for reading from any thread while nobody adds.
 #pragma once
@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "agents/policy/policy.h"
-#include "replication/records/receipt.h"
+#include "replication/records/record_views.h"
 
 namespace witan::agents {
 

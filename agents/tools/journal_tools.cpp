@@ -6,7 +6,7 @@
 #include "agents/json_members.h"
 #include "base/identity.h"
 #include "base/time.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::agents {
 

@@ -32,7 +32,7 @@ Result<json::value> readEntry(replication::LocalReplica& replica, const json::ob
 // list may be are left out and counted, "tooLarge". O(entries of the scope).
 Result<json::value> listEntries(replication::LocalReplica& replica, const json::object& arguments);
 
-// What an action does to one entry.
+// The edit of one entry by an action.
 struct JournalEdit {
   std::string scope;
   std::string id;

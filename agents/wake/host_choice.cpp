@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/sha256.h"
-#include "replication/records/records.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents {
 
@@ -29,18 +29,18 @@ Slot slotAt(replication::Space& space, const std::string& key) {
   return live ? Slot::live : Slot::takenBack;
 }
 
-bool hosts(replication::Space& space, std::string_view agentId, std::string_view device) {
+// The keys of (agent, device) whose slots are in this state, in their order.
+std::vector<std::string> keysThatAre(Slot state, replication::Space& space, std::string_view agentId,
+                                     std::string_view device) {
+  std::vector<std::string> out;
   const std::string keys = linkKeys(agentId, device);
   for (int n = 0; n < kHostingKeys; ++n)
-    if (slotAt(space, keys + std::to_string(n)) == Slot::live) return true;
-  return false;
+    if (const std::string key = keys + std::to_string(n); slotAt(space, key) == state) out.push_back(key);
+  return out;
 }
 
-bool mayComeBack(replication::Space& space, std::string_view agentId, std::string_view device) {
-  const std::string keys = linkKeys(agentId, device);
-  for (int n = 0; n < kHostingKeys; ++n)
-    if (slotAt(space, keys + std::to_string(n)) == Slot::unused) return true;
-  return false;
+bool hosts(replication::Space& space, std::string_view agentId, std::string_view device) {
+  return !keysThatAre(Slot::live, space, agentId, device).empty();
 }
 
 }  // namespace
@@ -59,14 +59,12 @@ std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const s
 Result<std::vector<replication::Write>> hostingWrites(replication::Space& space, std::string_view agentId,
                                                       std::string_view device) {
   if (hosts(space, agentId, device)) return std::vector<replication::Write>{};
-  const std::string keys = linkKeys(agentId, device);
-  for (int n = 0; n < kHostingKeys; ++n) {
-    const std::string key = keys + std::to_string(n);
-    if (slotAt(space, key) != Slot::unused) continue;
-    const replication::LinkBody body{key, std::string(agentId), std::string(agentId), std::string(device),
+  const std::vector<std::string> free = keysThatAre(Slot::unused, space, agentId, device);
+  if (!free.empty()) {
+    const replication::LinkBody body{free.front(), std::string(agentId), std::string(agentId), std::string(device),
                                      std::string(kHostsRelation)};
-    WITAN_TRY(bytes, replication::encodeRecord(body));
-    return std::vector<replication::Write>{{Kind::link, key, std::move(bytes), false}};
+    WITAN_TRY(write, replication::recordWrite(free.front(), body));
+    return std::vector{std::move(write)};
   }
   return Error{ErrorCode::unavailable,
                "agent " + std::string(agentId) + " was given to and taken from device " + std::string(device) + " " +
@@ -77,11 +75,8 @@ Result<std::vector<replication::Write>> hostingWrites(replication::Space& space,
 std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
                                                 std::string_view device) {
   std::vector<replication::Write> out;
-  const std::string keys = linkKeys(agentId, device);
-  for (int n = 0; n < kHostingKeys; ++n) {
-    const std::string key = keys + std::to_string(n);
-    if (slotAt(space, key) == Slot::live) out.push_back({Kind::link, key, {}, true});
-  }
+  for (const std::string& key : keysThatAre(Slot::live, space, agentId, device))
+    out.push_back({Kind::link, key, {}, true});
   return out;
 }
 
@@ -99,7 +94,7 @@ Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& spac
   }
   std::vector<replication::Write> out;
   for (const std::string& agentId : gone) {
-    if (!mayComeBack(space, agentId, device)) continue;
+    if (keysThatAre(Slot::unused, space, agentId, device).empty()) continue;
     for (replication::Write& write : unhostingWrites(space, agentId, device)) out.push_back(std::move(write));
   }
   return out;

@@ -24,15 +24,16 @@ std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const s
 // They are free again when every device has seen the end of what stood there.
 inline constexpr int kHostingKeys = 16;
 
-// What says that a device hosts an agent; empty: something does already. Errors: ids; taken back too often of late.
+// The writes that say that a device hosts an agent; empty: a record says so already. Errors: ids; taken back too often
+// of late.
 Result<std::vector<replication::Write>> hostingWrites(replication::Space& space, std::string_view agentId,
                                                       std::string_view device);
-// What takes it back. Who adds it again elsewhere at the same time wins.
+// The writes that revoke it. A concurrent hosting record of another device wins.
 std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
                                                 std::string_view device);
 
-// What takes back all that the device hosts but `kept`: it was started without them, and others would wait for it. An
-// agent of whose keys none is left to give it again stays the device's. O(hosting links).
+// The writes that revoke all hosting of the device but `kept`: it was started without them, and others would wait for
+// it. An agent of whose keys none is left to give it again stays the device's. O(hosting links).
 Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& space, std::string_view device,
                                                         const std::set<std::string, std::less<>>& kept);
 

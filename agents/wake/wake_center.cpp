@@ -4,15 +4,13 @@
 
 #include "agents/memory/thread.h"
 #include "agents/wake/host_choice.h"
-#include "agents/wake/provenance.h"
-#include "agents/wake/run_log.h"
-#include "agents/wake/timers.h"
+#include "agents/wake/wake_job.h"
 #include "base/mutant.h"
 #include "base/quote.h"
 #include "replication/records/agent_state_codec.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/journal_entity.h"
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 #include "replication/writer.h"
 
 namespace witan::agents {
@@ -127,7 +125,7 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
   std::sort(members_.begin(), members_.end());
   members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
   seenChanges_.reset();
-  // Who is the first may be another one now.
+  // Another device may be the first now.
   unclaimed_.clear();
   for (const auto& [key, entry] : queue_.all()) mayClaim(key, entry.sinceMs);
 }
@@ -284,7 +282,7 @@ Status WakeCenter::tickTimers(const std::string& agentId, Registered& agent, Now
 
 Result<bool> WakeCenter::fireTimer(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs,
                                    Now now) {
-  // Of several that were missed only the last one runs.
+  // Of several missed wakes only the last one runs.
   for (const RunKey& older : queue_.olderTimers(agentId, timerId, scheduledAtMs)) queue_.remove(older);
   WITAN_TRY(job, timerJob(agentId, timerId, scheduledAtMs));
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
@@ -330,8 +328,8 @@ Status WakeCenter::claimDue(Now now) {
     const RunKey key = unclaimed_.begin()->second;
     unclaimed_.erase(unclaimed_.begin());
     const WakeQueue::Entry* entry = queue_.find(key);
-    // Of a turn nobody else has heard; a timer's wake gives way to the next one, without an end; what was started is
-    // claimed by that.
+    // Other devices do not know of a user's turn. A timer's wake gives way to the next one, without an end. A start is
+    // a claim by itself.
     if (entry == nullptr || entry->job.attempts > 0 || entry->job.reason != WakeReason::subscription) continue;
     const auto agent = agents_.find(entry->job.agentId);
     if (agent == agents_.end() || !firstOfSeveral(agent->second) || mutated("graceFromArrival")) continue;
@@ -341,8 +339,7 @@ Status WakeCenter::claimDue(Now now) {
     claims.push_back(std::move(write));
   }
   if (claims.empty()) return okStatus();
-  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, claims));
-  (void)dot;
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, claims));
   return okStatus();
 }
 
@@ -372,8 +369,7 @@ Status WakeCenter::giveUpAbandoned(Now now) {
     body.cause = "abandoned: device " + starter + " did not end it and nobody else had it";
     body.finishedAtMs = std::max<std::int64_t>(0, now.wallMs());
     WITAN_TRY(write, runWrite(body));
-    WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
-    (void)dot;
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
   }
   orphans_ = std::move(orphans);
   return okStatus();
@@ -399,7 +395,7 @@ std::optional<std::int64_t> WakeCenter::nextMs(Now now) const {
 // --- runs
 
 WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const {
-  // Nobody else has heard of it.
+  // Other devices do not know of it.
   if (entry.job.reason == WakeReason::user || mutated("noGrace")) return {false, entry.dueMs};
   const auto leftAt = [&](const std::string& device) {
     const auto left = leftMs_.find(device);
@@ -423,7 +419,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
   if (before > 0) turn.atMs = std::max(turn.atMs, since + before * options_.graceMs);
   if (run.run) {
     const std::string starter(replication::deviceOf(run.run->dot.host));
-    // Whoever does not host the agent any more will not start what waits there.
+    // A device that does not host the agent any more will not start the wakes that wait there.
     const bool over = isClaim(run.run->body) && std::find(hosts.begin(), hosts.end(), starter) == hosts.end();
     if (starter != replica_.device() && !over) {
       const bool here = live_.contains(starter);
@@ -436,9 +432,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
 Result<bool> WakeCenter::leavesWork(const WakeJob& job) {
   if (job.attempts == 0) return false;
   WITAN_TRY(records, space());
-  const RunKey key = job.key();
-  WITAN_TRY(versions, records->versions(Kind::plan, key.hex()));
-  const replication::PlanView view = replication::planViewOf(key, versions);
+  WITAN_TRY(view, replication::planViewIn(*records, job.key()));
   if (!view.winner || view.losers.empty() || replication::deviceOf(view.winner->dot.host) != replica_.device())
     return false;
   return std::any_of(view.winner->operations.begin(), view.winner->operations.end(), [&](const OperationId& one) {
@@ -454,7 +448,7 @@ Result<std::vector<WakeJob>> WakeCenter::takeRunnable(Now now) {
   for (const RunKey& first : queue_.heads(now.ms)) {
     if (queue_.running() >= options_.running) break;
     const std::string agentId = queue_.find(first)->job.agentId;
-    // What gets its end here makes room for the next of its agent.
+    // A wake that ends here makes room for the next one of its agent.
     for (;;) {
       const WakeQueue::Entry* head = queue_.head(agentId);
       if (head == nullptr || head->dueMs > now.ms) break;
@@ -509,8 +503,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   const WakeJob& startedJob = queue_.start(key, wallMs);
   if (over) return std::optional(startedJob);  // an end is not written over
   WITAN_TRY(write, runWrite(runBody(startedJob, WakeStatus::started, "", 0)));
-  WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
-  (void)dot;
+  WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, {&write, 1}));
   return std::optional(startedJob);
 }
 
@@ -543,8 +536,7 @@ Status WakeCenter::finish(const WakeJob& job, WakeStatus status, std::string_vie
   }
   writes.insert(writes.end(), std::make_move_iterator(also.begin()), std::make_move_iterator(also.end()));
   if (!writes.empty()) {
-    WITAN_TRY(dot, replica_.commit(DatabaseName::agents, options_.scope, writes));
-    (void)dot;
+    WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, writes));
   }
   queue_.remove(job.key());
   return okStatus();

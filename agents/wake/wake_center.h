@@ -11,7 +11,7 @@
 //   can be reached;
 //   a run that was marked started reaches an end, also after crashes (invariant 5), or is given up after some starts
 //   (one that came to wait for a person, or that was stopped in an orderly way, has not failed);
-//   loops end (agents/wake/provenance.h), storms wait outside (agents/wake/wake_queue.h).
+//   loops end (agents/wake/wake_job.h), storms wait outside (agents/wake/wake_queue.h).
 //
 // Everything it changes stands in the pending batch of the agent database. The caller flushes before anything leaves
 // the process, calls durable() afterwards, and starts no effect of a run before that. Sans-I/O, not thread-safe; the
@@ -32,8 +32,8 @@
 #include "agents/wake/wake_queue.h"
 #include "base/time.h"
 #include "replication/local_replica.h"
+#include "replication/records/record_views.h"
 #include "replication/records/subscription_index.h"
-#include "replication/records/wake_run.h"
 
 namespace witan::agents {
 
@@ -48,7 +48,7 @@ struct WakeOptions {
   std::int64_t selfTimerMs = 1'000;         // an agent's own timer wakes are at least so far apart
 };
 
-// What the end of a run changes in the agent's state, beside what WakeCenter itself does (counters, schedule).
+// The changes of an agent's state at the end of a run, beside those of WakeCenter itself (counters, schedule).
 using StateChange = std::function<void(replication::AgentState&, std::string_view writer)>;
 
 class WakeCenter {
@@ -84,7 +84,7 @@ class WakeCenter {
 
   // Marks what may run now as started and hands it out; what may not run at all gets its end here.
   Result<std::vector<WakeJob>> takeRunnable(Now now);
-  // What people said that no run will answer, since the agent may not be woken: told once.
+  // The users' turns that no run will answer, because the agent may not be woken. Each is reported once.
   struct Unheard {
     std::string agentId;
     std::string why;
@@ -103,9 +103,9 @@ class WakeCenter {
     if (const auto* entry = queue_.find(key); entry != nullptr && entry->job.attempts > 0) queue_.forgive(key);
   }
 
-  const WakeQueue& queue() const { return queue_; }
-  // Of a job that waits here, for people: "waits for a", "asleep" and the like; empty: it may run.
+  // Why a job that waits here does not run, for people: "waits for a", "asleep" and the like; empty: it may run.
   Result<std::string> whyWaiting(const RunKey& key, Now now);
+  const WakeQueue& queue() const { return queue_; }
   std::size_t backlog() const;  // batches taken that found no room yet
 
  private:
@@ -144,11 +144,11 @@ class WakeCenter {
   // Whether this device is the first of those that host the agent and can be reached, and not the only one.
   bool firstOfSeveral(const Registered& agent) const;
   Status giveUpAbandoned(Now now);
-  // Whose turn it is: when this device may run the job. The others' grace begins when no earlier wake of the agent is
+  // When this device may run the job, or that it may not. The others' grace begins when no earlier wake of the agent is
   // in its way.
   Turn turnOf(const WakeQueue::Entry& entry, const replication::WakeRunView& run) const;
-  // Of a run that has ended elsewhere: it was begun here, and the plan that stands, which this device made, has
-  // operations of which nothing is known (docs/FINDINGS.md, F3: another device has ended it by a plan that lost).
+  // Whether a run that has ended elsewhere leaves work here: it was begun here, and this device's plan, which stands,
+  // has operations of which nothing is known (docs/FINDINGS.md, F3: another device has ended it by a plan that lost).
   Result<bool> leavesWork(const WakeJob& job);
   // None: it is held back, or has got its end and left the queue.
   Result<std::optional<WakeJob>> tryStart(const RunKey& key, Now now);

@@ -1,8 +1,9 @@
 #include "agents/wake/wake_checks.h"
 
 #include <algorithm>
+#include <set>
 
-#include "agents/wake/provenance.h"
+#include "agents/wake/wake_job.h"
 #include "base/quote.h"
 
 namespace witan::agents {
@@ -48,23 +49,6 @@ Findings untypedTokens(std::span<const NotificationBatch> batches) {
   return out;
 }
 
-Findings runsOfNoChange(std::span<const KnownRun> runs, std::span<const NotificationBatch> batches) {
-  std::set<LogicalChangeKey> changes;
-  for (const NotificationBatch& batch : batches)
-    if (const auto key = logicalChangeKey(batch.changeUnitKeys); key.ok()) changes.insert(*key);
-  Findings out;
-  for (const KnownRun& run : runs) {
-    if (!run.view.run || run.view.run->body.reason != replication::WakeReason::subscription) continue;
-    const auto& body = run.view.run->body;
-    const bool known = std::any_of(changes.begin(), changes.end(), [&](const LogicalChangeKey& change) {
-      const auto key = subscriptionRunKey(body.agentId, body.subject, change);
-      return key.ok() && *key == run.key;
-    });
-    if (!known) out.push_back(nameOf(run) + " follows from no change that is known");
-  }
-  return out;
-}
-
 Findings runsWithoutEnd(std::span<const KnownRun> runs) {
   Findings out;
   for (const KnownRun& run : runs)
@@ -106,25 +90,6 @@ Result<Findings> wakesWithoutEnd(replication::LocalReplica& replica, std::string
     }
   }
   return out;
-}
-
-Status RunWatch::observe(std::string_view device, replication::Space& runs) {
-  WITAN_TRY(known, knownRuns(runs));
-  for (const KnownRun& run : known)
-    if (run.view.run && replication::isTerminal(run.view.run->body.status)) ended_.emplace(device, run.key);
-  return okStatus();
-}
-
-void RunWatch::started(std::string_view device, const RunKey& key) {
-  ++starts_[key];
-  if (ended_.contains({std::string(device), key}))
-    findings_.push_back("device " + std::string(device) + " starts run " + key.hex().substr(0, 12) +
-                        " although it knows of its end");
-}
-
-std::size_t RunWatch::starts(const RunKey& key) const {
-  const auto found = starts_.find(key);
-  return found == starts_.end() ? 0 : found->second;
 }
 
 }  // namespace witan::agents

@@ -1,16 +1,29 @@
 #include "agents/wake/wake_job.h"
 
-#include "agents/wake/provenance.h"
+#include <algorithm>
+#include <charconv>
+#include <string>
+
 #include "base/bytes.h"
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "replication/records/record_write.h"
 
 namespace witan::agents {
 
 namespace {
 
+using replication::Kind;
 using replication::WakeReason;
+using replication::WakeStatus;
+
+std::uint64_t hopsOf(std::string_view text) {
+  std::uint64_t hops = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hops);
+  if (error != std::errc() || end != text.data() + text.size()) return kEndlessHops;
+  return std::min(hops, kEndlessHops);
+}
 
 constexpr std::string_view kRows = "wake/";
 
@@ -42,7 +55,36 @@ Result<WakeJob> withKey(WakeJob job) {
   return job;
 }
 
+constexpr std::size_t kMaxCauseBytes = 1000;
+
 }  // namespace
+
+std::vector<NotificationToken> provenanceTokens(const Provenance& provenance) {
+  return {{TokenClass::subtypeToken, std::string(kRunAgentNamespace), provenance.agentId},
+          {TokenClass::subtypeToken, std::string(kRunHopsNamespace), std::to_string(provenance.hops)}};
+}
+
+std::optional<Provenance> provenanceOf(const replication::NotificationBatch& batch) {
+  std::optional<std::string> agent;
+  std::optional<std::uint64_t> hops;
+  // Several of one kind: tokens are in canonical order, so every device takes the same.
+  for (const NotificationToken& token : batch.tokens) {
+    if (token.tokenClass != TokenClass::subtypeToken) continue;
+    if (token.tokenNamespace == kRunAgentNamespace) agent = token.value;
+    if (token.tokenNamespace == kRunHopsNamespace) hops = std::max(hops.value_or(0), hopsOf(token.value));
+  }
+  if (!agent && !hops) return std::nullopt;
+  return Provenance{agent.value_or(""), agent && hops ? *hops : kEndlessHops};
+}
+
+Status checkTimer(std::int64_t everyMs) {
+  if (everyMs < kMinTimerMs || everyMs > kMaxTimerMs)
+    return invalid("a timer of " + std::to_string(everyMs) + " ms (from " + std::to_string(kMinTimerMs) + " to " +
+                   std::to_string(kMaxTimerMs) + ")");
+  return okStatus();
+}
+
+std::int64_t owedAt(std::int64_t everyMs, std::int64_t wallMs) { return wallMs < 0 ? 0 : wallMs / everyMs * everyMs; }
 
 Result<RunKey> runKeyOf(const WakeJob& job) {
   switch (job.reason) {
@@ -138,6 +180,38 @@ Result<WakeJob> decodeJob(std::string_view rowName, std::string_view bytes) {
   if (!key.ok()) return wrong(key.error().message);
   if (*key != job.key() || jobRowName(*key) != rowName) return wrong("the run key is not the job's");
   return job;
+}
+
+Result<replication::WakeRunView> runView(replication::Space& space, const RunKey& key) {
+  WITAN_TRY(versions, space.versions(Kind::wakeRun, key.hex()));
+  return replication::wakeRunViewOf(key, versions);
+}
+
+Result<bool> hasEnded(replication::Space& space, const RunKey& key) {
+  WITAN_TRY(view, runView(space, key));
+  return view.run && replication::isTerminal(view.run->body.status);
+}
+
+replication::WakeRunBody runBody(const WakeJob& job, WakeStatus status, std::string_view cause,
+                                 std::int64_t finishedAtMs) {
+  return {job.runKey, job.agentId,     job.reason,   job.subject,
+          status,     job.startedAtMs, finishedAtMs, std::string(clip(cause, kMaxCauseBytes))};
+}
+
+Result<replication::Write> runWrite(const replication::WakeRunBody& body) {
+  return replication::recordWrite(RunKey{body.runKey}.hex(), body);
+}
+
+Result<std::vector<KnownRun>> knownRuns(replication::Space& space) {
+  std::vector<KnownRun> runs;
+  for (const std::string& name : space.keys(Kind::wakeRun)) {
+    // A key that is no run key is another build's or a hostile one's: it names no run.
+    const auto key = RunKey::parse(name);
+    if (!key.ok()) continue;
+    WITAN_TRY(view, runView(space, *key));
+    runs.push_back({*key, std::move(view)});
+  }
+  return runs;
 }
 
 }  // namespace witan::agents

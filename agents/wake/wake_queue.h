@@ -56,7 +56,7 @@ class WakeQueue {
   // Its run has ended. Whether it was here.
   bool remove(const RunKey& key);
 
-  // Of each agent with none running, the first wake that waits, if it is due; by due time, then arrival.
+  // The first waiting wake of each agent that runs none, if it is due; by due time, then arrival.
   std::vector<RunKey> heads(std::int64_t nowMs) const;
   // The same of one agent.
   const Entry* head(std::string_view agentId) const;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::node {
 

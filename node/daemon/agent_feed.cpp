@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "program/line_reader.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node {
 

@@ -23,7 +23,7 @@
 namespace witan::node {
 
 inline constexpr std::size_t kMaxFeedLines = 1'000'000;
-// Of a line: what an agent is told of an entry lies deeper (agents/episode/value_check.h).
+// Of a line: what an agent is told of an entry lies deeper (agents/episode/turn_check.h).
 inline constexpr std::size_t kMaxFeedDepth = 25;
 
 class AgentFeed {

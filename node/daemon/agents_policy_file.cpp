@@ -1,6 +1,6 @@
 #include "node/daemon/agents_policy_file.h"
 
-#include "agents/policy/policy_reader.h"
+#include "agents/policy/policy.h"
 #include "base/secret.h"
 #include "domains/agents.h"
 #include "node/data_dir/replica_dir.h"

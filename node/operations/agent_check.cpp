@@ -7,8 +7,7 @@
 #include "replica/core/outbox.h"
 #include "replica/core/partition_host.h"
 #include "replica/replica.h"
-#include "replication/records/operation.h"
-#include "replication/records/wake_run.h"
+#include "replication/records/record_views.h"
 #include "saga/saga_rows.h"
 
 namespace witan::node::operations {

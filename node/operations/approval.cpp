@@ -3,7 +3,8 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "node/operations/versions.h"
-#include "replication/records/approval.h"
+#include "replication/records/record_views.h"
+#include "replication/records/record_write.h"
 
 namespace witan::node::operations {
 
@@ -34,8 +35,7 @@ Result<ApprovalRow> answer(OperationContext& context, const ApprovalAnswerReques
   WITAN_TRY(body,
             answerTo(approvalViewOf(operation, versions), digest.value, verdict,
                      request.by.value_or(context.replica.device()), request.reason.value_or(""), context.nowMs()));
-  WITAN_TRY(bytes, encodeRecord(body));
-  const Write write{Kind::approval, id, std::move(bytes), false};
+  WITAN_TRY(write, recordWrite(id, body));
   WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
   return rowOf(id, body);
 }

@@ -5,7 +5,7 @@
 #include "base/quote.h"
 #include "domains/agents.h"
 #include "node/daemon/agents_policy_file.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 
 namespace witan::node::operations {
 

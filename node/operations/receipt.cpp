@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "agents/host/agent_host.h"
-#include "agents/policy/receipts.h"
+#include "agents/policy/monitor.h"
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/versions.h"
-#include "replication/records/receipt.h"
+#include "replication/records/record_views.h"
+#include "replication/records/record_write.h"
 
 namespace witan::node::operations {
 
@@ -104,8 +105,8 @@ Result<ReceiptRow> confirmReceipt(OperationContext& context, const ReceiptConfir
   WITAN_DO(checkUse(policy, request, model));
   const PrivacyReceipt receipt =
       agents::confirm(policy, request.agent, model, request.boundary, request.by, context.nowMs());
-  WITAN_TRY(body, encodeReceipt(receipt));
-  WITAN_DO(commit(context, request.scope, {Kind::receipt, receiptKey(receipt), std::move(body), false}));
+  WITAN_TRY(write, recordWrite(receiptKey(receipt), receipt));
+  WITAN_DO(commit(context, request.scope, std::move(write)));
   return rowOf(receipt);
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "agents/wake/run_log.h"
+#include "agents/wake/wake_job.h"
 #include "agents/wake/wake_queue.h"
 
 namespace witan::node::operations {

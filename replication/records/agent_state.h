@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/reflect.h"
 #include "base/result.h"
 #include "replication/vector_clock.h"
 
@@ -25,9 +26,9 @@ inline constexpr std::size_t kMaxSlotDepth = 32;          // of one slot's value
 inline constexpr std::size_t kMaxClockEntries = 4'096;    // as many as there may be writers
 
 // In the order of precedence (003, section 4.2, rule 2): the later wins.
-enum class Lifecycle : std::uint8_t { created, active, dormant, destroyed };
+WITAN_ENUM(Lifecycle, created, active, dormant, destroyed)
 
-const char* toString(Lifecycle lifecycle);
+constexpr const char* toString(Lifecycle lifecycle) { return enumName(lifecycle).data(); }
 Result<Lifecycle> parseLifecycle(std::string_view word);
 
 // Milliseconds since 1970.
@@ -48,10 +49,10 @@ struct Pointers {
   friend bool operator==(const Pointers&, const Pointers&) = default;
 };
 
-enum class SlotName : std::uint8_t { primaryGoal, activeTaskId, openLoopIds, preferenceByKey, extension };
+WITAN_ENUM(SlotName, primaryGoal, activeTaskId, openLoopIds, preferenceByKey, extension)
 inline constexpr std::size_t kSlots = 5;
 
-const char* toString(SlotName name);
+constexpr const char* toString(SlotName name) { return enumName(name).data(); }
 // The value of a slot that was never written, as canonical JSON: null, null, [], {}, {}.
 std::string_view defaultValue(SlotName name);
 

@@ -1,14 +1,48 @@
 #include "replication/records/agent_state_codec.h"
 
+#include <array>
+
+#include "base/dense.h"
+#include "base/identity.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "replication/records/agent_state_layout.h"
 
 namespace witan::replication {
 
-using namespace layout;
-
 namespace {
+
+constexpr std::string_view kStateName = "agent state";
+
+// The first byte of a slot.
+constexpr unsigned kValueMask = 3;
+constexpr unsigned kDefaultValue = 0;
+constexpr unsigned kIdTextValue = 1;
+constexpr unsigned kJsonValue = 2;
+constexpr unsigned kHostIsSelf = 4;
+constexpr unsigned kVersionShift = 3;
+constexpr unsigned kLongVersion = 31;
+
+constexpr StateField fieldAt(unsigned index) { return static_cast<StateField>(index); }
+constexpr bool isSlot(StateField f) { return f >= StateField::primaryGoal && f <= StateField::extension; }
+constexpr SlotName slotOf(StateField f) {
+  return static_cast<SlotName>(static_cast<unsigned>(f) - static_cast<unsigned>(StateField::primaryGoal));
+}
+
+// The bytes of a field that has its default: in a body they are left out, in a delta they are written.
+constexpr std::string_view defaultBytes(StateField f) {
+  constexpr std::string_view kZeros("\0\0\0", 3);
+  if (isSlot(f)) return kZeros;
+  const bool pointer = f == StateField::recentHeadMessageId || f == StateField::latestSummaryMessageId;
+  return kZeros.substr(0, pointer ? 2 : 1);
+}
+
+std::uint32_t readMask(DenseReader& in) {
+  const std::uint64_t mask = in.varint();
+  if (mask >> kStateFields != 0) in.fail("a newer version of Witan wrote fields that this one does not know");
+  return in.ok() ? static_cast<std::uint32_t>(mask) : 0;
+}
+
+// --- whole bodies
 
 // A JSON string whose content stands in it as it is.
 bool isPlainString(std::string_view value) {
@@ -150,6 +184,60 @@ void readField(DenseReader& in, AgentState& s, StateField field, std::string_vie
   }
 }
 
+// --- field deltas: bodies taken apart and put together as bytes
+
+void skipSlot(DenseReader& in) {
+  const unsigned head = in.byte();
+  if (head >> kVersionShift == kLongVersion) in.varint();
+  if ((head & kHostIsSelf) == 0) in.skipIdText(kMaxIdBytes);
+  if ((head & kValueMask) == kIdTextValue) in.skipIdText(kMaxSlotBytes - 2);
+  if ((head & kValueMask) == kJsonValue) in.text(kMaxSlotBytes);
+}
+
+void skipProcessed(DenseReader& in) {
+  const std::uint64_t head = in.count(2 * kMaxClockEntries);
+  if ((head & 1) != 0) in.varint();
+  for (std::uint64_t i = 0; i < head >> 1 && in.ok(); ++i) {
+    in.skipIdText(kMaxIdBytes);
+    in.varint();
+  }
+}
+
+void skipField(DenseReader& in, StateField field) {
+  switch (field) {
+    case StateField::lifecycle: in.byte(); return;
+    case StateField::sleepUntil:
+    case StateField::nextWakeAt:
+    case StateField::firedThrough:
+    case StateField::consecutiveFailures: in.varint(); return;
+    case StateField::recentHeadMessageId:
+    case StateField::latestSummaryMessageId: return in.skipIdText(kMaxIdBytes);
+    case StateField::processedCounters: return skipProcessed(in);
+    default: return skipSlot(in);
+  }
+}
+
+// The fields of a body or of a delta, as they stand in it.
+struct Parts {
+  std::uint32_t mask = 0;
+  std::array<std::string_view, kStateFields> fields;
+
+  bool has(unsigned index) const { return (mask & bitOf(fieldAt(index))) != 0; }
+  std::string_view orDefault(unsigned index) const { return has(index) ? fields[index] : defaultBytes(fieldAt(index)); }
+};
+
+Status takeApart(std::string_view bytes, Parts& parts, std::string_view name) {
+  DenseReader in(bytes);
+  parts.mask = readMask(in);
+  for (unsigned i = 0; i < kStateFields; ++i) {
+    if (!parts.has(i)) continue;
+    const std::size_t start = in.position();
+    skipField(in, fieldAt(i));
+    parts.fields[i] = in.from(start);
+  }
+  return in.finish(name);
+}
+
 }  // namespace
 
 std::string encodeAgentState(const AgentState& state, std::string_view self) {
@@ -181,7 +269,7 @@ Result<AgentState> decodeAgentState(std::string_view bytes, std::string_view sel
     readField(in, state, fieldAt(i), self);
     if (in.ok() && in.from(start) == defaultBytes(fieldAt(i))) in.fail("a default is spelled out");
   }
-  WITAN_DO(in.finish(kName));
+  WITAN_DO(in.finish(kStateName));
   return state;
 }
 
@@ -192,6 +280,43 @@ Version toVersion(const AgentSnapshot& snapshot) {
 Result<AgentSnapshot> toSnapshot(std::string_view agentId, const Version& version) {
   WITAN_TRY(state, decodeAgentState(version.body, version.dot.host));
   return AgentSnapshot{std::string(agentId), version.dot, version.context, std::move(state)};
+}
+
+std::uint32_t changedFields(std::string_view before, std::string_view after) {
+  Parts a, b;
+  if (!takeApart(before, a, kStateName).ok() || !takeApart(after, b, kStateName).ok()) return 0;
+  std::uint32_t changed = a.mask ^ b.mask;
+  for (unsigned i = 0; i < kStateFields; ++i)
+    if (a.has(i) && b.has(i) && a.fields[i] != b.fields[i]) changed |= bitOf(fieldAt(i));
+  return changed;
+}
+
+void appendFieldDelta(std::string& out, std::string_view body, std::uint32_t fields) {
+  WITAN_CHECK(fields >> kStateFields == 0, "a delta names fields that exist");
+  Parts parts;
+  WITAN_CHECK(takeApart(body, parts, kStateName).ok(), "a delta is taken from a body");
+  DenseWriter(out).varint(fields);
+  for (unsigned i = 0; i < kStateFields; ++i)
+    if ((fields & bitOf(fieldAt(i))) != 0) out += parts.orDefault(i);
+}
+
+Result<std::string> applyFieldDelta(std::string_view base, std::string_view delta) {
+  Parts old, changes;
+  WITAN_DO(takeApart(base, old, "base of an agent state delta"));
+  WITAN_DO(takeApart(delta, changes, "agent state delta"));
+  Parts result = old;
+  for (unsigned i = 0; i < kStateFields; ++i) {
+    if (!changes.has(i)) continue;
+    const std::uint32_t bit = bitOf(fieldAt(i));
+    result.fields[i] = changes.fields[i];
+    result.mask = changes.fields[i] == defaultBytes(fieldAt(i)) ? result.mask & ~bit : result.mask | bit;
+  }
+  std::string body;
+  body.reserve(base.size() + delta.size());
+  DenseWriter(body).varint(result.mask);
+  for (unsigned i = 0; i < kStateFields; ++i)
+    if (result.has(i)) body += result.fields[i];
+  return body;
 }
 
 }  // namespace witan::replication

@@ -22,8 +22,8 @@
 
 #include "base/result.h"
 #include "replication/records/agent_state.h"
-#include "replication/records/kind.h"
-#include "replication/version.h"
+#include "replication/records/record_schemas.h"
+#include "replication/vector_clock.h"
 
 namespace witan::replication {
 

@@ -36,7 +36,7 @@ Total totalOf(const VectorClock& clock) {
 // The maximal versions found so far, by the hosts that their contexts name.
 class Maximal {
  public:
-  // Of what dominates a version, its dot is covered.
+  // A dominating context covers the version's dot.
   bool dominate(const Version& version) const {
     const auto at = byHost_.find(version.dot.host);
     if (at == byHost_.end()) return false;
@@ -151,8 +151,8 @@ class Fold {
 
 Result<std::vector<Version>> maximal(std::vector<Version> versions) {
   WITAN_DO(withoutRepetitions(versions));
-  // What strictly dominates has the larger total: so everything that could dominate a version comes before it, and of
-  // those the maximal ones are enough.
+  // A strictly dominating context has the larger total. So everything that could dominate a version comes before it,
+  // and of those the maximal ones are enough.
   std::vector<std::pair<Total, std::size_t>> order;
   for (std::size_t i = 0; i < versions.size(); ++i) order.emplace_back(totalOf(versions[i].context), i);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a > b; });

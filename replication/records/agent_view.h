@@ -1,4 +1,4 @@
-// What an agent's state looks like: a symmetric pure function of the snapshots that no other one supersedes.
+// The view of an agent's state: a symmetric pure function of the snapshots that no other one supersedes.
 //
 // Seed 003 merges two snapshots at a time and keeps the result. That is not associative, and two replicas that got the
 // same snapshots in another order differ for ever under equal clocks (docs/FINDINGS.md, F1). So a replica keeps the
@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "replication/records/agent_state.h"
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::replication {
 
-// What is known of the messages that pointers refer to. Replicas that have received the same messages answer alike.
+// The known messages that pointers refer to. Replicas that have received the same messages answer alike.
 class MessageAncestry {
  public:
   struct Message {

@@ -4,6 +4,8 @@
 #include <tuple>
 
 #include "base/json.h"
+#include "replication/records/notification.h"
+#include "replication/records/record_write.h"
 
 namespace witan::replication {
 
@@ -31,7 +33,7 @@ std::string listOf(const std::vector<Dot>& dots) {
   return out.empty() ? "none" : out;
 }
 
-// All that stand side by side, also what this build cannot read: a newer one may, and it must not vanish unseen.
+// All concurrent versions, also those that this build cannot read: a newer build may, and they must not vanish unseen.
 std::vector<Dot> dotsOf(const JournalView& view) {
   std::vector<Dot> dots;
   for (const Sibling& s : view.siblings) dots.push_back(s.dot);
@@ -101,6 +103,38 @@ Result<JournalBody> journalResolution(const JournalView& view, const JournalEdit
   for (const Dot& d : shown) body.resolves.push_back({d.host, d.counter});
   WITAN_DO(checkRecord(body));
   return body;
+}
+
+Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
+                                         std::string_view sourceCursor, std::span<const NotificationToken> more) {
+  std::vector<Write> writes;
+  BatchDraft draft;
+  draft.localBatchId = space.selfName() + ":" + std::to_string(space.vector().at(space.self()) + 1);
+  draft.deps = space.dependencies();
+  draft.sourceCursor = sourceCursor;
+  draft.tokens.assign(more.begin(), more.end());
+  for (const JournalChange& change : changes) {
+    draft.changes.push_back({std::string(kJournalPayload), change.id, change.origin});
+    draft.tokens.push_back({TokenClass::entityId, std::nullopt, change.id});
+    const std::string& type = change.body ? change.body->type : change.type;
+    if (!type.empty()) draft.tokens.push_back({TokenClass::subtypeToken, std::string(kJournalNamespace), type});
+    if (!change.body) {
+      writes.push_back({Kind::journal, change.id, {}, true});
+      continue;
+    }
+    WITAN_TRY(write, recordWrite(change.id, *change.body));
+    writes.push_back(std::move(write));
+  }
+  WITAN_TRY(body, batchBodyOf(draft));
+  WITAN_TRY(batch, recordWrite("", body));
+  writes.push_back(std::move(batch));
+  return writes;
+}
+
+Result<JournalView> journalViewIn(Space& space, std::string_view id) {
+  WITAN_DO(validateId("journal entity", id));
+  WITAN_TRY(versions, space.versions(Kind::journal, id));
+  return journalViewOf(versions);
 }
 
 }  // namespace witan::replication

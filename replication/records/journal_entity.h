@@ -1,4 +1,4 @@
-// The view of a journal entity: what a person wrote, with every edit that was made without knowing of the others.
+// The view of a journal entity, with every edit that was made without knowing of the others, and its writes.
 //
 // Concurrent edits are siblings; none is ever merged or thrown away by a machine. Until a person settles on one, all
 // readers see the same: the sibling with the largest (lamport, host, counter). A deletion loses to an edit made beside
@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replication/records/records.h"
+#include "replication/space.h"
 
 namespace witan::replication {
 
@@ -50,5 +52,29 @@ Result<JournalBody> journalEdit(const JournalView& view, const JournalEdit& edit
 // The body with which a person settles a conflict. `shown`: the dots that the person saw side by side. Errors: as
 // above, and `conflict` if these are not the siblings any more, or there is nothing to resolve.
 Result<JournalBody> journalResolution(const JournalView& view, const JournalEdit& edit, std::vector<Dot> shown);
+
+// --- The writes of one commit to a journal: edits and removals of entities, with the notification batch of them
+// (docs/FINDINGS.md, F15). Every edit of a journal, by a person's command or an agent's tool, goes through here, so
+// that agents are notified. Not thread-safe, as the space.
+
+// In the batch: the change's payload type; the namespace of the subtype token that carries the entity's type.
+inline constexpr std::string_view kJournalPayload = "journalEntity";
+inline constexpr std::string_view kJournalNamespace = "journal";
+
+struct JournalChange {
+  std::string id;
+  std::optional<JournalBody> body;  // none: it is removed
+  std::string type;                 // of what is removed; otherwise the body's counts
+  ChangeOrigin origin = ChangeOrigin::local;
+};
+
+// The writes to commit in `space`, in this order, with nothing committed between. `sourceCursor`: of an import,
+// where it had got to. `more`: tokens beside those of the changes. Errors: ids, limits, no change.
+Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
+                                         std::string_view sourceCursor = {},
+                                         std::span<const NotificationToken> more = {});
+
+// The view of an entity, as readers of the journal see it. Errors: an id that is none, a store that fails.
+Result<JournalView> journalViewIn(Space& space, std::string_view id);
 
 }  // namespace witan::replication

@@ -109,7 +109,7 @@ class MessageGraph {
   std::size_t messages_ = 0;
 };
 
-// What agent_view.h asks of the messages. The graph must outlive it.
+// The graph as the ancestry that agent_view.h asks. The graph must outlive it.
 class GraphAncestry final : public MessageAncestry {
  public:
   explicit GraphAncestry(const MessageGraph& graph) : graph_(graph) {}

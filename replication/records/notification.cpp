@@ -59,11 +59,6 @@ Result<BatchBody> batchBodyOf(const BatchDraft& draft) {
   return body;
 }
 
-Result<std::string> batchRecord(const BatchDraft& draft) {
-  WITAN_TRY(body, batchBodyOf(draft));
-  return encodeRecord(body);
-}
-
 Result<NotificationBatch> batchOf(const Version& version) {
   if (version.tombstone) return invalid("a notification batch cannot be deleted");
   WITAN_TRY(body, decodeRecord<BatchBody>(version.body));

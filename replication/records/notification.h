@@ -28,7 +28,7 @@ struct NotificationBatch {
   friend bool operator==(const NotificationBatch&, const NotificationBatch&) = default;
 };
 
-// What a commit wants to tell. `changes` and `tokens` in any order, repetitions allowed.
+// The content of a batch, before its commit. `changes` and `tokens` in any order, repetitions allowed.
 struct BatchDraft {
   std::string localBatchId;
   std::vector<BatchChange> changes;
@@ -39,8 +39,6 @@ struct BatchDraft {
 
 // The record's body: one for one content. Errors: of the tokens. O(n log n).
 Result<BatchBody> batchBodyOf(const BatchDraft& draft);
-// Its bytes. Errors: no change, ids, limits.
-Result<std::string> batchRecord(const BatchDraft& draft);
 
 // The batch that a version of its record says. Errors: a body that is none, a tombstone. O(n log n), one SHA-256 a
 // change.

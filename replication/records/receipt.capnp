@@ -1,7 +1,7 @@
 @0xe3a0c9b84d51f726;
 # A person's confirmation that an agent may ask a model with data (seed 003, section 9.2), as a record's body: canonical
 # Cap'n Proto, one segment without a segment table. Documents and tests the layout; the writer is base/capnp_codec.h,
-# from the members of PrivacyReceipt in replication/records/receipt.h. Fields are only ever appended.
+# from the members of PrivacyReceipt in replication/records/record_views.h. Fields are only ever appended.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::replication::wire");

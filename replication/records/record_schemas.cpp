@@ -1,20 +1,48 @@
 #include "replication/records/record_schemas.h"
 
+#include <array>
+
 #include "replication/records/agent_state_codec.h"
-#include "replication/records/kind.h"
-#include "replication/records/receipt.h"
-#include "replication/records/records.h"
-#include "replication/records/wake_run.h"
+#include "replication/records/record_views.h"
 #include "replication/statement.h"
 
 namespace witan::replication {
 
 namespace {
 
-template <class Body>
-Status readable(std::string_view body) {
-  auto decoded = decodeRecord<Body>(body);
-  return decoded.ok() ? okStatus() : Status(decoded.error());
+struct Row {
+  Kind kind;
+  KindTraits traits;
+};
+
+constexpr KindTraits with(bool KindTraits::*special, KindTraits traits) {
+  traits.*special = true;
+  return traits;
+}
+
+// name, journal, agents, resident, digested, register, removable
+constexpr std::array kKinds{
+    Row{Kind::agentState, with(&KindTraits::deltas, {"agentState", false, true, true, true, true, true})},
+    Row{Kind::message, {"message", false, true, false, true, false, true}},
+    Row{Kind::link, {"link", false, true, false, true, false, true}},
+    Row{Kind::batch, with(&KindTraits::event, {"batch", true, true, false, false, false, true})},
+    Row{Kind::wakeRun, with(&KindTraits::guarded, {"wakeRun", false, true, true, true, true, true})},
+    Row{Kind::plan, with(&KindTraits::contested, {"plan", false, true, false, true, false, true})},
+    Row{Kind::summary, {"summary", false, true, false, true, false, true}},
+    Row{Kind::journal, {"journal", true, false, true, true, true, true}},
+    Row{Kind::policy, {"policy", false, true, true, true, false, false}},
+    Row{Kind::statement, {"statement", false, true, true, true, false, false}},
+    Row{Kind::operation, {"operation", true, true, false, true, false, true}},
+    Row{Kind::approval, {"approval", false, true, true, true, true, true}},
+    Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
+};
+
+constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};
+
+// The error of a result, without its value.
+template <class T>
+Status statusOf(const Result<T>& result) {
+  return result.ok() ? okStatus() : Status(result.error());
 }
 
 class WitanRecords final : public RecordSchemas {
@@ -22,30 +50,14 @@ class WitanRecords final : public RecordSchemas {
   const KindTraits& traits(Kind kind) const override { return traitsOf(kind); }
 
   Status check(Kind kind, std::string_view body, std::string_view writer) const override {
+#define WITAN_CHECK_BODY(Body) \
+  case Body::recordKind: return statusOf(decodeRecord<Body>(body));
     switch (kind) {
-      case Kind::agentState: {
-        auto state = decodeAgentState(body, writer);
-        return state.ok() ? okStatus() : Status(state.error());
-      }
-      case Kind::message: return readable<MessageBody>(body);
-      case Kind::link: return readable<LinkBody>(body);
-      case Kind::batch: return readable<BatchBody>(body);
-      case Kind::wakeRun: return readable<WakeRunBody>(body);
-      case Kind::plan: return readable<PlanBody>(body);
-      case Kind::summary: return readable<SummaryBody>(body);
-      case Kind::journal: return readable<JournalBody>(body);
-      case Kind::policy: return readable<SignedDocumentBody>(body);
-      case Kind::operation: return readable<OperationBody>(body);
-      case Kind::approval: return readable<ApprovalBody>(body);
-      case Kind::receipt: {
-        auto receipt = readReceipt(body);
-        return receipt.ok() ? okStatus() : Status(receipt.error());
-      }
-      case Kind::statement: {
-        auto statement = decodeStatement(body);
-        return statement.ok() ? okStatus() : Status(statement.error());
-      }
+      WITAN_RECORD_BODIES(WITAN_CHECK_BODY)
+      case Kind::agentState: return statusOf(decodeAgentState(body, writer));
+      case Kind::statement: return statusOf(decodeStatement(body));
     }
+#undef WITAN_CHECK_BODY
     return okStatus();
   }
 
@@ -82,6 +94,12 @@ class WitanRecords final : public RecordSchemas {
 };
 
 }  // namespace
+
+const KindTraits& traitsOf(Kind kind) {
+  for (const Row& row : kKinds)
+    if (row.kind == kind) return row.traits;
+  return kUnknown;
+}
 
 const RecordSchemas& recordSchemas() {
   static const WitanRecords schemas;

@@ -1,5 +1,5 @@
-// recordWrite: the write of a record, encoded and checked once: a commit need not read its body again to know that it
-// is one of its kind. Pure functions, any thread.
+// recordWrite: the write of a record, encoded and checked once. A commit then does not read the body again to check it.
+// Pure functions, any thread.
 #pragma once
 
 #include <string>
@@ -10,28 +10,12 @@
 
 namespace witan::replication {
 
-// Of which kind a body is: for those that are written this way.
-template <class Body>
-struct KindOf;
-template <>
-struct KindOf<BatchBody> {
-  static constexpr Kind value = Kind::batch;
-};
-template <>
-struct KindOf<JournalBody> {
-  static constexpr Kind value = Kind::journal;
-};
-template <>
-struct KindOf<OperationBody> {
-  static constexpr Kind value = Kind::operation;
-};
-
 class CheckedWrites {
  public:
   template <class Body>
   static Result<Write> of(std::string key, const Body& body) {
     WITAN_TRY(bytes, encodeRecord(body));
-    return Write{KindOf<Body>::value, std::move(key), std::move(bytes), false, BodyCheck(true)};
+    return Write{Body::recordKind, std::move(key), std::move(bytes), false, BodyCheck(true)};
   }
 };
 

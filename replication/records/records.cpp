@@ -60,8 +60,7 @@ Status checkCanonicalJson(std::string_view what, std::string_view text) {
 }
 
 Status checkToken(const BatchToken& token) {
-  auto key = tokenKey({token.tokenClass, token.tokenNamespace, token.value});
-  if (!key.ok()) return key.error();
+  WITAN_DO(tokenKey({token.tokenClass, token.tokenNamespace, token.value}));
   return okStatus();
 }
 
@@ -181,22 +180,45 @@ Status checkRecord(const SignedDocumentBody& body) {
   return checkCanonicalJson("content", body.content);
 }
 
+Status checkRecord(const PrivacyReceipt& r) {
+  WITAN_DO(validateId("agentId", r.agentId));
+  if (r.provider.empty() != r.model.empty()) return invalid("provider and model: one without the other");
+  if (!r.provider.empty()) {
+    WITAN_DO(validateId("provider", r.provider));
+    WITAN_DO(validateId("model", r.model));
+  }
+  WITAN_DO(validateId("boundary", r.boundary));
+  WITAN_DO(validateId("policyName", r.policyName));
+  if (r.policyVersion == 0) return invalid("policyVersion: 0 (versions begin with 1)");
+  WITAN_DO(checkGiven("policyDigest", r.policyDigest));
+  WITAN_DO(validateId("confirmedBy", r.confirmedBy));
+  return checkTime("confirmedAtMs", r.confirmedAtMs);
+}
+
+namespace {
+
+template <class Body>
+Status checkSize(std::size_t bytes) {
+  std::size_t most = kMaxRecordBytes;
+  if constexpr (requires { Body::recordMax; }) most = Body::recordMax;
+  if (bytes <= most) return okStatus();
+  return invalid("a record of " + std::to_string(bytes) + " bytes (at most " + std::to_string(most) + ")");
+}
+
+}  // namespace
+
 template <class Body>
 Result<std::string> encodeRecord(const Body& body) {
   WITAN_DO(checkRecord(body));
   thread_local WordWriter writer;
   std::string bytes(writer.message(body));
-  if (bytes.size() > kMaxRecordBytes)
-    return invalid("a record of " + std::to_string(bytes.size()) + " bytes (at most " +
-                   std::to_string(kMaxRecordBytes) + ")");
+  WITAN_DO(checkSize<Body>(bytes.size()));
   return bytes;
 }
 
 template <class Body>
 Result<Body> decodeRecord(std::string_view bytes) {
-  if (bytes.size() > kMaxRecordBytes)
-    return invalid("a record of " + std::to_string(bytes.size()) + " bytes (at most " +
-                   std::to_string(kMaxRecordBytes) + ")");
+  WITAN_DO(checkSize<Body>(bytes.size()));
   Body body;
   WITAN_DO(readMessage(bytes, body, "record"));
   WITAN_DO(checkRecord(body));

@@ -1,8 +1,8 @@
 // The bodies of the replicated records, apart from an agent's state (replication/records/agent_state.h).
 //
-// replication/records/records.capnp describes every member and holds the layout; a test compares the two. What the
-// versions of a key mean together is each kind's own view: notification, message_graph, wake_run, plan, summary,
-// journal_entity, operation, approval, signed_document. Values and pure functions; any thread.
+// replication/records/records.capnp describes every member and holds the layout; a test compares the two. The views say
+// what the versions of a key mean together: record_views, notification, message_graph, journal_entity. Values and pure
+// functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 #include "base/identity.h"
 #include "base/reflect.h"
 #include "base/result.h"
-#include "replication/records/kind.h"
-#include "replication/version.h"
+#include "replication/records/record_schemas.h"
+#include "replication/vector_clock.h"
 
 namespace witan {
 
@@ -57,6 +57,7 @@ struct BatchToken {
 };
 
 struct BatchBody {
+  static constexpr Kind recordKind = Kind::batch;
   std::string localBatchId;
   std::vector<BatchChange> changes;
   std::vector<BatchToken> tokens;
@@ -69,6 +70,7 @@ struct BatchBody {
 WITAN_ENUM(MessageKind, user, thought, action, toolResult, summary, system)
 
 struct MessageBody {
+  static constexpr Kind recordKind = Kind::message;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   std::string id;
   std::string agentId;
@@ -83,6 +85,7 @@ struct MessageBody {
 };
 
 struct LinkBody {
+  static constexpr Kind recordKind = Kind::link;
   std::string id;
   std::string agentId;
   std::string from;
@@ -93,10 +96,11 @@ struct LinkBody {
 };
 
 WITAN_ENUM(WakeReason, subscription, timer, user)
-// In the order of the lattice: of two, the later one stands (replication/records/wake_run.h).
+// In the order of the lattice: the later of two statuses stands (replication/records/record_views.h).
 WITAN_ENUM(WakeStatus, started, skippedSleeping, skippedDestroyed, failedTerminal, completed)
 
 struct WakeRunBody {
+  static constexpr Kind recordKind = Kind::wakeRun;
   Hash runKey{};
   std::string agentId;
   WakeReason reason = WakeReason::subscription;
@@ -120,6 +124,7 @@ struct PlanAction {
 };
 
 struct PlanBody {
+  static constexpr Kind recordKind = Kind::plan;
   Hash runKey{};
   std::string agentId;
   std::vector<PlanAction> actions;
@@ -128,6 +133,7 @@ struct PlanBody {
 };
 
 struct SummaryBody {
+  static constexpr Kind recordKind = Kind::summary;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   std::string agentId;
   std::string threadId;
@@ -141,6 +147,7 @@ struct SummaryBody {
 };
 
 struct JournalBody {
+  static constexpr Kind recordKind = Kind::journal;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   std::string type;
   std::string payload;
@@ -167,6 +174,7 @@ struct UndoStep {
 };
 
 struct OperationBody {
+  static constexpr Kind recordKind = Kind::operation;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   Hash operationId{};
   Hash runKey{};
@@ -183,6 +191,7 @@ struct OperationBody {
 WITAN_ENUM(ApprovalVerdict, waiting, approved, denied)
 
 struct ApprovalBody {
+  static constexpr Kind recordKind = Kind::approval;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   Hash operationId{};
   Hash digest{};
@@ -200,6 +209,7 @@ struct ApprovalBody {
 WITAN_ENUM(DocumentKind, policy, roster)
 
 struct SignedDocumentBody {
+  static constexpr Kind recordKind = Kind::policy;
   static constexpr std::size_t textMax = kMaxRecordBytes;
   DocumentKind kind = DocumentKind::policy;
   std::string name;
@@ -210,7 +220,27 @@ struct SignedDocumentBody {
   friend bool operator==(const SignedDocumentBody&, const SignedDocumentBody&) = default;
 };
 
-// What records.capnp promises of each body: ids, limits, required parts. The error names the member.
+// A person's confirmation that an agent may use a model across a boundary under one version of the policy. It does not
+// count for the next version (seed 003, section 9.2). It holds names and digests only, and no secret. The layout is in
+// replication/records/receipt.capnp.
+struct PrivacyReceipt {
+  static constexpr Kind recordKind = Kind::receipt;
+  static constexpr std::size_t recordMax = 16 * 1024;
+  std::string agentId;
+  std::string provider;  // empty, with `model`: the operation asks no model
+  std::string model;
+  std::string boundary;
+  std::string policyName;
+  std::uint64_t policyVersion = 0;
+  Hash policyDigest{};
+  std::string confirmedBy;
+  std::int64_t confirmedAtMs = 0;
+  WITAN_MEMBERS(PrivacyReceipt, agentId, provider, model, boundary, policyName, policyVersion, policyDigest,
+                confirmedBy, confirmedAtMs)
+  friend bool operator==(const PrivacyReceipt&, const PrivacyReceipt&) = default;
+};
+
+// Checks the promises of records.capnp for each body: ids, limits, required parts. The error names the member.
 Status checkRecord(const BatchBody& body);
 Status checkRecord(const MessageBody& body);
 Status checkRecord(const LinkBody& body);
@@ -221,12 +251,13 @@ Status checkRecord(const JournalBody& body);
 Status checkRecord(const OperationBody& body);
 Status checkRecord(const ApprovalBody& body);
 Status checkRecord(const SignedDocumentBody& body);
+Status checkRecord(const PrivacyReceipt& body);
 
-// The canonical bytes. Errors: what checkRecord says, or more than kMaxRecordBytes. O(bytes).
+// The canonical bytes. Errors: those of checkRecord; more than Body::recordMax, else kMaxRecordBytes. O(bytes).
 template <class Body>
 Result<std::string> encodeRecord(const Body& body);
 
-// Reads bytes from anywhere. Errors: too long, not readable, or what checkRecord says. O(bytes).
+// Reads bytes from anywhere. Errors: too long; unreadable; those of checkRecord. O(bytes).
 template <class Body>
 Result<Body> decodeRecord(std::string_view bytes);
 
@@ -241,7 +272,8 @@ Result<Body> decodeRecord(std::string_view bytes);
   X(JournalBody)               \
   X(OperationBody)             \
   X(ApprovalBody)              \
-  X(SignedDocumentBody)
+  X(SignedDocumentBody)        \
+  X(PrivacyReceipt)
 
 #define WITAN_RECORD_EXTERN(Body)                                \
   extern template Result<std::string> encodeRecord(const Body&); \

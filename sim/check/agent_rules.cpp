@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <array>
-#include "agents/wake/run_log.h"
+#include "agents/wake/wake_job.h"
 #include "replication/writer.h"
-#include "saga/compensations.h"
+#include "saga/operation_marks.h"
 
 namespace witan::sim {
 

@@ -15,9 +15,7 @@
 #include "base/json.h"
 #include "replication/local_replica.h"
 #include "replication/records/journal_entity.h"
-#include "replication/records/operation.h"
-#include "replication/records/plan.h"
-#include "replication/version.h"
+#include "replication/records/record_views.h"
 
 namespace witan::sim {
 
@@ -50,7 +48,7 @@ std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_vie
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
 // Checker "sagas", its part about compensation: an operation has one compensation, which no device carried out twice,
-// and those that follow it (saga/compensations.h).
+// and those that follow it (saga/operation_marks.h).
 std::string checkCompensations(const AgentRecords& records, const AgentRuleOptions& options = {});
 
 // Checker "agents-apart" (invariants 1 and 2): a journal holds nothing of what agents keep for themselves, their links

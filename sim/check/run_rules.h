@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "agents/agent.h"
-#include "agents/wake/run_log.h"
 #include "agents/wake/wake_job.h"
 #include "base/identity.h"
 #include "sim/check/operation.h"

@@ -5,7 +5,7 @@
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_job.h"
 #include "replication/records/agent_state_codec.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 #include "sim/check/agent_rules.h"
 #include "sim/sim_agents.h"
 #include "sim/workloads/workload.h"
@@ -117,7 +117,7 @@ class AgentWorkload final : public Workload {
   void confirmMails(Seat& at, bool stands) {
     const std::int64_t atMs = std::max<std::int64_t>(0, at.device->now(c_.agenda().now()).wallMs());
     const PrivacyReceipt receipt = simReceipt(at.name(), atMs);
-    auto body = encodeReceipt(receipt);
+    auto body = encodeRecord(receipt);
     WITAN_CHECK(body.ok(), "the simulator's receipts are receipts");
     c_.trace(at.index(), "agents", stands ? "confirmed" : "withdrawn", "mails of the clerk");
     clients_.write(at, DatabaseName::agents, "main",

@@ -1,6 +1,6 @@
 // Durable execution by replay: an episode that is cut anywhere goes on to the same whole (seed 004, section 3.4; the
 // paper's experiments 1 and 5).
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 #include "tests/agents/episode_kit.h"
 
 #include <rapidcheck.h>

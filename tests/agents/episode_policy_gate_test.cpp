@@ -1,5 +1,5 @@
 // The policy monitor as the gate of episodes: its tokens arrive in transcripts, and an approval is of one payload.
-#include "agents/episode/policy_gate.h"
+#include "agents/host/device_gate.h"
 #include "tests/agents/episode_kit.h"
 
 namespace witan::agents::episode::episode_policy_gate_test {

@@ -6,7 +6,7 @@
 
 #include "agents/wake/host_choice.h"
 #include "domains/agents.h"
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 #include "tests/agents/clerk.h"
 
 namespace witan::agents::host_devices_test {

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "agents/entry_agent.h"
+#include "agents/episode/gate.h"
 #include "agents/host/agent_host.h"
-#include "agents/host/local_gate.h"
-#include "replication/records/journal_write.h"
-#include "replication/records/operation.h"
-#include "replication/records/wake_run.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/record_views.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::test {
@@ -141,7 +140,7 @@ class HostRig {
   }
 
   replication::test::Device device_;
-  LocalGate local_;
+  episode::LocalGate local_;
   std::unique_ptr<AgentHost> host_;
 };
 

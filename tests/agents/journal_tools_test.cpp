@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agents/episode/value_check.h"
-#include "replication/records/journal_write.h"
+#include "agents/episode/turn_check.h"
+#include "replication/records/journal_entity.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::journal_tools_test {

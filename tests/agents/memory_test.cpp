@@ -122,7 +122,7 @@ TEST(Compaction, FoldsTheOldestAndRemindsOfTheRest) {
   EXPECT_THAT(context.summary, HasSubstr("message-01"));
   EXPECT_THAT(context.summary, HasSubstr("message-07"));
   EXPECT_EQ(fold(a, ExtractSummariser()), Planned::nothing);
-  EXPECT_EQ(canonicalJson(toJson(context)).substr(0, 66),
+  EXPECT_EQ(canonicalJson(contextJson(context)).substr(0, 66),
             R"({"leftOut":0,"messages":[{"content":"message-08","kind":"thought"})");
 }
 

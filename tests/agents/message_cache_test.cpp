@@ -1,5 +1,5 @@
 // What the cache gives is what reading everything gives, whatever happens to the space.
-#include "agents/memory/message_cache.h"
+#include "agents/memory/thread.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>

@@ -1,7 +1,7 @@
 // Seed 002, react-step: a table of what it does, as the seed's implementation behaves (finding F10).
 #include <gtest/gtest.h>
 
-#include "agents/decision/history.h"
+#include "agents/decision/transitions.h"
 
 namespace witan::react_step_test {
 namespace {

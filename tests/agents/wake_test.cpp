@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "agents/wake/host_choice.h"
-#include "agents/wake/timers.h"
+#include "agents/wake/wake_job.h"
 #include "replication/writer.h"
 #include "tests/agents/wake_world.h"
 

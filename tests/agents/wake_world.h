@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "agents/wake/provenance.h"
 #include "agents/wake/wake_center.h"
 #include "agents/wake/wake_checks.h"
-#include "replication/records/journal_write.h"
+#include "agents/wake/wake_job.h"
+#include "replication/records/journal_entity.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::test {
@@ -152,6 +152,56 @@ class Host {
   std::unique_ptr<WakeCenter> center_;
   std::map<RunKey, WakeJob> running_;
   std::map<RunKey, std::size_t> starts_;
+};
+
+// Invariant 4: the run key of every run by subscription follows from a batch's logical change key and the parts of the
+// run's record. `batches`: those of all spaces.
+inline Findings runsOfNoChange(std::span<const KnownRun> runs,
+                               std::span<const replication::NotificationBatch> batches) {
+  std::set<LogicalChangeKey> changes;
+  for (const auto& batch : batches)
+    if (const auto key = logicalChangeKey(batch.changeUnitKeys); key.ok()) changes.insert(*key);
+  Findings out;
+  for (const KnownRun& run : runs) {
+    if (!run.view.run || run.view.run->body.reason != replication::WakeReason::subscription) continue;
+    const auto& body = run.view.run->body;
+    const bool known = std::any_of(changes.begin(), changes.end(), [&](const LogicalChangeKey& change) {
+      const auto key = subscriptionRunKey(body.agentId, body.subject, change);
+      return key.ok() && *key == run.key;
+    });
+    if (!known) out.push_back("run " + run.key.hex() + " of " + body.agentId + " follows from no change that is known");
+  }
+  return out;
+}
+
+// No run begins on a device that knows of its end (seed 003, 6.1).
+class RunWatch {
+ public:
+  // The device has flushed: it knows the contents of its log.
+  Status observe(std::string_view device, replication::Space& runs) {
+    WITAN_TRY(known, knownRuns(runs));
+    for (const KnownRun& run : known)
+      if (run.view.run && replication::isTerminal(run.view.run->body.status)) ended_.emplace(device, run.key);
+    return okStatus();
+  }
+  // A run was handed out to be executed.
+  void started(std::string_view device, const RunKey& key) {
+    ++starts_[key];
+    if (ended_.contains({std::string(device), key}))
+      findings_.push_back("device " + std::string(device) + " starts run " + key.hex().substr(0, 12) +
+                          " although it knows of its end");
+  }
+  const Findings& findings() const { return findings_; }
+  // The number of starts of the run, on all devices.
+  std::size_t starts(const RunKey& key) const {
+    const auto found = starts_.find(key);
+    return found == starts_.end() ? 0 : found->second;
+  }
+
+ private:
+  std::set<std::pair<std::string, RunKey>> ended_;
+  std::map<RunKey, std::size_t> starts_;
+  Findings findings_;
 };
 
 // Everything said here under seed 003, section 10, invariants 3 to 5, at a device that has come to rest.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "agents/entry_agent.h"
-#include "agents/spec_check.h"
 #include "domains/agents.h"
 
 namespace witan::domains::test::agents_test {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "agents/policy/monitor.h"
-#include "agents/policy/policy_reader.h"
 
 namespace witan::fuzz {
 

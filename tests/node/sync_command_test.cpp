@@ -7,7 +7,7 @@
 #include "cli/sync/sync_demo.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
-#include "replication/records/kind.h"
+#include "replication/records/record_schemas.h"
 #include "tests/node/replica.h"
 #include "tests/paths.h"
 

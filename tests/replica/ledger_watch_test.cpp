@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agents/host/local_gate.h"
-#include "agents/wake/run_log.h"
+#include "agents/episode/gate.h"
 #include "agents/wake/wake_job.h"
 #include "replica/agent_runtime.h"
 #include "tests/replica/test_cluster.h"
@@ -34,7 +33,7 @@ class Greeter final : public agents::Agent {
 
 std::shared_ptr<const AgentSetup> greeting() {
   static const Greeter greeter;
-  static const agents::LocalGate gate;
+  static const agents::episode::LocalGate gate;
   auto setup = std::make_shared<AgentSetup>();
   setup->agents = {&greeter};
   setup->gate = &gate;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "agents/host/local_gate.h"
+#include "agents/episode/gate.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
 #include "kernel/record/log_batch.h"
@@ -13,7 +13,7 @@
 #include "replica/ledger_queries.h"
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 #include "store/memory_store.h"
 #include "tests/reproduced_finding.h"
 
@@ -29,7 +29,7 @@ class Policy final : public agents::episode::Gate {
   bool denies = false;
   agents::episode::GateVerdict judge(const agents::episode::GateRequest& request) const override {
     if (denies && request.tool->name == "propose") return {};
-    return agents::LocalGate().judge(request);
+    return agents::episode::LocalGate().judge(request);
   }
   std::string epoch() const override { return denies ? "denies" : "allows"; }
 };

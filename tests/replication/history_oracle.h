@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "replication/records/kind.h"
+#include "replication/records/record_schemas.h"
 #include "replication/vector_clock.h"
 
 namespace witan::replication::test {

@@ -16,8 +16,13 @@ BatchDraft draftOf(std::vector<BatchChange> changes, std::vector<NotificationTok
   return {"batch-1", std::move(changes), std::move(tokens), {}, ""};
 }
 
+Result<std::string> recordOf(const BatchDraft& draft) {
+  WITAN_TRY(body, batchBodyOf(draft));
+  return encodeRecord(body);
+}
+
 NotificationBatch seen(const BatchDraft& draft, const Dot& dot) {
-  const auto body = batchRecord(draft);
+  const auto body = recordOf(draft);
   EXPECT_TRUE(body.ok());
   const auto batch = batchOf({dot, {{dot.host, dot.counter}}, *body, false});
   EXPECT_TRUE(batch.ok());
@@ -54,7 +59,7 @@ RC_GTEST_PROP(Obligation1, LogicalChangeKeyIsAFunctionOfTheSetOfChangeUnits, ())
     RC_ASSERT(a.changeUnitKeys == b.changeUnitKeys);
     RC_ASSERT(std::is_sorted(a.changeUnitKeys.begin(), a.changeUnitKeys.end()));
     RC_ASSERT(std::adjacent_find(a.changeUnitKeys.begin(), a.changeUnitKeys.end()) == a.changeUnitKeys.end());
-    RC_ASSERT(*batchRecord(draftOf(changes)) == *batchRecord(draftOf(other)));
+    RC_ASSERT(*recordOf(draftOf(changes)) == *recordOf(draftOf(other)));
     // Another commit, another change.
     RC_ASSERT(seen(draftOf(changes), {dot.host, dot.counter + 1}).logicalChangeKey != a.logicalChangeKey);
     RC_ASSERT(seen(draftOf(changes), {"hostB", dot.counter}).logicalChangeKey != a.logicalChangeKey);
@@ -67,7 +72,7 @@ RC_GTEST_PROP(Obligation1, TwoDevicesDeriveEqualKeysForOneEdit, ()) {
   test::onManyHistories([] {
     const auto draft = draftOf(*someChanges(), {{TokenClass::entityId, std::nullopt, "task-1"}});
     const Dot dot{"laptop@0000002a", test::uniform<std::uint64_t>(1, 1000)};
-    const Version authored{dot, {{dot.host, dot.counter}, {"phone@00000007", 5}}, *batchRecord(draft), false};
+    const Version authored{dot, {{dot.host, dot.counter}, {"phone@00000007", 5}}, *recordOf(draft), false};
     Version received = authored;
     received.context = {{dot.host, dot.counter}};  // stripped on the way
     const auto here = *batchOf(authored), there = *batchOf(received);
@@ -103,7 +108,7 @@ TEST(Notification, DependenciesAndTokensSurvive) {
   EXPECT_EQ(batch.sourceCursor, "calendar:17");
   EXPECT_THAT(batch.tokenKeys, testing::ElementsAre(TokenKey("entityId|-|task-1"), TokenKey("subtypeToken|task|done")));
   EXPECT_FALSE(batchOf({{"hostA", 1}, {}, "", true}).ok());
-  EXPECT_FALSE(batchRecord(draftOf({})).ok());
+  EXPECT_FALSE(recordOf(draftOf({})).ok());
 }
 
 // 003, section 11: "3. typed-token namespace validity and rejection of malformed legacy tokens".

@@ -1,12 +1,11 @@
 // Operations and approvals: symmetric views of what several devices have said.
-#include "replication/records/operation.h"
+#include "replication/records/record_views.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
 
-#include "replication/records/approval.h"
 
 namespace witan::replication::operation_test {
 namespace {

@@ -1,5 +1,5 @@
 // Plans: one winner for each run key (F3).
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,12 +49,7 @@ RC_GTEST_PROP(F3, CompensationsLeaveExactlyTheWinnersOperations, ()) {
     const PlanView view = planViewOf(kRun, someHistory());
     std::set<OperationId> done(view.winner->operations.begin(), view.winner->operations.end());
     for (const Plan& loser : view.losers) done.insert(loser.operations.begin(), loser.operations.end());
-    std::set<OperationId> once;
-    for (const Compensation& c : compensationsOf(view)) {
-      RC_ASSERT(once.insert(c.operation).second);
-      RC_ASSERT(done.erase(c.operation) == 1u);
-      RC_ASSERT(c.compensation == compensationOperationId(c.operation));
-    }
+    for (const OperationId& operation : operationsToUndo(view)) RC_ASSERT(done.erase(operation) == 1u);
     RC_ASSERT(done == std::set<OperationId>(view.winner->operations.begin(), view.winner->operations.end()));
   });
 }
@@ -69,9 +64,9 @@ TEST(F3, WithoutAWinnerBothPlansWouldBeCarriedOut) {
   EXPECT_EQ(landed.size(), 3u);
   const PlanView view = planViewOf(kRun, both);
   EXPECT_EQ(view.winner->dot, (Dot{"A", 7}));
-  const auto undo = compensationsOf(view);
+  const auto undo = operationsToUndo(view);
   ASSERT_EQ(undo.size(), 1u);
-  EXPECT_EQ(undo[0].operation, b[1]);
+  EXPECT_EQ(undo[0], b[1]);
 }
 
 // 003, section 11: "5. replay idempotency for runKey and operationId": a plan read back, on any device, any number of
@@ -113,7 +108,7 @@ TEST(Plan, EqualPlansDoNotConflictAndForeignOnesAreUnreadable) {
   EXPECT_TRUE(view.losers.empty());
   EXPECT_THAT(view.repeats, testing::ElementsAre(Dot{"B", 1}));
   EXPECT_EQ(view.unreadable.size(), 2u);
-  EXPECT_TRUE(compensationsOf(view).empty());
+  EXPECT_TRUE(operationsToUndo(view).empty());
 }
 
 }  // namespace

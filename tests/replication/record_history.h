@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/version.h"
+#include "replication/vector_clock.h"
 
 namespace witan::replication::test {
 

@@ -9,7 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "replication/records/kind.h"
 #include "replication/records/record_schemas.h"
 
 namespace witan::replication::record_table_test {

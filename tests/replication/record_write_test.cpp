@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "replication/records/journal_write.h"
+#include "replication/records/journal_entity.h"
 #include "replication/records/record_schemas.h"
 #include "tests/replication/cluster.h"
 

@@ -16,8 +16,10 @@ NotificationToken entityToken(std::string id) { return {TokenClass::entityId, st
 NotificationToken semanticToken(std::string key) { return {TokenClass::semanticKey, std::nullopt, std::move(key)}; }
 
 NotificationBatch batchWith(std::vector<NotificationToken> tokens) {
-  return *batchOf(
-      {{"hostA", 1}, {}, *batchRecord({"b", {{"t", "x", ChangeOrigin::local}}, std::move(tokens), {}, ""}), false});
+  return *batchOf({{"hostA", 1},
+                   {},
+                   *encodeRecord(*batchBodyOf({"b", {{"t", "x", ChangeOrigin::local}}, std::move(tokens), {}, ""})),
+                   false});
 }
 
 // Counts what it is asked for.

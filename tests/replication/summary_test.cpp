@@ -1,5 +1,5 @@
 // Summaries: which text stands when several devices summarised one span (F4).
-#include "replication/records/summary.h"
+#include "replication/records/record_views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

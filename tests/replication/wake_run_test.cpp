@@ -1,5 +1,5 @@
 // Wake runs: how far a run has come is a lattice.
-#include "replication/records/wake_run.h"
+#include "replication/records/record_views.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "replication/local_replica.h"
-#include "replication/records/plan.h"
+#include "replication/records/record_views.h"
 #include "saga/saga_engine.h"
 
 namespace witan::saga::test {

@@ -2,7 +2,7 @@
 // (docs/FINDINGS.md, F3), for the tests and for the broken variants. Each returns "" or what is wrong.
 #pragma once
 
-#include "saga/compensations.h"
+#include "saga/operation_marks.h"
 #include "tests/replication/cluster.h"
 #include "tests/saga/host.h"
 

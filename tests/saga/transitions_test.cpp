@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "saga/saga_row.h"
+#include "saga/saga_rows.h"
 
 namespace witan::saga::transitions_test {
 namespace {

@@ -1,4 +1,4 @@
-// Undoing ends with all devices alike (saga/compensations.h): however devices that were cut off from one another plan
+// Undoing ends with all devices alike (saga/operation_marks.h): however devices that were cut off from one another plan
 // one run, carry out what they planned and undo what lost, at the end nothing shows what an undone operation wrote.
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "saga/compensations.h"
+#include "saga/operation_marks.h"
 #include "sim/sim_agents.h"
 #include "tests/replication/cluster.h"
 
@@ -160,7 +160,7 @@ TEST(AgentRules, AnOperationIsUndoneOnce) {
   EXPECT_THAT(checkCompensations(twice.records), HasSubstr("a undid it twice"));
 }
 
-// What several devices did may have to be undone several times (saga/compensations.h): each follows another.
+// What several devices did may have to be undone several times (saga/operation_marks.h): each follows another.
 TEST(AgentRules, FurtherUndoingsMustHaveSomethingToUndo) {
   Story story;
   const OperationId done = story.plan.operations[0], first = compensationOperationId(done),

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "agents/entry_agent.h"
+#include "agents/episode/gate.h"
 #include "agents/host/agent_host.h"
-#include "agents/host/local_gate.h"
 #include "replica/core/partition_host.h"
 #include "replica/ledger_queries.h"
 #include "tests/reproduced_finding.h"
@@ -44,7 +44,7 @@ class Reader final : public agents::Agent {
 
 TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
   Reader reader;
-  const agents::LocalGate gate;
+  const agents::episode::LocalGate gate;
   AgentSetup work;
   work.agents = {&reader};
   work.gate = &gate;
@@ -78,7 +78,7 @@ TEST(EtcdShown, AnAgentSeesNothingThatMayYetComeToNothing) {
 // The look that waited is nobody's any more, and what comes for nobody is no error of a store.
 TEST(EtcdShown, ALookThatWasGivenUpIsNotMade) {
   Reader reader;
-  const agents::LocalGate gate;
+  const agents::episode::LocalGate gate;
   AgentSetup work;
   work.agents = {&reader};
   work.gate = &gate;

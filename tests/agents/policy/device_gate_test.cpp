@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "agents/host/builtin_tools.h"
-#include "agents/policy/policy_reader.h"
+#include "agents/policy/policy.h"
 #include "tests/replication/cluster.h"
 
 namespace witan::agents::device_gate_test {
@@ -153,7 +153,7 @@ TEST(DeviceGate, AConfirmationIsFoundAmongTheRecordsUntilItIsTakenBack) {
   EXPECT_EQ(judge(gate, tool, kProposal).token, "privacy_confirmation_required");
 
   const auto keep = [&](const PrivacyReceipt& receipt, bool remove) {
-    const Write write{Kind::receipt, receiptKey(receipt), remove ? "" : *replication::encodeReceipt(receipt), remove};
+    const Write write{Kind::receipt, receiptKey(receipt), remove ? "" : *replication::encodeRecord(receipt), remove};
     ASSERT_TRUE(device.replica().commit(replication::DatabaseName::agents, "main", {&write, 1}).ok());
   };
   const PrivacyReceipt other = confirm(*gate.policy(), "another", nullptr, "meta-agent", "ann", 1);
@@ -181,7 +181,7 @@ Version versionOf(const std::string& host, std::uint64_t counter, const std::opt
   version.dot = {host, counter};
   version.context.set(host, counter);
   version.tombstone = !receipt;
-  if (receipt) version.body = *replication::encodeReceipt(*receipt);
+  if (receipt) version.body = *replication::encodeRecord(*receipt);
   return version;
 }
 

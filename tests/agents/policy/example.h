@@ -8,7 +8,6 @@
 #include <string>
 
 #include "agents/policy/monitor.h"
-#include "agents/policy/policy_reader.h"
 
 #include "tests/paths.h"
 

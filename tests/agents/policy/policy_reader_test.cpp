@@ -1,5 +1,5 @@
 // Policies in TOML and JSON: what is read, and that every mistake is refused with its place.
-#include "agents/policy/policy_reader.h"
+#include "agents/policy/policy.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@
 namespace witan::agents::receipts_test {
 namespace {
 
-using replication::checkReceipt;
-using replication::encodeReceipt;
-using replication::readReceipt;
+using replication::checkRecord;
+using replication::decodeRecord;
+using replication::encodeRecord;
 
 PrivacyReceipt sample() {
   const ModelName model{"cloud.example", "large-2"};
@@ -28,22 +28,22 @@ TEST(PrivacyReceipts, SchemaAndStructHaveOneLayout) {
 }
 
 TEST(PrivacyReceipts, ReadBack) {
-  const auto bytes = encodeReceipt(sample());
+  const auto bytes = encodeRecord(sample());
   ASSERT_TRUE(bytes.ok()) << bytes.error().message;
-  const auto again = readReceipt(*bytes);
+  const auto again = decodeRecord<PrivacyReceipt>(*bytes);
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, sample());
   for (std::size_t size = 0; size < bytes->size(); ++size)
-    EXPECT_FALSE(readReceipt(std::string_view(*bytes).substr(0, size)).ok()) << size;
-  EXPECT_FALSE(readReceipt(std::string(20'000, '\0')).ok());
+    EXPECT_FALSE(decodeRecord<PrivacyReceipt>(std::string_view(*bytes).substr(0, size)).ok()) << size;
+  EXPECT_FALSE(decodeRecord<PrivacyReceipt>(std::string(20'000, '\0')).ok());
 }
 
 TEST(PrivacyReceipts, AreRefusedIfTheySayTooLittle) {
   const auto refused = [](const std::function<void(PrivacyReceipt&)>& change) {
     PrivacyReceipt receipt = sample();
     change(receipt);
-    EXPECT_FALSE(checkReceipt(receipt).ok());
-    EXPECT_FALSE(encodeReceipt(receipt).ok());
+    EXPECT_FALSE(checkRecord(receipt).ok());
+    EXPECT_FALSE(encodeRecord(receipt).ok());
     ReceiptBook book;
     EXPECT_FALSE(book.add(receipt).ok());
     EXPECT_EQ(book.size(), 0u);

@@ -1,4 +1,4 @@
-#include "agents/spec_check.h"
+#include "agents/agent.h"
 
 #include <set>
 
@@ -12,26 +12,23 @@ Status checkSpec(const AgentSpec& spec) {
   WITAN_DO(validateId("version", spec.version));
   WITAN_DO(validateId("thread", spec.thread));
   if (spec.subscriptions.empty() && spec.timers.empty() && spec.ledgers.empty())
-    return Error{ErrorCode::invalidInput, spec.id + ": no subscription and no timer (nothing would wake it)", ""};
+    return invalid(spec.id + ": no subscription and no timer (nothing would wake it)");
   std::set<std::string> names;
   for (const SubscriptionSpec& subscription : spec.subscriptions) {
     WITAN_DO(validateId("subscription", subscription.id));
-    if (!names.insert(subscription.id).second)
-      return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions " + subscription.id, ""};
+    if (!names.insert(subscription.id).second) return invalid(spec.id + ": two subscriptions " + subscription.id);
   }
   for (const LedgerSpec& ledger : spec.ledgers) {
     WITAN_DO(validateId("ledger subscription", ledger.id));
     if (ledger.domain.empty() || ledger.field.empty() != ledger.value.empty())
-      return Error{ErrorCode::invalidInput, spec.id + ": " + ledger.id + " names no domain, field or value", ""};
-    if (!names.insert(ledger.id).second)
-      return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions " + ledger.id, ""};
+      return invalid(spec.id + ": " + ledger.id + " names no domain, field or value");
+    if (!names.insert(ledger.id).second) return invalid(spec.id + ": two subscriptions " + ledger.id);
   }
   for (const TimerSpec& timer : spec.timers) {
     WITAN_DO(validateId("timer", timer.id));
     if (timer.everyMs < kLeastTimerMs)
-      return Error{ErrorCode::invalidInput, spec.id + ": timer " + timer.id + " fires more than once a second", ""};
-    if (!names.insert(timer.id).second)
-      return Error{ErrorCode::invalidInput, spec.id + ": two subscriptions or timers " + timer.id, ""};
+      return invalid(spec.id + ": timer " + timer.id + " fires more than once a second");
+    if (!names.insert(timer.id).second) return invalid(spec.id + ": two subscriptions or timers " + timer.id);
   }
   return okStatus();
 }
