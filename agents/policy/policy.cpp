@@ -6,8 +6,8 @@
 
 #include "agents/policy/projection.h"
 #include "base/identity.h"
-#include "base/string_util.h"
 #include "base/quote.h"
+#include "base/string_util.h"
 
 namespace witan::agents {
 

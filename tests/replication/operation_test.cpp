@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-
 namespace witan::replication::operation_test {
 namespace {
 
