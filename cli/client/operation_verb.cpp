@@ -1,5 +1,6 @@
 #include "cli/client/operation_verb.h"
 
+#include "base/identity.h"
 #include "base/seams.h"
 #include "net/http_message.h"
 #include "node/cluster/roster_store.h"

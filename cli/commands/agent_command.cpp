@@ -72,13 +72,11 @@ Result<AgentSetRequest> setRequest(const AgentArguments& a) {
   return request;
 }
 
-Printed written(const AgentWritten& done, const AgentArguments& a, const std::string& what) {
-  if (a.json) return {toJson(done) + "\n"};
+Printed written(const AgentWritten& done, const std::string& what) {
   return {what + " " + done.agentId + ", version " + dotWords(done.dot) + "\n"};
 }
 
-Printed listed(const Agents& list, const AgentArguments& a) {
-  if (a.json) return {toJson(list) + "\n"};
+Printed listed(const Agents& list, const AgentArguments&) {
   Printed answer;
   for (const AgentRow& agent : list.agents)
     answer.text += agent.agentId + "  " + agent.lifecycle + "  " + canonicalJson(agent.primaryGoal) +
@@ -86,8 +84,7 @@ Printed listed(const Agents& list, const AgentArguments& a) {
   return answer;
 }
 
-Printed showAnswer(const AgentShown& agent, const AgentArguments& a) {
-  if (a.json) return {toJson(agent) + "\n"};
+Printed showAnswer(const AgentShown& agent, const AgentArguments&) {
   Printed answer{pictureWords(agent)};
   if (*agent.messages > 0) answer.text += "  messages          " + std::to_string(*agent.messages) + "\n";
   if (*agent.missingParents > 0)
@@ -137,7 +134,7 @@ void addLifecycleVerb(Command& agent, const char* name, const char* what, const 
   const auto fill = [lifecycle](const AgentArguments& a) {
     return Result(AgentLifecycleRequest{a.id, lifecycle, given(a.scope)});
   };
-  const auto format = [done](const AgentWritten& answer, const AgentArguments& a) { return written(answer, a, done); };
+  const auto format = [done](const AgentWritten& answer, const AgentArguments&) { return written(answer, done); };
   addAgentVerb(agent, name, what, (std::string("witan agent ") + name + " udt-lab").c_str(), Missing::create,
                kAgentLifecycle, fill, format, exitCode);
 }
@@ -151,7 +148,7 @@ void addAgentCommand(Command& app, int& exitCode) {
   const auto [create, created] = addAgentVerb(
       *agent, "create", "Make an agent", "witan agent create agent-1 --goal \"keep the garden\"", Missing::create,
       kAgentCreate, setRequest,
-      [](const AgentWritten& done, const AgentArguments& a) { return written(done, a, "created"); }, exitCode);
+      [](const AgentWritten& done, const AgentArguments&) { return written(done, "created"); }, exitCode);
   addValueOptions(create, *created);
   addAgentVerb(
       *agent, "list", "All agents", "witan agent list", Missing::refuse, kAgentList,
@@ -167,7 +164,7 @@ void addAgentCommand(Command& app, int& exitCode) {
   const auto [set, toSet] = addAgentVerb(
       *agent, "set", "Change an agent's state, on top of what this device sees",
       "witan agent set agent-1 --lifecycle active --slot 'openLoopIds=[\"t1\"]'", Missing::refuse, kAgentSet,
-      setRequest, [](const AgentWritten& done, const AgentArguments& a) { return written(done, a, "set"); }, exitCode);
+      setRequest, [](const AgentWritten& done, const AgentArguments&) { return written(done, "set"); }, exitCode);
   addValueOptions(set, *toSet);
   addLifecycleVerb(*agent, "pause", "Let nothing wake an agent; wakes meanwhile are skipped, on every device",
                    "dormant", "paused", exitCode);

@@ -58,7 +58,6 @@ std::string rowWords(const SyncDeviceRow& row, bool latest, const std::string& w
 }
 
 Result<Printed> listAnswer(const SyncDevices& list, const DeviceArguments& a) {
-  if (a.json) return Printed{toJson(list) + "\n"};
   std::string text;
   for (std::size_t i = 0; i < list.devices.size(); ++i) {
     const bool latest = i + 1 == list.devices.size() || list.devices[i + 1].device != list.devices[i].device;
@@ -72,8 +71,7 @@ Result<Printed> listAnswer(const SyncDevices& list, const DeviceArguments& a) {
   return Printed{std::move(text)};
 }
 
-Printed recoverAnswer(const SyncRecovered& done, const DeviceArguments& a) {
-  if (a.json) return {toJson(done) + "\n"};
+Printed recoverAnswer(const SyncRecovered& done, const DeviceArguments&) {
   if (done.pardoned) return {*done.pardoned + " may sync again\n"};
   return {"goes on as " + *done.writer + "; what the others outlived leaves with the next sync\n"};
 }

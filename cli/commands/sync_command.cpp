@@ -29,8 +29,7 @@ std::string spaceWords(const SyncSpace& space) {
   return out;
 }
 
-Printed statusAnswer(const SyncStatus& status, const LiveArguments& a) {
-  if (a.json) return {toJson(status) + "\n"};
+Printed statusAnswer(const SyncStatus& status, const LiveArguments&) {
   std::string out = "device " + status.device + " of cluster " + status.cluster + ", writer " + status.writer + "\n";
   for (const SyncSpace& space : status.spaces) out += spaceWords(space);
   for (const SyncHoldup& holdup : status.holdups) out += (holdup.alarm ? "ALARM: " : "") + holdup.text + "\n";

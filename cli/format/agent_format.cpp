@@ -4,6 +4,8 @@
 
 namespace witan::node {
 
+using operations::clockWords;
+
 namespace {
 
 std::string toWords(const std::optional<std::uint64_t>& number) { return number ? std::to_string(*number) : "none"; }

@@ -165,7 +165,7 @@ TEST(SyncPipe, OnlyTheScopesThatThePeerMayHaveLeave) {
 TEST(DeviceCommand, MembersComeGoAndReturn) {
   Garden garden;
   const Replica a = garden.join("a"), b = garden.join("b"), c = garden.join("c");
-  EXPECT_THAT(a.ok({"device", "list"}), HasSubstr("nobody was admitted yet"));
+  EXPECT_THAT(a.ok({"device", "list"}), HasSubstr("no device was admitted yet"));
   EXPECT_EQ(a.run({"device", "retire", "b"}).exitCode, kExitFailed);
   EXPECT_THAT(a.ok({"device", "admit", "b", "--name", "Ben's phone"}), HasSubstr("b  active  Ben's phone"));
   EXPECT_EQ(a.run({"device", "admit", "b"}).exitCode, kExitFailed);
