@@ -1,0 +1,188 @@
+// AgentHost: its answers to sagas, and plans that were made twice (docs/FINDINGS.md, F3).
+#include "agents/host/agent_host.h"
+#include "agents/host/builtin_tools.h"
+#include "agents/tools/journal_tools.h"
+#include "agents/wake/host_choice.h"
+#include "agents/wake/wake_job.h"
+#include "replication/records/journal_entity.h"
+#include "replication/records/record_views.h"
+
+namespace witan::agents {
+
+using namespace replication;
+using saga::EffectKind;
+using saga::Outcome;
+using saga::SagaRow;
+
+namespace {
+
+constexpr std::int64_t kWatchMs = 10'000;
+constexpr std::size_t kMaxUndoneWatched = 256;
+
+}  // namespace
+
+// --- the environment of sagas
+
+Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
+  WITAN_TRY(arguments, parseJson(row.intent.arguments));
+  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  WITAN_TRY(edit, journalEditOf(row.intent.tool, arguments.get_object()));
+  WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(edit.scope));
+  WITAN_TRY(view, journalViewIn(*journal, edit.id));
+  JournalChange change{edit.id, std::nullopt, view.shown ? view.siblings[*view.shown].body->type : "",
+                       ChangeOrigin::local};
+  if (!edit.remove) {
+    WITAN_TRY(body,
+              replication::journalEdit(view, {edit.type, edit.payload, row.intent.agentId, row.createdAtMs, row.id()}));
+    change.body = std::move(body);
+  }
+  const WakeQueue::Entry* job = wakes_.queue().find(RunKey{row.intent.run});
+  return saga::JournalEffect{edit.scope,
+                             {std::move(change)},
+                             canonicalJson(json::object{{"id", edit.id}}),
+                             provenanceTokens({row.intent.agentId, job != nullptr ? job->job.hops : 0})};
+}
+
+Status AgentHost::call(const SagaRow& row, Now) {
+  if (row.intent.kind == EffectKind::proposal) {
+    WITAN_TRY(proposal, proposalOf(row));
+    WITAN_TRY(plan, planWith(row));
+    proposal.plan = plan;
+    ++counters_.proposals;
+    out_.proposals.push_back(std::move(proposal));
+    return okStatus();
+  }
+  WITAN_TRY(arguments, parseJson(row.intent.arguments));
+  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  ++counters_.calls;
+  out_.calls.push_back({RunKey{row.intent.run}, row.intent.agentId, row.id().hex(), row.id(), row.intent.tool,
+                        std::move(arguments.get_object())});
+  return okStatus();
+}
+
+// The plan of the run that has the operation: of several the one that stands, if it has it.
+Result<PlanDigest> AgentHost::planWith(const SagaRow& row) {
+  const RunKey run{row.intent.run};
+  WITAN_TRY(records, space());
+  WITAN_TRY(view, planViewIn(*records, run));
+  const auto has = [&](const Plan& plan) {
+    return std::find(plan.operations.begin(), plan.operations.end(), row.id()) != plan.operations.end();
+  };
+  if (view.winner && has(*view.winner)) return view.winner->digest;
+  for (const Plan& plan : view.losers)
+    if (has(plan)) return plan.digest;
+  return Error{ErrorCode::notFound, "no plan of the run " + run.hex() + " has the operation", ""};
+}
+
+// The transcript gets the outcome from the episode, if one is under way.
+Result<std::vector<Write>> AgentHost::record(const SagaRow&, const Outcome&) { return std::vector<Write>{}; }
+
+void AgentHost::finished(const SagaRow& row) {
+  if (row.intent.compensates) ++counters_.compensated;
+  noteUndone(row);
+  waiting_.erase(row.id());
+  auto result = parseJson(row.result, {.bytes = kMaxRecordBytes});
+  tellRun(RunKey{row.intent.run}, row.id(), row.outcome, result.ok() ? *result : json::value(nullptr));
+}
+
+void AgentHost::parked(const SagaRow& row) {
+  waiting_.erase(row.id());
+  out_.notices.push_back(
+      {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
+  // The run does not wait for a person's repair; what becomes of the operation is in its own record.
+  tellRun(RunKey{row.intent.run}, row.id(), OperationOutcome::failed, json::object{{"error", row.lastError}});
+}
+
+void AgentHost::waits(const OperationId& operation, std::string_view why) {
+  const SagaRow* row = sagas_.find(operation);
+  if (row == nullptr || !waiting_.insert(operation).second) return;
+  tellRun(RunKey{row->intent.run}, operation, OperationOutcome::failed,
+          json::object{{"error", why}, {"waiting", true}});
+}
+
+void AgentHost::tellRun(const RunKey& run, const OperationId& operation, OperationOutcome outcome,
+                        const json::value& result) {
+  again_ = true;
+  const auto at = running_.find(run);
+  if (at == running_.end()) return;
+  if (at->second.acting == operation) at->second.acting.reset();
+  (void)at->second.episode.outcome(operation, outcome, result);  // told before: nothing
+}
+
+// --- runs with several plans
+
+Status AgentHost::noticeContested(Now now) {
+  WITAN_TRY(records, space());
+  for (const std::string& key : records->takeContested()) {
+    auto run = RunKey::parse(key);
+    if (!run.ok()) continue;
+    WITAN_TRY(view, planViewIn(*records, *run));
+    if (!view.winner || view.losers.empty()) continue;
+    ++counters_.contested;
+    if (const auto at = running_.find(*run); at != running_.end()) {
+      (void)at->second.episode.planned(view.winner->body);  // one that has told its agent goes on to its end
+      again_ = true;
+    }
+    // Every device that may carry out the agent's work may undo it; the first does, the others find that it was done.
+    const std::string& agentId = view.winner->body.agentId;
+    const std::vector<std::string> named = hostsAmong(*records, agentId, members_);
+    // No device was started with it of late: then whoever can.
+    const std::vector<std::string> hosts = rankedHosts(agentId, named.empty() ? members_ : named);
+    std::int64_t rank = 0;
+    for (const std::string& host : hosts) {
+      if (host == replica_.device()) break;
+      if (live_.contains(host)) ++rank;
+    }
+    if (std::find(hosts.begin(), hosts.end(), replica_.device()) != hosts.end())
+      contested_[*run] = now.ms + rank * options_.compensateGraceMs;
+  }
+  return okStatus();
+}
+
+Status AgentHost::reconcileDue(Now now) {
+  if (watchIsDue() && now.ms >= nextWatchMs_) WITAN_DO(watch(now));
+  for (auto at = contested_.begin(); at != contested_.end();) {
+    if (at->second > now.ms) {
+      ++at;
+      continue;
+    }
+    WITAN_TRY(records, space());
+    WITAN_TRY(view, planViewIn(*records, at->first));
+    WITAN_DO(sagas_.reconcile(options_.wake.scope, view, now));
+    watched_.insert(at->first);  // the record of what the loser did may come after its plan
+    at = contested_.erase(at);
+  }
+  return okStatus();
+}
+
+// --- what arrives after it was undone (saga/operation_marks.h)
+
+void AgentHost::noteUndone(const SagaRow& row) {
+  if (!row.intent.compensates || row.intent.kind != EffectKind::journal) return;
+  const OperationId undone{*row.intent.compensates};
+  if (std::find(undone_.begin(), undone_.end(), undone) != undone_.end()) return;
+  undone_.push_back(undone);
+  if (undone_.size() > kMaxUndoneWatched) undone_.pop_front();
+}
+
+// Those of all records that say what was carried out.
+std::uint64_t AgentHost::recordChanges() const {
+  std::uint64_t changes = 0;
+  for (const auto& [scope, space] : replica_.database(DatabaseName::journal).spaces()) changes += space->changes();
+  const Space* agents = replica_.database(DatabaseName::agents).find(options_.wake.scope);
+  return changes + (agents == nullptr ? 0 : agents->changes());
+}
+
+bool AgentHost::watchIsDue() const { return (!watched_.empty() || !undone_.empty()) && watchedAt_ != recordChanges(); }
+
+// One device after the other: what the first of them does, the others find done.
+Status AgentHost::watch(Now now) {
+  watchedAt_ = recordChanges();
+  const auto before = std::distance(live_.begin(), live_.lower_bound(replica_.device()));
+  nextWatchMs_ = now.ms + kWatchMs + before * options_.compensateGraceMs;
+  for (const RunKey& run : watched_) contested_.emplace(run, now.ms);
+  for (const OperationId& operation : undone_) WITAN_DO(sagas_.undoAgain(options_.wake.scope, operation, now));
+  return okStatus();
+}
+
+}  // namespace witan::agents
