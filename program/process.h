@@ -3,6 +3,9 @@
 // commands that write durable things. Main thread only.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace witan::node {
 
 // A closed standard stream is replaced by one that fails: else the next file opened would take its number, and words

@@ -85,8 +85,8 @@ TEST(Explore, AProblemAtTheStart) {
 // --- seed 003's merge and ours (docs/FINDINGS.md, F1)
 
 TEST(ExploreMerge, TheLiteralMergeFallsApart) {
-  MergeModel model(literalMerge(), {.devices = 3, .writesEach = 2, .writes = 3, .changes = 2});
-  const ExploreResult result = explore(model, {});
+  const auto model = literalMergeModel({.devices = 3, .writesEach = 2, .writes = 3, .changes = 2});
+  const ExploreResult result = explore(*model, {});
   ASSERT_TRUE(result.counterexample.has_value());
   EXPECT_EQ(result.counterexample->problem, "a and b have received the same and show different states");
   // Three writes and three deliveries are needed; fewer show nothing.
@@ -97,15 +97,15 @@ TEST(ExploreMerge, TheLiteralMergeFallsApart) {
 }
 
 TEST(ExploreMerge, TwoWritesAreTooFewForIt) {
-  MergeModel model(literalMerge(), {.devices = 3, .writesEach = 2, .writes = 2, .changes = 2});
-  const ExploreResult result = explore(model, {});
+  const auto model = literalMergeModel({.devices = 3, .writesEach = 2, .writes = 2, .changes = 2});
+  const ExploreResult result = explore(*model, {});
   EXPECT_TRUE(result.exhausted);
   EXPECT_FALSE(result.counterexample.has_value());
 }
 
 TEST(ExploreMerge, OursDoesNot) {
-  MergeModel model(witanMerge(), {.devices = 3, .writesEach = 2, .writes = 3, .changes = 3});
-  const ExploreResult result = explore(model, {});
+  const auto model = witanMergeModel({.devices = 3, .writesEach = 2, .writes = 3, .changes = 3});
+  const ExploreResult result = explore(*model, {});
   EXPECT_EQ(counterexampleText(result), "");
   EXPECT_TRUE(result.exhausted);
 }
