@@ -165,7 +165,7 @@ Result<int> run(const RunArguments& a) {
   if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   RunClock clock(!a.feed.empty());
   if (!feed.empty()) clock.moveTo(feed.at());
-  NodeSetup setup;
+  WITAN_TRY(setup, setupOf(path));
   AgentSetup work;
   work.agents = std::move(agents);
   work.policy = std::move(policy);
@@ -239,9 +239,8 @@ std::string checkWords(const operations::AgentReport& report) {
 
 // With the ledgers, which the other operations do not need.
 Result<operations::AgentReport> checkDirectory(const std::filesystem::path& path) {
-  const Time wall = SystemClock().now();
-  WITAN_TRY(dir, NodeDir::open(path, NodeSetup(), {wall, wall.micros / 1000}));
-  operations::OperationContext context{path, dir->replica().data(), wall, [] { return okStatus(); }, &dir->replica()};
+  WITAN_TRY(dir, openAtRest(path));
+  operations::OperationContext context{path, dir->replica().data(), SystemClock().now(), [] { return okStatus(); }, &dir->replica()};
   return operations::checkAgents(context, {});
 }
 

@@ -185,7 +185,8 @@ std::string previewWords(const CommitPreview& preview) {
 std::string decisionWords(const json::value& made) {
   std::string words = shown(made, "outcome");
   if (made.get_object().contains("safe")) words += isTrue(made, "safe") ? ":safe" : ":UNSAFE";
-  if (shown(made, "ledgerSeq") != "-") words += ", entry " + shown(made, "ledgerSeq");
+  // An entry's message is the reason that the counselor just gave; without an entry it says why there is none.
+  if (shown(made, "ledgerSeq") != "-") return words + ", entry " + shown(made, "ledgerSeq") + "\n";
   return words + (shown(made, "message") == "-" ? "" : ": " + shown(made, "message")) + "\n";
 }
 

@@ -78,15 +78,20 @@ Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::ui
   return list;
 }
 
-Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
-  if (!ReplicaDir::exists(dir))
-    return Error{ErrorCode::notFound, "no device lives in " + dir.string(), "give the directory with --dir"};
+Result<NodeSetup> setupOf(const std::filesystem::path& dir) {
   NodeSetup setup;
   std::error_code ec;
   if (std::filesystem::exists(dir / "cluster.json", ec)) {
     WITAN_TRY(cluster, readClusterFile(dir));
     setup.partitions = static_cast<std::uint32_t>(cluster.partitions);
   }
+  return setup;
+}
+
+Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
+  if (!ReplicaDir::exists(dir))
+    return Error{ErrorCode::notFound, "no device lives in " + dir.string(), "give the directory with --dir"};
+  WITAN_TRY(setup, setupOf(dir));
   const Time wall = SystemClock().now();
   return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
 }

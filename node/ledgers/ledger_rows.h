@@ -30,6 +30,10 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
 // is no copy of it here; of reading it.
 Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most);
 
+// How to open a data directory of a cluster, or one that `witan agent run` made: all domains, the cluster's number of
+// partitions, no agents. Errors: of cluster.json.
+Result<NodeSetup> setupOf(const std::filesystem::path& dir);
+
 // A data directory that no node has open, whether it is of a cluster or `witan agent run` made it, with all domains and
 // without agents. Errors: notFound; conflict, a process has it open; of its files.
 Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);

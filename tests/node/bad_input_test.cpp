@@ -305,7 +305,7 @@ TEST(BadStreams, ClosedOnes) {
                      })
                 .exitCode,
             kExitFailed);
-  expectError(runWitan(budget("-"), {}, [] { close(STDIN_FILENO); }), "cannot read the events (Bad file descriptor)");
+  expectError(runWitan(budget("-"), {}, [] { close(STDIN_FILENO); }), "cannot read standard input (Bad file descriptor)");
   expectContinues(scratch / "store", events);
 }
 

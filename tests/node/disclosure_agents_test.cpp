@@ -95,7 +95,7 @@ TEST(DisclosureAgents, APortfolioRunsToItsEnd) {
   EXPECT_THAT(runWitan({"ledger", "tail", "--dir", scratch / "nowhere"}).err, HasSubstr("no device lives in"));
   const Finished exported = runWitan({"domain", "export", "disclosure", "--to", "csaf", "--dir", dir});
   EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 6) << exported.err;
-  EXPECT_EQ(runWitan({"domain", "export", "disclosure", "--to", "csaf"}).exitCode, 1);
+  EXPECT_EQ(runWitan({"domain", "export", "disclosure", "--to", "csaf"}).exitCode, kExitUsage);
   EXPECT_EQ(runWitan({"state", "show", "disclosure-reports", "--dir", dir}).exitCode, 0);
 }
 

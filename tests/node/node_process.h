@@ -128,12 +128,12 @@ class Node {
     const json::value status = get("/v1/status");
     return status.is_object() ? status.at("partitions").at("owned").to_number<std::size_t>() : 0;
   }
-  // What a check says of itself; empty: there is no such check.
   // What /readyz says, by its status.
   bool ready() const {
     const auto client = ControlClient::open(dir_);
     return client.ok() && client->text("/readyz").ok();
   }
+  // What a check says of itself; empty: there is no such check.
   std::string check(std::string_view name) const {
     const json::value status = get("/v1/status");
     if (status.is_object())

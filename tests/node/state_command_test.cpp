@@ -124,7 +124,7 @@ TEST(StateMerge, InputThatGivesNothing) {
   expectError(merge("\n \r\n"), kExitFailed, "no snapshot in the input");
   expectError(merge("{}\n"), kExitFailed, "no snapshot in the input");
   expectError(runWitan({"state", "merge", "/nowhere.jsonl"}), kExitFailed, "cannot open /nowhere.jsonl");
-  expectError(runWitan({"state", "merge", "/tmp"}), kExitFailed, "cannot read /tmp");
+  expectError(runWitan({"state", "merge", "/tmp"}), kExitFailed, "/tmp is a folder");
   expectError(runWitan({"state", "merge", "-", "-"}), kExitUsage, "- is given twice");
   expectError(runWitan({"state", "merge"}), kExitUsage, "witan: FILE is required: see witan state merge --help");
   expectError(runWitan({"state", "merge", "--json"}), kExitUsage, R"({"error":{"code":"invalidInput","message":"FILE)");

@@ -161,7 +161,7 @@ TEST(Words, ExitCodesTellHowAProposalFared) {
   EXPECT_EQ(code(node, spend(1)), 0);
   EXPECT_EQ(code(node, spend(200'000)), 5);
   EXPECT_EQ(code(node, spend(200'000), false), 0);
-  EXPECT_EQ(code(node, {"budget", "nobody", "A", R"({"type":"SpendA","n":1})"}), 3);
+  EXPECT_EQ(code(node, {"budget", "nobody", "A", R"({"type":"SpendA","n":1})"}), 1);
   const auto udt = [&](const char* role, const std::string& action, bool wanted = true) {
     return code(node, {"udt", "David", role, action}, wanted);
   };
