@@ -240,7 +240,8 @@ std::string checkWords(const operations::AgentReport& report) {
 // With the ledgers, which the other operations do not need.
 Result<operations::AgentReport> checkDirectory(const std::filesystem::path& path) {
   WITAN_TRY(dir, openAtRest(path));
-  operations::OperationContext context{path, dir->replica().data(), SystemClock().now(), [] { return okStatus(); }, &dir->replica()};
+  operations::OperationContext context{path, dir->replica().data(), SystemClock().now(), [] { return okStatus(); },
+                                       &dir->replica()};
   return operations::checkAgents(context, {});
 }
 

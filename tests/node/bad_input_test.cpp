@@ -305,7 +305,8 @@ TEST(BadStreams, ClosedOnes) {
                      })
                 .exitCode,
             kExitFailed);
-  expectError(runWitan(budget("-"), {}, [] { close(STDIN_FILENO); }), "cannot read standard input (Bad file descriptor)");
+  expectError(runWitan(budget("-"), {}, [] { close(STDIN_FILENO); }),
+              "cannot read standard input (Bad file descriptor)");
   expectContinues(scratch / "store", events);
 }
 

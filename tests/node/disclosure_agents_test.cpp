@@ -11,6 +11,7 @@
 #include "domains/disclosure/disclosure.h"
 #include "node/data_dir/node_dir.h"
 #include "node/ledgers/ledger_reader.h"
+#include "program/error_report.h"
 #include "tests/node/node_process.h"
 #include "tests/node/program.h"
 #include "tests/node/scratch.h"
