@@ -193,7 +193,6 @@ Result<int> proof(const LedgerArguments& a) {
                               {"path", hexList(path)}},
                  true, nullptr);
   }
-  if (a.seq == 0) return Error{ErrorCode::notFound, "entries begin with 1", "see: witan ledger tail"};
   WITAN_TRY(path, inclusionProof(a.seq - 1, size, tree));
   WITAN_TRY(leaf, tree.subtree(0, a.seq - 1));
   return print(json::object{{"seq", a.seq},
