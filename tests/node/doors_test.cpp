@@ -137,6 +137,21 @@ TEST(Doors, WhatIsNotThereIsSaid) {
   const Finished mistyped = runWitan({"status", "--dir", node.dir()}, {}, [] { ::setenv("WITAN_DRI", "x", 1); });
   EXPECT_EQ(mistyped.exitCode, 1);
   EXPECT_THAT(mistyped.err, HasSubstr("WITAN_DIR"));
+  const Finished asJson = runWitan({"status", "--json"}, {}, [] { ::setenv("WITAN_DRI", "x", 1); });
+  EXPECT_THAT(asJson.err, HasSubstr(R"({"error":{"code":"invalidInput")"));
+}
+
+// An answer that nobody gave is recorded under this name.
+TEST(Doors, NoPersonAnswersInTheNameOfAQuestionThatExpired) {
+  const Scratch scratch;
+  Node node(scratch, "a");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  const std::string digest(64, 'a');
+  const Finished denied = node.run({"approval", "deny", "0123", "--digest", digest, "--by", "system", "--json"});
+  EXPECT_EQ(denied.exitCode, 1);
+  EXPECT_THAT(denied.err, HasSubstr(R"("code":"invalidInput")"));
+  const Finished unknown = node.run({"approval", "deny", "0123", "--digest", digest, "--by", "ann", "--json"});
+  EXPECT_THAT(unknown.err, HasSubstr(R"("code":"notFound")"));
 }
 
 }  // namespace
