@@ -10,7 +10,7 @@ namespace witan::node {
 enum class DiskLevel {
   ok,
   low,   // less than 1 GiB is free: an operator should act
-  full,  // less than 100 MiB and less than 1 % are free: the next write may fail
+  full,  // less than 100 MiB and less than 5 % are free: the next write may fail
 };
 
 struct DiskSpace {
@@ -27,7 +27,7 @@ inline DiskSpace diskSpaceOf(const std::filesystem::path& dir) {
   if (ec) return {0, 0, DiskLevel::low, "its free space is not known (" + ec.message() + ")", "look at it with df"};
   DiskSpace disk{space.available, space.capacity};
   disk.what = std::to_string(space.available >> 20) + " MiB free";
-  if (space.available < (std::uint64_t{100} << 20) && space.available < space.capacity / 100) {
+  if (space.available < (std::uint64_t{100} << 20) && space.available < space.capacity / 20) {
     disk.level = DiskLevel::full;
     disk.todo = "free some space: a full disk stops the node";
   } else if (space.available < (std::uint64_t{1} << 30)) {

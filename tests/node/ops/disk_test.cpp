@@ -111,6 +111,11 @@ TEST_F(OnASmallDisk, FullAtWorkANodeEndsWithItsReasonAndLosesNothing) {
   disk.leave(1 << 20);  // too little for logs to be laid out ahead
   ASSERT_TRUE(node.up()) << node.log();
   ASSERT_EQ(node.run({"begin", "budget", "e"}).exitCode, 0);
+  EXPECT_THAT(node.check("disk"), HasSubstr("0 MiB free"));
+  EXPECT_THAT(node.run({"status"}).out, HasSubstr("a full disk stops the node"));
+  EXPECT_GT(node.metric("disk_free_bytes"), 0);
+  EXPECT_LE(node.metric("disk_free_bytes"), 1 << 20);
+  EXPECT_EQ(node.metric("disk_capacity_bytes"), 64 << 20);
   disk.leave(128 << 10);
   for (int n = 0; n < 20'000 && spending.one(); ++n) {
   }

@@ -85,5 +85,24 @@ TEST_F(LostLedgers, AnOwnerWhoseLedgersWentBackSaysSo) {
   EXPECT_THAT(spend(owner, "op-3"), HasSubstr("approved, entry 3"));
 }
 
+TEST_F(LostLedgers, ARevokedOwnerLeavesOrphansThatAreNamedWithTheirMend) {
+  ASSERT_TRUE(copied());
+  ASSERT_EQ(owner.run({"partition", "move", "budget/0", "peer"}).exitCode, 0);
+  ASSERT_TRUE(until([&] { return peer.owned() == 1; }));
+  EXPECT_EQ(owner.metric("partitions_orphaned"), 0);
+  const Finished revoked = owner.run({"device", "revoke", "peer", "--reason", "sold"});
+  EXPECT_EQ(revoked.exitCode, 0);
+  EXPECT_THAT(revoked.out + revoked.err, HasSubstr("witan partition seize budget/0 "));
+  EXPECT_THAT(owner.check("owners"), HasSubstr("budget/0"));
+  EXPECT_EQ(owner.metric("partitions_orphaned"), 1);
+  EXPECT_THAT(owner.run({"status"}).out, HasSubstr("witan partition seize budget/0 "));
+  const Finished examined = owner.run({"doctor"});
+  EXPECT_EQ(examined.exitCode, 1);
+  EXPECT_THAT(examined.out, HasSubstr("witan partition seize budget/0 "));
+  EXPECT_EQ(owner.run({"partition", "seize", "budget/0", "--reason", "owner revoked"}).exitCode, 0);
+  EXPECT_EQ(owner.metric("partitions_orphaned"), 0);
+  EXPECT_THAT(spend(owner, "op-2"), HasSubstr("approved, entry 2"));
+}
+
 }  // namespace
 }  // namespace witan::node::lost_ledgers_test
