@@ -25,6 +25,37 @@
 
 namespace witan::node {
 
+// HTTP status of an error of this API.
+int statusOf(ErrorCode code);
+// {"error":{"code","message","hint"}}
+net::HttpResponse errorResponse(const Error& error, int status);
+// `text` is canonical JSON; a line's end is added.
+net::HttpResponse jsonResponse(std::string text, int status = 200);
+
+// Where the answer to one request goes. Copies answer the same request; the first answer counts. May outlive the
+// request.
+struct Responder {
+  Daemon& daemon;
+  std::shared_ptr<net::HttpReply> reply;
+
+  void send(net::HttpResponse response) const { reply->answer(std::move(response)); }
+  // Ids of devices become names.
+  void refuse(const Error& error) const;
+};
+
+// The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.
+struct ApiContext {
+  Daemon& daemon;
+  const net::HttpRequest& request;  // until the work returns
+  ControlRole role;                 // of the caller's token
+  Responder responder;
+};
+
+// Errors: notFound.
+Result<const kernel::DomainModule*> moduleNamed(Daemon& daemon, const std::string& domain);
+// Errors: unavailable, on a device that keeps no ledgers.
+Status needsLedgers(Daemon& daemon);
+
 struct RouteInfo {
   const char* method;
   const char* path;         // a segment {name} is a member of the request
@@ -189,39 +220,5 @@ ControlRoute post(const char* path, const char* operationId, const char* tag, Co
                   Work work, std::vector<int> errors = {}) {
   return route({"POST", path, operationId, tag, role, summary, std::move(errors)}, work);
 }
-
-// What the work of a route is given: the node, the request, and where its answer goes.
-//
-// Main thread only. The daemon outlives them.
-
-// HTTP status of an error of this API.
-int statusOf(ErrorCode code);
-// {"error":{"code","message","hint"}}
-net::HttpResponse errorResponse(const Error& error, int status);
-// `text` is canonical JSON; a line's end is added.
-net::HttpResponse jsonResponse(std::string text, int status = 200);
-
-// Where the answer to one request goes. Copies answer the same request; the first answer counts. May outlive the
-// request.
-struct Responder {
-  Daemon& daemon;
-  std::shared_ptr<net::HttpReply> reply;
-
-  void send(net::HttpResponse response) const { reply->answer(std::move(response)); }
-  // Ids of devices become names.
-  void refuse(const Error& error) const;
-};
-
-struct ApiContext {
-  Daemon& daemon;
-  const net::HttpRequest& request;  // until the work returns
-  ControlRole role;                 // of the caller's token
-  Responder responder;
-};
-
-// Errors: notFound.
-Result<const kernel::DomainModule*> moduleNamed(Daemon& daemon, const std::string& domain);
-// Errors: unavailable, on a device that keeps no ledgers.
-Status needsLedgers(Daemon& daemon);
 
 }  // namespace witan::node

@@ -1,5 +1,8 @@
 #include "replication/records/signed_document.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "base/capnp_codec.h"
 #include "base/quote.h"
 
@@ -12,6 +15,21 @@ std::string nameOf(const SignedDocumentBody& document) {
          std::to_string(document.version);
 }
 
+Result<SignedDocumentBody> read(DocumentKind kind, std::string_view name, const PublicKey& admin,
+                                const Version& version) {
+  if (version.tombstone) return invalid("a signed document cannot be deleted");
+  WITAN_TRY(document, decodeRecord<SignedDocumentBody>(version.body));
+  if (document.kind != kind || document.name != name) return invalid("it is the " + nameOf(document));
+  WITAN_DO(verify(document, admin));
+  return document;
+}
+
+// The one that counts first.
+bool countsBefore(const SignedVersion& a, const SignedVersion& b) {
+  if (a.document.version != b.document.version) return a.document.version > b.document.version;
+  return std::tie(a.digest, a.dot) < std::tie(b.digest, b.dot);
+}
+
 }  // namespace
 
 std::string signedBytes(const SignedDocumentBody& document) {
@@ -22,6 +40,8 @@ std::string signedBytes(const SignedDocumentBody& document) {
   bytes += writer.message(bare);
   return bytes;
 }
+
+Hash documentDigest(const SignedDocumentBody& document) { return sha256(signedBytes(document)); }
 
 Result<SignedDocumentBody> sign(SignedDocumentBody document, const SigningKey& admin) {
   const Signature signature = admin.sign(signedBytes(document));
@@ -36,6 +56,36 @@ Status verify(const SignedDocumentBody& document, const PublicKey& admin) {
     return okStatus();
   return Error{ErrorCode::unauthorised, nameOf(document) + " is not signed by the cluster's admin key",
                "only the admin's device can publish it"};
+}
+
+SignedDocumentView documentViewOf(DocumentKind kind, std::string_view name, const PublicKey& admin,
+                                  std::span<const Version> versions) {
+  SignedDocumentView view;
+  std::vector<SignedVersion> all;
+  for (const Version* v : versionsByDot(versions)) {
+    auto document = read(kind, name, admin, *v);
+    if (document.ok())
+      all.push_back({v->dot, documentDigest(*document), *std::move(document)});
+    else
+      view.unreadable.push_back({v->dot, document.error().message});
+  }
+  std::sort(all.begin(), all.end(), countsBefore);
+  for (SignedVersion& v : all) {
+    if (!view.current)
+      view.current = std::move(v);
+    else if (v.document.version == view.current->document.version && v.digest != view.current->digest)
+      view.conflicts.push_back(std::move(v));
+    else
+      view.superseded.push_back(std::move(v));
+  }
+  return view;
+}
+
+Status mayPublish(const SignedDocumentView& view, const SignedDocumentBody& document) {
+  if (!view.current || document.version > view.current->document.version) return okStatus();
+  return Error{ErrorCode::conflict,
+               nameOf(document) + " is not newer than version " + std::to_string(view.current->document.version),
+               "use version " + std::to_string(view.current->document.version + 1)};
 }
 
 }  // namespace witan::replication
