@@ -15,7 +15,7 @@
 
 #include "bench/bench_tools.h"
 #include "replication/local_replica.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/record_schemas.h"
 #include "replication/sync_session.h"
 #include "store/memory_store.h"

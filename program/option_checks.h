@@ -1,5 +1,5 @@
 // Forms of what is given on the command line, as checks for CLI11's options: called while the line is parsed, before
-// any command begins. What a check refuses is wrong usage, which cli/commands/cli.cpp answers in one place, with exit
+// any command begins. What a check refuses is wrong usage, which cli/main.cpp answers in one place, with exit
 // code 2. CLI11's own reading of numbers is not enough: it takes -1 for the largest number there is, and 010 for eight.
 //
 // All but reportUsage are pure functions.

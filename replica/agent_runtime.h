@@ -14,6 +14,7 @@
 #include "agents/host/agent_host.h"
 #include "agents/host/device_gate.h"
 #include "base/time.h"
+#include "domains/agents.h"
 #include "replica/ledger_watch.h"
 
 namespace witan::node {
@@ -74,5 +75,15 @@ class AgentRuntime {
   std::vector<std::string> members_;
   std::set<std::string> live_;
 };
+
+// --- Ledger tools (agents/tools/ledger_tool.h) on this device's replica: an agent sees each role's own slice and
+// nothing more. An agent looks only at ledgers that the device keeps, and only at entries that are in the log for good:
+// a look waits until the copy shows them.
+
+// Offers the ledger tools to the agents of `setup` and makes them known to its policy. Requires: the policy is set.
+void addLedgerTools(AgentSetup& setup, agents::ContentSeals seals);
+
+// Whether the agent can work only where ledgers are kept.
+bool needsLedgers(const agents::Agent& agent);
 
 }  // namespace witan::node

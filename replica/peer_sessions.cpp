@@ -3,7 +3,6 @@
 #include "base/mutant.h"
 #include "replica/advertisement_exchange.h"
 #include "replica/entry_replicator.h"
-#include "replica/membership_duties.h"
 #include "replica/replica_effects.h"
 #include "replica/request_router.h"
 
@@ -93,7 +92,7 @@ void PeerSessions::runMembershipMaintenance() {
     if (peer.session->state() == replication::SessionState::running && !peer.session->full() &&
         members->standing(name) == replication::Standing::active)
       peer.session->close("admitted", name + " is a member now: the session begins again");
-  (void)payRetireAcks(*state_.local);  // if it fails, the next statements try again
+  (void)state_.local->acknowledgeRetirements();  // if it fails, the next statements try again
 }
 
 void PeerSessions::greet() {

@@ -231,6 +231,20 @@ Status LocalReplica::addStatement(const Statement& statement) {
   return okStatus();
 }
 
+Result<std::size_t> LocalReplica::acknowledgeRetirements() {
+  WITAN_TRY(members, membership());
+  const std::vector<Member> due = acksDue(members, device());
+  if (due.empty()) return std::size_t{0};
+  ClocksBySpace committed;
+  for (const std::string& id : spaceIds()) committed[id] = findSpace(id)->clock();
+  const std::vector<AckedCounter> counters = countersToAck(members, committed);
+  for (const Member& member : due) {
+    WITAN_TRY(known, statements());
+    WITAN_DO(addStatement(retireAck(known, writer(), member.device, member.admission, counters)));
+  }
+  return due.size();
+}
+
 Result<Membership> LocalReplica::membership() {
   WITAN_TRY(all, statements());
   return membershipOf(all);

@@ -90,6 +90,9 @@ class LocalReplica {
   Result<Membership> membership();
   Result<std::vector<Statement>> statements();
   Status addStatement(const Statement& statement);
+  // Acknowledges the retirements that wait for this device (replication/membership.h). Returns how many. From then on
+  // nothing may be accepted from those devices: end a session with one first. The caller flushes. O(statements).
+  Result<std::size_t> acknowledgeRetirements();
   // Once for each time that this device itself was retired: while it was, the others tidied away what it still holds,
   // so its copy counts as restored, and it goes on under a new writer. Sessions call it when statements have come.
   Status noticeOwnRetirement(const Membership& members);

@@ -38,7 +38,6 @@ namespace witan::replication {
 inline constexpr std::size_t kMaxBodyBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxCommitBytes = 1280 * 1024;  // of rows, so that a commit always fits into one frame
 inline constexpr std::size_t kMaxCommitWrites = 4096;
-inline constexpr std::size_t kMaxContextEntries = kMaxWriters;
 // A counter is never further ahead than this: 2^40 commits are a million a second for twelve days.
 inline constexpr Seq kMaxSeq = Seq{1} << 48;
 

@@ -46,7 +46,7 @@
 #   4 ack      idText device, varint n, n x (varint writer, varint counter)   in ACKS only
 # A context names a writer once, never with 0, never the version's own; it covers what its author had seen of this key.
 # Flag 1 goes with length 0 and no other version has length 0. A delta's base is the version of the same key and writer
-# with that many less; its bytes, and those of the body, are in agent_state_codec.h, other bodies in records.capnp.
+# with that many less; its bytes, and those of the body, are in agent_state.h, other bodies in records.capnp.
 # Kinds: 1 agent state, 2 message, 3 link, 4 batch, 5 wake run, 6 plan, 7 summary, 8 journal, 9 signed document,
 # 10 statement (membership.capnp). 8 lives in the journal database only, 4 in both, the others in agents only. A kind
 # that a receiver does not know is kept and passed on.

@@ -7,7 +7,7 @@
 #include "base/capnp_codec.h"
 #include "base/reflect.h"
 #include "base/utf8.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/record_write.h"
 
 namespace witan::agents {

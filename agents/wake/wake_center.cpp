@@ -7,7 +7,7 @@
 #include "agents/wake/wake_job.h"
 #include "base/mutant.h"
 #include "base/quote.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_views.h"

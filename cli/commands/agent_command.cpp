@@ -4,7 +4,7 @@
 #include "base/identity.h"
 #include "base/quote.h"
 #include "base/time.h"
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/agent_format.h"
 #include "program/option_checks.h"

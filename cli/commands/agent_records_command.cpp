@@ -2,13 +2,9 @@
 // (node/operations/); this file declares the verbs and words their answers.
 #include "agents/episode/transcript.h"
 #include "base/time.h"
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
-#include "node/operations/approval.h"
-#include "node/operations/episode.h"
-#include "node/operations/receipt.h"
-#include "node/operations/saga.h"
-#include "node/operations/wake.h"
+#include "node/operations/agent_records.h"
 #include "program/option_checks.h"
 
 namespace witan::node {

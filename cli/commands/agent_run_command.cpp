@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/seams.h"
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/events/event_generator.h"
 #include "domains/agents.h"
@@ -19,7 +19,6 @@
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "replica/agent_runtime.h"
-#include "replica/ledger_queries.h"
 
 namespace witan::node {
 

@@ -7,7 +7,7 @@
 #include "agents/policy/monitor.h"
 #include "base/bytes.h"
 #include "base/quote.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/daemon/agents_policy_file.h"
 #include "program/line_reader.h"

@@ -1,6 +1,6 @@
 // `witan backup` and `witan restore`: copies of a device, taken while it runs or while it does not, and brought back.
 #include "base/seams.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/backup/backup.h"
 #include "node/backup/restore.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/completion.h"
 #include "domains/registry.h"

@@ -1,5 +1,5 @@
 // `witan device init|list|admit|retire|recover`: which devices a cluster has, and this one among them.
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/enrolment/new_node.h"
 #include "node/operations/sync.h"

@@ -1,7 +1,7 @@
 // `witan doctor` and `witan support-bundle`.
 #include "base/json_codec.h"
 #include "base/seams.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/doctor/doctor.h"
 #include "cli/doctor/support_bundle.h"

@@ -2,7 +2,7 @@
 #include <charconv>
 
 #include "base/quote.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/cluster/roster.h"
 #include "node/enrolment/enrolment_service.h"

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/seams.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "net/loop.h"
 #include "node/cluster/device_key.h"

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "base/time.h"
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/journal/journal_import.h"
 #include "node/cluster/roster.h"

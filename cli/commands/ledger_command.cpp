@@ -1,7 +1,7 @@
 // `witan ledger tail|show|verify|export|checkpoint|proof`.
 #include "base/bytes.h"
 #include "base/string_util.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/ledgers/ledger_source.h"
 #include "node/data_dir/store_dir.h"

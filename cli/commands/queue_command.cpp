@@ -4,7 +4,7 @@
 #include "base/json_codec.h"
 #include "base/quote.h"
 #include "base/string_util.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/api/counselor_queue.h"
 #include "node/data_dir/store_dir.h"

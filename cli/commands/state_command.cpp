@@ -2,19 +2,91 @@
 // snapshots of an agent in this device's store, in the form that merge reads.
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <set>
 
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/agent_format.h"
-#include "cli/format/snapshot_reader.h"
 #include "program/error_report.h"
+#include "program/line_reader.h"
 #include "program/option_checks.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::node {
 
 using namespace replication;
 
 namespace {
+
+constexpr std::size_t kMaxSnapshots = 1'000'000;
+constexpr std::size_t kMaxSnapshotBytes = std::size_t{1} << 30;
+
+// Snapshots of one agent from files of JSON Lines.
+//
+// A line that is no snapshot is refused and the others are taken. The result does not depend on how the lines are
+// spread over files or ordered. Limits: kMaxSnapshotJson bytes a line, kMaxSnapshots lines, kMaxSnapshotBytes of all
+// states.
+class SnapshotReader {
+ public:
+  // `refuse` is told of every line that is refused, with file, line and cause.
+  explicit SnapshotReader(std::function<void(const Error&)> refuse) : refuse_(std::move(refuse)) {}
+
+  // A path, or - for standard input. Blank lines are skipped. Errors: cannot be read, limits.
+  Status readFile(const std::string& path);
+
+  std::size_t refused() const { return refused_; }
+  // The agent whose snapshots these are. Errors: there is none; there are two, named.
+  Result<std::string> agentId() const;
+  std::vector<Version> takeVersions() && { return std::move(versions_); }
+
+ private:
+  Status take(std::string_view line, bool overlong, const std::string& place);
+
+  std::function<void(const Error&)> refuse_;
+  std::size_t refused_ = 0;
+  std::size_t bytes_ = 0;
+  std::set<std::string> agentIds_;  // the two smallest that occurred
+  std::vector<Version> versions_;
+};
+
+Status SnapshotReader::readFile(const std::string& path) {
+  return forEachLine(path, kMaxSnapshotJson, [&](const InputLine& line) {
+    return take(line.text, line.overlong, inputName(path) + ", line " + std::to_string(line.number));
+  });
+}
+
+Status SnapshotReader::take(std::string_view line, bool overlong, const std::string& place) {
+  if (!overlong && line.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
+  const auto snapshot =
+      overlong ? Result<AgentSnapshot>(invalid("longer than " + std::to_string(kMaxSnapshotJson) + " bytes"))
+               : readSnapshot(line);
+  if (!snapshot.ok()) {
+    ++refused_;
+    const Error& error = snapshot.error();
+    refuse_(invalid(place + ": refused (" + error.message + ")",
+                    error.hint.empty() ? "the other lines are merged" : error.hint));
+    return okStatus();
+  }
+  agentIds_.insert(snapshot->agentId);
+  if (agentIds_.size() > 2) agentIds_.erase(std::prev(agentIds_.end()));
+  versions_.push_back(toVersion(*snapshot));
+  bytes_ += versions_.back().body.size();
+  if (versions_.size() > kMaxSnapshots || bytes_ > kMaxSnapshotBytes)
+    return invalid(place + ": more than " + std::to_string(kMaxSnapshots) + " snapshots or " +
+                       std::to_string(kMaxSnapshotBytes) + " bytes of them",
+                   "merge fewer at a time");
+  return okStatus();
+}
+
+Result<std::string> SnapshotReader::agentId() const {
+  if (agentIds_.empty())
+    return invalid("no snapshot in the input (every line was blank or refused)", "see: witan state merge --help");
+  if (agentIds_.size() > 1)
+    return invalid("snapshots of different agents (" + *agentIds_.begin() + " and " + *agentIds_.rbegin() + ")",
+                   "merge one agent at a time");
+  return *agentIds_.begin();
+}
 
 struct MergeArguments {
   std::vector<std::string> files;
@@ -36,7 +108,7 @@ Result<int> merge(const MergeArguments& arguments) {
   WITAN_TRY(antichain, maximal(std::move(reader).takeVersions()));
   WITAN_TRY(view, viewOf(antichain, nullptr));
   WITAN_CHECK(view.has_value(), "a snapshot from a file is no tombstone");
-  WITAN_TRY(merged, operations::agentPicture(agentId, antichain, *view));
+  const operations::AgentShown merged = operations::agentPicture(agentId, antichain, *view);
   arguments.json ? putOut(toJson(merged) + "\n") : putWords(pictureWords(merged));
   return exitCode;
 }

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/seams.h"
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "node/cluster/roster.h"
 #include "program/error_report.h"

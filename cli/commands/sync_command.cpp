@@ -1,7 +1,7 @@
 // `witan sync status|pipe|demo`.
 #include <cstdio>
 
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/sync/sync_demo.h"
 #include "cli/sync/sync_pipe.h"

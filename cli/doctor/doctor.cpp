@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-#include "cli/client/live.h"
+#include "cli/client/verb.h"
 #include "cli/ledgers/ledger_source.h"
 #include "domains/agents.h"
 #include "net/address.h"

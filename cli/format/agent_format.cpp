@@ -10,7 +10,7 @@ namespace {
 
 std::string toWords(const std::optional<std::uint64_t>& number) { return number ? std::to_string(*number) : "none"; }
 
-std::string toWords(const operations::AgentSlot& slot) {
+std::string toWords(const replication::AgentSlot& slot) {
   const std::string value = canonicalJson(slot.value);
   if (slot.version == 0) return value + " (never written)";
   return value + " (version " + std::to_string(slot.version) + " by " + slot.host + ")";

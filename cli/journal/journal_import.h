@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 
 namespace witan::node {
 

@@ -13,7 +13,6 @@
 #include "base/seams.h"
 #include "program/output.h"
 #include "program/process.h"
-#include "replica/membership_duties.h"
 #include "replication/sync_session.h"
 
 namespace witan::node {
@@ -105,7 +104,7 @@ class PipeSession {
       // What it said up to here is acknowledged with the others; nothing more is taken from it.
       session_.close("retired", session_.peer() + " is being retired: witan device list");
     }
-    WITAN_TRY(paid, payRetireAcks(replica));
+    WITAN_TRY(paid, replica.acknowledgeRetirements());
     if (paid > 0) statements_ = cluster->changes();
     return okStatus();
   }
@@ -262,7 +261,7 @@ Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
     options.mayHave = [&arguments](DatabaseName, std::string_view scope) {
       return std::find(arguments.scopes.begin(), arguments.scopes.end(), scope) != arguments.scopes.end();
     };
-  WITAN_TRY(paid, payRetireAcks(replica));
+  WITAN_TRY(paid, replica.acknowledgeRetirements());
   (void)paid;
   PipeSession talk(dir, std::move(options), wallMs());
   Pump pump(talk);

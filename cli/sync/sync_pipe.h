@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 
 namespace witan::node {
 

@@ -1,5 +1,5 @@
 // Advice: what a built-in agent of a role does next about one vulnerability, by the rules of domains/disclosure/rules.h
-// on its instance's slice (Table 3): the face of those rules for whoever speaks JSON (replica/ledger_queries.h).
+// on its instance's slice (Table 3): the face of those rules for whoever speaks JSON (replica/agent_runtime.h).
 //
 // Pure. The rules are asked again after each step, on a copy on which the step was made, so that one plan holds all
 // that a role has to say now. Nothing but the instance of the role is read.

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "net/http_server.h"
-#include "node/api/api_context.h"
 #include "node/api/control_tokens.h"
+#include "node/api/typed_route.h"
 #include "node/daemon/daemon.h"
 
 namespace witan::node {

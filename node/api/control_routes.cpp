@@ -5,13 +5,9 @@
 #include <iterator>
 
 #include "node/operations/agent.h"
-#include "node/operations/approval.h"
-#include "node/operations/episode.h"
+#include "node/operations/agent_records.h"
 #include "node/operations/journal.h"
-#include "node/operations/receipt.h"
-#include "node/operations/saga.h"
 #include "node/operations/sync.h"
-#include "node/operations/wake.h"
 
 namespace witan::node {
 

@@ -13,14 +13,48 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/message.h"
-#include "node/api/api_context.h"
+#include "net/http_server.h"
+#include "node/api/control_tokens.h"
+#include "node/daemon/daemon.h"
 
 namespace witan::node {
+
+// HTTP status of an error of this API.
+int statusOf(ErrorCode code);
+// {"error":{"code","message","hint"}}
+net::HttpResponse errorResponse(const Error& error, int status);
+// `text` is canonical JSON; a line's end is added.
+net::HttpResponse jsonResponse(std::string text, int status = 200);
+
+// Where the answer to one request goes. Copies answer the same request; the first answer counts. May outlive the
+// request.
+struct Responder {
+  Daemon& daemon;
+  std::shared_ptr<net::HttpReply> reply;
+
+  void send(net::HttpResponse response) const { reply->answer(std::move(response)); }
+  // Ids of devices become names.
+  void refuse(const Error& error) const;
+};
+
+// The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.
+struct ApiContext {
+  Daemon& daemon;
+  const net::HttpRequest& request;  // until the work returns
+  ControlRole role;                 // of the caller's token
+  Responder responder;
+};
+
+// Errors: notFound.
+Result<const kernel::DomainModule*> moduleNamed(Daemon& daemon, const std::string& domain);
+// Errors: unavailable, on a device that keeps no ledgers.
+Status needsLedgers(Daemon& daemon);
 
 struct RouteInfo {
   const char* method;

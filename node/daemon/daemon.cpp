@@ -10,8 +10,6 @@
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
 #include "replica/agent_runtime.h"
-#include "replica/ledger_queries.h"
-#include "replica/membership_duties.h"
 
 namespace witan::node {
 
@@ -301,7 +299,7 @@ void Daemon::reconcileMembership() {
       (void)data.addStatement(
           replication::proposeRetire(*known, data.writer(), device.device, members->nextAdmission(device.device) - 1));
   }
-  (void)payRetireAcks(data);
+  (void)data.acknowledgeRetirements();
 }
 
 // --- keys

@@ -4,7 +4,7 @@
 
 #include "base/quote.h"
 #include "domains/agents.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_state_json.h"
 #include "replication/records/message_graph.h"
 
@@ -61,13 +61,6 @@ Result<AgentRecord> readAgent(OperationContext& context, const Omittable<std::st
   return record;
 }
 
-Result<AgentSnapshotRow> rowOf(const std::string& text) {
-  WITAN_TRY(value, parseJson(text, kOwnJson));
-  AgentSnapshotRow row;
-  WITAN_DO(readJson(value, row, "agent"));
-  return row;
-}
-
 Status apply(const AgentSetRequest& request, AgentState& state, const std::string& writer) {
   if (request.lifecycle) {
     WITAN_TRY(lifecycle, parseLifecycle(*request.lifecycle));
@@ -111,11 +104,10 @@ Result<std::string> slotValue(SlotName name, std::string_view text) {
   return canonicalJson(*parsed);
 }
 
-Result<AgentShown> agentPicture(const std::string& id, const std::vector<Version>& antichain, const AgentView& view) {
+AgentShown agentPicture(const std::string& id, const std::vector<Version>& antichain, const AgentView& view) {
   AgentShown shown;
   for (const Version& version : antichain) shown.antichain.emplace_back(version.dot);
-  WITAN_TRY(row, rowOf(viewJson(id, view)));
-  shown.view = std::move(row);
+  shown.view = viewRow(id, view);
   return shown;
 }
 
@@ -135,15 +127,14 @@ Result<Agents> listAgents(OperationContext& context, const ScopeRequest& request
 
 Result<AgentShown> showAgent(OperationContext& context, const AgentShowRequest& request) {
   WITAN_TRY(agent, readAgent(context, request.scope, request.id));
-  WITAN_TRY(shown, agentPicture(request.id, agent.antichain, agent.view));
+  AgentShown shown = agentPicture(request.id, agent.antichain, agent.view);
   shown.messages = agent.messages;
   shown.missingParents = agent.missingParents;
   if (!request.history.value_or(false)) return shown;
   shown.snapshots = std::vector<AgentSnapshotRow>();
   for (const Version& version : agent.antichain) {
     WITAN_TRY(snapshot, toSnapshot(request.id, version));
-    WITAN_TRY(row, rowOf(snapshotJson(snapshot)));
-    shown.snapshots->push_back(std::move(row));
+    shown.snapshots->push_back(snapshotRow(snapshot));
   }
   return shown;
 }

@@ -14,25 +14,7 @@ WITAN_STRUCT(AgentRow, (std::string, agentId, "Id of the agent"),
 
 WITAN_STRUCT(Agents, (std::vector<AgentRow>, agents, "Agents, by id"))
 
-WITAN_STRUCT(AgentPointers, (std::optional<std::string>, recentHeadMessageId, "Newest message; null: none"),
-             (std::optional<std::string>, latestSummaryMessageId, "Newest summary; null: none"))
-
-WITAN_STRUCT(AgentSchedule, (std::uint64_t, sleepUntil, "In milliseconds since 1970"),
-             (std::optional<std::uint64_t>, nextWakeAt, "In milliseconds since 1970; null: none"),
-             (std::uint64_t, firedThrough, "Moment through which wakes have fired, in milliseconds since 1970"))
-
-WITAN_STRUCT(AgentSlot, (json::value, value, "Any JSON"), (std::uint64_t, version, "Number of writes; 0: none"),
-             (std::string, host, "Writer of the last one; empty: none"))
-
-// A version, or with no dot a view of several.
-WITAN_STRUCT(AgentSnapshotRow, (std::string, agentId, "Id of the agent"),
-             (Omittable<VersionDot>, dot, "Which version; absent: a view of all concurrent versions"),
-             (ClockRow, vc, "What the version includes: counters by writer"),
-             (std::string, lifecycle, "created, active, dormant or destroyed"),
-             (AgentSchedule, schedule, "When it wakes"), (AgentPointers, pointers, "Messages that it points to"),
-             (ByName<AgentSlot>, slots, "Slots, by name"),
-             (ClockRow, processedCounterByHost, "What the agent has processed: counters by writer"),
-             (std::uint64_t, consecutiveFailureCount, "Failures in a row"))
+using replication::AgentSnapshotRow;
 
 WITAN_STRUCT(AgentShowRequest, (std::string, id, "Id of the agent", 1),
              (Omittable<bool>, history, "true: also each of the concurrent versions"),
@@ -91,8 +73,8 @@ inline constexpr Operation kAgentCheck{"GET", "/v1/agent/check", checkAgents};
 Result<replication::SlotName> slotNamed(std::string_view name);
 Result<std::string> slotValue(replication::SlotName name, std::string_view text);
 
-// What concurrent versions of an agent show together. Errors: a body that this build does not read.
-Result<AgentShown> agentPicture(const std::string& id, const std::vector<replication::Version>& antichain,
-                                const replication::AgentView& view);
+// What concurrent versions of an agent show together.
+AgentShown agentPicture(const std::string& id, const std::vector<replication::Version>& antichain,
+                        const replication::AgentView& view);
 
 }  // namespace witan::node::operations

@@ -6,7 +6,6 @@
 
 #include "base/quote.h"
 #include "base/utf8.h"
-#include "replica/membership_duties.h"
 #include "replication/writer.h"
 
 namespace witan::node::operations {
@@ -137,7 +136,7 @@ Result<SyncDevices> retireSyncDevice(OperationContext& context, const SyncRetire
     return Error{ErrorCode::notFound, inQuotes(request.device) + " is no active member", "see: witan device list"};
   WITAN_TRY(known, replica.statements());
   WITAN_DO(replica.addStatement(proposeRetire(known, replica.writer(), request.device, member->member.admission)));
-  WITAN_TRY(paid, payRetireAcks(replica));
+  WITAN_TRY(paid, replica.acknowledgeRetirements());
   (void)paid;
   WITAN_DO(context.flush());
   return listSyncDevices(context, {});

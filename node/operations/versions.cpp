@@ -9,12 +9,6 @@ namespace witan::node::operations {
 
 using replication::Dot;
 
-ClockRow clockRow(const replication::VectorClock& clock) {
-  ClockRow row;
-  for (const auto& [host, counter] : clock.entries()) row.emplace(host, counter);
-  return row;
-}
-
 std::string dotWords(const Dot& dot) { return dot.host + ":" + std::to_string(dot.counter); }
 
 std::string clockWords(const ClockRow& clock) {

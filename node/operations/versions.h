@@ -1,26 +1,16 @@
-// Dots, vector clocks and ids in requests and responses. Pure functions.
+// Dots, vector clocks and ids in requests and responses, as words. Pure functions.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "base/message.h"
-#include "replication/vector_clock.h"
+#include "replication/records/agent_state_json.h"
 
 namespace witan::node::operations {
 
-struct VersionDot {
-  WITAN_FIELDS(VersionDot, (std::uint64_t, counter, "Number of the commit"),
-               (std::string, host, "Writer that committed it"))
-
-  VersionDot() = default;
-  explicit VersionDot(const replication::Dot& dot) : counter(dot.counter), host(dot.host) {}
-  replication::Dot dot() const { return {host, counter}; }
-};
-
-using ClockRow = std::map<std::string, std::uint64_t>;
-ClockRow clockRow(const replication::VectorClock& clock);
+using replication::ClockRow;
+using replication::clockRow;
+using replication::VersionDot;
 
 // a@00000001:7
 std::string dotWords(const replication::Dot& dot);

@@ -21,9 +21,8 @@ namespace witan::node {
 inline constexpr std::uint8_t kFirstAdjudicationFrame = 32;
 enum class AdjudicationFrame : std::uint8_t { request = 32, answer = 33, standing = 34, entries = 35, followed = 36 };
 
-// A batch of a log must fit into a frame; owners commit before theirs grows beyond this.
+// A batch of a log must fit into a frame.
 inline constexpr std::size_t kMaxAdjudicationFrame = 24 * 1024 * 1024;
-inline constexpr std::size_t kOwnBatchBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxPartitions = 4096;  // in one standing
 inline constexpr std::size_t kMaxEpochs = 65'536;    // of one partition
 inline constexpr std::size_t kMaxLogProbes = 65;     // in one position

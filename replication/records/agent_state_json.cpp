@@ -110,85 +110,20 @@ Status readState(const json::object& object, AgentState& into) {
   return readCounter(object, "consecutiveFailureCount", "", into.consecutiveFailureCount);
 }
 
-void appendMember(std::string& out, std::string_view name) {
-  if (out.back() != '{') out += ',';
-  appendJsonString(out, name);
-  out += ':';
-}
-
-void appendCounter(std::string& out, std::string_view name, std::uint64_t counter) {
-  appendMember(out, name);
-  appendInteger(out, counter);
-}
-
-void appendText(std::string& out, std::string_view name, const std::optional<std::string>& text) {
-  appendMember(out, name);
-  if (text)
-    appendJsonString(out, *text);
-  else
-    out += "null";
-}
-
-// A clock's hosts are ids, ASCII: their byte order is the order of canonical JSON.
-void appendClock(std::string& out, std::string_view name, const VectorClock& clock) {
-  appendMember(out, name);
-  out += '{';
-  for (const auto& [host, counter] : clock.entries()) appendCounter(out, host, counter);
-  out += '}';
-}
-
-void appendSchedule(std::string& out, const Schedule& schedule) {
-  appendMember(out, "schedule");
-  out += '{';
-  appendCounter(out, "firedThrough", schedule.firedThrough);
-  appendMember(out, "nextWakeAt");
-  if (schedule.nextWakeAt)
-    appendInteger(out, *schedule.nextWakeAt);
-  else
-    out += "null";
-  appendCounter(out, "sleepUntil", schedule.sleepUntil);
-  out += '}';
-}
-
-void appendSlots(std::string& out, const AgentState& state) {
-  appendMember(out, "slots");
-  out += '{';
-  for (const SlotName name : {SlotName::activeTaskId, SlotName::extension, SlotName::openLoopIds,
-                              SlotName::preferenceByKey, SlotName::primaryGoal}) {
-    appendMember(out, toString(name));
-    out += '{';
-    appendText(out, "host", state.slot(name).host);
-    appendMember(out, "value");
-    out += state.slot(name).value;
-    appendCounter(out, "version", state.slot(name).version);
-    out += '}';
+AgentSnapshotRow rowOf(const std::string& agentId, const VectorClock& vc, const AgentState& state) {
+  const auto& [sleepUntil, nextWakeAt, firedThrough] = state.schedule;
+  AgentSnapshotRow row{.agentId = agentId,
+                       .vc = clockRow(vc),
+                       .lifecycle = toString(state.lifecycle),
+                       .schedule = {sleepUntil, nextWakeAt, firedThrough},
+                       .pointers = {state.pointers.recentHeadMessageId, state.pointers.latestSummaryMessageId},
+                       .processedCounterByHost = clockRow(state.processedCounterByHost),
+                       .consecutiveFailureCount = state.consecutiveFailureCount};
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    const Slot& slot = state.slots[i];
+    row.slots[toString(static_cast<SlotName>(i))] = {parseJson(slot.value, kOwnJson).value(), slot.version, slot.host};
   }
-  out += '}';
-}
-
-// Members by name, as canonical JSON has them.
-std::string toText(std::string_view agentId, const Dot* dot, const VectorClock& vc, const AgentState& state) {
-  std::string out = "{";
-  appendText(out, "agentId", std::string(agentId));
-  appendCounter(out, "consecutiveFailureCount", state.consecutiveFailureCount);
-  if (dot != nullptr) {
-    appendMember(out, "dot");
-    out += '{';
-    appendCounter(out, "counter", dot->counter);
-    appendText(out, "host", dot->host);
-    out += '}';
-  }
-  appendText(out, "lifecycle", toString(state.lifecycle));
-  appendMember(out, "pointers");
-  out += '{';
-  appendText(out, "latestSummaryMessageId", state.pointers.latestSummaryMessageId);
-  appendText(out, "recentHeadMessageId", state.pointers.recentHeadMessageId);
-  out += '}';
-  appendClock(out, "processedCounterByHost", state.processedCounterByHost);
-  appendSchedule(out, state.schedule);
-  appendSlots(out, state);
-  appendClock(out, "vc", vc);
-  return out += '}';
+  return row;
 }
 
 }  // namespace
@@ -212,10 +147,16 @@ Result<AgentSnapshot> readSnapshot(std::string_view text) {
   return snapshot;
 }
 
-std::string snapshotJson(const AgentSnapshot& s) { return toText(s.agentId, &s.dot, s.vc, s.state); }
+ClockRow clockRow(const VectorClock& clock) { return {clock.entries().begin(), clock.entries().end()}; }
 
-std::string viewJson(std::string_view agentId, const AgentView& view) {
-  return toText(agentId, nullptr, view.vc, view.state);
+AgentSnapshotRow snapshotRow(const AgentSnapshot& snapshot) {
+  AgentSnapshotRow row = rowOf(snapshot.agentId, snapshot.vc, snapshot.state);
+  row.dot = VersionDot(snapshot.dot);
+  return row;
+}
+
+AgentSnapshotRow viewRow(const std::string& agentId, const AgentView& view) {
+  return rowOf(agentId, view.vc, view.state);
 }
 
 }  // namespace witan::replication

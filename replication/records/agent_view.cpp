@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 
 namespace witan::replication {
 

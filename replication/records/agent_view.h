@@ -60,7 +60,7 @@ Result<std::vector<Version>> maximal(std::vector<Version> versions);
 AgentView viewOf(std::span<const AgentSnapshot> antichain, const MessageAncestry* ancestry);
 
 // The same of the versions a space holds of an agent. A tombstone counts with its context only; none if there is
-// nothing else. Errors: invalid, a body that replication/records/agent_state_codec.h does not read.
+// nothing else. Errors: invalid, a body that replication/records/agent_state.h does not read.
 Result<std::optional<AgentView>> viewOf(std::span<const Version> versions, const MessageAncestry* ancestry);
 
 }  // namespace witan::replication

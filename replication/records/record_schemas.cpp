@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/record_views.h"
 #include "replication/statement.h"
 

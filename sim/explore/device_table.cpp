@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "domains/registry.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_view.h"
 #include "sim/trace_format.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/dense.h"
 #include "replication/records/agent_state.h"
-#include "replication/records/agent_state_codec.h"
 #include "replication/records/record_schemas.h"
 #include "replication/space.h"
 #include "replication/writer.h"

@@ -4,7 +4,7 @@
 #include "agents/host/agent_host.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_job.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/journal_entity.h"
 #include "sim/check/agent_rules.h"
 #include "sim/sim_agents.h"

@@ -1,5 +1,5 @@
 // Records of journal and agents: edits, messages, batches, removals, agent states, private scopes.
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/records.h"
 #include "sim/workloads/workload.h"

@@ -4,7 +4,7 @@
 
 #include "agents/episode/replay.h"
 #include "domains/agents.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/record_views.h"
 #include "tests/agents/clerk.h"
 

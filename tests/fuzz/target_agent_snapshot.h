@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_state_json.h"
 
 namespace witan::fuzz {
@@ -14,15 +14,15 @@ inline void fuzzAgentSnapshot(std::string_view text) {
   using namespace replication;
   const auto snapshot = readSnapshot(text);
   if (!snapshot.ok()) return;
-  const std::string canonical = snapshotJson(*snapshot);
+  const std::string canonical = toJson(snapshotRow(*snapshot));
   const auto again = readSnapshot(canonical);
-  WITAN_CHECK(again.ok() && *again == *snapshot && snapshotJson(*again) == canonical, "a snapshot has one text");
+  WITAN_CHECK(again.ok() && *again == *snapshot && toJson(snapshotRow(*again)) == canonical, "a snapshot has one text");
   const auto stored = toSnapshot(snapshot->agentId, toVersion(*snapshot));
   WITAN_CHECK(stored.ok() && *stored == *snapshot, "a snapshot survives its stored form");
   const AgentView alone = viewOf({&*snapshot, 1}, nullptr);
   WITAN_CHECK(alone.vc == snapshot->vc && alone.state.lifecycle == snapshot->state.lifecycle,
               "the view of one snapshot is the snapshot");
-  WITAN_CHECK(viewJson(snapshot->agentId, alone).size() > 2, "a view has a text");
+  WITAN_CHECK(toJson(viewRow(snapshot->agentId, alone)).size() > 2, "a view has a text");
 }
 
 }  // namespace witan::fuzz

@@ -1,5 +1,5 @@
 // All entries of several ledgers by time, however few a page holds.
-#include "cli/ledgers/ledger_pages.h"
+#include "cli/ledgers/ledger_source.h"
 
 #include <gmock/gmock.h>
 

@@ -26,7 +26,7 @@ AgentSnapshot snapshotAt(const std::string& host, std::uint64_t counter, VectorC
   return s;
 }
 
-std::string line(const AgentSnapshot& s) { return snapshotJson(s) + "\n"; }
+std::string line(const AgentSnapshot& s) { return toJson(snapshotRow(s)) + "\n"; }
 
 Finished merge(const std::string& input) { return runWitan({"state", "merge", "-", "--json"}, input); }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_view.h"
 
 namespace witan::replication::test {

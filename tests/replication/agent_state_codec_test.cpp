@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "tests/replication/agent_histories.h"
 
 namespace witan::replication::agent_state_codec_test {

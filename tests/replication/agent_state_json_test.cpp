@@ -51,11 +51,11 @@ TEST(AgentStateJson, ReadsTheExample) {
 // What is written is canonical JSON and is read back as the same.
 TEST(AgentStateJson, WritesCanonicalJsonThatReadsBack) {
   const auto example = readSnapshot(kExample).value();
-  EXPECT_EQ(snapshotJson(example), canonicalJson(parseJson(kExample).value()));
+  EXPECT_EQ(toJson(snapshotRow(example)), canonicalJson(parseJson(kExample).value()));
   EXPECT_EQ(firstFailure(200, 120,
                          [](const History& history, std::mt19937_64&) -> std::string {
                            for (const AgentSnapshot& s : history.snapshots) {
-                             const std::string text = snapshotJson(s);
+                             const std::string text = toJson(snapshotRow(s));
                              if (canonicalJson(parseJson(text).value()) != text) return text;
                              if (readSnapshot(text).value() != s) return text;
                            }
@@ -68,7 +68,7 @@ TEST(AgentStateJson, TheViewIsTheSnapshotWithoutItsDot) {
   const auto example = readSnapshot(kExample).value();
   json::value expected = parseJson(kExample).value();
   expected.as_object().erase("dot");
-  EXPECT_EQ(viewJson("agent-1", viewOf(std::vector{example}, nullptr)), canonicalJson(expected));
+  EXPECT_EQ(toJson(viewRow("agent-1", viewOf(std::vector{example}, nullptr))), canonicalJson(expected));
 }
 
 // The double 8.611594247095819e16 is 86115942470958192; RFC 8785 alone would print ...190, another integer.
@@ -77,13 +77,13 @@ TEST(AgentStateJson, ASlotGivesLargeNumbersBackAsTheyWere) {
   ASSERT_TRUE(spelled.ok()) << spelled.error().message;
   EXPECT_EQ(spelled->state.slot(SlotName::primaryGoal).value, "[86115942470958192]");
   EXPECT_EQ(*spelled, readSnapshot(with(R"("value":"g")", R"("value":[86115942470958192])")).value());
-  EXPECT_EQ(*spelled, readSnapshot(snapshotJson(*spelled)).value());
+  EXPECT_EQ(*spelled, readSnapshot(toJson(snapshotRow(*spelled))).value());
 }
 
 TEST(AgentStateJson, CountersUpTo2To63) {
   const auto s = readSnapshot(with(R"("version":1)", R"("version":9223372036854775807)"));
   ASSERT_TRUE(s.ok());
-  EXPECT_THAT(snapshotJson(*s), HasSubstr("9223372036854775807"));
+  EXPECT_THAT(toJson(snapshotRow(*s)), HasSubstr("9223372036854775807"));
   EXPECT_THAT(errorOf(with(R"("version":1)", R"("version":9223372036854775808)")),
               HasSubstr("slots.primaryGoal.version: larger than 2^63-1"));
 }
@@ -135,7 +135,7 @@ TEST(AgentStateJson, ASlotAtItsLimits) {
     const auto s = readSnapshot(with(R"("g")", value));
     ASSERT_TRUE(s.ok()) << s.error().message;
     EXPECT_EQ(toSnapshot("agent-1", toVersion(*s)).value(), *s);
-    EXPECT_EQ(readSnapshot(snapshotJson(*s)).value(), *s);
+    EXPECT_EQ(readSnapshot(toJson(snapshotRow(*s))).value(), *s);
   }
 }
 

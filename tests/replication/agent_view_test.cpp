@@ -38,7 +38,7 @@ std::string permutationMatters(const History& history, std::mt19937_64& random) 
   auto mixed = toSnapshots(antichain);
   std::shuffle(mixed.begin(), mixed.end(), random);
   if (viewOf(mixed, &history.messages) != view) return "another view";
-  return viewJson("agent-1", viewOfAll(shuffled)) == viewJson("agent-1", viewOfAll(history.snapshots))
+  return toJson(viewRow("agent-1", viewOfAll(shuffled))) == toJson(viewRow("agent-1", viewOfAll(history.snapshots)))
              ? ""
              : "another view without messages";
 }
@@ -72,7 +72,8 @@ std::string pairDiffersFromSeed(const History& history, std::mt19937_64& random)
       const MessageAncestry* ancestry = random() % 2 == 0 ? nullptr : &history.messages;
       const AgentSnapshot &a = history.snapshots[i], &b = history.snapshots[j];
       const auto view = viewOf(maximal({versions[i], versions[j]}).value(), ancestry).value();
-      if (view != seedMerge(shown(a), shown(b), ancestry)) return snapshotJson(a) + " and " + snapshotJson(b);
+      if (view != seedMerge(shown(a), shown(b), ancestry))
+        return toJson(snapshotRow(a)) + " and " + toJson(snapshotRow(b));
     }
   }
   return "";
@@ -115,7 +116,7 @@ std::string replicasDiffer(const History& history, std::mt19937_64& random) {
       held.push_back(s);
       held = maximalOf(held);
     }
-    views.push_back(viewJson("agent-1", viewOf(held, &history.messages)));
+    views.push_back(toJson(viewRow("agent-1", viewOf(held, &history.messages))));
   }
   return views[0] == views[1] && views[1] == views[2] ? "" : views[0] + " and " + views[1] + " and " + views[2];
 }

@@ -11,7 +11,7 @@
 
 #include "base/seams.h"
 #include "replication/local_replica.h"
-#include "replication/records/agent_state_codec.h"
+#include "replication/records/agent_state.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/record_schemas.h"
 #include "replication/records/records.h"

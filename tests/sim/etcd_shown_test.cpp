@@ -5,8 +5,8 @@
 #include "agents/entry_agent.h"
 #include "agents/episode/gate.h"
 #include "agents/host/agent_host.h"
+#include "replica/agent_runtime.h"
 #include "replica/core/partition_host.h"
-#include "replica/ledger_queries.h"
 #include "tests/reproduced_finding.h"
 #include "tests/sim/etcd_owner.h"
 

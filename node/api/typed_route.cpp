@@ -1,4 +1,4 @@
-#include "node/api/api_context.h"
+#include "node/api/typed_route.h"
 
 #include "base/json_codec.h"
 #include "base/quote.h"

@@ -1,0 +1,432 @@
+#include "node/operations/agent_records.h"
+
+#include <algorithm>
+
+#include "agents/episode/replay.h"
+#include "agents/host/agent_host.h"
+#include "agents/policy/monitor.h"
+#include "agents/wake/wake_job.h"
+#include "agents/wake/wake_queue.h"
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "domains/agents.h"
+#include "node/daemon/agents_policy_file.h"
+#include "node/operations/versions.h"
+#include "replication/records/record_views.h"
+#include "replication/records/record_write.h"
+#include "saga/saga_engine.h"
+
+namespace witan::node::operations {
+
+using namespace replication;
+using agents::episode::EntryKind;
+using agents::episode::TranscriptKey;
+using agents::episode::TranscriptRow;
+using saga::SagaRow;
+
+namespace {
+
+// --- approvals
+
+ApprovalRow approvalRow(const std::string& operation, const ApprovalBody& body) {
+  auto what = parseJson(body.what);
+  return {operation,
+          toHex(body.digest),
+          body.agentId,
+          toHex(body.runKey),
+          what.ok() ? *what : json::value(),
+          std::string(enumName(body.verdict)),
+          body.by,
+          body.reason,
+          body.atMs};
+}
+
+Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnswerRequest& request,
+                                   ApprovalVerdict verdict) {
+  const std::string by = request.by.value_or(context.replica.device());
+  if (by == kNobodyAnswered)
+    return invalid("by: " + inQuotes(by) + " stands for questions that got no answer", "give a person's name");
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
+  WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan approval list"));
+  WITAN_TRY(operation, OperationId::parse(id));
+  WITAN_TRY(digest, approvalDigest(request.digest));
+  WITAN_TRY(versions, space->versions(Kind::approval, id));
+  WITAN_TRY(body, answerTo(approvalViewOf(operation, versions), digest.value, verdict, by, request.reason.value_or(""),
+                           context.nowMs()));
+  WITAN_TRY(write, recordWrite(id, body));
+  WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
+  return approvalRow(id, body);
+}
+
+// --- episodes
+
+Result<Space*> spaceOf(OperationContext& context, const EpisodeRequest& request) {
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  if (space == nullptr)
+    return Error{ErrorCode::notFound,
+                 "no agent has a record in scope " + inQuotes(request.scope.value_or(kDefaultScope)), ""};
+  return space;
+}
+
+std::string textAt(const json::object& body, std::string_view name) {
+  const json::value* found = body.if_contains(name);
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string();
+}
+
+// The transcript by the named device; with none named, the only one that is held.
+Result<TranscriptKey> chosenTranscript(Space& space, const EpisodeRequest& a) {
+  std::vector<TranscriptKey> found;
+  for (TranscriptKey& key : agents::episode::listTranscripts(space))
+    if (key.run.hex().starts_with(a.run) && (!a.device || key.device == *a.device)) found.push_back(std::move(key));
+  if (found.empty())
+    return Error{ErrorCode::notFound, "no transcript of run " + a.run + (!a.device ? "" : " by " + *a.device),
+                 "see: witan episode list"};
+  if (found.size() == 1) return found.front();
+  if (std::any_of(found.begin(), found.end(), [&](const TranscriptKey& key) { return key.run != found[0].run; }))
+    return Error{ErrorCode::conflict, "the keys of several runs begin with " + a.run, "give more digits"};
+  std::string devices;
+  for (const TranscriptKey& key : found) devices += (devices.empty() ? "" : ", ") + key.device;
+  return Error{ErrorCode::conflict, "several devices ran it: " + devices, "choose one with --device"};
+}
+
+struct EpisodeSummary {
+  std::string agent, version, status, cause;
+  std::size_t entries = 0;
+};
+
+// Reads the first and the last entry that are held.
+EpisodeSummary summaryOf(const std::vector<TranscriptRow>& rows) {
+  EpisodeSummary out{{}, {}, "unfinished", {}, rows.size()};
+  if (const auto first = agents::episode::parseEntry(rows.front().message.content); first.ok()) {
+    out.agent = textAt(first->body, "agent");
+    out.version = textAt(first->body, "version");
+  }
+  const auto last = agents::episode::parseEntry(rows.back().message.content);
+  if (!last.ok()) {
+    out.status = "unreadable";
+  } else if (last->kind == EntryKind::end) {
+    out.status = textAt(last->body, "status");
+    out.cause = textAt(last->body, "cause");
+  }
+  return out;
+}
+
+struct FoundTranscript {
+  TranscriptKey key;
+  std::vector<TranscriptRow> rows;
+};
+
+Result<FoundTranscript> transcriptOf(OperationContext& context, const EpisodeRequest& request) {
+  WITAN_TRY(space, spaceOf(context, request));
+  WITAN_TRY(key, chosenTranscript(*space, request));
+  WITAN_TRY(rows, agents::episode::readTranscript(*space, key.run, key.device));
+  return FoundTranscript{std::move(key), std::move(rows)};
+}
+
+// --- receipts
+
+constexpr std::size_t kMinDigestDigits = 8;
+
+ReceiptRow receiptRow(const PrivacyReceipt& r) {
+  return {receiptKey(r),         r.agentId,     r.boundary,     r.provider, r.model, r.policyName, r.policyVersion,
+          toHex(r.policyDigest), r.confirmedBy, r.confirmedAtMs};
+}
+
+Result<std::vector<PrivacyReceipt>> allReceipts(OperationContext& context, const Omittable<std::string>& scope) {
+  Space* space = context.space(DatabaseName::agents, scope);
+  return space == nullptr ? Result<std::vector<PrivacyReceipt>>(std::vector<PrivacyReceipt>{}) : receiptsIn(*space);
+}
+
+Result<PrivacyReceipt> chosenReceipt(OperationContext& context, const ReceiptRequest& request) {
+  WITAN_TRY(receipts, allReceipts(context, request.scope));
+  std::vector<std::string> keys;
+  for (const PrivacyReceipt& receipt : receipts) keys.push_back(receiptKey(receipt));
+  WITAN_TRY(key, chosenByPrefix(request.key, keys, "receipt", "see: witan receipt list"));
+  std::erase_if(receipts, [&](const PrivacyReceipt& receipt) { return receiptKey(receipt) != key; });
+  return std::move(receipts.front());
+}
+
+Status commitReceipt(OperationContext& context, const Omittable<std::string>& scope, Write write) {
+  WITAN_DO(context.replica.commit(DatabaseName::agents, scope.value_or(kDefaultScope), {&write, 1}));
+  return okStatus();
+}
+
+// Refuses a confirmation that would count for nothing: people must not believe that they have confirmed something.
+Status checkUse(const agents::Policy& policy, const ReceiptConfirmRequest& a, const agents::ModelName* model) {
+  const auto boundary = std::find_if(policy.boundary.begin(), policy.boundary.end(),
+                                     [&](const agents::Boundary& b) { return b.name == a.boundary; });
+  const std::string named = "policy " + policy.name + " version " + std::to_string(policy.version);
+  if (boundary == policy.boundary.end()) return invalid(named + " has no boundary " + inQuotes(a.boundary));
+  const bool asked =
+      std::any_of(boundary->operation.begin(), boundary->operation.end(), [&](const agents::OperationRule& rule) {
+        return model != nullptr ? rule.inference : rule.confirm && !rule.inference;
+      });
+  if (!asked)
+    return invalid("no operation of boundary " + inQuotes(a.boundary) + " asks for a confirmation " +
+                       (model != nullptr ? "of a model" : "without a model"),
+                   model != nullptr ? "leave --provider and --model out" : "give --provider and --model");
+  const bool granted = std::any_of(policy.grant.begin(), policy.grant.end(), [&](const agents::Grant& grant) {
+    const auto has = [](const auto& list, const auto& one) {
+      return std::find(list.begin(), list.end(), one) != list.end();
+    };
+    return grant.agent == a.agent && has(grant.boundaries, a.boundary) &&
+           (model == nullptr || has(grant.models, *model));
+  });
+  return granted ? okStatus()
+                 : Status(invalid(named + " does not grant this use to " + inQuotes(a.agent),
+                                  "a confirmation would count for nothing"));
+}
+
+// A person confirms the policy that the person has read, and that the node works under.
+Status checkPolicyIs(const OperationContext& context, const agents::Policy& policy, const std::string& wanted) {
+  const std::string digest = toHex(agents::policyDigest(policy));
+  const std::string here = policy.name + " " + std::to_string(policy.version) + " " + digest;
+  if (!wanted.empty() && (wanted.size() < kMinDigestDigits || !digest.starts_with(wanted)))
+    return Error{ErrorCode::conflict, "the policy is another one by now: " + here + ", not " + inQuotes(wanted),
+                 "read it (witan policy check), then confirm it by its digest"};
+  if (context.agents == nullptr || context.agents->policyEpoch() == here) return okStatus();
+  return Error{ErrorCode::conflict,
+               "the file says " + here + ", and the node works under " + context.agents->policyEpoch(),
+               "let the node read it again (SIGHUP, systemctl reload), or put the former file back"};
+}
+
+// --- sagas
+
+// An environment that begins repairs and carries none out.
+class NoEffects final : public saga::SagaEnvironment {
+ public:
+  Result<saga::JournalEffect> journalEffect(const SagaRow&) override { return unavailable(); }
+  Status call(const SagaRow&, Now) override { return unavailable(); }
+  Result<std::vector<Write>> record(const SagaRow&, const saga::Outcome&) override { return std::vector<Write>{}; }
+  void finished(const SagaRow&) override {}
+
+ private:
+  static Error unavailable() { return {ErrorCode::unavailable, "no agents work here", ""}; }
+};
+
+Result<SagaLine> sagaLine(const SagaRow& row) {
+  WITAN_TRY(value, parseJson(saga::rowJson(row), kOwnJson));
+  SagaLine line;
+  WITAN_DO(readJson(value, line, "saga"));
+  return line;
+}
+
+saga::SagaRows sagaRows(OperationContext& context) {
+  return saga::SagaRows(context.replica.database(DatabaseName::agents), saga::SagaOptions{}.keepDone);
+}
+
+Result<OperationId> sagaOperation(saga::SagaRows& rows, const SagaRequest& request) {
+  if (auto whole = OperationId::parse(request.operation); whole.ok()) return *whole;  // perhaps of another device
+  std::vector<std::string> ids;
+  const auto visit = [&](SagaRow&& row) { ids.push_back(row.id().hex()); };
+  WITAN_DO(rows.visitHeld(visit));
+  WITAN_DO(rows.visitOpen(visit));
+  WITAN_DO(rows.visitDone(visit));
+  WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan saga list --all"));
+  return OperationId::parse(id);
+}
+
+Result<SagaBegun> repairSaga(OperationContext& context, const SagaRequest& request, bool again) {
+  saga::SagaRows rows = sagaRows(context);
+  WITAN_TRY(operation, sagaOperation(rows, request));
+  NoEffects none;
+  saga::SagaEngine own(context.replica, none);
+  saga::SagaEngine& engine = context.agents != nullptr ? context.agents->sagas() : own;
+  const Now now{context.now, context.nowMs()};
+  WITAN_DO(again ? engine.retry(operation, now) : engine.compensate(operation, now));
+  return SagaBegun{again ? "retry" : "compensate", operation.hex()};
+}
+
+// --- wakes
+
+WakeRow wakeRow(const agents::WakeJob& job) {
+  return {job.key().hex(),
+          job.agentId,
+          std::string(enumName(job.reason)),
+          job.subject,
+          std::string(enumName(job.state)),
+          "",
+          job.enqueuedAtMs};
+}
+
+WakeRow wakeRow(const agents::KnownRun& run) {
+  const WakeRunBody& body = run.view.run->body;
+  const bool started = body.status == WakeStatus::started;
+  // A started run with a cause belongs to another device, which has not begun it.
+  return {run.key.hex(),
+          body.agentId,
+          std::string(enumName(body.reason)),
+          body.subject,
+          started && !body.cause.empty() ? body.cause : std::string(enumName(body.status)),
+          started ? "" : body.cause,
+          body.startedAtMs};
+}
+
+}  // namespace
+
+// --- approvals
+
+Result<OperationId> approvalDigest(const std::string& text) {
+  if (auto digest = OperationId::parse(text); digest.ok()) return digest;
+  return invalid(inQuotes(text) + " is no digest", "take it from: witan approval list");
+}
+
+Result<Approvals> listApprovals(OperationContext& context, const ApprovalListRequest& request) {
+  Approvals list;
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  if (space == nullptr) return list;
+  for (const std::string& key : space->keys(Kind::approval)) {
+    WITAN_TRY(operation, OperationId::parse(key));
+    WITAN_TRY(versions, space->versions(Kind::approval, key));
+    const ApprovalView view = approvalViewOf(operation, versions);
+    if (view.shown && (request.all.value_or(false) || view.shown->body.verdict == ApprovalVerdict::waiting))
+      list.approvals.push_back(approvalRow(key, view.shown->body));
+  }
+  return list;
+}
+
+Result<ApprovalRow> approve(OperationContext& context, const ApprovalAnswerRequest& request) {
+  return answerApproval(context, request, ApprovalVerdict::approved);
+}
+
+Result<ApprovalRow> deny(OperationContext& context, const ApprovalAnswerRequest& request) {
+  return answerApproval(context, request, ApprovalVerdict::denied);
+}
+
+// --- episodes
+
+Result<Episodes> listEpisodes(OperationContext& context, const ScopeRequest& request) {
+  Episodes list;
+  Space* space = context.space(DatabaseName::agents, request.scope);
+  if (space == nullptr) return list;
+  for (const TranscriptKey& key : agents::episode::listTranscripts(*space)) {
+    WITAN_TRY(rows, agents::episode::readTranscript(*space, key.run, key.device));
+    EpisodeSummary summary = summaryOf(rows);
+    list.episodes.push_back({key.run.hex(), key.device, std::move(summary.agent), std::move(summary.version),
+                             std::move(summary.status), std::move(summary.cause), summary.entries});
+  }
+  return list;
+}
+
+Result<Transcript> showEpisode(OperationContext& context, const EpisodeRequest& request) {
+  WITAN_TRY(found, transcriptOf(context, request));
+  Transcript transcript;
+  for (const TranscriptRow& row : found.rows) {
+    auto entry = parseJson(row.message.content, kOwnJson);
+    if (!entry.ok())
+      return corrupt("entry " + std::to_string(transcript.entries.size()) + ": " + entry.error().message);
+    transcript.entries.push_back(std::move(*entry));
+  }
+  return transcript;
+}
+
+Result<EpisodeReplay> replayEpisode(OperationContext& context, const EpisodeRequest& request) {
+  WITAN_TRY(found, transcriptOf(context, request));
+  std::vector<std::string> contents;
+  for (const TranscriptRow& row : found.rows) contents.push_back(row.message.content);
+  const std::string id = summaryOf(found.rows).agent;
+  const agents::Agent* agent = domains::findAgent(id);
+  if (agent == nullptr)
+    return Error{ErrorCode::notFound, "this build has no agent " + inQuotes(id),
+                 "replay it with the build that made it"};
+  WITAN_TRY(result, agents::episode::replay(*agent, contents));
+  EpisodeReplay replay{found.key.run.hex(), found.key.device, result.entries, result.ended, !result.difference, {}};
+  if (const auto& d = result.difference)
+    replay.difference = EpisodeDifference{d->entry, d->why, json::value(d->recorded), json::value(d->derived)};
+  return replay;
+}
+
+// --- receipts
+
+Result<Receipts> listReceipts(OperationContext& context, const ScopeRequest& request) {
+  WITAN_TRY(receipts, allReceipts(context, request.scope));
+  Receipts list;
+  for (const PrivacyReceipt& receipt : receipts) list.receipts.push_back(receiptRow(receipt));
+  return list;
+}
+
+Result<ReceiptRow> showReceipt(OperationContext& context, const ReceiptRequest& request) {
+  WITAN_TRY(receipt, chosenReceipt(context, request));
+  return receiptRow(receipt);
+}
+
+Result<ReceiptRow> confirmReceipt(OperationContext& context, const ReceiptConfirmRequest& request) {
+  const agents::ModelName named{request.provider.value_or(""), request.model.value_or("")};
+  if (named.provider.empty() != named.model.empty()) return invalid("provider and model belong together");
+  const agents::ModelName* model = named.model.empty() ? nullptr : &named;
+  WITAN_TRY(policy, readAgentsPolicy((context.dir / kAgentsPolicyFile).string()));
+  WITAN_DO(checkPolicyIs(context, policy, request.policy.value_or("")));
+  WITAN_DO(checkUse(policy, request, model));
+  const PrivacyReceipt receipt =
+      agents::confirm(policy, request.agent, model, request.boundary, request.by, context.nowMs());
+  WITAN_TRY(write, recordWrite(receiptKey(receipt), receipt));
+  WITAN_DO(commitReceipt(context, request.scope, std::move(write)));
+  return receiptRow(receipt);
+}
+
+Result<ReceiptRow> withdrawReceipt(OperationContext& context, const ReceiptRequest& request) {
+  WITAN_TRY(receipt, chosenReceipt(context, request));
+  WITAN_DO(commitReceipt(context, request.scope, {Kind::receipt, receiptKey(receipt), "", true}));
+  return receiptRow(receipt);
+}
+
+// --- sagas
+
+Result<Sagas> listSagas(OperationContext& context, const SagaListRequest& request) {
+  saga::SagaRows rows = sagaRows(context);
+  Sagas list;
+  Status read = okStatus();
+  const auto visit = [&](SagaRow&& row) {
+    auto line = sagaLine(row);
+    line.ok() ? list.sagas.push_back(std::move(*line)) : void(read = line.error());
+  };
+  WITAN_DO(rows.visitHeld(visit));
+  WITAN_DO(rows.visitOpen(visit));
+  if (request.all.value_or(false)) WITAN_DO(rows.visitDone(visit));
+  WITAN_DO(read);
+  return list;
+}
+
+Result<SagaLine> showSaga(OperationContext& context, const SagaRequest& request) {
+  saga::SagaRows rows = sagaRows(context);
+  WITAN_TRY(operation, sagaOperation(rows, request));
+  WITAN_TRY(row, rows.find(operation));
+  return sagaLine(row);
+}
+
+Result<SagaBegun> retrySaga(OperationContext& context, const SagaRequest& request) {
+  return repairSaga(context, request, true);
+}
+
+Result<SagaBegun> compensateSaga(OperationContext& context, const SagaRequest& request) {
+  return repairSaga(context, request, false);
+}
+
+// --- wakes
+
+Result<Wakes> listWakes(OperationContext& context, const WakeListRequest& request) {
+  std::map<std::string, WakeRow> rows;
+  Database& database = context.replica.database(DatabaseName::agents);
+  WITAN_DO(database.scanMeta("wake/", [&](std::string_view name, std::string_view bytes) {
+    if (auto job = agents::decodeJob(name, bytes); job.ok()) rows[job->key().hex()] = wakeRow(*job);
+    return true;
+  }));
+  const bool failed = request.failed.value_or(false);
+  if (Space* space = context.space(DatabaseName::agents, request.scope);
+      space != nullptr && (request.all.value_or(false) || failed)) {
+    WITAN_TRY(runs, agents::knownRuns(*space));
+    for (const agents::KnownRun& run : runs)
+      if (run.view.run) rows[run.key.hex()] = wakeRow(run);
+  }
+  Wakes list;
+  for (auto& [key, row] : rows)
+    if ((!request.agent || row.agentId == *request.agent) &&
+        (!failed || row.status == enumName(WakeStatus::failedTerminal)))
+      list.wakes.push_back(std::move(row));
+  std::stable_sort(list.wakes.begin(), list.wakes.end(),
+                   [](const WakeRow& a, const WakeRow& b) { return a.atMs < b.atMs; });
+  return list;
+}
+
+}  // namespace witan::node::operations
