@@ -28,9 +28,11 @@ struct SpentA : Scalar<"spentA", &State::spentA> {};
 struct SpentB : Scalar<"spentB", &State::spentB> {};
 using Fields = FieldList<SpentA, SpentB>;
 
-std::int64_t plus(std::int64_t a, std::int64_t b) {
+// What was spent, and n more. A negative n would make room for the other role.
+std::int64_t spend(std::int64_t spent, std::int64_t n) {
+  if (n < 0) throw Fault{"a spend of " + std::to_string(n) + " is negative: nothing is given back"};
   std::int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) throw Fault{"the sum does not fit into 64 bits"};
+  if (__builtin_add_overflow(spent, n, &sum)) throw Fault{"the sum does not fit into 64 bits"};
   return sum;
 }
 
@@ -40,7 +42,7 @@ struct SpendA {
   using Writes = Footprint<SpentA>;
   std::int64_t n = 0;
   WITAN_MEMBERS(SpendA, n)
-  void apply(Mutator<Fields>& m, Time) const { m.set<SpentA>(plus(m.get<SpentA>(), n)); }
+  void apply(Mutator<Fields>& m, Time) const { m.set<SpentA>(spend(m.get<SpentA>(), n)); }
 };
 
 struct SpendB {
@@ -49,7 +51,7 @@ struct SpendB {
   using Writes = Footprint<SpentB>;
   std::int64_t n = 0;
   WITAN_MEMBERS(SpendB, n)
-  void apply(Mutator<Fields>& m, Time) const { m.set<SpentB>(plus(m.get<SpentB>(), n)); }
+  void apply(Mutator<Fields>& m, Time) const { m.set<SpentB>(spend(m.get<SpentB>(), n)); }
 };
 
 struct RoleA : Role<"A", SpendA> {};
@@ -57,9 +59,15 @@ struct RoleB : Role<"B", SpendB> {};
 
 struct BudgetCap {
   static constexpr std::string_view id = "BUDGET_CAP";
-  static constexpr std::string_view rule = "spentA + spentB never exceed the cap";
+  static constexpr std::string_view rule =
+      "neither has spent less than nothing, and spentA + spentB never exceed the cap";
   using Reads = Footprint<SpentA, SpentB>;
   static Verdict check(const View<BudgetCap>& s) {
+    const auto negative = [](std::string_view who, std::int64_t n) {
+      return Verdict::reject(std::string(who) + " is " + std::to_string(n) + ", and nothing is below 0");
+    };
+    if (s.get<SpentA>() < 0) return negative("spentA", s.get<SpentA>());
+    if (s.get<SpentB>() < 0) return negative("spentB", s.get<SpentB>());
     __extension__ using Wide = __int128;  // the sum of two 64-bit numbers always fits
     const Wide total = Wide{s.get<SpentA>()} + s.get<SpentB>();
     if (total <= s.policy().cap) return Verdict::pass();

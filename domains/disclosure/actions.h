@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "domains/disclosure/names.h"
 #include "domains/disclosure/state.h"
 
 namespace witan::domains::disclosure {
@@ -57,7 +58,9 @@ struct Intake {
 
   void apply(Mutator<Fields>& m, Time t) const {
     auto row = m.edit<kVulns>(v);
-    row.set<VulnOrgs>(orgs);
+    Texts names;
+    for (const std::string& org : orgs) names.push_back(canonicalName(org));
+    row.set<VulnOrgs>(std::move(names));
     enterPhase(row, Phase::DISCOVERED, t);
     enterPhase(row, Phase::TRIAGED, t);
   }
@@ -76,7 +79,11 @@ struct SubmitReport {
   void apply(Mutator<Fields>& m, Time t) const {
     auto vuln = m.find<kVulns>(v);
     if (!vuln || !vuln->has<VulnPhase>()) throw Fault{"vulnerability " + v + " is unknown"};
-    m.edit<kReports>(r).set<ReportVuln>(v).set<ReportOrg>(org).set<ReportMaintainer>(maint).set<ReportSubmittedAt>(t);
+    auto report = m.edit<kReports>(r);
+    // Else one name for all reports would hide them from the rate limit.
+    if (report.has<ReportSubmittedAt>()) throw Fault{"report " + r + " exists already"};
+    report.set<ReportVuln>(v).set<ReportOrg>(canonicalName(org)).set<ReportMaintainer>(canonicalName(maint));
+    report.set<ReportSubmittedAt>(t);
     if (vuln->get<VulnPhase>() == Phase::TRIAGED) enterPhase(*vuln, Phase::REPORTED, t);
   }
 };
@@ -108,6 +115,7 @@ struct RecordAcknowledgment {
   }
 };
 
+// Longer only: an invariant sees states, not steps, so that the days that were granted would be lost on it.
 struct ExtendEmbargo {
   static constexpr std::string_view name = "ExtendEmbargo";
   using Reads = Union<EmbargoFields, ReportFields>::Type;
@@ -125,6 +133,7 @@ struct ExtendEmbargo {
     if (__builtin_add_overflow(*vuln->get<EmbargoExtensionDays>(), days, &extension) ||
         __builtin_add_overflow(*vuln->get<EmbargoBaseDays>(), extension, &total))
       throw Fault{std::to_string(days) + " more days of embargo leave the calendar"};
+    if (days < 0 && extension >= 0) throw Fault{"an agent does not take back " + std::to_string(-days) + " days"};
     const Time deadline = deadlineAfter(*vuln->get<EmbargoStartAt>(), total);
     vuln->set<EmbargoExtensionDays>(extension).set<EmbargoDeadline>(deadline);
   }
@@ -205,9 +214,9 @@ struct ObserveExternalFact {
     else if (what == "exploited")
       vuln.set<ExploitObservedAt>(t);
     else if (what == "cve")
-      vuln.set<CveObserved>(id()).set<CveObservedAt>(t);
+      vuln.set<CveObserved>(canonicalCveId(id())).set<CveObservedAt>(t);
     else if (what == "dedup")
-      vuln.set<CveDedup>(id());
+      vuln.set<CveDedup>(canonicalCveId(id()));
     else if (what == "request")
       vuln.set<CveRequestedAt>(t);
     else
@@ -245,6 +254,8 @@ struct ResolveCommitment {
 
 // ---- Disclosure
 
+// Groups only grow and only come later: an agent neither takes a member out of one nor brings its day forward. Who is
+// in another group comes with all of it.
 struct FormCoDisclosureGroup {
   static constexpr std::string_view name = "FormCoDisclosureGroup";
   using Reads = Union<GroupFields, Footprint<ReadyAt>>::Type;
@@ -255,8 +266,31 @@ struct FormCoDisclosureGroup {
   WITAN_MEMBERS(FormCoDisclosureGroup, g, members, planned)
 
   void apply(Mutator<Fields>& m, Time) const {
+    keep(m, g);
+    for (const std::string& member : members) {
+      auto vuln = m.edit<kVulns>(member);
+      if (vuln.has<GroupOf>() && vuln.get<GroupOf>() != g) {
+        const std::string from = *vuln.get<GroupOf>();
+        keep(m, from);
+        wholeGroup(m, from);
+      }
+    }
     m.edit<kGroups>(g).set<GroupPlannedAt>(planned);
     for (const std::string& member : members) m.edit<kVulns>(member).set<GroupOf>(g);
+  }
+
+ private:
+  // The day that a group was promised.
+  void keep(Mutator<Fields>& m, const std::string& group) const {
+    const auto row = m.find<kGroups>(group);
+    if (row && row->has<GroupPlannedAt>() && planned < *row->get<GroupPlannedAt>())
+      throw Fault{"group " + group + " is planned for " + formatTime(*row->get<GroupPlannedAt>()) + ", not earlier"};
+  }
+  void wholeGroup(Mutator<Fields>& m, const std::string& from) const {
+    m.forEachRow<kVulns>([&](auto row) {
+      if (row.template get<GroupOf>() == from && std::find(members.begin(), members.end(), row.key()) == members.end())
+        throw Fault{"the others of group " + from + " would stay behind"};
+    });
   }
 };
 
@@ -270,9 +304,6 @@ struct AssertReadiness {
   void apply(Mutator<Fields>& m, Time t) const { m.edit<kVulns>(v).set<ReadyAt>(t); }
 };
 
-// Who is credited when nobody is named.
-inline constexpr std::string_view kLab = "Example Lab";
-
 struct ExecuteDisclosure {
   static constexpr std::string_view name = "ExecuteDisclosure";
   static constexpr std::size_t required = 1;
@@ -283,15 +314,15 @@ struct ExecuteDisclosure {
   std::optional<std::string> noPatchReason;
   Texts hashes;
   std::optional<std::string> cve;
-  std::optional<Texts> attribution;  // none given: kLab
+  std::optional<Texts> attribution;  // none given: nobody
   WITAN_MEMBERS(ExecuteDisclosure, v, patchLink, noPatchReason, hashes, cve, attribution)
 
   void apply(Mutator<Fields>& m, Time t) const {
     auto vuln = m.edit<kVulns>(v);
-    vuln.set<DiscAt>(t).set<DiscHashes>(hashes).set<DiscAttribution>(attribution.value_or(Texts{std::string(kLab)}));
+    vuln.set<DiscAt>(t).set<DiscHashes>(hashes).set<DiscAttribution>(attribution.value_or(Texts{}));
     setOrErase<DiscPatchLink>(vuln, patchLink);
     setOrErase<DiscNoPatchReason>(vuln, noPatchReason);
-    setOrErase<DiscCve>(vuln, cve);
+    setOrErase<DiscCve>(vuln, cve ? std::optional(canonicalCveId(*cve)) : cve);
     enterPhase(vuln, Phase::DISCLOSED, t);
   }
 };

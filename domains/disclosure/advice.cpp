@@ -59,18 +59,18 @@ Result<News> newsOf(const Case& about, Said said) {
   if (about.patch == PatchStatus::RELEASED && (about.fix.empty() || !about.fixedAt))
     return invalid("case " + about.v + ": a patch that is RELEASED has a \"fix\" and \"fixedAt\"");
   News news;
-  news.maintainer = about.maintainer;
+  news.maintainer = canonicalName(about.maintainer);
   news.acknowledged = about.acknowledged;
   news.patch = about.patch;
   news.fix = about.fix;
   news.fixExpected = about.fixExpected;
-  news.cve = about.cve;
+  if (about.cve) news.cve = canonicalCveId(*about.cve);
   news.severity = about.severity;
   news.publiclyKnown = about.publiclyKnown;
   news.exploited = about.exploited;
   news.due = said.due;
   news.artifact = about.artifact;
-  news.credits = about.credits.empty() ? Texts{std::string(kLab)} : about.credits;
+  news.credits = about.credits;
   if (about.artifact.empty()) return news;
   auto nonce = hashFromHex(about.nonce);
   if (!nonce.ok()) return invalid("case " + about.v + ": an artifact needs a \"nonce\" of 64 hex digits");

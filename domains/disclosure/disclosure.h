@@ -31,6 +31,7 @@ struct DisclosureDomain {
 
   using AnyAction = AnyActionOf<Roles>;
   static AnyAction sample(const State&, Random&, Time);
+  static std::string sampleInit(Random&, Time at);
   // The human's part: a waiver for what is early or leaked, the right CVE id.
   static std::string sampleEdit(const State&, const AnyAction&, std::string_view counselor, Random&, Time);
   // A year of a lab that discloses what it finds, from 2026-01-01, of one portfolio ("portfolio"): about 33

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "domains/disclosure/commitment.h"
+#include "domains/vocabulary.h"
 
 namespace witan::domains::disclosure {
 
@@ -19,13 +20,21 @@ bool isKnown(const View<RefIntegrity>& s, std::string_view v) {
 }
 
 Verdict judgeVuln(const RefRow<kVulns>& row) {
-  if (row.has<VulnPhase>()) return Verdict::pass();
-  return Verdict::reject("vulnerability " + clipped(row.key()) + " is unknown");
+  if (!row.has<VulnPhase>()) return Verdict::reject("vulnerability " + clipped(row.key()) + " is unknown");
+  if (!row.has<VulnOrgs>()) return Verdict::pass();
+  for (const std::string& org : *row.get<VulnOrgs>())
+    if (!isCanonicalName(org))
+      return Verdict::reject("\"" + clipped(org) + "\" of vulnerability " + clipped(row.key()) +
+                             " is no organisation's name");
+  return Verdict::pass();
 }
 
 Verdict judgeReport(const View<RefIntegrity>& s, const RefRow<kReports>& row) {
   if (!row.has<ReportVuln>() || !row.has<ReportOrg>() || !row.has<ReportMaintainer>() || !row.has<ReportSubmittedAt>())
     return Verdict::reject("report " + clipped(row.key()) + " is incomplete");
+  for (const auto* name : {&row.get<ReportOrg>(), &row.get<ReportMaintainer>()})
+    if (!isCanonicalName(**name))
+      return Verdict::reject("report " + clipped(row.key()) + ": \"" + clipped(**name) + "\" is no name");
   if (isKnown(s, *row.get<ReportVuln>())) return Verdict::pass();
   return Verdict::reject("report " + clipped(row.key()) + " is about the unknown vulnerability " +
                          clipped(*row.get<ReportVuln>()));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "domains/disclosure/names.h"
 #include "domains/disclosure/state.h"
 
 namespace witan::domains::disclosure {
@@ -57,8 +58,11 @@ struct CommitmentRegistryConsistency {
 struct DisclosureTimelineConsistency {
   static constexpr std::string_view id = "DISCLOSURE_TIMELINE_CONSISTENCY";
   static constexpr std::string_view rule =
-      "a group is disclosed no earlier than planned, and only when its members are ready; a leak is for a human";
-  using Reads = Union<GroupFields, PhaseFields, Footprint<DiscAt, ReadyAt, PubKnownAt>>::Type;
+      "a group is disclosed no earlier than planned, and only when every member is ready and may be disclosed itself; "
+      "a "
+      "leak is for a human";
+  using Reads = Union<GroupFields, PhaseFields,
+                      Footprint<DiscAt, ReadyAt, PubKnownAt, PatchStatusOf, PatchReleasedAt, EmbargoDeadline>>::Type;
   static Verdict check(const View<DisclosureTimelineConsistency>&);
   static std::optional<Verdict> checkTouched(const View<DisclosureTimelineConsistency>&,
                                              const Touched<DisclosureTimelineConsistency, Fields>&);
@@ -77,8 +81,9 @@ struct ReceivingOrgConfinement {
 struct EmbargoEnforcement {
   static constexpr std::string_view id = "EMBARGO_ENFORCEMENT";
   static constexpr std::string_view rule =
-      "deadlines follow from their parts, extensions stay within the limit, and nothing under an embargo is disclosed "
-      "before its regime permits";
+      "deadlines follow from their parts, no embargo is shorter than the regime's, extensions stay within the limit, "
+      "and "
+      "nothing under an embargo is disclosed before its regime permits";
   static constexpr auto table = kVulns;
   using Reads = Union<EmbargoFields, Footprint<DiscAt, PatchReleasedAt, PubKnownAt, ExploitObservedAt>>::Type;
   static Verdict checkRow(const View<EmbargoEnforcement>&, const RowView<EmbargoEnforcement, table>&);
@@ -87,16 +92,18 @@ struct EmbargoEnforcement {
 struct PatchBeforeDisclosure {
   static constexpr std::string_view id = "PATCH_BEFORE_DISCLOSURE";
   static constexpr std::string_view rule =
-      "disclosure follows the patch, unless it is publicly known or its embargo has elapsed";
+      "a released fix has a reference and stays released; disclosure follows the patch, unless it is publicly known or "
+      "its embargo has elapsed";
   static constexpr auto table = kVulns;
-  using Reads = Footprint<DiscAt, PatchStatusOf, PatchReleasedAt, PubKnownAt, EmbargoDeadline>;
+  using Reads = Union<PatchFields, Footprint<DiscAt, PubKnownAt, EmbargoDeadline>>::Type;
   static Verdict checkRow(const View<PatchBeforeDisclosure>&, const RowView<PatchBeforeDisclosure, table>&);
 };
 
 struct CveAttributionConsistency {
   static constexpr std::string_view id = "CVE_ATTRIBUTION_CONSISTENCY";
   static constexpr std::string_view rule =
-      "one CVE id a vulnerability, its own deduplication's if there is one, and the disclosure names it";
+      "one CVE id a vulnerability, in its canonical form, its own deduplication's if there is one, and the disclosure "
+      "names it";
   static constexpr auto table = kVulns;
   using Reads =
       Union<PhaseFields, Footprint<CveObserved, CveObservedAt, CveDedup, CveRequestedAt, DiscAt, DiscCve>>::Type;
@@ -115,9 +122,9 @@ struct CveAttributionUniqueness {
 struct DisclosureCompleteness {
   static constexpr std::string_view id = "DISCLOSURE_COMPLETENESS";
   static constexpr std::string_view rule =
-      "a disclosure links the patch or says why not, cites exactly the resolved commitments, and names CVE id and "
-      "credits";
-  using Reads = Union<DiscFields, Registries, Footprint<PatchStatusOf, PatchReleasedAt, CveObservedAt>>::Type;
+      "a disclosure links the released patch or truly says why not, cites exactly the resolved commitments, and names "
+      "CVE id and credits";
+  using Reads = Union<DiscFields, Registries, PatchFields, Footprint<CveObservedAt, PubKnownAt, EmbargoDeadline>>::Type;
   static Verdict check(const View<DisclosureCompleteness>&);
   static std::optional<Verdict> checkTouched(const View<DisclosureCompleteness>&,
                                              const Touched<DisclosureCompleteness, Fields>&);
@@ -135,6 +142,21 @@ inline bool isBy(const Cell<Time>& fact, Time by) { return fact && *fact <= by; 
 template <class Row>
 bool releasedBy(const Row& v, Time by) {
   return v.template get<PatchStatusOf>() == PatchStatus::RELEASED && isBy(v.template get<PatchReleasedAt>(), by);
+}
+
+// Does v's embargo, if it has one, permit disclosure at that time, as far as agents may judge?
+template <class State, class Row>
+bool embargoPermits(const State& s, const Row& v, Time at) {
+  const auto& deadline = v.template get<EmbargoDeadline>();
+  return !deadline || isBy(v.template get<PubKnownAt>(), at) || s.waived(EmbargoEnforcement::id, v.key()) ||
+         at >= s.policy().embargo().releaseAt(*deadline, v.template get<PatchReleasedAt>(), at);
+}
+
+// Has its patch come by then, or need it not?
+template <class State, class Row>
+bool patchPermits(const State& s, const Row& v, Time at) {
+  return releasedBy(v, at) || isBy(v.template get<PubKnownAt>(), at) || isBy(v.template get<EmbargoDeadline>(), at) ||
+         s.waived(PatchBeforeDisclosure::id, v.key());
 }
 
 // Of the verdicts on several rows, in the order of their keys: the first rejection, else the first escalation. Nobody

@@ -2,6 +2,7 @@
 // CVE_ATTRIBUTION_CONSISTENCY, DISCLOSURE_COMPLETENESS.
 #include "base/mutant.h"
 #include "domains/disclosure/invariants.h"
+#include "domains/vocabulary.h"
 
 namespace witan::domains::disclosure {
 
@@ -12,10 +13,13 @@ namespace {
 using Timeline = View<DisclosureTimelineConsistency>;
 using Member = RowView<DisclosureTimelineConsistency, kVulns>;
 
-// Could the group be disclosed at T, as far as this member goes?
-bool isCompatible(const Member& m, Time at) {
-  return m.get<VulnPhase>() == Phase::DISCLOSED ||
-         (m.get<VulnPhase>() == Phase::EMBARGOED && isBy(m.get<ReadyAt>(), at));
+// Could the group be disclosed at T, as far as this member goes? Else some members would be out, and others held back.
+std::string_view hindranceOf(const Timeline& s, const Member& m, Time at) {
+  if (m.get<VulnPhase>() == Phase::DISCLOSED) return {};
+  if (m.get<VulnPhase>() != Phase::EMBARGOED || !isBy(m.get<ReadyAt>(), at))
+    return "is neither disclosed nor embargoed and ready";
+  if (!embargoPermits(s, m, at)) return "is under an embargo that does not permit it yet";
+  return patchPermits(s, m, at) ? "" : "has no patch";
 }
 
 // Why v's disclosure does not fit its group, or "".
@@ -27,8 +31,8 @@ std::string misfit(const Timeline& s, const Member& v) {
   if (at < *group->get<GroupPlannedAt>())
     return "group " + clipped(g) + " is planned for " + formatTime(*group->get<GroupPlannedAt>());
   for (const Member& m : s.matching<kVulns, ByGroup>(g))
-    if (m.slot() != v.slot() && !isCompatible(m, at))
-      return "member " + clipped(m.key()) + " of group " + clipped(g) + " is neither disclosed nor embargoed and ready";
+    if (const std::string_view why = m.slot() == v.slot() ? "" : hindranceOf(s, m, at); !why.empty())
+      return "member " + clipped(m.key()) + " of group " + clipped(g) + " " + std::string(why);
   return {};
 }
 
@@ -79,14 +83,20 @@ Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const Ro
     return Verdict::reject(of("the deadline") + " is not its start and " + std::to_string(*v.get<EmbargoBaseDays>()) +
                            " + " + std::to_string(extension) + " days");
   const EmbargoSpec spec = s.policy().embargo();
-  const auto waived = [&] { return s.waived(EmbargoEnforcement::id, v.key()); };
-  if (spec.maxExtensionDays && extension > *spec.maxExtensionDays && !waived())
-    return Verdict::escalate(of("the embargo") + " would be extended by " + std::to_string(extension) +
-                             " days, at most " + std::to_string(*spec.maxExtensionDays) + " are foreseen");
+  if (s.waived(EmbargoEnforcement::id, v.key())) return Verdict::pass();
+  if (extension < 0 || *v.get<EmbargoBaseDays>() < spec.baseDays)
+    return Verdict::reject(of("the embargo") + " is " + std::to_string(*v.get<EmbargoBaseDays>()) + " + " +
+                           std::to_string(extension) + " days: the regime's base is " + std::to_string(spec.baseDays) +
+                           ", and no extension is negative");
+  const __int128 beyond = days - spec.baseDays;
+  if (spec.maxExtensionDays && beyond > *spec.maxExtensionDays)
+    return Verdict::escalate(of("the embargo") + " would be extended by " +
+                             std::to_string(static_cast<std::int64_t>(beyond)) + " days, at most " +
+                             std::to_string(*spec.maxExtensionDays) + " are foreseen");
   if (!v.has<DiscAt>()) return Verdict::pass();
   const Time at = *v.get<DiscAt>();
+  if (embargoPermits(s, v, at) || mutated("earlyDisclosure")) return Verdict::pass();
   const Time release = spec.releaseAt(deadline, v.get<PatchReleasedAt>(), at);
-  if (isBy(v.get<PubKnownAt>(), at) || at >= release || waived() || mutated("earlyDisclosure")) return Verdict::pass();
   const std::string what = of("the embargo") + " permits disclosure from " + formatTime(release) + " on";
   if (isBy(v.get<ExploitObservedAt>(), at)) return Verdict::escalate(what + ", but it is being exploited");
   return Verdict::reject(what);
@@ -94,13 +104,26 @@ Verdict EmbargoEnforcement::checkRow(const View<EmbargoEnforcement>& s, const Ro
 
 // ---- PATCH_BEFORE_DISCLOSURE
 
+namespace {
+
+// Released once and for all, at some time and place.
+Verdict judgeRelease(const RowView<PatchBeforeDisclosure, kVulns>& v) {
+  const bool released = v.get<PatchStatusOf>() == PatchStatus::RELEASED;
+  const auto reject = [&](const char* what) {
+    return Verdict::reject("the fix of " + clipped(v.key()) + " " + std::string(what));
+  };
+  if (v.has<PatchReleasedAt>() != released)
+    return reject(released ? "is released at no time" : "was released, and is not taken back");
+  if (released && !isStated(v.get<PatchRef>().value_or(std::string()))) return reject("is released nowhere");
+  return Verdict::pass();
+}
+
+}  // namespace
+
 Verdict PatchBeforeDisclosure::checkRow(const View<PatchBeforeDisclosure>& s,
                                         const RowView<PatchBeforeDisclosure, table>& v) {
-  if (!v.has<DiscAt>()) return Verdict::pass();
-  const Time at = *v.get<DiscAt>();
-  if (releasedBy(v, at) || isBy(v.get<PubKnownAt>(), at) || isBy(v.get<EmbargoDeadline>(), at) ||
-      s.waived(PatchBeforeDisclosure::id, v.key()))
-    return Verdict::pass();
+  if (Verdict verdict = judgeRelease(v); !verdict.passed()) return verdict;
+  if (!v.has<DiscAt>() || patchPermits(s, v, *v.get<DiscAt>())) return Verdict::pass();
   return Verdict::reject("no patch for " + clipped(v.key()) +
                          " was released, it is not publicly known, and no embargo has elapsed");
 }
@@ -110,6 +133,10 @@ Verdict PatchBeforeDisclosure::checkRow(const View<PatchBeforeDisclosure>& s,
 Verdict CveAttributionConsistency::checkRow(const View<CveAttributionConsistency>&,
                                             const RowView<CveAttributionConsistency, table>& v) {
   const auto &observed = v.get<CveObserved>(), &dedup = v.get<CveDedup>();
+  for (const auto* id : {&observed, &dedup, &v.get<DiscCve>()})
+    if (*id && !isCveId(**id))
+      return Verdict::reject("\"" + clipped(**id) + "\" of " + clipped(v.key()) +
+                             " is no CVE id (CVE-<year>-<4 to 19 digits>)");
   if (observed && dedup && *observed != *dedup)
     return Verdict::escalate(clipped(*observed) + " was assigned to " + clipped(v.key()) +
                              ", which deduplication knows as " + clipped(*dedup));
@@ -130,7 +157,27 @@ namespace {
 using Records = View<DisclosureCompleteness>;
 using Record = RowView<DisclosureCompleteness, kVulns>;
 
-bool isStated(const Cell<std::string>& text) { return text && !text->empty(); }
+// Whether the reason given for publishing without a patch holds at T. A waiver ends the embargo as time does.
+bool isTrueReason(const Records& s, const Record& v, std::string_view reason, Time at) {
+  if (reason == "PUBLIC_KNOWLEDGE") return isBy(v.get<PubKnownAt>(), at);
+  return reason == "EMBARGO_ELAPSED" &&
+         (isBy(v.get<EmbargoDeadline>(), at) || s.waived(EmbargoEnforcement::id, v.key()));
+}
+
+// The link to the patch, or the reason why there is none.
+std::string_view defectOfPatch(const Records& s, const Record& v, Time at) {
+  const auto& reason = v.get<DiscNoPatchReason>();
+  if (reason && !isTrueReason(s, v, *reason, at))
+    return "gives an untrue reason why there is no patch (PUBLIC_KNOWLEDGE or EMBARGO_ELAPSED)";
+  if (releasedBy(v, at)) return v.get<DiscPatchLink>() == v.get<PatchRef>() ? "" : "does not link the released patch";
+  if (v.has<DiscPatchLink>()) return "links a patch that was not released";
+  return reason ? "" : "does not say why there is no patch (PUBLIC_KNOWLEDGE or EMBARGO_ELAPSED)";
+}
+
+bool creditsSomebody(const Record& v) {
+  const auto& credits = v.get<DiscAttribution>();
+  return credits && !credits->empty() && std::all_of(credits->begin(), credits->end(), isStated);
+}
 
 bool isResolvedBy(const Records& s, const std::string& hash, Time by) {
   for (const auto& r : s.matching<kResolves, ByResolveHash>(hash))
@@ -161,16 +208,10 @@ Verdict judgeRecord(const Records& s, const Record& v) {
   const auto reject = [&](std::string_view why) {
     return Verdict::reject("the disclosure of " + clipped(v.key()) + " " + std::string(why));
   };
-  if (releasedBy(v, at)) {
-    if (!isStated(v.get<DiscPatchLink>())) return reject("does not link the released patch");
-  } else {
-    const auto& reason = v.get<DiscNoPatchReason>();
-    if (reason != "PUBLIC_KNOWLEDGE" && reason != "EMBARGO_ELAPSED")
-      return reject("does not say why there is no patch (PUBLIC_KNOWLEDGE or EMBARGO_ELAPSED)");
-  }
+  if (const std::string_view why = defectOfPatch(s, v, at); !why.empty()) return reject(why);
   if (Verdict verdict = judgeHashes(s, v, at); !verdict.passed()) return verdict;
   if (isBy(v.get<CveObservedAt>(), at) && !v.has<DiscCve>()) return reject("does not name the assigned CVE id");
-  if (!v.has<DiscAttribution>() || v.get<DiscAttribution>()->empty()) return reject("credits nobody");
+  if (!creditsSomebody(v)) return reject("credits nobody");
   return Verdict::pass();
 }
 

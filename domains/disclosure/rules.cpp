@@ -71,7 +71,7 @@ Maybe<PublishCommitment, ResolveCommitment> propose(const Instance<CommitmentMan
 
 Maybe<AssertReadiness, ExecuteDisclosure> propose(const Instance<Disclosure>& i, const News& news, Time t) {
   const auto v = i.vulnerability();
-  if (!v || !news.due || v->has<DiscAt>() || v->get<VulnPhase>() != Phase::EMBARGOED) return {};
+  if (!v || !news.due || news.credits.empty() || v->has<DiscAt>() || v->get<VulnPhase>() != Phase::EMBARGOED) return {};
   if (!v->has<ReadyAt>()) return AssertReadiness{i.name()};
   if (const auto planned = i.plannedAt(); planned && t < *planned) return {};
   for (const auto& peer : i.peers())

@@ -50,7 +50,7 @@ class Instance {
       requires(contains<ReportSubmittedAt, typename Reader::Reads>) {
     const Time from{t.micros - policy().rate.W * kMicrosPerDay};
     std::int64_t held = 0;
-    for (const auto& r : slice_->template matching<kReports, ByMaintainer>(org, maintainer))
+    for (const auto& r : slice_->template matching<kReports, ByMaintainer>(org, canonicalName(maintainer)))
       if (const auto& at = r.template get<ReportSubmittedAt>(); at && from < *at && *at <= t) ++held;
     return held;
   }
@@ -109,7 +109,8 @@ Maybe<DevelopPatch, ReviewPatch, ReleaseFix, ReviseSeverity, ObserveExternalFact
     const Instance<PatchTracking>&, const News&, Time);
 // Commits to the report when it is known, and opens it when disclosure is due.
 Maybe<PublishCommitment, ResolveCommitment> propose(const Instance<CommitmentManagement>&, const News&, Time);
-// Declares readiness when due, and discloses when its group's day has come and all of it is ready.
+// Declares readiness when due and somebody is credited, and discloses when its group's day has come and all of it is
+// ready.
 Maybe<AssertReadiness, ExecuteDisclosure> propose(const Instance<Disclosure>&, const News&, Time);
 
 }  // namespace witan::domains::disclosure

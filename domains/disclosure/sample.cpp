@@ -52,8 +52,7 @@ RecordAcknowledgment sampleAcknowledgment(const State& s, Random& random) {
   RecordAcknowledgment ack;
   ack.r = knownReport(s, random);
   ack.embargo = random.below(5) != 0;
-  // Short ones, so that some elapse within a history.
-  if (random.below(4) != 0) ack.baseDays = static_cast<std::int64_t>(random.below(3));
+  if (random.below(6) == 0) ack.baseDays = 88 + static_cast<std::int64_t>(random.below(20));
   return ack;
 }
 
@@ -115,16 +114,20 @@ ExecuteDisclosure sampleDisclosure(const State& s, Random& random) {
     disclosure.patchLink = row->patchRef;
   else
     disclosure.noPatchReason = row->pubKnownAt ? "PUBLIC_KNOWLEDGE" : "EMBARGO_ELAPSED";
+  disclosure.attribution = Texts{"Example Lab"};
   disclosure.cve = row->cveDedup ? row->cveDedup : row->cveObserved;
   for (Slot slot : s.commits.byKey())
     if (const auto& c = s.commits.row(slot).fact; c && c->vuln == disclosure.v && isResolved(s, c->hash))
       disclosure.hashes.push_back(c->hash);
-  switch (random.below(20)) {
-    case 0: disclosure.attribution = Texts{}; break;
+  switch (random.below(24)) {
+    case 0: disclosure.attribution.reset(); break;
     case 1: disclosure.cve = cveName(random); break;
     case 2: disclosure.hashes.clear(); break;
     case 3: disclosure.patchLink.reset(); break;
     case 4: disclosure.hashes.push_back(toHex(sha256("uncommitted"))); break;
+    case 5: disclosure.attribution = Texts{"Example Lab", " "}; break;
+    case 6: disclosure.patchLink = "https://example.org/c/another"; break;
+    case 7: disclosure.noPatchReason = "PUBLIC_KNOWLEDGE"; break;
     default: break;
   }
   return disclosure;
@@ -159,6 +162,30 @@ DisclosureDomain::AnyAction DisclosureDomain::sample(const State& s, Random& ran
   if (draw < 82) return sampleGroup(s, random, at);
   if (draw < 86) return AssertReadiness{knownVuln(s, random)};
   return sampleDisclosure(s, random);
+}
+
+// Every other portfolio begins with two vulnerabilities whose embargo ends within the hours of a history.
+std::string DisclosureDomain::sampleInit(Random& random, Time at) {
+  if (random.below(2) == 0) return "{}";
+  std::string phases, logs, orgs, starts, deadlines, base, extension;
+  for (const char* v : {"V1", "V2"}) {
+    const auto hours = static_cast<std::int64_t>(random.below(36));
+    const Time start{at.micros - 90 * kMicrosPerDay + hours * 3600 * kMicrosPerSecond};
+    const std::string name = (phases.empty() ? "\"" : ",\"") + std::string(v) + "\":", when = toJson(start);
+    phases += name + "\"EMBARGOED\"";
+    logs += name + "[";
+    for (const char* phase : {"DISCOVERED", "TRIAGED", "REPORTED", "ACKNOWLEDGED", "EMBARGOED"})
+      logs += (*phase == 'D' ? "[\"" : ",[\"") + std::string(phase) + "\"," + when + "]";
+    logs += "]";
+    orgs += name + "[\"" + pick(random, kOrgs) + "\"]";
+    starts += name + when;
+    deadlines += name + toJson(Time{start.micros + 90 * kMicrosPerDay});
+    base += name + "90";
+    extension += name + "0";
+  }
+  return R"({"vuln.phase":{)" + phases + R"(},"phase.log":{)" + logs + R"(},"vuln.orgs":{)" + orgs +
+         R"(},"embargo.startAt":{)" + starts + R"(},"embargo.deadline":{)" + deadlines + R"(},"embargo.baseDays":{)" +
+         base + R"(},"embargo.extensionDays":{)" + extension + "}}";
 }
 
 namespace {

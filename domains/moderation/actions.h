@@ -111,6 +111,9 @@ struct TakeAction {
     const auto weight = m.policy().weights.find(policy);
     if (weight == m.policy().weights.end()) throw Fault{"unknown policy \"" + std::string(clip(policy)) + "\""};
     auto row = m.edit<kActions>(a);
+    // A person reviewed that ban, not the next one of its name.
+    if (row.get<ActionKindOf>() == ActionKind::BAN)
+      throw Fault{"action " + std::string(clip(a)) + " is a ban: it is reversed, and another one taken"};
     row.set<ActionKindOf>(word).set<ActionPolicy>(policy).set<ActionItem>(item).set<ActionAt>(t);
     row.set<ActionEvidence>(evidence);
     if (m.policy().isStrikeEnabled(word)) row.set<StrikeWeight>(weight->second);
@@ -163,6 +166,8 @@ struct OpenAppeal {
   }
 };
 
+// An agent's proposal: a person signs it, by the edit of a commit (SignAppeal). A signature under an earlier decision
+// does not carry over.
 struct DecideAppeal {
   static constexpr std::string_view name = "DecideAppeal";
   static constexpr std::size_t required = 2;
@@ -170,14 +175,15 @@ struct DecideAppeal {
   using Writes = Footprint<AppealStatusOf, AppealDecidedBy>;
   std::string p;
   std::string outcome;
-  std::string by = "agent.appeals";
+  std::string by = "agent.appeals";  // who proposes it, as ledgers have had it; proves nothing and is not recorded
   WITAN_MEMBERS(DecideAppeal, p, outcome, by)
 
   void apply(Mutator<Fields>& m, Time) const {
     const bool upheld = m.word<AppealOutcome>(outcome) == AppealOutcome::UPHELD;
     auto row = m.find<kAppeals>(p);
     if (!row || !row->has<AppealStatusOf>()) throw Fault{"appeal " + std::string(clip(p)) + " does not exist"};
-    row->set<AppealStatusOf>(upheld ? AppealStatus::UPHELD : AppealStatus::OVERTURNED).set<AppealDecidedBy>(by);
+    row->set<AppealStatusOf>(upheld ? AppealStatus::UPHELD : AppealStatus::OVERTURNED);
+    if (row->has<AppealDecidedBy>()) row->erase<AppealDecidedBy>();
   }
 };
 

@@ -31,7 +31,7 @@ std::string_view defectOf(const View<EvidenceRequired>& s, std::string_view id, 
 
 // ---- reasons ----
 
-bool isFilled(const Cell<std::string>& text) { return text && !text->empty(); }
+bool isFilled(const Cell<std::string>& text) { return text && isStated(*text); }
 
 bool isComplete(const RowView<StatementOfReasons, kNotices>& notice) {
   return notice.has<NoticeAt>() && isFilled(notice.get<NoticeFacts>()) && isFilled(notice.get<NoticeClause>()) &&

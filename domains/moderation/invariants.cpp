@@ -45,7 +45,7 @@ Verdict checkLabel(const Policy& policy, const LabelEntry& entry) {
   if (!Policy::in(known->second, entry.type))
     return Verdict::reject(named("label", entry.id) + ": " + entry.label + " is not for a " +
                            std::string(clip(entry.type)));
-  if (entry.reason.empty()) return Verdict::reject(named("label", entry.id) + " has no reason");
+  if (!isStated(entry.reason)) return Verdict::reject(named("label", entry.id) + " has no reason");
   return Verdict::pass();
 }
 

@@ -92,7 +92,7 @@ Moderation::AnyAction Moderation::sample(const State& s, Random& random, Time at
     return OpenAppeal{random.below(8) == 0 ? knownKey(s.appeals, 'P', random) : numbered('P', s.appeals.size() + 1),
                       knownKey(s.actions, 'A', random)};
   return DecideAppeal{knownKey(s.appeals, 'P', random), random.below(2) == 0 ? "UPHELD" : "OVERTURNED",
-                      random.below(2) == 0 ? "agent.appeals" : "human.reviewer"};
+                      random.below(2) == 0 ? "agent.appeals" : "human.fake"};
 }
 
 // Every fourth user comes with a strike from before.

@@ -61,6 +61,7 @@ inline void refreshAbstinence(Mutator<Fields>& m, Time t) {
   m.set<TierOf>(m.policy().tierOf(days));
 }
 
+// Once. What was wrong is amended to the worse, which a human then answers; anything else is the counselor's edit.
 struct RecordResult {
   static constexpr std::string_view name = "RecordResult";
   using Reads = Union<ResultFields, AbstinenceFields, Footprint<RelapseResponseOf>>::Type;
@@ -72,7 +73,10 @@ struct RecordResult {
 
   void apply(Mutator<Fields>& m, Time t) const {
     const Outcome word = m.word<Outcome>(outcome);
-    m.edit<kOrders>(order).set<ResultOutcome>(word).set<ResultOn>(on).set<ResultRecordedAt>(t);
+    auto row = m.edit<kOrders>(order);
+    if (row.has<ResultOutcome>() && (row.get<ResultOutcome>() == Outcome::POSITIVE || word == Outcome::NEGATIVE))
+      throw Fault{"order " + order + " has a result: it is only amended from NEGATIVE to POSITIVE"};
+    row.set<ResultOutcome>(word).set<ResultOn>(on).set<ResultRecordedAt>(t);
     if (word == Outcome::POSITIVE) m.set<LastPositiveOn>(std::max(m.get<LastPositiveOn>(), on));
     refreshAbstinence(m, t);
   }

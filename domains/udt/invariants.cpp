@@ -106,36 +106,13 @@ bool in(const Codes& codes, std::string_view code) {
 
 std::string named(std::string_view what, std::string_view key) { return std::string(what) + " " + std::string(key); }
 
-// White space as Unicode has it (and as people paste it): it makes no rationale.
-bool isBlank(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
-// Characters from the first to the last that is not white space. The text is valid UTF-8: it came through a codec.
-std::int64_t trimmedLength(std::string_view text) {
-  std::int64_t position = 0;
-  std::int64_t first = -1;
-  std::int64_t last = -1;
-  for (std::size_t i = 0; i < text.size(); ++position) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    char32_t c = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (std::size_t k = 1; k < length && i + k < text.size(); ++k)
-      c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
-    if (!isBlank(c)) {
-      if (first < 0) first = position;
-      last = position;
-    }
-    i += length;
-  }
-  return first < 0 ? 0 : last - first + 1;
-}
-
 template <class I>
 bool isLive(const RowView<I, kClaims>& claim) {
   return claim.template get<ClaimStatusOf>() == ClaimStatus::SUBMITTED;
 }
+
+// A date of service further ahead is a slip of the pen.
+constexpr std::int64_t kMostDaysAhead = 366;
 
 Verdict checkOrderRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, kOrders>& row) {
   if (!shareKey<OrderKind, OrderCode, OrderMethod, OrderDos, OrderCoverage, OrderedAt>(row))
@@ -144,6 +121,12 @@ Verdict checkOrderRow(const View<RefIntegrity>& s, const RowView<RefIntegrity, k
     return Verdict::reject(named("the result of order", row.key()) + " is incomplete");
   if (row.has<ResultOutcome>() && !row.has<OrderKind>())
     return Verdict::reject(named("a result for the unknown order", row.key()));
+  if (row.has<OrderDos>() && daysBetween(dateOf(*row.get<OrderedAt>()), *row.get<OrderDos>()) > kMostDaysAhead)
+    return Verdict::reject(named("order", row.key()) + " is for " + formatDate(*row.get<OrderDos>()) + ", more than " +
+                           std::to_string(kMostDaysAhead) + " days ahead");
+  if (row.has<ResultOn>() && *row.get<ResultOn>() < *row.get<OrderDos>())
+    return Verdict::reject(named("the result of order", row.key()) + " is of " + formatDate(*row.get<ResultOn>()) +
+                           ", before the service on " + formatDate(*row.get<OrderDos>()));
   if (row.has<OrderConfirms>()) {
     if (!row.has<OrderKind>()) return Verdict::reject(named("order", row.key()) + " is incomplete");
     const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
@@ -200,8 +183,9 @@ Verdict NoImmunoassayConfirmation::checkRow(const View<NoImmunoassayConfirmation
                                             const RowView<NoImmunoassayConfirmation, table>& row) {
   const bool definitive = row.get<OrderKind>() == Kind::DEFINITIVE;
   const auto& method = row.get<OrderMethod>();
-  if (definitive && (method == "IMMUNOASSAY" || method == "ENZYMATIC"))
-    return Verdict::reject(named("order", row.key()) + " is DEFINITIVE by " + *method);
+  if (definitive && !parseEnum<DefinitiveMethod>(method.value_or(std::string())))
+    return Verdict::reject(named("order", row.key()) + ": \"" + std::string(clip(method.value_or(std::string()), 32)) +
+                           "\" is no DEFINITIVE method, those are " + JsonCodec<DefinitiveMethod>::words());
   if (!row.has<OrderConfirms>()) return Verdict::pass();
   const auto target = s.row<kOrders>(*row.get<OrderConfirms>());
   if (!definitive) return Verdict::reject(named("order", row.key()) + " confirms but is not DEFINITIVE");
@@ -234,6 +218,15 @@ Verdict ClinicalRationale::checkRow(const View<ClinicalRationale>& s, const RowV
 
 namespace {
 
+// What is recorded has happened.
+Verdict checkRecorded(const RowView<AbstinenceDerivation, kOrders>& row) {
+  if (!row.has<ResultOn>() || !row.has<ResultRecordedAt>() ||
+      *row.get<ResultOn>() <= dateOf(*row.get<ResultRecordedAt>()))
+    return Verdict::pass();
+  return Verdict::reject(named("the result of order", row.key()) + " is of " + formatDate(*row.get<ResultOn>()) +
+                         " and was recorded on " + formatDate(dateOf(*row.get<ResultRecordedAt>())));
+}
+
 Verdict checkDerived(const View<AbstinenceDerivation>& s) {
   const Date last = s.get<LastPositiveOn>();
   const std::int64_t days = daysBetween(last, s.get<AbstinenceAsOf>());
@@ -252,9 +245,11 @@ Verdict checkDerived(const View<AbstinenceDerivation>& s) {
 
 Verdict AbstinenceDerivation::check(const View<AbstinenceDerivation>& s) {
   Date last = s.get<BaselinePositiveOn>();
-  for (auto row : s.rows<kOrders>())
+  for (auto row : s.rows<kOrders>()) {
+    if (Verdict verdict = checkRecorded(row); !verdict.passed()) return verdict;
     if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>())
       last = std::max(last, *row.get<ResultOn>());
+  }
   if (s.get<LastPositiveOn>() != last)
     return Verdict::reject("lastPositiveOn is " + formatDate(s.get<LastPositiveOn>()) + ", the results say " +
                            formatDate(last));
@@ -267,6 +262,7 @@ bool AbstinenceDerivation::stillPasses(const View<AbstinenceDerivation>& s,
   if (touched.wrote<BaselinePositiveOn>() || touched.wrote<LastPositiveOn>()) return false;
   for (auto row : touched.rows<kOrders>()) {
     if (touched.existedBefore<ResultOutcome>(row) || touched.existedBefore<ResultOn>(row)) return false;
+    if (!checkRecorded(row).passed()) return false;
     if (row.get<ResultOutcome>() == Outcome::POSITIVE && row.has<ResultOn>() &&
         *row.get<ResultOn>() > s.get<LastPositiveOn>())
       return false;
@@ -404,7 +400,8 @@ bool SameDayDefinitive::othersStand(const View<SameDayDefinitive>& s,
 
 Verdict RelapseResponseGiven::checkRow(const View<RelapseResponseGiven>&,
                                        const RowView<RelapseResponseGiven, table>& row) {
-  if (row.get<ResultOutcome>() != Outcome::POSITIVE || row.has<RelapseResponseOf>()) return Verdict::pass();
+  const auto& response = row.get<RelapseResponseOf>();
+  if (row.get<ResultOutcome>() != Outcome::POSITIVE || (response && isStated(response->plan))) return Verdict::pass();
   return Verdict::escalate(named("the positive result of order", row.key()) + " has no human response yet");
 }
 

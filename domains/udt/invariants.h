@@ -11,7 +11,8 @@ namespace witan::domains::udt {
 struct RefIntegrity {
   static constexpr std::string_view id = "UDT_REF_INTEGRITY";
   static constexpr std::string_view rule =
-      "columns of one record share keys; claims, results and confirms point at orders";
+      "columns of one record share keys; claims, results and confirms point at orders; no result is of before its "
+      "service";
   using Reads = Union<OrderFields, ResultFields, ClaimFields>::Type;
   static Verdict check(const View<RefIntegrity>&);
   static bool stillPasses(const View<RefIntegrity>&, const Touched<RefIntegrity, Fields>&);
@@ -28,7 +29,7 @@ struct CodeKind {
 struct NoImmunoassayConfirmation {
   static constexpr std::string_view id = "UDT_NO_IMMUNOASSAY_CONFIRMATION";
   static constexpr std::string_view rule =
-      "a DEFINITIVE test uses no immunoassay or enzymatic method, and only it confirms a PRESUMPTIVE one";
+      "a DEFINITIVE test uses a method that is known as definitive, and only it confirms a PRESUMPTIVE one";
   static constexpr auto table = kOrders;
   using Reads = Footprint<OrderKind, OrderMethod, OrderConfirms>;
   static Verdict checkRow(const View<NoImmunoassayConfirmation>&, const RowView<NoImmunoassayConfirmation, table>&);
@@ -46,7 +47,8 @@ struct ClinicalRationale {
 struct AbstinenceDerivation {
   static constexpr std::string_view id = "UDT_ABSTINENCE_DERIVATION";
   static constexpr std::string_view rule =
-      "last positive, consecutive days and tier follow from the results, as of a day not after the clock";
+      "last positive, consecutive days and tier follow from the results, none of them recorded before its day, as of a "
+      "day not after the clock";
   using Reads = Union<ResultFields, AbstinenceFields>::Type;
   static Verdict check(const View<AbstinenceDerivation>&);
   static bool stillPasses(const View<AbstinenceDerivation>&, const Touched<AbstinenceDerivation, Fields>&);
@@ -123,7 +125,7 @@ struct SameDayDefinitive {
 
 struct RelapseResponseGiven {
   static constexpr std::string_view id = "UDT_RELAPSE_RESPONSE";
-  static constexpr std::string_view rule = "a human answers every POSITIVE result";
+  static constexpr std::string_view rule = "a human answers every POSITIVE result with a plan";
   static constexpr InvResult onFailure = InvResult::escalate;
   static constexpr auto table = kOrders;
   using Reads = Union<ResultFields, Footprint<RelapseResponseOf>>::Type;

@@ -19,6 +19,9 @@ namespace witan::domains::udt {
 using namespace kernel;
 
 WITAN_ENUM(Kind, PRESUMPTIVE, DEFINITIVE)
+// What can be definitive (HCPCS G0480 to G0483, G0659): gas or liquid chromatography with mass spectrometry, single or
+// tandem. The text of order.method must be one of these words; how a presumptive test is made is free.
+WITAN_ENUM(DefinitiveMethod, GCMS, GCMSMS, LCMS, LCMSMS)
 WITAN_ENUM(Coverage, AHCCCS, NONE)
 WITAN_ENUM(Outcome, NEGATIVE, POSITIVE)
 WITAN_ENUM(RationaleKind, INDIVIDUAL, STANDING, IA_NOT_AVAILABLE, UNEXPECTED_RESULT)

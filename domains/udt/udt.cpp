@@ -53,10 +53,21 @@ OrderTest sampleOrder(const State& s, Random& random, Time at) {
                : definitive          ? "G0480"
                                      : pick<const char*, 3>(random, {"80305", "80306", "80307"});
   order.method = random.below(20) == 0 ? "ENZYMATIC" : definitive ? "LCMS" : "IMMUNOASSAY";
+  if (random.below(40) == 0) order.method = "immunoassay";
   order.dos = random.below(4) == 0 ? near(random, at, 10, 3) : dateOf(at);
   if (random.below(3) == 0) order.confirms = knownOrder(s, random);
   if (random.below(5) == 0) order.coverage = "NONE";
   return order;
+}
+
+// Between the date of service and the day, mostly.
+RecordResult sampleResult(const State& s, Random& random, Time at) {
+  RecordResult result{knownOrder(s, random), random.below(3) == 0 ? "POSITIVE" : "NEGATIVE", near(random, at, 3, 0)};
+  if (random.below(20) == 0) result.on = near(random, at, 0, 3);
+  const Slot slot = s.orders.find(result.order);
+  if (slot == kNoSlot || !s.orders.row(slot).dos || random.below(20) == 0) return result;
+  result.on = std::min(std::max(result.on, *s.orders.row(slot).dos), std::max(dateOf(at), *s.orders.row(slot).dos));
+  return result;
 }
 
 SubmitClaim sampleClaim(const State& s, Random& random) {
@@ -86,8 +97,7 @@ Udt::AnyAction Udt::sample(const State& s, Random& random, Time at) {
                              pick(random, kinds)};
   }
   if (draw < 60) return sampleOrder(s, random, at);
-  if (draw < 80)
-    return RecordResult{knownOrder(s, random), random.below(3) == 0 ? "POSITIVE" : "NEGATIVE", near(random, at, 3, 0)};
+  if (draw < 80) return sampleResult(s, random, at);
   if (draw < 86) {
     AdvanceAbstinence advance;
     if (random.below(3) == 0) advance.tier = "D90P";

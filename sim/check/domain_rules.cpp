@@ -164,11 +164,37 @@ std::string wrongDisclosure(const json::object& state, std::string_view v, Time 
     if (at < release) return name + " came before its embargo let go, at " + formatTime(release);
   }
   const bool released = patch && textOf(state, "patch.status", v) == "RELEASED";
+  const std::string reason = textOf(state, "disc.noPatchReason", v);
+  const bool elapsed = by("embargo.deadline") || isWaived(state, "EMBARGO_ENFORCEMENT", v);
+  if ((reason == "PUBLIC_KNOWLEDGE" && !leak) || (reason == "EMBARGO_ELAPSED" && !elapsed))
+    return name + " gives an untrue reason";
   if (!released && !leak && !by("embargo.deadline") && !isWaived(state, "PATCH_BEFORE_DISCLOSURE", v))
     return name + " came before a patch";
-  if (released && textOf(state, "disc.patchLink", v).empty()) return name + " does not say where the patch is";
+  if (released && textOf(state, "disc.patchLink", v) != textOf(state, "patch.ref", v))
+    return name + " does not say where the patch is";
   if (by("cve.observedAt") && textOf(state, "disc.cve", v).empty()) return name + " leaves out its CVE id";
-  if (listIn(cellOf(state, "disc.attribution", v)).empty()) return name + " credits nobody";
+  const json::array& credits = listIn(cellOf(state, "disc.attribution", v));
+  if (credits.empty() || std::any_of(credits.begin(), credits.end(), [](const json::value& c) {
+        return textIn(&c).find_first_not_of(" \t\n") == std::string::npos;
+      }))
+    return name + " credits nobody";
+  return {};
+}
+
+std::int64_t numberOf(const json::object& state, std::string_view field, std::string_view key) {
+  const json::value* cell = cellOf(state, field, key);
+  return cell != nullptr && cell->is_int64() ? cell->get_int64() : 0;
+}
+
+// Whether an agent made the embargo shorter than the regime has it, or took the fix back.
+std::string takenBack(const json::object& state, std::string_view v) {
+  const bool embargoed = cellOf(state, "embargo.startAt", v) != nullptr;
+  if (embargoed && !isWaived(state, "EMBARGO_ENFORCEMENT", v) &&
+      (numberOf(state, "embargo.baseDays", v) < 90 || numberOf(state, "embargo.extensionDays", v) < 0))
+    return "the embargo of " + std::string(v) + " is shorter than 90 days";
+  const bool released = textOf(state, "patch.status", v) == "RELEASED";
+  if (released != (cellOf(state, "patch.releasedAt", v) != nullptr))
+    return "the fix of " + std::string(v) + " is released and not released";
   return {};
 }
 
@@ -179,6 +205,7 @@ std::string checkDisclosureState(const json::object& state) {
     const json::array& history = listIn(cellOf(state, "phase.log", v));
     const json::array& last = listIn(history.empty() ? nullptr : &history.back());
     if (last.empty() || textIn(&last[0]) != textIn(&phase)) return std::string(v) + " is not where its history ends";
+    if (const std::string why = takenBack(state, v); !why.empty()) return why;
     const auto at = timeOf(state, "disc.at", v);
     if (at.has_value() != (textIn(&phase) == "DISCLOSED")) return std::string(v) + " is disclosed at no time, or not";
     if (!at) continue;

@@ -83,7 +83,7 @@ std::string outcomeUnder(std::string_view policy, Time disclosed) {
   propose("ReporterCoordination", R"({"type":"RecordAcknowledgment","r":"R"})", day(1));
   propose("PatchTracking", R"({"type":"ReleaseFix","v":"V","ref":"x"})", day(10));
   EXPECT_EQ(last, "approved");
-  propose("Disclosure", R"({"type":"ExecuteDisclosure","v":"V","patchLink":"x"})", disclosed);
+  propose("Disclosure", R"({"type":"ExecuteDisclosure","v":"V","patchLink":"x","attribution":["lab"]})", disclosed);
   return last;
 }
 
@@ -103,6 +103,24 @@ TEST(DisclosureEmbargo, PresetsAreConfiguration) {
       EXPECT_EQ(outcomeUnder(policy, tooEarly), early) << policy;
     }
   }
+}
+
+TEST(DisclosureNames, OneFormEach) {
+  for (const auto& [written, form] : std::vector<std::pair<const char*, const char*>>{
+           {"CVE-2026-1111", "CVE-2026-1111"},
+           {" cve-2026-1111\t", "CVE-2026-1111"},
+           {"CVE-2026-7", "CVE-2026-0007"},
+           {"CVE-1999-1234567890123456789", "CVE-1999-1234567890123456789"}}) {
+    EXPECT_EQ(canonicalCveId(written), form);
+    EXPECT_TRUE(isCveId(canonicalCveId(written))) << written;
+  }
+  for (const char* none : {"", "CVE-", "not a cve", "CVE-26-1111", "CVE-2026-", "CVE-2026-12345678901234567890",
+                           "CVE-2026-11 11", "CVE-2026-111x", "XCVE-2026-1111"})
+    EXPECT_FALSE(isCveId(canonicalCveId(none))) << none;
+  EXPECT_FALSE(isCveId("cve-2026-1111")) << "only the canonical form is one";
+  EXPECT_EQ(canonicalName(" The\u00a0 Kernel  Team "), "the kernel team");
+  EXPECT_EQ(canonicalName("\u2003"), "");
+  EXPECT_EQ(canonicalName("\u00c4rger"), "\u00c4rger") << "letters beyond ASCII have no case here";
 }
 
 TEST(DisclosurePolicy, AbsurdOnesAreRefused) {

@@ -73,7 +73,7 @@ TEST_F(ModerationRules, Proportionality_StrikesUnderOpenAppeal) {
   ASSERT_EQ(appeal(at(1), "P1", "A1"), "approved");
   EXPECT_EQ(take(at(1), "A2", "SUSPEND", "scam"), kTooMuch) << "opened at that very time";
   EXPECT_EQ(take(at(2), "A2", "SUSPEND", "scam"), kTooMuch);
-  ASSERT_EQ(decideAppeal(at(3), "P1", "UPHELD"), "approved");
+  ASSERT_EQ(settleAppeal(at(3), "P1", "UPHELD"), "cCommitted:safe");
   ASSERT_EQ(take(at(3), "A2", "SUSPEND", "scam"), "approved");
   EXPECT_EQ(appeal(at(3), "P2", "A1"), kTooMuch);
   EXPECT_EQ(appeal(at(3, 1), "P2", "A1"), "approved") << "opened later";
@@ -93,7 +93,7 @@ TEST_F(ModerationRules, AppealWindow_Appeals) {
   EXPECT_EQ(appeal(at(182, 1), "P3", "A1"), late);
   EXPECT_EQ(appeal(at(182, 1), "P3", "A2"), late) << "of any kind";
   EXPECT_EQ(appeal(at(182, 1), "P1", "A1"), late) << "opened again it comes now";
-  EXPECT_EQ(decideAppeal(at(400), "P2", "UPHELD"), "approved") << "decided whenever";
+  EXPECT_EQ(settleAppeal(at(400), "P2", "UPHELD"), "cCommitted:safe") << "decided whenever";
 }
 
 TEST_F(ModerationRules, AppealWindow_ClosingOnlyAfterIt) {
@@ -124,9 +124,9 @@ TEST_F(ModerationRules, OverturnRestores) {
   ASSERT_EQ(appeal(at(1), "P1", "A1"), "approved");
   EXPECT_EQ(decideAppeal(at(1), "P1", "OVERTURNED"), first);
   EXPECT_EQ(decideAppeal(at(1), "P1", "OVERTURNED", "agent.appeals"), first) << "rejected before a human is asked";
-  EXPECT_EQ(decideAppeal(at(1), "P1", "UPHELD"), "approved") << "upholding restores nothing";
+  EXPECT_EQ(settleAppeal(at(1), "P1", "UPHELD"), "cCommitted:safe") << "upholding restores nothing";
   ASSERT_EQ(reverse(at(1), "A1"), "approved");
-  EXPECT_EQ(decideAppeal(at(1), "P1", "OVERTURNED"), "approved");
+  EXPECT_EQ(settleAppeal(at(1), "P1", "OVERTURNED"), "cCommitted:safe");
   EXPECT_EQ(firstFailing(R"({"action.reversedAt":{"A1":null},"strike.voidedAt":{"A1":null}})"),
             "UCM_OVERTURN_RESTORES");
 }
@@ -136,13 +136,14 @@ TEST_F(ModerationRules, HumanAppealDecision) {
   prepare();
   ASSERT_EQ(take(at(0), "A1", "REMOVE_CONTENT", "scam"), "approved");
   ASSERT_EQ(appeal(at(1), "P1", "A1"), "approved");
-  for (const char* by : {"agent.appeals", "humanoid", "Human", "", "a.human"}) {
+  for (const char* by : {"agent.appeals", "human.lead", "human", "human.fake-llm", "", "a.human"}) {
     EXPECT_EQ(decideAppeal(at(1), "P1", "UPHELD", by), asked) << by;
     ASSERT_EQ(decide(false, "{}", at(1)), "cRejected");
   }
   EXPECT_EQ(propose(R"({"type":"DecideAppeal","p":"P1","outcome":"UPHELD"})", at(1)), asked) << "agents by default";
   EXPECT_EQ(decide(true, R"({"appeal.decidedBy":{"P1":"human.lead"}})", at(1)), "cCommitted:safe");
-  EXPECT_EQ(decideAppeal(at(1), "P1", "UPHELD", "human"), "approved");
+  EXPECT_EQ(decideAppeal(at(1), "P1", "UPHELD", "human"), asked) << "no signature is used twice";
+  ASSERT_EQ(decide(false, "{}", at(1)), "cRejected");
   EXPECT_EQ(firstFailing(R"({"appeal.decidedBy":{"P1":null}})"), "UCM_HUMAN_APPEAL_DECISION");
   EXPECT_EQ(firstFailing(R"({"appeal.status":{"P1":"OPEN"},"appeal.decidedBy":{"P1":null}})"), "");
 }

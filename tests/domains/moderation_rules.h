@@ -45,6 +45,12 @@ class OneUser : public OneEntity {
     return propose(R"({"type":"DecideAppeal","p":")" + p + R"(","outcome":")" + outcome + R"(","by":")" + by + "\"}",
                    t);
   }
+  // An agent's proposal, and the person's signature under it.
+  std::string settleAppeal(Time t, const std::string& p, const std::string& outcome) {
+    if (const std::string asked = decideAppeal(t, p, outcome); asked != "escalated:UCM_HUMAN_APPEAL_DECISION")
+      return asked;
+    return decide(true, R"({"appeal.decidedBy":{")" + p + R"(":"human.lead"}})", t);
+  }
   // Label L1 on day 0, and notices for actions A1 to A9 of that day.
   void prepare() {
     ASSERT_EQ(label(at(0)), "approved");

@@ -33,11 +33,48 @@ TEST_P(Scenarios, ShippedOnesHold) {
   EXPECT_EQ(differencesOf(*module, lines), "");
 }
 
+// Lines of the neighbour's scenarios that the rules have made unlawful since, and what comes of them now
+// (docs/FINDINGS.md, "Rules against an adversary", has the reasons).
+struct Unlawful {
+  std::string_view domain, entity, at, type, was, now;
+};
+constexpr std::string_view kIncomplete = "rejected:DISCLOSURE_COMPLETENESS", kDiscloses = "ExecuteDisclosure";
+constexpr std::string_view kUncredited = "cCommitted:UNSAFE[DISCLOSURE_COMPLETENESS]", kSafe = "cCommitted:safe";
+constexpr Unlawful kUnlawful[] = {
+    // An action that names a person as the one who decides.
+    {"moderation", "M06", "2026-01-04T00:00:00Z", "DecideAppeal", "approved", "escalated:UCM_HUMAN_APPEAL_DECISION"},
+    // A disclosure that credits nobody; V2 of V09 also links another text than its fix. V05 and V10: the same by a
+    // commit, and what follows it.
+    {"disclosure", "V01", "2026-04-03T00:00:00Z", kDiscloses, "approved", kIncomplete},
+    {"disclosure", "V04", "2026-01-20T00:00:00Z", kDiscloses, "approved", kIncomplete},
+    {"disclosure", "V09", "2026-04-20T00:00:00Z", kDiscloses, "approved", kIncomplete},
+    {"disclosure", "V14", "2026-04-03T00:00:00Z", kDiscloses, "approved", kIncomplete},
+    {"disclosure", "V05", "2026-02-04T10:00:00Z", "", kSafe, kUncredited},
+    {"disclosure", "V05", "2026-02-05T00:00:00Z", "AssertReadiness", "approved", kIncomplete},
+    {"disclosure", "V10", "2026-03-01T01:00:00Z", "", kSafe, kUncredited},
+};
+
+std::vector<ScenarioLine> asOfToday(std::string_view domain, std::vector<ScenarioLine> lines) {
+  std::set<std::string_view> used;
+  for (ScenarioLine& line : lines)
+    for (const Unlawful& u : kUnlawful)
+      if (u.domain == domain && u.entity == line.event.entity && parseTime(u.at).value() == line.event.at &&
+          line.event.action.find(u.type) != std::string::npos && u.was == line.expect) {
+        line.expect = u.now;
+        used.insert(u.entity);
+      }
+  for (const Unlawful& u : kUnlawful) {
+    if (u.domain != domain) continue;
+    EXPECT_TRUE(used.contains(u.entity)) << u.entity << " has no such line";
+  }
+  return lines;
+}
+
 TEST_P(Scenarios, SharedOnesHold) {
   const auto path = std::filesystem::path(witan::tests::kSourceDir).parent_path() / "shared" / "scenarios" /
                     (std::string(GetParam()) + ".jsonl");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no ../shared/scenarios beside the source folder";
-  EXPECT_EQ(differencesOf(*moduleOf(GetParam()), scenarioLines(textOf(path))), "");
+  EXPECT_EQ(differencesOf(*moduleOf(GetParam()), asOfToday(GetParam(), scenarioLines(textOf(path)))), "");
 }
 
 TEST_P(Scenarios, RandomHistoriesHaveEveryProperty) {

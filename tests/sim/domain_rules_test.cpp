@@ -121,8 +121,20 @@ INSTANTIATE_TEST_SUITE_P(
                "before its embargo let go"},
         Broken{"disclosure", "{" TOLD "}", "came before a patch"},
         Broken{"disclosure",
-               "{" TOLD R"(,"patch.status":{"V":"RELEASED"},"patch.releasedAt":{"V":"2026-01-05T00:00:00Z"}})",
+               "{" TOLD R"(,"patch.status":{"V":"RELEASED"},"patch.releasedAt":{"V":"2026-01-05T00:00:00Z"},)"
+               R"("patch.ref":{"V":"r"},"disc.patchLink":{"V":"another"}})",
                "where the patch is"},
+        Broken{"disclosure", "{" TOLD R"(,"patch.releasedAt":{"V":"2026-01-05T00:00:00Z"}})", "not released"},
+        Broken{"disclosure",
+               "{" TOLD R"(,"pub.knownAt":{"V":"2026-01-05T00:00:00Z"},"disc.noPatchReason":{"V":"EMBARGO_ELAPSED"}})",
+               "an untrue reason"},
+        Broken{"disclosure",
+               "{" TOLD R"(,"pub.knownAt":{"V":"2026-01-05T00:00:00Z"},"disc.attribution":{"V":["lab"," "]}})",
+               "credits nobody"},
+        Broken{"disclosure",
+               "{" TOLD R"(,"embargo.startAt":{"V":"2026-01-01T00:00:00Z"},"embargo.baseDays":{"V":90},)"
+               R"("embargo.extensionDays":{"V":-89}})",
+               "shorter than 90 days"},
         Broken{"disclosure", "{" TOLD R"(,"pub.knownAt":{"V":"2026-01-05T00:00:00Z"}})", "credits nobody"},
         Broken{"disclosure", R"({"vuln.phase":{"V":"TRIAGED"}})", "not where its history ends"}));
 

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "domains/disclosure/actions.h"
+#include "domains/disclosure/names.h"
 
 namespace witan::domains::disclosure {
 
@@ -224,15 +225,6 @@ Result<Advisory> readOsv(const json::value& value, Time asOf) {
 }
 
 // CVE JSON 5.x (CVEProject/cve-schema, CVE_Record_Format.json).
-
-bool isCveId(std::string_view text) {
-  const auto digits = [](std::string_view part, std::size_t least, std::size_t most) {
-    return least <= part.size() && part.size() <= most &&
-           std::all_of(part.begin(), part.end(), [](char c) { return '0' <= c && c <= '9'; });
-  };
-  return text.starts_with("CVE-") && text.size() > 9 && text[8] == '-' && digits(text.substr(4, 4), 4, 4) &&
-         digits(text.substr(9), 4, 19);
-}
 
 namespace {
 

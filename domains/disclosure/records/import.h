@@ -36,9 +36,6 @@ inline Result<Advisory> readAdvisory(RecordFormat format, const json::value& rec
   return format == RecordFormat::osv ? readOsv(record, asOf) : readCve(record, asOf);
 }
 
-// CVE-YYYY-NNNN, four to nineteen digits (CVE_Record_Format.json).
-bool isCveId(std::string_view text);
-
 // Import: advisories as events that `witan run --domain disclosure` reads: proposals and observations of one portfolio.
 //
 // Each advisory becomes: taken in, reported through its channel, publicly known, its CVE id observed, its fix released,
