@@ -52,6 +52,27 @@ Error badFormat(const std::string& why) {
 
 }  // namespace
 
+std::vector<std::string> LedgerFormat::checkpointLines() const {
+  std::string listed = "invariants";
+  for (const std::string& id : invariants) listed += " " + id;
+  // A digest: names of counselors are free text.
+  const std::string names = toHex(sha256(canonicalJson(json::array(counselors.begin(), counselors.end()))));
+  return {"format " + std::to_string(version), "domain " + domain, "module " + moduleDigest, listed,
+          "counselors " + names};
+}
+
+Status LedgerFormat::agreesWith(const Checkpoint& checkpoint, std::string_view where) const {
+  for (const std::string& mine : checkpointLines()) {
+    const std::string_view name(mine.data(), mine.find(' ') + 1);
+    for (const std::string& theirs : checkpoint.extensions)
+      if (theirs.starts_with(name) && theirs != mine)
+        return corrupt("the format record was altered: " + std::string(where) + " has other " +
+                           std::string(name.substr(0, name.size() - 1)),
+                       "restore the store from a copy");
+  }
+  return okStatus();
+}
+
 std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
 std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
 
@@ -137,10 +158,7 @@ Result<std::vector<SignedHead>> Ledger::headsToExtend(const LedgerOptions& optio
     if (head.checkpoint.origin != format_.origin)
       return corrupt(head.where + " is of the log " + head.checkpoint.origin + ", the store holds " + format_.origin,
                      "restore the store from a copy");
-    const auto& lines = head.checkpoint.extensions;
-    if (std::find(lines.begin(), lines.end(), "module " + format_.moduleDigest) == lines.end())
-      return corrupt("the format record was altered: " + head.where + " names another module",
-                     "restore the store from a copy");
+    WITAN_DO(format_.agreesWith(head.checkpoint, head.where));
   }
   return heads;
 }
@@ -336,13 +354,8 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
   const std::string at = checkpointKey(partition_->size());
   WITAN_TRY(known, store_.get(at));
   if (known) return okStatus();
-  std::string invariants = "invariants";
-  for (const std::string& id : format_.invariants) invariants += " " + id;
-  const Checkpoint checkpoint{format_.origin,
-                              partition_->size(),
-                              partition_->tree().root(),
-                              {"format " + std::to_string(format_.version), "domain " + format_.domain,
-                               "module " + format_.moduleDigest, invariants, "time " + formatTime(now)}};
+  Checkpoint checkpoint{format_.origin, partition_->size(), partition_->tree().root(), format_.checkpointLines()};
+  checkpoint.extensions.push_back("time " + formatTime(now));
   WITAN_TRY(note, signCheckpoint(checkpoint, key));
   store::WriteBatch batch;
   batch.put(at, note);

@@ -31,6 +31,11 @@ struct LedgerFormat {
   std::vector<std::string> invariants;  // KERNEL_INTEGRITY first, then in list order
   std::vector<std::string> counselors;
   json::object policy;
+
+  // The lines that a checkpoint of this ledger carries about it. Each starts with its name and a space.
+  std::vector<std::string> checkpointLines() const;
+  // Errors: corrupt, naming the line of a checkpoint that says otherwise. Checkpoints of older versions lack lines.
+  Status agreesWith(const Checkpoint& checkpoint, std::string_view where) const;
 };
 
 // A signed head that a log must extend: one that its signer remembers, or the newest that the store holds.

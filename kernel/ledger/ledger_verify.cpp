@@ -300,11 +300,10 @@ class Verification {
         return;
       }
       if (size == 0) ++report_.checkpoints;
-      for (const std::string& line : stored.checkpoint.extensions)
-        if (line.starts_with("module ") && line.substr(7) != format.moduleDigest) {
-          bad(0, "the format record was altered: " + stored.where + " names another module");
-          return;
-        }
+      if (Status agrees = format.agreesWith(stored.checkpoint, stored.where); !agrees.ok()) {
+        bad(0, agrees.error().message);
+        return;
+      }
     }
   }
 
