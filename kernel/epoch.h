@@ -19,6 +19,7 @@
 
 #include "base/capnp_codec.h"
 #include "base/reflect.h"
+#include "base/result.h"
 #include "base/sha256.h"
 #include "base/time.h"
 
@@ -30,6 +31,18 @@ struct Epoch {
   friend auto operator<=>(const Epoch&, const Epoch&) = default;
   friend bool operator==(const Epoch&, const Epoch&) = default;
 };
+
+// An epoch follows the latest that its owner had heard of, by one. So an epoch this far beyond the latest one that a
+// device knows of comes from no honest device, and the bound keeps a liar from using up the numbers: it would need 2^42
+// messages.
+inline constexpr std::uint64_t kMaxEpochStep = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxEpoch = std::uint64_t{1} << 62;
+
+// Errors: beyond the bound.
+inline Status checkEpochStep(std::uint64_t number, std::uint64_t known) {
+  if (number <= kMaxEpoch && number <= known + kMaxEpochStep) return okStatus();
+  return invalid("epoch " + std::to_string(number) + ", when the latest known is " + std::to_string(known));
+}
 
 // How an epoch began: with the partition, by its predecessor's own hand, without asking it, or because etcd let its
 // owner succeed with the whole log.

@@ -62,7 +62,7 @@ std::string genesisText(const DomainModule& module, const EntityState& state, Ti
 std::size_t Partition::TextHash::operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
 
 Partition::Partition(const DomainModule& module, PartitionOptions options, EntrySource* history)
-    : module_(&module), options_(options), history_(history), batch_(1) {}
+    : module_(&module), options_(options), history_(history), batch_(1), check_(module) {}
 
 Partition::~Partition() = default;
 

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/decision_check.h"
 #include "kernel/domain_module.h"
 #include "kernel/epoch.h"
 #include "kernel/record/entry.h"
@@ -88,6 +89,10 @@ struct Decision {
   bool boundElsewhere = false;            // rejected because its run is bound to another plan
 };
 
+// How a recorded batch is folded. trusted: this device wrote it, or checked it when it came. checked: every decision in
+// it is made again first, and must come out as recorded.
+enum class Fold : std::uint8_t { trusted, checked };
+
 // A pending proposal (Def. A.30) as a counselor sees it.
 struct PendingView {
   std::string entity;
@@ -140,9 +145,10 @@ class Partition {
   void reuse(Batch&& batch) { batch_.reuse(std::move(batch.value)); }
 
   // ---- recovery and following ----
-  // Folds a batch that another run or the owner decided. Errors: corrupt, naming the entry. A torn last batch is
+  // Folds a batch that another run or the owner decided. Errors, naming the entry: corrupt; unauthorised, if the rules do
+  // not give a decision that is to be checked. After an error the partition is in no usable state. A torn last batch is
   // folded up to its cut (info says so).
-  Result<LogBatchInfo> fold(std::string_view value);
+  Result<LogBatchInfo> fold(std::string_view value, Fold how = Fold::trusted);
 
   // ---- reading ----
   std::uint64_t size() const { return frontier_.size(); }
@@ -199,10 +205,11 @@ class Partition {
   void noteRun(const EntryView&);
   Decision counselorEntry(Instance&, std::string_view entity, EntryView&, std::string_view counselor,
                           std::string_view operationId, std::string_view reason, Time at);
-  Status foldEntry(std::string_view payload, const Hash& leaf);
-  Status foldGenesis(std::string_view payload);
+  Status foldEntry(std::string_view payload, const Hash& leaf, Fold how);
+  Status decideAgain(Instance&, const EntryView&);
+  Status foldGenesis(std::string_view payload, Fold how);
   Status foldNote(std::string_view payload);
-  Status foldEpoch(std::string_view payload);
+  Status foldEpoch(std::string_view payload, Fold how);
   Status freeze(Instance&, const EntryView&, const Hash& leaf);
   Status restoreChunk(const store::Reader&, std::uint64_t number, std::vector<std::uint64_t>& firstSeqs);
   Status restoreEntity(std::string_view entity, std::string_view sealed);
@@ -231,6 +238,7 @@ class Partition {
   std::size_t snapshotNotes_ = 0;
   std::uint64_t snapshotChunks_ = 0;
   // Scratch, kept for its memory.
+  DecisionCheck check_;
   Evaluation evaluation_;
   WordWriter writer_;
   std::string action_;

@@ -11,6 +11,8 @@ Error damaged(std::uint64_t seq, std::string why) {
   return corrupt("entry " + std::to_string(seq) + ": " + std::move(why));
 }
 
+Error unlawful(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
+
 Result<json::object> objectOf(std::string_view text) {
   WITAN_TRY(value, parseJson(text, {.bytes = kRecordMax, .depth = 64}));
   if (!value.is_object()) return corrupt("expected a JSON object");
@@ -19,7 +21,7 @@ Result<json::object> objectOf(std::string_view text) {
 
 }  // namespace
 
-Result<LogBatchInfo> Partition::fold(std::string_view value) {
+Result<LogBatchInfo> Partition::fold(std::string_view value, Fold how) {
   WITAN_CHECK(batch_.empty(), "folding a batch into a partition with an open one");
   // In place when the store's bytes are aligned, from a copy else.
   std::vector<std::uint64_t> aligned;
@@ -38,15 +40,15 @@ Result<LogBatchInfo> Partition::fold(std::string_view value) {
                        std::to_string(frontier_.size() + 1) + " is due");
       first = false;
     }
-    if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf);
-    if (record.kind == RecordKind::genesis) return foldGenesis(record.payload);
-    return record.kind == RecordKind::note ? foldNote(record.payload) : foldEpoch(record.payload);
+    if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf, how);
+    if (record.kind == RecordKind::genesis) return foldGenesis(record.payload, how);
+    return record.kind == RecordKind::note ? foldNote(record.payload) : foldEpoch(record.payload, how);
   });
   batch_.reset(frontier_.size() + 1);
   return info;
 }
 
-Status Partition::foldGenesis(std::string_view payload) {
+Status Partition::foldGenesis(std::string_view payload, Fold how) {
   GenesisView record;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
   if (find(record.entity) != nullptr) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
@@ -55,6 +57,9 @@ Status Partition::foldGenesis(std::string_view payload) {
   if (state == nullptr || !state->is_object())
     return corrupt("the genesis of \"" + std::string(record.entity) + "\" holds no state");
   auto instance = std::make_unique<Instance>();
+  if (how == Fold::checked)
+    if (auto begun = check_.begin(record.genesis); !begun.ok())
+      return unlawful("entity \"" + std::string(record.entity) + "\": " + begun.error().message);
   WITAN_TRY(entity, module_->readState(state->get_object()));
   instance->state = std::move(entity);
   instance->digest = firstStateDigest(record.genesis);
@@ -75,10 +80,11 @@ Status Partition::foldNote(std::string_view payload) {
   return okStatus();
 }
 
-Status Partition::foldEpoch(std::string_view payload) {
+Status Partition::foldEpoch(std::string_view payload, Fold how) {
   EpochView view;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "epoch"); }));
   const std::string name = "epoch " + std::to_string(view.number) + " of " + std::string(view.owner);
+  if (how == Fold::checked) WITAN_DO(checkEpochStep(view.number, epochs_.empty() ? 0 : epochs_.back().number));
   if (!epochs_.empty() && view.number <= epochs_.back().number)
     return corrupt(name + " follows epoch " + std::to_string(epochs_.back().number));
   if (view.entries != frontier_.size() || view.root != frontier_.root())
@@ -134,7 +140,15 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
   return okStatus();
 }
 
-Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
+// The entity afterwards is the one that the rules give.
+Status Partition::decideAgain(Instance& instance, const EntryView& entry) {
+  const Action* pending = instance.pending == nullptr ? nullptr : instance.pending->decoded.get();
+  auto checked = check_.check(*instance.state, pending, bindings_, entry);
+  if (checked.ok()) return okStatus();
+  return unlawful("entry " + std::to_string(entry.seq) + ": " + checked.error().message);
+}
+
+Status Partition::foldEntry(std::string_view payload, const Hash& leaf, Fold how) {
   const std::uint64_t seq = frontier_.size() + 1;
   WITAN_TRY(entry, readEntryView(payload));
   if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
@@ -150,6 +164,7 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
     return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
   if (resolves && instance->pending->seq != entry.escalation)
     return damaged(seq, "resolves entry " + std::to_string(entry.escalation) + " which is not pending");
+  if (how == Fold::checked) WITAN_DO(decideAgain(*instance, entry));
   if (resolves) {
     pendingBySeq_.erase(instance->pending->seq);
     instance->pending.reset();
@@ -157,8 +172,9 @@ Status Partition::foldEntry(std::string_view payload, const Hash& leaf) {
   if (entry.tag == Tag::approved || entry.tag == Tag::cCommitted) {
     auto writes = objectOf(entry.writes);
     if (!writes) return damaged(seq, "its write set is unreadable (" + writes.error().message + ")");
-    if (Status applied = module_->applyWrites(*instance->state, *writes); !applied.ok())
-      return damaged(seq, applied.error().message);
+    if (how == Fold::trusted)
+      if (Status applied = module_->applyWrites(*instance->state, *writes); !applied.ok())
+        return damaged(seq, applied.error().message);
     instance->state->shared.clock = entry.time;
     instance->state->notPassing = 0;
     for (std::size_t i = 1; i < entry.verdicts.size() && i <= 64; ++i)

@@ -70,7 +70,7 @@ void AdvertisementExchange::tellAll(PartitionHost& host) {
 // Whether this device wants a partition's entries from a peer: from the owner if it is there, else from every replica.
 bool AdvertisementExchange::wants(std::string_view from, const PartitionHost& host) const {
   if (ownership_->owns(host) || host.ahead()) return false;
-  if (!ownership_->needsPeers(host.id())) return false;
+  if (!ownership_->needsPeers(host.id()) || state_.refusesOwner(host.id())) return false;
   const std::string owner = state_.ownerDevice(host.id());
   const auto at = state_.peers.find(owner);
   const bool ownerHere = at != state_.peers.end() && at->second.follower(host.id()).known();
@@ -128,7 +128,8 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
   if (!peer.keeper) return;  // it has no logs to speak of
   if (!fitsEngine(from, peer, standing)) return;
   for (const OwnershipRecord& claim : standing.claims) {
-    if (Status valid = checkOwnershipRecord(claim); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+    const std::uint64_t known = state_.owners.latestEpoch(claim.partition);
+    if (Status valid = checkOwnershipRecord(claim, known); !valid.ok()) return state_.cutOff(from, peer, valid.error());
     announce(claim, from);
   }
   for (const LogPosition& position : standing.positions) {
@@ -140,6 +141,9 @@ void AdvertisementExchange::onAdvertisement(const std::string& from, Peer& peer,
 void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, const LogPosition& position, Now now) {
   const EpochHistory theirs = historyOf(position);
   if (Status valid = checkEpochHistory(theirs); !valid.ok()) return state_.cutOff(from, peer, valid.error());
+  if (Status valid = kernel::checkEpochStep(theirs.last().number, state_.owners.latestEpoch(position.partition));
+      !valid.ok())
+    return state_.cutOff(from, peer, valid.error());
   if (position.probes.size() > kMaxLogProbes)
     return state_.cutOff(from, peer, invalid("more than " + std::to_string(kMaxLogProbes) + " probes of a log"));
   PartitionHost* mine = state_.partitions.find(position.partition);
@@ -157,6 +161,9 @@ void AdvertisementExchange::onPosition(const std::string& from, Peer& peer, cons
            theirs.epochs.back().start,
            0,
            {}});
+  const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(mine->id());
+  const bool holdsRefused = refused != nullptr && theirs.last() <= refused->epoch && theirs.batches > refused->batch;
+  if (holdsRefused && theirs.last() >= ours.last()) return;
   const std::uint64_t common = commonBatches(ours, theirs);
   if ((theirs.last() > ours.last() || mutated("acceptOldEpoch")) && ours.batches > common && !mine->ahead() &&
       !mutated("keepSurplus")) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/mutant.h"
+#include "replication/writer.h"
 
 namespace witan::node {
 
@@ -23,6 +24,7 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   const OwnershipRecord* claim = state_.owners.find(entries.partition);
   const bool over = epoch < mine->epoch() || (claim != nullptr && epoch < claim->epoch() &&
                                               entries.batch >= claim->batches && !mutated("followOldEpoch"));
+  if (state_.partitions.refuses(mine->id(), epoch)) return;
   if (over && !mutated("acceptOldEpoch")) {  // the fence, on the followers' side
     ++state_.counters.zombieRefused;
     return;
@@ -48,7 +50,11 @@ void EntryReplicator::onEntries(const std::string& from, Peer& peer, const Entri
   }
   const std::size_t epochs = mine->partition().epochs().size();
   const std::string_view value(reinterpret_cast<const char*>(entries.value.data()), entries.value.size());
-  if (Status folded = mine->follow(value, state_.writes.forFollowed()); !folded.ok()) {
+  const Status folded = mine->follow(value, state_.writes.forFollowed());
+  // Of the owner's own log nothing more is taken. Another device sent what it should have refused: a bad frame.
+  if (!folded.ok() && folded.error().code == ErrorCode::unauthorised && replication::deviceOf(epoch.owner) == from)
+    return state_.refuseLog(*mine, epoch, from, value, folded.error());
+  if (!folded.ok()) {
     state_.local->note({"badEntries", from, entries.partition + ": " + folded.error().message});
     state_.partitions.reopen(mine->id());
     return state_.cutOff(from, peer, folded.error());

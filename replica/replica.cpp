@@ -286,6 +286,7 @@ const OwnerTable& Replica::owners() const { return state_.owners; }
 const Outbox& Replica::outbox() const { return state_.outbox; }
 bool Replica::owns(const PartitionHost& host) const { return parts_->ownership->owns(host); }
 OwnerState Replica::ownerState(std::string_view partition) const { return parts_->ownership->ownerState(partition); }
+bool Replica::refusesOwner(std::string_view partition) const { return state_.refusesOwner(partition); }
 std::string Replica::partitionFor(std::string_view domain, std::string_view entity) const {
   return state_.partitionFor(domain, entity);
 }

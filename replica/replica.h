@@ -141,6 +141,8 @@ class Replica {
   // Whether this device decides for a partition now.
   bool owns(const PartitionHost& host) const;
   OwnerState ownerState(std::string_view partition) const;
+  // Whether the owner recorded a decision that the rules of this device do not give; nothing more of it is taken.
+  bool refusesOwner(std::string_view partition) const;
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const;

@@ -1,5 +1,7 @@
 #include "replica/request_router.h"
 
+#include <algorithm>
+
 #include "base/mutant.h"
 #include "replication/writer.h"
 
@@ -80,7 +82,7 @@ void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
   // It is this device's, which does not decide yet: etcd's answer is under way, or its log comes back from a peer.
   if (!here && owner == state_.device()) return state_.outbox.tryAt(waiting, now.ms + kLastRetryMs);
   Peer* const peer = state_.member(owner);
-  if (!here && peer == nullptr) return state_.outbox.park(waiting, now.ms);
+  if (!here && (peer == nullptr || state_.refusesOwner(partition))) return state_.outbox.park(waiting, now.ms);
   if (waiting.tries > 0) ++state_.counters.retries;
   state_.outbox.tried(waiting, now.ms);
   if (here) {
@@ -88,6 +90,7 @@ void RequestRouter::route(Outbox::Waiting& waiting, Now now) {
     return;
   }
   ++state_.counters.forwarded;
+  state_.outbox.sentTo(waiting, owner);
   if (mutated("freshOperationId") && waiting.tries > 1) {
     Request fresh = waiting.request;
     fresh.operationId += "." + std::to_string(waiting.tries);
@@ -130,10 +133,15 @@ void RequestRouter::onRequest(const std::string& from, Request request, Now now)
   }
 }
 
-void RequestRouter::onAnswer(Answer answer, Now now) {
+void RequestRouter::onAnswer(const std::string& from, Answer answer, Now now) {
   Outbox::Waiting* waiting = state_.outbox.find(answer.operationId);
   if (waiting == nullptr) return;                               // answered before: a repetition
   if (answer.asked != fingerprintOf(waiting->request)) return;  // of another act that had the same id
+  const auto& asked = waiting->asked;
+  if (std::find(asked.begin(), asked.end(), from) == asked.end()) {
+    ++state_.counters.answersUnasked;
+    return;
+  }
   if (answer.kind != AnswerKind::decided) {
     // A redirection may be followed at once, if it leads elsewhere; the backoff bounds circles.
     if (answer.kind == AnswerKind::notOwner && waiting->tries < 3) state_.outbox.tryAt(*waiting, now.ms + 50);

@@ -37,8 +37,9 @@ class RequestRouter {
   void routeDue(Now now);
   // A request from the device that made it.
   void onRequest(const std::string& from, Request request, Now now);
-  // Anything but a decision leaves the request where it is, for another try.
-  void onAnswer(Answer answer, Now now);
+  // Counts only from a device that this one asked. Anything but a decision leaves the request where it is, for another
+  // try.
+  void onAnswer(const std::string& from, Answer answer, Now now);
   // Gives the answer of a decision that is there to stay. Requires: every copy is usable.
   void give(PartitionHost::Release release, std::vector<Answered>& out);
   // Answers of other devices: they need no durability of their own.

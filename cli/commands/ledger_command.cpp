@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kMostNewest = 10'000;
 
 struct LedgerArguments : LedgerChoice {
-  bool follow = false, replay = false, json = false;
+  VerifyChoice how;
+  bool follow = false, json = false;
   std::size_t count = 20;
   std::uint64_t seq = 0, from = 1, to = 0, consistencyFrom = 0;
 };
@@ -98,10 +99,18 @@ std::string verdict(const json::value& report) {
   return text;
 }
 
+// Of a ledger of `witan run`: what no signature vouches for.
+void noteUnsigned(const json::value& report) {
+  const json::value* covered = report.get_object().if_contains("signedEntries");
+  if (covered == nullptr || !isTrue(report, "ok") || *covered == report.at("entries")) return;
+  putErr("witan: no checked signature covers the entries after " + shown(report, "signedEntries") + "\n");
+}
+
 Result<int> verify(const LedgerArguments& a) {
   return onSource(a, [&](LedgerSource& source) -> Result<int> {
-    WITAN_TRY(report, source.verify(a.replay));
+    WITAN_TRY(report, source.verify(a.how));
     (void)print(report, a.json, verdict);
+    noteUnsigned(report);
     return isTrue(report, "ok") ? kExitOk : kExitFailed;
   });
 }
@@ -133,7 +142,7 @@ Result<int> exportEntries(const LedgerArguments& a) {
 Result<std::string> currentCheckpoint(const LedgerArguments& a) {
   {
     WITAN_TRY(opened, openStoreDir({.dir = a.store}));
-    if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
+    WITAN_DO(signHead(opened, SystemClock().now()));
   }
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(note, newestCheckpoint(*store));
@@ -248,9 +257,12 @@ void addLedgerCommand(Command& app, int& exitCode) {
   Command* showing = anyVerb("show", "Print one decision", "witan ledger show 7 --store DIR", show);
   showing->option("seq", a->seq, "Its number")->required()->check(wholeNumber(1));
   showing->option("--partition", a->partition, "In which ledger of a data directory, if several have it");
-  anyVerb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
-          "witan ledger verify --store DIR --replay", verify)
-      ->flag("--replay", a->replay, "Make every decision again and compare");
+  Command* verifying = anyVerb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
+                               "witan ledger verify --store DIR --replay", verify);
+  verifying->flag("--replay", a->how.replay, "Make every decision again and compare");
+  verifying->option("--vkey", a->how.vkey, "File of the verifier key that you keep; default the store's ledger.vkey");
+  verifying->option("--checkpoint", a->how.checkpoints, "File of a checkpoint that you keep and the ledger must extend");
+  verifying->flag("--signed", a->how.requireSigned, "Fail if a checked signature does not cover every entry");
   Command* exporting = storeVerb("export", "Print entries as JSON Lines (docs/ledger-format.md)",
                                  "witan ledger export --store DIR > ledger.jsonl", exportEntries);
   exporting->option("--from", a->from, "First number")->showDefault()->check(wholeNumber(1));

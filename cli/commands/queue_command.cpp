@@ -97,7 +97,7 @@ class StoredQueue final : public Queue {
     if (made.outcome == Outcome::refused)
       return Error{ErrorCode::conflict, "refused: " + made.message, "see: witan queue show"};
     WITAN_DO(dir_.ledger->commit());
-    if (dir_.key) WITAN_DO(dir_.ledger->checkpoint(*dir_.key, SystemClock().now()));
+    WITAN_DO(signHead(dir_, SystemClock().now()));
     DecisionMade answer{operation, made.outcome, made.outcome == Outcome::duplicate};
     if (answer.duplicate) answer.outcome = made.recorded;
     if (made.seq > 0) answer.ledgerSeq = made.seq;

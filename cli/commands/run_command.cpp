@@ -142,7 +142,7 @@ Result<int> run(const RunOptions& options) {
   for (const std::string& what : store::keptDamage(std::filesystem::path(options.store) / "db"))
     putErr("witan: " + what + "\n");
   WITAN_TRY(exitCode, decideAll(*opened.ledger));
-  if (opened.key) WITAN_DO(opened.ledger->checkpoint(*opened.key, SystemClock().now()));
+  WITAN_DO(signHead(opened, SystemClock().now()));
   WITAN_DO(opened.ledger->snapshotIfDue());
   return exitCode;
 }

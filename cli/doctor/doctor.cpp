@@ -352,7 +352,7 @@ void Examination::ledgers() {
   if (!networked_ || !fs::exists(dir_ / "ledgers", ec)) return;
   const auto report = [&]() -> Result<json::value> {
     WITAN_TRY(source, LedgerSource::open({.dir = dir_.string()}));
-    WITAN_TRY(verified, source->verify(false));
+    WITAN_TRY(verified, source->verify({}));
     WITAN_DO(source->close());
     return verified;
   }();

@@ -10,6 +10,7 @@
 #include "kernel/ledger/ledger_verify.h"
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_rows.h"
+#include "program/durable_file.h"
 #include "program/progress.h"
 #include "store/wal_damage.h"
 
@@ -49,13 +50,18 @@ class StoredLedger final : public LedgerSource {
     return lines;
   }
 
-  Result<json::value> verify(bool replay) override {
+  Result<json::value> verify(const VerifyChoice& how) override {
     VerifyOptions options;
-    WITAN_TRY(keyText, readVerifierKey(choice_.store));
-    WITAN_TRY(key, parseVerifierKey(keyText));
+    WITAN_TRY(key, verifierKey(how));
     options.checkpointKey = key;
+    for (const std::string& file : how.checkpoints) {
+      WITAN_TRY(head, readSignedHead(file, key));
+      options.kept.push_back(std::move(head));
+    }
+    // One that the given key did not sign is reported with those in the store.
+    if (auto last = lastSignedHead(choice_.store, key); last.ok() && *last) options.kept.push_back(**std::move(last));
     std::unique_ptr<DomainModule> module;
-    if (replay) {
+    if (how.replay) {
       WITAN_TRY(made, domains::makeDomain(format_.domain, format_.policy, format_.counselors));
       module = std::move(made);
       options.replay = module.get();
@@ -66,11 +72,15 @@ class StoredLedger final : public LedgerSource {
     options.progress = [&](std::uint64_t entries) { progress.count(entries); };
     WITAN_TRY(report, verifyLedger(*store_, options));
     const json::value none(nullptr);
+    if (report.ok() && how.requireSigned && report.signedEntries < report.entries)
+      report.problem = "unsigned: a checkpoint covers " + std::to_string(report.signedEntries) + " of " +
+                       std::to_string(report.entries) + " entries";
     return json::value{{"ok", report.ok()},
                        {"entries", report.entries},
                        {"root", toHex(report.root)},
                        {"checkpoints", report.checkpoints},
                        {"signaturesChecked", report.signaturesChecked},
+                       {"signedEntries", report.signedEntries},
                        {"replayed", report.replayed},
                        {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
                        {"problem", report.ok() ? none : json::value(report.problem)}};
@@ -81,6 +91,15 @@ class StoredLedger final : public LedgerSource {
   }
 
  private:
+  Result<NoteVerifier> verifierKey(const VerifyChoice& how) const {
+    if (how.vkey.empty()) {
+      WITAN_TRY(own, readVerifierKey(choice_.store));
+      return parseVerifierKey(own);
+    }
+    WITAN_TRY(text, readSmallFile(how.vkey, maxKeyNameBytes * 2));
+    if (!text) return Error{ErrorCode::notFound, "no file " + how.vkey, "--vkey takes a copy of ledger.vkey"};
+    return parseVerifierKey(chomped(*text));
+  }
   LedgerLine lineOf(const StoredEntry& e) const {
     return {"", e.seq, toHex(e.leaf), entryStory(e.entry), entryJson(e.entry, format_.invariants)};
   }
@@ -142,7 +161,11 @@ class NodeLedgers final : public LedgerSource {
     return lines;
   }
 
-  Result<json::value> verify(bool replay) override {
+  Result<json::value> verify(const VerifyChoice& how) override {
+    if (how.requireSigned || !how.vkey.empty() || !how.checkpoints.empty())
+      return Error{ErrorCode::invalidInput, "a node's ledgers have no signed checkpoints",
+                   "--vkey, --checkpoint and --signed go with --store"};
+    const bool replay = how.replay;
     Progress progress("verifying", "entries");
     if (client_) return client_->get(std::string("/v1/ledger/verify?replay=") + (replay ? "true" : "false"));
     return verifyHosts(node_->replica(), replay, [&](std::uint64_t entries) { progress.count(entries); });

@@ -19,6 +19,15 @@ struct LedgerChoice {
   std::string domain, partition, entity;  // empty: any
 };
 
+// How `witan ledger verify` checks. The key and the heads are kept outside of the store: who can write the store can
+// replace those in it. Of a ledger of `witan run` only.
+struct VerifyChoice {
+  bool replay = false;
+  bool requireSigned = false;            // every entry is to be covered by a checkpoint with a checked signature
+  std::string vkey;                      // file of the verifier key; empty: the store's
+  std::vector<std::string> checkpoints;  // files of earlier heads
+};
+
 struct LedgerLine {
   std::string partition;  // empty: of `witan run`
   std::uint64_t seq = 0;
@@ -40,7 +49,7 @@ class LedgerSource {
   // The entries of this number, one for each ledger that has it.
   virtual Result<std::vector<LedgerLine>> numbered(std::uint64_t seq) = 0;
   // {"ok","entries","root",...}; "root" is equal on two devices whose ledgers are equal.
-  virtual Result<json::value> verify(bool replay) = 0;
+  virtual Result<json::value> verify(const VerifyChoice& how) = 0;
   // Entries as they come, until `visit` says no. Errors: unavailable, no node runs.
   virtual Status follow(const std::function<bool(const LedgerLine&)>& visit) = 0;
   // A clean end, after the last call.

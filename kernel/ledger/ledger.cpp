@@ -52,6 +52,27 @@ Error badFormat(const std::string& why) {
 
 }  // namespace
 
+std::vector<std::string> LedgerFormat::checkpointLines() const {
+  std::string listed = "invariants";
+  for (const std::string& id : invariants) listed += " " + id;
+  // A digest: names of counselors are free text.
+  const std::string names = toHex(sha256(canonicalJson(json::array(counselors.begin(), counselors.end()))));
+  return {"format " + std::to_string(version), "domain " + domain, "module " + moduleDigest, listed,
+          "counselors " + names};
+}
+
+Status LedgerFormat::agreesWith(const Checkpoint& checkpoint, std::string_view where) const {
+  for (const std::string& mine : checkpointLines()) {
+    const std::string_view name(mine.data(), mine.find(' ') + 1);
+    for (const std::string& theirs : checkpoint.extensions)
+      if (theirs.starts_with(name) && theirs != mine)
+        return corrupt("the format record was altered: " + std::string(where) + " has other " +
+                           std::string(name.substr(0, name.size() - 1)),
+                       "restore the store from a copy");
+  }
+  return okStatus();
+}
+
 std::string batchKey(std::uint64_t number) { return "l" + bigEndian(number); }
 std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
 
@@ -116,9 +137,52 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
     batch.put(kFormatKey, formatText(wanted));
     WITAN_DO(store.writeSynced(batch));
   }
+  WITAN_TRY(heads, ledger->headsToExtend(options));
   WITAN_DO(ledger->restore(module, options));
-  WITAN_DO(ledger->foldAll());
+  WITAN_DO(ledger->foldAll(heads));
   return ledger;
+}
+
+// The newest in the store and the one from outside. The store's is not verified here: who forges it, and the log with
+// it, is noticed by the one from outside.
+Result<std::vector<SignedHead>> Ledger::headsToExtend(const LedgerOptions& options) const {
+  std::vector<SignedHead> heads;
+  WITAN_TRY(newest, store_.last("c"));
+  if (newest) {
+    auto parsed = parseCheckpointText(std::string_view(newest->second).substr(0, newest->second.find("\n\n") + 1));
+    if (!parsed) return corrupt("the newest signed checkpoint in the store: " + parsed.error().message);
+    heads.push_back({*std::move(parsed), "a signed checkpoint"});
+  }
+  if (options.signedHead) heads.push_back(*options.signedHead);
+  for (const SignedHead& head : heads) {
+    if (head.checkpoint.origin != format_.origin)
+      return corrupt(head.where + " is of the log " + head.checkpoint.origin + ", the store holds " + format_.origin,
+                     "restore the store from a copy");
+    WITAN_DO(format_.agreesWith(head.checkpoint, head.where));
+  }
+  return heads;
+}
+
+Status Ledger::checkHead(const SignedHead& head) const {
+  const std::uint64_t size = head.checkpoint.size;
+  if (size > partition_->size())
+    return corrupt(head.where + " speaks of more than the " + std::to_string(partition_->size()) +
+                       " entries that are left",
+                   "acknowledged entries were lost: restore the store from a copy");
+  MerkleFrontier tree;
+  if (size == partition_->size()) tree = partition_->tree();
+  for (std::uint64_t number = 0; tree.size() < size; ++number) {
+    WITAN_TRY(value, batch(number));
+    WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
+                if (record.kind == RecordKind::entry && tree.size() < size) tree.append(record.leaf);
+                return okStatus();
+              }));
+    (void)info;
+  }
+  if (tree.root() == head.checkpoint.root) return okStatus();
+  return corrupt("the log is not the one that was signed: its first " + std::to_string(size) +
+                     " entries have another root than " + head.where,
+                 "entries were altered: find them with witan ledger verify, and restore the store from a copy");
 }
 
 // From the snapshot if there is a good one, else from nothing.
@@ -163,7 +227,7 @@ Status Ledger::snapshotIfDue(std::uint64_t entries) {
   return okStatus();
 }
 
-Status Ledger::foldAll() {
+Status Ledger::foldAll(std::vector<SignedHead> heads) {
   Status status = okStatus();
   std::optional<std::pair<LogBatchInfo, std::string>> torn;
   WITAN_DO(store_.scan("l", batchKey(firstSeqs_.size()), [&](std::string_view key, std::string_view value) {
@@ -181,10 +245,15 @@ Status Ledger::foldAll() {
     }
     firstSeqs_.push_back(firstSeq);
     noteEpochs();
+    // A head that is met on the way needs no second reading of the log.
+    std::erase_if(heads, [&](const SignedHead& head) {
+      return head.checkpoint.size == partition_->size() && head.checkpoint.root == partition_->tree().root();
+    });
     if (info->torn) torn.emplace(*info, std::string(value));
     return true;
   }));
   if (!status.ok()) return status;
+  for (const SignedHead& head : heads) WITAN_DO(checkHead(head));  // before a torn tail is cut: it may be evidence
   if (torn) {
     recovery_.cutTornTail = true;
     recovery_.recordsKept = torn->first.records;
@@ -200,13 +269,6 @@ Status Ledger::foldAll() {
   }
   recovery_.batches = firstSeqs_.size();
   recovery_.entries = partition_->size();
-  WITAN_TRY(newest, store_.last("c"));
-  if (newest) {
-    if (newest->first > checkpointKey(partition_->size()))
-      return corrupt("a signed checkpoint speaks of more than the " + std::to_string(partition_->size()) +
-                         " entries that are left",
-                     "acknowledged entries were lost: restore the store from a copy");
-  }
   return okStatus();
 }
 
@@ -259,7 +321,7 @@ Result<std::string> Ledger::batch(std::uint64_t number) const {
 Status Ledger::follow(std::string_view value, store::WriteBatch& out) {
   WITAN_CHECK(!partition_->hasOpenBatch(), "a follower decides nothing");
   const std::uint64_t firstSeq = partition_->size() + 1;
-  WITAN_TRY(info, partition_->fold(value));
+  WITAN_TRY(info, partition_->fold(value, Fold::checked));
   if (info.torn) return corrupt("a batch from another device is cut short");
   out.put(batchKey(firstSeqs_.size()), value);
   unwritten_.emplace(firstSeqs_.size(), value);
@@ -292,13 +354,8 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
   const std::string at = checkpointKey(partition_->size());
   WITAN_TRY(known, store_.get(at));
   if (known) return okStatus();
-  std::string invariants = "invariants";
-  for (const std::string& id : format_.invariants) invariants += " " + id;
-  const Checkpoint checkpoint{format_.origin,
-                              partition_->size(),
-                              partition_->tree().root(),
-                              {"format " + std::to_string(format_.version), "domain " + format_.domain,
-                               "module " + format_.moduleDigest, invariants, "time " + formatTime(now)}};
+  Checkpoint checkpoint{format_.origin, partition_->size(), partition_->tree().root(), format_.checkpointLines()};
+  checkpoint.extensions.push_back("time " + formatTime(now));
   WITAN_TRY(note, signCheckpoint(checkpoint, key));
   store::WriteBatch batch;
   batch.put(at, note);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,23 @@ struct LedgerFormat {
   std::vector<std::string> invariants;  // KERNEL_INTEGRITY first, then in list order
   std::vector<std::string> counselors;
   json::object policy;
+
+  // The lines that a checkpoint of this ledger carries about it. Each starts with its name and a space.
+  std::vector<std::string> checkpointLines() const;
+  // Errors: corrupt, naming the line of a checkpoint that says otherwise. Checkpoints of older versions lack lines.
+  Status agreesWith(const Checkpoint& checkpoint, std::string_view where) const;
+};
+
+// A signed head that a log must extend: one that its signer remembers, or the newest that the store holds.
+struct SignedHead {
+  Checkpoint checkpoint;
+  std::string where;  // "the checkpoint in FILE", for messages
 };
 
 struct LedgerOptions {
   PartitionOptions partition;
-  std::string origin;  // for a new ledger
+  std::string origin;                // for a new ledger
+  std::optional<SignedHead> signedHead;  // kept outside of the store; its signature was verified
 };
 
 struct RecoveryReport {
@@ -51,7 +64,9 @@ class Ledger final : public EntrySource {
   static Result<std::optional<LedgerFormat>> readFormat(const store::Reader&);
 
   // Opens or creates. Refuses another domain, policy or invariant list than the ledger was written under, a newer
-  // format, and a damaged log (corrupt, naming the first bad entry). A torn last batch is cut and reported.
+  // format, and a damaged log (corrupt, naming the first bad entry). A torn last batch is cut and reported. Refuses a
+  // log that does not extend the newest checkpoint in the store and options.signedHead (corrupt): what is signed next
+  // would vouch for altered entries. Reads the whole log again only if a snapshot is newer than these heads.
   static Result<std::unique_ptr<Ledger>> open(store::Store&, const DomainModule&, LedgerOptions);
 
   Partition& partition() { return *partition_; }
@@ -76,7 +91,8 @@ class Ledger final : public EntrySource {
   const std::vector<std::uint64_t>& epochStarts() const { return epochStarts_; }
   // The value of a batch. Requires: number < batches().
   Result<std::string> batch(std::uint64_t number) const;
-  // Folds the next batch as its owner wrote it, and stages it. After an error the ledger is unusable: open it again.
+  // Makes the decisions of the next batch again, as its owner wrote it, folds it and stages it. Errors: corrupt;
+  // unauthorised, if the rules do not give a decision. After an error the ledger is unusable: open it again.
   Status follow(std::string_view value, store::WriteBatch& out);
   // What follow() staged is in the store now. Until then it is read from here: a device that has just been handed the
   // partition may be asked about its predecessor's last decisions before they are written.
@@ -88,7 +104,9 @@ class Ledger final : public EntrySource {
 
  private:
   Ledger(store::Store& store) : store_(store) {}
-  Status foldAll();
+  Status foldAll(std::vector<SignedHead> heads);
+  Result<std::vector<SignedHead>> headsToExtend(const LedgerOptions& options) const;
+  Status checkHead(const SignedHead& head) const;
   void noteEpochs();
   Status restoreEpochStarts();
   Status restore(const DomainModule&, const LedgerOptions&);

@@ -1,13 +1,13 @@
 #include "kernel/ledger/ledger_verify.h"
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <limits>
 #include <map>
 #include <unordered_map>
 
 #include "base/bytes.h"
-#include "kernel/ledger/ledger.h"
-#include "kernel/ledger/replay.h"
+#include "kernel/decision_check.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/log_batch.h"
 #include "kernel/record/merkle.h"
@@ -170,16 +170,13 @@ class EntryChecker {
   std::uint64_t lastEpoch_ = 0;
 };
 
-struct StoredCheckpoint {
-  Checkpoint checkpoint;
-  std::string where;
-};
+// By size.
+using Heads = std::multimap<std::uint64_t, SignedHead>;
 
-// Size -> checkpoint, parsed and, with a key, signature-checked.
-Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::Reader& store,
-                                                                  const LedgerFormat& format,
-                                                                  const std::optional<NoteVerifier>& key) {
-  std::map<std::uint64_t, StoredCheckpoint> all;
+// Parsed and, with a key, signature-checked.
+Result<Heads> readCheckpoints(const store::Reader& store, const LedgerFormat& format,
+                              const std::optional<NoteVerifier>& key) {
+  Heads all;
   Status status = okStatus();
   WITAN_DO(store.scan("c", {}, [&](std::string_view at, std::string_view note) {
     const std::string where =
@@ -198,7 +195,7 @@ Result<std::map<std::uint64_t, StoredCheckpoint>> readCheckpoints(const store::R
     else if (checkpointKey(read->size) != at)
       status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
     else
-      all.emplace(read->size, StoredCheckpoint{*read, where});
+      all.emplace(read->size, SignedHead{*read, where});
     return status.ok();
   }));
   if (!status.ok()) return status.error();
@@ -216,7 +213,9 @@ class Verification {
       return bad(0, "the module at hand is not the one that the ledger was written under");
     auto checkpoints = readCheckpoints(store_, *format, options_.checkpointKey);
     if (!checkpoints) return bad(0, checkpoints.error().message);
-    checkpoints_ = std::move(*checkpoints);
+    heads_ = std::move(*checkpoints);
+    for (const SignedHead& head : options_.kept) keep(head);
+    if (options_.checkpointKey && !heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
     report_.signaturesChecked = options_.checkpointKey.has_value();
     report_.replayed = options_.replay != nullptr;
     EntryChecker checker(*format, options_.replay);
@@ -271,35 +270,47 @@ class Verification {
       bad(frontier_.size() + 1, "the log is torn here: the batch ends before its stated size");
   }
 
+  // Not twice if the store holds the same one.
+  void keep(const SignedHead& head) {
+    const auto [begin, end] = heads_.equal_range(head.checkpoint.size);
+    if (std::none_of(begin, end, [&](const auto& known) { return known.second.checkpoint == head.checkpoint; }))
+      heads_.emplace(head.checkpoint.size, head);
+  }
+
   Status checkRoot() {
-    const auto at = checkpoints_.find(frontier_.size());
-    if (at == checkpoints_.end()) return okStatus();
-    ++report_.checkpoints;
-    if (at->second.checkpoint.root == frontier_.root()) return okStatus();
-    rootWrong_ = true;
-    return corrupt("an entry up to here was altered: the tree's root is not that of " + at->second.where);
+    const auto [begin, end] = heads_.equal_range(frontier_.size());
+    for (auto at = begin; at != end; ++at) {
+      ++report_.checkpoints;
+      if (at->second.checkpoint.root == frontier_.root()) continue;
+      rootWrong_ = true;
+      return corrupt("an entry up to here was altered: the tree's root is not that of " + at->second.where);
+    }
+    return okStatus();
   }
 
   void finish(const LedgerFormat& format) {
-    for (const auto& [size, stored] : checkpoints_) {
+    for (const auto& [size, stored] : heads_) {
       if (size > frontier_.size()) {
         bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " +
                    std::to_string(frontier_.size()));
         return;
       }
+      if (stored.checkpoint.origin != format.origin) {
+        bad(0, stored.where + " is of the log " + stored.checkpoint.origin + ", not of " + format.origin);
+        return;
+      }
       if (size == 0) ++report_.checkpoints;
-      for (const std::string& line : stored.checkpoint.extensions)
-        if (line.starts_with("module ") && line.substr(7) != format.moduleDigest) {
-          bad(0, "the format record was altered: " + stored.where + " names another module");
-          return;
-        }
+      if (Status agrees = format.agreesWith(stored.checkpoint, stored.where); !agrees.ok()) {
+        bad(0, agrees.error().message);
+        return;
+      }
     }
   }
 
   const store::Reader& store_;
   const VerifyOptions& options_;
   VerifyReport report_;
-  std::map<std::uint64_t, StoredCheckpoint> checkpoints_;
+  Heads heads_;
   MerkleFrontier frontier_;
   bool rootWrong_ = false;
 };

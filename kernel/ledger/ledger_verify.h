@@ -13,9 +13,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/sha256.h"
 #include "kernel/domain_module.h"
+#include "kernel/ledger/ledger.h"
 #include "kernel/record/signed_note.h"
 #include "store/store.h"
 
@@ -24,6 +26,7 @@ namespace witan::kernel {
 struct VerifyOptions {
   const DomainModule* replay = nullptr;                      // null: no replay
   std::optional<NoteVerifier> checkpointKey;                 // none: signatures are not checked, and the report says so
+  std::vector<SignedHead> kept;                              // heads from outside of the store that the log must extend
   std::function<void(std::uint64_t entries)> progress = {};  // called after each batch with the entries so far
 };
 
@@ -32,6 +35,7 @@ struct VerifyReport {
   Hash root{};
   std::uint64_t checkpoints = 0;
   bool signaturesChecked = false;
+  std::uint64_t signedEntries = 0;  // the first so many are covered by a checkpoint whose signature was checked
   bool replayed = false;
   // The first thing that is wrong; empty when all is well. badEntry is 0 when it is not about one entry.
   std::string problem;

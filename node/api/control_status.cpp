@@ -92,12 +92,20 @@ Check ownersCheck(Daemon& daemon) {
   if (const auto orphans = orphanedPartitions(daemon); !orphans.empty())
     return {"owners", true, "no member decides for " + joined(orphans) + ": their owner was revoked",
             seizeWords(orphans, "owner revoked")};
-  std::vector<std::string> away, lost;
+  std::vector<std::string> away, lost, refused;
   for (const auto& [id, claim] : daemon.replica().owners().all()) {
+    if (daemon.replica().refusesOwner(id)) {
+      refused.push_back(id);
+      continue;
+    }
     const OwnerState state = daemon.replica().ownerState(id);
     if (state == OwnerState::away) away.push_back(id);
     if (state == OwnerState::lost) lost.push_back(id);
   }
+  if (!refused.empty())
+    return {"owners", true,
+            "this device refuses the owner of " + countOf(refused) + ": it recorded decisions that the rules do not give",
+            "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries")};
   if (!lost.empty()) {
     const std::string owner(replication::deviceOf(daemon.replica().owners().find(lost.front())->owner));
     const RosterDevice* known = daemon.roster().current().find(owner);

@@ -93,6 +93,8 @@ void counters(Page& page, const ReplicaCounters& c) {
   page.total("batches_sent", "Ledger batches sent to followers.", c.batchesSent);
   page.total("batches_followed", "Ledger batches taken from owners.", c.batchesFollowed);
   page.total("stale_epoch_refused", "Batches of an epoch that was over.", c.zombieRefused);
+  page.total("unlawful_logs", "Logs refused for a decision that the rules do not give.", c.logsRefused);
+  page.total("unasked_answers", "Answers of devices that were not asked.", c.answersUnasked);
   page.total("surplus_entries", "Entries set aside after a seizure.", c.surplusEntries);
   page.total("handovers", "Partitions taken over from their owner.", c.handovers);
   page.total("seizures", "Partitions taken over without it.", c.seizures);

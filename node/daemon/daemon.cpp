@@ -481,7 +481,7 @@ void Daemon::carryOut(Effects& effects) {
 
 void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
+                   notice.kind == "unlawful" || notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
                    notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,

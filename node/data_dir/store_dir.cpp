@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kKeyFileMax = 4096;
+constexpr std::size_t kNoteFileMax = 64 * 1024;
+constexpr const char* kSignedFile = "ledger.signed";
 
 Result<std::optional<std::string>> readFile(const fs::path& path) {
   WITAN_TRY(text, readSmallFile(path, kKeyFileMax));
@@ -60,6 +62,30 @@ Result<std::string> readVerifierKey(const fs::path& dir) {
   return *text;
 }
 
+Result<kernel::SignedHead> readSignedHead(const fs::path& file, const kernel::NoteVerifier& key) {
+  WITAN_TRY(text, readSmallFile(file, kNoteFileMax));
+  if (!text) return Error{ErrorCode::notFound, "no file " + file.string(), ""};
+  auto opened = kernel::openCheckpoint(*text, key.name, std::span(&key, 1));
+  if (!opened) return corrupt(file.string() + ": " + opened.error().message);
+  return kernel::SignedHead{std::move(opened->checkpoint), "the checkpoint in " + file.string()};
+}
+
+Result<std::optional<kernel::SignedHead>> lastSignedHead(const fs::path& dir, const kernel::NoteVerifier& key) {
+  std::error_code ec;
+  if (!fs::exists(dir / kSignedFile, ec)) return std::optional<kernel::SignedHead>();
+  WITAN_TRY(head, readSignedHead(dir / kSignedFile, key));
+  return std::optional(std::move(head));
+}
+
+Status signHead(StoreDir& opened, Time now) {
+  if (!opened.key) return okStatus();
+  WITAN_DO(opened.ledger->checkpoint(*opened.key, now));
+  WITAN_TRY(newest, opened.store->last("c"));
+  WITAN_CHECK(newest.has_value(), "a checkpoint was just stored");
+  WITAN_TRY(known, readSmallFile(opened.dir / kSignedFile, kNoteFileMax));
+  return known == newest->second ? okStatus() : replaceFile(opened.dir / kSignedFile, newest->second, 0644);
+}
+
 Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   StoreDir opened;
   opened.dir = options.dir;
@@ -93,7 +119,15 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   opened.key = std::move(key);
   kernel::LedgerOptions ledgerOptions;
   ledgerOptions.partition = options.partition;
-  if (opened.key) ledgerOptions.origin = originOf(*opened.key);
+  if (opened.key) {
+    ledgerOptions.origin = originOf(*opened.key);
+    if (format && format->origin != ledgerOptions.origin)
+      return corrupt("ledger.key in " + options.dir.string() + " is not the key that this ledger began with",
+                     "restore the key from a copy");
+    WITAN_TRY(verifier, kernel::makeNoteVerifier(ledgerOptions.origin, opened.key->publicKey()));
+    WITAN_TRY(head, lastSignedHead(options.dir, verifier));
+    ledgerOptions.signedHead = std::move(head);
+  }
   WITAN_TRY(ledger, kernel::Ledger::open(*opened.store, *opened.module, ledgerOptions));
   opened.ledger = std::move(ledger);
   if (opened.key) {

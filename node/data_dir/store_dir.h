@@ -1,5 +1,7 @@
 // StoreDir: a ledger on disk. `DIR/db` is the store, `DIR/ledger.key` the secret that signs its checkpoints (0600),
-// `DIR/ledger.vkey` the public half as transparency tools take it. One process at a time.
+// `DIR/ledger.vkey` the public half as transparency tools take it, `DIR/ledger.signed` the last checkpoint that the key
+// signed. It stands outside of the store, so that the key signs no log that lacks what it signed before. One process at
+// a time.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +12,7 @@
 
 #include "base/crypto.h"
 #include "kernel/ledger/ledger.h"
+#include "kernel/record/signed_note.h"
 #include "store/store.h"
 
 namespace witan::node {
@@ -33,7 +36,18 @@ struct StoreDir {
   std::string verifierKey;
 };
 
+// Errors: as kernel::Ledger::open; corrupt also if the key is not the one that the ledger began with, or the log does not
+// extend `ledger.signed`.
 Result<StoreDir> openStoreDir(const StoreDirOptions&);
+
+// Signs the committed entries, stores the checkpoint and remembers it in `ledger.signed`. Nothing without a key.
+Status signHead(StoreDir& opened, Time now);
+
+// A signed checkpoint in a file. Errors: unreadable; no signature of the key; of another log than the key's.
+Result<kernel::SignedHead> readSignedHead(const std::filesystem::path& file, const kernel::NoteVerifier& key);
+// Of `DIR/ledger.signed`; none if there is no such file.
+Result<std::optional<kernel::SignedHead>> lastSignedHead(const std::filesystem::path& dir,
+                                                         const kernel::NoteVerifier& key);
 
 // The store alone, for reading a ledger that may be damaged. Errors: there is none.
 Result<std::unique_ptr<store::Store>> openStoreOnly(const std::filesystem::path& dir);

@@ -98,6 +98,12 @@ void Outbox::tried(Waiting& waiting, std::int64_t nowMs) {
   tryAt(waiting, mutated("neverRetry") ? std::numeric_limits<std::int64_t>::max() : next);
 }
 
+void Outbox::sentTo(Waiting& waiting, const std::string& device) {
+  std::erase(waiting.asked, device);
+  if (waiting.asked.size() == kMaxAsked) waiting.asked.erase(waiting.asked.begin());
+  waiting.asked.push_back(device);
+}
+
 void Outbox::park(Waiting& waiting, std::int64_t nowMs) { tryAt(waiting, nowMs + kParkMs); }
 
 void Outbox::expedite(std::int64_t nowMs) {

@@ -28,6 +28,8 @@ inline constexpr std::int64_t kLastRetryMs = 60'000;
 inline constexpr std::int64_t kParkMs = 15 * 60'000;
 inline constexpr std::int64_t kUnsavedMs = 250;
 
+inline constexpr std::size_t kMaxAsked = 8;
+
 // When a request gets its row: at once, or if nobody has answered it for kUnsavedMs.
 enum class Keep : std::uint8_t { now, ifLate };
 
@@ -40,6 +42,9 @@ class Outbox {
     std::uint64_t place = 0;    // in the order of arrival: of what is due at once, what came first goes first
     bool saved = false;         // it has its row
     bool reportFreeze = false;  // who asked is told if its entity is frozen; else it outlasts that
+    // The devices that this request was sent to since the start, the latest last: an answer counts from these alone. At
+    // most kMaxAsked; the oldest are forgotten.
+    std::vector<std::string> asked;
   };
 
   // Errors: corrupt, naming the row.
@@ -61,6 +66,8 @@ class Outbox {
   std::vector<std::string> due(std::int64_t nowMs) const;
   // Notes a try and when the next is due.
   void tried(Waiting& waiting, std::int64_t nowMs);
+  // Notes that it was sent to a device.
+  void sentTo(Waiting& waiting, const std::string& device);
   // There is no way to the owner: nothing was tried. Due when expedite() says so, or after kParkMs.
   void park(Waiting& waiting, std::int64_t nowMs);
   void tryAt(Waiting& waiting, std::int64_t ms);

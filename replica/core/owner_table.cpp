@@ -10,11 +10,11 @@ namespace {
 constexpr std::string_view kClaimRows = "c/";
 }
 
-Status checkOwnershipRecord(const OwnershipRecord& claim) {
+Status checkOwnershipRecord(const OwnershipRecord& claim, std::uint64_t known) {
   WITAN_DO(validateId("partition", claim.partition));
   WITAN_DO(replication::validateWriter("epoch owner", claim.owner));
   if (claim.number == 0) return invalid("a claim of epoch 0");
-  return okStatus();
+  return kernel::checkEpochStep(claim.number, known);
 }
 
 Status OwnerTable::load(const store::Reader& store) {
@@ -24,7 +24,7 @@ Status OwnerTable::load(const store::Reader& store) {
     status = readMessage(value, claim, "claim");
     if (status.ok() && key != std::string(kClaimRows) + claim.partition)
       status = corrupt("a claim stands under another key");
-    if (status.ok()) claims_[claim.partition] = std::move(claim);
+    if (status.ok() && claim.number <= kernel::kMaxEpoch) claims_[claim.partition] = std::move(claim);
     return status.ok();
   }));
   return status;
@@ -33,6 +33,11 @@ Status OwnerTable::load(const store::Reader& store) {
 const OwnershipRecord* OwnerTable::find(std::string_view partition) const {
   const auto at = claims_.find(partition);
   return at == claims_.end() ? nullptr : &at->second;
+}
+
+std::uint64_t OwnerTable::latestEpoch(std::string_view partition) const {
+  const OwnershipRecord* known = find(partition);
+  return known == nullptr ? 0 : known->number;
 }
 
 bool OwnerTable::learn(const OwnershipRecord& claim, store::WriteBatch& out) {

@@ -17,11 +17,14 @@ namespace witan::node {
 
 class OwnerTable {
  public:
-  // Errors: corrupt, naming the row.
+  // Leaves out claims that checkOwnershipRecord() refuses for their number, whatever is known. Errors: corrupt, naming
+  // the row.
   Status load(const store::Reader& store);
 
   // Null: nobody is known to own it.
   const OwnershipRecord* find(std::string_view partition) const;
+  // 0: none is known.
+  std::uint64_t latestEpoch(std::string_view partition) const;
   // Keeps the greater epoch; whether that was news. A row goes to `out` then.
   bool learn(const OwnershipRecord& claim, store::WriteBatch& out);
   const std::map<std::string, OwnershipRecord, std::less<>>& all() const { return claims_; }
@@ -30,11 +33,12 @@ class OwnerTable {
   std::map<std::string, OwnershipRecord, std::less<>> claims_;
 };
 
-// Errors: no partition id, no writer as the owner, number 0.
-Status checkOwnershipRecord(const OwnershipRecord& claim);
+// Errors: no partition id, no writer as the owner, number 0 or more than kernel::kMaxEpochStep beyond `known`.
+Status checkOwnershipRecord(const OwnershipRecord& claim, std::uint64_t known);
 
-// What this device sees of the owner of a partition. lost: the owner's device is there and decides no more, because its
-// ledgers are gone or rolled back; an operator must seize the partition (embedded mode only).
+// What this device sees of the owner of a partition. lost: the owner's ledgers are gone or rolled back, so it decides no
+// more, or its log holds a decision that the rules do not give, so this device refuses it. An operator must then seize
+// the partition (embedded mode only).
 WITAN_ENUM(OwnerState, unknown, here, reachable, away, lost)
 
 }  // namespace witan::node

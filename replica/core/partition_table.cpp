@@ -1,9 +1,12 @@
 #include "replica/core/partition_table.h"
 
+#include "replication/space_rows.h"
+
 namespace witan::node {
 
 namespace {
 constexpr std::string_view kStoppedRow = "w/";  // + partition -> "{number} {owner}" of its epoch
+constexpr std::string_view kRefusedRow = "u/";  // + partition -> two big-endian numbers (epoch, batch), owner, newline, batch
 
 std::string epochText(const kernel::Epoch& epoch) { return std::to_string(epoch.number) + " " + epoch.owner; }
 }  // namespace
@@ -13,7 +16,8 @@ Status PartitionTable::open(const ReplicaConfig& config, store::Store& ledgers, 
     for (const kernel::DomainModule* module : config.domains)
       for (std::uint32_t n = 0; n < config.partitions; ++n)
         WITAN_DO(openHost(config, ledgers, ownerName, *module, partitionId(module->signature().domain, n)));
-  return loadStopped(ledgers);
+  WITAN_DO(loadStopped(ledgers));
+  return loadRefused(ledgers);
 }
 
 Status PartitionTable::openHost(const ReplicaConfig& config, store::Store& ledgers, const std::string& ownerName,
@@ -56,6 +60,38 @@ Status PartitionTable::loadStopped(const store::Store& ledgers) {
     if (mine != nullptr && value == epochText(mine->epoch())) stopped_.insert(mine->id());
     return true;
   });
+}
+
+void PartitionTable::refuse(const std::string& id, const RefusedEpoch& refused, std::string_view batch,
+                            store::WriteBatch& out) {
+  refused_[id] = refused;
+  std::string row = bigEndian(refused.epoch.number) + bigEndian(refused.batch) + refused.epoch.owner + "\n";
+  out.put(std::string(kRefusedRow) + id, row.append(batch));
+}
+
+bool PartitionTable::refuses(std::string_view id, const kernel::Epoch& epoch) const {
+  const RefusedEpoch* known = refused(id);
+  return known != nullptr && epoch <= known->epoch;
+}
+
+const PartitionTable::RefusedEpoch* PartitionTable::refused(std::string_view id) const {
+  const auto at = refused_.find(id);
+  return at == refused_.end() ? nullptr : &at->second;
+}
+
+Status PartitionTable::loadRefused(const store::Store& ledgers) {
+  Status status = okStatus();
+  WITAN_DO(ledgers.scan(kRefusedRow, {}, [&](std::string_view row, std::string_view value) {
+    const std::string id(row.substr(kRefusedRow.size()));
+    const std::size_t end = value.find('\n', 16);
+    if (value.size() < 16 || end == std::string_view::npos)
+      status = corrupt("the row of the refused epoch of partition " + id + " is damaged");
+    else
+      refused_[id] = {{replication::rows::bigEndian(value.substr(0, 8)), std::string(value.substr(16, end - 16))},
+                      replication::rows::bigEndian(value.substr(8, 8))};
+    return status.ok();
+  }));
+  return status;
 }
 
 }  // namespace witan::node

@@ -1,5 +1,5 @@
-// PartitionTable: this device's copies of the partitions, those that must be opened again, and those that it must not
-// decide any more. Not thread-safe. The stores and modules outlive it.
+// PartitionTable: this device's copies of the partitions, those that must be opened again, those that it must not decide
+// any more, and those whose owner it refuses. Not thread-safe. The stores and modules outlive it.
 #pragma once
 
 #include <map>
@@ -48,12 +48,27 @@ class PartitionTable {
   void permitDeciding(const std::string& id, store::WriteBatch& out);
   bool stopped(std::string_view id) const { return stopped_.contains(id); }
 
+  // ---- epochs in which a log holds a decision that the rules do not give; rows "u/" + partition
+  // Such a log's last epoch, and its first batch that this device refused.
+  struct RefusedEpoch {
+    kernel::Epoch epoch;
+    std::uint64_t batch = 0;
+  };
+  // This device takes no entries of logs whose last epoch is this one or an earlier one, also not after a restart. The
+  // batch is kept as evidence.
+  void refuse(const std::string& id, const RefusedEpoch& refused, std::string_view batch, store::WriteBatch& out);
+  bool refuses(std::string_view id, const kernel::Epoch& epoch) const;
+  // Null: this device has refused no epoch of the partition.
+  const RefusedEpoch* refused(std::string_view id) const;
+
  private:
   Status loadStopped(const store::Store& ledgers);
+  Status loadRefused(const store::Store& ledgers);
 
   Hosts hosts_;
   std::map<std::string, std::optional<Suffix>, std::less<>> reopen_;
   std::set<std::string, std::less<>> stopped_;
+  std::map<std::string, RefusedEpoch, std::less<>> refused_;
 };
 
 }  // namespace witan::node

@@ -74,7 +74,7 @@ struct EtcdCounters {
 
 // Something that an operator should see, at the moment it happened; incidents are kept besides.
 struct Notice {
-  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, badFrame, session ends
+  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, unlawful, badFrame, session ends
   std::string partition;
   std::string what;
 };
@@ -87,11 +87,14 @@ struct ReplicaCounters {
   std::uint64_t zombieRefused = 0;  // entries of an epoch that is over
   std::uint64_t fenced = 0;         // requests an old owner no longer decided
   std::uint64_t notAllowed = 0;     // requests of devices that may not make them
+  std::uint64_t answersUnasked = 0;  // answers of devices that were not asked; they count for nothing
+  std::uint64_t logsRefused = 0;    // logs with a decision that the rules do not give
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
-                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed)
+                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked,
+                logsRefused)
 };
 
 }  // namespace witan::node

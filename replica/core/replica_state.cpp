@@ -36,4 +36,23 @@ void ReplicaState::cutOff(const std::string& from, Peer& peer, const Error& why)
   notice("badFrame", "", from + ": " + why.message);
 }
 
+void ReplicaState::refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from,
+                             std::string_view batch, const Error& why) {
+  const std::uint64_t number = host.ledger().batches();
+  const std::string what = host.id() + ": batch " + std::to_string(number) + " in epoch " +
+                           std::to_string(last.number) + " of " + last.owner +
+                           " is refused, because the rules of this device do not give it: " + why.message;
+  partitions.refuse(host.id(), {last, number}, batch, writes.pending());
+  partitions.reopen(host.id());
+  ++counters.logsRefused;
+  followDirty = expedite = true;
+  local->note({"unlawful", from, what});
+  notice("unlawful", host.id(), what);
+}
+
+bool ReplicaState::refusesOwner(std::string_view partition) const {
+  const OwnershipRecord* claim = owners.find(partition);
+  return claim != nullptr && partitions.refuses(partition, claim->epoch());
+}
+
 }  // namespace witan::node

@@ -85,11 +85,14 @@ Status EmbeddedOwnership::transferOwnership(std::string_view partition, std::str
 Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel::Epoch& last) const {
   const std::string owner(replication::deviceOf(last.owner));
   const auto at = state_.peers.find(owner);
+  const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(host.id());
+  const bool refusesOwner = refused != nullptr && last <= refused->epoch;
   // If it follows, it knows that it does not own the partition any more.
-  if (at != state_.peers.end() && at->second.owner == last.owner && !at->second.follower(host.id()).follows())
+  if (at != state_.peers.end() && at->second.owner == last.owner && !refusesOwner && !at->second.follower(host.id()).follows())
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : state_.peers) {
     const FollowerProgress& follower = peer.follower(host.id());
+    if (refusesOwner && follower.batches() > refused->batch) continue;  // it holds the refused batch
     // Of two divergent logs the operator chooses the one that stands.
     if (!follower.diverged() && follower.epoch() >= host.epoch() && follower.batches() > host.ledger().batches())
       return Error{ErrorCode::conflict, name + " has more of partition " + host.id(), "seize it there"};

@@ -331,8 +331,16 @@ std::uint64_t EtcdOwnership::durableBatches(const std::string& partition) const 
 bool EtcdOwnership::follow(const std::string& partition, const std::string& value) {
   PartitionHost& host = this->host(partition);
   if (host.ahead() || !state_.partitions.usable(partition)) return false;
+  const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(partition);
+  if (refused != nullptr && refused->batch == host.ledger().batches()) return false;
   const std::size_t epochs = host.partition().epochs().size();
-  if (Status folded = host.follow(value, state_.writes.copies()); !folded.ok()) {
+  const Status folded = host.follow(value, state_.writes.copies());
+  if (!folded.ok() && folded.error().code == ErrorCode::unauthorised) {
+    const OwnershipRecord* claim = state_.owners.find(partition);
+    state_.refuseLog(host, claim == nullptr ? host.epoch() : claim->epoch(), "etcd", value, folded.error());
+    return false;
+  }
+  if (!folded.ok()) {
     state_.local->note({"badEntries", "etcd", partition + ": " + folded.error().message});
     state_.partitions.reopen(partition);
     return false;

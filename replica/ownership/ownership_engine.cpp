@@ -25,6 +25,7 @@ OwnerState OwnershipEngine::ownerState(std::string_view partition) const {
   if (claim == nullptr) return OwnerState::unknown;
   const PartitionHost* mine = state_.partitions.find(partition);
   if (mine != nullptr && owns(*mine)) return OwnerState::here;
+  if (state_.refusesOwner(partition)) return OwnerState::lost;
   const std::string owner = state_.ownerDevice(partition);
   if (owner == state_.device()) {
     // A handover is under way, or the log that it decided on is not here any more.

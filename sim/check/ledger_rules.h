@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "kernel/domain_module.h"
-#include "kernel/ledger/replay.h"
+#include "kernel/decision_check.h"
 #include "sim/check/operation.h"
 
 namespace witan::sim {

@@ -55,6 +55,9 @@ class BadStore : public ::testing::Test {
       batch.put(key, after);
     ASSERT_TRUE(store->writeSynced(batch).ok());
   }
+  std::string noteOf(std::uint64_t size) {
+    return store::openRocksStore(fs::path(dir()) / "db").value()->get(kernel::checkpointKey(size)).value().value();
+  }
   void replace(const std::string& key, std::string_view from, std::string_view to) {
     tamper(key, [&](std::string value) {
       const std::size_t at = value.find(from);
@@ -164,8 +167,9 @@ TEST_F(BadStore, ATornBatchThatIsNotTheLast) {
 }
 
 TEST_F(BadStore, ATornTailIsCutAndSaid) {
-  tamper(kernel::checkpointKey(4),
-         [](const std::string&) { return std::string(); });  // as when the crash came before it
+  // As when the crash came before the last checkpoint.
+  scratch_.write("store/ledger.signed", noteOf(2));
+  tamper(kernel::checkpointKey(4), [](const std::string&) { return std::string(); });
   tamper(kernel::batchKey(2), [](const std::string& value) { return value.substr(0, value.size() - 8); });
   const Finished run = append(spend(5));
   EXPECT_EQ(run.exitCode, kExitOk) << run.err;

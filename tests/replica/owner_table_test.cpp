@@ -104,10 +104,10 @@ TEST(OwnerTable, HoldsSoManyPartitions) {
 }
 
 TEST(OwnerTable, ClaimsAreChecked) {
-  EXPECT_TRUE(checkOwnershipRecord(claim(1, "a@00000001")).ok());
-  EXPECT_THAT(checkOwnershipRecord(claim(0, "a@00000001")).error().message, HasSubstr("epoch 0"));
-  EXPECT_THAT(checkOwnershipRecord(claim(1, "no writer")).error().message, HasSubstr("epoch owner"));
-  EXPECT_THAT(checkOwnershipRecord(claim(1, "a@00000001", "")).error().message, HasSubstr("partition"));
+  EXPECT_TRUE(checkOwnershipRecord(claim(1, "a@00000001"), 0).ok());
+  EXPECT_THAT(checkOwnershipRecord(claim(0, "a@00000001"), 0).error().message, HasSubstr("epoch 0"));
+  EXPECT_THAT(checkOwnershipRecord(claim(1, "no writer"), 0).error().message, HasSubstr("epoch owner"));
+  EXPECT_THAT(checkOwnershipRecord(claim(1, "a@00000001", ""), 0).error().message, HasSubstr("partition"));
 }
 
 }  // namespace

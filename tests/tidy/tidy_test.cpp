@@ -64,7 +64,7 @@ TEST(Tidy, TestsNamedInDocumentsExist) {
   forEachSource([&](const std::string& path, const std::string& text) {
     if (path.starts_with("tests/")) sources += text;
   });
-  for (const char* document : {"docs/FINDINGS.md", "docs/PROOFS.md"})
+  for (const char* document : {"docs/FINDINGS.md", "docs/PROOFS.md", "docs/SECURITY.md"})
     expectNone(missingTests(document, read(kRoot / document), sources));
 }
 

@@ -1,4 +1,4 @@
-#include "kernel/ledger/replay.h"
+#include "kernel/decision_check.h"
 
 #include "base/utf8.h"
 #include "kernel/record/log_batch.h"
@@ -26,51 +26,44 @@ Result<Time> genesisTime(const json::object& genesis) {
 
 }  // namespace
 
-Result<Replay::Instance*> Replay::instanceOf(const EntryView& entry) {
-  const auto known = instances_.find(entry.entity);
-  if (known != instances_.end()) {
-    if (!entry.genesis.empty()) return corrupt("carries a beginning though it is not its entity's first entry");
-    return &known->second;
-  }
-  WITAN_TRY(genesis, parseObject(entry.genesis, "genesis"));
-  const json::value* state = genesis.if_contains("state");
+Result<EntityPtr> DecisionCheck::begin(std::string_view genesis) const {
+  WITAN_TRY(beginning, parseObject(genesis, "genesis"));
+  const json::value* state = beginning.if_contains("state");
   if (state == nullptr || !state->is_object()) return corrupt("genesis: no state");
   WITAN_TRY(entity, module_.readState(state->get_object()));
-  WITAN_TRY(at, genesisTime(genesis));
+  WITAN_TRY(at, genesisTime(beginning));
   if (entity->shared.clock != at) return corrupt("genesis: the clock is not the time of the beginning");
   const std::vector<Verdict> verdicts = module_.walk(*entity);
   for (std::size_t i = 0; i < verdicts.size(); ++i)
     if (!verdicts[i].passed())
       return corrupt("genesis: the initial state violates " + module_.signature().invariants[i].id);
-  Instance& instance = instances_[std::string(entry.entity)];
-  instance.state = std::move(entity);
-  return &instance;
+  return entity;
 }
 
-Status Replay::check(const EntryView& entry) {
-  WITAN_TRY(instance, instanceOf(entry));
-  if (entry.tag == Tag::cCommitted) return checkCommit(*instance, entry);
-  if (entry.tag == Tag::cRejected) {
-    if (entry.counselor != "system" && !module_.authorised(entry.counselor))
-      return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
-    instance->pending.reset();
-    return okStatus();
+Result<ActionPtr> DecisionCheck::check(EntityState& state, const Action* pending, const RunBindings& bindings,
+                                       const EntryView& entry) {
+  if (entry.tag == Tag::cCommitted) {
+    WITAN_DO(checkCommit(state, pending, entry));
+    return ActionPtr();
   }
-  return checkProposal(*instance, entry);
+  if (entry.tag != Tag::cRejected) return checkProposal(state, bindings, entry);
+  if (entry.counselor != "system" && !module_.authorised(entry.counselor))
+    return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
+  return ActionPtr();
 }
 
-Status Replay::checkProposal(Instance& instance, const EntryView& entry) {
+Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBindings& bindings,
+                                               const EntryView& entry) {
   auto value = parseJson(entry.action, {.bytes = kRecordMax, .depth = 64});
   if (!value) return corrupt("its action is no JSON");
   WITAN_TRY(action, module_.parseAction(*value));
   std::string text;
   module_.writeAction(text, *action);
   if (text != entry.action) return differs("the action's canonical form", entry.action, text);
-  if (std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
+  if (std::string elsewhere = bindings.objection(entry.runKey, entry.planDigest); !elsewhere.empty())
     rejectForIntegrity(module_.signature().invariants.size(), std::move(elsewhere), evaluation_);
   else
-    module_.evaluateFully(*instance.state, entry.role, *action, entry.time, evaluation_);
-  bindings_.note(entry);
+    module_.evaluateFully(state, entry.role, *action, entry.time, evaluation_);
   const Tag tag = static_cast<Tag>(evaluation_.tag);
   if (tag != entry.tag)
     return differs("the outcome", enumName(entry.tag),
@@ -83,14 +76,12 @@ Status Replay::checkProposal(Instance& instance, const EntryView& entry) {
     if (entry.message != evaluation_.message) return differs("the message", entry.message, evaluation_.message);
   }
   WITAN_DO(compareVerdicts(entry));
-  if (tag == Tag::escalated) {
-    WITAN_DO(compareFindings(entry));
-    instance.pending = std::move(action);
-  }
-  return okStatus();
+  if (tag != Tag::escalated) return ActionPtr();
+  WITAN_DO(compareFindings(entry));
+  return action;
 }
 
-Status Replay::checkCommit(Instance& instance, const EntryView& entry) {
+Status DecisionCheck::checkCommit(EntityState& state, const Action* pending, const EntryView& entry) {
   if (!module_.authorised(entry.counselor))
     return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
   WITAN_TRY(decision, parseObject(entry.decision, "decision"));
@@ -100,17 +91,14 @@ Status Replay::checkCommit(Instance& instance, const EntryView& entry) {
     return corrupt("decision: base or edit is missing");
   const auto word = parseEnum<CommitBase>(base->get_string());
   if (!word) return corrupt("decision: no such base");
-  WITAN_DO(module_.counselorCommit(*instance.state, *word, instance.pending.get(), edit->get_object(), entry.time,
-                                   evaluation_));
+  WITAN_DO(module_.counselorCommit(state, *word, pending, edit->get_object(), entry.time, evaluation_));
   if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
   WITAN_DO(compareVerdicts(entry));
-  WITAN_DO(compareFindings(entry));
-  instance.pending.reset();
-  return okStatus();
+  return compareFindings(entry);
 }
 
 // A verdict that was left standing (F8) must be a pass now.
-Status Replay::compareVerdicts(const EntryView& entry) const {
+Status DecisionCheck::compareVerdicts(const EntryView& entry) const {
   if (entry.verdicts.size() != evaluation_.verdicts.size())
     return corrupt("replay: the verdicts are not one per invariant");
   for (std::size_t i = 0; i < entry.verdicts.size(); ++i) {
@@ -123,7 +111,7 @@ Status Replay::compareVerdicts(const EntryView& entry) const {
   return okStatus();
 }
 
-Status Replay::compareFindings(const EntryView& entry) const {
+Status DecisionCheck::compareFindings(const EntryView& entry) const {
   bool same = entry.findings.size() == evaluation_.findings.size();
   for (std::size_t i = 0; same && i < entry.findings.size(); ++i) {
     const Finding& now = evaluation_.findings[i];
@@ -132,6 +120,26 @@ Status Replay::compareFindings(const EntryView& entry) const {
            entry.findings[i].message == now.message;
   }
   return same ? okStatus() : Status(corrupt("replay: the detection vector comes out differently"));
+}
+
+Result<Replay::Instance*> Replay::instanceOf(const EntryView& entry) {
+  const auto known = instances_.find(entry.entity);
+  if (known != instances_.end()) {
+    if (!entry.genesis.empty()) return corrupt("carries a beginning though it is not its entity's first entry");
+    return &known->second;
+  }
+  WITAN_TRY(state, check_.begin(entry.genesis));
+  Instance& instance = instances_[std::string(entry.entity)];
+  instance.state = std::move(state);
+  return &instance;
+}
+
+Status Replay::check(const EntryView& entry) {
+  WITAN_TRY(instance, instanceOf(entry));
+  WITAN_TRY(pending, check_.check(*instance->state, instance->pending.get(), bindings_, entry));
+  instance->pending = std::move(pending);
+  bindings_.note(entry);
+  return okStatus();
 }
 
 }  // namespace witan::kernel
