@@ -11,8 +11,14 @@ void Runtime::emit(Line line) {
 }
 
 void Runtime::close() {
-  if (!open_.empty()) taken_.entries.push_back(std::move(open_));
-  open_.clear();
+  if (open_.empty()) return;
+  if (watch_) watch_(open_);
+  taken_.entries.push_back(std::exchange(open_, {}));
+}
+
+void Runtime::notice(Line line) {
+  line.atMs = now_;
+  taken_.notices.push_back(std::move(line));
 }
 
 Taken Runtime::take() { return std::exchange(taken_, {}); }
@@ -32,10 +38,22 @@ bool Runtime::isFresh(const std::map<std::string, std::int64_t>& seen, const std
   return at == seen.end() || now_ - at->second > document.horizonMs;
 }
 
-void Runtime::deploy(std::shared_ptr<const Document> document, std::int64_t now) {
+Status Runtime::deploy(std::shared_ptr<const Document> document, std::int64_t now) {
   now_ = now;
+  const auto refuse = [&](const std::string& why) {
+    return invalid("graph " + document->id + " version " + std::to_string(document->version) + ": " + why,
+                   "give the changed document a higher version");
+  };
+  if (document_ && document_->id != document->id) return refuse("this runtime runs " + document_->id);
+  if (document_ && document_->version > document->version)
+    return refuse("version " + std::to_string(document_->version) + " is deployed");
+  if (document_ && document_->version == document->version) {
+    if (document_->digest != document->digest) return refuse("the deployed document of this version is another one");
+    return okStatus();
+  }
   emit({.kind = LineKind::deployed, .document = std::move(document)});
   close();
+  return okStatus();
 }
 
 void Runtime::admit(const std::string& ingress, const std::string& external, const json::value& body,
@@ -44,16 +62,14 @@ void Runtime::admit(const std::string& ingress, const std::string& external, con
   Line line{.kind = LineKind::refused, .node = ingress, .external = external};
   const auto refuse = [&](const char* why) {
     line.why = why;
-    emit(line);
-    close();
+    notice(line);
   };
   const Node* node = document_->node(ingress);
   if (node == nullptr || node->kind != NodeKind::ingress) return refuse("unknown_ingress");
   if (!conforms(body, document_->type(node->out[0])->schema)) return refuse("schema");
   if (!isFresh(admitted_, ingress + "|" + external, *document_)) {
     line.kind = LineKind::duplicate;
-    emit(line);
-    return close();
+    return notice(line);
   }
   if (std::int64_t(nodes_[ingress].queued) >= node->capacity) return refuse("backpressure");
   // A recurrence after the horizon is a new run: its id has the number of the recurrence.
@@ -74,8 +90,7 @@ void Runtime::answer(const std::string& nodeId, const std::string& key, const st
                      const std::optional<std::string>& digest, std::int64_t now) {
   now_ = now;
   const auto refuse = [&](const char* why) {
-    emit({.kind = LineKind::refused, .node = nodeId, .external = by, .why = why});
-    close();
+    notice({.kind = LineKind::refused, .node = nodeId, .external = by, .why = why});
   };
   const auto at = spans_.find({nodeId, key});
   if (at == spans_.end() || at->second.state != SpanState::asking) return refuse("nothing_asked");
@@ -108,7 +123,7 @@ void Runtime::cancel(const std::string& external, std::int64_t now) {
     found = true;
     stop(run, "cancelled");
   }
-  if (!found) emit({.kind = LineKind::refused, .external = external, .why = "no_such_run"});
+  if (!found) notice({.kind = LineKind::refused, .external = external, .why = "no_such_run"});
   close();
 }
 
@@ -118,12 +133,11 @@ Status Runtime::redeliver(const std::string& message, std::int64_t now) {
   if (sent == sent_.end() ||
       (runs_.at(runAt_.at(sent->second.run)).status != "running" && now - sent->second.atMs > document_->horizonMs))
     return Error{ErrorCode::notFound, "no message " + message + " was sent within the horizon", ""};
-  emit({.kind = LineKind::duplicate,
-        .run = sent->second.run,
-        .node = sent->second.lane.first,
-        .message = message,
-        .key = sent->second.lane.second});
-  close();
+  notice({.kind = LineKind::duplicate,
+          .run = sent->second.run,
+          .node = sent->second.lane.first,
+          .message = message,
+          .key = sent->second.lane.second});
   return okStatus();
 }
 
@@ -175,11 +189,15 @@ void Runtime::expire(std::int64_t now) {
   }
 }
 
-void Runtime::dispatch(std::int64_t now) {
+bool Runtime::dispatch(std::int64_t now, std::size_t most) {
   now_ = now;
-  while (startNext()) close();
+  while (startNext()) {
+    close();
+    if (--most == 0) return true;
+  }
   endQuiet();
   close();
+  return false;
 }
 
 void Runtime::recover(std::int64_t now) {

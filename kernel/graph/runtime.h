@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <set>
 
 #include "kernel/graph/function.h"
@@ -40,6 +41,7 @@ struct Undo {
 
 struct Taken {
   std::vector<Entry> entries;
+  std::vector<Line> notices;  // refusals and duplicates at a door: counted and logged, never an entry
   std::vector<Work> work;
   std::vector<Undo> undos;
 };
@@ -55,9 +57,13 @@ struct RunView {
 
 class Runtime {
  public:
-  explicit Runtime(Monitor monitor) : monitor_(std::move(monitor)) {}
+  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it.
+  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {})
+      : monitor_(std::move(monitor)), watch_(std::move(watch)) {}
 
-  void deploy(std::shared_ptr<const Document> document, std::int64_t now);
+  // For runs that begin from now on; the others keep their document. Errors: invalid; another graph, a lower version,
+  // or another digest of the present version. Requires: the document passed the checks.
+  Status deploy(std::shared_ptr<const Document> document, std::int64_t now);
   void admit(const std::string& ingress, const std::string& external, const json::value& body, std::int64_t now);
   // An answer to the question of a lane; `digest`, if given, is that of the body that the person saw.
   void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
@@ -73,7 +79,8 @@ class Runtime {
   void fail(const std::string& span, std::int64_t attempt, const std::string& why, bool terminal, std::int64_t now);
 
   void expire(std::int64_t now);
-  void dispatch(std::int64_t now);
+  // Starts what can start, at most `most` spans. Returns whether it stopped at `most`: call again.
+  bool dispatch(std::int64_t now, std::size_t most = std::numeric_limits<std::size_t>::max());
   // After a crash: what ran begins again as the same attempt.
   void recover(std::int64_t now);
   // The next time at which expire() or dispatch() has something to do.
@@ -147,6 +154,7 @@ class Runtime {
 
   void emit(Line line);
   void close();
+  void notice(Line line);
   void applyLine(const Line& line);
   void applyDeployed(const Line& line);
   void applyBegun(const Line& line);
@@ -188,6 +196,7 @@ class Runtime {
   Work workOf(const Span& span, bool resumed);
 
   Monitor monitor_;
+  std::function<void(const Entry&)> watch_;
   std::int64_t now_ = 0;
   std::shared_ptr<const Document> document_;
   std::vector<std::string> order_;

@@ -1,80 +1,28 @@
 #include "kernel/graph/script.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace witan::graph {
 
 namespace {
 
-bool matches(const json::value& body, const json::object& rule) {
-  const json::value* when = rule.if_contains("when");
-  if (when == nullptr) return true;
-  return std::all_of(when->as_object().begin(), when->as_object().end(), [&](const auto& one) {
-    const json::value* field = valueAt(body, one.key());
-    return field != nullptr && *field == one.value();
-  });
-}
-
-// {"$": path} copies a field, {"$add": [path, n]} adds to one; everything else stays.
-json::value made(const json::value& form, const json::value& body) {
-  if (const json::array* list = form.if_array()) {
-    json::array out;
-    for (const json::value& item : *list) out.push_back(made(item, body));
-    return out;
-  }
-  const json::object* object = form.if_object();
-  if (object == nullptr) return form;
-  if (object->size() == 1 && object->contains("$")) {
-    const json::value* field = valueAt(body, object->at("$").as_string());
-    return field != nullptr ? *field : json::value(nullptr);
-  }
-  if (object->size() == 1 && object->contains("$add")) {
-    const json::array& sum = object->at("$add").as_array();
-    return *integerOf(*valueAt(body, sum.at(0).as_string())) + *integerOf(sum.at(1));
-  }
-  json::object out;
-  for (const auto& member : *object) out[member.key()] = made(member.value(), body);
-  return out;
-}
-
-void removePath(json::value& body, std::string_view path) {
-  const std::size_t end = path.find('.');
-  json::object* object = body.if_object();
-  if (object == nullptr) return;
-  if (end == path.npos)
-    object->erase(path);
-  else if (json::value* inner = object->if_contains(path.substr(0, end)))
-    removePath(*inner, path.substr(end + 1));
-}
-
-Decision decide(const json::array& rules, const Crossing& crossing, const json::value& body) {
-  for (const json::value& each : rules) {
-    const json::object& rule = each.as_object();
-    if (rule.at("boundary").as_string() != crossing.boundary ||
-        rule.at("operation").as_string() != crossing.operation || !matches(body, rule))
-      continue;
-    Decision decision{std::string(rule.at("verdict").as_string()), "", body};
-    if (const json::value* token = rule.if_contains("token")) decision.token = token->as_string();
-    if (decision.verdict == "redact")
-      for (const json::value& path : rule.at("remove").as_array()) removePath(decision.body, path.as_string());
-    return decision;
-  }
-  return {};
-}
-
 class Player {
  public:
-  explicit Player(const json::object& scripted)
-      : rules_(listOf(scripted, "monitor")),
-        script_(listOf(scripted, "script")),
-        used_(script_.size()),
-        runtime_([this](const Crossing& crossing, const json::value& body) { return decide(rules_, crossing, body); }) {
-    for (const json::value& event : listOf(scripted, "events")) events_.push_back(event.as_object());
-  }
+  Player(const ScriptedCase& scripted, const ScriptWatch& watch, const ScriptLimits& limits)
+      : case_(scripted),
+        watch_(watch),
+        limits_(limits),
+        used_(rules().size()),
+        runtime_(
+            [this](const Crossing& crossing, const json::value& body) {
+              return case_.monitor ? decide(*case_.monitor, crossing, body) : Decision();
+            },
+            [this](const Entry& entry) {
+              if (watch_.entry) watch_.entry(entry, runtime_);
+            }) {}
 
-  Result<ScriptedRun> play(const json::value& graph) {
-    WITAN_DO(deploy(graph));
+  Result<json::object> play() {
+    WITAN_DO(runtime_.deploy(case_.document, now_));
     while (true) {
       if (down_) {
         down_ = false;
@@ -84,14 +32,10 @@ class Player {
       }
       completions();
       if (!down_) runtime_.expire(now_);
-      while (!down_ && !events_.empty() && atOf(events_.front()) <= now_) {
-        const json::object event = events_.front();
-        events_.pop_front();
-        WITAN_DO(outside(event));
-      }
+      while (!down_ && next_ < case_.events.size() && case_.events[next_].atMs <= now_)
+        WITAN_DO(outside(case_.events[next_++]));
       if (down_) continue;
-      runtime_.dispatch(now_);
-      collect();
+      WITAN_DO(dispatch());
       const auto next = nextTime();
       if (!next) return result();
       now_ = std::max(now_, *next);
@@ -101,29 +45,32 @@ class Player {
  private:
   struct Running {
     Work work;
-    std::int64_t doneAt;
-    const json::object* rule;
+    const NodeRule* rule;
   };
 
-  static json::array listOf(const json::object& from, const char* member) {
-    const json::value* list = from.if_contains(member);
-    return list != nullptr ? list->as_array() : json::array();
+  const std::vector<NodeRule>& rules() const {
+    static const std::vector<NodeRule> none;
+    return case_.script ? *case_.script : none;
   }
-  static std::int64_t atOf(const json::object& event) { return *integerOf(event.at("atMs")); }
 
-  Status deploy(const json::value& graph) {
-    const ReadDocument read = readDocument(graph);
-    if (!read.document) return invalid("graph: " + read.findings[0].place + ": " + read.findings[0].message);
-    runtime_.deploy(read.document, now_);
+  Status dispatch() {
+    constexpr std::size_t kStarts = 1'000;  // between two looks at the limits
+    bool more = true;
+    while (more) {
+      more = runtime_.dispatch(now_, kStarts);
+      collect();
+      if (lines_ > limits_.lines || bytes_ > limits_.bytes)
+        return invalid("case: the runs make more than " + std::to_string(limits_.lines) + " lines, or send more than " +
+                           std::to_string(limits_.bytes) + " bytes",
+                       "bound the cycles, or give fewer events");
+    }
     return okStatus();
   }
 
-  const json::object* ruleFor(const Work& work) {
-    for (std::size_t i = 0; i < script_.size(); ++i) {
-      const json::object& rule = script_[i].as_object();
-      const json::value* times = rule.if_contains("times");
-      if (rule.at("node").as_string() != work.node || !matches(*work.body, rule) ||
-          (times != nullptr && used_[i] >= *integerOf(*times)))
+  const NodeRule* ruleFor(const Work& work) {
+    for (std::size_t i = 0; i < rules().size(); ++i) {
+      const NodeRule& rule = rules()[i];
+      if (rule.node != work.node || !matches(*work.body, rule.when) || (rule.times && used_[i] >= *rule.times))
         continue;
       ++used_[i];
       return &rule;
@@ -131,29 +78,38 @@ class Player {
     return nullptr;
   }
 
+  void print(const Line& line) {
+    if (line.kind == LineKind::deployed) return;
+    ++lines_;
+    ++counts_[toString(line.kind)];
+    if (watch_.line) watch_.line(toJson(line, lines_));
+    if (line.kind == LineKind::begun) begun_.push_back({line.run, line.external, "running", line.number, 0, 0});
+    if (line.kind != LineKind::sent) return;
+    sent_.push_back(line.message);
+    bytes_ += json::serialize(*line.body).size();
+  }
+
   // Entries leave the runtime, then the work that they permit begins.
   void collect() {
     Taken taken = runtime_.take();
-    for (Entry& entry : taken.entries) entries_.push_back(std::move(entry));
+    for (const Entry& entry : taken.entries)
+      for (const Line& line : entry) print(line);
+    for (const Line& notice : taken.notices) print(notice);
     for (const Undo& undo : taken.undos) ++world_[undo.operation];
     for (Work& work : taken.work) {
       const auto before = chosen_.find(work.span);
-      const json::object* rule = work.resumed && before != chosen_.end() ? before->second : ruleFor(work);
+      const NodeRule* rule = work.resumed && before != chosen_.end() ? before->second : ruleFor(work);
       chosen_[work.span] = rule;
-      const json::value* lasts = rule != nullptr ? rule->if_contains("durationMs") : nullptr;
-      running_.push_back({std::move(work), now_ + (lasts != nullptr ? *integerOf(*lasts) : 1), rule});
+      const std::int64_t lasts = rule != nullptr ? rule->durationMs.value_or(1) : 1;
+      running_.emplace(std::pair(now_ + lasts, ++started_), Running{std::move(work), rule});
     }
   }
 
-  // The list is in the order of starts.
+  // By the time at which they are done, then in the order of starts.
   void completions() {
-    while (!down_) {
-      std::erase_if(running_, [&](const Running& one) { return !runtime_.isRunning(one.work.span, one.work.attempt); });
-      const auto first = std::min_element(running_.begin(), running_.end(),
-                                          [](const Running& a, const Running& b) { return a.doneAt < b.doneAt; });
-      if (first == running_.end() || first->doneAt > now_) return;
-      const Running done = *first;
-      running_.erase(first);
+    while (!down_ && !running_.empty() && running_.begin()->first.first <= now_) {
+      const Running done = std::move(running_.extract(running_.begin()).mapped());
+      if (!runtime_.isRunning(done.work.span, done.work.attempt)) continue;
       finish(done);
       collect();
     }
@@ -161,26 +117,19 @@ class Player {
 
   void finish(const Running& done) {
     const Work& work = done.work;
-    if (const json::value* failure = done.rule != nullptr ? done.rule->if_contains("fail") : nullptr) {
-      const json::value* why = done.rule->if_contains("why");
-      return runtime_.fail(work.span, work.attempt, why != nullptr ? std::string(why->as_string()) : "error",
-                           failure->as_string() == "terminal", now_);
-    }
+    if (done.rule != nullptr && done.rule->fail)
+      return runtime_.fail(work.span, work.attempt, done.rule->why.value_or("error"), *done.rule->fail == "terminal",
+                           now_);
     if (work.document->node(work.node)->kind == NodeKind::egress) return effect(work);
     std::vector<Output> outputs;
-    if (const json::value* emits = done.rule != nullptr ? done.rule->if_contains("emit") : nullptr)
-      for (const json::value& one : emits->as_array())
-        outputs.push_back({std::string(one.at("type").as_string()), made(one.at("body"), *work.body)});
+    if (done.rule != nullptr && done.rule->emit)
+      for (const ScriptedOutput& one : *done.rule->emit) outputs.push_back({one.type, madeFrom(one.body, *work.body)});
     runtime_.finish(work.span, work.attempt, std::move(outputs), now_);
   }
 
   void effect(const Work& work) {
     const bool first = world_.emplace(work.span, 1).second;
-    if (armed_ && armed_->at("node").as_string() == work.node) {
-      crash(*integerOf(armed_->at("downMs")));
-      armed_.reset();
-      return;
-    }
+    if (armed_ != nullptr && armed_->node == work.node) return crash(std::exchange(armed_, nullptr)->downMs);
     runtime_.finishEffect(work.span, work.attempt, !first, now_);
   }
 
@@ -190,84 +139,72 @@ class Player {
     running_.clear();
   }
 
-  Status outside(const json::object& event) {
-    if (const json::value* ingress = event.if_contains("ingress")) {
-      runtime_.admit(std::string(ingress->as_string()), std::string(event.at("id").as_string()), event.at("body"),
-                     now_);
-    } else if (const json::value* answer = event.if_contains("answer")) {
-      const json::object& given = answer->as_object();
-      std::optional<std::string> digest;
-      if (const json::value* seen = given.if_contains("digest")) digest = seen->as_string();
-      const auto text = [&](const char* member) { return std::string(given.at(member).as_string()); };
-      runtime_.answer(text("node"), text("key"), text("by"), given.at("approve").as_bool(), digest, now_);
-    } else if (const json::value* cancelled = event.if_contains("cancel")) {
-      runtime_.cancel(std::string(cancelled->as_string()), now_);
-    } else if (const json::value* crashed = event.if_contains("crash")) {
-      crash(*integerOf(crashed->at("downMs")));
-    } else if (const json::value* arm = event.if_contains("crashAfterEffect")) {
-      armed_ = arm->as_object();
-    } else if (const json::value* nth = event.if_contains("redeliver")) {
-      WITAN_DO(redeliver(std::size_t(*integerOf(*nth))));
-    } else if (const json::value* graph = event.if_contains("deploy")) {
-      WITAN_DO(deploy(*graph));
-    } else {
-      return invalid("events: an unknown event");
+  Status outside(const ScriptedEvent& event) {
+    if (event.ingress) runtime_.admit(*event.ingress, *event.id, *event.body, now_);
+    if (event.answer)
+      runtime_.answer(event.answer->node, event.answer->key, event.answer->by, event.answer->approve,
+                      event.answer->digest, now_);
+    if (event.cancel) runtime_.cancel(*event.cancel, now_);
+    if (event.crash) crash(event.crash->downMs);
+    if (event.crashAfterEffect) armed_ = &*event.crashAfterEffect;
+    if (event.redeliver) {
+      if (std::size_t(*event.redeliver) > sent_.size())
+        return invalid("case.events[" + std::to_string(next_ - 1) + "].redeliver: only " +
+                       std::to_string(sent_.size()) + " messages were sent");
+      WITAN_DO(runtime_.redeliver(sent_[std::size_t(*event.redeliver) - 1], now_));
     }
+    if (event.deploy) WITAN_DO(runtime_.deploy(event.document, now_));
     collect();
     return okStatus();
   }
 
-  Status redeliver(std::size_t nth) {
-    for (const Entry& entry : entries_)
-      for (const Line& line : entry)
-        if (line.kind == LineKind::sent && --nth == 0) return runtime_.redeliver(line.message, now_);
-    return invalid("events: redeliver names no message");
-  }
-
-  std::optional<std::int64_t> nextTime() const {
+  std::optional<std::int64_t> nextTime() {
     std::optional<std::int64_t> next = runtime_.due();
     const auto consider = [&](std::int64_t at) { next = next ? std::min(*next, at) : at; };
-    for (const Running& one : running_)
-      if (runtime_.isRunning(one.work.span, one.work.attempt)) consider(one.doneAt);
-    if (!events_.empty()) consider(atOf(events_.front()));
+    while (!running_.empty() &&
+           !runtime_.isRunning(running_.begin()->second.work.span, running_.begin()->second.work.attempt))
+      running_.erase(running_.begin());
+    if (!running_.empty()) consider(running_.begin()->first.first);
+    if (next_ < case_.events.size()) consider(case_.events[next_].atMs);
     return next;
   }
 
-  ScriptedRun result() {
-    json::array ledger, runs, waiting;
-    std::map<std::string, std::int64_t> counts;
-    for (const Entry& entry : entries_)
-      for (const Line& line : entry) {
-        if (line.kind == LineKind::deployed) continue;
-        ++counts[toString(line.kind)];
-        ledger.push_back(toJson(line, std::int64_t(ledger.size()) + 1));
-      }
-    for (const RunView& run : runtime_.runs())
+  json::object result() {
+    std::map<std::string, RunView> now;
+    for (RunView& run : runtime_.runs()) now.emplace(run.run, run);
+    json::array runs, waiting;
+    for (const RunView& begun : begun_) {
+      const RunView& run = now.at(begun.run);
       runs.push_back({{"run", run.run},
                       {"external", run.external},
                       {"status", run.status},
                       {"version", run.version},
                       {"deliveries", run.deliveries},
                       {"dead", run.dead}});
+    }
     for (const std::string& question : runtime_.waitingFor()) waiting.emplace_back(question);
-    json::object result{{"ledger", std::move(ledger)},
-                        {"counts", json::value_from(counts)},
-                        {"runs", std::move(runs)},
-                        {"world", json::value_from(world_)},
-                        {"waiting", std::move(waiting)}};
-    return {std::move(result), std::move(entries_), runtime_.fingerprint()};
+    return {{"counts", json::value_from(counts_)},
+            {"runs", std::move(runs)},
+            {"world", json::value_from(world_)},
+            {"waiting", std::move(waiting)}};
   }
 
-  const json::array rules_;
-  const json::array script_;
+  const ScriptedCase& case_;
+  const ScriptWatch& watch_;
+  const ScriptLimits limits_;
   std::vector<std::int64_t> used_;  // how often each rule of the script was
   Runtime runtime_;
-  std::deque<json::object> events_;
-  std::vector<Running> running_;
-  std::map<std::string, const json::object*> chosen_;  // the rule of each span
-  std::map<std::string, std::int64_t> world_;          // how often each operation changed the world
-  std::vector<Entry> entries_;
-  std::optional<json::object> armed_;
+  std::size_t next_ = 0;                                              // event
+  std::map<std::pair<std::int64_t, std::int64_t>, Running> running_;  // by end, then start
+  std::map<std::string, const NodeRule*> chosen_;                     // the rule of each span
+  std::map<std::string, std::int64_t> world_;                         // how often each operation changed the world
+  std::map<std::string, std::int64_t> counts_;
+  std::vector<RunView> begun_;
+  std::vector<std::string> sent_;
+  const CrashAfterEffect* armed_ = nullptr;
+  std::int64_t lines_ = 0;
+  std::size_t bytes_ = 0;
+  std::int64_t started_ = 0;
   std::int64_t now_ = 0;
   std::int64_t upAt_ = 0;
   bool down_ = false;
@@ -275,12 +212,8 @@ class Player {
 
 }  // namespace
 
-Result<ScriptedRun> runScript(const json::object& scripted) {
-  try {  // Boost.JSON throws where a member is missing or of another kind
-    return Player(scripted).play(scripted.at("graph"));
-  } catch (const std::exception& error) {
-    return invalid(std::string("the case has another form: ") + error.what());
-  }
+Result<json::object> runScript(const ScriptedCase& scripted, const ScriptWatch& watch, const ScriptLimits& limits) {
+  return Player(scripted, watch, limits).play();
 }
 
 }  // namespace witan::graph

@@ -62,9 +62,11 @@ TEST(GraphBound, RunsOfAcceptedGraphsEndWithinIt) {
                                 .value()
                                 .as_object();
     scripted["graph"] = graph;
-    const auto run = runScript(scripted);
+    const auto read = readCase(scripted);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    const auto run = runScript(*read);
     ASSERT_TRUE(run.ok()) << run.error().message;
-    const json::object& end = run->result.at("runs").as_array().at(0).as_object();
+    const json::object& end = run->at("runs").as_array().at(0).as_object();
     EXPECT_NE(end.at("status").as_string(), "running") << canonicalJson(graph);
     EXPECT_LE(end.at("deliveries").as_int64(), *checked.bound) << canonicalJson(graph);
   }
