@@ -4,118 +4,114 @@
 
 namespace witan::graph {
 
-const char* toString(LineKind kind) {
-  static constexpr std::array names{"deployed", "begun",    "sent",      "delivered",   "resumed",     "verdict",
-                                    "asked",    "answered", "effect",    "effectFound", "emitted",     "finished",
-                                    "failed",   "dead",     "duplicate", "refused",     "compensated", "ended"};
-  return names[std::size_t(kind)];
-}
-
 std::string identityOf(const std::string& canonical) { return toHex(sha256(canonical)); }
 std::string digestOf(const json::value& body) { return identityOf(canonicalJson(body)); }
 
+const char* nameOf(const Line& line) {
+  if (const auto* effect = std::get_if<Effected>(&line.fact))
+    return effect->found ? Effected::kFoundName : effect->kName;
+  return std::visit([](const auto& fact) { return std::decay_t<decltype(fact)>::kName; }, line.fact);
+}
+
 namespace {
 
-void addMembers(json::object& out, const Line& line) {
-  switch (line.kind) {
-    case LineKind::begun:
-      out["external"] = line.external;
-      out["version"] = line.number;
-      out["message"] = line.message;
-      out["key"] = line.key;
-      out["digest"] = digestOf(*line.body);
-      break;
-    case LineKind::sent:
-      out.erase("node");
-      out["edge"] = line.edge;
-      out["message"] = line.message;
-      out["key"] = line.key;
-      out["digest"] = digestOf(*line.body);
-      out["seq"] = line.sequence;
-      break;
-    case LineKind::delivered:
-      out["message"] = line.message;
-      out["key"] = line.key;
-      [[fallthrough]];
-    case LineKind::resumed:
-      out["span"] = line.span;
-      out["attempt"] = line.number;
-      break;
-    case LineKind::verdict:
-      out["span"] = line.span;
-      out["verdict"] = line.why;
-      out["token"] = line.token;
-      break;
-    case LineKind::asked:
-      out["span"] = line.span;
-      out["key"] = line.key;
-      out["digest"] = digestOf(*line.body);
-      out["why"] = line.why;
-      break;
-    case LineKind::answered:
-      out["span"] = line.span;
-      out["by"] = line.by;
-      out["approve"] = line.flag;
-      break;
-    case LineKind::effect:
-    case LineKind::effectFound:
-      out["span"] = line.span;
-      out["tool"] = line.token;
-      break;
-    case LineKind::emitted:
-      out["message"] = line.message;
-      out["digest"] = digestOf(*line.body);
-      out["body"] = *line.body;
-      break;
-    case LineKind::finished:
-      out["span"] = line.span;
-      out["sends"] = line.number;
-      break;
-    case LineKind::failed:
-      out["span"] = line.span;
-      out["attempt"] = line.number;
-      out["why"] = line.why;
-      out["retryAtMs"] = line.retryAtMs ? json::value(*line.retryAtMs) : json::value(nullptr);
-      break;
-    case LineKind::dead:
-      out["message"] = line.message;
-      out["key"] = line.key;
-      out["reason"] = line.why;
-      break;
-    case LineKind::duplicate:
-      if (line.message.empty()) {
-        out["external"] = line.external;
-      } else {
-        out["message"] = line.message;
-        out["key"] = line.key;
-      }
-      break;
-    case LineKind::refused:
-      out["external"] = line.external;
-      out["why"] = line.why;
-      break;
-    case LineKind::compensated:
-      out["span"] = line.span;
-      out["operation"] = line.operation;
-      out["tool"] = line.token;
-      break;
-    case LineKind::ended:
-      out.erase("node");
-      out["status"] = line.why;
-      out["deliveries"] = line.number;
-      out["dead"] = line.sequence;
-      break;
-    case LineKind::deployed: break;
-  }
+void addMembers(json::object&, const Deployed&) {}
+void addMembers(json::object& out, const Begun& fact) {
+  out["external"] = fact.external;
+  out["version"] = fact.version;
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+  out["digest"] = digestOf(*fact.body);
+}
+void addMembers(json::object& out, const Sent& fact) {
+  out.erase("node");
+  out["edge"] = fact.edge;
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+  out["digest"] = digestOf(*fact.body);
+  out["seq"] = fact.sequence;
+}
+void addMembers(json::object& out, const Delivered& fact) {
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+  out["span"] = fact.span;
+  out["attempt"] = fact.attempt;
+}
+void addMembers(json::object& out, const Resumed& fact) {
+  out["span"] = fact.span;
+  out["attempt"] = fact.attempt;
+}
+void addMembers(json::object& out, const Judged& fact) {
+  out["span"] = fact.span;
+  out["verdict"] = fact.verdict;
+  out["token"] = fact.token;
+}
+void addMembers(json::object& out, const Asked& fact) {
+  out["span"] = fact.span;
+  out["key"] = fact.key;
+  out["digest"] = digestOf(*fact.body);
+  out["why"] = fact.why;
+}
+void addMembers(json::object& out, const Answered& fact) {
+  out["span"] = fact.span;
+  out["by"] = fact.by;
+  out["approve"] = fact.approve;
+}
+void addMembers(json::object& out, const Effected& fact) {
+  out["span"] = fact.span;
+  out["tool"] = fact.tool;
+}
+void addMembers(json::object& out, const Emitted& fact) {
+  out["message"] = fact.message;
+  out["digest"] = digestOf(*fact.body);
+  out["body"] = *fact.body;
+}
+void addMembers(json::object& out, const Finished& fact) {
+  out["span"] = fact.span;
+  out["sends"] = fact.sends;
+}
+void addMembers(json::object& out, const Failed& fact) {
+  out["span"] = fact.span;
+  out["attempt"] = fact.attempt;
+  out["why"] = fact.why;
+  out["retryAtMs"] = fact.retryAtMs ? json::value(*fact.retryAtMs) : json::value(nullptr);
+}
+void addMembers(json::object& out, const Dead& fact) {
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+  out["reason"] = fact.reason;
+}
+void addMembers(json::object& out, const Duplicate& fact) {
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+}
+void addMembers(json::object& out, const DuplicateArrival& fact) { out["external"] = fact.external; }
+void addMembers(json::object& out, const Refused& fact) {
+  out["external"] = fact.external;
+  out["why"] = fact.why;
+}
+void addMembers(json::object& out, const Compensated& fact) {
+  out["span"] = fact.span;
+  out["operation"] = fact.operation;
+  out["tool"] = fact.tool;
+}
+void addMembers(json::object& out, const Ended& fact) {
+  out["status"] = fact.status;
+  out["deliveries"] = fact.deliveries;
+  out["dead"] = fact.dead;
 }
 
 }  // namespace
 
 json::object toJson(const Line& line, std::int64_t n) {
-  json::object out{{"n", n}, {"atMs", line.atMs}, {"event", toString(line.kind)}};
-  if (!line.run.empty()) out["run"] = line.run;
-  out["node"] = line.node;
-  addMembers(out, line);
+  json::object out{{"n", n}, {"atMs", line.atMs}, {"event", nameOf(line)}};
+  std::visit(
+      [&](const auto& fact) {
+        if constexpr (requires { fact.run; }) out["run"] = fact.run;
+        if constexpr (requires { fact.node; }) out["node"] = fact.node;
+        addMembers(out, fact);
+      },
+      line.fact);
   return out;
 }
 

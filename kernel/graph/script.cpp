@@ -79,14 +79,22 @@ class Player {
   }
 
   void print(const Line& line) {
-    if (line.kind == LineKind::deployed) return;
+    if (std::holds_alternative<Deployed>(line.fact)) return;
     ++lines_;
-    ++counts_[toString(line.kind)];
+    ++counts_[nameOf(line)];
     if (watch_.line) watch_.line(toJson(line, lines_));
-    if (line.kind == LineKind::begun) begun_.push_back({line.run, line.external, "running", line.number, 0, 0});
-    if (line.kind != LineKind::sent) return;
-    sent_.push_back(line.message);
-    bytes_ += json::serialize(*line.body).size();
+    if (const auto* begun = std::get_if<Begun>(&line.fact)) {
+      runAt_[begun->run] = runs_.size();
+      runs_.push_back({begun->run, begun->external, "running", begun->version});
+    } else if (const auto* ended = std::get_if<Ended>(&line.fact)) {
+      RunView& run = runs_[runAt_.at(ended->run)];
+      run.status = ended->status;
+      run.deliveries = ended->deliveries;
+      run.dead = ended->dead;
+    } else if (const auto* sent = std::get_if<Sent>(&line.fact)) {
+      sent_.emplace_back(sent->run, sent->message);
+      bytes_ += json::serialize(*sent->body).size();
+    }
   }
 
   // Entries leave the runtime, then the work that they permit begins.
@@ -151,7 +159,8 @@ class Player {
       if (std::size_t(*event.redeliver) > sent_.size())
         return invalid("case.events[" + std::to_string(next_ - 1) + "].redeliver: only " +
                        std::to_string(sent_.size()) + " messages were sent");
-      WITAN_DO(runtime_.redeliver(sent_[std::size_t(*event.redeliver) - 1], now_));
+      const auto& [run, message] = sent_[std::size_t(*event.redeliver) - 1];
+      WITAN_DO(runtime_.redeliver(run, message, now_));
     }
     if (event.deploy) WITAN_DO(runtime_.deploy(event.document, now_));
     collect();
@@ -170,18 +179,15 @@ class Player {
   }
 
   json::object result() {
-    std::map<std::string, RunView> now;
-    for (RunView& run : runtime_.runs()) now.emplace(run.run, run);
+    for (const RunView& run : runtime_.runs()) runs_[runAt_.at(run.run)] = run;
     json::array runs, waiting;
-    for (const RunView& begun : begun_) {
-      const RunView& run = now.at(begun.run);
+    for (const RunView& run : runs_)
       runs.push_back({{"run", run.run},
                       {"external", run.external},
                       {"status", run.status},
                       {"version", run.version},
                       {"deliveries", run.deliveries},
                       {"dead", run.dead}});
-    }
     for (const std::string& question : runtime_.waitingFor()) waiting.emplace_back(question);
     return {{"counts", json::value_from(counts_)},
             {"runs", std::move(runs)},
@@ -199,8 +205,9 @@ class Player {
   std::map<std::string, const NodeRule*> chosen_;                     // the rule of each span
   std::map<std::string, std::int64_t> world_;                         // how often each operation changed the world
   std::map<std::string, std::int64_t> counts_;
-  std::vector<RunView> begun_;
-  std::vector<std::string> sent_;
+  std::vector<RunView> runs_;  // all of them: the runtime forgets
+  std::map<std::string, std::size_t> runAt_;
+  std::vector<std::pair<std::string, std::string>> sent_;  // run, message
   const CrashAfterEffect* armed_ = nullptr;
   std::int64_t lines_ = 0;
   std::size_t bytes_ = 0;
