@@ -68,6 +68,7 @@ int runCli(int argc, char** argv) {
   addPolicyCommand(app, exitCode);
   addSecretCommand(app, exitCode);
   addCoordinateCommand(app, exitCode);
+  addGraphCommand(app, exitCode);
   addCompletionCommand(app, exitCode);
   addStandardCommands(app, exitCode);
   for (const Sibling& sibling : kSiblings) app.command(std::string(sibling.noun), sibling.about);

@@ -42,16 +42,31 @@ json::value toJsonValue(const toml::node& node) {
 
 constexpr std::size_t kMax = 1 << 20;
 
-}  // namespace
-
-Result<json::object> readPolicyFile(const std::string& path) {
-  WITAN_TRY(text, readSmallFile(path, kMax));
-  if (!text) return ioFailed("cannot open the policy file " + path, "give a TOML or JSON file");
-  return parsePolicy(*text, path);
+// The line of the first date or time; 0 if there is none.
+std::uint32_t lineOfDate(const toml::node& node) {
+  if (node.is_date() || node.is_time() || node.is_date_time()) return node.source().begin.line;
+  const auto within = [](const auto& items, auto&& of) {
+    for (const auto& item : items)
+      if (const std::uint32_t line = lineOfDate(of(item)); line > 0) return line;
+    return std::uint32_t(0);
+  };
+  if (const auto* table = node.as_table())
+    return within(*table, [](const auto& item) -> const toml::node& { return item.second; });
+  if (const auto* array = node.as_array())
+    return within(*array, [](const toml::node& item) -> const toml::node& { return item; });
+  return 0;
 }
 
-Result<json::object> parsePolicy(std::string_view text, const std::string& name) {
-  if (text.size() > kMax) return invalid(name + ": a policy file of more than 1 MiB");
+}  // namespace
+
+Result<json::object> readTableFile(const std::string& path, const TableForm& form) {
+  WITAN_TRY(text, readSmallFile(path, kMax));
+  if (!text) return ioFailed(std::string("cannot open the ") + form.what + " file " + path, "give a TOML or JSON file");
+  return parseTable(*text, path, form);
+}
+
+Result<json::object> parseTable(std::string_view text, const std::string& name, const TableForm& form) {
+  if (text.size() > kMax) return invalid(name + ": a " + form.what + " file of more than 1 MiB");
   if (name.ends_with(".json")) {
     auto parsed = parseJson(text);
     if (!parsed) return invalid(name + ": " + parsed.error().message);
@@ -62,7 +77,12 @@ Result<json::object> parsePolicy(std::string_view text, const std::string& name)
   if (!isUtf8(text)) return invalid(name + ": not UTF-8");
   WITAN_DO(checkTomlKeys(text, name));
   try {
-    return toJsonObject(toml::parse(text));
+    const toml::table table = toml::parse(text);
+    if (!form.dates)
+      if (const std::uint32_t line = lineOfDate(table); line > 0)
+        return invalid(name + ":" + std::to_string(line) + ": a " + form.what + " has no dates and times",
+                       "write a text in quotes");
+    return toJsonObject(table);
   } catch (const toml::parse_error& e) {
     return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
   }

@@ -40,6 +40,7 @@ void addBackupCommands(Command& app, int& exitCode);
 void addDoctorCommands(Command& app, int& exitCode);
 void addIdCommand(Command& app, int& exitCode);
 void addCoordinateCommand(Command& app, int& exitCode);
+void addGraphCommand(Command& app, int& exitCode);
 void addCompletionCommand(Command& app, int& exitCode);
 
 }  // namespace witan::node

@@ -15,6 +15,7 @@
 #include "tests/fuzz/target_etcd_json.h"
 #include "tests/fuzz/target_event_line.h"
 #include "tests/fuzz/target_frontier.h"
+#include "tests/fuzz/target_graph.h"
 #include "tests/fuzz/target_joint_setup.h"
 #include "tests/fuzz/target_json.h"
 #include "tests/fuzz/target_log_batch.h"
@@ -44,6 +45,7 @@ constexpr Target kTargets[] = {
     {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
     {"frontier", fuzz::fuzzFrontier},
+    {"graph", fuzz::fuzzGraph},
     {"joint_setup", fuzz::fuzzJointSetup},
     {"json", fuzz::fuzzJson},
     {"log_batch", fuzz::fuzzLogBatch},

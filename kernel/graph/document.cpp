@@ -1,0 +1,83 @@
+#include "kernel/graph/document.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+
+namespace witan::graph {
+
+const char* toString(NodeKind kind) {
+  static constexpr std::array names{"ingress",   "egress",   "agent",    "domain",
+                                    "counselor", "function", "subgraph", "market"};
+  return names[std::size_t(kind)];
+}
+
+bool Node::emits(std::string_view type) const { return std::find(out.begin(), out.end(), type) != out.end(); }
+
+std::int64_t Node::backoffMs(std::int64_t attempt) const {
+  std::int64_t wait = retry.firstBackoffMs;
+  for (std::int64_t n = 1; n < attempt && wait < retry.maxBackoffMs; ++n)
+    wait = wait > retry.maxBackoffMs / 2 ? retry.maxBackoffMs : wait * 2;
+  return std::min(wait, retry.maxBackoffMs);
+}
+
+namespace {
+
+std::string textOf(const std::optional<json::object>& object, std::string_view member) {
+  const json::value* value = object ? object->if_contains(member) : nullptr;
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+}  // namespace
+
+std::string Node::tool() const { return textOf(sink, "tool"); }
+std::string Node::undo() const { return textOf(sink, "undo"); }
+
+std::optional<std::int64_t> Edge::bound() const {
+  if (!guard || guard->size() != 1 || !guard->contains("bound")) return std::nullopt;
+  const auto number = integerOf(guard->at("bound"));
+  return number && *number >= 1 && *number <= kMaxBound ? number : std::nullopt;
+}
+
+std::optional<std::string> Edge::measure() const {
+  if (!guard || guard->size() != 1) return std::nullopt;
+  std::string path = textOf(guard, "measure");
+  return isPath(path) ? std::optional(std::move(path)) : std::nullopt;
+}
+
+void Document::index() {
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodeAt_.emplace(nodes[i].id, i);
+  for (std::size_t i = 0; i < types.size(); ++i) typeAt_.emplace(types[i].name, i);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    outOf_[edges[i].from].push_back(i);
+    into_[edges[i].to].push_back(i);
+  }
+}
+
+const Node* Document::node(std::string_view nodeId) const {
+  const auto at = nodeAt_.find(nodeId);
+  return at == nodeAt_.end() ? nullptr : &nodes[at->second];
+}
+
+const MessageType* Document::type(std::string_view name) const {
+  const auto at = typeAt_.find(name);
+  return at == typeAt_.end() ? nullptr : &types[at->second];
+}
+
+namespace {
+
+const std::vector<std::size_t> kNoEdges;
+
+}  // namespace
+
+const std::vector<std::size_t>& Document::outOf(std::string_view nodeId) const {
+  const auto at = outOf_.find(nodeId);
+  return at == outOf_.end() ? kNoEdges : at->second;
+}
+
+const std::vector<std::size_t>& Document::into(std::string_view nodeId) const {
+  const auto at = into_.find(nodeId);
+  return at == into_.end() ? kNoEdges : at->second;
+}
+
+}  // namespace witan::graph

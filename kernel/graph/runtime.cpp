@@ -1,0 +1,187 @@
+// Events from outside, results of work, and time.
+#include "kernel/graph/runtime.h"
+
+#include <algorithm>
+
+#include "base/identity.h"
+
+namespace witan::graph {
+
+void Runtime::emit(Fact fact) {
+  entry_.push_back({now_, std::move(fact)});
+  fold(entry_.back());
+}
+
+void Runtime::close() {
+  if (entry_.empty()) return;
+  if (watch_) watch_(entry_);
+  taken_.entries.push_back(std::exchange(entry_, {}));
+}
+
+void Runtime::notice(Fact fact) { taken_.notices.push_back({now_, std::move(fact)}); }
+
+Taken Runtime::take() { return std::exchange(taken_, {}); }
+
+Status Runtime::deploy(std::shared_ptr<const Document> document, std::int64_t now) {
+  now_ = now;
+  const auto refuse = [&](const std::string& why) {
+    return invalid("graph " + document->id + " version " + std::to_string(document->version) + ": " + why,
+                   "give the changed document a higher version");
+  };
+  if (document_ && document_->id != document->id) return refuse("this runtime runs " + document_->id);
+  if (document_ && document_->version > document->version)
+    return refuse("version " + std::to_string(document_->version) + " is deployed");
+  if (document_ && document_->version == document->version) {
+    if (document_->digest != document->digest) return refuse("the deployed document of this version is another one");
+    return okStatus();
+  }
+  emit(Deployed{std::move(document)});
+  close();
+  return okStatus();
+}
+
+void Runtime::admit(const std::string& ingress, const std::string& external, const json::value& body,
+                    std::int64_t now) {
+  now_ = now;
+  const auto refuse = [&](const char* why) { notice(Refused{ingress, external, why}); };
+  const Node* node = document_->node(ingress);
+  if (node == nullptr || node->kind != NodeKind::ingress) return refuse("unknown_ingress");
+  // Only ids have no "#", which makes the id of a recurrence.
+  if (!validateId("id", external).ok()) return refuse("external_id");
+  if (!conforms(body, document_->type(node->out[0])->schema)) return refuse("schema");
+  if (!admitted_.isFresh({ingress, external}, now_, document_->horizonMs))
+    return notice(DuplicateArrival{ingress, external});
+  if (nodes_.at(ingress).queued >= node->capacity) return refuse("backpressure");
+  std::string run = "v1|graph-run|" + document_->id + "|" + ingress + "|" + external;
+  if (const std::uint32_t before = recurrencesOf(ingress, external)) run += "#" + std::to_string(before);
+  run = identityOf(run);
+  emit(Begun{.run = run,
+             .node = ingress,
+             .external = external,
+             .version = document_->version,
+             .message = identityOf("v1|message|" + run + "||" + ingress + "|0"),
+             .key = node->key.empty() ? run : keyText(*valueAt(body, node->key)),
+             .type = node->out[0],
+             .body = std::make_shared<const json::value>(body)});
+  close();
+}
+
+void Runtime::answer(const std::string& nodeId, const std::string& key, const std::string& by, bool approve,
+                     const std::optional<std::string>& digest, std::int64_t now) {
+  now_ = now;
+  const auto refuse = [&](const char* why) { notice(Refused{nodeId, by, why}); };
+  const auto at = spans_.find({nodeId, key});
+  if (at == spans_.end() || at->second.state != SpanState::asking) return refuse("nothing_asked");
+  Span& span = at->second;
+  const MessagePtr message = span.message;
+  const Node& node = *message->node;
+  if (node.kind == NodeKind::counselor && std::find(node.who.begin(), node.who.end(), by) == node.who.end())
+    return refuse("unauthorised");
+  if (digest && *digest != digestOf(*message->body)) return refuse("stale");
+  emit(Answered{message->run->id, nodeId, span.id, by, approve});
+  if (!approve)
+    failSpan(span, "human_denied", true);
+  else if (node.kind == NodeKind::counselor)
+    complete(span, {{message->type, message->body}});
+  else
+    work(span, false);
+  close();
+}
+
+void Runtime::cancel(const std::string& external, std::int64_t now) {
+  now_ = now;
+  const auto found = open_.find(external);
+  if (found == open_.end()) return notice(Refused{"", external, "no_such_run"});
+  for (const std::int64_t ordinal : std::set<std::int64_t>(found->second)) stop(runs_.at(ordinal), "cancelled");
+}
+
+Status Runtime::redeliver(const std::string& runId, const std::string& message, std::int64_t now) {
+  now_ = now;
+  const Error unknown{ErrorCode::notFound, "no message " + message + " was sent within the horizon", ""};
+  const auto of = runAt_.find(runId);
+  if (of == runAt_.end()) return unknown;
+  const auto sent = of->second->sent.find(message);
+  if (sent == of->second->sent.end() || (!of->second->isRunning() && now - sent->second.atMs > document_->horizonMs))
+    return unknown;
+  notice(Duplicate{.run = runId, .node = sent->second.node, .message = message, .key = sent->second.key});
+  return okStatus();
+}
+
+bool Runtime::isRunning(const std::string& spanId, std::int64_t attempt) const {
+  const auto at = spanAt_.find(spanId);
+  return at != spanAt_.end() && at->second->state == SpanState::running && at->second->attempt == attempt;
+}
+
+void Runtime::finish(const std::string& spanId, std::int64_t attempt, std::vector<Output> outputs, std::int64_t now) {
+  now_ = now;
+  if (!isRunning(spanId, attempt)) return;
+  complete(span(spanId), sendings(std::move(outputs)));
+  close();
+}
+
+void Runtime::finishEffect(const std::string& spanId, std::int64_t attempt, bool found, std::int64_t now) {
+  now_ = now;
+  if (!isRunning(spanId, attempt)) return;
+  const Message& message = *span(spanId).message;
+  emit(Effected{message.run->id, message.node->id, spanId, message.node->tool(), found});
+  complete(span(spanId), {});
+  close();
+}
+
+void Runtime::fail(const std::string& spanId, std::int64_t attempt, const std::string& why, bool terminal,
+                   std::int64_t now) {
+  now_ = now;
+  if (!isRunning(spanId, attempt)) return;
+  failSpan(span(spanId), terminal ? "terminal_failure" : why, terminal);
+  close();
+}
+
+void Runtime::expire(std::int64_t now) {
+  now_ = now;
+  while (!timeouts_.empty() && std::get<0>(*timeouts_.begin()) <= now) {
+    Span& late = *std::get<2>(*timeouts_.begin());
+    const bool asking = late.state == SpanState::asking;
+    failSpan(late, asking ? "human_timeout" : "timeout", asking);
+    close();
+  }
+  std::set<std::int64_t> late;
+  for (auto at = deadlines_.begin(); at != deadlines_.end() && at->first <= now; ++at) late.insert(at->second);
+  for (const std::int64_t ordinal : late) stop(runs_.at(ordinal), "timed_out");
+}
+
+void Runtime::recover(std::int64_t now) {
+  now_ = now;
+  std::map<std::int64_t, Span*> ran;
+  for (auto& [lane, span] : spans_)
+    if (span.state == SpanState::running) ran.emplace(span.number, &span);
+  for (const auto& [number, span] : ran) {
+    emit(Resumed{span->message->run->id, span->message->node->id, span->id, span->attempt});
+    work(*span, true);
+    close();
+  }
+}
+
+std::optional<std::int64_t> Runtime::due() const {
+  std::int64_t least = kNever;
+  if (!timeouts_.empty()) least = std::min(least, std::get<0>(*timeouts_.begin()));
+  if (!deadlines_.empty()) least = std::min(least, deadlines_.begin()->first);
+  if (!backoffs_.empty()) least = std::min(least, std::get<0>(*backoffs_.begin()));
+  return least < kNever ? std::optional(least) : std::nullopt;
+}
+
+std::vector<RunView> Runtime::runs() const {
+  std::vector<RunView> all;
+  for (const auto& [ordinal, run] : runs_)
+    all.push_back({run.id, run.external, run.status, run.document->version, run.deliveries, run.dead});
+  return all;
+}
+
+std::vector<std::string> Runtime::waitingFor() const {
+  std::vector<std::string> all;
+  for (const auto& [lane, span] : spans_)
+    if (span.state == SpanState::asking) all.push_back(lane.first + "|" + lane.second);
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace witan::graph

@@ -1,0 +1,298 @@
+// The runs of one graph: router and scheduler as one class without clock, thread, socket or chance.
+//
+// Events and the time go in; entries and work come out (take()). The caller makes the entries durable, then starts the
+// work. At one instant the caller calls, in this order: finish(), fail() for each completion by (time, order of start),
+// expire(), the events from outside, dispatch(). Every change of the state goes through apply(): a Runtime that applies
+// the same entries has the same state.
+// Ended runs, and what is known for the sake of duplicates, are forgotten a horizon later; 48 bytes remain of each
+// (ingress, external id).
+// Belongs to one thread. The monitor must outlive it and be a pure function.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <limits>
+#include <set>
+#include <unordered_map>
+
+#include "kernel/graph/function.h"
+#include "kernel/graph/line.h"
+
+namespace witan::graph {
+
+// Milliseconds that never come: later times are not told apart.
+inline constexpr std::int64_t kNever = 1'000'000'000'000'000;
+
+struct Decision {
+  std::string verdict = "deny";  // allow, deny, redact, require-human
+  std::string token = "out_of_scope";
+  json::value body;  // of redact: what may cross
+};
+using Monitor = std::function<Decision(const Crossing&, const json::value& body)>;
+
+struct Work {
+  std::string span;  // the operation id of an effect
+  std::int64_t attempt = 0;
+  std::string run;
+  std::shared_ptr<const Document> document;
+  std::string node;
+  std::string type;
+  Body body;
+  bool resumed = false;
+};
+
+struct Undo {
+  std::string operation;
+  std::string tool;
+};
+
+struct Taken {
+  std::vector<Entry> entries;
+  std::vector<Line> notices;  // refusals and duplicates at a door: counted and logged, never an entry
+  std::vector<Work> work;
+  std::vector<Undo> undos;
+};
+
+struct RunView {
+  std::string run;
+  std::string external;
+  std::string status;
+  std::int64_t version = 0;
+  std::int64_t deliveries = 0;
+  std::int64_t dead = 0;
+};
+
+class Runtime {
+ public:
+  // Without a monitor nothing crosses a boundary. `watch`, if given, sees each entry when the state holds it.
+  explicit Runtime(Monitor monitor, std::function<void(const Entry&)> watch = {})
+      : monitor_(std::move(monitor)), watch_(std::move(watch)) {}
+  Runtime(const Runtime&) = delete;
+
+  // For runs that begin from now on; the others keep their document. Errors: invalid; another graph, a lower version,
+  // or another digest of the present version. Requires: the document passed the checks.
+  Status deploy(std::shared_ptr<const Document> document, std::int64_t now);
+  // Requires, as the next ones: a document is deployed.
+  void admit(const std::string& ingress, const std::string& external, const json::value& body, std::int64_t now);
+  // An answer to the question of a lane; `digest`, if given, is that of the body that the person saw.
+  void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
+              const std::optional<std::string>& digest, std::int64_t now);
+  void cancel(const std::string& external, std::int64_t now);
+  // Errors: notFound; no such message, or its run ended and a horizon has passed.
+  Status redeliver(const std::string& run, const std::string& message, std::int64_t now);
+
+  // Results of work. A result of another attempt than the running one is ignored.
+  bool isRunning(const std::string& span, std::int64_t attempt) const;
+  void finish(const std::string& span, std::int64_t attempt, std::vector<Output> outputs, std::int64_t now);
+  void finishEffect(const std::string& span, std::int64_t attempt, bool found, std::int64_t now);
+  void fail(const std::string& span, std::int64_t attempt, const std::string& why, bool terminal, std::int64_t now);
+
+  void expire(std::int64_t now);
+  // Starts what can start, at most `most` spans. Returns whether it stopped at `most`: call again.
+  bool dispatch(std::int64_t now, std::size_t most = std::numeric_limits<std::size_t>::max());
+  // After a crash: what ran begins again as the same attempt.
+  void recover(std::int64_t now);
+  // The next time at which expire() or dispatch() has something to do.
+  std::optional<std::int64_t> due() const;
+
+  void apply(const Entry& entry);
+  Taken take();
+
+  std::vector<RunView> runs() const;            // in the order of their begin; without those that are forgotten
+  std::vector<std::string> waitingFor() const;  // "node|key" of each open question, in order
+  std::string fingerprint() const;              // equal for equal states. O(state)
+
+ private:
+  struct Run;
+  struct Span;
+  struct NodeState;
+  using Lane = std::pair<std::string, std::string>;  // node, key
+
+  struct Message {
+    std::string id;
+    Run* run = nullptr;
+    const Node* node = nullptr;  // of the run's document
+    NodeState* state = nullptr;  // of the node
+    std::string edge;
+    std::string key;
+    std::string type;
+    Body body;
+    Measures measures;
+    std::int64_t sequence = 0;
+
+    Lane lane() const { return {node->id, key}; }
+  };
+  using MessagePtr = std::shared_ptr<const Message>;
+
+  enum class SpanState { running, asking, backoff };
+  struct Span {
+    MessagePtr message;
+    std::string id;
+    SpanState state = SpanState::running;
+    std::int64_t attempt = 0;
+    std::int64_t number = 0;     // of its start
+    std::int64_t timeoutAt = 0;  // while it runs or asks
+    std::int64_t readyAt = 0;    // of a backoff
+    bool passed = false;
+  };
+  struct EffectDone {
+    std::string span;
+    std::string node;
+    std::string undo;
+  };
+  struct SentMessage {
+    std::string node;
+    std::string key;
+    std::int64_t atMs = 0;
+  };
+  struct Run {
+    std::string id;
+    std::string external;
+    std::string status = "running";
+    std::shared_ptr<const Document> document;
+    std::int64_t ordinal = 0;
+    std::int64_t deadline = 0;
+    std::int64_t deliveries = 0;
+    std::int64_t dead = 0;
+    std::map<std::string, std::int64_t> passes;  // of guarded edges
+    std::vector<EffectDone> effects;
+    std::set<Lane> poisoned;
+    std::vector<std::pair<Lane, std::vector<MessagePtr>>> collected;
+    std::map<std::int64_t, MessagePtr> queued;
+    std::set<Span*> spans;  // open ones
+    std::unordered_map<std::string, SentMessage> sent;
+
+    bool isRunning() const { return status == "running"; }
+  };
+  struct NodeState {
+    std::size_t position = 0;
+    std::map<std::string, std::map<std::int64_t, MessagePtr>> queues;  // of each key, by sequence
+    std::map<std::int64_t, MessagePtr> ready;                          // heads of idle lanes
+    std::map<std::int64_t, Span*> retries;                             // whose backoff is over
+    std::int64_t queued = 0;
+    std::int64_t running = 0;
+    std::int64_t asking = 0;
+  };
+  // What was seen, and when; what is older than a horizon goes.
+  template <class Key>
+  struct Seen {
+    std::map<Key, std::int64_t> at;
+    std::deque<std::pair<std::int64_t, Key>> order;
+
+    void see(const Key& key, std::int64_t now) {
+      at[key] = now;
+      order.emplace_back(now, key);
+    }
+    bool isFresh(const Key& key, std::int64_t now, std::int64_t horizonMs) const {
+      const auto found = at.find(key);
+      return found == at.end() || now - found->second > horizonMs;
+    }
+    void forget(std::int64_t now, std::int64_t horizonMs) {
+      for (; !order.empty() && now - order.front().first > horizonMs; order.pop_front())
+        if (const auto found = at.find(order.front().second); found != at.end() && found->second == order.front().first)
+          at.erase(found);
+    }
+  };
+
+  void emit(Fact fact);
+  void notice(Fact fact);
+  void close();
+
+  // The fold (runtime_state.cpp).
+  void fold(const Line& line);
+  void on(const Deployed& fact);
+  void on(const Begun& fact);
+  void on(const Sent& fact);
+  void on(const Delivered& fact);
+  void on(const Resumed& fact);
+  void on(const Judged& fact);
+  void on(const Asked& fact);
+  void on(const Answered& fact);
+  void on(const Effected& fact);
+  void on(const Emitted&) {}
+  void on(const Finished& fact);
+  void on(const Failed& fact);
+  void on(const Dead& fact);
+  void on(const Duplicate& fact);
+  void on(const DuplicateArrival&) {}
+  void on(const Refused&) {}
+  void on(const Compensated&) {}
+  void on(const Ended& fact);
+
+  Run& run(const std::string& id) { return *runAt_.at(id); }
+  Span& span(const std::string& id) { return *spanAt_.at(id); }
+  void enqueue(std::shared_ptr<Message> message);
+  MessagePtr unqueue(std::int64_t sequence);
+  void refresh(NodeState& node);
+  void refreshHead(const std::string& key, NodeState& node, bool idle);
+  void setState(Span& span, SpanState state);
+  void setTimeout(Span& span);
+  void stopTimers(Span& span);
+  void release(Span& span);
+  void forget();
+  std::uint32_t recurrencesOf(const std::string& ingress, const std::string& external) const;
+
+  // The scheduler.
+  bool hasRoom(const Message& message) const;
+  bool canStart(const Message& message) const;
+  bool startNext();
+  bool startAt(NodeState& node);
+  void begin(const MessagePtr& message, std::int64_t attempt);
+  void wakeBackoffs();
+  void endQuiet();
+
+  struct Sending {
+    std::string type;
+    Body body;
+  };
+  void work(Span& span, bool resumed);
+  bool passGate(Span& span);
+  void complete(Span& span, const std::vector<Sending>& outputs);
+  void completeFunction(Span& span);
+  static std::vector<Sending> sendings(std::vector<Output> outputs);
+  static const std::vector<MessagePtr>& collectedWith(const Message& message);
+  void send(const Message& cause, const std::string& span, const Edge& edge, const Sending& output, std::int64_t count,
+            const Measures& measures);
+  void failSpan(Span& span, const std::string& why, bool terminal);
+  void bury(const Message& message, const std::string& reason, bool poisons);
+  void stop(Run& run, const std::string& status);
+  void end(Run& run, const std::string& status);
+
+  Monitor monitor_;
+  std::function<void(const Entry&)> watch_;
+  std::int64_t now_ = 0;
+  std::shared_ptr<const Document> document_;
+  std::int64_t horizonMs_ = 0;  // the longest of all documents
+
+  std::map<std::string, NodeState> nodes_;
+  std::vector<std::pair<std::string, NodeState*>> order_;
+  std::set<std::size_t> active_;  // positions of nodes with something ready
+  std::optional<std::size_t> cursor_;
+
+  std::map<std::int64_t, Run> runs_;
+  std::unordered_map<std::string, Run*> runAt_;
+  std::map<std::string, std::set<std::int64_t>> open_;         // running ones of an external id
+  std::map<const Document*, std::int64_t> versions_;           // running ones of a document
+  std::set<std::pair<std::int64_t, std::int64_t>> deadlines_;  // of running ones, with their ordinals
+  std::deque<std::pair<std::int64_t, std::int64_t>> ended_;    // when, ordinal
+  std::set<std::int64_t> touched_;                             // may have ended
+  std::int64_t begun_ = 0;
+
+  std::map<std::int64_t, MessagePtr> queue_;
+  std::unordered_map<std::string, std::int64_t> queuedAt_;    // message id
+  std::unordered_map<std::string, std::int64_t> edgeQueued_;  // without those that are empty
+  std::map<Lane, Span> spans_;
+  std::unordered_map<std::string, Span*> spanAt_;
+  std::set<std::tuple<std::int64_t, std::int64_t, Span*>> timeouts_;  // at, number of start
+  std::set<std::tuple<std::int64_t, std::int64_t, Span*>> backoffs_;  // readyAt, number of start
+
+  Seen<std::pair<std::string, std::string>> admitted_;               // ingress, external id
+  Seen<std::tuple<std::string, std::string, std::string>> deduped_;  // node, key, value
+  std::map<std::uint64_t, std::uint32_t> recurrences_;               // begun of a hash of (ingress, external id)
+  std::int64_t sequence_ = 0;
+  std::int64_t started_ = 0;
+  Entry entry_;
+  Taken taken_;
+};
+
+}  // namespace witan::graph

@@ -1,0 +1,340 @@
+// The fold: how each line changes the state of the runs.
+#include <algorithm>
+
+#include "kernel/graph/runtime.h"
+
+namespace witan::graph {
+
+namespace {
+
+std::int64_t later(std::int64_t at, std::int64_t ms) { return ms > kNever - at ? kNever : at + ms; }
+
+std::uint64_t recurrenceKey(const std::string& ingress, const std::string& external) {
+  return std::hash<std::string>()(ingress + "|" + external);
+}
+
+}  // namespace
+
+void Runtime::apply(const Entry& entry) {
+  for (const Line& line : entry) fold(line);
+}
+
+void Runtime::fold(const Line& line) {
+  now_ = line.atMs;
+  forget();
+  std::visit([this](const auto& fact) { on(fact); }, line.fact);
+}
+
+std::uint32_t Runtime::recurrencesOf(const std::string& ingress, const std::string& external) const {
+  const auto found = recurrences_.find(recurrenceKey(ingress, external));
+  return found == recurrences_.end() ? 0 : found->second;
+}
+
+void Runtime::on(const Deployed& fact) {
+  const std::string at = cursor_ ? order_[*cursor_].first : std::string();
+  document_ = fact.document;
+  horizonMs_ = std::max(horizonMs_, document_->horizonMs);
+  const auto isNeeded = [&](const std::string& id) {
+    return id == at || std::any_of(versions_.begin(), versions_.end(),
+                                   [&](const auto& version) { return version.first->node(id) != nullptr; });
+  };
+  std::vector<std::pair<std::string, NodeState*>> order;
+  for (const Node& node : document_->nodes) order.emplace_back(node.id, &nodes_[node.id]);
+  for (const auto& [id, state] : order_) {
+    if (document_->node(id) != nullptr) continue;
+    if (isNeeded(id))
+      order.emplace_back(id, state);
+    else
+      nodes_.erase(id);
+  }
+  order_ = std::move(order);
+  active_.clear();
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    order_[i].second->position = i;
+    refresh(*order_[i].second);
+    if (cursor_ && order_[i].first == at) cursor_ = i;
+  }
+}
+
+void Runtime::on(const Begun& fact) {
+  admitted_.see({fact.node, fact.external}, now_);
+  ++recurrences_[recurrenceKey(fact.node, fact.external)];
+  Run& run = runs_[++begun_];
+  run.id = fact.run;
+  run.external = fact.external;
+  run.document = document_;
+  run.ordinal = begun_;
+  run.deadline = later(now_, document_->timeoutMs);
+  runAt_[run.id] = &run;
+  open_[run.external].insert(run.ordinal);
+  ++versions_[run.document.get()];
+  deadlines_.emplace(run.deadline, run.ordinal);
+  enqueue(std::make_shared<Message>(Message{.id = fact.message,
+                                            .run = &run,
+                                            .node = document_->node(fact.node),
+                                            .key = fact.key,
+                                            .type = fact.type,
+                                            .body = fact.body}));
+}
+
+void Runtime::on(const Sent& fact) {
+  Run& of = run(fact.run);
+  if (fact.counts) ++of.passes[fact.edge];
+  if (fact.dedup) deduped_.see({fact.node, fact.key, *fact.dedup}, now_);
+  of.sent[fact.message] = {fact.node, fact.key, now_};
+  enqueue(std::make_shared<Message>(Message{.id = fact.message,
+                                            .run = &of,
+                                            .node = of.document->node(fact.node),
+                                            .edge = fact.edge,
+                                            .key = fact.key,
+                                            .type = fact.type,
+                                            .body = fact.body,
+                                            .measures = fact.measures}));
+}
+
+void Runtime::on(const Delivered& fact) {
+  Span* at = nullptr;
+  if (fact.attempt == 1) {
+    MessagePtr message = unqueue(queuedAt_.at(fact.message));
+    Span& made = spans_[message->lane()];
+    at = &made;
+    made.id = fact.span;
+    made.message = std::move(message);
+    ++made.message->run->deliveries;
+    made.message->run->spans.insert(at);
+    spanAt_[fact.span] = at;
+    NodeState& node = *made.message->state;
+    ++node.running;
+    refreshHead(fact.key, node, false);
+  } else {
+    at = &span(fact.span);
+    setState(*at, SpanState::running);
+  }
+  stopTimers(*at);
+  refresh(*at->message->state);
+  cursor_ = at->message->state->position;
+  at->attempt = fact.attempt;
+  at->number = ++started_;
+  setTimeout(*at);
+}
+
+void Runtime::on(const Resumed& fact) { setTimeout(span(fact.span)); }
+
+void Runtime::on(const Judged& fact) {
+  Span& of = span(fact.span);
+  of.passed = fact.passes;
+  if (!fact.redacted) return;
+  auto redacted = std::make_shared<Message>(*of.message);
+  redacted->body = fact.redacted;
+  of.message = std::move(redacted);
+}
+
+void Runtime::on(const Asked& fact) { setState(span(fact.span), SpanState::asking); }
+
+void Runtime::on(const Answered& fact) {
+  Span& of = span(fact.span);
+  if (!fact.approve || of.message->node->kind == NodeKind::counselor) return;
+  setState(of, SpanState::running);
+  setTimeout(of);
+}
+
+void Runtime::on(const Effected& fact) {
+  const Span& of = span(fact.span);
+  of.message->run->effects.push_back({fact.span, fact.node, of.message->node->undo()});
+}
+
+void Runtime::on(const Duplicate& fact) {
+  if (fact.counts) ++run(fact.run).passes[fact.edge];
+}
+
+void Runtime::on(const Dead& fact) {
+  Run& of = run(fact.run);
+  const Lane lane{fact.node, fact.key};
+  ++of.dead;
+  touched_.insert(of.ordinal);
+  if (fact.poisons) of.poisoned.insert(lane);
+  if (fact.reason == "run_bound") cursor_ = nodes_.at(fact.node).position;
+  if (const auto queued = queuedAt_.find(fact.message); queued != queuedAt_.end()) {
+    unqueue(queued->second);
+    return;
+  }
+  if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == fact.message)
+    return release(at->second);
+  for (auto at = of.collected.begin(); at != of.collected.end(); ++at) {
+    if (at->first != lane) continue;
+    std::erase_if(at->second, [&](const MessagePtr& message) { return message->id == fact.message; });
+    if (at->second.empty()) of.collected.erase(at);
+    return;
+  }
+}
+
+void Runtime::on(const Finished& fact) {
+  Span& of = span(fact.span);
+  const MessagePtr message = of.message;
+  release(of);
+  const Node& node = *message->node;
+  if (node.kind != NodeKind::function || node.name != "collect") return;
+  auto& all = message->run->collected;
+  const Lane lane = message->lane();
+  auto at = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == lane; });
+  if (at == all.end()) at = all.insert(all.end(), {lane, {}});
+  at->second.push_back(message);
+  if (std::int64_t(at->second.size()) >= *integerOf(node.args.at("count"))) all.erase(at);
+}
+
+void Runtime::on(const Failed& fact) {
+  Span& of = span(fact.span);
+  if (!fact.retryAtMs) return release(of);
+  of.readyAt = *fact.retryAtMs;
+  setState(of, SpanState::backoff);
+}
+
+void Runtime::on(const Ended& fact) {
+  Run& of = run(fact.run);
+  of.status = fact.status;
+  deadlines_.erase({of.deadline, of.ordinal});
+  auto& same = open_.at(of.external);
+  same.erase(of.ordinal);
+  if (same.empty()) open_.erase(of.external);
+  if (--versions_.at(of.document.get()) == 0) versions_.erase(of.document.get());
+  ended_.emplace_back(now_, of.ordinal);
+}
+
+void Runtime::enqueue(std::shared_ptr<Message> message) {
+  message->sequence = ++sequence_;
+  NodeState& node = nodes_.at(message->node->id);
+  message->state = &node;
+  const MessagePtr kept = std::move(message);
+  kept->run->queued.emplace(sequence_, kept);
+  node.queues[kept->key].emplace(sequence_, kept);
+  ++node.queued;
+  ++edgeQueued_[kept->edge];
+  queuedAt_[kept->id] = sequence_;
+  queue_.emplace(sequence_, kept);
+  refreshHead(kept->key, node, !spans_.contains(kept->lane()));
+}
+
+Runtime::MessagePtr Runtime::unqueue(std::int64_t sequence) {
+  const auto found = queue_.find(sequence);
+  MessagePtr message = std::move(found->second);
+  queue_.erase(found);
+  queuedAt_.erase(message->id);
+  message->run->queued.erase(sequence);
+  touched_.insert(message->run->ordinal);
+  NodeState& node = *message->state;
+  node.ready.erase(sequence);
+  const auto queue = node.queues.find(message->key);
+  queue->second.erase(sequence);
+  if (queue->second.empty()) node.queues.erase(queue);
+  --node.queued;
+  if (const auto edge = edgeQueued_.find(message->edge); --edge->second == 0) edgeQueued_.erase(edge);
+  refreshHead(message->key, node, !spans_.contains(message->lane()));
+  return message;
+}
+
+void Runtime::refresh(NodeState& node) {
+  if (node.ready.empty() && node.retries.empty())
+    active_.erase(node.position);
+  else
+    active_.insert(node.position);
+}
+
+// Whether the first message of a lane is ready: if the lane is idle.
+void Runtime::refreshHead(const std::string& key, NodeState& node, bool idle) {
+  if (const auto queue = node.queues.find(key); queue != node.queues.end()) {
+    const auto& [sequence, head] = *queue->second.begin();
+    if (idle)
+      node.ready.emplace(sequence, head);
+    else
+      node.ready.erase(sequence);
+  }
+  refresh(node);
+}
+
+void Runtime::setTimeout(Span& span) {
+  if (span.timeoutAt != 0) timeouts_.erase({span.timeoutAt, span.number, &span});
+  span.timeoutAt = later(now_, span.message->node->timeoutMs());
+  timeouts_.emplace(span.timeoutAt, span.number, &span);
+}
+
+void Runtime::stopTimers(Span& span) {
+  timeouts_.erase({span.timeoutAt, span.number, &span});
+  backoffs_.erase({span.readyAt, span.number, &span});
+  span.message->state->retries.erase(span.message->sequence);
+}
+
+void Runtime::setState(Span& span, SpanState state) {
+  NodeState& node = *span.message->state;
+  const auto count = [&](SpanState of, std::int64_t by) {
+    if (of == SpanState::running) node.running += by;
+    if (of == SpanState::asking) node.asking += by;
+  };
+  count(span.state, -1);
+  span.state = state;
+  count(state, 1);
+  if (state == SpanState::backoff) {
+    stopTimers(span);
+    backoffs_.emplace(span.readyAt, span.number, &span);
+  }
+  refresh(node);
+}
+
+void Runtime::release(Span& span) {
+  const MessagePtr message = span.message;
+  NodeState& node = *message->state;
+  stopTimers(span);
+  setState(span, SpanState::running);
+  --node.running;
+  message->run->spans.erase(&span);
+  touched_.insert(message->run->ordinal);
+  spanAt_.erase(span.id);
+  spans_.erase(message->lane());
+  refreshHead(message->key, node, true);
+}
+
+// Nothing asks for what is older than the longest horizon.
+void Runtime::forget() {
+  admitted_.forget(now_, horizonMs_);
+  deduped_.forget(now_, horizonMs_);
+  for (; !ended_.empty() && now_ - ended_.front().first > horizonMs_; ended_.pop_front()) {
+    const auto at = runs_.find(ended_.front().second);
+    runAt_.erase(at->second.id);
+    touched_.erase(at->first);
+    runs_.erase(at);
+  }
+}
+
+std::string Runtime::fingerprint() const {
+  std::string all = std::to_string(sequence_) + "," + std::to_string(started_) + "," +
+                    (cursor_ ? order_[*cursor_].first : std::string()) + "," + (document_ ? document_->digest : "") +
+                    "\n";
+  for (const auto& [sequence, message] : queue_) {
+    all += "q" + std::to_string(sequence) + message->id + digestOf(*message->body);
+    for (const auto& [edge, value] : message->measures) all += edge + std::to_string(value);
+  }
+  for (const auto& [lane, span] : spans_)
+    all += "\ns" + span.id + std::to_string(int(span.state)) + "," + std::to_string(span.attempt) + "," +
+           std::to_string(span.number) + "," + std::to_string(span.timeoutAt) + "," + std::to_string(span.readyAt) +
+           std::to_string(span.passed) + digestOf(*span.message->body);
+  for (const auto& [ordinal, run] : runs_) {
+    all += "\nr" + run.id + run.status + std::to_string(run.deliveries) + "," + std::to_string(run.dead);
+    for (const auto& [edge, count] : run.passes) all += edge + std::to_string(count);
+    for (const auto& [lane, messages] : run.collected)
+      for (const MessagePtr& message : messages) all += message->id;
+    for (const Lane& lane : run.poisoned) all += lane.first + "|" + lane.second;
+    for (const EffectDone& effect : run.effects) all += effect.span;
+    std::map<std::string, std::int64_t> sent;
+    for (const auto& [message, one] : run.sent) sent[message] = one.atMs;
+    for (const auto& [message, at] : sent) all += message + std::to_string(at);
+  }
+  for (const auto& [what, at] : admitted_.at) all += what.first + "|" + what.second + std::to_string(at);
+  for (const auto& [what, at] : deduped_.at)
+    all += std::get<0>(what) + "|" + std::get<1>(what) + "|" + std::get<2>(what) + std::to_string(at);
+  for (const auto& [hash, count] : recurrences_) all += "," + std::to_string(count);
+  for (const auto& [id, state] : order_)
+    all += "\nn" + id + std::to_string(state->running) + "," + std::to_string(state->asking) + "," +
+           std::to_string(state->queued) + "," + std::to_string(state->ready.size());
+  return identityOf(all);
+}
+
+}  // namespace witan::graph

@@ -1,0 +1,72 @@
+// The static checks: what they find, in which documents, and where.
+#include "kernel/graph/checks.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/graph/vectors.h"
+
+namespace witan::graph {
+namespace {
+
+json::array idsOf(const std::vector<Finding>& findings) {
+  std::set<std::string> ids;
+  for (const Finding& finding : findings) ids.insert(finding.id);
+  json::array list;
+  for (const std::string& id : ids) list.emplace_back(id);
+  return list;
+}
+
+Environment environmentOf(const std::string& name) {
+  auto environment = parseEnvironment(tests::vectorText(name));
+  EXPECT_TRUE(environment.ok()) << environment.error().message;
+  return environment.ok() ? *environment : Environment();
+}
+
+TEST(GraphChecks, GiveTheResultsOfTheVectors) {
+  const auto vectors = tests::vectorsOf("checks.jsonl");
+  EXPECT_EQ(vectors.size(), 70u);
+  for (const json::object& vector : vectors) {
+    SCOPED_TRACE(std::string(vector.at("name").as_string()));
+    const Environment environment = environmentOf(std::string(vector.at("env").as_string()));
+    const Checked checked = checkGraph(vector.at("document"), environment);
+    EXPECT_EQ(json::value(idsOf(checked.errors)), vector.at("errors"))
+        << (checked.errors.empty() ? "" : checked.errors[0].place + ": " + checked.errors[0].message);
+    EXPECT_EQ(json::value(idsOf(checked.warnings)), vector.at("warnings"));
+    EXPECT_EQ(checked.bound ? json::value(*checked.bound) : json::value(nullptr), vector.at("bound"));
+    for (const auto* list : {&checked.errors, &checked.warnings})
+      for (const Finding& finding : *list) EXPECT_FALSE(finding.message.empty());
+  }
+}
+
+TEST(GraphChecks, EachFiresInSomeVector) {
+  std::set<std::string> fired;
+  for (const json::object& vector : tests::vectorsOf("checks.jsonl"))
+    for (const char* list : {"errors", "warnings"})
+      for (const json::value& id : vector.at(list).as_array()) fired.emplace(id.as_string());
+  EXPECT_EQ(fired.size(), 27u);  // GL01 to GL23, GW01 to GW04
+}
+
+TEST(GraphChecks, FormErrorsNameTheirPlace) {
+  json::object document;
+  for (const json::object& vector : tests::vectorsOf("checks.jsonl"))
+    if (vector.at("name") == "line") document = vector.at("document").as_object();
+  document["edge"].as_array()[0].as_object()["colour"] = "red";
+  const ReadDocument read = readDocument(document);
+  ASSERT_EQ(read.findings.size(), 1u);
+  EXPECT_EQ(read.findings[0], (Finding{"GL01", "edge[0].colour", "unknown member"}));
+  EXPECT_EQ(parseDocument(canonicalJson(document)).error().message, "GL01: edge[0].colour: unknown member");
+}
+
+TEST(GraphChecks, HostileDocumentsAreRefused) {
+  std::string deep = "{\"type\":[{\"name\":\"T\",\"schema\":";
+  for (int i = 0; i < 20'000; ++i) deep += "{\"type\":\"array\",\"items\":";
+  EXPECT_FALSE(parseDocument(deep).ok());
+  EXPECT_FALSE(parseDocument(std::string((1 << 20) + 1, ' ')).ok());
+  EXPECT_FALSE(parseDocument("[]").ok());
+  EXPECT_FALSE(parseDocument(R"({"graph":null,"monitor":1,"type":{},"node":[null],"edge":[[]]})").ok());
+}
+
+}  // namespace
+}  // namespace witan::graph
