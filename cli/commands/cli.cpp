@@ -51,6 +51,7 @@ int runCli(int argc, char** argv) {
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);
   addDomainCommand(app, exitCode);
+  addMcpCommand(app, exitCode);
   addIdCommand(app, exitCode);
   addAgentCommand(app, exitCode);
   addEpisodeCommand(app, exitCode);

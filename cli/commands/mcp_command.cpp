@@ -1,0 +1,84 @@
+// `witan mcp`: the Model Context Protocol on stdin and stdout, for one program, with the rights of one token.
+#include <chrono>
+#include <cstdio>
+
+#include "base/quote.h"
+#include "cli/client/live.h"
+#include "cli/client/operation_verb.h"
+#include "cli/commands/commands.h"
+#include "mcp/server.h"
+#include "program/line_reader.h"
+
+namespace witan::node {
+namespace {
+
+struct McpArguments : LiveArguments {
+  std::string role = "operator";
+};
+
+Result<ControlRole> roleNamed(const std::string& name) {
+  for (const ControlRole role :
+       {ControlRole::observer, ControlRole::operator_, ControlRole::counselor, ControlRole::admin})
+    if (name == wordOf(role)) return role;
+  return invalid("there is no role " + inQuotes(name), "observer, operator, counselor or admin");
+}
+
+// A token begins with the name of its role. One that lies is refused by the node.
+std::string heldRole(const McpArguments& arguments) {
+  const char* token = std::getenv("WITAN_TOKEN");
+  if (std::getenv("WITAN_URL") == nullptr || token == nullptr) return arguments.role;
+  return std::string(token).substr(0, std::string_view(token).find('-'));
+}
+
+Result<mcp::Catalogue> catalogueOf(const ControlClient& node, const std::string& role) {
+  WITAN_TRY(openApi, node.get("/v1/openapi.json"));
+  WITAN_TRY(list, node.get("/v1/domains"));
+  std::vector<json::value> domains;
+  for (const json::value& row : rowsOf(list, "domains")) {
+    WITAN_TRY(domain, node.get("/v1/domains/" + shown(row, "name")));
+    domains.push_back(std::move(domain));
+  }
+  return mcp::Catalogue::make(openApi, domains, role);
+}
+
+Result<json::value> carryOut(const ControlClient& node, const mcp::ApiRequest& request) {
+  return request.reads ? node.get(request.path + queryOf(request.body)) : node.post(request.path, request.body);
+}
+
+std::int64_t steadyMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<int> serve(const McpArguments& arguments) {
+  WITAN_TRY(dir, replicaDirPath(arguments.dir));
+  WITAN_TRY(role, roleNamed(heldRole(arguments)));
+  WITAN_TRY(node, ControlClient::open(dir, role));
+  WITAN_TRY(catalogue, catalogueOf(node, wordOf(role)));
+  const mcp::ServerLimits limits;
+  mcp::Server server(catalogue, limits);
+  WITAN_DO(
+      forEachLine("-", limits.line.bytes, [&](const InputLine& line) -> Status {  // one that is too long comes empty
+        mcp::Turn turn = server.receive(line.text, steadyMs());
+        if (turn.call) turn.out += server.answered(*turn.call, carryOut(node, turn.call->request));
+        putOut(turn.out);
+        if (std::fflush(stdout) != 0) return Error{ErrorCode::ioFailed, "the MCP client reads no more", ""};
+        return okStatus();
+      }));
+  return static_cast<int>(kExitOk);
+}
+
+}  // namespace
+
+void addMcpCommand(Command& app, int& exitCode) {
+  const auto arguments = std::make_shared<McpArguments>();
+  Command* command = app.command("mcp", "Serve an MCP client on stdin and stdout, with the rights of one role");
+  addLiveOptions(command, *arguments, "witan mcp --role observer < /dev/null");
+  command->option("--role", arguments->role, "Whose token: observer, operator, counselor or admin")->showDefault();
+  command->callback([arguments, &exitCode] {
+    const Result<int> code = serve(*arguments);
+    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+  });
+}
+
+}  // namespace witan::node
