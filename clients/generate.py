@@ -2,7 +2,7 @@
 """generate.py OPENAPI.JSON: writes the types of both clients from a node's OpenAPI document.
 
 The document is at /v1/openapi.json. The results are python/witan/types.py and typescript/types.d.ts, or files of the
-same names below the folder that --into names. tests/clients/clients_test.sh fails if they differ from a node's document.
+same names below the folder that --into names. tests/clients/python_client.sh fails if they differ from a node's document.
 """
 import argparse
 import json

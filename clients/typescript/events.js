@@ -2,7 +2,7 @@
 const EVENT_MAX = 8 * 1024 * 1024;
 
 export async function* eventsOf(body) {
-  let text = "", name = "", data = [];
+  let text = "", name = "", data = [], size = 0;
   for await (const part of body.pipeThrough(new TextDecoderStream())) {
     const lines = (text + part).split("\n");
     text = lines.pop();
@@ -11,9 +11,13 @@ export async function* eventsOf(body) {
       const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
       if (line === "") {
         if (data.length > 0) yield { name: name || "message", data: data.join("\n") };
-        [name, data] = ["", []];
+        [name, data, size] = ["", [], 0];
       } else if (line.startsWith("event:")) name = line.slice(6).trimStart();
-      else if (line.startsWith("data:")) data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
+      else if (line.startsWith("data:")) {
+        size += line.length;
+        if (size > EVENT_MAX) throw new Error("an event is too long");
+        data.push(line.slice(line.startsWith("data: ") ? 6 : 5));
+      }
     }
   }
 }

@@ -86,9 +86,10 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
               }),
-      public_(loop, {}, [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
-        serve(request, std::move(reply), true);
-      }) {}
+      public_(loop, {.maxBodyBytes = 0},
+              [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+                serve(request, std::move(reply), true);
+              }) {}
 
 Result<std::string> ControlApi::listen(const std::string& address) { return server_.listen(address); }
 Result<std::string> ControlApi::listenPublic(const std::string& address) { return public_.listen(address); }

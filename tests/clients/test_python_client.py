@@ -14,6 +14,7 @@ import unittest
 
 import witan
 from witan import wire
+from witan.locate import endpoint_of
 
 PROGRAM = os.environ["PROGRAM_UNDER_TEST"]
 
@@ -213,6 +214,24 @@ class Asynchronous(RealNode):
                 await node.commit(row, row["counselors"][0])
                 return (await waiting)["outcome"]
         self.assertEqual(asyncio.run(work()), "cCommitted")
+
+
+class Locating(unittest.TestCase):
+    def test_addresses(self):
+        six = endpoint_of("http://[::1]:7621", "t")
+        self.assertEqual((six.host, six.port, six.host_header), ("::1", 7621, "[::1]:7621"))
+        self.assertEqual(endpoint_of("unix:/run/w.sock", "t").path, "/run/w.sock")
+        for wrong in ("nowhere", "localhost:99999", "localhost:x"):
+            with self.assertRaises(witan.InvalidInput):
+                endpoint_of(wrong, "t")
+
+    def test_damaged_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for text in ("", "[]", "{}", "\x00"):
+                (pathlib.Path(folder) / "control.json").write_text(text)
+                with self.assertRaises(witan.WitanError) as refused:
+                    witan.connect(folder)
+                self.assertEqual(refused.exception.code, "corrupt")
 
 
 class Wire(unittest.TestCase):

@@ -7,14 +7,14 @@ import pathlib
 from dataclasses import dataclass
 from typing import Literal
 
-from .errors import InvalidInput, Unauthorised, Unavailable
+from .errors import InvalidInput, Unauthorised, Unavailable, WitanError
 
 Role = Literal["observer", "operator", "counselor", "admin"]
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`path` is a Unix socket; without it, `host` and `port`."""
+    """`path` is a Unix socket; without it, `host` and `port`. An IPv6 address has no brackets here."""
     token: str
     path: str = ""
     host: str = "localhost"
@@ -22,7 +22,8 @@ class Endpoint:
 
     @property
     def host_header(self) -> str:
-        return "localhost" if self.path else f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return "localhost" if self.path else f"{host}:{self.port}"
 
     def __repr__(self) -> str:  # without the token
         return f"Endpoint({self.path or self.host_header})"
@@ -35,7 +36,7 @@ def endpoint_of(address: str, token: str) -> Endpoint:
     host, colon, port = address.removeprefix("http://").rstrip("/").rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise InvalidInput("invalidInput", f"{address} is no address", "unix:/path, or http://HOST:PORT")
-    return Endpoint(token, host=host, port=int(port))
+    return Endpoint(token, host=host.removeprefix("[").removesuffix("]"), port=int(port))
 
 
 def locate(directory: str | os.PathLike[str] | None = None, role: Role = "operator") -> Endpoint:
@@ -44,13 +45,20 @@ def locate(directory: str | os.PathLike[str] | None = None, role: Role = "operat
         return endpoint_of(url, token)
     path = pathlib.Path(directory or _default_directory())
     try:
-        address = json.loads((path / "control.json").read_text())["address"]
+        address = _member(path / "control.json", "address")
     except FileNotFoundError:
         raise Unavailable("unavailable", f"no node runs on {path}", f"start it: witan up --dir {path}") from None
     try:
-        return endpoint_of(address, json.loads((path / "control.tokens").read_text())[role])
+        return endpoint_of(address, _member(path / "control.tokens", role))
     except OSError as failure:
         raise Unauthorised("unauthorised", f"cannot read the tokens of {path}: {failure.strerror}") from None
+
+
+def _member(path: pathlib.Path, name: str) -> str:
+    try:
+        return str(json.loads(path.read_text())[name])
+    except (ValueError, KeyError, TypeError):
+        raise WitanError("corrupt", f"{path} has no {name}", "start the node again: it writes this file") from None
 
 
 def _default_directory() -> pathlib.Path:
