@@ -1,6 +1,8 @@
 #include "mcp/catalogue.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/quote.h"
 
@@ -90,7 +92,7 @@ std::optional<Tool> toolOf(const json::value& openApi, const Operation& wanted, 
       auto schema = reads ? querySchema(*operation) : bodySchema(openApi, *operation);
       found = schema.has_value();
       if (!found || !includes(held, roleNeeded(*operation))) return std::nullopt;
-      return Tool{wanted.tool, textOf(*operation, "summary"), std::move(*schema), reads, std::string(path)};
+      return Tool{wanted.tool, textOf(*operation, "summary"), std::move(*schema), reads, std::string(path), {}, {}, {}};
     }
   return std::nullopt;
 }
@@ -131,24 +133,74 @@ std::optional<Tool> actionTool(const std::string& domain, const json::value& pro
               std::move(input),
               false,
               "/v1/propose",
-              domain,
-              role,
-              name};
+              {{"domain", domain}, {"role", role}},
+              name,
+              {}};
+}
+
+// The tools of a participant: its slice, its own acts and what became of them. The arguments are what is left to say.
+Tool narrowed(Tool tool, json::object fixed, std::initializer_list<std::string_view> arguments, std::string ownRole) {
+  const json::value given = std::exchange(tool.inputSchema["properties"], json::object());
+  json::object& properties = tool.inputSchema["properties"].get_object();
+  for (const std::string_view name : arguments)
+    if (const json::value* schema = memberOf(given, name)) properties[name] = *schema;
+  tool.inputSchema["required"] = json::array{"entity"};
+  tool.fixed = std::move(fixed);
+  tool.ownRole = std::move(ownRole);
+  return tool;
+}
+
+bool hasRole(const json::value& domain, const Authority& authority) {
+  const json::array& roles = rowsOf(domain, "roles");
+  return textOf(domain, "name") == authority.domain &&
+         std::any_of(roles.begin(), roles.end(),
+                     [&](const json::value& role) { return textOf(role, "name") == authority.role; });
+}
+
+// Of an entry that tells how the role's own proposal went: what it asked, how that was decided and why. No field.
+json::object fateOf(const json::value& entry) {
+  json::object fate;
+  for (const char* name :
+       {"seq", "time", "tag", "operationId", "action", "invariant", "message", "escalation", "reason"})
+    if (const json::value* member = memberOf(entry, name)) fate[name] = *member;
+  return fate;
 }
 
 }  // namespace
 
+Status narrow(Authority& authority, std::string_view words) {
+  const std::size_t dot = words.find('.');
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 == words.size())
+    return invalid(inQuotes(words) + " is not DOMAIN.ROLE", "witan domain list names the roles");
+  authority.domain = words.substr(0, dot);
+  authority.role = words.substr(dot + 1);
+  return okStatus();
+}
+
 Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<json::value>& domains,
-                                  std::string_view role) {
+                                  const Authority& authority) {
   Catalogue made;
   for (const Operation& operation : kOperations) {
     bool found = false;
-    if (auto tool = toolOf(openApi, operation, role, found)) made.tools_.push_back(std::move(*tool));
+    if (auto tool = toolOf(openApi, operation, authority.token, found)) made.tools_.push_back(std::move(*tool));
     if (!found) return invalid(std::string("the node's OpenAPI document has no operation ") + operation.operationId);
   }
-  if (made.find("propose") != nullptr)
-    for (const json::value& domain : domains)
-      for (const json::value& process : rowsOf(domain, "processes"))
+  const bool proposes = made.find("propose") != nullptr;
+  if (authority.participant()) {
+    if (std::none_of(domains.begin(), domains.end(), [&](const json::value& one) { return hasRole(one, authority); }))
+      return Error{ErrorCode::notFound, "no domain has the role " + authority.domain + "." + authority.role,
+                   "witan domain list names the roles"};
+    Tool slice =
+        narrowed(*made.find("slice"), {{"domain", authority.domain}, {"role", authority.role}}, {"entity"}, {});
+    Tool why = narrowed(*made.find("why"), {{"domain", authority.domain}}, {"entity", "limit"}, authority.role);
+    made.tools_ = {std::move(slice), std::move(why)};
+  }
+  const auto own = [&](const json::value& object, const char* member, const std::string& wanted) {
+    return !authority.participant() || textOf(object, member) == wanted;
+  };
+  for (const json::value& domain : domains)
+    for (const json::value& process : rowsOf(domain, "processes"))
+      if (proposes && own(domain, "name", authority.domain) && own(process, "role", authority.role))
         if (auto tool = actionTool(textOf(domain, "name"), process)) made.tools_.push_back(std::move(*tool));
   std::sort(made.tools_.begin(), made.tools_.end(), [](const Tool& a, const Tool& b) { return a.name < b.name; });
   return made;
@@ -160,6 +212,10 @@ const Tool* Catalogue::find(std::string_view name) const {
 }
 
 Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments) {
+  const json::value* known = tool.inputSchema.if_contains("properties");
+  for (const auto& [name, value] : arguments)
+    if (known == nullptr || memberOf(*known, name) == nullptr)
+      return invalid("the argument " + inQuotes(name) + " is unknown");
   ApiRequest request{tool.reads, tool.path, arguments};
   if (const std::size_t begin = tool.path.find('{'); begin != std::string::npos) {
     const std::size_t end = tool.path.find('}', begin);
@@ -171,16 +227,33 @@ Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments) {
     request.path = tool.path.substr(0, begin) + word + tool.path.substr(end + 1);
     request.body.erase(name);
   }
+  for (const auto& [name, value] : tool.fixed) request.body[name] = value;
   if (tool.action.empty()) return request;
   json::value* action = request.body.if_contains("action");
   if (action == nullptr || !action->is_object()) return invalid("the argument action must be an object");
-  for (const char* fixed : {"domain", "role"})
-    if (request.body.contains(fixed)) return invalid("the argument " + inQuotes(fixed) + " is unknown");
   if (action->get_object().contains("type")) return invalid("the argument action has a type, which the tool fixes");
   action->get_object()["type"] = tool.action;
-  request.body["domain"] = tool.domain;
-  request.body["role"] = tool.role;
   return request;
+}
+
+// Its escalated proposals come before the decisions on them: rows are oldest first.
+json::value shownBy(const Tool& tool, const json::value& answer) {
+  if (tool.ownRole.empty()) return answer;
+  json::array fates;
+  std::set<std::string> own;  // PARTITION/NUMBER
+  for (const json::value& row : rowsOf(answer, "entries")) {
+    const json::value* entry = memberOf(row, "entry");
+    if (entry == nullptr) continue;
+    const auto keyOf = [&](const char* number) {
+      const json::value* seq = memberOf(*entry, number);
+      return textOf(row, "partition") + "/" + (seq == nullptr ? "" : canonicalJson(*seq));
+    };
+    const bool proposed = textOf(*entry, "role") == tool.ownRole;
+    if (proposed) own.insert(keyOf("seq"));
+    const bool decided = memberOf(*entry, "escalation") != nullptr && own.contains(keyOf("escalation"));
+    if (proposed || decided) fates.push_back(fateOf(*entry));
+  }
+  return json::object{{"entries", std::move(fates)}};
 }
 
 }  // namespace witan::mcp

@@ -20,20 +20,32 @@ struct ApiRequest {
   json::object body;
 };
 
+// Whom the client acts for. With a domain and a role it is a participant: it sees and does what this role may, whatever
+// the token could do besides.
+struct Authority {
+  std::string token;         // observer, operator, counselor or admin, as control.tokens names it
+  std::string domain, role;  // both or neither
+  bool participant() const { return !role.empty(); }
+};
+// Errors: invalidInput; `words` is not DOMAIN.ROLE.
+Status narrow(Authority& authority, std::string_view words);
+
 struct Tool {
   std::string name, title;
   json::object inputSchema;
   bool reads = false;
-  std::string path;                  // of the API; a segment {name} is an argument
-  std::string domain, role, action;  // of a tool for one action; else empty
+  std::string path;     // of the API; a segment {name} is an argument
+  json::object fixed;   // members of each request, which no argument may name
+  std::string action;   // of a tool for one action: its type; else empty
+  std::string ownRole;  // of a participant's `why`: only what this role proposed is shown
 };
 
 class Catalogue {
  public:
-  // `role`: of the token, as control.tokens names it. Tools in the order of their names. Errors: invalidInput, the
-  // documents lack an operation or are of no known form.
+  // Tools in the order of their names. Errors: invalidInput, the documents lack an operation or are of no known form;
+  // notFound, no domain has the participant's role.
   static Result<Catalogue> make(const json::value& openApi, const std::vector<json::value>& domains,
-                                std::string_view role);
+                                const Authority& authority);
 
   const std::vector<Tool>& tools() const { return tools_; }
   // Null: there is none.
@@ -43,8 +55,10 @@ class Catalogue {
   std::vector<Tool> tools_;
 };
 
-// Errors: invalidInput; an argument that stands in the path, or the action of an action's tool, is missing or of
-// another form. The node checks everything else.
+// Errors: invalidInput; an argument is unknown, or one that stands in the path, or the action of an action's tool, is
+// missing or of another form. The node checks everything else.
 Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments);
+// What the client may see of the node's answer. O(answer).
+json::value shownBy(const Tool& tool, const json::value& answer);
 
 }  // namespace witan::mcp

@@ -175,7 +175,7 @@ Turn Server::callTool(const Request& request, std::int64_t nowMs) {
   if (!mayCall(nowMs)) return fail("too many calls; wait a second");
   auto asked = requestOf(*tool, arguments == nullptr ? json::object() : arguments->get_object());
   if (!asked.ok()) return fail(asked.error().message);
-  return {"", Call{request.id, request.modern, std::move(*asked)}};
+  return {"", Call{request.id, request.modern, tool, std::move(*asked)}};
 }
 
 // A token bucket in thousandths, so that no fraction of a call is lost.
@@ -194,11 +194,12 @@ std::string Server::answered(const Call& call, const Result<json::value>& answer
     return resultLine(call.id, call.modern,
                       failedResult(error.message + (error.hint.empty() ? "" : "\n" + error.hint)));
   }
-  std::string text = canonicalJson(*answer);
+  const json::value shown = shownBy(*call.tool, *answer);
+  std::string text = canonicalJson(shown);
   if (text.size() > limits_.answerBytes)
     return resultLine(call.id, call.modern, failedResult("the answer is too large; ask for less"));
   json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}};
-  if (answer->is_object()) result["structuredContent"] = *answer;
+  if (shown.is_object()) result["structuredContent"] = shown;
   return resultLine(call.id, call.modern, std::move(result));
 }
 

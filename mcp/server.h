@@ -22,6 +22,7 @@ struct ServerLimits {
 struct Call {
   json::value id;
   bool modern = false;
+  const Tool* tool;
   ApiRequest request;
 };
 

@@ -1,4 +1,5 @@
-// `witan mcp`: the Model Context Protocol on stdin and stdout, for one program, with the rights of one token.
+// `witan mcp`: the Model Context Protocol on stdin and stdout, for one program, with the rights of one
+// token, or of one role of a domain.
 #include <chrono>
 #include <cstdio>
 
@@ -13,7 +14,7 @@ namespace witan::node {
 namespace {
 
 struct McpArguments : LiveArguments {
-  std::string role = "operator";
+  std::string role = "operator", as;
 };
 
 Result<ControlRole> roleNamed(const std::string& name) {
@@ -30,7 +31,7 @@ std::string heldRole(const McpArguments& arguments) {
   return std::string(token).substr(0, std::string_view(token).find('-'));
 }
 
-Result<mcp::Catalogue> catalogueOf(const ControlClient& node, const std::string& role) {
+Result<mcp::Catalogue> catalogueOf(const ControlClient& node, const mcp::Authority& authority) {
   WITAN_TRY(openApi, node.get("/v1/openapi.json"));
   WITAN_TRY(list, node.get("/v1/domains"));
   std::vector<json::value> domains;
@@ -38,7 +39,7 @@ Result<mcp::Catalogue> catalogueOf(const ControlClient& node, const std::string&
     WITAN_TRY(domain, node.get("/v1/domains/" + shown(row, "name")));
     domains.push_back(std::move(domain));
   }
-  return mcp::Catalogue::make(openApi, domains, role);
+  return mcp::Catalogue::make(openApi, domains, authority);
 }
 
 Result<json::value> carryOut(const ControlClient& node, const mcp::ApiRequest& request) {
@@ -50,11 +51,10 @@ std::int64_t steadyMs() {
       .count();
 }
 
-Result<int> serve(const McpArguments& arguments) {
+Result<int> serve(const McpArguments& arguments, const mcp::Authority& authority, ControlRole role) {
   WITAN_TRY(dir, replicaDirPath(arguments.dir));
-  WITAN_TRY(role, roleNamed(heldRole(arguments)));
   WITAN_TRY(node, ControlClient::open(dir, role));
-  WITAN_TRY(catalogue, catalogueOf(node, wordOf(role)));
+  WITAN_TRY(catalogue, catalogueOf(node, authority));
   const mcp::ServerLimits limits;
   mcp::Server server(catalogue, limits);
   WITAN_DO(
@@ -68,17 +68,25 @@ Result<int> serve(const McpArguments& arguments) {
   return static_cast<int>(kExitOk);
 }
 
+int runMcp(const McpArguments& arguments) {
+  const auto role = roleNamed(heldRole(arguments));
+  if (!role.ok()) return reportUsage(role.error(), arguments.json);
+  mcp::Authority authority{wordOf(*role), {}, {}};
+  const Status narrowed = arguments.as.empty() ? okStatus() : mcp::narrow(authority, arguments.as);
+  if (!narrowed.ok()) return reportUsage(narrowed.error(), arguments.json);
+  const Result<int> code = serve(arguments, authority, *role);
+  return code.ok() ? *code : reportError(code.error(), arguments.json);
+}
+
 }  // namespace
 
 void addMcpCommand(Command& app, int& exitCode) {
   const auto arguments = std::make_shared<McpArguments>();
-  Command* command = app.command("mcp", "Serve an MCP client on stdin and stdout, with the rights of one role");
+  Command* command = app.command("mcp", "Serve an MCP client on stdin and stdout, with the rights of one token");
   addLiveOptions(command, *arguments, "witan mcp --role observer < /dev/null");
   command->option("--role", arguments->role, "Whose token: observer, operator, counselor or admin")->showDefault();
-  command->callback([arguments, &exitCode] {
-    const Result<int> code = serve(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
+  command->option("--as", arguments->as, "Only what this role of a domain may see and propose: DOMAIN.ROLE");
+  command->callback([arguments, &exitCode] { exitCode = runMcp(*arguments); });
 }
 
 }  // namespace witan::node

@@ -19,7 +19,8 @@ json::value document() {
         {"operationId", id}, {"summary", id}, {"security", json::array{json::object{{"bearer", json::array{role}}}}}};
     if (method == std::string_view("get"))
       operation["parameters"] = fromText(
-          R"([{"name":"domain","required":true,"description":"d","schema":{"type":"string"}},{"name":"role","required":false,"schema":{"type":"string"}}])");
+          R"([{"name":"domain","required":true,"description":"d","schema":{"type":"string"}},{"name":"role","required":false,"schema":{"type":"string"}},)"
+          R"({"name":"entity","required":false,"schema":{"type":"string"}},{"name":"limit","required":false,"schema":{"type":"integer"}}])");
     else
       operation["requestBody"] =
           fromText(R"({"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Body"}}}})");
@@ -37,18 +38,26 @@ json::value document() {
   add("/v1/propose", "post", "proposeAction", "operator");
   add("/v1/slice", "get", "readSlice", "observer");
   add("/v1/ledger", "get", "listLedgerEntries", "observer");
-  return json::object{{"paths", std::move(paths)},
-                      {"components", fromText(R"({"schemas":{"Body":{"type":"object","properties":{}}}})")}};
+  return json::object{
+      {"paths", std::move(paths)},
+      {"components",
+       fromText(
+           R"({"schemas":{"Body":{"type":"object","properties":{"domain":{"type":"string"},"role":{"type":"string"}}}}})")}};
 }
 
 json::value budget() {
   return fromText(
-      R"({"name":"budget","processes":[{"name":"SpendA","role":"A","schema":{"type":"object","additionalProperties":false,)"
+      R"({"name":"budget","roles":[{"name":"A"},{"name":"B"}],"processes":[{"name":"SpendA","role":"A","schema":{"type":"object","additionalProperties":false,)"
       R"("properties":{"n":{"type":"integer"},"type":{"const":"SpendA"}},"required":["type","n"]}},)"
-      R"({"name":"Close","role":null,"schema":{"type":"object"}}]})");
+      R"({"name":"SpendB","role":"B","schema":{"type":"object"}},{"name":"Close","role":null,"schema":{"type":"object"}}]})");
 }
 
-Catalogue catalogue(const char* role) { return Catalogue::make(document(), {budget()}, role).value(); }
+json::value other() {
+  return fromText(R"({"name":"other","roles":[{"name":"B"}],"processes":[{"name":"SpendB","role":"B","schema":{}}]})");
+}
+
+Result<Catalogue> made(Authority authority) { return Catalogue::make(document(), {budget(), other()}, authority); }
+Catalogue catalogue(const char* token) { return Catalogue::make(document(), {budget()}, {token, "", ""}).value(); }
 
 constexpr const char* kMeta =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
@@ -94,12 +103,56 @@ TEST(McpCatalogue, HasWhatTheRoleMay) {
   EXPECT_THAT(namesOf(catalogue("counselor")),
               testing::AllOf(testing::Contains("answer"), testing::Not(testing::Contains("propose")),
                              testing::Not(testing::Contains("budget.SpendA"))));
-  EXPECT_EQ(namesOf(catalogue("admin")).size(), 13u);
+  EXPECT_EQ(namesOf(catalogue("admin")).size(), 14u);
+}
+
+TEST(McpCatalogue, AParticipantHasItsSliceItsActsAndTheirFate) {
+  for (const char* token : {"operator", "admin"})
+    EXPECT_THAT(namesOf(made({token, "budget", "B"}).value()), testing::ElementsAre("budget.SpendB", "slice", "why"));
+  for (const char* token : {"observer", "counselor"})
+    EXPECT_THAT(namesOf(made({token, "budget", "B"}).value()), testing::ElementsAre("slice", "why"));
+  EXPECT_EQ(made({"operator", "budget", "C"}).error().code, ErrorCode::notFound);
+  EXPECT_EQ(made({"operator", "nowhere", "B"}).error().code, ErrorCode::notFound);
+}
+
+TEST(McpCatalogue, DomainAndRoleAreSeparatedByADot) {
+  Authority authority;
+  ASSERT_TRUE(narrow(authority, "budget.A").ok());
+  EXPECT_EQ(authority.domain, "budget");
+  EXPECT_EQ(authority.role, "A");
+  for (const char* bad : {"", ".", "budget", "budget.", ".A"}) EXPECT_FALSE(narrow(authority, bad).ok()) << bad;
+}
+
+TEST(McpCatalogue, AParticipantNamesNoOtherRoleAndNoOtherDomain) {
+  const Catalogue mine = made({"operator", "budget", "B"}).value();
+  const auto asked = requestOf(*mine.find("slice"), {{"entity", "team"}});
+  ASSERT_TRUE(asked.ok());
+  EXPECT_EQ(canonicalJson(asked->body), R"({"domain":"budget","entity":"team","role":"B"})");
+  for (const char* tool : {"slice", "why", "budget.SpendB"})
+    for (const char* argument : {"role", "domain", "partition", "after"}) {
+      json::object arguments{{"entity", "team"}, {"action", json::object()}, {argument, "A"}};
+      if (tool != std::string_view("budget.SpendB")) arguments.erase("action");
+      EXPECT_FALSE(requestOf(*mine.find(tool), arguments).ok()) << tool << " " << argument;
+    }
+}
+
+TEST(McpCatalogue, AParticipantSeesTheFateOfItsOwnProposalsAlone) {
+  const Catalogue mine = made({"operator", "budget", "B"}).value();
+  const json::value shown = shownBy(*mine.find("why"), fromText(R"({"entries":[
+      {"partition":"budget/0","seq":1,"leafHash":"secret","story":"secret","entry":{"seq":1,"tag":"approved","role":"A","action":{"n":"secret"}}},
+      {"partition":"budget/0","seq":2,"story":"secret","entry":{"seq":2,"tag":"escalated","role":"B","action":{"n":2},"message":"m",
+        "agent":"secret","writes":{"spentA":"secret"},"findings":["secret"],"verdicts":{"secret":1},"genesis":"secret","stateDigest":"secret"}},
+      {"partition":"budget/1","seq":2,"entry":{"seq":2,"tag":"escalated","role":"A","action":"secret"}},
+      {"partition":"budget/1","seq":3,"entry":{"seq":3,"tag":"cCommitted","escalation":2,"reason":"secret"}},
+      {"partition":"budget/0","seq":3,"entry":{"seq":3,"tag":"cCommitted","escalation":2,"reason":"seen","decision":"secret","writes":"secret"}},
+      {"partition":"budget/0","seq":4,"entry":null}]})"));
+  EXPECT_EQ(canonicalJson(shown), R"({"entries":[{"action":{"n":2},"message":"m","seq":2,"tag":"escalated"},)"
+                                  R"({"escalation":2,"reason":"seen","seq":3,"tag":"cCommitted"}]})");
 }
 
 TEST(McpCatalogue, AnUnknownDocumentIsRefused) {
   for (const char* text : {"null", "[]", "{}", R"({"paths":[]})", R"({"paths":{"/v1/slice":{"get":7}}})"})
-    EXPECT_FALSE(Catalogue::make(fromText(text), {}, "admin").ok()) << text;
+    EXPECT_FALSE(Catalogue::make(fromText(text), {}, {"admin", "", ""}).ok()) << text;
 }
 
 TEST(McpCatalogue, AnActionsToolFixesDomainRoleAndType) {

@@ -10,10 +10,10 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 
 
 class Session:
-    def __init__(self, directory, role, modern):
-        self.modern, self.id = modern, 0
-        self.process = subprocess.Popen([PROGRAM, "mcp", "--dir", directory, "--role", role], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True, bufsize=1)
+    def __init__(self, directory, role, modern, *options):
+        self.modern, self.id, self.seen = modern, 0, ""
+        self.process = subprocess.Popen([PROGRAM, "mcp", "--dir", directory, "--role", role, *options],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         if not modern:
             self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "t", "version": "1"})
             self.process.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
@@ -24,7 +24,9 @@ class Session:
             params["_meta"] = META
         message = {"jsonrpc": "2.0", "id": self.id, "method": method, "params": params}
         self.process.stdin.write(json.dumps(message) + "\n")
-        answer = json.loads(self.process.stdout.readline())
+        line = self.process.stdout.readline()
+        self.seen += line
+        answer = json.loads(line)
         assert answer["id"] == self.id, answer
         return answer
 
@@ -87,6 +89,42 @@ def escalates(directory):
     person.end()
 
 
+SECRET = "of-another-role"
+
+
+def narrows(directory, modern):
+    """One role of one domain: its acts go through, and nothing that another role wrote reaches the client."""
+    everyone = Session(directory, "operator", True)
+    case = "narrow-modern" if modern else "narrow-legacy"
+    everyone.call("begin", domain="moderation", entity=case)
+    label = {"entityType": "Post", "entity": SECRET, "label": "scam_link", "reason": SECRET}
+    labelled = everyone.call("moderation.ApplyLabel", entity=case, action=label)["structuredContent"]
+    assert labelled["outcome"] == "approved", labelled
+
+    one = Session(directory, "admin", modern, "--as", "moderation.UserNotice")
+    assert list(one.tools()) == ["moderation.DraftNotice", "slice", "why"], one.tools()
+    notice = {"n": "N1", "action": "A1", "facts": "link", "clause": "Scams 4.2", "redress": "appeal"}
+    assert one.call("moderation.DraftNotice", entity=case, action=notice)["structuredContent"]["outcome"] == "approved"
+    state = one.call("slice", entity=case)["structuredContent"]["state"]
+    assert "N1" in json.dumps(state) and "label.log" not in json.dumps(state), state
+    [own] = one.call("why", entity=case)["structuredContent"]["entries"]
+    assert own["action"]["type"] == "DraftNotice" and "writes" not in own and "story" not in own, own
+    for tool in everyone.tools():  # all that the token could do, and the participant could try
+        for arguments in ({"entity": case}, {"entity": case, "role": "SignalTriage"}, {"entity": case, "role": ""},
+                          {"entity": case, "domain": "moderation"}, {"domain": "moderation", "entity": case},
+                          {"entity": case, "after": 0, "partition": "moderation/0"}, {"id": case},
+                          {"entity": case, "action": {"type": "ApplyLabel", **label}},
+                          {"entity": case, "action": label, "role": "SignalTriage"}):
+            one.ask("tools/call", name=tool, arguments=arguments)
+    one.call("why", limit=10000)
+    with_labels = everyone.call("why", domain="moderation", entity=case)
+    assert SECRET in json.dumps(with_labels)  # the search would find it
+    assert [row["entry"]["role"] for row in with_labels["structuredContent"]["entries"]] == ["SignalTriage", "UserNotice"]
+    assert SECRET not in one.seen, one.seen
+    one.end()
+    everyone.end()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="witan-") as folder:
         directory = folder + "/node"
@@ -100,6 +138,12 @@ def main():
             works(directory, modern=True)
             works(directory, modern=False)
             escalates(directory)
+            narrows(directory, modern=True)
+            narrows(directory, modern=False)
+            for words in ("moderation", "moderation.Nobody", "nowhere.UserNotice"):
+                refused = subprocess.run([PROGRAM, "mcp", "--dir", directory, "--as", words], input="", text=True,
+                                         capture_output=True)
+                assert refused.returncode in (1, 2) and refused.stdout == "", refused
         finally:
             process.terminate()
             process.wait()
