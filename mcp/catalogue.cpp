@@ -166,6 +166,26 @@ json::object fateOf(const json::value& entry) {
   return fate;
 }
 
+// Its escalated proposals come before the decisions on them: rows are oldest first.
+json::value shownBy(const Tool& tool, const json::value& answer) {
+  if (tool.ownRole.empty()) return answer;
+  json::array fates;
+  std::set<std::string> own;  // PARTITION/NUMBER
+  for (const json::value& row : rowsOf(answer, "entries")) {
+    const json::value* entry = memberOf(row, "entry");
+    if (entry == nullptr) continue;
+    const auto keyOf = [&](const char* number) {
+      const json::value* seq = memberOf(*entry, number);
+      return textOf(row, "partition") + "/" + (seq == nullptr ? "" : canonicalJson(*seq));
+    };
+    const bool proposed = textOf(*entry, "role") == tool.ownRole;
+    if (proposed) own.insert(keyOf("seq"));
+    const bool decided = memberOf(*entry, "escalation") != nullptr && own.contains(keyOf("escalation"));
+    if (proposed || decided) fates.push_back(fateOf(*entry));
+  }
+  return json::object{{"entries", std::move(fates)}};
+}
+
 }  // namespace
 
 Status narrow(Authority& authority, std::string_view words) {
@@ -206,6 +226,20 @@ Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<
   return made;
 }
 
+Offer Catalogue::offer() const {
+  Offer offer{{{"tools", json::object()}}};
+  for (const Tool& tool : tools_)
+    offer.tools.push_back(
+        json::object{{"name", tool.name},
+                     {"title", tool.title},
+                     {"description", tool.title},
+                     {"inputSchema", tool.inputSchema},
+                     {"annotations", json::object{{"readOnlyHint", tool.reads || tool.name == "preview"},
+                                                  {"destructiveHint", false},
+                                                  {"openWorldHint", false}}}});
+  return offer;
+}
+
 const Tool* Catalogue::find(std::string_view name) const {
   const auto found = std::find_if(tools_.begin(), tools_.end(), [&](const Tool& tool) { return tool.name == name; });
   return found == tools_.end() ? nullptr : &*found;
@@ -236,24 +270,15 @@ Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments) {
   return request;
 }
 
-// Its escalated proposals come before the decisions on them: rows are oldest first.
-json::value shownBy(const Tool& tool, const json::value& answer) {
-  if (tool.ownRole.empty()) return answer;
-  json::array fates;
-  std::set<std::string> own;  // PARTITION/NUMBER
-  for (const json::value& row : rowsOf(answer, "entries")) {
-    const json::value* entry = memberOf(row, "entry");
-    if (entry == nullptr) continue;
-    const auto keyOf = [&](const char* number) {
-      const json::value* seq = memberOf(*entry, number);
-      return textOf(row, "partition") + "/" + (seq == nullptr ? "" : canonicalJson(*seq));
-    };
-    const bool proposed = textOf(*entry, "role") == tool.ownRole;
-    if (proposed) own.insert(keyOf("seq"));
-    const bool decided = memberOf(*entry, "escalation") != nullptr && own.contains(keyOf("escalation"));
-    if (proposed || decided) fates.push_back(fateOf(*entry));
+Outcome outcomeOf(const Tool& tool, const Result<json::value>& answer) {
+  if (!answer.ok()) {
+    const Error& error = answer.error();
+    return failedTool(error.message + (error.hint.empty() ? "" : "\n" + error.hint));
   }
-  return json::object{{"entries", std::move(fates)}};
+  const json::value shown = shownBy(tool, *answer);
+  Outcome outcome{{{"content", json::array{json::object{{"type", "text"}, {"text", canonicalJson(shown)}}}}}};
+  if (shown.is_object()) outcome.result["structuredContent"] = shown;
+  return outcome;
 }
 
 }  // namespace witan::mcp

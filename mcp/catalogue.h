@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "mcp/call.h"
 
 namespace witan::mcp {
 
@@ -48,6 +48,8 @@ class Catalogue {
                                 const Authority& authority);
 
   const std::vector<Tool>& tools() const { return tools_; }
+  // What a server says of them.
+  Offer offer() const;
   // Null: there is none.
   const Tool* find(std::string_view name) const;
 
@@ -58,7 +60,7 @@ class Catalogue {
 // Errors: invalidInput; an argument is unknown, or one that stands in the path, or the action of an action's tool, is
 // missing or of another form. The node checks everything else.
 Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments);
-// What the client may see of the node's answer. O(answer).
-json::value shownBy(const Tool& tool, const json::value& answer);
+// What the client may see of the node's answer, or of its error. O(answer).
+Outcome outcomeOf(const Tool& tool, const Result<json::value>& answer);
 
 }  // namespace witan::mcp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 #include "base/quote.h"
 
@@ -9,198 +10,316 @@ namespace witan::mcp {
 
 namespace {
 
-constexpr std::string_view kModern = "2026-07-28";
-constexpr std::string_view kLegacy[] = {"2025-11-25", "2025-06-18"};
-constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
-constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
-constexpr std::string_view kServerInfoKey = "io.modelcontextprotocol/serverInfo";
 constexpr std::int64_t kListTtlMs = 300'000;
-constexpr std::size_t kMostIdBytes = 256;
-
-// JSON-RPC's, and one of MCP.
-enum Code : int {
-  kParseError = -32700,
-  kInvalidRequest = -32600,
-  kNoMethod = -32601,
-  kInvalidParams = -32602,
-  kUnsupportedVersion = -32022,
-};
-
-std::string lineOf(json::object message, const json::value& id) {
-  message["jsonrpc"] = "2.0";
-  if (!id.is_null()) message["id"] = id;  // MCP's ids are never null
-  return canonicalJson(message) + "\n";
-}
-std::string errorLine(const json::value& id, Code code, std::string_view text, json::object data = {}) {
-  json::object error{{"code", static_cast<int>(code)}, {"message", text}};
-  if (!data.empty()) error["data"] = std::move(data);
-  return lineOf({{"error", std::move(error)}}, id);
-}
-std::string resultLine(const json::value& id, bool modern, json::object result) {
-  if (modern) result["resultType"] = "complete";
-  return lineOf({{"result", std::move(result)}}, id);
-}
 
 json::object serverInfo() { return {{"name", "witan"}, {"title", "Witan"}, {"version", WITAN_VERSION}}; }
 
-bool isId(const json::value& id) {
-  return id.is_int64() || id.is_uint64() || (id.is_string() && id.get_string().size() <= kMostIdBytes);
+Turn refused(const json::value& id, int code, std::string_view text, json::object data = {}) {
+  return {{errorMessage(id, code, text, std::move(data))}, {}, code};
 }
 
-const json::object* objectIn(const json::object& object, std::string_view name) {
-  const json::value* value = object.if_contains(name);
-  return value != nullptr ? value->if_object() : nullptr;
+const json::value* rowNamed(const json::array& rows, std::string_view member, std::string_view name) {
+  for (const json::value& row : rows)
+    if (textIn(row.get_object(), member) == name) return &row;
+  return nullptr;
 }
 
-json::object toolRow(const Tool& tool) {
-  return {{"name", tool.name},
-          {"title", tool.title},
-          {"description", tool.title},
-          {"inputSchema", tool.inputSchema},
-          {"annotations", json::object{{"readOnlyHint", tool.reads || tool.name == "preview"},
-                                       {"destructiveHint", false},
-                                       {"openWorldHint", false}}}};
+// The capability that a question needs: "elicitation/create" needs elicitation.
+std::string_view neededBy(const json::value& question) {
+  const std::string_view method = textIn(question.get_object(), "method");
+  return method.substr(0, method.find('/'));
 }
 
-json::object failedResult(std::string_view text) {
-  return {{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}, {"isError", true}};
+// A client that was asked and failed has cancelled.
+json::value answerIn(const json::object& message) {
+  const json::value* result = message.if_contains("result");
+  return result != nullptr && result->is_object() ? *result : json::value(json::object{{"action", "cancel"}});
 }
 
 }  // namespace
 
 struct Server::Request {
   json::value id;
-  std::string method;
+  std::string_view method;
   json::object params;
   bool modern = false;
+
+  Turn result(json::object result) const {
+    if (modern) result["resultType"] = "complete";
+    return {{resultMessage(id, std::move(result))}};
+  }
+  Turn cacheable(json::object result) const {
+    if (!modern) return this->result(std::move(result));
+    if (!result.contains("ttlMs")) result["ttlMs"] = kListTtlMs;
+    result["cacheScope"] = "private";
+    return this->result(std::move(result));
+  }
+  Turn error(int code, std::string_view text, json::object data = {}) const {
+    return refused(id, code, text, std::move(data));
+  }
+  Turn unknown() const { return error(kNoMethod, "there is no method " + inQuotes(method)); }
 };
 
-Turn Server::receive(std::string_view line, std::int64_t nowMs) {
-  auto parsed = parseJson(line, limits_.line);
-  if (!parsed.ok()) return {errorLine(nullptr, kParseError, parsed.error().message), {}};
-  json::object* message = parsed->if_object();
-  if (message == nullptr) return {errorLine(nullptr, kInvalidRequest, "a message is one JSON object"), {}};
-  const json::value* id = message->if_contains("id");
-  const json::value* method = message->if_contains("method");
-  if (method == nullptr && (message->contains("result") || message->contains("error"))) return {};  // nothing was asked
-  if (id != nullptr && !isId(*id)) return {errorLine(nullptr, kInvalidRequest, "an id is a text or an integer"), {}};
-  const json::value known = id == nullptr ? json::value() : *id;
-  const json::value* version = message->if_contains("jsonrpc");
-  if (version == nullptr || *version != "2.0" || method == nullptr || !method->is_string())
-    return {errorLine(known, kInvalidRequest, "a request has \"jsonrpc\": \"2.0\" and a method"), {}};
-  if (id == nullptr) return {};  // a notification; calls are carried out in order, so none can be cancelled
-  Request request{known, std::string(method->get_string()), {}};
-  if (json::value* params = message->if_contains("params")) {
-    if (!params->is_object()) return {errorLine(known, kInvalidParams, "params must be an object"), {}};
-    request.params = std::move(params->get_object());
-  }
-  return dispatch(request, nowMs);
+bool Server::offers(std::string_view capability, std::string_view detail) const {
+  const json::object* found = objectIn(offer_.capabilities, capability);
+  return found != nullptr && found->contains(detail);
 }
 
-Turn Server::dispatch(const Request& given, std::int64_t nowMs) {
-  Request request = given;
-  if (request.method == "initialize") return {initialize(request), {}};
+Turn Server::receive(std::string_view message, std::int64_t nowMs) {
+  const auto parsed = parseJson(message, limits_.line);
+  if (!parsed.ok()) return refused(nullptr, kParseError, parsed.error().message);
+  if (!parsed->is_object()) return refused(nullptr, kInvalidRequest, "a message is one JSON object");
+  return receive(parsed->get_object(), nowMs);
+}
+
+Turn Server::receive(const json::object& message, std::int64_t nowMs) {
+  const json::value* id = message.if_contains("id");
+  const json::value* method = message.if_contains("method");
+  if (method == nullptr && (message.contains("result") || message.contains("error"))) return answered(message);
+  if (id != nullptr && !isId(*id)) return refused(nullptr, kInvalidRequest, "an id is a text or an integer");
+  Request request{id == nullptr ? json::value() : *id, textIn(message, "method"), {}};
+  if (textIn(message, "jsonrpc") != "2.0" || method == nullptr || !method->is_string())
+    return request.error(kInvalidRequest, "a request has \"jsonrpc\": \"2.0\" and a method");
+  if (const json::value* params = message.if_contains("params")) {
+    if (!params->is_object() && id != nullptr) return request.error(kInvalidParams, "params must be an object");
+    if (params->is_object()) request.params = params->get_object();
+  }
+  if (id != nullptr) return dispatch(std::move(request), nowMs);
+  if (request.method == "notifications/cancelled")
+    if (const json::value* which = request.params.if_contains("requestId"))
+      std::erase_if(listens_, [&](const Listen& one) { return one.id == *which; });
+  return {};
+}
+
+Turn Server::dispatch(Request request, std::int64_t nowMs) {
   const json::object* meta = objectIn(request.params, "_meta");
   const json::value* version = meta == nullptr ? nullptr : meta->if_contains(kVersionKey);
   request.modern = version != nullptr;
   if (request.modern) {
     if (!version->is_string() || version->get_string() != kModern)
-      return {errorLine(request.id, kUnsupportedVersion, "unsupported protocol version",
-                        {{"supported", json::array{kModern}}, {"requested", *version}}),
-              {}};
+      return request.error(kUnsupportedVersion, "unsupported protocol version",
+                           {{"supported", json::array{kModern}}, {"requested", *version}});
     if (objectIn(*meta, kCapabilitiesKey) == nullptr)
-      return {errorLine(request.id, kInvalidParams, "_meta lacks " + std::string(kCapabilitiesKey)), {}};
+      return request.error(kInvalidParams, "_meta lacks " + std::string(kCapabilitiesKey));
+  } else if (request.method == "initialize") {
+    return initialize(request);
+  } else if (request.method == "ping") {
+    return request.result({});
+  } else if (!initialized_) {
+    return request.error(kInvalidParams, "_meta lacks " + std::string(kVersionKey) + ", and there was no initialize");
   }
-  if (!request.modern && request.method == "ping") return {resultLine(request.id, false, {}), {}};
-  if (!request.modern && !initialized_)
-    return {errorLine(request.id, kInvalidParams,
-                      "_meta lacks " + std::string(kVersionKey) + ", and there was no initialize"),
-            {}};
-  if (request.modern && request.method == "server/discover")
-    return {resultLine(request.id, true,
-                       {{"supportedVersions", json::array{kModern}},
-                        {"capabilities", json::object{{"tools", json::object()}}},
-                        {"ttlMs", kListTtlMs},
-                        {"cacheScope", "private"},
-                        {"_meta", json::object{{kServerInfoKey, serverInfo()}}}}),
-            {}};
-  if (request.method == "tools/list") return {listTools(request), {}};
-  if (request.method == "tools/call") return callTool(request, nowMs);
-  return {errorLine(request.id, kNoMethod, "there is no method " + inQuotes(request.method)), {}};
+  const auto& [name, params] = std::tie(request.method, request.params);
+  if (name == "tools/list" && offers("tools")) return list(request, "tools", offer_.tools);
+  if (name == "resources/list" && offers("resources")) return list(request, "resources", offer_.resources);
+  if (name == "resources/templates/list" && offers("resources"))
+    return list(request, "resourceTemplates", offer_.templates);
+  if (name == "prompts/list" && offers("prompts")) return list(request, "prompts", offer_.prompts);
+  const bool calls = (name == "tools/call" && offers("tools")) || (name == "resources/read" && offers("resources")) ||
+                     (name == "prompts/get" && offers("prompts")) ||
+                     (name == "completion/complete" && offers("completions"));
+  if (calls) return call(request, nowMs);
+  return request.modern ? modernOnly(request) : legacyOnly(request);
 }
 
-std::string Server::initialize(const Request& request) {
-  const json::value* version = request.params.if_contains("protocolVersion");
-  if (version == nullptr || !version->is_string())
-    return errorLine(request.id, kInvalidParams, "initialize needs a protocolVersion");
-  const std::string_view asked = version->get_string();
-  const bool known = std::find(std::begin(kLegacy), std::end(kLegacy), asked) != std::end(kLegacy);
+Turn Server::legacyOnly(const Request& request) {
+  const bool subscribes = request.method == "resources/subscribe" || request.method == "resources/unsubscribe";
+  if (subscribes && offers("resources", "subscribe")) return subscribe(request);
+  if (request.method != "logging/setLevel" || !offers("logging")) return request.unknown();
+  logs_ = true;
+  return request.result({});
+}
+
+Turn Server::modernOnly(const Request& request) {
+  if (request.method == "server/discover")
+    return request.cacheable({{"supportedVersions", json::array{kModern}},
+                              {"capabilities", offer_.capabilities},
+                              {"_meta", json::object{{kServerInfoKey, serverInfo()}}}});
+  const bool anything = offers("resources", "subscribe") || offers("resources", "listChanged") ||
+                        offers("tools", "listChanged") || offers("prompts", "listChanged");
+  if (request.method == "subscriptions/listen" && anything) return listen(request);
+  return request.unknown();
+}
+
+Turn Server::initialize(const Request& request) {
+  const std::string_view asked = textIn(request.params, "protocolVersion");
+  if (asked.empty()) return request.error(kInvalidParams, "initialize needs a protocolVersion");
   initialized_ = true;
-  return resultLine(request.id, false,
-                    {{"protocolVersion", known ? asked : kLegacy[0]},
-                     {"capabilities", json::object{{"tools", json::object()}}},
-                     {"serverInfo", serverInfo()}});
+  if (const json::object* given = objectIn(request.params, "capabilities")) capabilities_ = *given;
+  return request.result({{"protocolVersion", isLegacy(asked) ? asked : kLegacy[0]},
+                         {"capabilities", offer_.capabilities},
+                         {"serverInfo", serverInfo()}});
 }
 
-std::string Server::listTools(const Request& request) const {
+Turn Server::list(const Request& request, const char* member, const json::array& rows) const {
   std::size_t from = 0;
-  if (const json::value* cursor = request.params.if_contains("cursor")) {
-    const std::string_view word = cursor->is_string() ? std::string_view(cursor->get_string()) : std::string_view();
+  if (request.params.contains("cursor")) {
+    const std::string_view word = textIn(request.params, "cursor");
     const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), from);
-    if (failure != std::errc{} || end != word.data() + word.size() || from >= catalogue_.tools().size())
-      return errorLine(request.id, kInvalidParams, "unknown cursor");
+    if (failure != std::errc{} || end != word.data() + word.size() || from >= rows.size())
+      return request.error(kInvalidParams, "unknown cursor");
   }
-  const std::size_t to = std::min(from + limits_.page, catalogue_.tools().size());
-  json::array rows;
-  for (std::size_t i = from; i < to; ++i) rows.push_back(toolRow(catalogue_.tools()[i]));
-  json::object result{{"tools", std::move(rows)}};
-  if (to < catalogue_.tools().size()) result["nextCursor"] = std::to_string(to);
+  const std::size_t to = std::min(from + limits_.page, rows.size());
+  json::object result{{member, json::array(rows.data() + from, rows.data() + to)}};
+  if (to < rows.size()) result["nextCursor"] = std::to_string(to);
+  return request.cacheable(std::move(result));
+}
+
+Turn Server::call(const Request& request, std::int64_t nowMs) {
+  const std::string_view name = textIn(request.params, "name"), uri = textIn(request.params, "uri");
+  if (request.method == "tools/call" && rowNamed(offer_.tools, "name", name) == nullptr)
+    return request.error(kInvalidParams, "unknown tool");
+  if (request.method == "prompts/get" && rowNamed(offer_.prompts, "name", name) == nullptr)
+    return request.error(kInvalidParams, "unknown prompt");
+  if (request.method == "resources/read" && !offer_.readable(uri))
+    return request.error(request.modern ? kInvalidParams : kLegacyNoResource, "there is no such resource",
+                         {{"uri", uri}});
+  for (const char* member : {"arguments", "inputResponses"})
+    if (request.params.contains(member) && objectIn(request.params, member) == nullptr)
+      return request.error(kInvalidParams, std::string(member) + " must be an object");
+  if (request.params.contains("requestState") && !request.params.at("requestState").is_string())
+    return request.error(kInvalidParams, "requestState must be a text");
+  if (!calls_.take(nowMs)) {
+    if (request.method != "tools/call") return request.error(kTooMany, "too many calls; wait a second");
+    return request.result(failedTool("too many calls; wait a second").result);
+  }
+  Call made{request.id, request.modern, std::string(request.method), request.params, capabilities_, {}, {}, logs_};
   if (request.modern) {
-    result["ttlMs"] = kListTtlMs;
-    result["cacheScope"] = "private";
+    const json::object& meta = *objectIn(request.params, "_meta");
+    made.capabilities = *objectIn(meta, kCapabilitiesKey);
+    made.logs = meta.contains(kLogLevelKey);
+    if (const json::object* answers = objectIn(request.params, "inputResponses")) made.answers = *answers;
+    made.state = textIn(request.params, "requestState");
   }
-  return resultLine(request.id, request.modern, std::move(result));
+  return {{}, std::move(made)};
 }
 
-Turn Server::callTool(const Request& request, std::int64_t nowMs) {
-  const json::value* name = request.params.if_contains("name");
-  const Tool* tool = name != nullptr && name->is_string() ? catalogue_.find(name->get_string()) : nullptr;
-  if (tool == nullptr) return {errorLine(request.id, kInvalidParams, "unknown tool"), {}};
-  const json::value* arguments = request.params.if_contains("arguments");
-  if (arguments != nullptr && !arguments->is_object())
-    return {errorLine(request.id, kInvalidParams, "arguments must be an object"), {}};
-  const auto fail = [&](std::string_view text) {
-    return Turn{resultLine(request.id, request.modern, failedResult(text)), {}};
-  };
-  if (!mayCall(nowMs)) return fail("too many calls; wait a second");
-  auto asked = requestOf(*tool, arguments == nullptr ? json::object() : arguments->get_object());
-  if (!asked.ok()) return fail(asked.error().message);
-  return {"", Call{request.id, request.modern, tool, std::move(*asked)}};
+Turn Server::finish(const Call& call, const Outcome& outcome) {
+  const Request request{call.id, call.method, {}, call.modern};
+  if (outcome.code != kNoError) return request.error(outcome.code, outcome.text, outcome.data);
+  if (!outcome.questions.empty()) return ask(call, outcome);
+  json::object result = outcome.result;
+  if (call.method == "resources/read" && call.modern && !result.contains("ttlMs")) result["ttlMs"] = 0;
+  const Turn turn = call.method == "resources/read" ? request.cacheable(result) : request.result(result);
+  if (turn.out.front().size() <= limits_.answerBytes) return turn;
+  if (call.method == "tools/call") return request.result(failedTool("the answer is too large; ask for less").result);
+  return request.error(kTooMany, "the answer is too large");
 }
 
-// A token bucket in thousandths, so that no fraction of a call is lost.
-bool Server::mayCall(std::int64_t nowMs) {
-  const std::int64_t passed = std::clamp<std::int64_t>(nowMs - lastMs_, 0, 3'600'000);
-  lastMs_ = nowMs;
-  calls_ = std::min(calls_ + passed * limits_.perSecond, limits_.burst * 1000);
-  if (calls_ < 1000) return false;
-  calls_ -= 1000;
-  return true;
-}
-
-std::string Server::answered(const Call& call, const Result<json::value>& answer) const {
-  if (!answer.ok()) {
-    const Error& error = answer.error();
-    return resultLine(call.id, call.modern,
-                      failedResult(error.message + (error.hint.empty() ? "" : "\n" + error.hint)));
+Turn Server::ask(const Call& call, const Outcome& outcome) {
+  const Request request{call.id, call.method, {}, call.modern};
+  for (const auto& [key, question] : outcome.questions)
+    if (!call.can(neededBy(question)))
+      return request.error(kMissingCapability, "the client cannot answer what must be asked",
+                           {{"requiredCapabilities", json::object{{neededBy(question), json::object()}}}});
+  if (call.modern) {
+    json::object result{{"resultType", "input_required"}, {"inputRequests", outcome.questions}};
+    if (!outcome.state.empty()) result["requestState"] = outcome.state;
+    return {{resultMessage(call.id, std::move(result))}};
   }
-  const json::value shown = shownBy(*call.tool, *answer);
-  std::string text = canonicalJson(shown);
-  if (text.size() > limits_.answerBytes)
-    return resultLine(call.id, call.modern, failedResult("the answer is too large; ask for less"));
-  json::object result{{"content", json::array{json::object{{"type", "text"}, {"text", text}}}}};
-  if (shown.is_object()) result["structuredContent"] = shown;
-  return resultLine(call.id, call.modern, std::move(result));
+  if (asked_.size() >= limits_.asked) return request.error(kTooMany, "too many calls wait for answers of the client");
+  Turn turn{.open = true};
+  Asked& asked = asked_.emplace_back(Asked{call, {}, {}, outcome.state});
+  for (const auto& [key, question] : outcome.questions) {
+    const std::string id = "question-" + std::to_string(++lastQuestion_);
+    asked.waiting.insert(id);
+    questions_[id] = key;
+    const json::object* params = objectIn(question.get_object(), "params");
+    turn.out.push_back(
+        requestMessage(id, textIn(question.get_object(), "method"), params == nullptr ? json::object() : *params));
+  }
+  return turn;
+}
+
+// Of a legacy client. What nothing asked for is dropped.
+Turn Server::answered(const json::object& message) {
+  const std::string id(textIn(message, "id"));
+  const auto key = questions_.find(id);
+  if (key == questions_.end()) return {};
+  const auto asked = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& a) { return a.waiting.contains(id); });
+  asked->answers[key->second] = answerIn(message);
+  asked->waiting.erase(id);
+  questions_.erase(key);
+  if (!asked->waiting.empty()) return {};
+  Turn turn{{}, std::move(asked->call)};
+  turn.call->answers = std::move(asked->answers);
+  turn.call->state = std::move(asked->state);
+  asked_.erase(asked);
+  return turn;
+}
+
+Turn Server::subscribe(const Request& request) {
+  const std::string uri(textIn(request.params, "uri"));
+  if (!offer_.readable(uri)) return request.error(kLegacyNoResource, "there is no such resource", {{"uri", uri}});
+  if (request.method == "resources/unsubscribe") {
+    uris_.erase(uri);
+  } else {
+    if (uris_.size() >= limits_.subscribed) return request.error(kTooMany, "too many subscriptions");
+    uris_.insert(uri);
+  }
+  return request.result({});
+}
+
+Turn Server::listen(const Request& request) {
+  const json::object* asked = objectIn(request.params, "notifications");
+  if (asked == nullptr) return request.error(kInvalidParams, "notifications must be an object");
+  if (listens_.size() >= limits_.listens) return request.error(kTooMany, "too many subscriptions");
+  json::object filter;
+  for (const char* kind : {"tools", "prompts", "resources"}) {
+    const std::string member = std::string(kind) + "ListChanged";
+    const json::value* wanted = asked->if_contains(member);
+    if (wanted != nullptr && wanted->is_bool() && wanted->get_bool() && offers(kind, "listChanged"))
+      filter[member] = true;
+  }
+  const json::value* uris = asked->if_contains("resourceSubscriptions");
+  if (uris != nullptr && uris->is_array() && offers("resources", "subscribe")) {
+    json::array known;
+    for (const json::value& uri : uris->get_array())
+      if (uri.is_string() && offer_.readable(uri.get_string())) known.push_back(uri);
+    if (known.size() + subscribed().size() > limits_.subscribed)
+      return request.error(kTooMany, "too many subscriptions");
+    filter["resourceSubscriptions"] = std::move(known);
+  }
+  Turn turn;
+  turn.out.push_back(
+      notification("notifications/subscriptions/acknowledged",
+                   {{"_meta", json::object{{kSubscriptionKey, request.id}}}, {"notifications", filter}}));
+  turn.open = true;
+  listens_.push_back({request.id, std::move(filter)});
+  return turn;
+}
+
+std::vector<std::string> Server::updated(std::string_view uri) const {
+  constexpr std::string_view kMethod = "notifications/resources/updated";
+  std::vector<std::string> out;
+  if (uris_.contains(std::string(uri))) out.push_back(notification(kMethod, {{"uri", uri}}));
+  for (const Listen& one : listens_) {
+    const json::value* uris = one.filter.if_contains("resourceSubscriptions");
+    if (uris == nullptr) continue;
+    const json::array& known = uris->get_array();
+    if (std::find(known.begin(), known.end(), json::value(uri)) != known.end())
+      out.push_back(notification(kMethod, {{"uri", uri}, {"_meta", json::object{{kSubscriptionKey, one.id}}}}));
+  }
+  return out;
+}
+
+std::vector<std::string> Server::listChanged(Kind kind) const {
+  constexpr const char* kKinds[]{"tools", "resources", "prompts"};
+  const std::string name = kKinds[static_cast<int>(kind)];
+  const std::string method = "notifications/" + name + "/list_changed";
+  std::vector<std::string> out;
+  if (initialized_ && offers(name, "listChanged")) out.push_back(notification(method));
+  for (const Listen& one : listens_)
+    if (one.filter.contains(name + "ListChanged"))
+      out.push_back(notification(method, {{"_meta", json::object{{kSubscriptionKey, one.id}}}}));
+  return out;
+}
+
+std::set<std::string> Server::subscribed() const {
+  std::set<std::string> all = uris_;
+  for (const Listen& one : listens_)
+    if (const json::value* uris = one.filter.if_contains("resourceSubscriptions"))
+      for (const json::value& uri : uris->get_array()) all.emplace(uri.get_string());
+  return all;
 }
 
 }  // namespace witan::mcp

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "mcp/catalogue.h"
+
+namespace witan::mcp_server_test {
 namespace {
 
 using namespace witan;
@@ -72,7 +75,8 @@ class McpServer : public testing::Test {
   json::value ask(const std::string& line) {
     const Turn turn = server_.receive(line, 0);
     EXPECT_FALSE(turn.call.has_value()) << line;
-    return turn.out.empty() ? json::value() : fromText(turn.out.substr(0, turn.out.size() - 1));
+    EXPECT_LE(turn.out.size(), 1u) << line;
+    return turn.out.empty() ? json::value() : fromText(turn.out.front());
   }
   std::int64_t codeOf(const std::string& line) {
     const json::value answer = ask(line);
@@ -84,7 +88,9 @@ class McpServer : public testing::Test {
   }
 
   Catalogue tools_ = catalogue("operator");
-  Server server_{tools_};
+  Offer offer_ = tools_.offer();
+  RateLimit calls_{100, 50};
+  Server server_{offer_, calls_};
 };
 
 std::vector<std::string> namesOf(const Catalogue& made) {
@@ -138,7 +144,7 @@ TEST(McpCatalogue, AParticipantNamesNoOtherRoleAndNoOtherDomain) {
 
 TEST(McpCatalogue, AParticipantSeesTheFateOfItsOwnProposalsAlone) {
   const Catalogue mine = made({"operator", "budget", "B"}).value();
-  const json::value shown = shownBy(*mine.find("why"), fromText(R"({"entries":[
+  const Outcome outcome = outcomeOf(*mine.find("why"), fromText(R"({"entries":[
       {"partition":"budget/0","seq":1,"leafHash":"secret","story":"secret","entry":{"seq":1,"tag":"approved","role":"A","action":{"n":"secret"}}},
       {"partition":"budget/0","seq":2,"story":"secret","entry":{"seq":2,"tag":"escalated","role":"B","action":{"n":2},"message":"m",
         "agent":"secret","writes":{"spentA":"secret"},"findings":["secret"],"verdicts":{"secret":1},"genesis":"secret","stateDigest":"secret"}},
@@ -146,8 +152,9 @@ TEST(McpCatalogue, AParticipantSeesTheFateOfItsOwnProposalsAlone) {
       {"partition":"budget/1","seq":3,"entry":{"seq":3,"tag":"cCommitted","escalation":2,"reason":"secret"}},
       {"partition":"budget/0","seq":3,"entry":{"seq":3,"tag":"cCommitted","escalation":2,"reason":"seen","decision":"secret","writes":"secret"}},
       {"partition":"budget/0","seq":4,"entry":null}]})"));
-  EXPECT_EQ(canonicalJson(shown), R"({"entries":[{"action":{"n":2},"message":"m","seq":2,"tag":"escalated"},)"
-                                  R"({"escalation":2,"reason":"seen","seq":3,"tag":"cCommitted"}]})");
+  EXPECT_EQ(canonicalJson(outcome.result.at("structuredContent")),
+            R"({"entries":[{"action":{"n":2},"message":"m","seq":2,"tag":"escalated"},)"
+            R"({"escalation":2,"reason":"seen","seq":3,"tag":"cCommitted"}]})");
 }
 
 TEST(McpCatalogue, AnUnknownDocumentIsRefused) {
@@ -229,12 +236,12 @@ TEST_F(McpServer, OffersAVersionThatItKnows) {
 }
 
 TEST_F(McpServer, ListsInPages) {
-  Server small(tools_, {.page = 5});
+  Server small(offer_, calls_, {.page = 5});
   std::size_t seen = 0;
   std::string cursor;
   do {
     const Turn turn = small.receive(modern("tools/list", cursor.empty() ? "" : R"("cursor":")" + cursor + "\""), 0);
-    const json::value answer = fromText(turn.out);
+    const json::value answer = fromText(turn.out.front());
     seen += answer.at("result").at("tools").as_array().size();
     const json::value* next = answer.at("result").as_object().if_contains("nextCursor");
     cursor = next == nullptr ? "" : std::string(next->as_string());
@@ -248,16 +255,15 @@ TEST_F(McpServer, HandsOutACallAndAnswersIt) {
   const Turn turn = server_.receive(modern("tools/call", R"("name":"slice","arguments":{"domain":"budget"})"), 0);
   EXPECT_TRUE(turn.out.empty());
   ASSERT_TRUE(turn.call.has_value());
-  EXPECT_EQ(turn.call->request.path, "/v1/slice");
-  EXPECT_TRUE(turn.call->request.reads);
+  EXPECT_EQ(turn.call->name(), "slice");
+  const Tool& slice = *tools_.find("slice");
   EXPECT_EQ(
-      server_.answered(*turn.call, json::value(json::object{{"a", 1}})),
-      R"({"id":1,"jsonrpc":"2.0","result":{"content":[{"text":"{\"a\":1}","type":"text"}],"resultType":"complete","structuredContent":{"a":1}}})"
-      "\n");
-  const json::value failed =
-      fromText(server_.answered(*turn.call, Error{ErrorCode::notFound, "no entity", "begin it"}));
-  EXPECT_EQ(failed.at("result").at("isError"), true);
-  EXPECT_EQ(failed.at("result").at("content").at(0).at("text"), "no entity\nbegin it");
+      server_.finish(*turn.call, outcomeOf(slice, json::value(json::object{{"a", 1}}))).out.front(),
+      R"({"id":1,"jsonrpc":"2.0","result":{"content":[{"text":"{\"a\":1}","type":"text"}],"resultType":"complete","structuredContent":{"a":1}}})");
+  const Turn failed = server_.finish(*turn.call, outcomeOf(slice, Error{ErrorCode::notFound, "no entity", "begin it"}));
+  const json::value result = fromText(failed.out.front()).at("result");
+  EXPECT_EQ(result.at("isError"), true);
+  EXPECT_EQ(result.at("content").at(0).at("text"), "no entity\nbegin it");
 }
 
 TEST_F(McpServer, AToolThatTheRoleMayNotUseIsUnknown) {
@@ -267,7 +273,8 @@ TEST_F(McpServer, AToolThatTheRoleMayNotUseIsUnknown) {
 }
 
 TEST_F(McpServer, BoundsTheRateOfCallsAndTheSizeOfAnswers) {
-  Server bounded(tools_, {.answerBytes = 10, .burst = 3, .perSecond = 2});
+  RateLimit few(3, 2);
+  Server bounded(offer_, few, {.answerBytes = 200});
   const std::string call = modern("tools/call", R"("name":"journal.list")");
   const auto goes = [&](std::int64_t ms) { return bounded.receive(call, ms).call.has_value(); };
   EXPECT_TRUE(goes(0) && goes(0) && goes(0));
@@ -277,7 +284,8 @@ TEST_F(McpServer, BoundsTheRateOfCallsAndTheSizeOfAnswers) {
   EXPECT_FALSE(goes(500));
   const Turn turn = bounded.receive(call, 5000);
   ASSERT_TRUE(turn.call.has_value());
-  EXPECT_THAT(bounded.answered(*turn.call, json::value("longer than ten")), testing::HasSubstr("too large"));
+  const Turn large = bounded.finish(*turn.call, outcomeOf(*tools_.find("slice"), json::value(std::string(200, 'x'))));
+  EXPECT_EQ(fromText(large.out.front()).at("result").at("isError"), true);
 }
 
 TEST_F(McpServer, BadLinesGetOneErrorEach) {
@@ -301,3 +309,4 @@ TEST_F(McpServer, BadLinesGetOneErrorEach) {
 }
 
 }  // namespace
+}  // namespace witan::mcp_server_test
