@@ -54,6 +54,7 @@ int runCli(int argc, char** argv) {
   addLedgerCommand(app, exitCode);
   addQueueCommand(app, exitCode);
   addDomainCommand(app, exitCode);
+  addMcpCommand(app, exitCode);
   addIdCommand(app, exitCode);
   addAgentCommand(app, exitCode);
   addEpisodeCommand(app, exitCode);

@@ -4,7 +4,6 @@
 
 #include "base/json_codec.h"
 #include "net/event_parser.h"
-#include "node/api/control_tokens.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/durable_file.h"
 
@@ -65,13 +64,13 @@ void removeControlFile(const fs::path& dir) {
   fs::remove(dir / kFile, ec);
 }
 
-Result<ControlClient> ControlClient::open(const fs::path& dir) {
+Result<ControlClient> ControlClient::open(const fs::path& dir, ControlRole role) {
   const char* url = std::getenv("WITAN_URL");
   const char* token = std::getenv("WITAN_TOKEN");
   if (url != nullptr && token != nullptr) return at(url, token);
   WITAN_TRY(file, readControlFile(dir));
   WITAN_TRY(tokens, ControlTokens::read(dir));
-  ControlClient client(file.address, tokens.of(ControlRole::admin));
+  ControlClient client(file.address, tokens.of(role));
   auto alive = client.call({.method = "GET", .target = "/livez"}, 5'000);
   if (!alive.ok()) return noAnswer(dir, alive.error().message);
   return client;

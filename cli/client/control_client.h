@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/reflect.h"
 #include "net/http_client.h"
+#include "node/api/control_tokens.h"
 
 namespace witan::node {
 
@@ -28,7 +29,8 @@ void removeControlFile(const std::filesystem::path& dir);
 class ControlClient {
  public:
   // Of a directory. Errors: unavailable if no node runs there; unauthorised if its tokens cannot be read.
-  static Result<ControlClient> open(const std::filesystem::path& dir);
+  // With the token of `role`.
+  static Result<ControlClient> open(const std::filesystem::path& dir, ControlRole role = ControlRole::admin);
   static ControlClient at(std::string address, std::string token);
 
   // The answer's JSON. Errors: what the node says; unavailable if it does not answer.

@@ -38,6 +38,8 @@ void addSecretCommand(Command& app, int& exitCode);
 void addBackupCommands(Command& app, int& exitCode);
 // doctor, support-bundle: likewise
 void addDoctorCommands(Command& app, int& exitCode);
+// The Model Context Protocol, of a running node.
+void addMcpCommand(Command& app, int& exitCode);
 void addIdCommand(Command& app, int& exitCode);
 void addCoordinateCommand(Command& app, int& exitCode);
 void addGraphCommand(Command& app, int& exitCode);

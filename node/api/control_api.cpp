@@ -9,6 +9,7 @@ namespace witan::node {
 
 namespace {
 
+constexpr const char* kMcpPath = "/mcp";
 constexpr JsonLimits kBodyLimits{.bytes = 4 << 20, .depth = 32};
 
 // Matches a path with a route's; segments {name} are taken into `words`.
@@ -33,12 +34,12 @@ struct Match {
   bool pathKnown = false;
 };
 
-Match matchOf(const net::HttpRequest& request) {
+Match matchOf(std::string_view asked, std::string_view path) {
   Match match;
-  const std::string_view method = request.method == "HEAD" ? std::string_view("GET") : request.method;
+  const std::string_view method = asked == "HEAD" ? std::string_view("GET") : asked;
   for (const ControlRoute& route : controlRoutes()) {
     std::map<std::string, std::string> words;
-    if (!pathMatches(route.info.path, request.path, words)) continue;
+    if (!pathMatches(route.info.path, path, words)) continue;
     match.pathKnown = true;
     if (method == route.info.method) return {&route, std::move(words), true};
   }
@@ -77,11 +78,22 @@ Result<RouteInput> inputOf(const ControlRoute& route, const net::HttpRequest& re
   return input;
 }
 
+// An answer of a route, as its caller in this program sees it.
+Result<json::value> valueOf(const net::HttpResponse& response) {
+  WITAN_TRY(body, parseJson(response.body, kOwnJson));
+  if (response.status / 100 == 2) return body;
+  const json::object& error = body.at("error").as_object();
+  return Error{ErrorCode::invalidInput, std::string(mcp::textIn(error, "message")),
+               std::string(mcp::textIn(error, "hint"))};
+}
+
 }  // namespace
 
 ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
+      mcp_(daemon, [this](ControlRole role, const mcp::ApiRequest& request,
+                          McpApi::Done done) { perform(role, request, std::move(done)); }),
       server_(loop, {},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
@@ -103,7 +115,8 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
   if (!publicOnly && !isLocalHost(request))
     return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.0.0.1, [::1] and localhost alone", ""}, 421);
-  Match match = matchOf(request);
+  if (request.path == kMcpPath && !publicOnly) return serveMcp(request, std::move(reply));
+  Match match = matchOf(request.method, request.path);
   if (match.route == nullptr || (publicOnly && !isPublic(match.route->info))) {
     if (match.pathKnown && !publicOnly) return refuse(invalid(request.method + " is not for " + request.path), 405);
     return refuse({ErrorCode::notFound, "there is no " + request.path, "see: /v1/openapi.json"}, 404);
@@ -131,6 +144,42 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
   match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
+}
+
+void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+  const auto header = request.headers.find("authorization");
+  const std::string_view authorization = header == request.headers.end() ? std::string_view() : header->second;
+  const auto held = tokens_.roleOf(authorization);
+  const auto participant = tokens_.participantOf(authorization);
+  if (!held && !participant)
+    return reply->answer(errorResponse({ErrorCode::unauthorised, "no valid token",
+                                        "Authorization: Bearer TOKEN, from control.tokens or witan mcp --print-token"},
+                                       401));
+  const Status served = mcp_.serve(request, reply, held.value_or(ControlRole::operator_), participant.value_or(""));
+  if (!served.ok()) reply->answer(errorResponse(served.error(), statusOf(served.error().code)));
+}
+
+void ControlApi::perform(ControlRole role, const mcp::ApiRequest& request, McpApi::Done done) {
+  Match match = matchOf(request.reads ? "GET" : "POST", request.path);
+  if (match.route == nullptr || !match.route->info.role || !includes(role, *match.route->info.role))
+    return done(Error{ErrorCode::unauthorised, "the token may not use " + request.path, ""});
+  RouteInput input{std::move(match.words), {}};
+  if (request.reads) {
+    for (const auto& [name, value] : request.body)
+      input.words[name] = value.is_string() ? std::string(value.get_string()) : canonicalJson(value);
+  } else {
+    input.body = request.body;
+  }
+  const auto answered = std::make_shared<bool>(false);
+  const net::HttpRequest made{request.reads ? "GET" : "POST", request.path, request.path, {}, {}, {}, "mcp"};
+  match.route->serve(ApiContext{daemon_,
+                                made,
+                                role,
+                                {daemon_, nullptr,
+                                 [answered, done = std::move(done)](const net::HttpResponse& response) {
+                                   if (!std::exchange(*answered, true)) done(valueOf(response));
+                                 }}},
+                     std::move(input));
 }
 
 }  // namespace witan::node

@@ -2,8 +2,8 @@
 // loopback. Each answer is one JSON value; errors are {"error":{"code","message","hint"}}.
 //
 // The routes are tables (node/api/control_routes.h), from which the OpenAPI document is made too.
-// Who may use one is in the table: node/api/control_tokens.h has the roles. Health checks need no token; everything
-// else does.
+// Who may use one is in the table: node/api/control_tokens.h has the roles. /mcp is another protocol
+// (node/api/mcp_api.h). Health checks need no token; everything else does.
 //
 // Main thread only. The daemon outlives it.
 #pragma once
@@ -13,6 +13,7 @@
 
 #include "net/http_server.h"
 #include "node/api/control_tokens.h"
+#include "node/api/mcp_api.h"
 #include "node/api/typed_route.h"
 #include "node/daemon/daemon.h"
 
@@ -29,9 +30,13 @@ class ControlApi {
 
  private:
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
+  void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
+  // A request that the node makes of itself on behalf of a role.
+  void perform(ControlRole role, const mcp::ApiRequest& request, McpApi::Done done);
 
   Daemon& daemon_;
   const ControlTokens tokens_;
+  McpApi mcp_;
   net::HttpServer server_, public_;
 };
 

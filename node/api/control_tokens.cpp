@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/seams.h"
 #include "base/sha256.h"
@@ -18,6 +19,7 @@ constexpr std::array kRoles{ControlRole::observer, ControlRole::operator_, Contr
 constexpr const char* kFile = "control.tokens";
 constexpr std::size_t kMaxFile = 4096;
 constexpr std::string_view kBearer = "Bearer ";
+constexpr const char* kParticipant = "participant";
 
 }  // namespace
 
@@ -75,6 +77,21 @@ std::optional<ControlRole> ControlTokens::roleOf(std::string_view authorization)
   for (const auto& [role, token] : tokens_)
     if (sha256(token) == given) found = role;
   return found;
+}
+
+std::string ControlTokens::participantToken(std::string_view participant) const {
+  const Hash proof =
+      hmacSha256(of(ControlRole::operator_), kParticipant + std::string("\n") + std::string(participant));
+  return kParticipant + ("-" + std::string(participant)) + "-" + toHex(proof);
+}
+
+std::optional<std::string> ControlTokens::participantOf(std::string_view authorization) const {
+  const std::string begin = std::string(kBearer) + kParticipant + "-";
+  const std::size_t end = authorization.rfind('-');
+  if (!authorization.starts_with(begin) || end < begin.size()) return std::nullopt;
+  const std::string participant(authorization.substr(begin.size(), end - begin.size()));
+  const Hash given = sha256(authorization.substr(kBearer.size()));
+  return given == sha256(participantToken(participant)) ? std::optional(participant) : std::nullopt;
 }
 
 }  // namespace witan::node

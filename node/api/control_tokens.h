@@ -33,6 +33,12 @@ class ControlTokens {
   // Whose it is, from an Authorization header. Takes the same time for every token of the right length.
   std::optional<ControlRole> roleOf(std::string_view authorization) const;
 
+  // A token for one role of one domain (DOMAIN.ROLE), which /mcp alone accepts. Derived from the operator's token: it
+  // is valid until that one changes.
+  std::string participantToken(std::string_view participant) const;
+  // Whose it is. None: it is not of these tokens.
+  std::optional<std::string> participantOf(std::string_view authorization) const;
+
  private:
   std::map<ControlRole, std::string> tokens_;
 };

@@ -36,9 +36,10 @@ net::HttpResponse jsonResponse(std::string text, int status = 200);
 // request.
 struct Responder {
   Daemon& daemon;
-  std::shared_ptr<net::HttpReply> reply;
+  std::shared_ptr<net::HttpReply> reply;          // null with a sink
+  std::function<void(net::HttpResponse)> sink{};  // of a caller in this program, who takes the first answer
 
-  void send(net::HttpResponse response) const { reply->answer(std::move(response)); }
+  void send(net::HttpResponse response) const { sink ? sink(std::move(response)) : reply->answer(std::move(response)); }
   // Ids of devices become names.
   void refuse(const Error& error) const;
 };

@@ -15,9 +15,10 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 15> kRooms{{{"base", 0},
+constexpr std::array<Room, 16> kRooms{{{"base", 0},
                                        {"store", 1},
                                        {"program", 1},
+                                       {"mcp", 1},
                                        {"net", 1},
                                        {"kernel", 2},
                                        {"replication", 2},

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""http_test.py PROGRAM: /mcp of a real node: tokens, one role and not more, Host and Origin, sessions, floods, bad bytes."""
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+SECRET = "of-another-role"
+
+
+class Node:
+    def __init__(self, directory):
+        file = json.load(open(directory + "/control.json"))
+        self.host, self.port = file["address"].rsplit(":", 1)
+        self.tokens = json.load(open(directory + "/control.tokens"))
+
+    def send(self, body, token, method="POST", path="/mcp", **headers):
+        """The status, the headers and the body of an answer."""
+        connection = http.client.HTTPConnection(self.host, int(self.port), timeout=30)
+        sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+        if token:
+            sent["Authorization"] = "Bearer " + token
+        try:
+            connection.request(method, path, body if isinstance(body, (bytes, type(None))) else json.dumps(body), sent)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def ask(self, token, method, name=None, **params):
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
+        if name:
+            params["name"], headers["Mcp-Name"] = name, name
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
+        status, _, text = self.send(message, token, **headers)
+        return status, text
+
+    def call(self, token, name, **arguments):
+        return json.loads(self.ask(token, "tools/call", name, arguments=arguments)[1])["result"]["structuredContent"]
+
+
+def tokens(node):
+    operator, counselor = node.tokens["operator"], node.tokens["counselor"]
+    assert node.ask("", "server/discover")[0] == 401
+    assert node.ask("nonsense", "server/discover")[0] == 401
+    names = lambda token: {tool["name"] for tool in json.loads(node.ask(token, "tools/list")[1])["result"]["tools"]}
+    assert "propose" in names(operator) and "answer" not in names(operator)
+    assert "answer" in names(counselor) and "propose" not in names(counselor)
+    assert node.call(operator, "begin", domain="budget", entity="team")["outcome"] == "initialised"
+    spent = node.call(operator, "budget.SpendA", entity="team", action={"n": 60000}, operationId="one")
+    again = node.call(operator, "budget.SpendA", entity="team", action={"n": 60000}, operationId="one")
+    assert spent["outcome"] == "approved" and again["duplicate"] and again["ledgerSeq"] == spent["ledgerSeq"], again
+    status, text = node.ask(counselor, "tools/call", "propose", arguments={})
+    assert status == 400 and json.loads(text)["error"]["code"] == -32602, text
+
+
+def participant(node, directory):
+    """A token of one role opens /mcp alone, and nothing of another role comes out of it."""
+    operator = node.tokens["operator"]
+    made = subprocess.run([PROGRAM, "mcp", "--as", "moderation.UserNotice", "--print-token", "--dir", directory], check=True,
+                          capture_output=True, text=True)
+    token, case = made.stdout.strip(), "case"
+    node.call(operator, "begin", domain="moderation", entity=case)
+    label = {"entityType": "Post", "entity": SECRET, "label": "scam_link", "reason": SECRET}
+    assert node.call(operator, "moderation.ApplyLabel", entity=case, action=label)["outcome"] == "approved"
+    for path in ("/v1/status", "/v1/slice?domain=moderation&entity=" + case, "/v1/ledger"):
+        assert node.send(None, token, "GET", path)[0] == 401, path
+    tools = json.loads(node.ask(token, "tools/list")[1])["result"]["tools"]
+    assert [tool["name"] for tool in tools] == ["moderation.DraftNotice", "slice", "why"], tools
+    seen = ""
+    everything = json.loads(node.ask(node.tokens["admin"], "tools/list")[1])["result"]["tools"]
+    for tool in everything:
+        for arguments in ({"entity": case}, {"entity": case, "role": "SignalTriage"}, {"domain": "moderation", "entity": case}):
+            seen += node.ask(token, "tools/call", tool["name"], arguments=arguments)[1]
+    assert SECRET in node.ask(operator, "tools/call", "why", arguments={"entity": case})[1]
+    assert SECRET not in seen, seen
+    head, _, proof = token.rpartition("-")
+    other = head.replace("UserNotice", "SignalTriage")
+    forged = [other + "-" + proof, head, head + "-", head + "-" + proof[:-1] + ("0" if proof[-1] != "0" else "1"),
+              token + "0", "participant--" + proof, "participant-" + proof]
+    for one in forged:
+        assert node.ask(one, "server/discover")[0] == 401, one
+
+
+def doors(node):
+    operator = node.tokens["operator"]
+    discover = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
+    right = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
+    assert node.send(discover, operator, **right)[0] == 200
+    assert node.send(discover, operator, Host="evil.example", **right)[0] == 421
+    assert node.send(discover, operator, Origin="http://evil.example", **right)[0] == 403
+    assert node.send(discover, operator, Origin="http://localhost:1", **right)[0] == 200
+    assert node.send(None, operator, "GET")[0] == 405
+
+
+def sessions(node):
+    operator, observer = node.tokens["operator"], node.tokens["observer"]
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+             "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    status, headers, _ = node.send(hello, operator)
+    session = headers["mcp-session-id"]
+    assert status == 200 and node.send(listing, operator, **{"Mcp-Session-Id": session})[0] == 200
+    assert node.send(listing, observer, **{"Mcp-Session-Id": session})[0] == 404  # of another token
+    assert node.send(None, operator, "DELETE", **{"Mcp-Session-Id": session})[0] == 200
+    assert node.send(listing, operator, **{"Mcp-Session-Id": session})[0] == 404
+    for _ in range(200):  # sessions that are left behind make room
+        assert node.send(hello, operator)[0] == 200
+
+
+def hostile(node):
+    operator = node.tokens["operator"]
+    legacy = {"MCP-Protocol-Version": "2025-11-25"}
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    bodies = [b"", b"{", b'"\xff"', b"[" * 100_000, b"{\"a\":" * 50_000, json.dumps([ping] * 10_000).encode(),
+              b'{"jsonrpc":"2.0","id":' + b"9" * 400 + b',"method":"ping"}', b'"' + b"x" * 3_000_000 + b'"']
+    for body in bodies:
+        assert node.send(body, operator, **legacy)[0] == 400, body[:60]
+    try:
+        assert node.send(b'"' + b"x" * 8_000_000 + b'"', operator, **legacy)[0] == 413
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the node closes before it has read all of it
+    flood = [socket.create_connection((node.host, int(node.port))) for _ in range(100)]
+    for one in flood:
+        one.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{")
+    assert node.ask(operator, "server/discover")[0] == 200
+    for one in flood:
+        one.close()
+    assert node.ask(operator, "server/discover")[0] == 200
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="witan-") as folder:
+        directory = folder + "/node"
+        subprocess.run([PROGRAM, "init", "--name", "mcp", "--partitions", "1", "--listen", "127.0.0.1:0", "--dir",
+                        directory], check=True, capture_output=True)
+        environment = {**os.environ, "WITAN_CONTROL_LISTEN": "127.0.0.1:0"}
+        with open(folder + "/log", "wb") as log:
+            process = subprocess.Popen([PROGRAM, "up", "--dir", directory], stdout=log, stderr=log, env=environment)
+        try:
+            subprocess.run([PROGRAM, "status", "--wait", "ready", "--timeout", "60", "--dir", directory], check=True,
+                           capture_output=True)
+            node = Node(directory)
+            tokens(node)
+            participant(node, directory)
+            doors(node)
+            sessions(node)
+            hostile(node)
+        finally:
+            process.terminate()
+            assert process.wait() == 0
+
+
+if __name__ == "__main__":
+    main()
