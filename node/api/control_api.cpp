@@ -4,6 +4,7 @@
 
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "node/console/console_pages.h"
 
 namespace witan::node {
 
@@ -45,7 +46,9 @@ Match matchOf(const net::HttpRequest& request) {
   return match;
 }
 
-bool isPublic(const RouteInfo& info) { return !info.role || info.path == std::string_view("/metrics"); }
+bool isPublic(const RouteInfo& info) {
+  return (!info.role && info.method == std::string_view("GET")) || info.path == std::string_view("/metrics");
+}
 
 // A browser that visits a hostile page must not be able to speak to this API by a name of that page's making.
 bool isLocalHost(const net::HttpRequest& request) {
@@ -82,6 +85,7 @@ Result<RouteInput> inputOf(const ControlRoute& route, const net::HttpRequest& re
 ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
+      console_{{}, [this] { return consoleAddress(); }},
       server_(loop, {},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
@@ -90,7 +94,20 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
         serve(request, std::move(reply), true);
       }) {}
 
-Result<std::string> ControlApi::listen(const std::string& address) { return server_.listen(address); }
+Result<std::string> ControlApi::listen(const std::string& address) {
+  WITAN_TRY(bound, server_.listen(address));
+  if (!bound.starts_with("unix:")) tcp_ = bound;
+  return bound;
+}
+
+Result<std::string> ControlApi::consoleAddress() {
+  if (tcp_.empty()) {
+    WITAN_DO(listen("127.0.0.1:0"));
+    daemon_.log().info("console", "listening", {{"address", tcp_}});
+  }
+  return tcp_;
+}
+
 Result<std::string> ControlApi::listenPublic(const std::string& address) { return public_.listen(address); }
 
 void ControlApi::close() {
@@ -102,6 +119,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
   if (!publicOnly && !isLocalHost(request))
     return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.0.0.1, [::1] and localhost alone", ""}, 421);
+  if (!publicOnly && isConsolePath(request.path)) return reply->answer(consoleAnswer(request));
   Match match = matchOf(request);
   if (match.route == nullptr || (publicOnly && !isPublic(match.route->info))) {
     if (match.pathKnown && !publicOnly) return refuse(invalid(request.method + " is not for " + request.path), 405);
@@ -109,9 +127,14 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   }
   const RouteInfo& info = match.route->info;
   ControlRole role = ControlRole::observer;
+  std::optional<ConsoleSessions::Held> session;
   if (info.role && !publicOnly) {
     const auto header = request.headers.find("authorization");
-    const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
+    auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
+    if (!held && header != request.headers.end()) {
+      session = console_.sessions.find(header->second, daemon_.now().wall);
+      if (session) held = session->role;
+    }
     if (!held) {
       daemon_.log().warn("control", "a request without a valid token",
                          {{"path", request.path}, {"from", request.remote}});
@@ -129,7 +152,8 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (!input.ok()) return refuse(input.error(), 400);
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
-  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
+  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}, console_, session},
+                     std::move(*input));
 }
 
 }  // namespace witan::node

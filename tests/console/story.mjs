@@ -1,0 +1,202 @@
+// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER: the console in Debian's Chromium against a live node that
+// tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+
+const [url, link, observerLink, token, folder] = process.argv.slice(2);
+const require = createRequire(import.meta.url);
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const today = new Date().toISOString().slice(0, 10);
+let step = 'start';
+const say = (words) => console.log(`${((Date.now() - begun) / 1000).toFixed(1)} s: ${(step = words)}`);
+const begun = Date.now();
+
+async function api(path, body) {
+  const answer = await fetch(url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}` },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const made = await answer.json();
+  assert(answer.ok, `${path}: ${JSON.stringify(made)}`);
+  return made;
+}
+const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'David', role, action });
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const problems = [];
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (401|403|404|409)/.test(message.text())) problems.push(`${step}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`${step}: ${error}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) problems.push(`${step}: a request to ${request.url()}`);
+  });
+  return page;
+}
+async function checked(page, name) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  for (const one of found.violations) problems.push(`${step}: axe ${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
+  await page.screenshot({ path: `${folder}/${name}.png` });
+}
+const entries = (page) => page.getByRole('listbox', { name: /Entries/ }).getByRole('option');
+async function fits(page) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (wide > 0) problems.push(`${step}: the page is ${wide} px wider than the window at ${page.viewportSize().width} px`);
+}
+
+try {
+  say('a one-time link signs in, once');
+  const page = await open();
+  const from = Date.now();
+  await page.goto(link);
+  await page.getByText('1 proposal waits').waitFor();
+  console.log(`   the first useful view came after ${Date.now() - from} ms`);
+  assert(!page.url().includes('code='), 'the code is still in the address');
+  const other = await open();
+  await other.goto(link);
+  await other.getByText('used already').waitFor();
+  await checked(other, 'sign-in');
+  await other.context().close();
+
+  say('the inbox shows what waits');
+  await page.getByRole('listbox', { name: /Proposals/ }).press('ArrowDown');
+  await page.getByRole('listbox', { name: /Proposals/ }).press('Enter');
+  await page.getByText('the positive result of order O2 has no human response yet').last().waitFor();
+  const rule = page.getByRole('row', { name: /UDT_RELAPSE_RESPONSE/ }).last();
+  await page.getByText('this commit breaks a rule').waitFor();
+  await checked(page, 'inbox');
+  assert.equal(await rule.getByText('✓ passes').count(), 1, 'only a rejection keeps the rule');
+
+  say('an unsafe commit wants a reason and the name typed');
+  const unsafe = page.getByRole('button', { name: 'Commit, although unsafe' });
+  assert(await unsafe.isDisabled());
+  await page.getByLabel('Reason').fill('seen today');
+  assert(await unsafe.isDisabled());
+  await page.getByLabel(/type the name of the entity/).fill('David');
+  await page.waitForFunction(() => ![...document.querySelectorAll('button.approve')].some((one) => one.disabled));
+
+  say('an edit from the types of the fields makes it safe');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Field', { exact: true }).selectOption('relapse.response');
+  await page.getByRole('combobox', { name: 'Key' }).fill('O2');
+  await page.getByLabel(/^plan/).fill('increase monitoring');
+  await page.getByRole('button', { name: 'Add to the edit' }).click();
+  await page.getByText('Preview: every rule passes.').waitFor();
+  await checked(page, 'inbox-edit');
+  await page.getByRole('button', { name: 'Approve with the edit' }).click();
+  await page.getByText(/^Committed, entry \d+\.$/).waitFor();
+  await page.getByText('0 proposals wait').waitFor();
+
+  say('a decision appears in the ledger as it is made');
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await entries(page).first().waitFor();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O3', text: 'confirm the positive screening' });
+  const sent = Date.now();
+  const refused = await propose('LabOrder', { type: 'OrderTest', order: 'O3', kind: 'DEFINITIVE', code: 'G0480', method: 'LCMS', dos: today, confirms: 'O2' });
+  assert.equal(refused.outcome, 'rejected');
+  await entries(page).filter({ hasText: /rejected.*UDT_DEFINITIVE_LIMIT/s }).waitFor();
+  console.log(`   the rejection was seen ${Date.now() - sent} ms after it was asked for`);
+  await checked(page, 'ledger');
+
+  say('hostile texts do nothing and hide nothing');
+  const evil = '<img src=x onerror=alert(1)>\u202Egnp.exe\u0007</script>{{x}}';
+  const long = '<b>' + 'x'.repeat(60_000);
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O8', text: long });
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O9', text: evil });
+  await page.getByText('U+202E').first().waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  await page.getByText('U+202E').first().click();
+  await page.getByText('✓ Verified in this browser.').waitFor();
+  await page.getByText('U+0007').first().waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  await checked(page, 'hostile');
+
+  say('filters are links');
+  await page.goto(`${url}/console/#/ledger?tag=rejected`);
+  await entries(page).first().waitFor();
+  assert.equal(await entries(page).count(), 1);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export JSON' }).click();
+  const saved = JSON.parse(readFileSync(await (await saving).path(), 'utf8'));
+  assert.equal(saved.entries.length, 1);
+
+  say("why David's second test was refused, and the proof, checked here");
+  await entries(page).first().click();
+  await page.getByText('✓ Verified in this browser.').waitFor();
+  await page.getByText('2 covered DEFINITIVE tests in 7 days').first().waitFor();
+  await checked(page, 'entry');
+  const place = new URL(page.url()).hash;
+
+  say('a node that lies about an entry is found out');
+  await page.route('**/v1/ledger?*after=*limit=1', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll('OrderTest', 'OrderBeer') });
+  });
+  await page.reload();
+  await page.getByText('✕ The proof does not hold.').waitFor();
+  await page.getByText('the bytes have another action').waitFor();
+  await page.unroute('**/v1/ledger?*after=*limit=1');
+
+  say('a second tab shares the session; an observer may not decide');
+  const tab = await page.context().newPage();
+  await tab.goto(`${url}/console/${place}`);
+  await tab.getByText('✓ Verified in this browser.').waitFor();
+  await tab.close();
+  const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+  await observer.goto(observerLink);
+  await observer.getByText('0 proposals wait').waitFor();
+  const asked = await observer.evaluate(async () => {
+    const held = JSON.parse(sessionStorage.getItem('witan.session'));
+    const code = await fetch('../v1/console/code', { method: 'POST', headers: { authorization: `Bearer ${held.token}` }, body: '{}' });
+    const cut = await fetch('../v1/peers/cut', { method: 'POST', headers: { authorization: `Bearer ${held.token}` }, body: '{"device":"x"}' });
+    return [code.status, cut.status];
+  });
+  assert.deepEqual(asked, [403, 403]);
+
+  say('from 360 px to 4k, light and dark');
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['entry', place]]) {
+    await observer.goto(`${url}/console/${hash}`);
+    await observer.locator('h1').first().waitFor();
+    if (name === 'entry') await observer.getByText('Verified').waitFor();
+    await fits(observer);
+    await checked(observer, `${name}-360-dark`);
+  }
+  await page.setViewportSize({ width: 3840, height: 2160 });
+  await page.goto(`${url}/console/#/ledger`);
+  await entries(page).first().waitFor();
+  await fits(page);
+  await checked(page, 'ledger-4k');
+
+  say('our own policy stops an inline script');
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.ran = true';
+    document.head.append(script);
+    return globalThis.ran === true;
+  });
+  assert(!ran);
+  const blocked = problems.findIndex((one) => one.includes('Content Security Policy') && one.startsWith(step));
+  assert(blocked >= 0, 'the browser did not say that it stopped the script');
+  problems.splice(blocked, 1);
+
+  say('after signing out the session counts no longer');
+  const held = await page.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
+  assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);
+  assert.deepEqual(problems, []);
+  say('done');
+} catch (error) {
+  console.log(`while: ${step}\n`, error, problems);
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+}
