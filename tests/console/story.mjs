@@ -135,6 +135,17 @@ try {
   await checked(page, 'entry');
   const place = new URL(page.url()).hash;
 
+  say('what the verdict rested on, as a diagram and in words');
+  await page.getByRole('main').getByRole('link', { name: 'Why' }).click();
+  await page.getByText('The same in words').waitFor();
+  assert(await page.getByRole('listitem').filter({ hasText: 'What it rested on' }).count() >= 3);
+  await page.getByRole('button', { name: 'RecordResult' }).first().click();
+  await page.getByRole('heading', { name: 'RecordResult' }).waitFor();
+  await fits(page);
+  await checked(page, 'why');
+  await page.goBack();
+  await page.getByText('✓ Verified in this browser.').waitFor();
+
   say('a node that lies about an entry is found out');
   await page.route('**/v1/ledger?*after=*limit=1', async (route) => {
     const answer = await route.fetch();
