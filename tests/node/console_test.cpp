@@ -6,8 +6,8 @@
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/merkle.h"
 #include "net/http_client.h"
-#include "node/console/console_pages.h"
 #include "node/api/console_sessions.h"
+#include "node/console/console_pages.h"
 #include "tests/node/node_process.h"
 
 namespace witan::node::console_test {
