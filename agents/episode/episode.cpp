@@ -508,27 +508,40 @@ void Episode::settle(Call& call, json::object answer) {
   if (!call.operation) seen_.count(call);
 }
 
-// Denials by whoever: the episode, its gate, a person. What was not tried since something before it failed is none.
+// The episode, its gate or a person denies. An action that was not tried because another failed before it counts as
+// failed, as that one does. A look that fails is an answer, and so is the verdict on a proposal.
 void Episode::Tally::count(const Call& call) {
   ++calls;
-  if (!call.denial || *call.denial == kAfterFailure) return;
-  ++denied;
-  if (first.empty()) first = call.tool.name + ": " + *call.denial;
+  const auto note = [&](std::size_t& sum, std::string& first, const std::string& why) {
+    ++sum;
+    if (first.empty()) first = call.tool.name + ": " + why;
+  };
+  if (call.denial && *call.denial != kAfterFailure) return note(denied, firstDenial, *call.denial);
+  if (call.denial) return note(failed, firstFailure, *call.denial);
+  if (!call.operation || !call.answer || call.answer->at("outcome").as_string() != enumName(OperationOutcome::failed))
+    return;
+  const json::value& result = call.answer->at("result");
+  if (!result.is_object() || !result.get_object().contains("outcome"))
+    note(failed, firstFailure, shortText(canonicalJson(result)));
 }
 
-// A run that was refused all that it wanted to do, or all that it wanted to know and so did nothing, has not completed,
-// whatever its agent makes of it.
+// A run that could do nothing of what it wanted to do, or learn nothing of what it wanted to know and so did nothing,
+// has not completed, whatever its agent makes of it.
 Ending Episode::endingOf(const Finish& finish) const {
   using replication::WakeStatus;
   Tally acted;
   for (const Call& call : actions_) acted.count(call);
-  const Tally& tally = acted.calls > 0 ? acted : seen_;
-  if (beginning_.rules < 2 || tally.denied == 0) return {WakeStatus::completed, "", finish};
+  Tally tally = acted.calls > 0 ? acted : seen_;
+  if (beginning_.rules < 4) tally.failed = 0;
+  const std::size_t undone = tally.denied + tally.failed;
+  if (beginning_.rules < 2 || undone == 0) return {WakeStatus::completed, "", finish};
   const std::string what = std::string(acted.calls > 0 ? "action" : "look") + (tally.calls == 1 ? "" : "s");
-  const std::string which = what + (tally.calls == 1 ? " was" : " were") + " denied (" + tally.first + ")";
-  if (tally.denied < tally.calls)
-    return {WakeStatus::completed, std::to_string(tally.denied) + " of " + std::to_string(tally.calls) + " " + which,
-            finish};
+  const std::string how = tally.denied == 0   ? " failed"
+                          : tally.failed == 0 ? (tally.calls == 1 ? " was denied" : " were denied")
+                                              : " were denied or failed";
+  const std::string which = what + how + " (" + (tally.denied > 0 ? tally.firstDenial : tally.firstFailure) + ")";
+  if (undone < tally.calls)
+    return {WakeStatus::completed, std::to_string(undone) + " of " + std::to_string(tally.calls) + " " + which, finish};
   return {WakeStatus::failedTerminal,
           tally.calls == 1 ? "its only " + which : "all its " + std::to_string(tally.calls) + " " + which, finish};
 }
@@ -647,7 +660,8 @@ Status Episode::answered(std::string_view span, const Hash& digest, bool approve
                  "what was shown must be what is approved"};
   WITAN_DO(checkText(by, "who answered", 256));
   json::object body{{"span", call->span}, {"digest", toHex(digest)}, {"approved", approved}, {"by", by}};
-  GateVerdict verdict = denial("denied_by_person", "");
+  const bool expired = by == replication::kNobodyAnswered && beginning_.rules >= 4;
+  GateVerdict verdict = denial(expired ? "approval_expired" : "denied_by_person", "");
   if (approved) {
     GateRequest request = requestOf(*call);
     request.approved = &digest;

@@ -47,7 +47,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   1   a run that was denied everything ends as completed
 //   2   it ends as failed, and one that was denied something says so
 //   3   results name what was asked, as observations do: the plan that stands may be another device's
-inline constexpr std::int64_t kRules = 3;
+//   4   actions that failed count as those that were denied; a question without an answer is denied as approval_expired
+inline constexpr std::int64_t kRules = 4;
 
 // The content of the first entry.
 struct Beginning {
@@ -254,8 +255,8 @@ class Episode {
   std::optional<Bound> bound_;
   std::uint64_t forks_ = 0;
   struct Tally {
-    std::size_t calls = 0, denied = 0;
-    std::string first;  // denial
+    std::size_t calls = 0, denied = 0, failed = 0;
+    std::string firstDenial, firstFailure;
     void count(const Call& call);
   };
   Tally seen_;  // of looks

@@ -466,8 +466,8 @@ Status AgentHost::askPeople(Running& run, Now now) {
     ApprovalBody body;
     if (asked && now.wallMs() - view.shown->body.atMs < options_.approvalTtlMs) continue;
     if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
-      WITAN_TRY(expired, answerTo(view, question.digest, ApprovalVerdict::denied, "system", "nobody answered in time",
-                                  now.wallMs()));
+      WITAN_TRY(expired, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
+                                  "nobody answered in time", now.wallMs()));
       body = std::move(expired);
     } else {
       body.operationId = question.operation.value;

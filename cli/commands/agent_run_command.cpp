@@ -164,7 +164,7 @@ Result<int> run(const RunArguments& a) {
   WITAN_TRY(policy, gateOfDevice(path));
   if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   RunClock clock(!a.feed.empty());
-  if (!feed.empty()) clock.moveTo(feed.at());
+  clock.moveTo(feed.empty() ? SystemClock().now() : feed.at());
   WITAN_TRY(setup, setupOf(path));
   AgentSetup work;
   work.agents = std::move(agents);

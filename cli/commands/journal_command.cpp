@@ -99,7 +99,7 @@ Printed listAnswer(const JournalEntities& list, const JournalArguments&) {
     JournalVersion version = shown == entity.siblings.end() ? JournalVersion() : *shown;
     if (byDevice) version.author = names.in(*version.author);
     out += entity.id + "  " + (shown == entity.siblings.end() ? "unreadable" : versionWords(version)) +
-           (others > 0 ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
+           (entity.conflict ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
   }
   return {out};
 }

@@ -31,6 +31,8 @@ Result<ApprovalRow> answer(OperationContext& context, const ApprovalAnswerReques
   WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan approval list"));
   WITAN_TRY(operation, OperationId::parse(id));
   WITAN_TRY(digest, approvalDigest(request.digest));
+  if (request.by == kNobodyAnswered)
+    return invalid("by: " + inQuotes(*request.by) + " stands for questions that got no answer", "give a person's name");
   WITAN_TRY(versions, space->versions(Kind::approval, id));
   WITAN_TRY(body,
             answerTo(approvalViewOf(operation, versions), digest.value, verdict,

@@ -61,6 +61,9 @@ ApprovalView approvalViewOf(const OperationId& operation, std::span<const Versio
 // The verdict on the effect with this digest. An answer about another effect is no answer: `waiting`.
 ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest);
 
+// The author of the denial of a question that got no answer in time. No person may answer under this name.
+inline constexpr std::string_view kNobodyAnswered = "system";
+
 // The body of an answer. `digest`: of what the person was shown. Errors: notFound, nothing was asked; conflict, another
 // effect is asked about by now (with both digests), or another answer was given.
 Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,

@@ -65,6 +65,21 @@ TEST(AgentHost, F3TwoCutOffDevicesPlanTheSameWakeDifferently) {
   expectEqualStores(*a, *b);
 }
 
+// An entry that two devices wrote at once waits for a choice: an agent that could not write it does not report success.
+TEST(AgentHost, ARunThatCouldNotWriteAnEntryInConflictHasFailed) {
+  auto a = clerkOn("a", "yes"), b = clerkOn("b", "yes");
+  ASSERT_TRUE(a->open().ok());
+  ASSERT_TRUE(b->open().ok());
+  ASSERT_TRUE(a->enter("done/r1", "answer", "1").ok());
+  ASSERT_TRUE(b->enter("done/r1", "answer", "2").ok());
+  connect(*a, *b);
+  meet(*a, *b, false);
+  ASSERT_TRUE(a->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(a->settle().ok());
+  ASSERT_THAT(a->runs(), SizeIs(1));
+  EXPECT_EQ(a->runs().begin()->second, WakeStatus::failedTerminal);
+}
+
 // What is known of the actions of the plan that stands, for each run: their records.
 void expectWholePlans(HostRig& rig) {
   for (const std::string& key : rig.device().agents().keys(Kind::plan)) {

@@ -415,6 +415,20 @@ TEST(AgentHost, AQuestionThatNobodyAnswersIsDeniedInTheEnd) {
   EXPECT_EQ(asked(*rig)->view.shown->body.by, "system");
 }
 
+TEST(AgentHost, ARunWhoseOnlyQuestionNobodyAnsweredSaysSo) {
+  AskingGate gate;
+  gate.all = true;
+  auto rig = clerkOn("a", "yes");
+  rig->gate = &gate;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->settle(60'000).ok());
+  rig->ms += rig->options.approvalTtlMs;
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(endOf(*rig).status, WakeStatus::failedTerminal);
+  EXPECT_EQ(endOf(*rig).cause, "its only action was denied (journal.put: approval_expired)");
+}
+
 // A poison operation ends as needsAttention, never in an endless retry, and holds up neither its run nor others.
 TEST(AgentHost, APoisonToolDoesNotHoldUpTheRest) {
   auto rig = clerkOn("a", "mail");

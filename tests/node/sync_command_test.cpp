@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/seams.h"
+#include "base/time.h"
 #include "cli/sync/sync_demo.h"
 #include "node/data_dir/replica_dir.h"
 #include "program/error_report.h"
@@ -71,6 +72,28 @@ TEST(SyncPipe, EqualReplicasExchangeOneGreetingAndLeaveWell) {
     for (const json::value& peer : space.at("peers").as_array()) EXPECT_EQ(peer.at("lacks").to_number<int>(), 0);
   }
   EXPECT_THAT(a.ok({"sync", "status"}), HasSubstr("b  has all of it"));
+}
+
+// Two devices that are cut off carry out one plan. That is one edit, no fault, and nothing for a person to resolve.
+TEST(SyncPipe, OneAgentOnTwoDevicesThatAreCutOffLeavesNothingToMend) {
+  Garden garden;
+  const Replica a = garden.join("a"), b = garden.join("b");
+  note(a, "n", "first");
+  meet(a, b);
+  for (const Replica* device : {&a, &b}) device->ok({"agent", "run", "--agent", "journal-summariser", "--feed", "-"});
+  meet(a, b);
+  for (const Replica* device : {&a, &b}) {
+    EXPECT_THAT(device->ok({"agent", "check"}), HasSubstr("ok: 1 operations"));
+    const std::string list = device->ok({"journal", "list"});
+    EXPECT_THAT(list, HasSubstr("digest/" + formatDate(dateOf(SystemClock().now()))));  // not of 1970
+    EXPECT_THAT(list, Not(HasSubstr("to be resolved")));
+    const json::value digest = device->asJson({"journal", "list"});
+    for (const json::value& entity : digest.at("entities").as_array())
+      if (entity.at("id").as_string().starts_with("digest/")) {
+        EXPECT_EQ(entity.at("siblings").as_array().size(), 2u);
+        EXPECT_FALSE(entity.at("conflict").as_bool());
+      }
+  }
 }
 
 // The stream dies after any number of bytes: both say so, keep what arrived, and the next session completes it.

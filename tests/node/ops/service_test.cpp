@@ -130,7 +130,7 @@ TEST_F(Service, AWrongConfigurationIsRefusedWithFileAndLine) {
   refused("[nodes]\nlisten = []\n", "witan.toml:1: unknown section [nodes]");
   refused("[log]\nlevel = \"info\"\nlevels = 1\n", "witan.toml:3: unknown key levels");
   refused("[log\n", "witan.toml:1: ");
-  refused("[trace]\notlp = \"localhost:4318\"\n", "[trace] otlp is \"localhost:4318\"");
+  refused("[node]\nlisten = []\n[trace]\notlp = \"localhost:4318\"\n", "[trace] otlp is \"localhost:4318\"");
 }
 
 TEST_F(Service, AnAddressInUseAndADirectoryInUseAreRefused) {
