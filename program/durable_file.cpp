@@ -56,7 +56,9 @@ bool writeAll(int fd, std::string_view text) {
 
 Status replaceFile(const fs::path& path, std::string_view text, mode_t mode) {
   const fs::path beside = path.string() + ".new";
-  const int fd = ::open(beside.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, mode);
+  // Whatever stands there, a link of somebody else's too, is neither followed nor written to.
+  ::unlink(beside.c_str());
+  const int fd = ::open(beside.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
   if (fd < 0) return osError("cannot write", beside);
   bool ok = writeAll(fd, text) && ::fsync(fd) == 0;
   ok = ::close(fd) == 0 && ok;

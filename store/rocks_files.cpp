@@ -136,7 +136,7 @@ Status prepareRocksFolder(const fs::path& dir, bool create) {
     if (!create) {
       return Error{ErrorCode::notFound, "there is no store in " + dir.string() + " (the folder does not exist)", ""};
     }
-    fs::create_directories(dir, error);
+    if (fs::create_directories(dir, error)) fs::permissions(dir, fs::perms::owner_all, error);
     if (error) return osError("creating the folder", dir, error.value());
   } else if (!fs::is_directory(kind)) {
     return invalid("the store path " + dir.string() + " is not a folder");

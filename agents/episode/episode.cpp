@@ -508,8 +508,7 @@ void Episode::settle(Call& call, json::object answer) {
   if (!call.operation) seen_.count(call);
 }
 
-// The episode, its gate or a person denies. An action that was not tried because another failed before it counts as
-// failed, as that one does. A look that fails is an answer, and so is the verdict on a proposal.
+// The episode, its gate or a person denies. A look that fails is an answer, and so is the verdict on a proposal.
 void Episode::Tally::count(const Call& call) {
   ++calls;
   const auto note = [&](std::size_t& sum, std::string& first, const std::string& why) {
@@ -517,11 +516,12 @@ void Episode::Tally::count(const Call& call) {
     if (first.empty()) first = call.tool.name + ": " + why;
   };
   if (call.denial && *call.denial != kAfterFailure) return note(denied, firstDenial, *call.denial);
-  if (call.denial) return note(failed, firstFailure, *call.denial);
+  if (call.denial) ++untried;
   if (!call.operation || !call.answer || call.answer->at("outcome").as_string() != enumName(OperationOutcome::failed))
     return;
   const json::value& result = call.answer->at("result");
-  if (!result.is_object() || !result.get_object().contains("outcome"))
+  const json::object* about = result.if_object();
+  if (about == nullptr || !(about->contains("outcome") || about->contains("waiting")))  // of an entity that is frozen
     note(failed, firstFailure, shortText(canonicalJson(result)));
 }
 
@@ -533,6 +533,7 @@ Ending Episode::endingOf(const Finish& finish) const {
   for (const Call& call : actions_) acted.count(call);
   Tally tally = acted.calls > 0 ? acted : seen_;
   if (beginning_.rules < 4) tally.failed = 0;
+  if (tally.failed > 0) tally.failed += tally.untried;
   const std::size_t undone = tally.denied + tally.failed;
   if (beginning_.rules < 2 || undone == 0) return {WakeStatus::completed, "", finish};
   const std::string what = std::string(acted.calls > 0 ? "action" : "look") + (tally.calls == 1 ? "" : "s");

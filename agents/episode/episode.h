@@ -255,7 +255,7 @@ class Episode {
   std::optional<Bound> bound_;
   std::uint64_t forks_ = 0;
   struct Tally {
-    std::size_t calls = 0, denied = 0, failed = 0;
+    std::size_t calls = 0, denied = 0, failed = 0, untried = 0;  // untried: after another action failed
     std::string firstDenial, firstFailure;
     void count(const Call& call);
   };

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "cli/commands/commands.h"
+#include "node/config/daemon_config.h"
+#include "program/error_report.h"
 #include "program/process.h"
 #include "program/standard_commands.h"
 
@@ -33,6 +35,8 @@ const Sibling* siblingFor(int argc, char** argv) {
 }  // namespace
 
 int runCli(int argc, char** argv) {
+  if (const Status known = checkEnvironment(); !known.ok())
+    return reportError(known.error(), std::find(argv, argv + argc, std::string_view("--json")) != argv + argc);
   if (const Sibling* sibling = siblingFor(argc, argv)) {
     const int skipped = sibling->program == "witan-sim" ? 2 : 1;  // witan-sim has one noun, witan-lab several
     return runSibling(std::string(sibling->program), {argv + skipped, argv + argc});

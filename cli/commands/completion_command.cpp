@@ -19,6 +19,8 @@ constexpr const char* kBash =
 _witan() {
   mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
   [[ ${COMPREPLY[0]} == : ]] && mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+  # Others choose the names of devices and entities: what a shell would act on is quoted.
+  (( ${#COMPREPLY[@]} )) && mapfile -t COMPREPLY < <(printf '%q\n' "${COMPREPLY[@]}")
   return 0
 }
 complete -F _witan witan

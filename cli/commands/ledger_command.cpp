@@ -169,23 +169,30 @@ Result<int> proof(const LedgerArguments& a) {
   WITAN_TRY(note, currentCheckpoint(a));
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(tree, readTree(*store));
-  const std::uint64_t size = tree.size();
+  WITAN_TRY(signedAt, parseCheckpointText(note.substr(0, note.find("\n\n") + 1)));
+  const std::uint64_t size = signedAt.size, all = tree.size();
+  if (a.consistencyFrom > all)
+    return Error{ErrorCode::notFound,
+                 "the ledger has " + std::to_string(all) + " entries, no " + std::to_string(a.consistencyFrom), ""};
+  if (a.consistencyFrom == 0 && (a.seq == 0 || a.seq > all))
+    return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger of " + std::to_string(all),
+                 "see: witan ledger tail"};
+  if (size > all || std::max(a.seq, a.consistencyFrom) > size)
+    return Error{
+        ErrorCode::conflict,
+        "the newest signed checkpoint covers " + std::to_string(size) + " of " + std::to_string(all) + " entries",
+        "restore ledger.key: the next witan run signs the rest"};
+  WITAN_TRY(root, rootAt(size, tree));
   if (a.consistencyFrom != 0) {
-    if (a.consistencyFrom > size)
-      return Error{ErrorCode::notFound,
-                   "the ledger has " + std::to_string(size) + " entries, no " + std::to_string(a.consistencyFrom), ""};
     WITAN_TRY(path, consistencyProof(a.consistencyFrom, size, tree));
     WITAN_TRY(first, rootAt(a.consistencyFrom, tree));
     return print(json::object{{"first", a.consistencyFrom},
                               {"second", size},
                               {"firstRoot", toHex(first)},
-                              {"secondRoot", toHex(tree.root())},
+                              {"secondRoot", toHex(root)},
                               {"path", hexList(path)}},
                  true, nullptr);
   }
-  if (a.seq == 0 || a.seq > size)
-    return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger of " + std::to_string(size),
-                 "see: witan ledger tail"};
   WITAN_TRY(path, inclusionProof(a.seq - 1, size, tree));
   WITAN_TRY(leaf, tree.subtree(0, a.seq - 1));
   return print(json::object{{"seq", a.seq},
@@ -193,7 +200,7 @@ Result<int> proof(const LedgerArguments& a) {
                             {"size", size},
                             {"leafHash", toHex(leaf)},
                             {"path", hexList(path)},
-                            {"root", toHex(tree.root())},
+                            {"root", toHex(root)},
                             {"checkpoint", note}},
                a.json, [&](const json::value&) {
                  std::string text = "c2sp.org/tlog-proof@v1\nindex " + std::to_string(a.seq - 1) + "\n";

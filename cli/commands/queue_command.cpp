@@ -191,6 +191,8 @@ std::string decisionWords(const json::value& made) {
 }
 
 Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
+  if (a.store.empty() && !a.at.empty())
+    return reportUsage(invalid("--at without --store", "a node decides at the time of its own clock"), a.json);
   WITAN_TRY(queue, openQueue(a));
   WITAN_TRY(row, find(*queue, a.which));
   DecideRequest request = a.decision;

@@ -90,9 +90,10 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
               }),
-      public_(loop, {}, [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
-        serve(request, std::move(reply), true);
-      }) {}
+      public_(loop, {.maxBodyBytes = 0},
+              [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+                serve(request, std::move(reply), true);
+              }) {}
 
 Result<std::string> ControlApi::listen(const std::string& address) {
   WITAN_TRY(bound, server_.listen(address));

@@ -121,6 +121,7 @@ Status checkTarget(const BackupOrder& order) {
   if (!below.empty() && *below.begin() != "..")
     return invalid(order.to.string() + " lies in the data directory",
                    "give a folder elsewhere, better on another disk");
+  if (fs::is_symlink(order.to, ec)) return invalid(order.to.string() + " is a symbolic link", "give the folder itself");
   if (!fs::exists(to, ec)) return okStatus();
   if (!fs::is_directory(to, ec)) return invalid(order.to.string() + " is not a folder");
   if (!fs::is_empty(to, ec) || ec)

@@ -279,8 +279,10 @@ Status checkVariables(std::span<const std::string> names) {
   return okStatus();
 }
 
+Status checkEnvironment() { return checkVariables(namesInEnvironment()); }
+
 Result<DaemonConfig> loadConfig(const std::filesystem::path& dir) {
-  WITAN_DO(checkVariables(namesInEnvironment()));
+  WITAN_DO(checkEnvironment());
   DaemonConfig config;
   const std::filesystem::path file = dir / "witan.toml";
   WITAN_TRY(text, readSmallFile(file, kMaxConfigBytes));

@@ -59,6 +59,7 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
 Status readEnvironment(DaemonConfig& into, const Environment& environment);
 // The names of the environment's variables. Errors: one begins with WITAN_ and no part of Witan reads it.
 Status checkVariables(std::span<const std::string> names);
+Status checkEnvironment();  // the same of this process
 // Of a data directory and the environment of this process; a file that is not there is fine. Then checks the whole.
 Result<DaemonConfig> loadConfig(const std::filesystem::path& dir);
 Status checkConfig(const DaemonConfig& config);

@@ -84,7 +84,7 @@ constexpr std::size_t kMostBytes = 64;
 
 Status makeFolder(const fs::path& dir) {
   std::error_code ec;
-  fs::create_directories(dir, ec);
+  if (fs::create_directories(dir, ec)) fs::permissions(dir, fs::perms::owner_all, ec);
   return ec ? Status(ioFailed("cannot create " + dir.string() + " (" + ec.message() + ")")) : okStatus();
 }
 

@@ -67,6 +67,9 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   const bool exists = fs::exists(options.dir / "db", ec);
   if (!exists) {
     if (!options.create) return openStoreOnly(options.dir).error();
+    if (fs::exists(options.dir / "cluster.json", ec) || fs::exists(options.dir / "replica.json", ec))
+      return Error{ErrorCode::conflict, options.dir.string() + " is the data directory of a node",
+                   "give the ledger a folder of its own"};
     // Nothing is made for a domain or policy that is refused.
     WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}),
                                           options.counselors));

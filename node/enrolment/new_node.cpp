@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "base/bytes.h"
 #include "base/seams.h"
@@ -84,9 +86,24 @@ bool nodeExists(const fs::path& dir) {
   return fs::exists(dir / "cluster.json", ec);
 }
 
-Result<SigningKey> ownKey(const fs::path& dir) {
+// The folder is this user's alone: made here, or empty before, or closed to others already.
+Status ownFolder(const fs::path& dir) {
   WITAN_DO(makeFolder(dir));
-  (void)::chmod(dir.c_str(), 0700);
+  struct stat about {};
+  std::error_code ec;
+  if (::stat(dir.c_str(), &about) != 0)
+    return ioFailed("cannot look at " + dir.string() + " (" + std::strerror(errno) + ")");
+  if (about.st_uid != ::geteuid())
+    return Error{ErrorCode::conflict, dir.string() + " belongs to another user", "give a new folder with --dir"};
+  if ((about.st_mode & 0077) == 0) return okStatus();
+  if (!fs::is_empty(dir, ec) || ec)
+    return Error{ErrorCode::conflict, dir.string() + " has files in it, and other users may enter it",
+                 "give a new folder with --dir, or close this one: chmod 700 " + dir.string()};
+  return ::chmod(dir.c_str(), 0700) == 0 ? okStatus() : Status(ioFailed("cannot close " + dir.string() + " to others"));
+}
+
+Result<SigningKey> ownKey(const fs::path& dir) {
+  WITAN_DO(ownFolder(dir));
   return hasKey(dir, KeyName::device) ? readKey(dir, KeyName::device) : createKey(dir, KeyName::device);
 }
 

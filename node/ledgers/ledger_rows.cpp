@@ -53,8 +53,17 @@ json::object entryRow(const PartitionHost& host, const StoredEntry& entry) {
 
 Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, std::size_t most) {
   std::vector<Dated> rows;
+  std::size_t taken = 0;
   for (const auto& [id, host] : replica.hosts())
-    if (filter.takes(*host)) WITAN_DO(collect(*host, filter, most, rows));
+    if (filter.takes(*host)) {
+      ++taken;
+      WITAN_DO(collect(*host, filter, most, rows));
+    }
+  if (taken == 0 && !(filter.domain.empty() && filter.partition.empty()))
+    return Error{ErrorCode::notFound,
+                 "there is no " + (filter.partition.empty() ? "domain " + inQuotes(filter.domain)
+                                                            : "partition " + inQuotes(filter.partition)),
+                 "see: witan partition list"};
   std::stable_sort(rows.begin(), rows.end(), [](const Dated& a, const Dated& b) {
     return std::pair(a.first, a.second.at("seq").as_uint64()) < std::pair(b.first, b.second.at("seq").as_uint64());
   });

@@ -26,17 +26,17 @@ ApprovalRow rowOf(const std::string& operation, const ApprovalBody& body) {
 }
 
 Result<ApprovalRow> answer(OperationContext& context, const ApprovalAnswerRequest& request, ApprovalVerdict verdict) {
+  const std::string by = request.by.value_or(context.replica.device());
+  if (by == kNobodyAnswered)
+    return invalid("by: " + inQuotes(by) + " stands for questions that got no answer", "give a person's name");
   Space* space = context.space(DatabaseName::agents, request.scope);
   const std::vector<std::string> ids = space == nullptr ? std::vector<std::string>{} : space->keys(Kind::approval);
   WITAN_TRY(id, chosenByPrefix(request.operation, ids, "operation id", "see: witan approval list"));
   WITAN_TRY(operation, OperationId::parse(id));
   WITAN_TRY(digest, approvalDigest(request.digest));
-  if (request.by == kNobodyAnswered)
-    return invalid("by: " + inQuotes(*request.by) + " stands for questions that got no answer", "give a person's name");
   WITAN_TRY(versions, space->versions(Kind::approval, id));
-  WITAN_TRY(body,
-            answerTo(approvalViewOf(operation, versions), digest.value, verdict,
-                     request.by.value_or(context.replica.device()), request.reason.value_or(""), context.nowMs()));
+  WITAN_TRY(body, answerTo(approvalViewOf(operation, versions), digest.value, verdict, by, request.reason.value_or(""),
+                           context.nowMs()));
   WITAN_TRY(write, recordWrite(id, body));
   WITAN_DO(context.replica.commit(DatabaseName::agents, request.scope.value_or(kDefaultScope), {&write, 1}));
   return rowOf(id, body);

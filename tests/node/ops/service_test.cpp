@@ -98,6 +98,9 @@ TEST_F(Service, HealthAndMetricsNeedNoTokenAndNothingElseIsServedThere) {
   for (const char* check : {"[+] store: ok", "[+] running: ok", "[+] member: ", "[+] ledgers: ", "[+] owners: "})
     EXPECT_NE(ready.body.find(check), std::string::npos) << ready.body;
   EXPECT_EQ(get(address, "/v1/status").status, 404);
+  // No body is waited for where no token is.
+  const auto sent = net::httpCall({.address = address}, {.method = "POST", .target = "/metrics", .body = "x"}, 30'000);
+  EXPECT_EQ(sent.ok() ? sent->status : 0, 413);
   const std::string metrics = get(address, "/metrics").body;
   EXPECT_NE(metrics.find("witan_build_info{"), std::string::npos);
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";

@@ -1,0 +1,236 @@
+"""The operations of a client as generators: each yields effects and receives their results, so that the blocking and
+the asynchronous client share them. An effect is a Call, a Pause, or, in a watch, Open, Next and Emit.
+"""
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from .errors import Unavailable
+from .types import DecisionMade, DecisionWaiting, LedgerRow, QueueRow, SliceShown
+from .wire import Event
+
+Decision = DecisionMade | DecisionWaiting
+Steps = Generator[Any, Any, Any]
+
+SERVER_WAIT = 120.0  # seconds that a node waits at most for one decision
+PAGE = 1000
+RETRY_FIRST, RETRY_MOST = 0.05, 2.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. Its result is the JSON of the answer."""
+    method: str
+    target: str
+    body: bytes | None = None
+    timeout: float = 60.0
+    repeatable: bool = True  # may be sent again after a broken connection
+
+
+@dataclass(frozen=True)
+class Pause:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Open:
+    """Opens the stream of a watch in place of the one before. No result."""
+    target: str
+
+
+@dataclass(frozen=True)
+class Next:
+    """The next Event; None if none came within `timeout`."""
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Emit:
+    value: Any
+
+
+def get(path: str, **query: Any) -> Call:
+    given = {name: str(value).lower() if isinstance(value, bool) else str(value)
+             for name, value in query.items() if value is not None}
+    return Call("GET", path + ("?" + urlencode(given, quote_via=quote) if given else ""))
+
+
+def post(path: str, body: Mapping[str, Any], timeout: float = 60.0, repeatable: bool = False) -> Call:
+    given = {name: value for name, value in body.items() if value is not None}
+    return Call("POST", path, _text(given), timeout, repeatable)
+
+
+def put_journal(id: str, payload: Any, type: str | None, author: str | None, scope: str | None) -> Steps:
+    """A null payload is content; a member of the request that is not given is left out."""
+    given = {"type": type, "author": author, "scope": scope}
+    body = {"id": id, "payload": payload} | {name: value for name, value in given.items() if value is not None}
+    return (yield Call("POST", "/v1/journal/put", _text(body)))
+
+
+def _text(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def member(call: Call, name: str) -> Steps:
+    return (yield call)[name]
+
+
+def simple(call: Call) -> Steps:
+    return (yield call)
+
+
+def decide(path: str, body: dict[str, Any], timeout: float) -> Steps:
+    """Asks until there is a decision or `timeout` seconds have passed. The operation id makes repetition harmless."""
+    body["operationId"] = body.get("operationId") or f"py:{uuid.uuid4().hex}"
+    deadline, pause = time.monotonic() + timeout, RETRY_FIRST
+    while True:
+        left = max(0.0, deadline - time.monotonic())
+        body["waitMs"] = int(min(left, SERVER_WAIT) * 1000)
+        try:
+            decision: Decision = yield post(path, body, min(left, SERVER_WAIT) + 10.0, repeatable=True)
+            if decision["outcome"] != "waiting" or time.monotonic() >= deadline:
+                return decision
+        except Unavailable:
+            if time.monotonic() + pause >= deadline:
+                raise
+        yield Pause(min(pause, max(0.0, deadline - time.monotonic())))
+        pause = min(pause * 2, RETRY_MOST)
+
+
+def settled(decision: Decision, domain: str, entity: str, timeout: float | None) -> Steps:
+    """Waits until a counselor has decided an escalated proposal; another decision is returned as it is."""
+    if decision["outcome"] != "escalated":
+        return decision
+    sequence = decision["ledgerSeq"]
+    partition = (yield get("/v1/slice", domain=domain, entity=entity))["partition"]
+    watch = watch_ledger({}, partition=partition, entity=entity, after={partition: sequence}, timeout=timeout)
+    step = next(watch)
+    while True:
+        if not isinstance(step, Emit):
+            try:
+                step = watch.send((yield step))
+            except StopIteration:
+                return decision
+            except Exception as failure:  # of the effect: the watch decides
+                step = watch.throw(failure)
+            continue
+        entry = step.value["entry"]
+        if entry is not None and entry.get("escalation") == sequence:
+            watch.close()
+            return _decided(step.value)
+        step = watch.send(None)
+
+
+def _decided(row: LedgerRow) -> DecisionMade:
+    entry = row["entry"]
+    assert entry is not None
+    return {"operationId": entry.get("operationId", ""), "outcome": entry["tag"], "duplicate": False,
+            "ledgerSeq": row["seq"], "invariant": entry.get("invariant"), "message": entry.get("reason")}
+
+
+def decide_queued(body: dict[str, Any], timeout: float) -> Steps:
+    return decide("/v1/queue/decide", body | {"operationId": "queue:" + body["digest"][:32]}, timeout)
+
+
+def answer(row: QueueRow, counselor: str, decision: str, edit: dict[str, Any] | None, base: str | None,
+           reason: str | None) -> dict[str, Any]:
+    """The body of a counselor's decision on exactly what `row` shows."""
+    return {"domain": row["domain"], "entity": row["entity"], "digest": row["digest"], "counselor": counselor,
+            "decision": decision, "edit": edit, "base": base, "reason": reason}
+
+
+def watch_ledger(position: dict[str, int], *, domain: str | None = None, partition: str | None = None,
+                 entity: str | None = None, after: Mapping[str, int] | None = None,
+                 timeout: float | None = None) -> Steps:
+    """Emits each entry once, in the order of its partition, also across broken connections.
+
+    `position` is filled with the number of the last entry of each partition. `after` is such a position; without it the
+    watch begins with new entries. Ends after `timeout` seconds.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    position.update(after or {})
+    begun, pause = after is not None, RETRY_FIRST
+    while True:
+        try:
+            yield Open(get("/v1/ledger/stream", domain=domain, partition=partition, entity=entity).target)
+            heads = yield from _heads(domain, partition)
+            for name, entries in heads.items():
+                if not begun:
+                    position.setdefault(name, entries)
+                elif entries > position.get(name, 0):
+                    yield from _catch_up(position, name, entity, entries)
+            begun, pause = True, RETRY_FIRST
+            while True:
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return
+                event: Event | None = yield Next(left)
+                if event is not None and event.name == "entry":
+                    yield from _pass_on(position, json.loads(event.data))
+        except Unavailable:
+            if deadline is not None and time.monotonic() + pause >= deadline:
+                return
+            yield Pause(pause)
+            pause = min(pause * 2, RETRY_MOST)
+
+
+def _heads(domain: str | None, partition: str | None) -> Steps:
+    """Number of entries of each partition that a watch covers."""
+    rows = (yield get("/v1/partitions", domain=domain or (partition.split("/")[0] if partition else None)))
+    return {row["partition"]: row["entries"] for row in rows["partitions"]
+            if "entries" in row and partition in (None, row["partition"])}
+
+
+def _catch_up(position: dict[str, int], partition: str, entity: str | None, entries: int) -> Steps:
+    while True:
+        page = yield get("/v1/ledger", partition=partition, entity=entity, after=position.get(partition, 0), limit=PAGE)
+        for row in page["entries"]:
+            yield from _pass_on(position, row)
+        if len(page["entries"]) < PAGE:
+            break
+    position[partition] = max(position.get(partition, 0), entries)  # entries of others, if there is a filter
+
+
+def _pass_on(position: dict[str, int], row: LedgerRow) -> Steps:
+    if row["seq"] > position.get(row["partition"], 0):
+        position[row["partition"]] = row["seq"]
+        yield Emit(row)
+
+
+def watch_slice(domain: str, entity: str, role: str | None, interval: float, timeout: float | None) -> Steps:
+    """Emits the slice, and again each time it has changed. A device without ledgers is asked each `interval` seconds."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    shown, streams = None, True
+    while True:
+        try:
+            if streams:
+                yield Open(get("/v1/ledger/stream", domain=domain, entity=entity).target)
+            while True:
+                current = yield get("/v1/slice", domain=domain, entity=entity, role=role)
+                if _differs(shown, current):
+                    shown = current
+                    yield Emit(current)
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    return
+                if streams:
+                    yield Next(left)
+                else:
+                    yield Pause(interval if left is None else min(interval, left))
+        except Unavailable as failure:
+            if failure.status and streams:  # the node answers, but this device keeps no ledgers
+                streams = False
+                continue
+            if deadline is not None and time.monotonic() >= deadline:
+                return
+            yield Pause(RETRY_MOST)
+
+
+def _differs(old: SliceShown | None, new: SliceShown) -> bool:
+    return old is None or old["state"] != new["state"] or old["frozen"] != new["frozen"]

@@ -1,0 +1,196 @@
+// See index.d.ts.
+import { eventsOf } from "./events.js";
+
+const SERVER_WAIT_MS = 120_000; // a node waits no longer for one decision
+const PAGE = 1000;
+const PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000;
+
+export class WitanError extends Error {
+  constructor(code, message, hint = "", status = 0) {
+    super(hint ? `${message} (${hint})` : message);
+    Object.assign(this, { name: "WitanError", code, hint, status });
+  }
+}
+
+const unreachable = (error) => error instanceof WitanError && error.code === "unavailable";
+
+function pause(ms, signal) {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const stop = () => { clearTimeout(timer); reject(signal.reason); };
+    const timer = setTimeout(() => { signal?.removeEventListener("abort", stop); resolve(); }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function targetOf(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? path : `${path}?${given.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")}`;
+}
+
+async function errorOf(response) {
+  const body = await response.json().catch(() => null);
+  const { code, message, hint } = body?.error ?? {};
+  if (typeof message !== "string") return new WitanError("unavailable", `the node answered ${response.status}`, "see its log", response.status);
+  return new WitanError(code, message, hint, response.status);
+}
+
+function answerOf(row, counselor, decision, { edit, base, reason } = {}) {
+  const { domain, entity, digest } = row;
+  return { domain, entity, digest, counselor, decision, edit, base, reason, operationId: `queue:${digest.slice(0, 32)}` };
+}
+
+function decided(row) {
+  const { tag, operationId = "", invariant = null, reason = null } = row.entry;
+  return { operationId, outcome: tag, duplicate: false, ledgerSeq: row.seq, invariant, message: reason };
+}
+
+export class Client {
+  #url; #token;
+
+  constructor(url, token) {
+    this.#url = url.replace(/\/+$/, "");
+    if (!/^https?:\/\//.test(this.#url)) this.#url = `http://${this.#url}`;
+    this.#token = token;
+  }
+
+  async #fetch(target, init = {}) {
+    const headers = { authorization: `Bearer ${this.#token}`, ...init.headers };
+    const response = await fetch(this.#url + target, { ...init, headers }).catch((failure) => {
+      init.signal?.throwIfAborted();
+      throw new WitanError("unavailable", `no node answers at ${this.#url}: ${failure.cause?.message ?? failure.message}`);
+    });
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+
+  async get(path, query, signal) { return (await this.#fetch(targetOf(path, query), { signal })).json(); }
+
+  async post(path, body, signal) {
+    const headers = { "content-type": "application/json" };
+    return (await this.#fetch(path, { method: "POST", body: JSON.stringify(body), headers, signal })).json();
+  }
+
+  // Asks until there is a decision or the time is over. The operation id makes repetition harmless.
+  async #decide(path, body, { operationId, timeoutMs = 30_000, signal } = {}) {
+    const deadline = Date.now() + timeoutMs;
+    const asked = { ...body, operationId: operationId ?? body.operationId ?? `ts:${crypto.randomUUID()}` };
+    for (let rest = PAUSE_FIRST_MS; ; rest = Math.min(rest * 2, PAUSE_MOST_MS)) {
+      const waitMs = Math.max(0, Math.min(deadline - Date.now(), SERVER_WAIT_MS));
+      try {
+        const decision = await this.post(path, { ...asked, waitMs }, signal);
+        if (decision.outcome !== "waiting" || Date.now() >= deadline) return decision;
+      } catch (failure) {
+        if (!unreachable(failure) || Date.now() + rest >= deadline) throw failure;
+      }
+      await pause(Math.max(0, Math.min(rest, deadline - Date.now())), signal);
+    }
+  }
+
+  begin(domain, entity, init, options) { return this.#decide("/v1/entities", { domain, entity, init }, options); }
+
+  propose(domain, entity, role, action, options) {
+    return this.#decide("/v1/propose", { domain, entity, role, action }, options);
+  }
+
+  async settled(decision, domain, entity, { timeoutMs, signal } = {}) {
+    if (decision.outcome !== "escalated") return decision;
+    const { partition } = await this.slice(domain, entity);
+    const limits = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)].filter(Boolean);
+    const after = { [partition]: decision.ledgerSeq };
+    const watch = this.watchLedger({ partition, entity, after, signal: limits.length > 0 ? AbortSignal.any(limits) : undefined });
+    try {
+      for await (const row of watch) if (row.entry?.escalation === decision.ledgerSeq) return decided(row);
+    } catch (failure) {
+      if (failure?.name !== "TimeoutError" || signal?.aborted) throw failure;
+    }
+    return decision;
+  }
+
+  slice(domain, entity, role) { return this.get("/v1/slice", { domain, entity, role }); }
+  async ledger(query) { return (await this.get("/v1/ledger", query)).entries; }
+
+  async queue(domain) { return (await this.get("/v1/queue", { domain })).queue; }
+  preview(row, counselor, answer) { return this.post("/v1/queue/preview", answerOf(row, counselor, "commit", answer)); }
+  commit(row, counselor, answer) { return this.#decide("/v1/queue/decide", answerOf(row, counselor, "commit", answer), answer); }
+  reject(row, counselor, answer = {}) {
+    return this.#decide("/v1/queue/decide", answerOf(row, counselor, "reject", { reason: answer.reason }), answer);
+  }
+
+  journalPut(id, payload, { type, author, scope } = {}) { return this.post("/v1/journal/put", { id, payload, type, author, scope }); }
+  journalGet(id, scope) { return this.get("/v1/journal/get", { id, scope }); }
+  async journalList(scope) { return (await this.get("/v1/journal/list", { scope })).entities; }
+
+  watchLedger({ after, signal, ...filter } = {}) {
+    const position = { ...after };
+    return Object.assign(this.#watch(position, after !== undefined, filter, signal), { position });
+  }
+
+  async *#watch(position, begun, filter, signal) {
+    const passed = (row) => {
+      if (row.seq <= (position[row.partition] ?? 0)) return false;
+      position[row.partition] = row.seq;
+      return true;
+    };
+    for (let rest = PAUSE_FIRST_MS; ; rest = Math.min(rest * 2, PAUSE_MOST_MS)) {
+      const stop = new AbortController(); // ends this connection alone
+      const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+      try {
+        const stream = await this.#fetch(targetOf("/v1/ledger/stream", filter), { signal: either });
+        for (const { partition, entries } of await this.#heads(filter, signal)) {
+          if (!begun) position[partition] ??= entries;
+          else for await (const row of this.#missed(partition, entries, position, filter.entity, signal)) if (passed(row)) yield row;
+        }
+        begun = true;
+        rest = PAUSE_FIRST_MS;
+        for await (const { name, data } of eventsOf(stream.body)) {
+          const row = name === "entry" ? JSON.parse(data) : null;
+          if (row !== null && passed(row)) yield row;
+        }
+      } catch (failure) {
+        signal?.throwIfAborted();
+        if (!unreachable(failure) && !(failure instanceof TypeError)) throw failure; // TypeError: the stream broke
+      } finally {
+        stop.abort();
+      }
+      await pause(rest, signal);
+    }
+  }
+
+  // Partitions that the filter covers, with the number of their entries.
+  async #heads({ domain, partition }, signal) {
+    const { partitions } = await this.get("/v1/partitions", { domain: domain ?? partition?.split("/")[0] }, signal);
+    return partitions.filter((row) => row.entries !== undefined && (partition === undefined || row.partition === partition));
+  }
+
+  async *#missed(partition, entries, position, entity, signal) {
+    while (entries > (position[partition] ?? 0)) {
+      const page = await this.get("/v1/ledger", { partition, entity, after: position[partition] ?? 0, limit: PAGE }, signal);
+      yield* page.entries;
+      if (page.entries.length < PAGE) position[partition] = Math.max(position[partition] ?? 0, entries); // of other entities
+    }
+  }
+
+  async *watchSlice(domain, entity, role, signal) {
+    const heads = await this.#heads({ domain }, signal); // before the first slice: no change is missed
+    const after = Object.fromEntries(heads.map((row) => [row.partition, row.entries]));
+    const changes = this.watchLedger({ domain, entity, after, signal });
+    let shown = "";
+    try {
+      do {
+        const current = await this.slice(domain, entity, role);
+        const text = JSON.stringify([current.state, current.frozen]);
+        if (text !== shown) yield current;
+        shown = text;
+      } while (!(await changes.next()).done);
+    } finally {
+      await changes.return();
+    }
+  }
+}
+
+export function connect() {
+  const { WITAN_URL: url, WITAN_TOKEN: token } = process.env;
+  if (!url || !token) throw new WitanError("invalidInput", "WITAN_URL and WITAN_TOKEN are not set");
+  return new Client(url, token);
+}
