@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/client/live.h"
 #include "cli/commands/commands.h"
+#include "program/durable_file.h"
 
 namespace witan::node {
 
@@ -15,15 +17,22 @@ struct ConsoleArguments : LiveArguments {
   bool noOpen = false;
 };
 
-// By the desktop's own means, if there is a desktop. The code is in the fragment, which no server and no log sees; it
-// counts once and for two minutes.
-void openBrowser(const std::string& link) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+// By the desktop's own means, if there is a desktop. Other users of the machine can read the arguments of a process,
+// and the code in the link signs anyone in for two minutes: the browser gets the name of a file that only its owner can
+// read.
+Status openBrowser(const std::filesystem::path& dir, const std::string& link) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return okStatus();
+  const std::string file = (dir / "console-link.html").string();
+  WITAN_DO(replaceFile(file,
+                       "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">"
+                       "<title>Witan console</title><meta http-equiv=\"refresh\" content=\"0; url=" +
+                           link + "\"><a href=\"" + link + "\">Open the console</a>\n",
+                       0600));
   const pid_t child = ::fork();
-  if (child != 0) return;
+  if (child != 0) return okStatus();
   ::setsid();
   if (::freopen("/dev/null", "w", stdout) == nullptr || ::freopen("/dev/null", "w", stderr) == nullptr) ::_exit(1);
-  ::execlp("xdg-open", "xdg-open", link.c_str(), static_cast<char*>(nullptr));
+  ::execlp("xdg-open", "xdg-open", file.c_str(), static_cast<char*>(nullptr));
   ::_exit(1);
 }
 
@@ -33,7 +42,10 @@ Result<int> console(const ControlClient& client, const ConsoleArguments& a) {
   WITAN_TRY(made, client.post("/v1/console/code", request));
   const std::string link = shown(made, "address") + "#code=" + shown(made, "code");
   json::value answer{{"link", link}, {"role", made.at("role")}, {"expires", made.at("expires")}};
-  if (!a.noOpen && !a.json) openBrowser(link);
+  if (!a.noOpen && !a.json) {
+    WITAN_TRY(dir, replicaDirPath(a.dir));
+    WITAN_DO(openBrowser(dir, link));
+  }
   return print(answer, a.json, [](const json::value& one) {
     return shown(one, "link") + "\nfor one sign-in as " + shown(one, "role") + ", until " + shown(one, "expires") +
            "\n";

@@ -127,8 +127,8 @@ class Node {
   device = $state('');
   cluster = $state('');
   version = $state('');
+  fingerprint = $state('');
   names = $state.raw<Record<string, string>>({});
-  keys = $state.raw<string[]>([]);
   domains = $state.raw<Schemas['DomainSummary'][]>([]);
 }
 export const node = new Node();
@@ -142,8 +142,8 @@ export async function learn(): Promise<void> {
     node.device = status.device;
     node.cluster = devices.cluster;
     node.version = status.version;
+    node.fingerprint = status.fingerprint;
     node.names = Object.fromEntries(devices.devices.map((one) => [one.device, one.name]));
-    node.keys = devices.devices.flatMap((one) => one.keys);
     node.domains = domains.domains;
   } catch {
     // The stream's state says that the node is away; the next opening of the stream asks again.

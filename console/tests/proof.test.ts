@@ -1,4 +1,4 @@
-// Proofs of a ledger that a node made (tests/golden.json: the clinic's day, 14 entries), and what must not pass.
+// Proofs of a ledger (golden.json: entries and paths as a node gave them; the statements are signed with a key made for the test), and what must not pass.
 import { describe, expect, it } from 'vitest';
 import golden from './golden.json';
 import { fromBase64, fromHex, toBase64, toHex } from '../src/lib/bytes.ts';
@@ -6,9 +6,10 @@ import { decodeEntry } from '../src/lib/entry.ts';
 import type { Json } from '../src/lib/json.ts';
 import { isPrefix, leafHash, rootOf } from '../src/lib/merkle.ts';
 import { parseCheckpoint, parseNote, parseVerifier } from '../src/lib/note.ts';
-import { verify, type ProofAnswer, type Seen } from '../src/lib/proof.ts';
+import { verify, type ProofAnswer, type Seen, type Signer } from '../src/lib/proof.ts';
 
 type Shown = { [name: string]: Json };
+const signer: Signer = golden.signer;
 const proofs = golden.proofs as ProofAnswer[];
 const shown = (i: number) => structuredClone(golden.rows[i]!.entry) as unknown as Shown;
 const leaf = (i: number) => golden.rows[i]!.leafHash;
@@ -18,7 +19,7 @@ const bad = (verdict: { steps: { name: string; state: string }[] }) =>
 describe('a proof', () => {
   it('holds for every entry, and every member of the shown entry is that of the bytes', async () => {
     for (const [i, proof] of proofs.entries()) {
-      const verdict = await verify(proof, shown(i), leaf(i), golden.keys, null);
+      const verdict = await verify(proof, shown(i), leaf(i), signer, null);
       expect(bad(verdict), `entry ${i + 1}`).toEqual([]);
       expect(verdict.good).toBe(true);
       expect(verdict.entry?.seq).toBe(BigInt(i + 1));
@@ -41,7 +42,7 @@ describe('a proof', () => {
     for (const [name, value] of changes) {
       const entry = shown(9);
       entry[name] = value;
-      const verdict = await verify(proofs[9]!, entry, leaf(9), golden.keys, null);
+      const verdict = await verify(proofs[9]!, entry, leaf(9), signer, null);
       expect(bad(verdict)).toEqual(['What you read is what was hashed']);
       expect(verdict.steps.find((step) => step.state === 'bad')?.what).toBe(`the bytes have another ${name}`);
       expect(verdict.seen).toBeNull();
@@ -52,7 +53,7 @@ describe('a proof', () => {
     for (let at = 0; at < bytes.length; at += 7) {
       const other = bytes.slice();
       other[at]! ^= 1 << (at % 8);
-      const verdict = await verify({ ...proofs[9]!, bytes: toBase64(other) }, shown(9), leaf(9), golden.keys, null);
+      const verdict = await verify({ ...proofs[9]!, bytes: toBase64(other) }, shown(9), leaf(9), signer, null);
       expect(verdict.good, `byte ${at}`).toBe(false);
       expect(bad(verdict)).toContain('The leaf leads to the root');
     }
@@ -60,29 +61,31 @@ describe('a proof', () => {
   it('fails for a path that is cut, longer, or of another entry', async () => {
     const proof = proofs[9]!;
     for (const path of [proof.path.slice(1), [...proof.path, proof.path[0]!], proofs[3]!.path, [], ['zz']])
-      expect(bad(await verify({ ...proof, path }, shown(9), leaf(9), golden.keys, null))).toContain('The leaf leads to the root');
-    expect((await verify({ ...proof, index: 8 }, shown(9), leaf(9), golden.keys, null)).good).toBe(false);
+      expect(bad(await verify({ ...proof, path }, shown(9), leaf(9), signer, null))).toContain('The leaf leads to the root');
+    expect((await verify({ ...proof, index: 8 }, shown(9), leaf(9), signer, null)).good).toBe(false);
   });
   it('fails for another signature, another key, another ledger', async () => {
     const proof = proofs[9]!;
-    const signed = /\u2014 \S+ (\S+)\n$/.exec(proof.checkpoint)![1]!;
+    const signed = /\u2014 \S+ (\S+)\n$/.exec(proof.statement)![1]!;
     const forged = fromBase64(signed);
     forged[20]! ^= 1;
-    const verdict = await verify({ ...proof, checkpoint: proof.checkpoint.replace(signed, toBase64(forged)) }, shown(9), leaf(9), golden.keys, null);
-    expect(bad(verdict)).toEqual(['The checkpoint is signed']);
-    expect(bad(await verify(proof, shown(9), leaf(9), ['00'.repeat(32)], null))).toEqual(['The checkpoint is signed']);
-    expect((await verify({ ...proof, partition: 'udt/3' }, shown(9), leaf(9), golden.keys, null)).good).toBe(false);
-    expect((await verify({ ...proof, checkpoint: 'no note' }, shown(9), leaf(9), golden.keys, null)).good).toBe(false);
+    const verdict = await verify({ ...proof, statement: proof.statement.replace(signed, toBase64(forged)) }, shown(9), leaf(9), signer, null);
+    expect(bad(verdict)).toEqual(['The device signed that root']);
+    expect(bad(await verify(proof, shown(9), leaf(9), { ...signer, keys: ['00'.repeat(32)] }, null))).toEqual(['The device signed that root']);
+    expect((await verify({ ...proof, partition: 'udt/3' }, shown(9), leaf(9), signer, null)).good).toBe(false);
+    for (const other of [{ device: '00' }, { cluster: 'c-0' }])
+      expect(bad(await verify(proof, shown(9), leaf(9), { ...signer, ...other }, null))).toContain('The leaf leads to the root');
+    expect((await verify({ ...proof, statement: 'no note' }, shown(9), leaf(9), signer, null)).good).toBe(false);
   });
   it('shows whether the ledger continues the one seen before', async () => {
-    const checkpoint = parseCheckpoint(parseNote(proofs[0]!.checkpoint).text);
+    const stated = parseCheckpoint(parseNote(proofs[0]!.statement).text);
     const first: Seen = { size: '5', root: toHex(await rootOfFirst(5)), verifier: '' };
-    expect(bad(await verify(proofs[0]!, shown(0), leaf(0), golden.keys, first))).toEqual([]);
-    expect(bad(await verify(proofs[0]!, shown(0), leaf(0), golden.keys, { ...first, root: '11'.repeat(32) }))).toEqual([
-      'The ledger continues the one seen before',
+    expect(bad(await verify(proofs[0]!, shown(0), leaf(0), signer, first))).toEqual([]);
+    expect(bad(await verify(proofs[0]!, shown(0), leaf(0), signer, { ...first, root: '11'.repeat(32) }))).toEqual([
+      'The copy continues the one seen before',
     ]);
-    const longer = { ...first, size: (checkpoint.size + 1n).toString() };
-    expect((await verify(proofs[0]!, shown(0), leaf(0), golden.keys, longer)).good).toBe(false);
+    const longer = { ...first, size: (stated.size + 1n).toString() };
+    expect((await verify(proofs[0]!, shown(0), leaf(0), signer, longer)).good).toBe(false);
   });
 });
 
@@ -132,7 +135,7 @@ describe('bytes from strangers', () => {
   });
   it('are no verifier key with the id of another', async () => {
     const key = proofs[0]!.verifier;
-    expect(toHex((await parseVerifier(key)).key)).toBe(golden.keys[0]);
+    expect(toHex((await parseVerifier(key)).key)).toBe(signer.keys[0]);
     await expect(parseVerifier(key.replace(/\+[0-9a-f]{8}\+/, '+00000000+'))).rejects.toThrow('another key');
     await expect(parseVerifier('x')).rejects.toThrow();
   });

@@ -1,11 +1,12 @@
-// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER: the console in Debian's Chromium against a live node that
-// tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked.
+// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER LAB_PID_FILE: the console in Debian's Chromium against live nodes that
+// tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked; a device
+// joins, is cut off, healed, given a partition, lost and revoked.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
-const [url, link, observerLink, token, folder] = process.argv.slice(2);
+const [url, link, observerLink, token, folder, labPid] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
@@ -23,6 +24,12 @@ async function api(path, body) {
   assert(answer.ok, `${path}: ${JSON.stringify(made)}`);
   return made;
 }
+async function until(so) {
+  for (const end = Date.now() + 60_000; !(await so()); ) {
+    assert(Date.now() < end, 'it did not come true within a minute');
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
 const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'David', role, action });
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
@@ -38,6 +45,15 @@ async function open(options = {}) {
     if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) problems.push(`${step}: a request to ${request.url()}`);
   });
   return page;
+}
+mkdirSync(`${folder}/docs`, { recursive: true });
+// A picture for docs/console/: small, and of what a reader sees first.
+async function pictured(page, name) {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 1100, height: 720 });
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: `${folder}/docs/${name}.png` });
+  await page.setViewportSize(size);
 }
 async function checked(page, name) {
   await page.evaluate(axe);
@@ -72,6 +88,7 @@ try {
   const rule = page.getByRole('row', { name: /UDT_RELAPSE_RESPONSE/ }).last();
   await page.getByText('this commit breaks a rule').waitFor();
   await checked(page, 'inbox');
+  await pictured(page, 'inbox');
   assert.equal(await rule.getByText('✓ passes').count(), 1, 'only a rejection keeps the rule');
 
   say('an unsafe commit wants a reason and the name typed');
@@ -105,6 +122,7 @@ try {
   await entries(page).filter({ hasText: /rejected.*UDT_DEFINITIVE_LIMIT/s }).waitFor();
   console.log(`   the rejection was seen ${Date.now() - sent} ms after it was asked for`);
   await checked(page, 'ledger');
+  await pictured(page, 'ledger');
 
   say('hostile texts do nothing and hide nothing');
   const evil = '<img src=x onerror=alert(1)>\u202Egnp.exe\u0007</script>{{x}}';
@@ -114,7 +132,7 @@ try {
   await page.getByText('U+202E').first().waitFor();
   assert.equal(await page.locator('img[src=x]').count(), 0);
   await page.getByText('U+202E').first().click();
-  await page.getByText('✓ Verified in this browser.').waitFor();
+  await page.getByText('✓ Verified in this browser').waitFor();
   await page.getByText('U+0007').first().waitFor();
   assert.equal(await page.locator('img[src=x]').count(), 0);
   await checked(page, 'hostile');
@@ -130,9 +148,10 @@ try {
 
   say("why David's second test was refused, and the proof, checked here");
   await entries(page).first().click();
-  await page.getByText('✓ Verified in this browser.').waitFor();
+  await page.getByText('✓ Verified in this browser').waitFor();
   await page.getByText('2 covered DEFINITIVE tests in 7 days').first().waitFor();
   await checked(page, 'entry');
+  await pictured(page, 'entry');
   const place = new URL(page.url()).hash;
 
   say('what the verdict rested on, as a diagram and in words');
@@ -143,8 +162,65 @@ try {
   await page.getByRole('heading', { name: 'RecordResult' }).waitFor();
   await fits(page);
   await checked(page, 'why');
+  await pictured(page, 'why');
   await page.goBack();
-  await page.getByText('✓ Verified in this browser.').waitFor();
+  await page.getByText('✓ Verified in this browser').waitFor();
+
+  say('a device that asks to join is approved for its fingerprint');
+  await page.goto(`${url}/console/#/cluster`);
+  const ask = async (button, question, go) => {
+    await page.getByRole('button', { name: button }).click();
+    const dialog = page.getByRole('dialog', { name: question });
+    await dialog.waitFor();
+    return { dialog, go: async () => { await dialog.getByRole('button', { name: go, exact: true }).click(); await dialog.waitFor({ state: 'detached' }); } };
+  };
+  const pendingRow = page.getByRole('row', { name: /^lab/ });
+  await pendingRow.getByRole('button', { name: 'Approve…' }).waitFor();
+  const [asking] = (await api('/v1/devices/pending')).pending;
+  const approve = await ask('Approve…', 'Approve lab?', 'Approve');
+  assert.match(await approve.dialog.innerText(), new RegExp(`Fingerprint: ${asking.fingerprint}`));
+  await checked(page, 'cluster-approve');
+  await approve.go();
+  const lab = page.getByRole('row', { name: /^lab/ });
+  await lab.getByText('● connected').waitFor();
+
+  say('a link is cut and healed');
+  await (await ask('Cut the link to lab', 'Cut the link to lab?', 'Cut')).go();
+  await lab.getByText('✂ cut').waitFor();
+  await page.getByRole('button', { name: 'Heal the link to lab' }).click();
+  await lab.getByText('● connected').waitFor();
+
+  say('a partition is moved, and the page says what follows');
+  const udt = page.getByRole('row', { name: /^udt\/0/ });
+  const length = (await api('/v1/ledger?domain=udt&limit=1')).entries.at(-1).seq;
+  await until(async () => (await api('/v1/sync/status')).spaces.every((space) => space.peers.every((peer) => peer.lacks === 0)));
+  const move = await ask('Move udt/0', 'Move udt/0 to lab?', 'Move');
+  assert.match(await move.dialog.innerText(), /lab decides for udt\/0 from then on/);
+  await move.dialog.getByLabel('Reason').fill('the lab has better power');
+  await move.go();
+  await udt.getByRole('cell', { name: 'lab', exact: true }).waitFor();
+  await fits(page);
+  await checked(page, 'cluster');
+  await pictured(page, 'cluster');
+
+  say('its owner is lost: seized and revoked, each with its consequence');
+  process.kill(Number(readFileSync(labPid, 'utf8')), 'SIGKILL');
+  await udt.getByText('lab, not connected').waitFor();
+  const seize = await ask('Seize udt/0', 'Seize udt/0?', 'Seize');
+  assert.match(await seize.dialog.innerText(), new RegExp(`Its copy stands: ${length} entries`));
+  await seize.dialog.getByLabel('Reason').fill('the lab is gone');
+  assert(await seize.dialog.getByRole('button', { name: 'Seize' }).isDisabled());
+  await seize.dialog.getByLabel(/To go on, type/).fill('udt/0');
+  await seize.go();
+  await udt.getByRole('cell', { name: 'front-desk', exact: true }).waitFor();
+  const revoke = await ask('Revoke lab', 'Revoke lab?', 'Revoke');
+  assert.match(await revoke.dialog.innerText(), /lab owns no partition/);
+  await revoke.dialog.getByLabel('Reason').fill('stolen');
+  await revoke.dialog.getByLabel(/To go on, type/).fill('lab');
+  await revoke.go();
+  await page.getByText('✕ revoked: stolen').waitFor();
+  await page.goto(`${url}/console/${place}`);
+  await page.getByText('✓ Verified in this browser').waitFor();
 
   say('a node that lies about an entry is found out');
   await page.route('**/v1/ledger?*after=*limit=1', async (route) => {
@@ -159,7 +235,7 @@ try {
   say('a second tab shares the session; an observer may not decide');
   const tab = await page.context().newPage();
   await tab.goto(`${url}/console/${place}`);
-  await tab.getByText('✓ Verified in this browser.').waitFor();
+  await tab.getByText('✓ Verified in this browser').waitFor();
   await tab.close();
   const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
   await observer.goto(observerLink);
@@ -173,10 +249,11 @@ try {
   assert.deepEqual(asked, [403, 403]);
 
   say('from 360 px to 4k, light and dark');
-  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['entry', place]]) {
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entry', place]]) {
     await observer.goto(`${url}/console/${hash}`);
     await observer.locator('h1').first().waitFor();
     if (name === 'entry') await observer.getByText('Verified').waitFor();
+    step = `${name} at 360 px, dark`;
     await fits(observer);
     await checked(observer, `${name}-360-dark`);
   }

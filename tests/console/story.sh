@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# story.sh PROGRAM FOLDER: plays David's story in the web console, in Debian's Chromium against a live node. Screenshots
-# go to FOLDER. Exit code 77, with the reason: it cannot be tried here.
+# story.sh PROGRAM FOLDER: plays David's story in the web console, in Debian's Chromium against live nodes. Screenshots
+# go to FOLDER; those of docs/console/ are of FOLDER/docs. Exit code 77, with the reason: it cannot be tried here.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/console/packages.sh
@@ -12,11 +12,18 @@ installPackages "$work"
 cp "$here/story.mjs" "$work/console"
 
 export WITAN_DIR=$work/node
-"$witan" init --name front-desk --partitions 1 --listen 127.0.0.1:0 --advertise 127.0.0.1:1 >"$work/init.log"
+port=$((20000 + RANDOM % 12000))
+while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+"$witan" init --name front-desk --partitions 1 --listen "127.0.0.1:$port" >"$work/init.log"
 "$witan" up >"$work/up.log" 2>&1 &
-node=$!
-trap 'kill "$node" 2>/dev/null; wait "$node" 2>/dev/null || true' EXIT
+pids=($!)
+trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null; wait 2>/dev/null || true' EXIT
 "$witan" status --wait ready --timeout 30 >/dev/null
+# A second device asks to join, and goes up when the story has approved it.
+{ "$witan" join --address "127.0.0.1:$port" --name lab --listen 127.0.0.1:0 --advertise 127.0.0.1:1 --dir "$work/lab" \
+    --fingerprint "$("$witan" status --json | node -p 'JSON.parse(require("fs").readFileSync(0)).fingerprint')" &&
+  { "$witan" up --dir "$work/lab" & echo $! >"$work/lab.pid"; wait; }; } >"$work/lab.log" 2>&1 &
+pids+=($!)
 today=$(date -u +%F)
 before=$(date -u -d '3 days ago' +%F)
 "$witan" begin udt David --init "{\"baselinePositiveOn\":\"$(date -u -d '115 days ago' +%F)\"}" >/dev/null
@@ -31,4 +38,4 @@ link=$("$witan" console --no-open | head -n 1)
 observer=$("$witan" console --no-open --role observer | head -n 1)
 token=$(node -p "JSON.parse(require('fs').readFileSync('$WITAN_DIR/control.tokens', 'utf8')).admin")
 cd "$work/console"
-node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" || { tail -n 20 "$work/up.log"; exit 1; }
+node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" "$work/lab.pid" || { tail -n 20 "$work/up.log"; exit 1; }

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
 #include "base/bytes.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/merkle.h"
@@ -165,7 +169,31 @@ TEST(Console, OneLinkOpensOneSessionOfItsRole) {
   EXPECT_THAT(node.log(), Not(HasSubstr(token)));
 }
 
-TEST(Console, AProofLeadsToACheckpointOfTheRostersKey) {
+// Other users of the machine can read the arguments of a process.
+TEST(Console, TheBrowserGetsAFileOfItsOwnerAndNoCode) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const std::string opener = scratch / "xdg-open", paths = scratch / "." + ":" + std::getenv("PATH");
+  scratch.write("xdg-open", "#!/bin/sh\nprintf %s \"$1\" >\"$0.tmp\" && mv \"$0.tmp\" \"$0.got\"\n");
+  std::filesystem::permissions(opener, std::filesystem::perms::owner_all);
+  const test::Finished made = test::runWitan({"console", "--dir", node.dir()}, {}, [&] {
+    ::setenv("PATH", paths.c_str(), 1);
+    ::setenv("DISPLAY", ":99", 1);
+  });
+  ASSERT_EQ(made.exitCode, 0) << made.err;
+  const std::string link = made.out.substr(0, made.out.find('\n'));
+  const std::string got = scratch / "./xdg-open.got";
+  ASSERT_TRUE(test::until([&] { return std::filesystem::exists(got); }));
+  const std::string file = test::contentOf(got);
+  EXPECT_EQ(file, node.dir() + "/console-link.html");
+  EXPECT_THAT(test::contentOf(file), HasSubstr("url=" + link + "\""));
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(file).permissions(), perms::owner_read | perms::owner_write);
+}
+
+TEST(Console, AProofLeadsToAStatementOfTheDevicesKey) {
   Scratch scratch;
   Node node(scratch, "a", "\n");
   ASSERT_EQ(node.init(1).exitCode, 0);
@@ -178,9 +206,17 @@ TEST(Console, AProofLeadsToACheckpointOfTheRostersKey) {
   const auto hash = [](const json::value& text) { return hashFromHex(text.as_string()).value(); };
   const auto verifier = kernel::parseVerifierKey(std::string(proof.at("verifier").as_string()));
   ASSERT_TRUE(verifier.ok());
-  EXPECT_EQ(toHex(verifier->publicKey), node.get("/v1/devices").at("devices").at(0).at("keys").at(0).as_string());
+  const json::value roster = node.get("/v1/devices");
+  const json::value& device = roster.at("devices").at(0);
+  EXPECT_EQ(toHex(verifier->publicKey), device.at("keys").at(0).as_string());
+  EXPECT_EQ(verifier->name, "witan-copy/" + std::string(roster.at("cluster").as_string()) + "/" +
+                                std::string(device.at("device").as_string()) + "/budget/0");
   const std::vector<kernel::NoteVerifier> known{*verifier};
-  const auto opened = kernel::openCheckpoint(std::string(proof.at("checkpoint").as_string()), verifier->name, known);
+  // No signature of TLS 1.3 is over such a text: those begin with 64 spaces and have a zero byte (RFC 8446, 4.4.3).
+  const std::string text(proof.at("statement").as_string());
+  EXPECT_TRUE(text.starts_with("witan-copy/"));
+  EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return c == '\n' || static_cast<unsigned char>(c) >= 0x20; }));
+  const auto opened = kernel::openCheckpoint(std::string(proof.at("statement").as_string()), verifier->name, known);
   ASSERT_TRUE(opened.ok()) << opened.error().message;
   EXPECT_EQ(opened->checkpoint.size, 5u);
   EXPECT_EQ(opened->checkpoint.root, hash(proof.at("root")));

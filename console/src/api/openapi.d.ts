@@ -641,7 +641,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Proves that an entry is in a ledger of this device, under a signed checkpoint */
+        /** Proves that an entry is in this device's copy of a ledger, under a root that the device states and signs */
         get: operations["proveEntry"];
         put?: never;
         post?: never;
@@ -1958,9 +1958,7 @@ export interface components {
         LedgerProof: {
             /** @description The entry's bytes in base64 (docs/ledger-format.md) */
             bytes: string;
-            /** @description Signed by this device's key, C2SP tlog-checkpoint */
-            checkpoint: string;
-            /** @description Path from the tree of the earlier checkpoint */
+            /** @description Path from the tree of the earlier statement */
             consistency?: string[];
             /** @description Index of the leaf */
             index: number;
@@ -1976,6 +1974,8 @@ export interface components {
             seq: number;
             /** @description Entries of the tree */
             size: number;
+            /** @description That this device's copy has this root now: a note, signed with the device's key */
+            statement: string;
             /** @description Key that signed it, in the form of transparency tools */
             verifier: string;
         };
@@ -4745,7 +4745,7 @@ export interface operations {
                  * @example 1
                  */
                 seq: number;
-                /** @description Size of the ledger in an earlier checkpoint: proves that it goes on */
+                /** @description Size of the ledger in an earlier statement: proves that the copy goes on */
                 since?: number;
             };
             header?: never;
@@ -4763,7 +4763,6 @@ export interface operations {
                     /**
                      * @example {
                      *       "bytes": "AAAAAA==",
-                     *       "checkpoint": "witan/c-1/budget/0\n1\n...",
                      *       "index": 0,
                      *       "leafHash": "4f03",
                      *       "partition": "budget/0",
@@ -4771,7 +4770,8 @@ export interface operations {
                      *       "root": "4f03",
                      *       "seq": 1,
                      *       "size": 1,
-                     *       "verifier": "witan/c-1/budget/0+7b75f45f+AXo="
+                     *       "statement": "witan-copy/c-1/d-1/budget/0\n1\n...",
+                     *       "verifier": "witan-copy/c-1/d-1/budget/0+7b75f45f+AXo="
                      *     }
                      */
                     "application/json": components["schemas"]["LedgerProof"];

@@ -21,9 +21,9 @@ const utf8 = new TextEncoder();
 const kLongestNote = 1 << 20;
 
 export function parseNote(note: string): Note {
-  if (note.length > kLongestNote) throw new Error('the checkpoint is too long');
+  if (note.length > kLongestNote) throw new Error('the statement is too long');
   const end = note.lastIndexOf('\n\n');
-  if (end < 0 || !note.endsWith('\n')) throw new Error('the checkpoint has no signature');
+  if (end < 0 || !note.endsWith('\n')) throw new Error('the statement has no signature');
   const lines = note.slice(end + 2, -1).split('\n');
   const signatures = lines.map((line) => {
     const parts = /^\u2014 (\S+) (\S+)$/.exec(line);
@@ -37,11 +37,11 @@ export function parseNote(note: string): Note {
 
 export function parseCheckpoint(text: string): Checkpoint {
   const lines = text.split('\n');
-  if (lines.length < 4 || lines.at(-1) !== '') throw new Error('the checkpoint has too few lines');
+  if (lines.length < 4 || lines.at(-1) !== '') throw new Error('the statement has too few lines');
   const [origin, size, root, ...extensions] = lines.slice(0, -1) as [string, string, string, ...string[]];
-  if (!/^(0|[1-9][0-9]{0,18})$/.test(size)) throw new Error('the size of the checkpoint is no number');
+  if (!/^(0|[1-9][0-9]{0,18})$/.test(size)) throw new Error('the size in the statement is no number');
   const hash = fromBase64(root);
-  if (hash.length !== 32) throw new Error('the root of the checkpoint is no hash');
+  if (hash.length !== 32) throw new Error('the root in the statement is no hash');
   return { origin, size: BigInt(size), root: hash, extensions };
 }
 

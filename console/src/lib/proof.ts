@@ -1,5 +1,6 @@
-// Whether an entry is what a node shows of it, and in the ledger: from the bytes to a signed checkpoint, each step by
-// itself, so that a reader sees which one failed. Pure but for WebCrypto. What was seen before is the caller's to keep.
+// Whether an entry is what a node shows of it, and in that node's copy of the ledger: from the bytes to a root that the
+// node states and signs now, each step by itself, so that a reader sees which one failed. Nothing here shows that other
+// devices hold the same copy. Pure but for WebCrypto. What was seen before is the caller's to keep.
 import { fromBase64, fromHex, same, toHex, type Bytes } from './bytes.ts';
 import { decodeEntry, jsonMember, type DecodedEntry } from './entry.ts';
 import { canonical, type Json } from './json.ts';
@@ -13,9 +14,16 @@ export interface ProofAnswer {
   bytes: string;
   index: number | bigint;
   path: string[];
-  checkpoint: string;
+  statement: string;
   verifier: string;
   consistency?: string[] | undefined;
+}
+// The device that answers, as the roster has it.
+export interface Signer {
+  cluster: string;
+  device: string;
+  name: string;
+  keys: string[]; // public keys in hex
 }
 export interface Step {
   name: string;
@@ -33,6 +41,7 @@ export interface Verdict {
   entry: DecodedEntry | null;
   seen: Seen | null; // what to keep, if all is well
   leaf: string;
+  held: { size: bigint; root: string; time: string } | null; // what the device stated, by its clock
 }
 
 const kTexts = ['entity', 'role', 'device', 'agent', 'operationId', 'invariant', 'message', 'counselor', 'reason'] as const;
@@ -75,13 +84,12 @@ function must(good: boolean, problem: string): void {
   if (!good) throw new Error(problem);
 }
 
-// `keys`: public keys in hex that the reader trusts for this ledger, empty: none is known. `before`: what was seen of
-// this ledger earlier.
+// `before`: what was seen of this copy earlier.
 export async function verify(
   proof: ProofAnswer,
   shown: { [name: string]: Json } | null,
   leafShown: string,
-  keys: string[],
+  signer: Signer,
   before: Seen | null,
 ): Promise<Verdict> {
   const steps: Step[] = [];
@@ -89,6 +97,7 @@ export async function verify(
   let leaf: Bytes | null = null;
   let root: Bytes | null = null;
   let size = 0n;
+  let time = '';
   let invariants: string[] = [];
 
   await step(steps, 'The bytes are an entry', () => {
@@ -102,23 +111,25 @@ export async function verify(
     return toHex(leaf);
   });
   await step(steps, 'The leaf leads to the root', async () => {
-    const note = parseNote(proof.checkpoint);
-    const checkpoint = parseCheckpoint(note.text);
-    size = checkpoint.size;
+    const stated = parseCheckpoint(parseNote(proof.statement).text);
+    size = stated.size;
     must(leaf !== null, 'there is no leaf');
-    must(checkpoint.origin.endsWith('/' + proof.partition), 'the checkpoint is of another ledger');
+    const origin = `witan-copy/${signer.cluster}/${signer.device}/${proof.partition}`;
+    must(stated.origin === origin, 'the statement is of another ledger or device');
     const found = await rootOf(leaf!, BigInt(proof.index), size, proof.path.map(fromHex));
-    must(same(found, checkpoint.root), 'the path leads to another root than the checkpoint has');
-    root = checkpoint.root;
-    invariants = (checkpoint.extensions.find((line) => line.startsWith('invariants ')) ?? '').split(' ').slice(1);
-    return `${proof.path.length} hashes to the root of ${size} entries`;
+    must(same(found, stated.root), 'the path leads to another root than the statement has');
+    root = stated.root;
+    const line = (name: string) => (stated.extensions.find((one) => one.startsWith(name + ' ')) ?? '').slice(name.length + 1);
+    invariants = line('invariants').split(' ');
+    time = line('time');
+    return `${proof.path.length} hashes to the root of ${size} entries, ${toHex(root)}`;
   });
-  await step(steps, 'The checkpoint is signed', async () => {
+  await step(steps, 'The device signed that root', async () => {
     const verifier = await parseVerifier(proof.verifier);
-    must(await isSignedBy(parseNote(proof.checkpoint), verifier), 'the signature does not fit');
+    must(await isSignedBy(parseNote(proof.statement), verifier), 'the signature does not fit');
     const key = toHex(verifier.key);
-    must(keys.length === 0 || keys.includes(key), 'the key belongs to no device of the roster');
-    return keys.length > 0 ? `by key ${key.slice(0, 16)}… of the roster` : `by key ${key.slice(0, 16)}…`;
+    must(signer.keys.includes(key), `the key is not one of ${signer.name}'s in the roster`);
+    return `${signer.name}, key ${key}, at ${time}`;
   });
   if (shown !== null)
     await step(steps, 'What you read is what was hashed', () => {
@@ -128,19 +139,20 @@ export async function verify(
       return 'every member agrees';
     });
   if (before !== null)
-    await step(steps, 'The ledger continues the one seen before', async () => {
+    await step(steps, 'The copy continues the one seen before', async () => {
       const first = BigInt(before.size);
       must(root !== null, 'there is no root');
       must(first <= size, `it had ${first} entries before, and has ${size} now`);
       const path = (proof.consistency ?? []).map(fromHex);
       must(
         await isPrefix(first, fromHex(before.root), size, root!, path),
-        `its first ${first} entries are not those that this browser saw`,
+        `its first ${first} entries are not those that this browser saw: the copy was replaced (see the incidents), or forged`,
       );
       return `the first ${first} entries are the same`;
     });
   const good = steps.every((one) => one.state === 'good');
   const seen =
     good && root !== null ? { size: size.toString(), root: toHex(root), verifier: proof.verifier } : null;
-  return { steps, good, entry, seen, leaf: leaf === null ? '' : toHex(leaf) };
+  const held = root === null ? null : { size, root: toHex(root), time };
+  return { steps, good, entry, seen, leaf: leaf === null ? '' : toHex(leaf), held };
 }

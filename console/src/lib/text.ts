@@ -38,6 +38,6 @@ export function shortId(id: string): string {
   return /^[0-9a-f-]{20,}$/.test(id) ? id.slice(0, 8) : plain(id, 40);
 }
 
-export function plural(count: number, one: string, many = one + 's'): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+export function plural(count: number | bigint, one: string, many = one + 's'): string {
+  return `${count.toLocaleString('en')} ${Number(count) === 1 ? one : many}`;
 }
