@@ -1,12 +1,13 @@
-// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER LAB_PID_FILE: the console in Debian's Chromium against live nodes that
+// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER PROGRAM: the console in Debian's Chromium against live nodes that
 // tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked; a device
 // joins, is cut off, healed, given a partition, lost and revoked.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
-const [url, link, observerLink, token, folder, labPid] = process.argv.slice(2);
+const [url, link, observerLink, token, folder, program] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const today = new Date().toISOString().slice(0, 10);
@@ -166,6 +167,49 @@ try {
   await page.goBack();
   await page.getByText('✓ Verified in this browser').waitFor();
 
+  say('what a role does not see is absent');
+  await page.goto(`${url}/console/#/entities`);
+  await page.getByRole('link', { name: 'David' }).click();
+  await page.getByRole('row', { name: /^result.outcome/ }).getByText('POSITIVE').waitFor();
+  await page.getByLabel('Seen by').selectOption('Billing');
+  await page.getByText(/An agent with the role Billing sees \d+ of \d+ fields/).waitFor();
+  await page.getByRole('row', { name: /^result.outcome absent/ }).waitFor();
+  assert.equal(await page.getByRole('table').first().getByText('POSITIVE', { exact: true }).count(), 0);
+  await pictured(page, 'entity');
+  await page.getByLabel('Seen by').selectOption('Clinical');
+  await page.getByText('The state now, as Clinical sees it').waitFor();
+  await page.getByLabel(/^After/).fill('3');
+  await page.getByText('The state then, as Clinical sees it').waitFor();
+  const outcomes = page.getByRole('row', { name: /^result.outcome/ });
+  assert.equal(await outcomes.getByText('NEGATIVE').count(), 1);
+  assert.equal(await outcomes.getByText('POSITIVE').count(), 0, 'it came later');
+  await fits(page);
+  await checked(page, 'entity');
+
+  say('an agent, its run, its budgets, and the run again');
+  await until(async () => (await api('/v1/agent/list')).agents.some((one) => one.agentId === 'udt-lab'));
+  await page.goto(`${url}/console/#/agents`);
+  await page.getByRole('row', { name: /^udt-lab/ }).getByText('completed').waitFor();
+  await checked(page, 'agents');
+  await pictured(page, 'agents');
+  await page.getByRole('link', { name: 'udt-lab' }).click();
+  await page.getByText('One version: every writer saw the one before.').waitFor();
+  await checked(page, 'agent');
+  await page.getByRole('row', { name: /completed/ }).getByRole('link').first().click();
+  await page.getByRole('meter', { name: 'steps used' }).waitFor();
+  await page.getByRole('button', { name: 'Run it again and compare' }).click();
+  await page.getByText('✓ Run again on its recorded input').waitFor();
+  await fits(page);
+  await checked(page, 'run');
+
+  say('the rules as people read them');
+  await page.goto(`${url}/console/#/domains/udt`);
+  await page.getByRole('row', { name: /^UDT_DEFINITIVE_LIMIT/ }).getByText('✕ rejected').waitFor();
+  await page.getByRole('row', { name: /^UDT_RELAPSE_RESPONSE/ }).getByText('? a person decides').waitFor();
+  await fits(page);
+  await checked(page, 'domain');
+  await pictured(page, 'domain');
+
   say('a device that asks to join is approved for its fingerprint');
   await page.goto(`${url}/console/#/cluster`);
   const ask = async (button, question, go) => {
@@ -187,8 +231,19 @@ try {
   say('a link is cut and healed');
   await (await ask('Cut the link to lab', 'Cut the link to lab?', 'Cut')).go();
   await lab.getByText('✂ cut').waitFor();
+  await api('/v1/journal/put', { id: 'plot-4', type: 'plot', payload: { text: 'beans' } });
+  execFileSync(program, ['journal', 'put', 'plot-4', '--type', 'plot', '--text', 'peas', '--dir', `${folder}/lab`]);
   await page.getByRole('button', { name: 'Heal the link to lab' }).click();
   await lab.getByText('● connected').waitFor();
+
+  say('edits that did not see each other: a person chooses');
+  await page.goto(`${url}/console/#/agents`);
+  await page.getByText('2 versions, none of which knew of the others').waitFor();
+  await checked(page, 'conflict');
+  await (await ask('Keep this one, of lab', 'Keep this version of plot-4?', 'Keep it')).go();
+  await page.getByText('None: every journal entry has one version.').waitFor();
+  assert.deepEqual((await api('/v1/journal/get?id=plot-4')).siblings.map((one) => one.payload), [{ text: 'peas' }]);
+  await page.goto(`${url}/console/#/cluster`);
 
   say('a partition is moved, and the page says what follows');
   const udt = page.getByRole('row', { name: /^udt\/0/ });
@@ -204,7 +259,7 @@ try {
   await pictured(page, 'cluster');
 
   say('its owner is lost: seized and revoked, each with its consequence');
-  process.kill(Number(readFileSync(labPid, 'utf8')), 'SIGKILL');
+  process.kill(Number(readFileSync(`${folder}/lab.pid`, 'utf8')), 'SIGKILL');
   await udt.getByText('lab, not connected').waitFor();
   const seize = await ask('Seize udt/0', 'Seize udt/0?', 'Seize');
   assert.match(await seize.dialog.innerText(), new RegExp(`Its copy stands: ${length} entries`));
@@ -249,7 +304,7 @@ try {
   assert.deepEqual(asked, [403, 403]);
 
   say('from 360 px to 4k, light and dark');
-  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entry', place]]) {
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['entry', place]]) {
     await observer.goto(`${url}/console/${hash}`);
     await observer.locator('h1').first().waitFor();
     if (name === 'entry') await observer.getByText('Verified').waitFor();

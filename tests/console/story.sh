@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/console/packages.sh
 . "$here/packages.sh"
-witan=$1 work=$2
+witan=$(realpath "$1") work=$2
 chromium=$(command -v chromium) || skip "chromium is not installed"
 export CHROMIUM=$chromium
 installPackages "$work"
@@ -15,7 +15,7 @@ export WITAN_DIR=$work/node
 port=$((20000 + RANDOM % 12000))
 while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
 "$witan" init --name front-desk --partitions 1 --listen "127.0.0.1:$port" >"$work/init.log"
-"$witan" up >"$work/up.log" 2>&1 &
+"$witan" up --agent udt-clinical --agent udt-lab >"$work/up.log" 2>&1 &
 pids=($!)
 trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null; wait 2>/dev/null || true' EXIT
 "$witan" status --wait ready --timeout 30 >/dev/null
@@ -34,8 +34,13 @@ p Clinical "{\"type\":\"RecordResult\",\"order\":\"O1\",\"outcome\":\"NEGATIVE\"
 p LabOrder '{"type":"DocumentRationale","order":"O2","text":"treatment plan: random monitoring"}'
 p LabOrder "{\"type\":\"OrderTest\",\"order\":\"O2\",\"kind\":\"PRESUMPTIVE\",\"code\":\"80307\",\"method\":\"IMMUNOASSAY\",\"dos\":\"$today\"}"
 p Clinical "{\"type\":\"RecordResult\",\"order\":\"O2\",\"outcome\":\"POSITIVE\",\"on\":\"$today\"}"
+# What agents do: Eve gets a file and a test.
+"$witan" feed - >/dev/null <<END
+{"id":"udt/Eve/patient","type":"udt.patient","payload":{"patient":"Eve","fields":{"baselinePositiveOn":"$(date -u -d '115 days ago' +%F)"}}}
+{"id":"udt/Eve/order/E1","type":"udt.order","payload":{"patient":"Eve","order":"E1","kind":"PRESUMPTIVE","code":"80307","method":"IMMUNOASSAY","dos":"$before","rationale":"treatment plan: random monitoring"}}
+END
 link=$("$witan" console --no-open | head -n 1)
 observer=$("$witan" console --no-open --role observer | head -n 1)
 token=$(node -p "JSON.parse(require('fs').readFileSync('$WITAN_DIR/control.tokens', 'utf8')).admin")
 cd "$work/console"
-node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" "$work/lab.pid" || { tail -n 20 "$work/up.log"; exit 1; }
+node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" "$witan" || { tail -n 20 "$work/up.log"; exit 1; }
