@@ -1,7 +1,9 @@
 // The logic behind the pages: the cluster and its steps, slices of roles, runs of agents.
 import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../src/api/client.ts';
+import type { Json } from '../src/lib/json.ts';
 import { inRuns, lagOf, linkState, ownedBy, whenRevoked, whenSeized } from '../src/lib/cluster.ts';
+import { lineIn, parseMetrics, rateOf, showNumber, totalOf } from '../src/lib/metrics.ts';
 import { budgetsOf, lineOf, orderOf } from '../src/lib/runs.ts';
 import { cutTo, sliceRows } from '../src/lib/slices.ts';
 
@@ -54,7 +56,7 @@ describe('a slice', () => {
 });
 
 describe('a run', () => {
-  const transcript = [
+  const transcript: Json[] = [
     { entry: 'begin', tokens: 999, grant: { budget: { steps: 20, tokens: 100, seconds: 0 } } },
     { entry: 'look', tool: 'journal.read', tokens: 30, seconds: 2 },
     { entry: 'intended', tool: 'propose', tokens: 5, seconds: 1 },
@@ -82,5 +84,30 @@ describe('vector clocks', () => {
     expect(orderOf({ x: 1 }, { x: 2, y: 1 })).toBe('before');
     expect(orderOf({ x: 2, y: 1 }, { x: 1 })).toBe('after');
     expect(orderOf({ x: 2 }, { y: 1 })).toBe('concurrent');
+  });
+});
+
+describe('metrics', () => {
+  const page = '# HELP a_total What it is.\n# TYPE a_total counter\na_total 3\n# TYPE up gauge\nup{peer="x\\"} 1"} 1\nup{peer="y"} 0\nnonsense\n# TYPE none gauge\n';
+  it('are families with samples', () => {
+    const families = parseMetrics(page);
+    expect(families.map((one) => one.name)).toEqual(['a_total', 'up']);
+    expect(families[0]).toEqual({ name: 'a_total', type: 'counter', help: 'What it is.', samples: [{ labels: '', value: 3 }] });
+    expect(totalOf(families[1]!)).toBe(1);
+  });
+  it('become rates, also over a restart of the node', () => {
+    const moments = [{ at: 0, value: 5 }, { at: 1000, value: 9 }, { at: 3000, value: 2 }];
+    expect(rateOf(moments)).toEqual([{ at: 1000, value: 4 }, { at: 3000, value: 1 }]);
+    expect(rateOf([])).toEqual([]);
+  });
+  it('become lines within their box', () => {
+    expect(lineIn([{ at: 0, value: 0 }, { at: 10, value: 4 }], 100, 42)).toBe('0.0,41.0 100.0,1.0');
+    expect(lineIn([{ at: 5, value: 0 }], 100, 42)).toBe('100.0,41.0');
+    expect(lineIn([], 100, 42)).toBe('');
+  });
+  it('are read by people', () => {
+    expect(showNumber(1536, 'bytes')).toBe('1.5 KiB');
+    expect(showNumber(0.25, 's')).toBe('0.25 s');
+    expect(showNumber(1234, '')).toBe('1,234');
   });
 });

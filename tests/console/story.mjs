@@ -210,6 +210,15 @@ try {
   await checked(page, 'domain');
   await pictured(page, 'domain');
 
+  say('the figures');
+  await page.goto(`${url}/console/#/figures`);
+  await page.getByRole('heading', { name: 'Decisions made here' }).waitFor();
+  await page.getByRole('row', { name: /^witan_ledger_entries/ }).waitFor();
+  await page.waitForFunction(() => (document.querySelector('polyline')?.getAttribute('points') ?? '').split(' ').length >= 2);
+  await fits(page);
+  await checked(page, 'figures');
+  await pictured(page, 'figures');
+
   say('a device that asks to join is approved for its fingerprint');
   await page.goto(`${url}/console/#/cluster`);
   const ask = async (button, question, go) => {
@@ -304,7 +313,7 @@ try {
   assert.deepEqual(asked, [403, 403]);
 
   say('from 360 px to 4k, light and dark');
-  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['entry', place]]) {
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['figures', '#/figures'], ['entry', place]]) {
     await observer.goto(`${url}/console/${hash}`);
     await observer.locator('h1').first().waitFor();
     if (name === 'entry') await observer.getByText('Verified').waitFor();

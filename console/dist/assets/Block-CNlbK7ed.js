@@ -1,3 +1,0 @@
-import{$ as e,At as t,Ct as n,Dt as r,Mt as i,N as a,_t as o,at as s,bt as c,ct as l,dt as u,et as d,ht as f,kt as p,n as m,nt as h,ot as g,xt as _}from"./Page-DLqhUK3u.js";var v=l(`<!> `,1),y=l(`<pre tabindex="0"><!><!></pre>`);function b(l,b){t(b,!0);let x=r(()=>a(b.value).split(`
-`));var S=y(),C=c(S);e(C,17,()=>f(x).slice(0,2e3),d,(e,t)=>{var r=v(),i=_(r);m(i,{get text(){return f(t)},most:2e3});var a=n(i,1,!0);a.nodeValue=`
-`,g(e,r)});var w=n(C),T=e=>{var t=u();o(()=>s(t,`… ${f(x).length-2e3} more lines: export the view`)),g(e,t)};h(w,e=>{f(x).length>2e3&&e(T)}),i(S),g(l,S),p()}export{b as t};
