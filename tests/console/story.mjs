@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const [url, link, observerLink, token, folder, program] = process.argv.slice(2);
@@ -326,6 +327,45 @@ try {
   await entries(page).first().waitFor();
   await fits(page);
   await checked(page, 'ledger-4k');
+
+  say('a trace of the simulator is played back, without signing in');
+  const stranger = await open();
+  await stranger.goto(`${url}/console/#/playback`);
+  const choose = (name, content) => stranger.getByLabel(/Trace of the simulator/).setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+  await choose('not-a-trace.json', '{"traceEvents":[{"ph":"i","tid":1,"ts":1}]}');
+  await stranger.getByText('the trace names no device').waitFor();
+  const named = (tid, name) => ({ name: 'thread_name', ph: 'M', pid: 1, tid, args: { name } });
+  const events = [named(1, 'cluster'), named(16, 'device-0'), named(32, `device-1${evil}`)];
+  for (let i = 0; i < 3000; ++i) {
+    events.push({ name: 'sends', cat: 'net', ph: 'X', ts: i * 1000, dur: 1, pid: 1, tid: 16, args: { detail: `to device-1: ${evil}` } });
+    events.push({ name: 'frames', cat: 'net', ph: 's', ts: i * 1000, pid: 1, tid: 16, id: i });
+    if (i % 5) events.push({ name: 'frames', cat: 'net', ph: 'f', ts: i * 1000 + 300, pid: 1, tid: 32, id: i });
+    events.push({ name: 'decides', cat: 'ledger', ph: 'i', ts: i * 1000 + 10, pid: 1, tid: i % 2 ? 16 : 32, args: { detail: `entry ${i} ${evil}` } });
+  }
+  events.push({ name: 'fences', cat: 'check', ph: 'i', ts: 2_000_500, pid: 1, tid: 1, args: { detail: 'device-1 goes on deciding' } });
+  await choose('trace.json', JSON.stringify({ traceEvents: events }));
+  await stranger.getByText('✕ fences').waitFor();
+  await stranger.getByText('00:00:02.000500').first().waitFor();
+  await stranger.getByRole('button', { name: 'The event before' }).click();
+  await stranger.locator('tr[aria-current]').getByText('entry 2000').waitFor();
+  await stranger.getByRole('button', { name: 'To the violation' }).click();
+  assert.equal(await stranger.locator('img[src=x]').count(), 0);
+  await checked(stranger, 'playback');
+  try {
+    execFileSync(`${dirname(program)}/witan-sim`, ['replay', 'canary', '--seed', '3', '--trace', `${folder}/canary.json`]);
+    await stranger.getByLabel(/Trace of the simulator/).setInputFiles(`${folder}/canary.json`);
+    await stranger.getByRole('heading', { name: 'Playback: canary, seed 3' }).waitFor();
+    await stranger.getByLabel('Window').selectOption('10 s');
+    await stranger.getByLabel(/^Time/).fill('60000000');
+    await fits(stranger);
+    await pictured(stranger, 'playback');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    console.log('   witan-sim is not built: its own trace was not tried');
+  }
+  await stranger.setViewportSize({ width: 360, height: 740 });
+  await fits(stranger);
+  await stranger.context().close();
 
   say('our own policy stops an inline script');
   const ran = await page.evaluate(() => {
