@@ -47,6 +47,7 @@ int runCli(int argc, char** argv) {
   int exitCode = kExitOk;
   addInitCommands(app, exitCode);
   addUpCommand(app, exitCode);
+  addConsoleCommand(app, exitCode);
   addStatusCommands(app, exitCode);
   addBackupCommands(app, exitCode);
   addDoctorCommands(app, exitCode);

@@ -6,6 +6,8 @@ include(GNUInstallDirs)
 install(TARGETS witan RUNTIME COMPONENT witan)
 install(TARGETS witan-sim witan-lab RUNTIME COMPONENT witan-sim)
 install(FILES packaging/witan.service DESTINATION lib/systemd/system COMPONENT witan)
+install(FILES packaging/prometheus/witan-alerts.yml packaging/grafana/witan.json DESTINATION ${CMAKE_INSTALL_DATADIR}/witan
+  COMPONENT witan)
 install(FILES README.md docs/OPERATIONS.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT witan)
 
 # witan_manual(<program> <component>): installs the program's manual pages.

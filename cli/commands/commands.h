@@ -10,6 +10,7 @@ namespace witan::node {
 // init, join
 void addInitCommands(Command& app, int& exitCode);
 void addUpCommand(Command& app, int& exitCode);
+void addConsoleCommand(Command& app, int& exitCode);
 // status, peers, partition, propose, feed: of a running node
 void addStatusCommands(Command& app, int& exitCode);
 // invite, pending, approve, deny, revoke, roles: of a running node

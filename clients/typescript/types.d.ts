@@ -259,6 +259,48 @@ export interface CommitPreview {
   writes: Json;
 }
 
+export interface ConsoleCaller {
+  /** When the caller's session ends; absent: a token without end */
+  expires?: string;
+  /** Role of the caller */
+  role: string;
+}
+
+export interface ConsoleCode {
+  /** Address of the console: http://HOST:PORT/console/ */
+  address: string;
+  /** Code for openConsoleSession; it counts once */
+  code: string;
+  /** When the code counts no longer */
+  expires: string;
+  /** Role of the session that it opens */
+  role: string;
+}
+
+export interface ConsoleCodeRequest {
+  /** observer, operator, counselor or admin; default: the caller's */
+  role?: string;
+}
+
+export interface ConsoleEnded {
+  /** False: the caller has a token of the node, and no session */
+  ended: boolean;
+}
+
+export interface ConsoleSession {
+  /** When the session ends */
+  expires: string;
+  /** Role of the session */
+  role: string;
+  /** Bearer token of the session */
+  token: string;
+}
+
+export interface ConsoleSessionRequest {
+  /** Code from makeConsoleCode */
+  code: string;
+}
+
 export interface DecideRequest {
   /** State from which a commit starts; default: candidate */
   base?: "candidate" | "current";
@@ -685,6 +727,31 @@ export interface LedgerEntry {
   verdicts: Record<string, "notEvaluated" | "pass" | "reject" | "escalate">;
   /** Fields that the entry writes */
   writes?: Json;
+}
+
+export interface LedgerProof {
+  /** The entry's bytes in base64 (docs/ledger-format.md) */
+  bytes: string;
+  /** Path from the tree of the earlier statement */
+  consistency?: Array<string>;
+  /** Index of the leaf */
+  index: number;
+  /** Hash of the bytes as a leaf */
+  leafHash: string;
+  /** DOMAIN/NUMBER */
+  partition: string;
+  /** Audit path, from the leaf */
+  path: Array<string>;
+  /** Root of the tree */
+  root: string;
+  /** Number of the entry */
+  seq: number;
+  /** Entries of the tree */
+  size: number;
+  /** That this device's copy has this root now: a note, signed with the device's key */
+  statement: string;
+  /** Key that signed it, in the form of transparency tools */
+  verifier: string;
 }
 
 export interface LedgerRow {

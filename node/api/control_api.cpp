@@ -4,6 +4,7 @@
 
 #include "base/quote.h"
 #include "node/api/control_routes.h"
+#include "node/console/console_pages.h"
 
 namespace witan::node {
 
@@ -46,7 +47,9 @@ Match matchOf(std::string_view asked, std::string_view path) {
   return match;
 }
 
-bool isPublic(const RouteInfo& info) { return !info.role || info.path == std::string_view("/metrics"); }
+bool isPublic(const RouteInfo& info) {
+  return (!info.role && info.method == std::string_view("GET")) || info.path == std::string_view("/metrics");
+}
 
 // A browser that visits a hostile page must not be able to speak to this API by a name of that page's making.
 bool isLocalHost(const net::HttpRequest& request) {
@@ -94,6 +97,7 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
       tokens_(std::move(tokens)),
       mcp_(daemon, [this](ControlRole role, const mcp::ApiRequest& request,
                           McpApi::Done done) { perform(role, request, std::move(done)); }),
+      console_{{}, [this] { return consoleAddress(); }},
       server_(loop, {},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
@@ -103,7 +107,20 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
                 serve(request, std::move(reply), true);
               }) {}
 
-Result<std::string> ControlApi::listen(const std::string& address) { return server_.listen(address); }
+Result<std::string> ControlApi::listen(const std::string& address) {
+  WITAN_TRY(bound, server_.listen(address));
+  if (!bound.starts_with("unix:")) tcp_ = bound;
+  return bound;
+}
+
+Result<std::string> ControlApi::consoleAddress() {
+  if (tcp_.empty()) {
+    WITAN_DO(listen("127.0.0.1:0"));
+    daemon_.log().info("console", "listening", {{"address", tcp_}});
+  }
+  return tcp_;
+}
+
 Result<std::string> ControlApi::listenPublic(const std::string& address) { return public_.listen(address); }
 
 void ControlApi::close() {
@@ -116,6 +133,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (!publicOnly && !isLocalHost(request))
     return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.0.0.1, [::1] and localhost alone", ""}, 421);
   if (request.path == kMcpPath && !publicOnly) return serveMcp(request, std::move(reply));
+  if (!publicOnly && isConsolePath(request.path)) return reply->answer(consoleAnswer(request));
   Match match = matchOf(request.method, request.path);
   if (match.route == nullptr || (publicOnly && !isPublic(match.route->info))) {
     if (match.pathKnown && !publicOnly) return refuse(invalid(request.method + " is not for " + request.path), 405);
@@ -123,9 +141,14 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   }
   const RouteInfo& info = match.route->info;
   ControlRole role = ControlRole::observer;
+  std::optional<ConsoleSessions::Held> session;
   if (info.role && !publicOnly) {
     const auto header = request.headers.find("authorization");
-    const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
+    auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
+    if (!held && header != request.headers.end()) {
+      session = console_.sessions.find(header->second, daemon_.now().wall);
+      if (session) held = session->role;
+    }
     if (!held) {
       daemon_.log().warn("control", "a request without a valid token",
                          {{"path", request.path}, {"from", request.remote}});
@@ -143,7 +166,8 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (!input.ok()) return refuse(input.error(), 400);
   if (!match.route->reads())
     daemon_.log().debug("control", request.path, {{"role", wordOf(role)}, {"from", request.remote}});
-  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
+  match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}, console_, session},
+                     std::move(*input));
 }
 
 void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
@@ -178,7 +202,9 @@ void ControlApi::perform(ControlRole role, const mcp::ApiRequest& request, McpAp
                                 {daemon_, nullptr,
                                  [answered, done = std::move(done)](const net::HttpResponse& response) {
                                    if (!std::exchange(*answered, true)) done(valueOf(response));
-                                 }}},
+                                 }},
+                                console_,
+                                std::nullopt},
                      std::move(input));
 }
 

@@ -1,6 +1,9 @@
 // ControlApi: the node's face for its operator: HTTP/1.1 with JSON, on a Unix socket in the data directory or on
 // loopback. Each answer is one JSON value; errors are {"error":{"code","message","hint"}}.
 //
+// /console/ has the web console's files (node/console/console_pages.h), which need no token either. A browser cannot
+// use a Unix socket: a port of loopback is opened when somebody asks for the console.
+//
 // The routes are tables (node/api/control_routes.h), from which the OpenAPI document is made too.
 // Who may use one is in the table: node/api/control_tokens.h has the roles. /mcp is another protocol
 // (node/api/mcp_api.h). Health checks need no token; everything else does.
@@ -29,6 +32,7 @@ class ControlApi {
   void close();
 
  private:
+  Result<std::string> consoleAddress();
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
   void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   // A request that the node makes of itself on behalf of a role.
@@ -37,6 +41,8 @@ class ControlApi {
   Daemon& daemon_;
   const ControlTokens tokens_;
   McpApi mcp_;
+  ConsoleDoor console_;
+  std::string tcp_;  // where a browser reaches it; empty: nowhere yet
   net::HttpServer server_, public_;
 };
 

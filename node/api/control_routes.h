@@ -36,6 +36,8 @@ std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
 std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
+std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
+std::vector<ControlRoute> consoleRoutes();    // control_console.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
 
 // The partitions whose owner was revoked, by id: no member decides for them until one seizes them (control_status.cpp).

@@ -20,6 +20,7 @@
 
 #include "base/message.h"
 #include "net/http_server.h"
+#include "node/api/console_sessions.h"
 #include "node/api/control_tokens.h"
 #include "node/daemon/daemon.h"
 
@@ -44,12 +45,21 @@ struct Responder {
   void refuse(const Error& error) const;
 };
 
+// The web console's door: who is signed in, and where it is.
+struct ConsoleDoor {
+  ConsoleSessions sessions;
+  // HOST:PORT on loopback, from the first call on. Errors: as HttpServer::listen.
+  std::function<Result<std::string>()> address;
+};
+
 // The work of a route gets the node, the request, and the place for its answer. The daemon outlives it.
 struct ApiContext {
   Daemon& daemon;
   const net::HttpRequest& request;  // until the work returns
   ControlRole role;                 // of the caller's token
   Responder responder;
+  ConsoleDoor& console;
+  std::optional<ConsoleSessions::Held> session;  // none: the caller has a token of the node
 };
 
 // Errors: notFound.

@@ -263,6 +263,48 @@ class CommitPreview(TypedDict):
     writes: Json
 
 
+class ConsoleCaller(TypedDict):
+    # When the caller's session ends; absent: a token without end
+    expires: NotRequired[str]
+    # Role of the caller
+    role: str
+
+
+class ConsoleCode(TypedDict):
+    # Address of the console: http://HOST:PORT/console/
+    address: str
+    # Code for openConsoleSession; it counts once
+    code: str
+    # When the code counts no longer
+    expires: str
+    # Role of the session that it opens
+    role: str
+
+
+class ConsoleCodeRequest(TypedDict):
+    # observer, operator, counselor or admin; default: the caller's
+    role: NotRequired[str]
+
+
+class ConsoleEnded(TypedDict):
+    # False: the caller has a token of the node, and no session
+    ended: bool
+
+
+class ConsoleSession(TypedDict):
+    # When the session ends
+    expires: str
+    # Role of the session
+    role: str
+    # Bearer token of the session
+    token: str
+
+
+class ConsoleSessionRequest(TypedDict):
+    # Code from makeConsoleCode
+    code: str
+
+
 class DecideRequest(TypedDict):
     # State from which a commit starts; default: candidate
     base: NotRequired[Literal["candidate", "current"]]
@@ -683,6 +725,31 @@ class LedgerEntry(TypedDict):
     verdicts: dict[str, Literal["notEvaluated", "pass", "reject", "escalate"]]
     # Fields that the entry writes
     writes: NotRequired[Json]
+
+
+class LedgerProof(TypedDict):
+    # The entry's bytes in base64 (docs/ledger-format.md)
+    bytes: str
+    # Path from the tree of the earlier statement
+    consistency: NotRequired[list[str]]
+    # Index of the leaf
+    index: int
+    # Hash of the bytes as a leaf
+    leafHash: str
+    # DOMAIN/NUMBER
+    partition: str
+    # Audit path, from the leaf
+    path: list[str]
+    # Root of the tree
+    root: str
+    # Number of the entry
+    seq: int
+    # Entries of the tree
+    size: int
+    # That this device's copy has this root now: a note, signed with the device's key
+    statement: str
+    # Key that signed it, in the form of transparency tools
+    verifier: str
 
 
 class LedgerRow(TypedDict):

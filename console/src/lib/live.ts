@@ -1,0 +1,76 @@
+// How a list of ledger rows takes in what comes: rows in the order of arrival, each once, a bounded number of them.
+// Pure functions; the caller keeps the list.
+import { isObject, type Json } from './json.ts';
+
+export interface Row {
+  partition: string;
+  seq: number;
+  leafHash: string;
+  story: string;
+  entry: { [name: string]: Json } | null; // null: its bytes are damaged
+}
+
+export const kMostRows = 10_000;
+
+export const keyOf = (row: Row): string => `${row.partition}/${row.seq}`;
+export const timeOf = (row: Row): string => String(row.entry?.['time'] ?? '');
+export const member = (row: Row, name: string): string => {
+  const value = row.entry?.[name];
+  return typeof value === 'string' ? value : '';
+};
+export const actionOf = (row: Row): { [name: string]: Json } => {
+  const action = row.entry?.['action'];
+  return isObject(action) ? action : {};
+};
+
+export function isRow(value: unknown): value is Row {
+  return (
+    isObject(value) &&
+    typeof value['partition'] === 'string' &&
+    typeof value['seq'] === 'number' &&
+    (value['entry'] === null || isObject(value['entry']))
+  );
+}
+
+// The list with more rows, oldest first, by time and then by place; the oldest make room.
+export function merged(list: Row[], more: Row[], most = kMostRows): Row[] {
+  if (more.length === 0) return list;
+  const known = new Map(list.map((row) => [keyOf(row), row]));
+  let fresh = false;
+  for (const row of more) {
+    fresh ||= known.get(keyOf(row))?.leafHash !== row.leafHash;
+    known.set(keyOf(row), row);
+  }
+  if (!fresh) return list;
+  const all = [...known.values()];
+  all.sort((a, b) => compare(timeOf(a), timeOf(b)) || compare(a.partition, b.partition) || a.seq - b.seq);
+  return all.length > most ? all.slice(all.length - most) : all;
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export interface Filter {
+  domain?: string;
+  partition?: string;
+  entity?: string;
+  tag?: string;
+  invariant?: string;
+  agent?: string;
+  operation?: string;
+}
+
+// What the node filters, the page filters too: events of the stream are of the whole ledger.
+export function takes(filter: Filter, row: Row): boolean {
+  const has = (wanted: string | undefined, value: string) => !wanted || wanted === value;
+  return (
+    has(filter.domain, row.partition.split('/')[0] ?? '') &&
+    has(filter.partition, row.partition) &&
+    has(filter.entity, member(row, 'entity')) &&
+    has(filter.tag, member(row, 'tag')) &&
+    has(filter.invariant, member(row, 'invariant')) &&
+    has(filter.agent, member(row, 'agent')) &&
+    (!filter.operation ||
+      filter.operation === member(row, 'operationId') ||
+      filter.operation === String(actionOf(row)['type'] ?? ''))
+  );
+}

@@ -1,0 +1,77 @@
+// C2SP signed notes and checkpoints, as docs/ledger-format.md describes them. Pure functions; WebCrypto checks.
+import { fromBase64, join, same, sha256, type Bytes } from './bytes.ts';
+
+export interface Checkpoint {
+  origin: string;
+  size: bigint;
+  root: Bytes;
+  extensions: string[];
+}
+export interface Verifier {
+  name: string;
+  keyId: Bytes;
+  key: Bytes;
+}
+export interface Note {
+  text: string; // what is signed
+  signatures: { name: string; keyId: Bytes; signature: Bytes }[];
+}
+
+const utf8 = new TextEncoder();
+const kLongestNote = 1 << 20;
+
+export function parseNote(note: string): Note {
+  if (note.length > kLongestNote) throw new Error('the statement is too long');
+  const end = note.lastIndexOf('\n\n');
+  if (end < 0 || !note.endsWith('\n')) throw new Error('the statement has no signature');
+  const lines = note.slice(end + 2, -1).split('\n');
+  const signatures = lines.map((line) => {
+    const parts = /^\u2014 (\S+) (\S+)$/.exec(line);
+    if (!parts) throw new Error('a signature line has another form');
+    const bytes = fromBase64(parts[2]!);
+    if (bytes.length < 5) throw new Error('a signature is too short');
+    return { name: parts[1]!, keyId: bytes.slice(0, 4), signature: bytes.slice(4) };
+  });
+  return { text: note.slice(0, end + 1), signatures };
+}
+
+export function parseCheckpoint(text: string): Checkpoint {
+  const lines = text.split('\n');
+  if (lines.length < 4 || lines.at(-1) !== '') throw new Error('the statement has too few lines');
+  const [origin, size, root, ...extensions] = lines.slice(0, -1) as [string, string, string, ...string[]];
+  if (!/^(0|[1-9][0-9]{0,18})$/.test(size)) throw new Error('the size in the statement is no number');
+  const hash = fromBase64(root);
+  if (hash.length !== 32) throw new Error('the root in the statement is no hash');
+  return { origin, size: BigInt(size), root: hash, extensions };
+}
+
+// "<name>+<key id>+<base64(0x01 || key)>"; the base64 may contain more of '+'.
+export async function parseVerifier(text: string): Promise<Verifier> {
+  const parts = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text.trim());
+  if (!parts) throw new Error('the verifier key has another form');
+  const bytes = fromBase64(parts[3]!);
+  if (bytes.length !== 33 || bytes[0] !== 1) throw new Error('the verifier key is no Ed25519 key');
+  const name = parts[1]!;
+  const hash = await sha256(join(utf8.encode(name), Uint8Array.of(10), bytes));
+  const keyId = hash.slice(0, 4);
+  if (Array.from(keyId, (byte) => byte.toString(16).padStart(2, '0')).join('') !== parts[2])
+    throw new Error('the id of the verifier key is of another key');
+  return { name, keyId, key: bytes.slice(1) };
+}
+
+export class NoEd25519 extends Error {}
+
+// Whether one of the note's signatures is this key's, and right. NoEd25519: this browser cannot tell.
+export async function isSignedBy(note: Note, verifier: Verifier): Promise<boolean> {
+  const mine = note.signatures.filter((one) => one.name === verifier.name && same(one.keyId, verifier.keyId));
+  if (mine.length === 0) return false;
+  let key: CryptoKey;
+  try {
+    key = await crypto.subtle.importKey('raw', verifier.key, { name: 'Ed25519' }, false, ['verify']);
+  } catch {
+    throw new NoEd25519('this browser does not check Ed25519 signatures');
+  }
+  for (const one of mine)
+    if (!(await crypto.subtle.verify({ name: 'Ed25519' }, key, one.signature, utf8.encode(note.text)))) return false;
+  return true;
+}

@@ -1,0 +1,289 @@
+// What all pages share: who is signed in, which view is open, what the ledger's stream brings. One of each a window.
+import { access, ApiError, follow, get, post, type Schemas } from './api/client.ts';
+import { isRow, type Row } from './lib/live.ts';
+import { parseJson } from './lib/json.ts';
+import { parseRoute, type Route } from './lib/route.ts';
+
+export type Role = 'observer' | 'operator' | 'counselor' | 'admin';
+export const kRoles: Role[] = ['observer', 'operator', 'counselor', 'admin'];
+
+interface Held {
+  token: string;
+  role: Role;
+  expires: string; // "": with the file of tokens
+}
+
+class Session {
+  token = $state('');
+  role = $state<Role>('observer');
+  expires = $state('');
+  ended = $state(false); // it was there, and counts no longer
+  may(role: Role): boolean {
+    return this.token !== '' && (this.role === role || this.role === 'admin' || role === 'observer');
+  }
+}
+export const session = new Session();
+
+const kKept = 'witan.session';
+// Tabs of one browser share a session; it goes with the last of them.
+const tabs = new BroadcastChannel('witan.session');
+
+function isHeld(value: unknown): value is Held {
+  const held = value as Held | null;
+  return typeof held?.token === 'string' && held.token.length < 256 && kRoles.includes(held.role) && typeof held.expires === 'string';
+}
+
+function take(held: Held): void {
+  access.token = held.token;
+  session.token = held.token;
+  session.role = held.role;
+  session.expires = held.expires;
+  session.ended = false;
+  sessionStorage.setItem(kKept, JSON.stringify(held));
+  void learn();
+  live.start();
+}
+
+tabs.onmessage = ({ data }: MessageEvent<{ ask?: boolean; held?: unknown; out?: boolean }>) => {
+  if (data.ask && session.token !== '')
+    tabs.postMessage({ held: { token: session.token, role: session.role, expires: session.expires } });
+  if (isHeld(data.held) && session.token === '') take(data.held);
+  if (data.out) forget();
+};
+
+// A role that a later node may have counts as the least.
+const roleOf = (word: string): Role => kRoles.find((role) => role === word) ?? 'observer';
+
+function forget(): void {
+  sessionStorage.removeItem(kKept);
+  access.token = '';
+  session.token = '';
+  live.stop();
+}
+
+access.onSignedOut = () => {
+  if (session.token === '') return;
+  session.ended = true;
+  forget();
+};
+
+// Errors: ApiError.
+export async function signIn(token: string): Promise<void> {
+  const before = access.token;
+  access.token = token;
+  try {
+    const who = await get('/v1/console/session');
+    take({ token, role: roleOf(who.role), expires: who.expires ?? '' });
+  } catch (error) {
+    access.token = before;
+    throw error;
+  }
+}
+
+export async function signInByCode(code: string): Promise<void> {
+  const made = await post('/v1/console/session', { code });
+  take({ token: made.token, role: roleOf(made.role), expires: made.expires });
+}
+
+export async function signOut(): Promise<void> {
+  try {
+    await post('/v1/console/end', {});
+  } finally {
+    tabs.postMessage({ out: true });
+    forget();
+  }
+}
+
+// From this tab's last page, from another tab, or from the code in a one-time link, which leaves the address at once.
+export async function resume(): Promise<void> {
+  const code = /^#code=([\w-]{1,100})$/.exec(location.hash);
+  if (code) {
+    history.replaceState(null, '', location.pathname + '#/inbox');
+    goTo();
+    await signInByCode(code[1]!);
+    return;
+  }
+  try {
+    const held: unknown = JSON.parse(sessionStorage.getItem(kKept) ?? 'null');
+    if (isHeld(held)) return take(held);
+  } catch {
+    sessionStorage.removeItem(kKept);
+  }
+  tabs.postMessage({ ask: true });
+}
+
+class View {
+  route = $state.raw<Route>(parseRoute(location.hash));
+}
+export const view = new View();
+export function goTo(): void {
+  view.route = parseRoute(location.hash);
+}
+addEventListener('hashchange', goTo);
+
+// What the node says of itself and its cluster: names for ids.
+class Node {
+  name = $state('');
+  device = $state('');
+  cluster = $state('');
+  version = $state('');
+  fingerprint = $state('');
+  names = $state.raw<Record<string, string>>({});
+  domains = $state.raw<Schemas['DomainSummary'][]>([]);
+}
+export const node = new Node();
+
+export const nameOf = (device: string): string => node.names[device.split('@')[0]!] ?? device.slice(0, 8);
+
+export async function learn(): Promise<void> {
+  try {
+    const [status, devices, domains] = await Promise.all([get('/v1/status'), get('/v1/devices'), get('/v1/domains')]);
+    node.name = status.name;
+    node.device = status.device;
+    node.cluster = devices.cluster;
+    node.version = status.version;
+    node.fingerprint = status.fingerprint;
+    node.names = Object.fromEntries(devices.devices.map((one) => [one.device, one.name]));
+    node.domains = domains.domains;
+  } catch {
+    // The stream's state says that the node is away; the next opening of the stream asks again.
+  }
+}
+
+const described = new Map<string, Promise<Schemas['DomainDescription']>>();
+export function describe(domain: string): Promise<Schemas['DomainDescription']> {
+  let known = described.get(domain);
+  if (!known) {
+    known = get('/v1/domains/{domain}', { domain });
+    described.set(domain, known);
+    known.catch(() => described.delete(domain));
+  }
+  return known;
+}
+
+type Listener = (rows: Row[]) => void;
+
+// The ledger's stream: one a window, begun again when it breaks. Rows are handed out once a frame. A listener that
+// missed rows is told to read again.
+class Live {
+  state = $state<'off' | 'open' | 'lost'>('off');
+  since = $state(0); // when it broke
+  clockOff = $state(0); // seconds by which this machine's clock differs from the last entry's
+  private stopper: AbortController | null = null;
+  private listeners = new Set<Listener>();
+  private again = new Set<() => void>();
+  private rows: Row[] = [];
+  private framed = false;
+
+  listen(rows: Listener, again: () => void): () => void {
+    this.listeners.add(rows);
+    this.again.add(again);
+    return () => {
+      this.listeners.delete(rows);
+      this.again.delete(again);
+    };
+  }
+
+  start(): void {
+    this.stop();
+    this.stopper = new AbortController();
+    void this.run(this.stopper.signal);
+  }
+  stop(): void {
+    this.stopper?.abort();
+    this.stopper = null;
+    this.state = 'off';
+  }
+
+  private async run(stop: AbortSignal): Promise<void> {
+    let pause = 250;
+    let first = true;
+    while (!stop.aborted) {
+      try {
+        await follow('/v1/ledger/stream', stop, () => {
+          this.state = 'open';
+          pause = 250;
+          if (!first) {
+            void learn();
+            for (const one of this.again) one();
+          }
+          first = false;
+        }, (event) => {
+          if (event.event === 'entry') this.add(event.data);
+        });
+      } catch (error) {
+        if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return;
+        // A device without ledgers has no stream.
+        if (error instanceof ApiError && error.status === 503 && error.message.includes('keeps no ledgers')) return;
+      }
+      if (stop.aborted) return;
+      if (this.state !== 'lost') this.since = Date.now();
+      this.state = 'lost';
+      await new Promise((wake) => setTimeout(wake, pause));
+      pause = Math.min(pause * 2, 8000);
+    }
+  }
+
+  private add(data: string): void {
+    let row: unknown;
+    try {
+      row = parseJson(data);
+    } catch {
+      return;
+    }
+    if (!isRow(row)) return;
+    this.rows.push(row);
+    if (this.framed) return;
+    this.framed = true;
+    const work = () => {
+      this.framed = false;
+      const rows = this.rows;
+      this.rows = [];
+      const at = Date.parse(String(rows.at(-1)?.entry?.['time'] ?? ''));
+      if (!Number.isNaN(at)) this.clockOff = Math.round((Date.now() - at) / 1000);
+      for (const one of this.listeners) one(rows);
+    };
+    // A hidden tab gets no frames.
+    if (document.hidden) setTimeout(work, 250);
+    else requestAnimationFrame(work);
+  }
+}
+export const live = new Live();
+
+// Now, once a second: for ages.
+class Clock {
+  now = $state(Date.now());
+}
+export const clock = new Clock();
+setInterval(() => (clock.now = Date.now()), 1000);
+
+// "auto": as the system is.
+class Theme {
+  choice = $state(localStorage.getItem('witan.theme') ?? 'auto');
+  set(choice: string): void {
+    this.choice = choice;
+    localStorage.setItem('witan.theme', choice);
+    this.show();
+  }
+  show(): void {
+    const root = document.documentElement;
+    if (this.choice === 'auto') root.removeAttribute('data-theme');
+    else root.setAttribute('data-theme', this.choice);
+  }
+}
+export const theme = new Theme();
+theme.show();
+
+export function messageOf(error: unknown): { message: string; hint: string } {
+  if (error instanceof ApiError) return { message: error.message, hint: error.hint };
+  return { message: error instanceof Error ? error.message : String(error), hint: '' };
+}
+
+// Saves a value as a JSON file on the reader's machine.
+export function save(name: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

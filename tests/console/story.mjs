@@ -1,0 +1,394 @@
+// story.mjs URL LINK OBSERVER_LINK TOKEN FOLDER PROGRAM: the console in Debian's Chromium against live nodes that
+// tests/console/story.sh has begun: David's relapse is answered, his second test refused, its proof checked; a device
+// joins, is cut off, healed, given a partition, lost and revoked.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const [url, link, observerLink, token, folder, program] = process.argv.slice(2);
+const require = createRequire(import.meta.url);
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const today = new Date().toISOString().slice(0, 10);
+let step = 'start';
+const say = (words) => console.log(`${((Date.now() - begun) / 1000).toFixed(1)} s: ${(step = words)}`);
+const begun = Date.now();
+
+async function api(path, body) {
+  const answer = await fetch(url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${token}` },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const made = await answer.json();
+  assert(answer.ok, `${path}: ${JSON.stringify(made)}`);
+  return made;
+}
+async function until(so) {
+  for (const end = Date.now() + 60_000; !(await so()); ) {
+    assert(Date.now() < end, 'it did not come true within a minute');
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+const propose = (role, action) => api('/v1/propose', { domain: 'udt', entity: 'David', role, action });
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const problems = [];
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (401|403|404|409)/.test(message.text())) problems.push(`${step}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => problems.push(`${step}: ${error}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('blob:')) problems.push(`${step}: a request to ${request.url()}`);
+  });
+  return page;
+}
+mkdirSync(`${folder}/docs`, { recursive: true });
+// A picture for docs/console/: small, and of what a reader sees first.
+async function pictured(page, name) {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 1100, height: 720 });
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.screenshot({ path: `${folder}/docs/${name}.png` });
+  await page.setViewportSize(size);
+}
+async function checked(page, name) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  for (const one of found.violations) problems.push(`${step}: axe ${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3).join(' | ')}`);
+  await page.screenshot({ path: `${folder}/${name}.png` });
+}
+const entries = (page) => page.getByRole('listbox', { name: /Entries/ }).getByRole('option');
+async function fits(page) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (wide > 0) problems.push(`${step}: the page is ${wide} px wider than the window at ${page.viewportSize().width} px`);
+}
+
+try {
+  say('a one-time link signs in, once');
+  const page = await open();
+  const from = Date.now();
+  await page.goto(link);
+  await page.getByText('1 proposal waits').waitFor();
+  console.log(`   the first useful view came after ${Date.now() - from} ms`);
+  assert(!page.url().includes('code='), 'the code is still in the address');
+  const other = await open();
+  await other.goto(link);
+  await other.getByText('used already').waitFor();
+  await checked(other, 'sign-in');
+  await other.context().close();
+
+  say('the inbox shows what waits');
+  await page.getByRole('listbox', { name: /Proposals/ }).press('ArrowDown');
+  await page.getByRole('listbox', { name: /Proposals/ }).press('Enter');
+  await page.getByText('the positive result of order O2 has no human response yet').last().waitFor();
+  const rule = page.getByRole('row', { name: /UDT_RELAPSE_RESPONSE/ }).last();
+  await page.getByText('this commit breaks a rule').waitFor();
+  await checked(page, 'inbox');
+  await pictured(page, 'inbox');
+  assert.equal(await rule.getByText('✓ passes').count(), 1, 'only a rejection keeps the rule');
+
+  say('an unsafe commit wants a reason and the name typed');
+  const unsafe = page.getByRole('button', { name: 'Commit, although unsafe' });
+  assert(await unsafe.isDisabled());
+  await page.getByLabel('Reason').fill('seen today');
+  assert(await unsafe.isDisabled());
+  await page.getByLabel(/type the name of the entity/).fill('David');
+  await page.waitForFunction(() => ![...document.querySelectorAll('button.approve')].some((one) => one.disabled));
+
+  say('an edit from the types of the fields makes it safe');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Field', { exact: true }).selectOption('relapse.response');
+  await page.getByRole('combobox', { name: 'Key' }).fill('O2');
+  await page.getByLabel(/^plan/).fill('increase monitoring');
+  await page.getByRole('button', { name: 'Add to the edit' }).click();
+  await page.getByText('Preview: every rule passes.').waitFor();
+  await checked(page, 'inbox-edit');
+  await page.getByRole('button', { name: 'Approve with the edit' }).click();
+  await page.getByText(/^Committed, entry \d+\.$/).waitFor();
+  await page.getByText('0 proposals wait').waitFor();
+
+  say('a decision appears in the ledger as it is made');
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await entries(page).first().waitFor();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O3', text: 'confirm the positive screening' });
+  const sent = Date.now();
+  const refused = await propose('LabOrder', { type: 'OrderTest', order: 'O3', kind: 'DEFINITIVE', code: 'G0480', method: 'LCMS', dos: today, confirms: 'O2' });
+  assert.equal(refused.outcome, 'rejected');
+  await entries(page).filter({ hasText: /rejected.*UDT_DEFINITIVE_LIMIT/s }).waitFor();
+  console.log(`   the rejection was seen ${Date.now() - sent} ms after it was asked for`);
+  await checked(page, 'ledger');
+  await pictured(page, 'ledger');
+
+  say('hostile texts do nothing and hide nothing');
+  const evil = '<img src=x onerror=alert(1)>\u202Egnp.exe\u0007</script>{{x}}';
+  const long = '<b>' + 'x'.repeat(60_000);
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O8', text: long });
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O9', text: evil });
+  await page.getByText('U+202E').first().waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  await page.getByText('U+202E').first().click();
+  await page.getByText('✓ Verified in this browser').waitFor();
+  await page.getByText('U+0007').first().waitFor();
+  assert.equal(await page.locator('img[src=x]').count(), 0);
+  await checked(page, 'hostile');
+
+  say('filters are links');
+  await page.goto(`${url}/console/#/ledger?tag=rejected`);
+  await entries(page).first().waitFor();
+  assert.equal(await entries(page).count(), 1);
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export JSON' }).click();
+  const saved = JSON.parse(readFileSync(await (await saving).path(), 'utf8'));
+  assert.equal(saved.entries.length, 1);
+
+  say("why David's second test was refused, and the proof, checked here");
+  await entries(page).first().click();
+  await page.getByText('✓ Verified in this browser').waitFor();
+  await page.getByText('2 covered DEFINITIVE tests in 7 days').first().waitFor();
+  await checked(page, 'entry');
+  await pictured(page, 'entry');
+  const place = new URL(page.url()).hash;
+
+  say('what the verdict rested on, as a diagram and in words');
+  await page.getByRole('main').getByRole('link', { name: 'Why' }).click();
+  await page.getByText('The same in words').waitFor();
+  assert(await page.getByRole('listitem').filter({ hasText: 'What it rested on' }).count() >= 3);
+  await page.getByRole('button', { name: 'RecordResult' }).first().click();
+  await page.getByRole('heading', { name: 'RecordResult' }).waitFor();
+  await fits(page);
+  await checked(page, 'why');
+  await pictured(page, 'why');
+  await page.goBack();
+  await page.getByText('✓ Verified in this browser').waitFor();
+
+  say('what a role does not see is absent');
+  await page.goto(`${url}/console/#/entities`);
+  await page.getByRole('link', { name: 'David' }).click();
+  await page.getByRole('row', { name: /^result.outcome/ }).getByText('POSITIVE').waitFor();
+  await page.getByLabel('Seen by').selectOption('Billing');
+  await page.getByText(/An agent with the role Billing sees \d+ of \d+ fields/).waitFor();
+  await page.getByRole('row', { name: /^result.outcome absent/ }).waitFor();
+  assert.equal(await page.getByRole('table').first().getByText('POSITIVE', { exact: true }).count(), 0);
+  await pictured(page, 'entity');
+  await page.getByLabel('Seen by').selectOption('Clinical');
+  await page.getByText('The state now, as Clinical sees it').waitFor();
+  await page.getByLabel(/^After/).fill('3');
+  await page.getByText('The state then, as Clinical sees it').waitFor();
+  const outcomes = page.getByRole('row', { name: /^result.outcome/ });
+  assert.equal(await outcomes.getByText('NEGATIVE').count(), 1);
+  assert.equal(await outcomes.getByText('POSITIVE').count(), 0, 'it came later');
+  await fits(page);
+  await checked(page, 'entity');
+
+  say('an agent, its run, its budgets, and the run again');
+  await until(async () => (await api('/v1/agent/list')).agents.some((one) => one.agentId === 'udt-lab'));
+  await page.goto(`${url}/console/#/agents`);
+  await page.getByRole('row', { name: /^udt-lab/ }).getByText('completed').waitFor();
+  await checked(page, 'agents');
+  await pictured(page, 'agents');
+  await page.getByRole('link', { name: 'udt-lab' }).click();
+  await page.getByText('One version: every writer saw the one before.').waitFor();
+  await checked(page, 'agent');
+  await page.getByRole('row', { name: /completed/ }).getByRole('link').first().click();
+  await page.getByRole('meter', { name: 'steps used' }).waitFor();
+  await page.getByRole('button', { name: 'Run it again and compare' }).click();
+  await page.getByText('✓ Run again on its recorded input').waitFor();
+  await fits(page);
+  await checked(page, 'run');
+
+  say('the rules as people read them');
+  await page.goto(`${url}/console/#/domains/udt`);
+  await page.getByRole('row', { name: /^UDT_DEFINITIVE_LIMIT/ }).getByText('✕ rejected').waitFor();
+  await page.getByRole('row', { name: /^UDT_RELAPSE_RESPONSE/ }).getByText('? a person decides').waitFor();
+  await fits(page);
+  await checked(page, 'domain');
+  await pictured(page, 'domain');
+
+  say('the figures');
+  await page.goto(`${url}/console/#/figures`);
+  await page.getByRole('heading', { name: 'Decisions made here' }).waitFor();
+  await page.getByRole('row', { name: /^witan_ledger_entries/ }).waitFor();
+  await page.waitForFunction(() => (document.querySelector('polyline')?.getAttribute('points') ?? '').split(' ').length >= 2);
+  await fits(page);
+  await checked(page, 'figures');
+  await pictured(page, 'figures');
+
+  say('a device that asks to join is approved for its fingerprint');
+  await page.goto(`${url}/console/#/cluster`);
+  const ask = async (button, question, go) => {
+    await page.getByRole('button', { name: button }).click();
+    const dialog = page.getByRole('dialog', { name: question });
+    await dialog.waitFor();
+    return { dialog, go: async () => { await dialog.getByRole('button', { name: go, exact: true }).click(); await dialog.waitFor({ state: 'detached' }); } };
+  };
+  const pendingRow = page.getByRole('row', { name: /^lab/ });
+  await pendingRow.getByRole('button', { name: 'Approve…' }).waitFor();
+  const [asking] = (await api('/v1/devices/pending')).pending;
+  const approve = await ask('Approve…', 'Approve lab?', 'Approve');
+  assert.match(await approve.dialog.innerText(), new RegExp(`Fingerprint: ${asking.fingerprint}`));
+  await checked(page, 'cluster-approve');
+  await approve.go();
+  const lab = page.getByRole('row', { name: /^lab/ });
+  await lab.getByText('● connected').waitFor();
+
+  say('a link is cut and healed');
+  await (await ask('Cut the link to lab', 'Cut the link to lab?', 'Cut')).go();
+  await lab.getByText('✂ cut').waitFor();
+  await api('/v1/journal/put', { id: 'plot-4', type: 'plot', payload: { text: 'beans' } });
+  execFileSync(program, ['journal', 'put', 'plot-4', '--type', 'plot', '--text', 'peas', '--dir', `${folder}/lab`]);
+  await page.getByRole('button', { name: 'Heal the link to lab' }).click();
+  await lab.getByText('● connected').waitFor();
+
+  say('edits that did not see each other: a person chooses');
+  await page.goto(`${url}/console/#/agents`);
+  await page.getByText('2 versions, none of which knew of the others').waitFor();
+  await checked(page, 'conflict');
+  await (await ask('Keep this one, of lab', 'Keep this version of plot-4?', 'Keep it')).go();
+  await page.getByText('None: every journal entry has one version.').waitFor();
+  assert.deepEqual((await api('/v1/journal/get?id=plot-4')).siblings.map((one) => one.payload), [{ text: 'peas' }]);
+  await page.goto(`${url}/console/#/cluster`);
+
+  say('a partition is moved, and the page says what follows');
+  const udt = page.getByRole('row', { name: /^udt\/0/ });
+  const length = (await api('/v1/ledger?domain=udt&limit=1')).entries.at(-1).seq;
+  await until(async () => (await api('/v1/sync/status')).spaces.every((space) => space.peers.every((peer) => peer.lacks === 0)));
+  const move = await ask('Move udt/0', 'Move udt/0 to lab?', 'Move');
+  assert.match(await move.dialog.innerText(), /lab decides for udt\/0 from then on/);
+  await move.dialog.getByLabel('Reason').fill('the lab has better power');
+  await move.go();
+  await udt.getByRole('cell', { name: 'lab', exact: true }).waitFor();
+  await fits(page);
+  await checked(page, 'cluster');
+  await pictured(page, 'cluster');
+
+  say('its owner is lost: seized and revoked, each with its consequence');
+  process.kill(Number(readFileSync(`${folder}/lab.pid`, 'utf8')), 'SIGKILL');
+  await udt.getByText('lab, not connected').waitFor();
+  const seize = await ask('Seize udt/0', 'Seize udt/0?', 'Seize');
+  assert.match(await seize.dialog.innerText(), new RegExp(`Its copy stands: ${length} entries`));
+  await seize.dialog.getByLabel('Reason').fill('the lab is gone');
+  assert(await seize.dialog.getByRole('button', { name: 'Seize' }).isDisabled());
+  await seize.dialog.getByLabel(/To go on, type/).fill('udt/0');
+  await seize.go();
+  await udt.getByRole('cell', { name: 'front-desk', exact: true }).waitFor();
+  const revoke = await ask('Revoke lab', 'Revoke lab?', 'Revoke');
+  assert.match(await revoke.dialog.innerText(), /lab owns no partition/);
+  await revoke.dialog.getByLabel('Reason').fill('stolen');
+  await revoke.dialog.getByLabel(/To go on, type/).fill('lab');
+  await revoke.go();
+  await page.getByText('✕ revoked: stolen').waitFor();
+  await page.goto(`${url}/console/${place}`);
+  await page.getByText('✓ Verified in this browser').waitFor();
+
+  say('a node that lies about an entry is found out');
+  await page.route('**/v1/ledger?*after=*limit=1', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replaceAll('OrderTest', 'OrderBeer') });
+  });
+  await page.reload();
+  await page.getByText('✕ The proof does not hold.').waitFor();
+  await page.getByText('the bytes have another action').waitFor();
+  await page.unroute('**/v1/ledger?*after=*limit=1');
+
+  say('a second tab shares the session; an observer may not decide');
+  const tab = await page.context().newPage();
+  await tab.goto(`${url}/console/${place}`);
+  await tab.getByText('✓ Verified in this browser').waitFor();
+  await tab.close();
+  const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+  await observer.goto(observerLink);
+  await observer.getByText('0 proposals wait').waitFor();
+  const asked = await observer.evaluate(async () => {
+    const held = JSON.parse(sessionStorage.getItem('witan.session'));
+    const code = await fetch('../v1/console/code', { method: 'POST', headers: { authorization: `Bearer ${held.token}` }, body: '{}' });
+    const cut = await fetch('../v1/peers/cut', { method: 'POST', headers: { authorization: `Bearer ${held.token}` }, body: '{"device":"x"}' });
+    return [code.status, cut.status];
+  });
+  assert.deepEqual(asked, [403, 403]);
+
+  say('from 360 px to 4k, light and dark');
+  for (const [name, hash] of [['inbox', '#/inbox'], ['ledger', '#/ledger'], ['cluster', '#/cluster'], ['entity', '#/entities/udt/David'], ['agents', '#/agents'], ['domain', '#/domains/udt'], ['figures', '#/figures'], ['entry', place]]) {
+    await observer.goto(`${url}/console/${hash}`);
+    await observer.locator('h1').first().waitFor();
+    if (name === 'entry') await observer.getByText('Verified').waitFor();
+    step = `${name} at 360 px, dark`;
+    await fits(observer);
+    await checked(observer, `${name}-360-dark`);
+  }
+  await page.setViewportSize({ width: 3840, height: 2160 });
+  await page.goto(`${url}/console/#/ledger`);
+  await entries(page).first().waitFor();
+  await fits(page);
+  await checked(page, 'ledger-4k');
+
+  say('a trace of the simulator is played back, without signing in');
+  const stranger = await open();
+  await stranger.goto(`${url}/console/#/playback`);
+  const choose = (name, content) => stranger.getByLabel(/Trace of the simulator/).setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(content) });
+  await choose('not-a-trace.json', '{"traceEvents":[{"ph":"i","tid":1,"ts":1}]}');
+  await stranger.getByText('the trace names no device').waitFor();
+  const named = (tid, name) => ({ name: 'thread_name', ph: 'M', pid: 1, tid, args: { name } });
+  const events = [named(1, 'cluster'), named(16, 'device-0'), named(32, `device-1${evil}`)];
+  for (let i = 0; i < 3000; ++i) {
+    events.push({ name: 'sends', cat: 'net', ph: 'X', ts: i * 1000, dur: 1, pid: 1, tid: 16, args: { detail: `to device-1: ${evil}` } });
+    events.push({ name: 'frames', cat: 'net', ph: 's', ts: i * 1000, pid: 1, tid: 16, id: i });
+    if (i % 5) events.push({ name: 'frames', cat: 'net', ph: 'f', ts: i * 1000 + 300, pid: 1, tid: 32, id: i });
+    events.push({ name: 'decides', cat: 'ledger', ph: 'i', ts: i * 1000 + 10, pid: 1, tid: i % 2 ? 16 : 32, args: { detail: `entry ${i} ${evil}` } });
+  }
+  events.push({ name: 'fences', cat: 'check', ph: 'i', ts: 2_000_500, pid: 1, tid: 1, args: { detail: 'device-1 goes on deciding' } });
+  await choose('trace.json', JSON.stringify({ traceEvents: events }));
+  await stranger.getByText('✕ fences').waitFor();
+  await stranger.getByText('00:00:02.000500').first().waitFor();
+  await stranger.getByRole('button', { name: 'The event before' }).click();
+  await stranger.locator('tr[aria-current]').getByText('entry 2000').waitFor();
+  await stranger.getByRole('button', { name: 'To the violation' }).click();
+  assert.equal(await stranger.locator('img[src=x]').count(), 0);
+  await checked(stranger, 'playback');
+  try {
+    execFileSync(`${dirname(program)}/witan-sim`, ['replay', 'canary', '--seed', '3', '--trace', `${folder}/canary.json`]);
+    await stranger.getByLabel(/Trace of the simulator/).setInputFiles(`${folder}/canary.json`);
+    await stranger.getByRole('heading', { name: 'Playback: canary, seed 3' }).waitFor();
+    await stranger.getByLabel('Window').selectOption('10 s');
+    await stranger.getByLabel(/^Time/).fill('60000000');
+    await fits(stranger);
+    await pictured(stranger, 'playback');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    console.log('   witan-sim is not built: its own trace was not tried');
+  }
+  await stranger.setViewportSize({ width: 360, height: 740 });
+  await fits(stranger);
+  await stranger.context().close();
+
+  say('our own policy stops an inline script');
+  const ran = await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'globalThis.ran = true';
+    document.head.append(script);
+    return globalThis.ran === true;
+  });
+  assert(!ran);
+  const blocked = problems.findIndex((one) => one.includes('Content Security Policy') && one.startsWith(step));
+  assert(blocked >= 0, 'the browser did not say that it stopped the script');
+  problems.splice(blocked, 1);
+
+  say('after signing out the session counts no longer');
+  const held = await page.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
+  assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);
+  assert.deepEqual(problems, []);
+  say('done');
+} catch (error) {
+  console.log(`while: ${step}\n`, error, problems);
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+}

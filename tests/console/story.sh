@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# story.sh PROGRAM FOLDER: plays David's story in the web console, in Debian's Chromium against live nodes. Screenshots
+# go to FOLDER; those of docs/console/ are of FOLDER/docs. Exit code 77, with the reason: it cannot be tried here.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/console/packages.sh
+. "$here/packages.sh"
+witan=$(realpath "$1") work=$2
+chromium=$(command -v chromium) || skip "chromium is not installed"
+export CHROMIUM=$chromium
+installPackages "$work"
+cp "$here/story.mjs" "$work/console"
+
+export WITAN_DIR=$work/node
+port=$((20000 + RANDOM % 12000))
+while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done
+"$witan" init --name front-desk --partitions 1 --listen "127.0.0.1:$port" >"$work/init.log"
+"$witan" up --agent udt-clinical --agent udt-lab >"$work/up.log" 2>&1 &
+pids=($!)
+trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null; wait 2>/dev/null || true' EXIT
+"$witan" status --wait ready --timeout 30 >/dev/null
+# A second device asks to join, and goes up when the story has approved it.
+{ "$witan" join --address "127.0.0.1:$port" --name lab --listen 127.0.0.1:0 --advertise 127.0.0.1:1 --dir "$work/lab" \
+    --fingerprint "$("$witan" status --json | node -p 'JSON.parse(require("fs").readFileSync(0)).fingerprint')" &&
+  { "$witan" up --dir "$work/lab" & echo $! >"$work/lab.pid"; wait; }; } >"$work/lab.log" 2>&1 &
+pids+=($!)
+today=$(date -u +%F)
+before=$(date -u -d '3 days ago' +%F)
+"$witan" begin udt David --init "{\"baselinePositiveOn\":\"$(date -u -d '115 days ago' +%F)\"}" >/dev/null
+p() { "$witan" propose udt David "$1" "$2" >>"$work/proposals.log"; }
+p LabOrder '{"type":"DocumentRationale","order":"O1","text":"treatment plan: random monitoring"}'
+p LabOrder "{\"type\":\"OrderTest\",\"order\":\"O1\",\"kind\":\"DEFINITIVE\",\"code\":\"G0480\",\"method\":\"LCMS\",\"dos\":\"$before\"}"
+p Clinical "{\"type\":\"RecordResult\",\"order\":\"O1\",\"outcome\":\"NEGATIVE\",\"on\":\"$before\"}"
+p LabOrder '{"type":"DocumentRationale","order":"O2","text":"treatment plan: random monitoring"}'
+p LabOrder "{\"type\":\"OrderTest\",\"order\":\"O2\",\"kind\":\"PRESUMPTIVE\",\"code\":\"80307\",\"method\":\"IMMUNOASSAY\",\"dos\":\"$today\"}"
+p Clinical "{\"type\":\"RecordResult\",\"order\":\"O2\",\"outcome\":\"POSITIVE\",\"on\":\"$today\"}"
+# What agents do: Eve gets a file and a test.
+"$witan" feed - >/dev/null <<END
+{"id":"udt/Eve/patient","type":"udt.patient","payload":{"patient":"Eve","fields":{"baselinePositiveOn":"$(date -u -d '115 days ago' +%F)"}}}
+{"id":"udt/Eve/order/E1","type":"udt.order","payload":{"patient":"Eve","order":"E1","kind":"PRESUMPTIVE","code":"80307","method":"IMMUNOASSAY","dos":"$before","rationale":"treatment plan: random monitoring"}}
+END
+link=$("$witan" console --no-open | head -n 1)
+observer=$("$witan" console --no-open --role observer | head -n 1)
+token=$(node -p "JSON.parse(require('fs').readFileSync('$WITAN_DIR/control.tokens', 'utf8')).admin")
+cd "$work/console"
+node story.mjs "${link%/console/*}" "$link" "$observer" "$token" "$work" "$witan" || { tail -n 20 "$work/up.log"; exit 1; }
