@@ -4,8 +4,7 @@
 #include <cstdio>
 
 #include "base/quote.h"
-#include "cli/client/live.h"
-#include "cli/client/operation_verb.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "mcp/catalogue.h"
 #include "mcp/server.h"

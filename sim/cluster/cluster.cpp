@@ -352,6 +352,8 @@ void Cluster::release(std::uint32_t device) {
   for (const node::Notice& notice : at.held.notices) {
     probe("notice: " + notice.kind);
     trace(device, "ledger", notice.kind, notice.partition + " " + notice.what);
+    // No device here lies: either an owner decided against the rules, or a copy accuses it falsely.
+    if (notice.kind == "unlawful" && !hasFailed()) failed("ledger-rules", at.name() + " refused " + notice.what);
   }
   at.held.clear();
   setTimer(device);

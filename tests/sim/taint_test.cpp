@@ -73,6 +73,17 @@ TEST(Confined, Rows) {
   EXPECT_EQ(confinement.markersSeen(), 5u);
 }
 
+// RocksDB begins each block of 32 KiB of a log with a header of seven bytes, also amid a marker.
+TEST(Confined, LogsOfBlocks) {
+  const Confinement confinement = publicOnly();
+  for (const std::string scope : {"main", "secret"})
+    for (std::size_t cut = 0; cut <= taintMarker(scope, 1).size(); ++cut) {
+      const std::string marker = taintMarker(scope, 1);
+      const std::string log = std::string(32 * 1024 - cut, '.') + marker.substr(0, cut) + "HEADER." + marker.substr(cut);
+      EXPECT_EQ(confinement.checkRow("b", "journal", "/store/000031.log", log + "...").empty(), scope == "main") << cut;
+    }
+}
+
 // A marker that arrives in two pieces, cut anywhere; and beginnings that come to nothing.
 TEST(Confined, Streams) {
   const std::string text = "..." + taintMarker("secret-too", 5) + "...";
