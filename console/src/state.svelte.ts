@@ -127,7 +127,6 @@ class Node {
   device = $state('');
   cluster = $state('');
   version = $state('');
-  fingerprint = $state('');
   names = $state.raw<Record<string, string>>({});
   domains = $state.raw<Schemas['DomainSummary'][]>([]);
 }
@@ -142,7 +141,6 @@ export async function learn(): Promise<void> {
     node.device = status.device;
     node.cluster = devices.cluster;
     node.version = status.version;
-    node.fingerprint = status.fingerprint;
     node.names = Object.fromEntries(devices.devices.map((one) => [one.device, one.name]));
     node.domains = domains.domains;
   } catch {
