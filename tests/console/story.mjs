@@ -378,12 +378,44 @@ try {
   assert(blocked >= 0, 'the browser did not say that it stopped the script');
   problems.splice(blocked, 1);
 
+  say('a clock that is off by a day is told');
+  const early = await open();
+  await early.clock.setFixedTime(Date.now() + 86_400_000);
+  await early.goto(`${url}/console/#/ledger`);
+  const bearer = await page.evaluate(() => sessionStorage.getItem('witan.session'));
+  await early.evaluate((held) => sessionStorage.setItem('witan.session', held), bearer);
+  await early.reload();
+  await early.getByText('● live').waitFor();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O7', text: 'look at the clock' });
+  await early.getByText(/clock and the node's differ by about 2[34] h/).waitFor();
+  await early.context().close();
+
+  say('a session that has ended is told, and what was read stays in view');
+  await observer.goto(`${url}/console/#/ledger`);
+  await entries(observer).first().waitFor();
+  const spent = await observer.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
+  await fetch(`${url}/v1/console/end`, { method: 'POST', headers: { authorization: `Bearer ${spent}` }, body: '{}' });
+  await observer.getByLabel('Entity').fill('David');
+  await observer.getByLabel('Entity').press('Enter');
+  await observer.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+  assert((await entries(observer).count()) > 0);
+
   say('after signing out the session counts no longer');
   const held = await page.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
   assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);
   assert.deepEqual(problems, []);
+
+  say('a node that dies is told');
+  const last = await open();
+  await last.goto(`${url}/console/`);
+  await last.getByLabel(/[Tt]oken/).fill(token);
+  await last.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  await last.getByText('● live').waitFor();
+  process.kill(Number(readFileSync(`${folder}/node.pid`, 'utf8')), 'SIGKILL');
+  await last.getByText('○ connection lost').waitFor();
+  await last.getByText('The node has not answered for').waitFor();
   say('done');
 } catch (error) {
   console.log(`while: ${step}\n`, error, problems);
