@@ -301,6 +301,25 @@ try {
   await tab.goto(`${url}/console/${place}`);
   await tab.getByText('✓ Verified in this browser').waitFor();
   await tab.close();
+
+  say('eight tabs are live, on the six connections of a browser; when one goes, the others go on');
+  const tabs = [];
+  for (let i = 0; i < 8; ++i) {
+    const one = await page.context().newPage();
+    await one.goto(`${url}/console/#/ledger?tag=approved`);
+    await one.getByText('● live').waitFor();
+    tabs.push(one);
+  }
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O5', text: 'seen in eight tabs' });
+  for (const one of tabs) await entries(one).filter({ hasText: 'seen in eight tabs' }).waitFor();
+  await page.goto('about:blank'); // it had the stream
+  await tabs[0].close();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O6', text: 'and in seven' });
+  for (const one of tabs.slice(1)) await entries(one).filter({ hasText: 'and in seven' }).waitFor();
+  await page.goto(`${url}/console/${place}`);
+  await page.getByText('✓ Verified in this browser').waitFor();
+  for (const one of tabs.slice(1)) await one.close();
+
   const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
   await observer.goto(observerLink);
   await observer.getByText('0 proposals wait').waitFor();
