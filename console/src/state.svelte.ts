@@ -127,7 +127,6 @@ class Node {
   device = $state('');
   cluster = $state('');
   version = $state('');
-  fingerprint = $state('');
   names = $state.raw<Record<string, string>>({});
   domains = $state.raw<Schemas['DomainSummary'][]>([]);
 }
@@ -142,7 +141,6 @@ export async function learn(): Promise<void> {
     node.device = status.device;
     node.cluster = devices.cluster;
     node.version = status.version;
-    node.fingerprint = status.fingerprint;
     node.names = Object.fromEntries(devices.devices.map((one) => [one.device, one.name]));
     node.domains = domains.domains;
   } catch {
@@ -163,8 +161,14 @@ export function describe(domain: string): Promise<Schemas['DomainDescription']> 
 
 type Listener = (rows: Row[]) => void;
 
-// The ledger's stream: one a window, begun again when it breaks. Rows are handed out once a frame. A listener that
-// missed rows is told to read again.
+// The ledger's stream, begun again when it breaks. One tab has it and tells the others: a browser opens six connections
+// to a node and no more, and a seventh tab would wait for ever. Rows are handed out once a frame. A listener that missed
+// rows is told to read again.
+interface Told {
+  data?: string; // an entry
+  state?: 'open' | 'lost';
+  ask?: boolean; // what is the state?
+}
 class Live {
   state = $state<'off' | 'open' | 'lost'>('off');
   since = $state(0); // when it broke
@@ -174,6 +178,18 @@ class Live {
   private again = new Set<() => void>();
   private rows: Row[] = [];
   private framed = false;
+  private leads = false;
+  private channel = new BroadcastChannel('witan.stream');
+
+  constructor() {
+    this.channel.onmessage = ({ data }: MessageEvent<Told>) => {
+      if (this.stopper === null) return;
+      if (data.ask && this.leads && this.state !== 'off') this.channel.postMessage({ state: this.state } satisfies Told);
+      if (this.leads) return;
+      if (data.state === 'open' || data.state === 'lost') this.heard(data.state);
+      if (typeof data.data === 'string') this.add(data.data);
+    };
+  }
 
   listen(rows: Listener, again: () => void): () => void {
     this.listeners.add(rows);
@@ -187,7 +203,17 @@ class Live {
   start(): void {
     this.stop();
     this.stopper = new AbortController();
-    void this.run(this.stopper.signal);
+    const stop = this.stopper.signal;
+    const lead = async () => {
+      this.leads = !stop.aborted;
+      try {
+        if (this.leads) await this.run(stop);
+      } finally {
+        this.leads = false;
+      }
+    };
+    this.channel.postMessage({ ask: true } satisfies Told);
+    navigator.locks.request('witan.stream', { signal: stop }, lead).catch(() => {}); // stopped while another tab led
   }
   stop(): void {
     this.stopper?.abort();
@@ -195,21 +221,29 @@ class Live {
     this.state = 'off';
   }
 
+  // The stream opened or broke, here or in the tab that has it.
+  private heard(state: 'open' | 'lost'): void {
+    if (state === 'lost' && this.state !== 'lost') this.since = Date.now();
+    const missed = state === 'open' && this.state === 'lost';
+    this.state = state;
+    if (this.leads) this.channel.postMessage({ state } satisfies Told);
+    if (!missed) return;
+    void learn();
+    for (const one of this.again) one();
+  }
+
   private async run(stop: AbortSignal): Promise<void> {
     let pause = 250;
-    let first = true;
+    if (this.state === 'open') this.heard('lost'); // the tab that had it went away: all tabs may miss rows
     while (!stop.aborted) {
       try {
         await follow('/v1/ledger/stream', stop, () => {
-          this.state = 'open';
           pause = 250;
-          if (!first) {
-            void learn();
-            for (const one of this.again) one();
-          }
-          first = false;
+          this.heard('open');
         }, (event) => {
-          if (event.event === 'entry') this.add(event.data);
+          if (event.event !== 'entry') return;
+          this.channel.postMessage({ data: event.data } satisfies Told);
+          this.add(event.data);
         });
       } catch (error) {
         if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return;
@@ -217,8 +251,7 @@ class Live {
         if (error instanceof ApiError && error.status === 503 && error.message.includes('keeps no ledgers')) return;
       }
       if (stop.aborted) return;
-      if (this.state !== 'lost') this.since = Date.now();
-      this.state = 'lost';
+      this.heard('lost');
       await new Promise((wake) => setTimeout(wake, pause));
       pause = Math.min(pause * 2, 8000);
     }

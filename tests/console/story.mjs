@@ -101,10 +101,9 @@ try {
   await page.getByLabel(/type the name of the entity/).fill('David');
   await page.waitForFunction(() => ![...document.querySelectorAll('button.approve')].some((one) => one.disabled));
 
-  say('an edit from the types of the fields makes it safe');
-  await page.keyboard.press('Escape');
-  await page.getByLabel('Field', { exact: true }).selectOption('relapse.response');
-  await page.getByRole('combobox', { name: 'Key' }).fill('O2');
+  say('the form begins with what counselors alone write; the plan makes it safe');
+  assert.equal(await page.getByLabel('Field', { exact: true }).inputValue(), 'relapse.response');
+  assert.equal(await page.getByRole('combobox', { name: 'Key' }).inputValue(), 'O2');
   await page.getByLabel(/^plan/).fill('increase monitoring');
   await page.getByRole('button', { name: 'Add to the edit' }).click();
   await page.getByText('Preview: every rule passes.').waitFor();
@@ -302,6 +301,25 @@ try {
   await tab.goto(`${url}/console/${place}`);
   await tab.getByText('✓ Verified in this browser').waitFor();
   await tab.close();
+
+  say('eight tabs are live, on the six connections of a browser; when one goes, the others go on');
+  const tabs = [];
+  for (let i = 0; i < 8; ++i) {
+    const one = await page.context().newPage();
+    await one.goto(`${url}/console/#/ledger?tag=approved`);
+    await one.getByText('● live').waitFor();
+    tabs.push(one);
+  }
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O5', text: 'seen in eight tabs' });
+  for (const one of tabs) await entries(one).filter({ hasText: 'seen in eight tabs' }).waitFor();
+  await page.goto('about:blank'); // it had the stream
+  await tabs[0].close();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O6', text: 'and in seven' });
+  for (const one of tabs.slice(1)) await entries(one).filter({ hasText: 'and in seven' }).waitFor();
+  await page.goto(`${url}/console/${place}`);
+  await page.getByText('✓ Verified in this browser').waitFor();
+  for (const one of tabs.slice(1)) await one.close();
+
   const observer = await open({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
   await observer.goto(observerLink);
   await observer.getByText('0 proposals wait').waitFor();
@@ -379,12 +397,44 @@ try {
   assert(blocked >= 0, 'the browser did not say that it stopped the script');
   problems.splice(blocked, 1);
 
+  say('a clock that is off by a day is told');
+  const early = await open();
+  await early.clock.setFixedTime(Date.now() + 86_400_000);
+  await early.goto(`${url}/console/#/ledger`);
+  const bearer = await page.evaluate(() => sessionStorage.getItem('witan.session'));
+  await early.evaluate((held) => sessionStorage.setItem('witan.session', held), bearer);
+  await early.reload();
+  await early.getByText('● live').waitFor();
+  await propose('LabOrder', { type: 'DocumentRationale', order: 'O7', text: 'look at the clock' });
+  await early.getByText(/clock and the node's differ by about 2[34] h/).waitFor();
+  await early.context().close();
+
+  say('a session that has ended is told, and what was read stays in view');
+  await observer.goto(`${url}/console/#/ledger`);
+  await entries(observer).first().waitFor();
+  const spent = await observer.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
+  await fetch(`${url}/v1/console/end`, { method: 'POST', headers: { authorization: `Bearer ${spent}` }, body: '{}' });
+  await observer.getByLabel('Entity').fill('David');
+  await observer.getByLabel('Entity').press('Enter');
+  await observer.getByRole('heading', { name: 'Your session has ended' }).waitFor();
+  assert((await entries(observer).count()) > 0);
+
   say('after signing out the session counts no longer');
   const held = await page.evaluate(() => JSON.parse(sessionStorage.getItem('witan.session')).token);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).first().waitFor();
   assert.equal((await fetch(`${url}/v1/status`, { headers: { authorization: `Bearer ${held}` } })).status, 401);
   assert.deepEqual(problems, []);
+
+  say('a node that dies is told');
+  const last = await open();
+  await last.goto(`${url}/console/`);
+  await last.getByLabel(/[Tt]oken/).fill(token);
+  await last.getByRole('dialog').getByRole('button', { name: 'Sign in' }).click();
+  await last.getByText('● live').waitFor();
+  process.kill(Number(readFileSync(`${folder}/node.pid`, 'utf8')), 'SIGKILL');
+  await last.getByText('○ connection lost').waitFor();
+  await last.getByText('The node has not answered for').waitFor();
   say('done');
 } catch (error) {
   console.log(`while: ${step}\n`, error, problems);

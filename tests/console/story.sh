@@ -17,6 +17,7 @@ while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); d
 "$witan" init --name front-desk --partitions 1 --listen "127.0.0.1:$port" >"$work/init.log"
 "$witan" up --agent udt-clinical --agent udt-lab >"$work/up.log" 2>&1 &
 pids=($!)
+echo $! >"$work/node.pid"
 trap 'kill "${pids[@]}" $(cat "$work/lab.pid" 2>/dev/null) 2>/dev/null; wait 2>/dev/null || true' EXIT
 "$witan" status --wait ready --timeout 30 >/dev/null
 # A second device asks to join, and goes up when the story has approved it.

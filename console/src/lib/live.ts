@@ -1,6 +1,6 @@
 // How a list of ledger rows takes in what comes: rows in the order of arrival, each once, a bounded number of them.
 // Pure functions; the caller keeps the list.
-import { isObject, type Json } from './json.ts';
+import { brief, isObject, type Json } from './json.ts';
 
 export interface Row {
   partition: string;
@@ -22,6 +22,17 @@ export const actionOf = (row: Row): { [name: string]: Json } => {
   const action = row.entry?.['action'];
   return isObject(action) ? action : {};
 };
+
+// What an action does, then its arguments; those that are null say nothing.
+export function splitAction(action: Json): { type: string; rest: { [name: string]: Json } } {
+  const members = isObject(action) ? action : {};
+  const rest = Object.fromEntries(Object.entries(members).filter(([name, value]) => name !== 'type' && value !== null));
+  return { type: typeof members['type'] === 'string' ? members['type'] : '', rest };
+}
+export function actionWords(action: Json): string {
+  const { type, rest } = splitAction(action);
+  return [type, brief(rest)].filter(Boolean).join(' ');
+}
 
 export function isRow(value: unknown): value is Row {
   return (

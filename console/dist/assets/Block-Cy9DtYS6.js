@@ -1,3 +1,0 @@
-import{At as e,Nt as t,Ot as n,P as r,St as i,et as a,ft as o,gt as s,jt as c,lt as l,n as u,ot as d,rt as f,st as p,tt as m,vt as h,wt as g,xt as _}from"./Page-CyoUoZjr.js";var v=l(`<!> `,1),y=l(`<pre tabindex="0"><!><!></pre>`);function b(l,b){c(b,!0);let x=n(()=>r(b.value).split(`
-`));var S=y(),C=_(S);a(C,17,()=>s(x).slice(0,2e3),m,(e,t)=>{var n=v(),r=i(n);u(r,{get text(){return s(t)},most:2e3});var a=g(r,1,!0);a.nodeValue=`
-`,p(e,n)});var w=g(C),T=e=>{var t=o();h(()=>d(t,`… ${s(x).length-2e3} more lines: export the view`)),p(e,t)};f(w,e=>{s(x).length>2e3&&e(T)}),t(S),p(l,S),e()}export{b as t};
