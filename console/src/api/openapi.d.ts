@@ -4062,7 +4062,7 @@ export interface operations {
                      *           "incremental": false,
                      *           "localTo": [],
                      *           "onFailure": "reject",
-                     *           "rule": "spentA + spentB never exceed the cap"
+                     *           "rule": "neither has spent less than nothing, and spentA + spentB never exceed the cap"
                      *         }
                      *       ],
                      *       "name": "budget",
