@@ -145,9 +145,9 @@ class Partition {
   void reuse(Batch&& batch) { batch_.reuse(std::move(batch.value)); }
 
   // ---- recovery and following ----
-  // Folds a batch that another run or the owner decided. Errors, naming the entry: corrupt; unauthorised, if the rules do
-  // not give a decision that is to be checked. After an error the partition is in no usable state. A torn last batch is
-  // folded up to its cut (info says so).
+  // Folds a batch that another run or the owner decided. Errors, naming the entry: corrupt; unauthorised, if the rules
+  // do not give a decision that is to be checked. After an error the partition is in no usable state. A torn last batch
+  // is folded up to its cut (info says so).
   Result<LogBatchInfo> fold(std::string_view value, Fold how = Fold::trusted);
 
   // ---- reading ----

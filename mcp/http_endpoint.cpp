@@ -30,11 +30,13 @@ bool fromHere(std::string_view origin) {
 
 bool takes(std::string_view accept, std::string_view type) {
   const std::string_view family = type.substr(0, type.find('/'));
-  return accept.empty() || accept.find(type) != std::string_view::npos || accept.find("*/*") != std::string_view::npos ||
+  return accept.empty() || accept.find(type) != std::string_view::npos ||
+         accept.find("*/*") != std::string_view::npos ||
          accept.find(std::string(family) + "/*") != std::string_view::npos;
 }
 
-HttpTurn answer(ExchangeId exchange, int status, std::string text = {}, std::map<std::string, std::string> headers = {}) {
+HttpTurn answer(ExchangeId exchange, int status, std::string text = {},
+                std::map<std::string, std::string> headers = {}) {
   return {{{exchange, HttpEffect::Kind::answer, status, std::move(text), std::move(headers)}}, {}};
 }
 HttpTurn refuse(ExchangeId exchange, int status, int code, std::string_view text, const json::value& id = nullptr) {
@@ -160,7 +162,8 @@ HttpTurn HttpEndpoint::initialize(ExchangeId exchange, const json::object& messa
   const auto session = std::make_shared<Session>(Session{Server(offer_, calls_, limits_.server), nowMs});
   const Turn turn = session->server.receive(message, nowMs);
   if (turn.code != kNoError || turn.out.empty())
-    return answer(exchange, turn.out.empty() ? 202 : statusOf(turn.code, false), turn.out.empty() ? "" : turn.out.front());
+    return answer(exchange, turn.out.empty() ? 202 : statusOf(turn.code, false),
+                  turn.out.empty() ? "" : turn.out.front());
   std::array<std::uint8_t, 16> bits{};
   random_.fill(bits);
   const std::string name = toHex(bits);

@@ -31,8 +31,8 @@ struct HttpEffect {
   enum class Kind { answer, open, send, close };
   ExchangeId exchange;
   Kind kind;
-  int status = 200;     // of an answer
-  std::string text{};   // an answer's body, JSON or empty; a message of the stream
+  int status = 200;    // of an answer
+  std::string text{};  // an answer's body, JSON or empty; a message of the stream
   std::map<std::string, std::string> headers{};
 };
 

@@ -16,9 +16,7 @@ std::string messageOf(json::object message, const json::value& id) {
 
 }  // namespace
 
-bool isLegacy(std::string_view version) {
-  return std::find(kLegacy.begin(), kLegacy.end(), version) != kLegacy.end();
-}
+bool isLegacy(std::string_view version) { return std::find(kLegacy.begin(), kLegacy.end(), version) != kLegacy.end(); }
 
 bool isId(const json::value& id) {
   return id.is_int64() || id.is_uint64() || (id.is_string() && id.get_string().size() <= kMostIdBytes);

@@ -61,7 +61,8 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
   switch (static_cast<AdjudicationFrame>(type)) {
     case AdjudicationFrame::request:
       return read(Request{}, [&](Request& m) { router_.onRequest(from, std::move(m), now); });
-    case AdjudicationFrame::answer: return read(Answer{}, [&](Answer& m) { router_.onAnswer(from, std::move(m), now); });
+    case AdjudicationFrame::answer:
+      return read(Answer{}, [&](Answer& m) { router_.onAnswer(from, std::move(m), now); });
     case AdjudicationFrame::standing:
       return read(PeerAdvertisement{},
                   [&](PeerAdvertisement& m) { exchange_.onAdvertisement(from, peer, std::move(m), now); });

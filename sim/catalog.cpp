@@ -164,8 +164,7 @@ constexpr const char* kCounted[] = {"admitted again",
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
 constexpr const char* kIncidents[] = {"badBatch",   "badEntries",     "digestAlarm", "equivocation",
                                       "fork",       "newIncarnation", "olderCopy",   "quarantine",
-                                      "rolledBack", "surplus",        "unlawful",
-                                      "wentBack"};
+                                      "rolledBack", "surplus",        "unlawful",    "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
                                     "agent question", "agent unheard", "badFrame",
                                     "fork",           "handover",      "notAllowed",

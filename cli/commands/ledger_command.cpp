@@ -257,11 +257,13 @@ void addLedgerCommand(Command& app, int& exitCode) {
   Command* showing = anyVerb("show", "Print one decision", "witan ledger show 7 --store DIR", show);
   showing->option("seq", a->seq, "Its number")->required()->check(wholeNumber(1));
   showing->option("--partition", a->partition, "In which ledger of a data directory, if several have it");
-  Command* verifying = anyVerb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
-                               "witan ledger verify --store DIR --replay", verify);
+  Command* verifying =
+      anyVerb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
+              "witan ledger verify --store DIR --replay", verify);
   verifying->flag("--replay", a->how.replay, "Make every decision again and compare");
   verifying->option("--vkey", a->how.vkey, "File of the verifier key that you keep; default the store's ledger.vkey");
-  verifying->option("--checkpoint", a->how.checkpoints, "File of a checkpoint that you keep and the ledger must extend");
+  verifying->option("--checkpoint", a->how.checkpoints,
+                    "File of a checkpoint that you keep and the ledger must extend");
   verifying->flag("--signed", a->how.requireSigned, "Fail if a checked signature does not cover every entry");
   Command* exporting = storeVerb("export", "Print entries as JSON Lines (docs/ledger-format.md)",
                                  "witan ledger export --store DIR > ledger.jsonl", exportEntries);

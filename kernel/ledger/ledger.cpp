@@ -166,9 +166,9 @@ Result<std::vector<SignedHead>> Ledger::headsToExtend(const LedgerOptions& optio
 Status Ledger::checkHead(const SignedHead& head) const {
   const std::uint64_t size = head.checkpoint.size;
   if (size > partition_->size())
-    return corrupt(head.where + " speaks of more than the " + std::to_string(partition_->size()) +
-                       " entries that are left",
-                   "acknowledged entries were lost: restore the store from a copy");
+    return corrupt(
+        head.where + " speaks of more than the " + std::to_string(partition_->size()) + " entries that are left",
+        "acknowledged entries were lost: restore the store from a copy");
   MerkleFrontier tree;
   if (size == partition_->size()) tree = partition_->tree();
   for (std::uint64_t number = 0; tree.size() < size; ++number) {

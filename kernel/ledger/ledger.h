@@ -46,7 +46,7 @@ struct SignedHead {
 
 struct LedgerOptions {
   PartitionOptions partition;
-  std::string origin;                // for a new ledger
+  std::string origin;                    // for a new ledger
   std::optional<SignedHead> signedHead;  // kept outside of the store; its signature was verified
 };
 

@@ -103,9 +103,10 @@ Check ownersCheck(Daemon& daemon) {
     if (state == OwnerState::lost) lost.push_back(id);
   }
   if (!refused.empty())
-    return {"owners", true,
-            "this device refuses the owner of " + countOf(refused) + ": it recorded decisions that the rules do not give",
-            "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries")};
+    return {
+        "owners", true,
+        "this device refuses the owner of " + countOf(refused) + ": it recorded decisions that the rules do not give",
+        "witan incidents; revoke it or compare the versions, then " + seizeWords(refused, "unlawful entries")};
   if (!lost.empty()) {
     const std::string owner(replication::deviceOf(daemon.replica().owners().find(lost.front())->owner));
     const RosterDevice* known = daemon.roster().current().find(owner);

@@ -10,8 +10,8 @@
 
 #include "mcp/catalogue.h"
 #include "node/api/control_tokens.h"
-#include "node/daemon/daemon.h"
 #include "node/api/mcp_door.h"
+#include "node/daemon/daemon.h"
 
 namespace witan::node {
 

@@ -481,8 +481,8 @@ void Daemon::carryOut(Effects& effects) {
 
 void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "unlawful" || notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
-                   notice.kind == "tooLarge";
+                   notice.kind == "unlawful" || notice.kind == "badFrame" || notice.kind == "notAllowed" ||
+                   notice.kind == "otherEngine" || notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});

@@ -36,8 +36,8 @@ struct StoreDir {
   std::string verifierKey;
 };
 
-// Errors: as kernel::Ledger::open; corrupt also if the key is not the one that the ledger began with, or the log does not
-// extend `ledger.signed`.
+// Errors: as kernel::Ledger::open; corrupt also if the key is not the one that the ledger began with, or the log does
+// not extend `ledger.signed`.
 Result<StoreDir> openStoreDir(const StoreDirOptions&);
 
 // Signs the committed entries, stores the checkpoint and remembers it in `ledger.signed`. Nothing without a key.

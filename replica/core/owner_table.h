@@ -36,9 +36,9 @@ class OwnerTable {
 // Errors: no partition id, no writer as the owner, number 0 or more than kernel::kMaxEpochStep beyond `known`.
 Status checkOwnershipRecord(const OwnershipRecord& claim, std::uint64_t known);
 
-// What this device sees of the owner of a partition. lost: the owner's ledgers are gone or rolled back, so it decides no
-// more, or its log holds a decision that the rules do not give, so this device refuses it. An operator must then seize
-// the partition (embedded mode only).
+// What this device sees of the owner of a partition. lost: the owner's ledgers are gone or rolled back, so it decides
+// no more, or its log holds a decision that the rules do not give, so this device refuses it. An operator must then
+// seize the partition (embedded mode only).
 WITAN_ENUM(OwnerState, unknown, here, reachable, away, lost)
 
 }  // namespace witan::node

@@ -6,7 +6,8 @@ namespace witan::node {
 
 namespace {
 constexpr std::string_view kStoppedRow = "w/";  // + partition -> "{number} {owner}" of its epoch
-constexpr std::string_view kRefusedRow = "u/";  // + partition -> two big-endian numbers (epoch, batch), owner, newline, batch
+constexpr std::string_view kRefusedRow =
+    "u/";  // + partition -> two big-endian numbers (epoch, batch), owner, newline, batch
 
 std::string epochText(const kernel::Epoch& epoch) { return std::to_string(epoch.number) + " " + epoch.owner; }
 }  // namespace

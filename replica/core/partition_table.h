@@ -1,5 +1,5 @@
-// PartitionTable: this device's copies of the partitions, those that must be opened again, those that it must not decide
-// any more, and those whose owner it refuses. Not thread-safe. The stores and modules outlive it.
+// PartitionTable: this device's copies of the partitions, those that must be opened again, those that it must not
+// decide any more, and those whose owner it refuses. Not thread-safe. The stores and modules outlive it.
 #pragma once
 
 #include <map>

@@ -81,8 +81,8 @@ struct ReplicaState {
   Peer* member(std::string_view device);
   // Ends the connection to a peer that broke the protocol.
   void cutOff(const std::string& from, Peer& peer, const Error& why);
-  // The log of the owner of epoch `last` holds a decision that the rules do not give, in the batch that `host` failed to
-  // follow. Takes nothing more of that log, keeps the batch, and reports an incident that names who sent it.
+  // The log of the owner of epoch `last` holds a decision that the rules do not give, in the batch that `host` failed
+  // to follow. Takes nothing more of that log, keeps the batch, and reports an incident that names who sent it.
   void refuseLog(PartitionHost& host, const kernel::Epoch& last, const std::string& from, std::string_view batch,
                  const Error& why);
   // Whether the owner, as far as it is known, has such a log.

@@ -88,7 +88,8 @@ Status EmbeddedOwnership::checkTakeover(const PartitionHost& host, const kernel:
   const PartitionTable::RefusedEpoch* const refused = state_.partitions.refused(host.id());
   const bool refusesOwner = refused != nullptr && last <= refused->epoch;
   // If it follows, it knows that it does not own the partition any more.
-  if (at != state_.peers.end() && at->second.owner == last.owner && !refusesOwner && !at->second.follower(host.id()).follows())
+  if (at != state_.peers.end() && at->second.owner == last.owner && !refusesOwner &&
+      !at->second.follower(host.id()).follows())
     return Error{ErrorCode::conflict, "the owner " + owner + " is connected", "let it hand the partition over"};
   for (const auto& [name, peer] : state_.peers) {
     const FollowerProgress& follower = peer.follower(host.id());

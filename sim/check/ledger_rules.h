@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "kernel/domain_module.h"
 #include "kernel/decision_check.h"
+#include "kernel/domain_module.h"
 #include "sim/check/operation.h"
 
 namespace witan::sim {

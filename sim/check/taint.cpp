@@ -28,8 +28,8 @@ std::string shown(std::string_view key) {
   return text;
 }
 
-// A log of RocksDB without the headers that begin its blocks (db/log_format.h): a record goes on behind them, and so may
-// a marker.
+// A log of RocksDB without the headers that begin its blocks (db/log_format.h): a record goes on behind them, and so
+// may a marker.
 std::string withoutBlockHeaders(std::string_view log) {
   constexpr std::size_t kBlock = 32 * 1024, kHeader = 7;
   std::string joined(log.substr(0, kBlock));

@@ -149,7 +149,8 @@ TEST_F(SignedHead, AnotherLedgerInItsPlaceFailsUnderTheKeptKey) {
 TEST_F(SignedHead, ACounselorAddedToTheFormatRecordMayNotDecide) {
   std::string format = rowOf("store", "format");
   const std::string list = "\"counselors\":[";
-  format.insert(format.find(list) + list.size(), format[format.find(list) + list.size()] == ']' ? "\"mallory\"" : "\"mallory\",");
+  format.insert(format.find(list) + list.size(),
+                format[format.find(list) + list.size()] == ']' ? "\"mallory\"" : "\"mallory\",");
   put("format", format);
   expectStopped();
 }

@@ -79,7 +79,8 @@ TEST(Confined, LogsOfBlocks) {
   for (const std::string scope : {"main", "secret"})
     for (std::size_t cut = 0; cut <= taintMarker(scope, 1).size(); ++cut) {
       const std::string marker = taintMarker(scope, 1);
-      const std::string log = std::string(32 * 1024 - cut, '.') + marker.substr(0, cut) + "HEADER." + marker.substr(cut);
+      const std::string log =
+          std::string(32 * 1024 - cut, '.') + marker.substr(0, cut) + "HEADER." + marker.substr(cut);
       EXPECT_EQ(confinement.checkRow("b", "journal", "/store/000031.log", log + "...").empty(), scope == "main") << cut;
     }
 }
