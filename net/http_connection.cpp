@@ -147,12 +147,22 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
   while (true) {
     if (!input_.empty()) input_.erase(0, reader.put(input_));
     if (reader.fault()) {
-      HttpFault fault = *reader.fault();
-      co_await refuseWith(std::move(fault));
+      HttpResponse answer = faultAnswer(*reader.fault());
+      co_await refuseWith(std::move(answer));
       co_return std::nullopt;
     }
     if (reader.done()) break;
     if (reader.headerDone() && waiting_ != Waiting::body) {
+      if (options.refuseBody) {
+        HttpRequest head = reader.head();
+        head.remote = remote_;
+        std::optional<HttpResponse> refusal = options.refuseBody(head);
+        if (refusal) {
+          HttpResponse answer = *std::move(refusal);
+          co_await refuseWith(std::move(answer));
+          co_return std::nullopt;
+        }
+      }
       if (reader.expectsContinue() && input_.empty()) {
         std::string goOn = "HTTP/1.1 100 Continue\r\n\r\n";
         const bool written = co_await writeOut(std::move(goOn));
@@ -162,7 +172,7 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
     }
     const IoResult result = co_await stream_->read(buffer);
     if (timedOut_ && !ended_) {
-      HttpFault slow{408, "the request came too slowly"};
+      HttpResponse slow = faultAnswer({408, "the request came too slowly"});
       co_await refuseWith(std::move(slow));
     }
     if (ended_ || timedOut_ || result.error) co_return std::nullopt;
@@ -181,9 +191,8 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
   co_return request;
 }
 
-asio::awaitable<void> HttpConnection::refuseWith(HttpFault fault) {
+asio::awaitable<void> HttpConnection::refuseWith(HttpResponse response) {
   keepAlive_ = false;
-  const HttpResponse response = faultAnswer(fault);
   std::string bytes = responseHead(response, false, response.body.size(), false) + response.body;
   const bool written = co_await writeOut(std::move(bytes));
   if (written) co_await lingerAndEnd();

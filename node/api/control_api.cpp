@@ -98,7 +98,7 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
       mcp_(daemon, [this](ControlRole role, const mcp::ApiRequest& request,
                           McpApi::Done done) { perform(role, request, std::move(done)); }),
       console_{{}, [this] { return consoleAddress(); }},
-      server_(loop, {},
+      server_(loop, {.refuseBody = [this](const net::HttpRequest& head) { return refuseBody(head); }},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
               }),
@@ -128,6 +128,23 @@ void ControlApi::close() {
   public_.close();
 }
 
+// A body costs up to 4 MiB and half a minute: it is for those who may ask anything at all.
+std::optional<net::HttpResponse> ControlApi::refuseBody(const net::HttpRequest& head) {
+  const auto header = head.headers.find("authorization");
+  const std::string_view authorization = header == head.headers.end() ? std::string_view() : header->second;
+  if (tokens_.roleOf(authorization) || tokens_.participantOf(authorization)) return std::nullopt;
+  if (console_.sessions.find(authorization, daemon_.now().wall)) return std::nullopt;
+  const Match match = matchOf(head.method, head.path);
+  if (match.route != nullptr && !match.route->info.role) return std::nullopt;  // a one-time link becomes a session
+  return withoutToken(head);
+}
+
+net::HttpResponse ControlApi::withoutToken(const net::HttpRequest& request) {
+  daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
+  return errorResponse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
+                       401);
+}
+
 void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly) {
   const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
   if (!publicOnly && !isLocalHost(request))
@@ -149,12 +166,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
       session = console_.sessions.find(header->second, daemon_.now().wall);
       if (session) held = session->role;
     }
-    if (!held) {
-      daemon_.log().warn("control", "a request without a valid token",
-                         {{"path", request.path}, {"from", request.remote}});
-      return refuse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
-                    401);
-    }
+    if (!held) return reply->answer(withoutToken(request));
     if (!includes(*held, *info.role))
       return refuse(
           {ErrorCode::unauthorised,

@@ -33,6 +33,8 @@ class ControlApi {
 
  private:
   Result<std::string> consoleAddress();
+  std::optional<net::HttpResponse> refuseBody(const net::HttpRequest& head);
+  net::HttpResponse withoutToken(const net::HttpRequest& request);
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
   void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   // A request that the node makes of itself on behalf of a role.

@@ -163,6 +163,27 @@ TEST_F(HttpRawTest, ABodyIsAskedForWithContinueAndOnlyIfItFits) {
   EXPECT_TRUE(greedy.hearAll().starts_with("HTTP/1.1 413 Content Too Large\r\n"));
 }
 
+// The client has sent no byte of the body, and is not asked for one.
+TEST_F(HttpRawTest, ABodyMayBeRefusedByItsHead) {
+  serve({.refuseBody = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (head.headers.contains("x-key")) return std::nullopt;
+    return HttpResponse{401, "text/plain", {}, "no " + head.path};
+  }});
+  for (const std::string more :
+       {"Content-Length: 9\r\n", "Expect: 100-continue\r\nContent-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    RawHttp client(loop, address);
+    client.say("POST /a HTTP/1.1\r\nHost: x\r\n" + more + "\r\n");
+    EXPECT_TRUE(client.hearAll().starts_with("HTTP/1.1 401 Unauthorized\r\n")) << client.heard();
+    EXPECT_TRUE(client.heard().ends_with("no /a")) << client.heard();
+  }
+  EXPECT_EQ(requests, 0);
+  RawHttp known(loop, address);
+  known.say("POST /a HTTP/1.1\r\nHost: x\r\nX-Key: 1\r\nContent-Length: 3\r\n\r\n");
+  known.say("abc");
+  known.hear("POST /a abc");
+  EXPECT_EQ(requests, 1);
+}
+
 TEST_F(HttpRawTest, AHeaderValueCannotBreakTheAnswerApart) {
   handler = [&](const HttpRequest& request, std::shared_ptr<HttpReply> reply) {
     reply->answer({200, "text/plain", {{"x-echo", request.query.at("v")}}, "ok"});

@@ -1,9 +1,13 @@
 // What another user of the machine, or a name that another device chose, may not bring about.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "program/durable_file.h"
@@ -98,6 +102,36 @@ TEST(Doors, ABackupNeitherFollowsNorRemovesALink) {
   fs::create_symlink("/nowhere", scratch / "link");
   EXPECT_EQ(node.run({"backup", "--to", scratch / "link"}).exitCode, 1);
   EXPECT_TRUE(fs::is_symlink(scratch / "link"));
+}
+
+// What the control socket answers to these bytes until it ends the connection.
+std::string answerTo(const std::string& socketFile, const std::string& bytes) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  EXPECT_LT(socketFile.size(), sizeof to.sun_path);
+  std::strncpy(to.sun_path, socketFile.c_str(), sizeof to.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  EXPECT_EQ(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  std::string heard;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;) heard.append(buffer, static_cast<std::size_t>(n));
+  ::close(fd);
+  return heard;
+}
+
+// 4 MiB that never come would hold a connection for half a minute.
+TEST(Doors, NoBodyIsReadBeforeTheToken) {
+  Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  for (const std::string path : {"/v1/propose", "/mcp", "/v1/nothing"})
+    for (const std::string token : {"", "Authorization: Bearer wrong\r\n"})
+      EXPECT_TRUE(answerTo(node.dir() + "/control.sock", "POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + token +
+                                                             "Content-Length: 4000000\r\n\r\n{")
+                      .starts_with("HTTP/1.1 401 "))
+          << path;
 }
 
 // A ledger that lost its key grows without checkpoints: what none of them covers is not proven.
