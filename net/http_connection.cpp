@@ -116,7 +116,10 @@ void HttpConnection::finish() {
   if (asStream_) closeStream();
 }
 
-asio::awaitable<void> HttpConnection::refuse(Self, HttpFault fault) { co_await refuseWith(std::move(fault)); }
+asio::awaitable<void> HttpConnection::refuse(Self, HttpFault fault) {
+  HttpResponse answer = faultAnswer(fault);
+  co_await refuseWith(std::move(answer));
+}
 
 // A temporary with a destructor inside a co_await expression is destroyed twice by g++ 12 when it is an aggregate; so
 // what is awaited here gets named things only.
