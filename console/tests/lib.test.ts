@@ -91,6 +91,8 @@ describe('the ledger as it comes', () => {
     const mixed = merged(merged([], rows.slice(5)), rows.slice(0, 9));
     expect(mixed.map((row) => row.seq)).toEqual(rows.map((row) => row.seq));
     expect(merged(mixed, rows)).toBe(mixed);
+    expect(merged(rows.slice(0, 9), [...rows.slice(9), rows[9]!].reverse()).map((row) => row.seq)).toEqual(rows.map((row) => row.seq));
+    expect(merged(rows.slice(0, 9), rows.slice(9), 3).map(keyOf)).toEqual(['udt/2/12', 'udt/2/13', 'udt/2/14']);
     expect(merged([], rows, 3).map(keyOf)).toEqual(['udt/2/12', 'udt/2/13', 'udt/2/14']);
   });
   it('is filtered by what an entry says', () => {

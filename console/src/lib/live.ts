@@ -46,6 +46,12 @@ export function isRow(value: unknown): value is Row {
 // The list with more rows, oldest first, by time and then by place; the oldest make room.
 export function merged(list: Row[], more: Row[], most = kMostRows): Row[] {
   if (more.length === 0) return list;
+  // The usual case: all of it is newer than the list.
+  const last = list.at(-1);
+  if (last !== undefined && more.every((row) => compare(timeOf(row), timeOf(last)) > 0)) {
+    const all = [...list, ...merged([], more, most)];
+    return all.length > most ? all.slice(all.length - most) : all;
+  }
   const known = new Map(list.map((row) => [keyOf(row), row]));
   let fresh = false;
   for (const row of more) {
