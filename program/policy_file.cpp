@@ -64,7 +64,7 @@ Result<json::object> parsePolicy(std::string_view text, const std::string& name)
   try {
     return toJsonObject(toml::parse(text));
   } catch (const toml::parse_error& e) {
-    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+    return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));
   }
 }
 
