@@ -41,11 +41,7 @@ struct Capability {
 
 // The budget of an episode (seed 002, agent-state; seed 004, kappa).
 struct Budget {
-  std::int64_t steps = 20;
-  std::int64_t tokens = 10'000;
-  std::int64_t seconds = 3'600;
-  WITAN_MEMBERS(Budget, steps, tokens, seconds)
-  friend bool operator==(const Budget&, const Budget&) = default;
+  WITAN_DECLARED(Budget, (std::int64_t, steps, 20), (std::int64_t, tokens, 10'000), (std::int64_t, seconds, 3'600))
 };
 
 struct SubscriptionSpec {

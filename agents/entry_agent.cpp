@@ -135,15 +135,15 @@ Finish reportOf(const json::array& results, std::span<const std::string> leftAlo
     if (result == nullptr) continue;
     const json::value* what = result->if_contains("result");
     failed |= hasFailed(*result);
-    say(std::string(stringOf(*result, "tool")) + " " + std::string(stringOf(*result, "outcome")) +
-        (what != nullptr ? ": " + canonicalJson(*what) : ""));
+    say(concat(stringOf(*result, "tool"), " ", stringOf(*result, "outcome"),
+               what != nullptr ? ": " + canonicalJson(*what) : ""));
   }
   for (const std::string& line : leftAlone) say("left alone: " + line), failed = true;
   return {answer.empty() ? "nothing to do" : std::move(answer), {}, {}, {}, failed};
 }
 
 SubscriptionSpec onEntries(std::string_view type) {
-  return {"entries:" + std::string(type),
+  return {concat("entries:", type),
           "",
           {{{TokenClass::subtypeToken, std::string(replication::kJournalNamespace), std::string(type)}}, {}},
           nullptr};

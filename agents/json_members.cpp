@@ -6,7 +6,7 @@ namespace {
 
 Error wrong(std::string message) { return {ErrorCode::invalidInput, std::move(message), ""}; }
 
-std::string named(std::string_view member) { return "\"" + std::string(member) + "\""; }
+std::string named(std::string_view member) { return concat("\"", member, "\""); }
 
 }  // namespace
 

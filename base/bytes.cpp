@@ -17,7 +17,7 @@ constexpr int hexDigit(char c) {
 }
 
 Error wrongCharacter(std::string_view encoding, std::string_view text, std::size_t at) {
-  return invalid(std::string(encoding) + " has " + inQuotes(text.substr(at, 1)) + " at byte " + std::to_string(at));
+  return invalid(concat(encoding, " has ", inQuotes(text.substr(at, 1)), " at byte ", at));
 }
 
 Result<Unit> decodeHex(std::string_view text, unsigned char* out) {
@@ -52,16 +52,14 @@ std::string toHex(std::span<const std::uint8_t> bytes) {
 std::string toHex(const Hash& hash) { return toHex(std::span<const std::uint8_t>(hash)); }
 
 Result<std::string> fromHex(std::string_view text) {
-  if (text.size() % 2 != 0) return invalid("hex has an odd number of digits (" + std::to_string(text.size()) + ")");
+  if (text.size() % 2 != 0) return invalid(concat("hex has an odd number of digits (", text.size(), ")"));
   std::string bytes(text.size() / 2, '\0');
   WITAN_DO(decodeHex(text, reinterpret_cast<unsigned char*>(bytes.data())));
   return bytes;
 }
 
 Result<Hash> hashFromHex(std::string_view text) {
-  if (text.size() != 64) {
-    return invalid("a SHA-256 has 64 hex digits, not " + std::to_string(text.size()) + " characters");
-  }
+  if (text.size() != 64) return invalid(concat("a SHA-256 has 64 hex digits, not ", text.size(), " characters"));
   Hash hash;
   WITAN_DO(decodeHex(text, hash.data()));
   return hash;
@@ -76,9 +74,7 @@ std::string toBase64(std::string_view bytes) {
 
 // OpenSSL passes over white space and bits that encode nothing: what decodes must encode to the same text again.
 Result<std::string> fromBase64(std::string_view text) {
-  if (text.size() % 4 != 0) {
-    return invalid("base64 has " + std::to_string(text.size()) + " characters, not a multiple of 4");
-  }
+  if (text.size() % 4 != 0) return invalid(concat("base64 has ", text.size(), " characters, not a multiple of 4"));
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   const std::size_t wrong = text.find_first_not_of(kBase64);
   if (wrong < text.size() - padding) return wrongCharacter("base64", text, wrong);

@@ -24,7 +24,7 @@ namespace detail {
 
 Status wholeWords(std::string_view bytes) {
   if (!bytes.empty() && bytes.size() % 8 == 0) return okStatus();
-  return invalid("a message of " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
+  return invalid(concat("a message of ", bytes.size(), " bytes (not whole 8-byte words)"));
 }
 
 }  // namespace detail
@@ -40,9 +40,9 @@ namespace detail {
 
 Result<std::string_view> readTextPointer(capnp::AnyPointer::Reader from, std::string_view where, std::size_t textMax) {
   auto text = from.getAs<capnp::Text>();
-  if (text.size() > textMax) return invalid(std::string(where) + ": text too long");
+  if (text.size() > textMax) return invalid(concat(where, ": text too long"));
   const std::string_view view(text.begin(), text.size());
-  if (!isUtf8(view)) return invalid(std::string(where) + ": not UTF-8");
+  if (!isUtf8(view)) return invalid(concat(where, ": not UTF-8"));
   return view;
 }
 

@@ -337,16 +337,13 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       // Only what JSON can carry too: what is read here must read back from a ledger.
       if constexpr (std::is_same_v<V, Time>) {
         out.micros = static_cast<std::int64_t>(bits);
-        if (!isCalendarTime(out))
-          status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+        if (!isCalendarTime(out)) status = invalid(concat(where, ".", member.name, ": outside the years 0001 to 9999"));
       } else if constexpr (std::is_same_v<V, Date>) {
         out.days = static_cast<std::int32_t>(bits);
-        if (!isCalendarDate(out))
-          status = invalid(std::string(where) + "." + std::string(member.name) + ": outside the years 0001 to 9999");
+        if (!isCalendarDate(out)) status = invalid(concat(where, ".", member.name, ": outside the years 0001 to 9999"));
       } else if constexpr (NamedEnum<V>) {
         if (bits >= enumNames<V>().size())
-          status = invalid(std::string(where) + "." + std::string(member.name) + ": no such enumerant " +
-                           std::to_string(bits));
+          status = invalid(concat(where, ".", member.name, ": no such enumerant ", bits));
         else
           out = static_cast<V>(bits);
       } else
@@ -356,7 +353,7 @@ Status readCapnp(capnp::AnyStruct::Reader from, T& into, std::string_view where)
       status = detail::readPointerMember(pointers[slot.offset], out, member.name, capnpTextMax<T>());
       // The place is put together only when it is needed.
       if (!status.ok())
-        status = Error{status.error().code, std::string(where) + "." + status.error().message, status.error().hint};
+        status = Error{status.error().code, concat(where, ".", status.error().message), status.error().hint};
     }
   });
   return status;
@@ -375,8 +372,7 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     into = V(text);
   } else if constexpr (std::is_same_v<V, Hash>) {
     auto bytes = from.template getAs<capnp::Data>();
-    if (bytes.size() != into.size())
-      return invalid(std::string(where) + ": expected 32 bytes, found " + std::to_string(bytes.size()));
+    if (bytes.size() != into.size()) return invalid(concat(where, ": expected 32 bytes, found ", bytes.size()));
     std::memcpy(into.data(), bytes.begin(), into.size());
   } else if constexpr (std::is_same_v<V, std::vector<std::uint8_t>>) {
     auto bytes = from.template getAs<capnp::Data>();
@@ -386,11 +382,11 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     into = {bytes.begin(), bytes.size()};
   } else if constexpr (std::is_same_v<V, std::vector<std::string>>) {
     auto list = from.template getAs<capnp::List<capnp::Text>>();
-    if (list.size() > kListMax) return invalid(std::string(where) + ": too many elements");
+    if (list.size() > kListMax) return invalid(concat(where, ": too many elements"));
     into.clear();
     for (auto text : list) {
-      if (text.size() > textMax) return invalid(std::string(where) + ": text too long");
-      if (!isUtf8({text.begin(), text.size()})) return invalid(std::string(where) + ": not UTF-8");
+      if (text.size() > textMax) return invalid(concat(where, ": text too long"));
+      if (!isUtf8({text.begin(), text.size()})) return invalid(concat(where, ": not UTF-8"));
       into.emplace_back(text.begin(), text.size());
     }
   } else if constexpr (isOptional<V>) {
@@ -414,7 +410,7 @@ Status readPointerMember(capnp::AnyPointer::Reader from, V& into, std::string_vi
     using Element = typename V::value_type;
     static_assert(Reflected<Element>, "lists of text or of reflected structs only");
     auto list = from.template getAs<capnp::AnyList>().template as<capnp::List<capnp::AnyStruct>>();
-    if (list.size() > kListMax) return invalid(std::string(where) + ": too many elements");
+    if (list.size() > kListMax) return invalid(concat(where, ": too many elements"));
     into.clear();
     for (auto element : list) WITAN_DO(readCapnp(element, into.emplace_back(), where));
   }
@@ -441,7 +437,7 @@ requires std::is_invocable_r_v<Status, Read, capnp::AnyStruct::Reader> Status wi
     if (root.isNull() || !root.isStruct()) return invalid("the message has no root struct");
     return read(root.getAs<capnp::AnyStruct>());
   } catch (const kj::Exception& e) {
-    return invalid(std::string("not a readable Cap'n Proto message (") + e.getDescription().cStr() + ")");
+    return invalid(concat("not a readable Cap'n Proto message (", e.getDescription().cStr(), ")"));
   }
 }
 
@@ -482,10 +478,9 @@ std::string capnpTypeName() {
 // The schema of a flat struct, as a .capnp author would write it.
 template <Reflected T>
 std::string capnpSchema(std::string_view name) {
-  std::string out = "struct " + std::string(name) + " {\n";
+  std::string out = concat("struct ", name, " {\n");
   forEachMember<T>([&](auto member, auto index) {
-    out += "  " + std::string(member.name) + " @" + std::to_string(index) + " :" +
-           capnpTypeName<typename decltype(member)::Type>() + ";\n";
+    out += concat("  ", member.name, " @", index(), " :", capnpTypeName<typename decltype(member)::Type>(), ";\n");
   });
   return out + "}\n";
 }

@@ -51,7 +51,7 @@ SigningKey SigningKey::generate(Random& random) {
 }
 
 Result<SigningKey> SigningKey::fromSeed(std::string_view seed) {
-  if (seed.size() != 32) return invalid("an Ed25519 seed has 32 bytes, not " + std::to_string(seed.size()));
+  if (seed.size() != 32) return invalid(concat("an Ed25519 seed has 32 bytes, not ", seed.size()));
   EVP_PKEY* raw = EVP_PKEY_new_raw_private_key_ex(nullptr, "ED25519", nullptr, asBytes(seed).data(), seed.size());
   WITAN_CHECK(raw != nullptr, "every 32 bytes are an Ed25519 private key");
   std::shared_ptr<void> key(raw, [](void* owned) { EVP_PKEY_free(static_cast<EVP_PKEY*>(owned)); });

@@ -115,12 +115,12 @@ void DenseReader::skipIdText(std::size_t max) {
 
 Status DenseReader::status(std::string_view where) const {
   if (ok()) return okStatus();
-  return invalid(std::string(where) + ", byte " + std::to_string(at_) + ": " + problem_);
+  return invalid(concat(where, ", byte ", at_, ": ", problem_));
 }
 
 Status DenseReader::finish(std::string_view where) const {
   WITAN_DO(status(where));
-  if (!atEnd()) return invalid(std::string(where) + ", byte " + std::to_string(at_) + ": bytes are left over");
+  if (!atEnd()) return invalid(concat(where, ", byte ", at_, ": bytes are left over"));
   return okStatus();
 }
 

@@ -15,11 +15,9 @@ Result<FrameHeader> readFrameHeader(std::string_view bytes, std::size_t maxFrame
   header.type = static_cast<std::uint8_t>(bytes[4]);
   header.version = static_cast<std::uint8_t>(bytes[5]);
   if (header.length == 0) return invalid("a frame without a message");
-  if (header.length % 8 != 0)
-    return invalid("a frame of " + std::to_string(header.length) + " bytes (not whole 8-byte words)");
+  if (header.length % 8 != 0) return invalid(concat("a frame of ", header.length, " bytes (not whole 8-byte words)"));
   if (header.length > maxFrame)
-    return invalid("a frame of " + std::to_string(header.length) + " bytes, at most " + std::to_string(maxFrame) +
-                   " are allowed");
+    return invalid(concat("a frame of ", header.length, " bytes, at most ", maxFrame, " are allowed"));
   if (header.version == 0) return invalid("a frame of protocol version 0");
   return header;
 }

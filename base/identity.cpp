@@ -56,8 +56,7 @@ class Canonical {
 
 Status validateCount(std::string_view what, std::size_t count) {
   if (count <= kMaxIdList) return okStatus();
-  return invalid(std::string(what) + " has " + std::to_string(count) + " entries, more than " +
-                 std::to_string(kMaxIdList));
+  return invalid(concat(what, " has ", count, " entries, more than ", kMaxIdList));
 }
 
 // H(ids sorted, joined by ','). The bytes' order is the order of the ASCII that the ids are made of.
@@ -78,17 +77,13 @@ Result<Hash> hashOfSorted(std::string_view what, std::span<const std::string> id
 
 Status validateId(std::string_view what, std::string_view id) {
   static const std::string kHint = "use 1 to 256 characters of A-Z a-z 0-9 . _ : @ / + -";
-  if (id.empty()) return invalid(std::string(what) + " is empty", kHint);
-  if (id.size() > kMaxIdBytes) {
-    return invalid(std::string(what) + " has " + std::to_string(id.size()) + " characters, more than " +
-                       std::to_string(kMaxIdBytes),
-                   kHint);
-  }
+  if (id.empty()) return invalid(concat(what, " is empty"), kHint);
+  if (id.size() > kMaxIdBytes)
+    return invalid(concat(what, " has ", id.size(), " characters, more than ", kMaxIdBytes), kHint);
   const auto wrong = std::find_if_not(id.begin(), id.end(), isIdCharacter);
   if (wrong == id.end()) return okStatus();
   const auto at = static_cast<std::size_t>(wrong - id.begin());
-  return invalid(std::string(what) + " " + inQuotes(id) + " has the character " + inQuotes(id.substr(at, 1)) +
-                     " at byte " + std::to_string(at),
+  return invalid(concat(what, " ", inQuotes(id), " has the character ", inQuotes(id.substr(at, 1)), " at byte ", at),
                  kHint);
 }
 
@@ -134,7 +129,7 @@ Result<RunKey> subscriptionRunKey(std::string_view agentId, std::string_view sub
 }
 
 Result<RunKey> timerRunKey(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs) {
-  if (scheduledAtMs < 0) return invalid("scheduledAtMs " + std::to_string(scheduledAtMs) + " is negative");
+  if (scheduledAtMs < 0) return invalid(concat("scheduledAtMs ", scheduledAtMs, " is negative"));
   return Canonical("v1|run|timer")
       .id("agentId", agentId)
       .id("timerId", timerId)
@@ -222,9 +217,8 @@ Result<TokenKey> tokenKey(const NotificationToken& token) {
   const bool needed = token.tokenClass == TokenClass::subtypeToken;
   const std::string name = toString(token.tokenClass);
   if (needed && !token.tokenNamespace) return invalid("a token of class " + name + " has no namespace", "name one");
-  if (!needed && token.tokenNamespace) {
+  if (!needed && token.tokenNamespace)
     return invalid("a token of class " + name + " has a namespace", "only subtypeToken takes one");
-  }
   if (needed) WITAN_DO(validateId("namespace", *token.tokenNamespace));
   WITAN_DO(validateId("value", token.value));
   return TokenKey(name + '|' + token.tokenNamespace.value_or("-") + '|' + token.value);

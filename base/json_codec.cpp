@@ -19,7 +19,7 @@ const char* jsonKindName(json::kind kind) {
 }
 
 Error wrongJsonType(std::string_view where, std::string_view wanted, const json::value& got) {
-  return invalid(std::string(where) + ": expected " + std::string(wanted) + ", found " + jsonKindName(got.kind()));
+  return invalid(concat(where, ": expected ", wanted, ", found ", jsonKindName(got.kind())));
 }
 
 Status readInteger(const json::value& from, std::int64_t& into, std::string_view where) {
@@ -27,15 +27,15 @@ Status readInteger(const json::value& from, std::int64_t& into, std::string_view
     into = from.get_int64();
     return okStatus();
   }
-  if (from.is_uint64()) return invalid(std::string(where) + ": larger than 2^63-1");
+  if (from.is_uint64()) return invalid(concat(where, ": larger than 2^63-1"));
   // 1e3 and 45000.0 are integers in JSON's eyes.
   if (!from.is_double() || std::trunc(from.get_double()) != from.get_double())
     return wrongJsonType(where, "an integer", from);
   const double whole = from.get_double();
-  if (whole >= 0x1p63) return invalid(std::string(where) + ": larger than 2^63-1");
-  if (whole < -0x1p63) return invalid(std::string(where) + ": smaller than -2^63");
+  if (whole >= 0x1p63) return invalid(concat(where, ": larger than 2^63-1"));
+  if (whole < -0x1p63) return invalid(concat(where, ": smaller than -2^63"));
   if (std::abs(whole) > 0x1p53)
-    return invalid(std::string(where) + ": beyond 2^53 an integer is written with all its digits");
+    return invalid(concat(where, ": beyond 2^53 an integer is written with all its digits"));
   into = static_cast<std::int64_t>(whole);
   return okStatus();
 }
@@ -43,8 +43,7 @@ Status readInteger(const json::value& from, std::int64_t& into, std::string_view
 Status readText(const json::value& from, std::string& into, std::string_view where) {
   if (!from.is_string()) return wrongJsonType(where, "text", from);
   const json::string& text = from.get_string();
-  if (text.size() > kTextMax)
-    return invalid(std::string(where) + ": longer than " + std::to_string(kTextMax) + " bytes");
+  if (text.size() > kTextMax) return invalid(concat(where, ": longer than ", kTextMax, " bytes"));
   into.assign(text.data(), text.size());
   return okStatus();
 }
@@ -52,7 +51,7 @@ Status readText(const json::value& from, std::string& into, std::string_view whe
 Status JsonCodec<Date>::read(const json::value& v, Date& out, std::string_view where) {
   if (!v.is_string()) return wrongJsonType(where, "a date YYYY-MM-DD", v);
   auto parsed = parseDate(v.get_string());
-  if (!parsed) return invalid(std::string(where) + ": " + parsed.error().message, parsed.error().hint);
+  if (!parsed) return invalid(concat(where, ": ", parsed.error().message), parsed.error().hint);
   out = *parsed;
   return okStatus();
 }
@@ -60,7 +59,7 @@ Status JsonCodec<Date>::read(const json::value& v, Date& out, std::string_view w
 Status JsonCodec<Time>::read(const json::value& v, Time& out, std::string_view where) {
   if (!v.is_string()) return wrongJsonType(where, "a time like 2026-03-23T08:00:00Z", v);
   auto parsed = parseTime(v.get_string());
-  if (!parsed) return invalid(std::string(where) + ": " + parsed.error().message, parsed.error().hint);
+  if (!parsed) return invalid(concat(where, ": ", parsed.error().message), parsed.error().hint);
   out = *parsed;
   return okStatus();
 }

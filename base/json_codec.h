@@ -60,7 +60,7 @@ struct JsonCodec<std::uint64_t> {
   static Status read(const json::value& v, std::uint64_t& out, std::string_view where) {
     std::int64_t value = 0;
     WITAN_DO(readInteger(v, value, where));
-    if (value < 0) return invalid(std::string(where) + ": must not be negative");
+    if (value < 0) return invalid(concat(where, ": must not be negative"));
     out = static_cast<std::uint64_t>(value);
     return okStatus();
   }
@@ -116,7 +116,7 @@ struct JsonCodec<E> {
       out = *word;
       return okStatus();
     }
-    return invalid(std::string(where) + ": \"" + std::string(clip(v.get_string())) + "\" is not one of " + words());
+    return invalid(concat(where, ": \"", clip(v.get_string()), "\" is not one of ", words()));
   }
   static void write(std::string& out, E v) {
     out += '"';
@@ -125,7 +125,7 @@ struct JsonCodec<E> {
   }
   static std::string words() {
     std::string all;
-    for (std::string_view name : enumNames<E>()) all += (all.empty() ? "" : ", ") + std::string(name);
+    for (std::string_view name : enumNames<E>()) all += concat(all.empty() ? "" : ", ", name);
     return all;
   }
   static std::string typeName() { return "enum(" + words() + ")"; }
@@ -198,11 +198,10 @@ struct JsonCodec<std::vector<T>> {
   static Status read(const json::value& v, std::vector<T>& out, std::string_view where) {
     if (!v.is_array()) return wrongJsonType(where, "a list", v);
     const json::array& list = v.get_array();
-    if (list.size() > kListMax)
-      return invalid(std::string(where) + ": more than " + std::to_string(kListMax) + " elements");
+    if (list.size() > kListMax) return invalid(concat(where, ": more than ", kListMax, " elements"));
     out.clear();
     for (std::size_t i = 0; i < list.size(); ++i)
-      WITAN_DO(readJson(list[i], out.emplace_back(), std::string(where) + "[" + std::to_string(i) + "]"));
+      WITAN_DO(readJson(list[i], out.emplace_back(), concat(where, "[", i, "]")));
     return okStatus();
   }
   static void write(std::string& out, const std::vector<T>& v) {
@@ -221,11 +220,10 @@ template <class T>
 struct JsonCodec<std::map<std::string, T>> {
   static Status read(const json::value& v, std::map<std::string, T>& out, std::string_view where) {
     if (!v.is_object()) return wrongJsonType(where, "an object", v);
-    if (v.get_object().size() > kListMax)
-      return invalid(std::string(where) + ": more than " + std::to_string(kListMax) + " members");
+    if (v.get_object().size() > kListMax) return invalid(concat(where, ": more than ", kListMax, " members"));
     out.clear();
     for (const auto& [key, value] : v.get_object())
-      WITAN_DO(readJson(value, out[std::string(key)], std::string(where) + "." + std::string(clip(key))));
+      WITAN_DO(readJson(value, out[std::string(key)], concat(where, ".", clip(key))));
     return okStatus();
   }
   static void write(std::string& out, const std::map<std::string, T>& v) {
@@ -252,12 +250,10 @@ template <TupleShaped T>
 struct JsonCodec<T> {
   static Status read(const json::value& v, T& out, std::string_view where) {
     if (!v.is_array() || v.get_array().size() != memberCount<T>)
-      return wrongJsonType(where, "a list of " + std::to_string(memberCount<T>) + " elements", v);
+      return wrongJsonType(where, concat("a list of ", memberCount<T>, " elements"), v);
     Status status = okStatus();
     forEachMember<T>([&](auto member, auto index) {
-      if (status.ok())
-        status =
-            readJson(v.get_array()[index], out.*member.pointer, std::string(where) + "." + std::string(member.name));
+      if (status.ok()) status = readJson(v.get_array()[index], out.*member.pointer, concat(where, ".", member.name));
     });
     return status;
   }
@@ -271,7 +267,7 @@ struct JsonCodec<T> {
   }
   static std::string typeName() {
     std::string all = "(";
-    forEachMember<T>([&](auto member, auto index) { all += (index > 0 ? ", " : "") + std::string(member.name); });
+    forEachMember<T>([&](auto member, auto index) { all += concat(index > 0 ? ", " : "", member.name); });
     return all + ")";
   }
 };
@@ -284,15 +280,14 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
     const json::object& object = v.get_object();
     for (const auto& item : object)
       if (item.key() != extra && !known(item.key()))
-        return invalid(std::string(where) + ": unknown argument \"" + std::string(clip(item.key())) + "\"",
-                       "known: " + typeName());
+        return invalid(concat(where, ": unknown argument \"", clip(item.key()), "\""), "known: " + typeName());
     Status status = okStatus();
     forEachMember<T>([&](auto member, auto index) {
       if (!status.ok()) return;
       if (const json::value* given = object.if_contains(member.name))
-        status = readJson(*given, out.*member.pointer, std::string(where) + "." + std::string(member.name));
+        status = readJson(*given, out.*member.pointer, concat(where, ".", member.name));
       else if (index < requiredMembers<T>() && !isOmittable<typename decltype(member)::Type>)
-        status = invalid(std::string(where) + ": \"" + std::string(member.name) + "\" is missing");
+        status = invalid(concat(where, ": \"", member.name, "\" is missing"));
     });
     return status;
   }
@@ -329,7 +324,7 @@ requires(Reflected<T> && !TupleShaped<T>) struct JsonCodec<T> {
   }
   static std::string typeName() {
     std::string all = "{";
-    forEachMember<T>([&](auto member, auto index) { all += (index > 0 ? ", " : "") + std::string(member.name); });
+    forEachMember<T>([&](auto member, auto index) { all += concat(index > 0 ? ", " : "", member.name); });
     return all + "}";
   }
 

@@ -17,9 +17,7 @@ std::size_t afterString(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Error JsonCut::wrong(const char* what) const {
-  return invalid("JSON at byte " + std::to_string(offset_ + at_) + ": " + what);
-}
+Error JsonCut::wrong(const char* what) const { return invalid(concat("JSON at byte ", offset_ + at_, ": ", what)); }
 
 void JsonCut::skipSpace() {
   while (at_ < text_.size() && isSpace(text_[at_])) ++at_;

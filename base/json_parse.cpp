@@ -34,9 +34,8 @@ class OpenKeys {
       if (keys_[i] == key) return false;
     }
     keys_.emplace_back(key);
-    if (keys_.size() - level.first > kFew) {
+    if (keys_.size() - level.first > kFew)
       level.many = std::make_unique<Set>(keys_.begin() + static_cast<std::ptrdiff_t>(level.first), keys_.end());
-    }
     return true;
   }
 
@@ -146,7 +145,7 @@ std::string describe(const Handler& handler, error_code ec, std::string_view tex
   if (!handler.problem().empty()) return handler.problem();
   if (ec == boost::json::error::incomplete) return "the text ends too early";
   if (ec == boost::json::error::extra_data) return "there is text after the value";
-  if (ec == boost::json::error::too_deep) return "nested deeper than " + std::to_string(limits.depth);
+  if (ec == boost::json::error::too_deep) return concat("nested deeper than ", limits.depth);
   if (ec == boost::json::error::syntax && at < text.size()) {
     const bool ascii = static_cast<unsigned char>(text[at]) < 0x80;
     return (ascii ? "unexpected " : "invalid UTF-8 or unexpected ") + inQuotes(text.substr(at, 1));
@@ -176,10 +175,8 @@ bool losesDigits(std::string_view token) {
 }  // namespace
 
 Result<json::value> parseJson(std::string_view text, JsonLimits limits) {
-  if (text.size() > limits.bytes) {
-    return invalid("JSON of " + std::to_string(text.size()) + " bytes is larger than the limit of " +
-                   std::to_string(limits.bytes));
-  }
+  if (text.size() > limits.bytes)
+    return invalid(concat("JSON of ", text.size(), " bytes is larger than the limit of ", limits.bytes));
   unsigned char buffer[4096];  // holds small documents while they are built
   boost::json::parse_options options;
   options.max_depth = limits.depth;
@@ -187,9 +184,7 @@ Result<json::value> parseJson(std::string_view text, JsonLimits limits) {
   error_code ec;
   const std::size_t used = parser.write_some(false, text.data(), text.size(), ec);
   if (!ec && used < text.size()) ec = boost::json::error::extra_data;
-  if (ec) {
-    return invalid("JSON at byte " + std::to_string(used) + ": " + describe(parser.handler(), ec, text, used, limits));
-  }
+  if (ec) return invalid(concat("JSON at byte ", used, ": ", describe(parser.handler(), ec, text, used, limits)));
   return parser.handler().release();
 }
 
@@ -204,8 +199,8 @@ Status checkIntegersKept(std::string_view text) {
     } else if (!quoted && (c == '-' || (c >= '0' && c <= '9'))) {
       const std::string_view token = text.substr(at, text.find_first_not_of("+-.eE0123456789", at) - at);
       if (losesDigits(token))
-        return invalid("byte " + std::to_string(at) + ": the number " + std::string(token.substr(0, kShown)) +
-                           (token.size() > kShown ? "..." : "") + " exceeds 64 bits and would lose digits",
+        return invalid(concat("byte ", at, ": the number ", token.substr(0, kShown), token.size() > kShown ? "..." : "",
+                              " exceeds 64 bits and would lose digits"),
                        "write it as a text, in quotes");
       at += token.size() - 1;
     }

@@ -202,7 +202,7 @@ Status checkNotes(const T& value, std::string_view where) {
       if constexpr (std::is_same_v<Type, Omittable<std::string>>)
         text = value.*member.pointer ? &*(value.*member.pointer) : nullptr;
       if (!status.ok() || text == nullptr || text->size() >= T::notes[index].minLength) return;
-      status = invalid(std::string(where) + "." + std::string(member.name) + ": must not be empty");
+      status = invalid(concat(where, ".", member.name, ": must not be empty"));
     });
   return status;
 }

@@ -5,8 +5,6 @@
 // They are reflected (base/reflect.h); the notes become descriptions in JSON Schemas (base/json_schema.h).
 #pragma once
 
-#include <boost/preprocessor/seq/for_each.hpp>
-
 #include "base/json_schema.h"
 
 namespace witan {
@@ -23,21 +21,16 @@ struct Nothing {
 
 // Each row: (type, name, note...), the note as MemberNote takes it; a type with a comma needs an alias.
 #define WITAN_FIELD_DECLARED_(Type, name, ...) Type name{};
-#define WITAN_FIELD_MEMBER_(Type, name, ...) \
-  ::witan::Member<WitanSelf, Type>{::witan::memberName(BOOST_PP_STRINGIZE(name)), &WitanSelf::name},
 #define WITAN_FIELD_NOTE_(Type, name, ...) \
   ::witan::MemberNote{::witan::memberName(BOOST_PP_STRINGIZE(name)), __VA_ARGS__},
-#define WITAN_FIELD_ROW_(r, macro, row) macro row
-#define WITAN_FIELD_ROWS_(macro, ...) \
-  BOOST_PP_SEQ_FOR_EACH(WITAN_FIELD_ROW_, macro, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
 
 // Inside a struct that has more than its members.
-#define WITAN_FIELDS(Name, ...)                                                                                    \
-  using WitanSelf = Name;                                                                                          \
-  WITAN_FIELD_ROWS_(WITAN_FIELD_DECLARED_, __VA_ARGS__)                                                            \
-  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                               \
-  static constexpr auto witanMembers() { return std::tuple{WITAN_FIELD_ROWS_(WITAN_FIELD_MEMBER_, __VA_ARGS__)}; } \
-  static constexpr std::array notes{WITAN_FIELD_ROWS_(WITAN_FIELD_NOTE_, __VA_ARGS__)};
+#define WITAN_FIELDS(Name, ...)                                                                            \
+  using WitanSelf = Name;                                                                                  \
+  WITAN_ROWS_(WITAN_FIELD_DECLARED_, __VA_ARGS__)                                                          \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                       \
+  static constexpr auto witanMembers() { return std::tuple{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
+  static constexpr std::array notes{WITAN_ROWS_(WITAN_FIELD_NOTE_, __VA_ARGS__)};
 
 #define WITAN_STRUCT(Name, ...)     \
   struct Name {                     \

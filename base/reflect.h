@@ -3,6 +3,7 @@
 // One list serves every encoding: JSON (base/json_codec.h), Cap'n Proto (base/capnp_codec.h) and printed schemas.
 //
 //   struct SpendA { std::int64_t n = 0;  WITAN_MEMBERS(SpendA, n) };
+//   struct SpendB { WITAN_DECLARED(SpendB, (std::int64_t, n), (std::uint32_t, retries, 3)) };
 //   WITAN_ENUM(Kind, PRESUMPTIVE, DEFINITIVE)
 //
 // A member whose name is a keyword of C++ takes an underscore at its end (`this_`), which no encoding has.
@@ -12,6 +13,7 @@
 #include <array>
 #include <boost/preprocessor/punctuation/comma_if.hpp>
 #include <boost/preprocessor/seq/enum.hpp>
+#include <boost/preprocessor/seq/for_each.hpp>
 #include <boost/preprocessor/seq/for_each_i.hpp>
 #include <boost/preprocessor/stringize.hpp>
 #include <boost/preprocessor/variadic/to_seq.hpp>
@@ -113,6 +115,22 @@ constexpr std::optional<E> parseEnum(std::string_view word) {
   static constexpr auto witanMembers() {                                                                    \
     return std::tuple{BOOST_PP_SEQ_FOR_EACH_I(WITAN_MEMBER_, Type, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))}; \
   }
+
+// The rows of a list, each through a macro: WITAN_ROWS_(macro, (type, name, rest...), ...).
+#define WITAN_ROW_(r, macro, row) macro row
+#define WITAN_ROWS_(macro, ...) BOOST_PP_SEQ_FOR_EACH(WITAN_ROW_, macro, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))
+#define WITAN_ROW_MEMBER_(Type, name, ...) \
+  ::witan::Member<WitanSelf, Type>{::witan::memberName(BOOST_PP_STRINGIZE(name)), &WitanSelf::name},
+#define WITAN_ROW_DECLARED_(Type, name, ...) Type name{__VA_ARGS__};
+
+// Declares the members too, each row a (type, name) or (type, name, initial value), and their equality. A type with a
+// comma needs an alias.
+#define WITAN_DECLARED(Name, ...)                                                                          \
+  using WitanSelf = Name;                                                                                  \
+  WITAN_ROWS_(WITAN_ROW_DECLARED_, __VA_ARGS__)                                                            \
+  static constexpr std::string_view witanName() { return BOOST_PP_STRINGIZE(Name); }                       \
+  static constexpr auto witanMembers() { return std::tuple{WITAN_ROWS_(WITAN_ROW_MEMBER_, __VA_ARGS__)}; } \
+  friend bool operator==(const Name&, const Name&) = default;
 
 // For a struct that carries nothing.
 #define WITAN_NO_MEMBERS \

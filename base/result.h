@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "base/concat.h"
 
 namespace witan {
 
@@ -79,6 +80,15 @@ inline Status okStatus() { return Unit{}; }
 inline Error invalid(std::string message, std::string hint = {}) {
   return {ErrorCode::invalidInput, std::move(message), std::move(hint)};
 }
+inline Error notFound(std::string message, std::string hint = {}) {
+  return {ErrorCode::notFound, std::move(message), std::move(hint)};
+}
+inline Error conflict(std::string message, std::string hint = {}) {
+  return {ErrorCode::conflict, std::move(message), std::move(hint)};
+}
+inline Error unavailable(std::string message, std::string hint = {}) {
+  return {ErrorCode::unavailable, std::move(message), std::move(hint)};
+}
 inline Error corrupt(std::string message, std::string hint = {}) {
   return {ErrorCode::corrupt, std::move(message), std::move(hint)};
 }
@@ -95,6 +105,14 @@ inline Error ioFailed(std::string message, std::string hint = {}) {
   auto WITAN_TRY_NAME_(name, _result) = (expression);                                      \
   if (!WITAN_TRY_NAME_(name, _result).ok()) return WITAN_TRY_NAME_(name, _result).error(); \
   auto&& name = *std::move(WITAN_TRY_NAME_(name, _result))
+
+// WITAN_SET(target, expression): the value goes into `target`, or the error is returned from here.
+#define WITAN_SET(target, expression)                              \
+  do {                                                             \
+    auto witan_set_result_ = (expression);                         \
+    if (!witan_set_result_.ok()) return witan_set_result_.error(); \
+    target = *std::move(witan_set_result_);                        \
+  } while (false)
 
 // WITAN_DO(expression): for a Status.
 #define WITAN_DO(expression)                                                                           \

@@ -81,19 +81,16 @@ class Cursor {
   Result<int> number(const char* name, int count, int low, int high) {
     int value = 0;
     for (int i = 0; i < count; ++i) {
-      if (!digitNext()) return refuse(std::string("the ") + name + " needs " + std::to_string(count) + " digits");
+      if (!digitNext()) return refuse(concat("the ", name, " needs ", count, " digits"));
       value = value * 10 + takeDigit();
     }
-    if (value < low || value > high) {
-      return refuse(std::string("the ") + name + " " + std::to_string(value) + " is not in " + std::to_string(low) +
-                    ".." + std::to_string(high));
-    }
+    if (value < low || value > high) return refuse(concat("the ", name, " ", value, " is not in ", low, "..", high));
     return value;
   }
 
   Status expect(char wanted) {
     if (skip(wanted)) return okStatus();
-    return refuse(std::string("'") + wanted + "' is missing");
+    return refuse(concat("'", wanted, "' is missing"));
   }
   Status expectEnd() {
     if (atEnd()) return okStatus();
@@ -114,7 +111,7 @@ class Cursor {
   }
 
   Error refuse(const std::string& cause) const {
-    return invalid(std::string(what_) + " " + inQuotes(text_) + " at byte " + std::to_string(at_) + ": " + cause);
+    return invalid(concat(what_, " ", inQuotes(text_), " at byte ", at_, ": ", cause));
   }
 
  private:
@@ -188,16 +185,14 @@ Result<std::size_t> readDurationPart(Cursor& cursor, bool inTime, std::size_t ne
   std::int64_t fraction = 0;
   const bool fractional = cursor.skip('.');
   if (fractional) {
-    WITAN_TRY(micros, cursor.fractionMicros());
-    fraction = micros;
+    WITAN_SET(fraction, cursor.fractionMicros());
   }
   for (std::size_t i = next; i < kUnits.size(); ++i) {
     const DurationUnit& unit = kUnits[i];
     if (unit.inTime != inTime || cursor.peek() != unit.letter) continue;
     if (fractional && unit.letter != 'S') return cursor.refuse("only seconds may have a fraction");
-    if (!accumulate(total, number, unit.micros) || !accumulate(total, fraction, 1)) {
+    if (!accumulate(total, number, unit.micros) || !accumulate(total, fraction, 1))
       return cursor.refuse("the duration is too long");
-    }
     cursor.skip(unit.letter);
     return i + 1;
   }
@@ -267,8 +262,7 @@ Result<std::int64_t> parseDurationMicros(std::string_view text) {
   bool inTime = false;
   do {
     if (!inTime && cursor.skip('T')) inTime = true;
-    WITAN_TRY(after, readDurationPart(cursor, inTime, next, total));
-    next = after;
+    WITAN_SET(next, readDurationPart(cursor, inTime, next, total));
   } while (!cursor.atEnd());
   return total;
 }

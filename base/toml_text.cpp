@@ -12,7 +12,7 @@ Status checkTomlKeys(std::string_view text, const std::string& name) {
     if (c == '\n') ++line;
     if (std::string_view("\n,=[]{}").find(c) != std::string_view::npos) dots = 0;
     if (c == '.' && ++dots > kMaxDots)
-      return invalid(name + ":" + std::to_string(line) + ": a key of more than " + std::to_string(kMaxDots) + " parts");
+      return invalid(concat(name, ":", line, ": a key of more than ", kMaxDots, " parts"));
   }
   return okStatus();
 }

@@ -70,11 +70,11 @@ inline std::uint64_t residentBytes() {
 // The value or success of `result`; an error ends the program.
 template <class T>
 T must(Result<T> result, std::string_view what = "step") {
-  if (!result) fail(std::string(what) + ": " + result.error().message);
+  if (!result) fail(concat(what, ": ", result.error().message));
   return std::move(result).value();
 }
 inline void must(const Status& status, std::string_view what = "step") {
-  if (!status.ok()) fail(std::string(what) + ": " + status.error().message);
+  if (!status.ok()) fail(concat(what, ": ", status.error().message));
 }
 
 // --name VALUE pairs, with `verbs` behind one of these words; anything else ends the program.
@@ -82,9 +82,9 @@ class Arguments {
  public:
   Arguments(int argc, char** argv, const std::vector<std::string>& known, const std::vector<std::string>& verbs = {}) {
     const auto isOneOf = [](const std::vector<std::string>& all, const std::string& word) {
-      return std::find(all.begin(), all.end(), word) != all.end();
+      return std::ranges::find(all, word) != all.end();
     };
-    const std::string usage = "usage: " + std::string(argv[0]) + " " + joined(verbs, "", "|");
+    const std::string usage = concat("usage: ", argv[0], " ", joined(verbs, "", "|"));
     int next = 1;
     if (!verbs.empty()) {
       if (argc < 2 || !isOneOf(verbs, argv[next])) fail(usage);

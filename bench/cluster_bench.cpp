@@ -6,7 +6,6 @@
 //   witan_cluster_bench --url NODE --token T --agents 10000                   makes agents
 //
 // bench/run-cluster.sh deploys the nodes and calls it.
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -75,7 +74,7 @@ std::vector<double> liveDecisions(Node& here, Node& there, std::uint64_t count) 
   std::vector<double> seconds;
   const std::string run = std::to_string(SystemClock().now().micros);
   for (std::uint64_t n = 0; n <= count; ++n) {
-    const std::string operation = "live-" + run + "-" + std::to_string(n);
+    const std::string operation = concat("live-", run, "-", n);
     const Stopwatch clock;
     here.post("/v1/propose", {{"domain", "budget"},
                               {"entity", "live"},
@@ -96,7 +95,7 @@ std::vector<double> liveJournal(Node& here, Node& there, std::uint64_t count, st
   std::vector<double> seconds;
   const std::string run = std::to_string(SystemClock().now().micros);
   for (std::uint64_t n = 0; n < count; ++n) {
-    const std::string id = "live/" + run + "/" + std::to_string(n);
+    const std::string id = concat("live/", run, "/", n);
     const Stopwatch watch;
     here.post("/v1/feed", {{"id", id}, {"type", "note"}, {"payload", "now"}});
     for (bool found = false; !found;) {
@@ -122,7 +121,7 @@ int live(const Arguments& arguments, net::Loop& loop, Node& here) {
 
 int makeAgents(Node& here, std::uint64_t count) {
   const Stopwatch watch;
-  for (std::uint64_t n = 0; n < count; ++n) here.post("/v1/agent/create", {{"id", "agent-" + std::to_string(n)}});
+  for (std::uint64_t n = 0; n < count; ++n) here.post("/v1/agent/create", {{"id", concat("agent-", n)}});
   std::printf("%llu agents made in %.1f s\n", static_cast<unsigned long long>(count), watch.seconds());
   return 0;
 }
@@ -148,9 +147,9 @@ struct Callers {
     const auto began = std::make_shared<Stopwatch>();
     ++underWay;
     client.request(post("/v1/propose", {{"domain", "budget"},
-                                        {"entity", "team-" + std::to_string(n % entities)},
+                                        {"entity", concat("team-", n % entities)},
                                         {"role", "A"},
-                                        {"operationId", "bench-" + run + "-" + std::to_string(n)},
+                                        {"operationId", concat("bench-", run, "-", n)},
                                         {"action", {{"type", "SpendA"}, {"n", 1}}}}),
                    [this, began](Result<net::HttpResponse> answer) {
                      --underWay;
@@ -163,9 +162,7 @@ struct Callers {
 };
 
 net::HttpClientOptions optionsFor(std::uint64_t callers) {
-  net::HttpClientOptions options;
-  options.connections = callers;
-  options.maxQueued = callers * 2 + 512;
+  net::HttpClientOptions options{.maxQueued = callers * 2 + 512, .connections = callers};
   return options;
 }
 
@@ -180,7 +177,7 @@ int run(const Arguments& arguments) {
   Callers all{loop, net::HttpClient(loop, {.address = url}, optionsFor(callers)), token, run, 256};
   std::uint64_t begun = 0;
   for (std::uint64_t i = 0; i < all.entities; ++i)
-    all.client.request(all.post("/v1/entities", {{"domain", "budget"}, {"entity", "team-" + std::to_string(i)}}),
+    all.client.request(all.post("/v1/entities", {{"domain", "budget"}, {"entity", concat("team-", i)}}),
                        [&](Result<net::HttpResponse> answer) { begun += answer.ok() ? 1 : 0; });
   if (!loop.runUntil([&] { return begun == all.entities; }, 60'000)) return std::puts("the entities did not begin"), 1;
   const Stopwatch watch;

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "agents/decision/history.h"
-#include "agents/decision/tool_registry.h"
+#include "agents/decision/choice.h"
+#include "agents/decision/transitions.h"
 
 namespace {
 
@@ -68,7 +68,7 @@ void select(benchmark::State& run) {
   ToolRegistry tools;
   AdaptationBook experience;
   for (int i = 0; i < run.range(0); ++i) {
-    const std::string name = "tool-" + std::to_string(i);
+    const std::string name = concat("tool-", i);
     if (!tools.add(name, kCases.inputs[static_cast<std::size_t>(i) % 256].tool).ok()) std::abort();
     experience.observe("lookup", name, i % 3 == 0, {Natural(100), Natural(2)});
   }

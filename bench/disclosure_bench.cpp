@@ -31,10 +31,7 @@ class Portfolio {
     report(out, i);
     propose(out, "ReporterCoordination", {{"type", "RecordAcknowledgment"}, {"r", lastReport_}, {"baseDays", 0}});
     propose(out, "PatchTracking",
-            {{"type", "ObserveExternalFact"},
-             {"v", v},
-             {"what", "cve"},
-             {"value", "CVE-2026-" + std::to_string(10000 + i)}});
+            {{"type", "ObserveExternalFact"}, {"v", v}, {"what", "cve"}, {"value", concat("CVE-2026-", 10000 + i)}});
     for (int n = 0; n < 2; ++n) resolve(out, openings_.size() - 1 - static_cast<std::size_t>(n));
     openings_.pop_back();
     openings_.pop_back();
@@ -55,7 +52,7 @@ class Portfolio {
       case 7:
         return propose(out, "Disclosure",
                        {{"type", "FormCoDisclosureGroup"},
-                        {"g", "G" + std::to_string(i)},
+                        {"g", concat("G", i)},
                         {"members", json::array{v}},
                         {"planned", "2026-01-01T00:00:00Z"}});
       case 8: return propose(out, "PatchTracking", {{"type", "ObserveExternalFact"}, {"v", v}, {"what", "exploited"}});
@@ -67,8 +64,8 @@ class Portfolio {
   struct Opening {
     std::string hash, nonce, digest;
   };
-  static std::string name(std::size_t i) { return "V-" + std::to_string(100000 + i); }
-  std::string org(std::size_t i) const { return "org-" + std::to_string(i % orgs_) + ".example"; }
+  static std::string name(std::size_t i) { return concat("V-", 100000 + i); }
+  std::string org(std::size_t i) const { return concat("org-", i % orgs_, ".example"); }
 
   void propose(Messages& out, std::string_view role, json::object action) {
     at_.micros += kMinute;
@@ -76,7 +73,7 @@ class Portfolio {
     make_.add(out, kEntity, role, type, json::serialize(action), at_);
   }
   void publish(Messages& out, std::size_t i) {
-    const std::string artifact = "report " + std::to_string(++artifacts_);
+    const std::string artifact = concat("report ", ++artifacts_);
     const Hash nonce = sha256("nonce " + artifact), digest = sha256(artifact);
     openings_.push_back({toHex(commitmentOf(CommitmentHash::sha3_256, nonce, digest)), toHex(nonce), toHex(digest)});
     propose(out, "CommitmentManagement",
@@ -94,13 +91,13 @@ class Portfolio {
   }
   // Maintainers take turns, so that nobody gets more than three a week.
   void report(Messages& out, std::size_t i) {
-    lastReport_ = "R" + std::to_string(++reports_);
+    lastReport_ = concat("R", ++reports_);
     propose(out, "ReporterCoordination",
             {{"type", "SubmitReport"},
              {"r", lastReport_},
              {"v", name(i)},
              {"org", org(i)},
-             {"maint", "team-" + std::to_string(reports_ % 4001)}});
+             {"maint", concat("team-", reports_ % 4001)}});
   }
   // A repeated hash, a report to a stranger, a group of the unknown, a disclosure without its CVE id.
   void wrong(Messages& out, std::size_t i) {

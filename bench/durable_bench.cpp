@@ -103,7 +103,7 @@ void checkAfterwards(const std::string& dir, std::uint64_t entries) {
   const kernel::VerifyReport verified = must(kernel::verifyLedger(*again.store), "verify");
   if (!verified.ok()) fail("the ledger does not verify: " + verified.problem);
   if (verified.entries != entries || again.ledger->partition().size() != entries)
-    fail("answered " + std::to_string(entries) + " decisions, the ledger holds " + std::to_string(verified.entries));
+    fail(concat("answered ", entries, " decisions, the ledger holds ", verified.entries));
   std::printf("  folded and verified: %llu entries, as many as were answered\n",
               static_cast<unsigned long long>(entries));
 }

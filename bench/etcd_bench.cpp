@@ -161,7 +161,7 @@ Tally decide(net::Loop& loop, Node& node, std::size_t inFlight, double seconds,
   while (made < std::min<std::uint64_t>(inFlight, most)) submit();
   node.scheduleTick();
   if (!loop.runUntil([&] { return sent.empty(); }, static_cast<std::int64_t>(1e3 * seconds) + 60'000))
-    fail(std::to_string(sent.size()) + " proposals were not answered: " + node.gateway().state().problem);
+    fail(concat(sent.size(), " proposals were not answered: ", node.gateway().state().problem));
   tally.seconds = watch.seconds();
   node.onAnswer = {};
   return tally;
@@ -183,7 +183,7 @@ Tally plain(net::Loop& loop, const std::string& address, std::size_t puts, std::
   const std::function<void()> put = [&] {
     EtcdRequest request;
     for (std::size_t i = 0; i < puts; ++i) {
-      const std::string key = run + std::to_string(made++);
+      const std::string key = concat(run, made++);
       request.compares.push_back({key, 0});
       request.then.push_back({EtcdAct::put, {key, ""}, value, 0, 0});
     }
@@ -232,21 +232,20 @@ int main(int argc, char** argv) {
   Node node(loop, dir, endpoints, static_cast<std::uint32_t>(arguments.number("--partitions", 4)), etcd);
   if (!loop.runUntil([&] { return node.ownsAll(); }, 60'000)) fail("no partition after a minute");
   const kernel::DomainModule& module = *node.replica().moduleOf("budget");
-  const auto entity = [](std::uint64_t n) { return "budget-" + std::to_string(n % kEntities); };
+  const auto entity = [](std::uint64_t n) { return concat("budget-", n % kEntities); };
   (void)decide(
       loop, node, kEntities, 1,
-      [&](std::uint64_t n) { return initRequest(module, entity(n), "init:" + std::to_string(n), json::object{}); },
-      kEntities);
+      [&](std::uint64_t n) { return initRequest(module, entity(n), concat("init:", n), json::object{}); }, kEntities);
   const json::value action{{"type", "SpendA"}, {"n", 1}};
   const std::uint64_t entriesBefore = node.entries(), batchesBefore = node.batches();
   const std::uint64_t bytesBefore = node.gateway().state().bytesOut;
   const Tally witan = decide(loop, node, inFlight, seconds, [&](std::uint64_t n) {
-    return must(proposalRequest(module, entity(n), "A", "spend:" + std::to_string(n), action), "proposal");
+    return must(proposalRequest(module, entity(n), "A", concat("spend:", n), action), "proposal");
   });
   const std::uint64_t entries = node.entries() - entriesBefore;
   const std::uint64_t batches = std::max<std::uint64_t>(1, node.batches() - batchesBefore);
   if (entries != witan.answered)
-    fail("the ledger has " + std::to_string(entries) + " new entries, answered were " + std::to_string(witan.answered));
+    fail(concat("the ledger has ", entries, " new entries, answered were ", witan.answered));
   const double ofBatch = static_cast<double>(node.gateway().state().bytesOut - bytesBefore) * 3 / 4 /
                          static_cast<double>(batches);  // base64
   const double each = ofBatch * static_cast<double>(batches) / static_cast<double>(std::max<std::uint64_t>(1, entries));
@@ -256,7 +255,7 @@ int main(int argc, char** argv) {
   const Tally one = plain(loop, endpoints[0], 1, static_cast<std::size_t>(ofBatch), 1, seconds / 2);
   const Tally same = plain(loop, endpoints[0], puts, static_cast<std::size_t>(ofTransaction), 1, seconds / 2);
   const Tally many = plain(loop, endpoints[0], 1, static_cast<std::size_t>(each), 32, seconds / 2);
-  witan.print(("witan, " + std::to_string(inFlight) + " in flight").c_str());
+  witan.print((concat("witan, ", inFlight, " in flight")).c_str());
   std::printf("  %llu batches of %.0f decisions, %.1f KiB each, %.0f bytes a decision\n",
               static_cast<unsigned long long>(batches), static_cast<double>(entries) / static_cast<double>(batches),
               ofBatch / 1024, each);
@@ -274,7 +273,7 @@ int main(int argc, char** argv) {
   std::printf("  %zu rounds of the replica: p50 %.2f ms, p99 %.2f ms\n", node.rounds.size(), quantile(node.rounds, 0.5),
               quantile(node.rounds, 0.99));
   one.print("plain, the batch's size, one in flight");
-  same.print(("plain, " + std::to_string(puts) + " puts, a transaction's size").c_str());
+  same.print((concat("plain, ", puts, " puts, a transaction's size")).c_str());
   many.print("plain, one decision's size, 32 in flight");
   std::printf("  p50 of a decision : p50 of a plain transaction of its batch's size = %.2f\n",
               quantile(witan.latencies, 0.5) / quantile(one.latencies, 0.5));

@@ -11,10 +11,7 @@ using namespace witan::kernel::joint;
 
 // Agent i writes key i, another value each epoch, and holds the ALLOW for it.
 Setup setupOf(std::uint32_t n, std::uint32_t epochs) {
-  Setup setup;
-  setup.condition = "bench";
-  setup.authoritiesText = "[]";
-  setup.maxEpochs = epochs;
+  Setup setup{.condition = "bench", .authoritiesText = "[]", .maxEpochs = epochs};
   setup.values = {"absent", "0", "1", "2"};
   setup.initialState.assign(n, 1);
   for (std::uint32_t i = 0; i < n; ++i) {

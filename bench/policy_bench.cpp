@@ -11,11 +11,9 @@ using namespace witan;
 using namespace witan::agents;
 
 Policy policyOf(std::size_t agents, Excess excess) {
-  Policy policy;
-  policy.name = "bench";
-  policy.version = 7;
+  Policy policy{.name = "bench", .version = 7};
   for (std::size_t b = 0; b < 12; ++b) {
-    Boundary boundary{"boundary-" + std::to_string(b), {"device", "eu"}, {}};
+    Boundary boundary{concat("boundary-", b), {"device", "eu"}, {}};
     for (const char* name : {"chat", "embed", "append"}) {
       OperationRule rule;
       rule.name = name;
@@ -29,12 +27,12 @@ Policy policyOf(std::size_t agents, Excess excess) {
     policy.boundary.push_back(boundary);
   }
   for (std::size_t a = 0; a < agents; ++a) {
-    Grant grant{"agent-" + std::to_string(a), "health", {"device", "eu"}, {}, {}, {}, {}};
+    Grant grant{concat("agent-", a), "health", {"device", "eu"}, {}, {}, {}, {}};
     for (std::size_t i = 0; i < 12; ++i) {
-      grant.tools.push_back("tool-" + std::to_string(i));
-      grant.boundaries.push_back("boundary-" + std::to_string(i));
-      grant.scopes.push_back("journal:" + std::to_string(i));
-      grant.models.push_back({"provider-" + std::to_string(i % 3), "model-" + std::to_string(i)});
+      grant.tools.push_back(concat("tool-", i));
+      grant.boundaries.push_back(concat("boundary-", i));
+      grant.scopes.push_back(concat("journal:", i));
+      grant.models.push_back({concat("provider-", i % 3), concat("model-", i)});
     }
     policy.grant.push_back(grant);
   }
@@ -68,17 +66,16 @@ double nanosOf(const Case& c, std::uint64_t rounds, std::uint64_t checks) {
   json::value payload = bench::must(parseJson(kPayload), "the payload");
   if (c.surplus != nullptr) payload.as_object()[c.surplus] = "x";
 
-  PolicyRequest request;
-  request.agent = "agent-42";
-  request.category = "health";
-  request.tool = "tool-5";
-  request.scopes = scopes;
-  request.held = &held;
-  request.boundary = "boundary-6";
-  request.operation = "chat";
-  request.model = &model;
-  request.secret = "key-b";
-  request.payload = &payload;
+  PolicyRequest request{.agent = "agent-42",
+                        .category = "health",
+                        .tool = "tool-5",
+                        .scopes = scopes,
+                        .held = &held,
+                        .boundary = "boundary-6",
+                        .operation = "chat",
+                        .model = &model,
+                        .secret = "key-b",
+                        .payload = &payload};
 
   std::vector<double> nanos;
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -87,7 +84,7 @@ double nanosOf(const Case& c, std::uint64_t rounds, std::uint64_t checks) {
     for (std::uint64_t i = 0; i < checks; ++i)
       expected += monitor.check(request, receipts, secrets).kind == c.expected ? 1 : 0;
     nanos.push_back(watch.seconds() * 1e9 / static_cast<double>(checks));
-    if (expected != checks) bench::fail(std::string(c.name) + ": another verdict");
+    if (expected != checks) bench::fail(concat(c.name, ": another verdict"));
   }
   return bench::median(nanos);
 }

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 
 #include "bench/bench_tools.h"
@@ -46,18 +45,12 @@ struct Node {
       journal = std::make_unique<store::MemoryStore>();
       agents = std::make_unique<store::MemoryStore>();
     } else {
-      store::RocksOptions options;
-      options.memtableBytes = 1 << 20;
-      options.blockCacheBytes = 1 << 20;
-      options.preallocateLog = false;
+      store::RocksOptions options{.preallocateLog = false, .memtableBytes = 1 << 20, .blockCacheBytes = 1 << 20};
       std::filesystem::create_directories(dir + "/" + device);
       journal = must(store::openRocksStore(dir + "/" + device + "/journal", options));
       agents = must(store::openRocksStore(dir + "/" + device + "/agents", options));
     }
-    ReplicaOptions options;
-    options.cluster = "bench";
-    options.clusterKey = "key";
-    options.device = device;
+    ReplicaOptions options{.cluster = "bench", .clusterKey = "key", .device = device};
     options.freshTag = [] { return 0x5eedu; };
     replica = must(LocalReplica::open(*journal, *agents, recordSchemas(), std::move(options)));
     flush();
@@ -198,8 +191,7 @@ int w1(const Arguments& arguments) {
   const std::string dir = arguments.text("--dir", "");
   std::vector<Node> nodes(3);
   for (std::size_t d = 0; d < 3; ++d) nodes[d].open(kHosts[d], dir);
-  for (std::uint32_t i = 0; i < agents; ++i)
-    nodes[0].write("a" + std::to_string(i), baseState(i, nodes[0].replica->writer()));
+  for (std::uint32_t i = 0; i < agents; ++i) nodes[0].write(concat("a", i), baseState(i, nodes[0].replica->writer()));
   Traffic base;
   exchange(nodes[0], nodes[1], base);
   exchange(nodes[0], nodes[2], base);
@@ -207,7 +199,7 @@ int w1(const Arguments& arguments) {
   for (std::uint32_t d = 0; d < 3; ++d)
     for (std::uint32_t k = 0; k < updates; ++k) {
       for (std::uint32_t i = 0; i < agents; ++i) {
-        const std::string agent = "a" + std::to_string(i);
+        const std::string agent = concat("a", i);
         AgentState state = currentState(nodes[d], agent);
         update(state, i, d, k, nodes[d].replica->writer());
         nodes[d].write(agent, state);
@@ -289,7 +281,7 @@ int million(const Arguments& arguments) {
   nodes[0].open(kHosts[0], dir);
   const double before = rssMb();
   for (std::uint32_t i = 0; i < agents; ++i) {
-    nodes[0].write("a" + std::to_string(i), baseState(i, nodes[0].replica->writer()));
+    nodes[0].write(concat("a", i), baseState(i, nodes[0].replica->writer()));
     if (i % 4096 == 4095) nodes[0].flush();
   }
   nodes[0].flush();
@@ -304,7 +296,7 @@ int million(const Arguments& arguments) {
     for (std::uint32_t k = 0; k < 2; ++k)
       for (std::uint32_t i = 0; i < dirty; ++i) {
         const std::uint32_t which = i * (agents / dirty);
-        const std::string agent = "a" + std::to_string(which);
+        const std::string agent = concat("a", which);
         AgentState state = currentState(nodes[d], agent);
         update(state, which, d, k, nodes[d].replica->writer());
         nodes[d].write(agent, state);
@@ -329,7 +321,7 @@ int idle(const Arguments& arguments) {
     nodes[d].open(name, "");
     AgentState state;
     state.consecutiveFailureCount = 1'000'000;
-    for (int i = 0; i < 100; ++i) nodes[d].write("agent-" + std::to_string(d), state);
+    for (int i = 0; i < 100; ++i) nodes[d].write(concat("agent-", d), state);
   }
   Traffic all;
   for (int round = 0; round < 2; ++round)

@@ -60,8 +60,8 @@ void sagas(const std::string& dir, std::uint64_t callers, double seconds) {
   while (plain.seconds() < seconds) {
     store::WriteBatch a, b;
     for (std::uint64_t i = 0; i < callers; ++i, ++n) {
-      a.put("plain/" + std::to_string(n), value);
-      b.put("plain/" + std::to_string(n), value);
+      a.put(concat("plain/", n), value);
+      b.put(concat("plain/", n), value);
     }
     must(device.journal->writeSynced(a), "journal");
     must(device.agents->writeSynced(b), "agents");

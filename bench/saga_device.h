@@ -47,8 +47,8 @@ inline void sagaRound(SagaDevice& device, saga::SagaEngine& engine, Now now) {
 
 inline saga::Intent sagaIntent(std::uint64_t n) {
   saga::Intent intent;
-  intent.operation = sha256("operation " + std::to_string(n));
-  intent.run = sha256("run " + std::to_string(n));
+  intent.operation = sha256(concat("operation ", n));
+  intent.run = sha256(concat("run ", n));
   intent.agentId = "agent";
   intent.tool = "journal.put";
   intent.scope = "main";

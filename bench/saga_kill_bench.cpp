@@ -29,7 +29,7 @@ constexpr std::uint64_t kSagasACounter = 10;
 constexpr std::string_view kOpen = "open\n", kDone = "done ";
 const Now kNow{Time{1'774'252'800'000'000}, 0};
 
-std::string counterOf(std::uint64_t n) { return "counter-" + std::to_string(n / kSagasACounter); }
+std::string counterOf(std::uint64_t n) { return concat("counter-", n / kSagasACounter); }
 
 Space& journalOf(SagaDevice& device) {
   return *must(device.replica->database(DatabaseName::journal).space("main"), "journal");
@@ -47,7 +47,7 @@ class Work final : public saga::SagaEnvironment {
 
   Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override {
     const std::string& counter = row.intent.targets.front();
-    const std::string now = "{\"n\":" + std::to_string(countIn(journalOf(device_), counter) + 1) + "}";
+    const std::string now = concat("{\"n\":", countIn(journalOf(device_), counter) + 1, "}");
     JournalBody body{"counter", now, ++lamport_, row.intent.agentId, row.createdAtMs, row.id().value, {}};
     saga::JournalEffect effect;
     effect.scope = "main";
@@ -91,7 +91,7 @@ int work(const std::string& dir, std::uint64_t fresh, std::size_t inFlight) {
   engine.agentsDurable(kNow);
   while (engine.open() > 0) sagaRound(device, engine, kNow);
   const saga::SagaCounters& counted = engine.counters();
-  say(std::string(kDone) + std::to_string(counted.recovered) + " " + std::to_string(counted.found) + "\n");
+  say(concat(kDone, counted.recovered, " ", counted.found, "\n"));
   return 0;
 }
 
@@ -203,7 +203,7 @@ int killAll(const std::string& dir, std::uint64_t sagas, std::uint64_t inFlight,
   Tally all = judge(dir + "/undisturbed", sagas);
   std::uint64_t midway = 0;
   for (std::uint64_t k = 0; k < kills; ++k) {
-    const std::string place = dir + "/" + std::to_string(k);
+    const std::string place = concat(dir, "/", k);
     const double after = whole * static_cast<double>(random.below(1'000)) / 1'000;
     const Run run = killOnce(place, sagas, inFlight, after);
     const Tally tally = judge(place, sagas);

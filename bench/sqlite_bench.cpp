@@ -30,12 +30,12 @@ class Database {
 
   void run(const char* sql) {
     char* error = nullptr;
-    if (sqlite3_exec(db_, sql, nullptr, nullptr, &error) != SQLITE_OK) fail(std::string(sql) + ": " + error);
+    if (sqlite3_exec(db_, sql, nullptr, nullptr, &error) != SQLITE_OK) fail(concat(sql, ": ", error));
   }
   sqlite3_stmt* prepare(const char* sql) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK)
-      fail(std::string(sql) + ": " + sqlite3_errmsg(db_));
+      fail(concat(sql, ": ", sqlite3_errmsg(db_)));
     return statement;
   }
 
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t b = 0; b < budgets; ++b) {
     const std::string id = std::to_string(b);
     db.run(("INSERT INTO budget VALUES(" + id + ", 1000000000000000)").c_str());
-    for (int a = 0; a < 2; ++a) db.run(("INSERT INTO slice VALUES(" + id + ", " + std::to_string(a) + ", 0)").c_str());
+    for (int a = 0; a < 2; ++a) db.run((concat("INSERT INTO slice VALUES(", id, ", ", a, ", 0)")).c_str());
   }
   db.run("COMMIT");
   Decider decider(db);

@@ -30,17 +30,13 @@ int match(const bench::Arguments& arguments) {
   const std::size_t batches = arguments.number("--batches", 10'000);
   replication::SubscriptionIndex index;
   for (std::size_t i = 0; i < n; ++i)
-    must(index.add({"s" + std::to_string(i),
-                    "agent-" + std::to_string(i % 1000),
-                    "",
-                    {{token("type-" + std::to_string(i / sharing))}, {}},
-                    {}}));
+    must(index.add({concat("s", i), concat("agent-", i % 1000), "", {{token(concat("type-", i / sharing))}, {}}, {}}));
   std::vector<replication::NotificationBatch> made;
   for (std::size_t i = 0; i < batches; ++i) {
     const auto body = must(replication::batchBodyOf({"b",
-                                                     {{"journalEntity", "e" + std::to_string(i), ChangeOrigin::local}},
-                                                     {token("type-" + std::to_string(i * 7919 % (n / sharing))),
-                                                      {TokenClass::entityId, std::nullopt, "e" + std::to_string(i)},
+                                                     {{"journalEntity", concat("e", i), ChangeOrigin::local}},
+                                                     {token(concat("type-", i * 7919 % (n / sharing))),
+                                                      {TokenClass::entityId, std::nullopt, concat("e", i)},
                                                       {TokenClass::semanticKey, std::nullopt, "unheard"}},
                                                      {},
                                                      ""}));
@@ -74,8 +70,8 @@ int wakes(const bench::Arguments& arguments) {
   must(center.load(now));
   std::vector<AgentSpec> specs(agents);
   for (std::size_t i = 0; i < agents; ++i) {
-    specs[i].id = "agent-" + std::to_string(i);
-    specs[i].subscriptions.push_back({"s", "", {{token("type-" + std::to_string(i))}, {}}, {}, false});
+    specs[i].id = concat("agent-", i);
+    specs[i].subscriptions.push_back({"s", "", {{token(concat("type-", i))}, {}}, {}, false});
     must(center.add(specs[i]));
   }
   center.setDevices({"a"}, {}, now);
@@ -85,8 +81,8 @@ int wakes(const bench::Arguments& arguments) {
   for (std::size_t i = 0; i < edits; i += agents) {
     for (std::size_t k = 0; k < agents; ++k) {
       replication::JournalBody body;
-      body.type = "type-" + std::to_string(k), body.payload = "{}", body.author = "bench", body.lamport = 1;
-      const replication::JournalChange change{"e" + std::to_string(i + k), body, body.type};
+      body.type = concat("type-", k), body.payload = "{}", body.author = "bench", body.lamport = 1;
+      const replication::JournalChange change{concat("e", i + k), body, body.type};
       const auto writes = must(replication::journalWrites(space, {&change, 1}));
       must(replica->commit(DatabaseName::journal, "main", writes));
     }

@@ -80,13 +80,13 @@ class BudgetWorkload final : public Workload {
   }
 
  private:
-  static std::string name(std::size_t i) { return "budget/team-" + std::to_string(i); }
+  static std::string name(std::size_t i) { return concat("budget/team-", i); }
   void spend(Messages& out, std::size_t entity) {
     const bool a = make_.random.below(2) == 0;
     const std::string n = std::to_string(1 + make_.random.below(9));
     at_.micros += 10;
     make_.add(out, name(entity), a ? "A" : "B", a ? "SpendA" : "SpendB",
-              std::string(a ? R"({"type":"SpendA","n":)" : R"({"type":"SpendB","n":)") + n + "}", at_);
+              concat(a ? R"({"type":"SpendA","n":)" : R"({"type":"SpendB","n":)", n, "}"), at_);
   }
   ActionMaker make_;
   std::size_t entities_;
@@ -131,7 +131,7 @@ class ClinicWorkload final : public Workload {
     std::uint32_t order = 0;  // number of the current one
     std::uint32_t step = 0;
   };
-  static std::string name(std::size_t i) { return "patient/" + std::to_string(i); }
+  static std::string name(std::size_t i) { return concat("patient/", i); }
   static std::string orderName(std::uint64_t i) {
     char text[32];
     std::snprintf(text, sizeof text, "O-%06llu", static_cast<unsigned long long>(i));

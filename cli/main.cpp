@@ -28,8 +28,7 @@ constexpr std::array kSiblings{
 
 const Sibling* siblingFor(int argc, char** argv) {
   if (argc < 2) return nullptr;
-  const auto found =
-      std::find_if(kSiblings.begin(), kSiblings.end(), [&](const Sibling& s) { return s.noun == argv[1]; });
+  const auto found = std::ranges::find_if(kSiblings, [&](const Sibling& s) { return s.noun == argv[1]; });
   return found == kSiblings.end() ? nullptr : found;
 }
 
@@ -41,40 +40,18 @@ int runCli(int argc, char** argv) {
     return runSibling(std::string(sibling->program), {argv + skipped, argv + argc});
   }
   Command app("witan", "Witan: a local-first agent cluster");
-  app.versionFlag(std::string("witan ") + WITAN_VERSION);
+  app.versionFlag("witan " WITAN_VERSION);
   app.requireCommand();
   app.footer("Example: witan run --domain udt --events docs/examples/david.jsonl\nMore: witan <command> --help");
-  int exitCode = kExitOk;
-  addInitCommands(app, exitCode);
-  addUpCommand(app, exitCode);
-  addConsoleCommand(app, exitCode);
-  addStatusCommands(app, exitCode);
-  addBackupCommands(app, exitCode);
-  addDoctorCommands(app, exitCode);
-  addRunCommand(app, exitCode);
-  addLedgerCommand(app, exitCode);
-  addQueueCommand(app, exitCode);
-  addDomainCommand(app, exitCode);
-  addMcpCommand(app, exitCode);
-  addIdCommand(app, exitCode);
-  addAgentCommand(app, exitCode);
-  addEpisodeCommand(app, exitCode);
-  addStateCommand(app, exitCode);
-  addSagaCommand(app, exitCode);
-  addWakeCommand(app, exitCode);
-  addApprovalCommand(app, exitCode);
-  addReceiptCommand(app, exitCode);
-  addJournalCommand(app, exitCode);
-  addSyncCommand(app, exitCode);
-  addDeviceCommand(app, exitCode);
-  addPolicyCommand(app, exitCode);
-  addSecretCommand(app, exitCode);
-  addCoordinateCommand(app, exitCode);
-  addGraphCommand(app, exitCode);
-  addCompletionCommand(app, exitCode);
-  addStandardCommands(app, exitCode);
+  for (const auto add :
+       {addInitCommands,    addUpCommand, addConsoleCommand, addStatusCommands,    addBackupCommands,    addDoctorCommands,
+        addRunCommand,      addLedgerCommand,  addQueueCommand,      addDomainCommand, addMcpCommand, addIdCommand,
+        addAgentCommand,    addEpisodeCommand, addStateCommand,      addSagaCommand,       addWakeCommand,
+        addApprovalCommand, addReceiptCommand, addJournalCommand,    addSyncCommand,       addDeviceCommand,
+        addPolicyCommand,   addSecretCommand,  addCoordinateCommand, addGraphCommand, addCompletionCommand, addStandardCommands})
+    add(app);
   for (const Sibling& sibling : kSiblings) app.command(std::string(sibling.noun), sibling.about);
-  return parseAndReport(app, argc, argv, exitCode);
+  return parseAndReport(app, argc, argv);
 }
 
 }  // namespace

@@ -15,27 +15,26 @@ AuthorityTable::AuthorityTable(const Setup& setup) : setup_(&setup), denied_(set
 }
 
 bool AuthorityTable::holdsAllCited(AgentIndex agent, const Request& request) const {
-  return std::all_of(request.cited.begin(), request.cited.end(), [&](std::uint32_t cited) {
+  return std::ranges::all_of(request.cited, [&](std::uint32_t cited) {
     return cited != kUnknown && setup_->authorities[cited].holder == agent;
   });
 }
 
 bool AuthorityTable::covers(std::uint32_t authority, Atom atom) const {
   const Authority& a = setup_->authorities[authority];
-  return a.commitment == Commitment::ALLOW && std::binary_search(a.scope.begin(), a.scope.end(), atom);
+  return a.commitment == Commitment::ALLOW && std::ranges::binary_search(a.scope, atom);
 }
 
 bool AuthorityTable::covered(const Request& request, std::span<const std::uint32_t> authorities) const {
-  return std::all_of(request.scope.begin(), request.scope.end(), [&](Key key) {
-    return std::any_of(authorities.begin(), authorities.end(), [&](std::uint32_t authority) {
+  return std::ranges::all_of(request.scope, [&](Key key) {
+    return std::ranges::any_of(authorities, [&](std::uint32_t authority) {
       return authority != kUnknown && covers(authority, {key, request.type});
     });
   });
 }
 
 bool AuthorityTable::vetoed(const Request& request) const {
-  return std::any_of(request.scope.begin(), request.scope.end(),
-                     [&](Key key) { return denied_[slot(key, request.type)]; });
+  return std::ranges::any_of(request.scope, [&](Key key) { return denied_[slot(key, request.type)]; });
 }
 
 FirstPass AuthorityTable::firstPass(AgentIndex agent, const Request& request) const {
@@ -52,16 +51,15 @@ void Interference::add(const Request& request) {
 }
 
 bool Interference::refuses(const Request& request) const {
-  return std::any_of(request.scope.begin(), request.scope.end(), [&](Key key) {
+  return std::ranges::any_of(request.scope, [&](Key key) {
     const Touched& touched = touched_[key];
     return touched.writers > 0 && touched.writers + touched.readers > 1;
   });
 }
 
 bool violatesScope(const Request& request, std::span<const Value> before) {
-  return std::any_of(request.delta.begin(), request.delta.end(), [&](const auto& change) {
-    return before[change.first] != change.second &&
-           !std::binary_search(request.scope.begin(), request.scope.end(), change.first);
+  return std::ranges::any_of(request.delta, [&](const auto& change) {
+    return before[change.first] != change.second && !std::ranges::binary_search(request.scope, change.first);
   });
 }
 

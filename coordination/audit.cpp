@@ -25,7 +25,7 @@ struct Auditor::Case {
   // All that an answer may depend on but time: the request, its rivals, and who is there (exits are for ever, so their
   // number says who).
   std::pair<std::string, std::string> circumstances(const LoggedAction& action, const Judged& judged_) const {
-    return {action.request, std::to_string(staying.size()) + " " + judged_.rivals};
+    return {action.request, concat(staying.size(), " ", judged_.rivals)};
   }
 
   // Calls visit(action, what should have come of it) for each action.
@@ -185,9 +185,9 @@ void Auditor::auditProbing(const Case& c) {
   for (const auto& [agent, observation] : c.epoch.observations) {
     const auto memory = memories_.find(agent);
     const Memory own = memory == memories_.end() ? Memory{"null", "null", "null"} : memory->second;
-    const std::string due = "{\"epoch\":" + std::to_string(epochs_) + ",\"messages\":" + messages_ +
-                            ",\"own_last_action_id\":" + own.action + ",\"own_last_declared_scope\":" + own.scope +
-                            ",\"own_last_outcome\":" + own.outcome + ",\"world_state\":" + worldText_ + "}";
+    const std::string due = concat("{\"epoch\":", epochs_, ",\"messages\":", messages_,
+                                   ",\"own_last_action_id\":", own.action, ",\"own_last_declared_scope\":", own.scope,
+                                   ",\"own_last_outcome\":", own.outcome, ",\"world_state\":", worldText_, "}");
     if (observation != due) report(kConstraintProbing, agent + " observed something else than it should");
   }
   c.forEach([&](const LoggedAction& action, const Judged& judged) {
@@ -196,7 +196,7 @@ void Auditor::auditProbing(const Case& c) {
                                        std::string_view(judged.outcome()) == "JOINT_ADMISSIBILITY_FAILURE");
     if (tells) report(kConstraintProbing, action.id + " was answered " + action.outcome + ", which tells more than no");
   });
-  if (!std::is_sorted(c.epoch.senders.begin(), c.epoch.senders.end()))
+  if (!std::ranges::is_sorted(c.epoch.senders))
     report(kConstraintProbing, "the order of messages is not that of their senders");
 }
 
@@ -240,7 +240,7 @@ void Auditor::auditInstruments(const Case& c) {
 void Auditor::auditAttendance(const Case& c) {
   std::multiset<std::string> seen(c.epoch.exits.begin(), c.epoch.exits.end());
   seen.insert(c.epoch.idle.begin(), c.epoch.idle.end());
-  const std::string place = ":" + std::to_string(epochs_) + ":";
+  const std::string place = concat(":", epochs_, ":");
   for (const LoggedAction& action : c.epoch.actions) {
     seen.insert(action.agent);
     if (!action.id.starts_with(action.agent + place)) report(kIncomplete, action.id + " is not the id that is due");

@@ -17,7 +17,7 @@ class Members {
  public:
   void add(std::string name, std::string text) { members_.emplace_back(std::move(name), std::move(text)); }
   std::string written() && {
-    std::sort(members_.begin(), members_.end());
+    std::ranges::sort(members_);
     std::string out = "{";
     for (const auto& [name, text] : members_) {
       if (out.size() > 1) out += ',';
@@ -69,7 +69,7 @@ class LogWriter {
     if (!record.changes.empty()) world_ = world(state);
     std::string out = "{\"actions\":";
     out += listed(record.submissions, [&](const Submission& s) { return action(s, record.epoch); });
-    out += ",\"epoch\":" + std::to_string(record.epoch);
+    out += concat(",\"epoch\":", record.epoch);
     out += ",\"exits\":" + listed(record.exits, [&](AgentIndex agent) { return jsonQuoted(setup_->agents[agent].id); });
     out += ",\"messages\":" + messages(record.messages);
     out += ",\"observations\":" + std::move(observations).written();
@@ -92,7 +92,7 @@ class LogWriter {
 
  private:
   std::string observation(const Observed& o, std::uint32_t epoch, std::string_view heard) const {
-    std::string out = "{\"epoch\":" + std::to_string(epoch) + ",\"messages\":";
+    std::string out = concat("{\"epoch\":", epoch, ",\"messages\":");
     out += heard;
     out += ",\"own_last_action_id\":";
     out += o.lastAction == nullptr ? "null" : jsonQuoted(actionId(o.agent, epoch - 1, "0"));
@@ -105,20 +105,20 @@ class LogWriter {
 
   std::string messages(const std::vector<Message>& messages) const {
     return listed(messages, [&](const Message& m) {
-      return "{\"content\":" + m.content + ",\"epoch\":" + std::to_string(m.epoch) +
-             ",\"sender\":" + jsonQuoted(setup_->agents[m.sender].id) + "}";
+      return concat("{\"content\":", m.content, ",\"epoch\":", m.epoch,
+                    ",\"sender\":", jsonQuoted(setup_->agents[m.sender].id), "}");
     });
   }
 
   std::string action(const Submission& s, std::uint32_t epoch) const {
-    return "{\"action_id\":" + jsonQuoted(actionId(s.agent, epoch, "0")) + ",\"action_type\":\"" +
-           std::string(enumName(s.request->type)) + "\",\"agent_id\":" + jsonQuoted(setup_->agents[s.agent].id) +
-           ",\"authorities_cited\":" + s.request->citedText + ",\"declared_scope\":" + s.request->scopeText +
-           ",\"proposed_delta\":" + s.request->deltaText + "}";
+    return concat("{\"action_id\":", jsonQuoted(actionId(s.agent, epoch, "0")), ",\"action_type\":\"",
+                  enumName(s.request->type), "\",\"agent_id\":", jsonQuoted(setup_->agents[s.agent].id),
+                  ",\"authorities_cited\":", s.request->citedText, ",\"declared_scope\":", s.request->scopeText,
+                  ",\"proposed_delta\":", s.request->deltaText, "}");
   }
 
   std::string actionId(AgentIndex agent, std::uint32_t epoch, std::string_view end) const {
-    return (setup_->agents[agent].id + ":" + std::to_string(epoch) + ":").append(end);
+    return (concat(setup_->agents[agent].id, ":", epoch, ":")).append(end);
   }
 
   const Setup* setup_;
@@ -159,9 +159,9 @@ class Coordination {
     put("{\"authority_artifacts\":" + setup_.authoritiesText + ",\"condition\":" + condition + ",\"epochs\":[");
     while (!told_.run.over()) epoch();
     conclude();
-    put("],\"experiment_result\":" + std::string(verdict_.pass ? "\"PASS\"" : "\"FAIL\"") +
-        ",\"final_state\":" + verdict_.finalState + ",\"initial_state\":" + initial_ + ",\"kernel_classification\":" +
-        orNull(verdict_.kernel) + ",\"terminal_classification\":" + orNull(verdict_.terminal) + "}");
+    put(concat("],\"experiment_result\":", verdict_.pass ? "\"PASS\"" : "\"FAIL\"",
+               ",\"final_state\":", verdict_.finalState, ",\"initial_state\":", initial_, ",\"kernel_classification\":",
+               orNull(verdict_.kernel), ",\"terminal_classification\":", orNull(verdict_.terminal), "}"));
     verdict_.digest = hash_.finish();
     return std::move(verdict_);
   }

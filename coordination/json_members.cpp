@@ -11,25 +11,23 @@ namespace witan::kernel::joint {
 namespace {
 
 bool isPlain(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+  return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](unsigned char c) {
     return c < 0x80 && (std::isalnum(c) != 0 || c == '_' || c == '-');
   });
 }
 
 bool contains(std::initializer_list<std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace
 
 std::string memberPath(std::string_view path, std::string_view name) {
-  if (isPlain(name)) return std::string(path) + "." + std::string(name);
-  return std::string(path) + "[" + inQuotes(name) + "]";
+  if (isPlain(name)) return concat(path, ".", name);
+  return concat(path, "[", inQuotes(name), "]");
 }
 
-std::string elementPath(std::string_view path, std::size_t index) {
-  return std::string(path) + "[" + std::to_string(index) + "]";
-}
+std::string elementPath(std::string_view path, std::size_t index) { return concat(path, "[", index, "]"); }
 
 Status hasMembers(const json::value& value, std::string_view path, std::initializer_list<std::string_view> required,
                   std::initializer_list<std::string_view> optional) {
@@ -48,8 +46,8 @@ Status hasMembers(const json::value& value, std::string_view path, std::initiali
 Result<std::string> readName(const json::value& value, std::string_view path, std::size_t most) {
   std::string name;
   WITAN_DO(readText(value, name, path));
-  if (name.empty()) return invalid(std::string(path) + ": must not be empty");
-  if (name.size() > most) return invalid(std::string(path) + ": longer than " + std::to_string(most) + " bytes");
+  if (name.empty()) return invalid(concat(path, ": must not be empty"));
+  if (name.size() > most) return invalid(concat(path, ": longer than ", most, " bytes"));
   return name;
 }
 
@@ -57,7 +55,7 @@ Result<std::string> readPrimitive(const json::value& value, std::string_view pat
   if (value.is_object() || value.is_array())
     return wrongJsonType(path, "text, a number, true, false or null (the world is flat)", value);
   if (value.is_string() && value.get_string().size() > kTextMax)
-    return invalid(std::string(path) + ": longer than " + std::to_string(kTextMax) + " bytes");
+    return invalid(concat(path, ": longer than ", kTextMax, " bytes"));
   return canonicalJson(value);
 }
 

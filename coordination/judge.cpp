@@ -28,12 +28,10 @@ Result<LoggedAction> readAction(const json::value& value, const std::string& pat
   WITAN_DO(readMember(object, "action_id", action.id, path));
   WITAN_DO(readMember(object, "action_type", action.operation, path));
   WITAN_DO(readMember(object, "agent_id", action.agent, path));
-  WITAN_TRY(cited, readWords(object.at("authorities_cited"), memberPath(path, "authorities_cited")));
-  action.cited = std::move(cited);
+  WITAN_SET(action.cited, readWords(object.at("authorities_cited"), memberPath(path, "authorities_cited")));
   WITAN_TRY(scope, readWords(object.at("declared_scope"), memberPath(path, "declared_scope")));
   action.scope.insert(scope.begin(), scope.end());
-  WITAN_TRY(delta, readWorld(object.at("proposed_delta")));
-  action.delta = std::move(delta);
+  WITAN_SET(action.delta, readWorld(object.at("proposed_delta")));
   action.scopeText = canonicalJson(object.at("declared_scope"));
   object.erase("action_id");
   action.request = canonicalJson(object);
@@ -45,7 +43,7 @@ Status readOutcomes(const json::object& epoch, const std::string& path, LoggedEp
   for (LoggedAction& action : into.actions) byId[action.id] = &action;
   const json::value& outcomes = epoch.at("outcomes");
   if (!outcomes.is_object()) return wrongJsonType(memberPath(path, "outcomes"), "an object", outcomes);
-  const std::string none = ":" + std::to_string(into.number) + ":none";
+  const std::string none = concat(":", into.number, ":none");
   for (const auto& member : outcomes.get_object()) {
     const std::string id(member.key());
     std::string word;
@@ -120,8 +118,7 @@ Result<LoggedEpoch> readLoggedEpoch(const json::value& value) {
   const json::object& object = value.get_object();
   LoggedEpoch epoch;
   WITAN_DO(readJson(object.at("epoch"), epoch.number, memberPath(path, "epoch")));
-  WITAN_TRY(exits, readWords(object.at("exits"), memberPath(path, "exits")));
-  epoch.exits = std::move(exits);
+  WITAN_SET(epoch.exits, readWords(object.at("exits"), memberPath(path, "exits")));
   epoch.messages = canonicalJson(object.at("messages"));
   if (!object.at("messages").is_array() || !object.at("actions").is_array() || !object.at("observations").is_object())
     return invalid(path + ": messages and actions are lists, observations are an object");
@@ -138,8 +135,7 @@ Result<LoggedEpoch> readLoggedEpoch(const json::value& value) {
   WITAN_DO(readOutcomes(object, path, epoch));
   WITAN_DO(readPass(object, "pass1_results", path, epoch, &LoggedAction::first));
   WITAN_DO(readPass(object, "pass2_results", path, epoch, &LoggedAction::second));
-  WITAN_TRY(after, readWorld(object.at("state_after")));
-  epoch.after = std::move(after);
+  WITAN_SET(epoch.after, readWorld(object.at("state_after")));
   epoch.afterText = canonicalJson(object.at("state_after"));
   return epoch;
 }
@@ -179,7 +175,7 @@ Judged Judge::alone(const LoggedAction& action, const World& before) const {
   judged.heldElsewhere = true;
   for (const std::string& key : action.scope) {
     const std::pair atom(key, action.operation);
-    const bool covered = std::any_of(own.begin(), own.end(), [&](const auto* a) { return a->scope.contains(atom); });
+    const bool covered = std::ranges::any_of(own, [&](const auto* a) { return a->scope.contains(atom); });
     const auto found = claims_.find(atom);
     judged.vetoed = judged.vetoed || (found != claims_.end() && found->second.denied);
     if (covered) continue;
@@ -205,8 +201,8 @@ std::vector<Judged> Judge::judge(const LoggedEpoch& epoch, const World& before) 
   }
   std::vector<std::set<std::string>> rivals(all.size());
   for (const auto& [key, actions] : touching) {
-    const bool written = std::any_of(actions.begin(), actions.end(),
-                                     [&](std::size_t i) { return epoch.actions[i].operation == "WRITE"; });
+    const bool written =
+        std::ranges::any_of(actions, [&](std::size_t i) { return epoch.actions[i].operation == "WRITE"; });
     if (!written || actions.size() < 2) continue;
     std::string names = key + ":";
     for (std::size_t i : actions) names += " " + epoch.actions[i].request;
@@ -231,10 +227,9 @@ bool Judge::orphaned(const std::set<std::string>& agents, const std::set<std::st
     }
   const auto gone = [&](const std::set<std::string>& holders) {
     return !holders.empty() &&
-           std::none_of(holders.begin(), holders.end(), [&](const auto& holder) { return active.contains(holder); });
+           std::ranges::none_of(holders, [&](const auto& holder) { return active.contains(holder); });
   };
-  return std::any_of(byKey.begin(), byKey.end(),
-                     [&](const auto& key) { return gone(key.second.first) || gone(key.second.second); });
+  return std::ranges::any_of(byKey, [&](const auto& key) { return gone(key.second.first) || gone(key.second.second); });
 }
 
 }  // namespace witan::kernel::joint

@@ -17,7 +17,7 @@ namespace witan::kernel::joint {
 namespace {
 
 Result<json::value> parsedPart(const JsonPart& part, const std::string& path, std::size_t values) {
-  if (part.values > values) return invalid(path + ": more than " + std::to_string(values) + " values");
+  if (part.values > values) return invalid(concat(path, ": more than ", values, " values"));
   auto value = parseJson(part.text, {.bytes = part.text.size()});
   if (!value.ok()) return invalid(path + ": " + value.error().message);
   return value;
@@ -100,8 +100,7 @@ Result<std::vector<std::string>> wrongWords(const LogParts& log, const std::opti
   WITAN_TRY(result, log.read("experiment_result"));
   if (result != "PASS" && result != "FAIL") wrong.push_back("$.experiment_result: is neither PASS nor FAIL");
   WITAN_TRY(said, log.read("kernel_classification"));
-  const bool isClass =
-      said.is_string() && std::find(kClasses.begin(), kClasses.end(), said.get_string()) != kClasses.end();
+  const bool isClass = said.is_string() && std::ranges::find(kClasses, said.get_string()) != kClasses.end();
   if (!isClass && !said.is_null())
     wrong.push_back("$.kernel_classification: is no class and not null");
   else if (said.is_null() ? found.has_value()
@@ -195,8 +194,7 @@ Result<std::optional<Finding>> compareWithRun(std::string_view text, const Setup
   for (const std::string_view name : LogParts::names()) {
     Difference found;
     if (name == "epochs") {
-      WITAN_TRY(difference, betweenEpochs(log, *run, epoch));
-      found = difference;
+      WITAN_SET(found, betweenEpochs(log, *run, epoch));
     } else {
       WITAN_TRY(logged, log.read(name));
       WITAN_TRY(ran, run->read(name));

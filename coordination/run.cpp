@@ -1,7 +1,6 @@
 #include "coordination/run.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -57,7 +56,7 @@ class Run::Faults {
     std::vector<Submission*> survivors;
     for (Submission& s : record.submissions)
       if (s.first == FirstPass::pass) survivors.push_back(&s);
-    if (lastFirst) std::reverse(survivors.begin(), survivors.end());
+    if (lastFirst) std::ranges::reverse(survivors);
     Interference fits(setup_->keys.size());
     fits.begin();
     for (const Submission* s : survivors)
@@ -147,9 +146,9 @@ class Run::TerminalWatch {
     active_ -= record.exits.size();
     const auto& submitted = record.submissions;
     const bool admissible =
-        std::any_of(submitted.begin(), submitted.end(), [](const Submission& s) { return s.first == FirstPass::pass; });
-    const bool collided = std::any_of(submitted.begin(), submitted.end(),
-                                      [](const Submission& s) { return s.first == FirstPass::pass && !s.second; });
+        std::ranges::any_of(submitted, [](const Submission& s) { return s.first == FirstPass::pass; });
+    const bool collided =
+        std::ranges::any_of(submitted, [](const Submission& s) { return s.first == FirstPass::pass && !s.second; });
     fruitless_ = collided && record.changes.empty() ? fruitless_ + 1 : 0;
     deadlocked_ = !submitted.empty() && !admissible;
     if (active_ == 0) return Terminal::COLLAPSE;

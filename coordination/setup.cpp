@@ -26,8 +26,7 @@ Result<std::uint64_t> readCount(const json::value& value, std::string_view path,
   std::int64_t number = 0;
   WITAN_DO(readInteger(value, number, path));
   if (number < static_cast<std::int64_t>(least) || static_cast<std::uint64_t>(number) > most)
-    return invalid(std::string(path) + ": must be between " + std::to_string(least) + " and " + std::to_string(most) +
-                   ", not " + std::to_string(number));
+    return invalid(concat(path, ": must be between ", least, " and ", most, ", not ", number));
   return static_cast<std::uint64_t>(number);
 }
 
@@ -40,9 +39,9 @@ Result<std::string> readAgentId(const json::value& value, std::string_view path)
 Status checkAuthorityId(std::string_view id, std::string_view path) {
   const std::string_view digits = id.substr(std::min<std::size_t>(4, id.size()));
   const bool numbered = digits.size() >= 3 && digits.size() <= 12 &&
-                        std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+                        std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c) != 0; });
   if (id.starts_with("CUD-") && numbered) return okStatus();
-  return invalid(std::string(path) + ": " + inQuotes(id) + " is not CUD- and at least three digits", "as in CUD-001");
+  return invalid(concat(path, ": ", inQuotes(id), " is not CUD- and at least three digits"), "as in CUD-001");
 }
 
 Status checkFixed(const json::object& artifact, const std::string& path) {
@@ -61,7 +60,7 @@ Result<std::vector<std::string>> readNames(const json::value& value, const std::
   if (!value.is_array()) return wrongJsonType(path, "a list", value);
   const json::array& list = value.get_array();
   if (list.size() < least) return invalid(path + ": must not be empty");
-  if (list.size() > most) return invalid(path + ": more than " + std::to_string(most) + " elements");
+  if (list.size() > most) return invalid(concat(path, ": more than ", most, " elements"));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < list.size(); ++i) {
     WITAN_TRY(name, readName(list[i], elementPath(path, i), kMaxKeyBytes));
@@ -95,8 +94,7 @@ Status readOptional(const json::object& root, Setup& setup) {
   }
   if (const json::value* title = root.if_contains("title")) WITAN_DO(readText(*title, setup.title, "$.title"));
   if (const json::value* expected = root.if_contains("expect")) {
-    WITAN_TRY(expectation, readExpectation(*expected, "$.expect"));
-    setup.expected = std::move(expectation);
+    WITAN_SET(setup.expected, readExpectation(*expected, "$.expect"));
   }
   return okStatus();
 }
@@ -105,7 +103,7 @@ using Cells = std::vector<std::pair<Key, Value>>;
 
 template <class T>
 void sortUnique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
@@ -130,8 +128,7 @@ class SetupReader {
     WITAN_DO(readAgents(root.at("agents")));
     numberKeys(initial);
     if (setup_.keys.size() > limits_.keys)
-      return invalid("$: " + std::to_string(setup_.keys.size()) + " keys are named, more than " +
-                     std::to_string(limits_.keys));
+      return invalid(concat("$: ", setup_.keys.size(), " keys are named, more than ", limits_.keys));
     setup_.values = values_.take();
     WITAN_DO(checkLogSize());
     return std::move(setup_);
@@ -140,14 +137,13 @@ class SetupReader {
  private:
   Result<Cells> readState(const json::value& value, std::string_view path) {
     if (!value.is_object()) return wrongJsonType(path, "an object", value);
-    if (value.get_object().size() > limits_.keys)
-      return invalid(std::string(path) + ": more than " + std::to_string(limits_.keys) + " keys");
+    if (value.get_object().size() > limits_.keys) return invalid(concat(path, ": more than ", limits_.keys, " keys"));
     Cells state;
     for (const auto& member : value.get_object()) {
       const std::string_view key = member.key();
       const std::string place = memberPath(path, key);
       if (key.empty() || key.size() > kMaxKeyBytes)
-        return invalid(place + ": a key has 1 to " + std::to_string(kMaxKeyBytes) + " bytes");
+        return invalid(concat(place, ": a key has 1 to ", kMaxKeyBytes, " bytes"));
       WITAN_TRY(text, readPrimitive(member.value(), place));
       state.emplace_back(keys_.add(key), values_.number(std::move(text)));
     }
@@ -180,8 +176,7 @@ class SetupReader {
     const json::value& scope = artifact.at("scope");
     if (!scope.is_array()) return wrongJsonType(place, "a list", scope);
     if (scope.get_array().empty()) return invalid(place + ": must not be empty");
-    if (scope.get_array().size() > limits_.keys)
-      return invalid(place + ": more than " + std::to_string(limits_.keys) + " atoms");
+    if (scope.get_array().size() > limits_.keys) return invalid(concat(place, ": more than ", limits_.keys, " atoms"));
     Authority authority{std::move(id), commitment, agents_.find(holder), {}};
     for (std::size_t i = 0; i < scope.get_array().size(); ++i) {
       WITAN_TRY(atom, readAtom(scope.get_array()[i], elementPath(place, i)));
@@ -220,7 +215,7 @@ class SetupReader {
     }
     const std::string place = memberPath(path, "proposed_delta");
     WITAN_TRY(delta, readState(action.at("proposed_delta"), place));
-    if (delta.size() > limits_.scope) return invalid(place + ": more than " + std::to_string(limits_.scope) + " keys");
+    if (delta.size() > limits_.scope) return invalid(concat(place, ": more than ", limits_.scope, " keys"));
     if (type == ActionType::READ && !delta.empty()) return invalid(place + ": must be {} for READ");
     request.delta = std::move(delta);
     request.scopeText = canonicalJson(action.at("declared_scope"));
@@ -239,8 +234,7 @@ class SetupReader {
       entry.exits = true;
       return entry;
     }
-    WITAN_TRY(request, readRequest(value, path));
-    entry.request = std::move(request);
+    WITAN_SET(entry.request, readRequest(value, path));
     return entry;
   }
 
@@ -260,7 +254,7 @@ class SetupReader {
     const json::value& epochs = object.at("epochs");
     if (!epochs.is_array()) return wrongJsonType(place, "a list", epochs);
     if (epochs.get_array().size() > limits_.epochs)
-      return invalid(place + ": more than " + std::to_string(limits_.epochs) + " entries");
+      return invalid(concat(place, ": more than ", limits_.epochs, " entries"));
     for (std::size_t i = 0; i < epochs.get_array().size(); ++i) {
       WITAN_TRY(entry, readEntry(epochs.get_array()[i], elementPath(place, i)));
       agent.script.push_back(std::move(entry));
@@ -274,11 +268,11 @@ class SetupReader {
     if (!agents.is_object()) return wrongJsonType("$.agents", "an object", agents);
     if (agents.get_object().empty()) return invalid("$.agents: must not be empty");
     if (agents.get_object().size() > limits_.agents)
-      return invalid("$.agents: more than " + std::to_string(limits_.agents) + " agents");
+      return invalid(concat("$.agents: more than ", limits_.agents, " agents"));
     setup_.agents.resize(agents.get_object().size());
     for (const auto& member : agents.get_object()) {
-      WITAN_TRY(agent, readAgent(member.key(), member.value(), memberPath("$.agents", member.key())));
-      setup_.agents[agents_.at(member.key())] = std::move(agent);
+      WITAN_SET(setup_.agents[agents_.at(member.key())],
+                readAgent(member.key(), member.value(), memberPath("$.agents", member.key())));
     }
     return okStatus();
   }
@@ -299,7 +293,7 @@ class SetupReader {
         for (Key& key : entry.request->scope) key = final[key];
         for (auto& [key, value] : entry.request->delta) key = final[key];
         sortUnique(entry.request->scope);
-        std::sort(entry.request->delta.begin(), entry.request->delta.end());
+        std::ranges::sort(entry.request->delta);
       }
   }
 
@@ -311,10 +305,9 @@ class SetupReader {
     const double bytes = static_cast<double>(setup_.maxEpochs) *
                          (static_cast<double>(setup_.agents.size()) * static_cast<double>(world + 500));
     if (bytes <= static_cast<double>(limits_.logBytes)) return okStatus();
-    return invalid("$.max_epochs: the log of " + std::to_string(setup_.maxEpochs) + " epochs of " +
-                       std::to_string(setup_.agents.size()) + " agents and " + std::to_string(setup_.keys.size()) +
-                       " keys may come to " + std::to_string(static_cast<std::uint64_t>(bytes / (1 << 20))) +
-                       " MiB, more than " + std::to_string(limits_.logBytes >> 20),
+    return invalid(concat("$.max_epochs: the log of ", setup_.maxEpochs, " epochs of ", setup_.agents.size(),
+                          " agents and ", setup_.keys.size(), " keys may come to ",
+                          static_cast<std::uint64_t>(bytes / (1 << 20)), " MiB, more than ", limits_.logBytes >> 20),
                    "run fewer epochs, agents or keys");
   }
 
@@ -329,7 +322,7 @@ class SetupReader {
 
 Result<Setup> readSetup(std::string_view text, SetupLimits limits) {
   if (text.size() <= limits.bytes && jsonValuesAtMost(text) > limits.values)
-    return invalid("$: more than " + std::to_string(limits.values) + " values");
+    return invalid(concat("$: more than ", limits.values, " values"));
   WITAN_TRY(value, parseJson(text, {.bytes = limits.bytes}));
   return SetupReader(limits).read(value);
 }

@@ -51,7 +51,7 @@ Roles hashRoles(std::span<const AgentSetup> agents) {
     std::vector<std::uint32_t> draws(divisor);
     for (std::size_t i = 0; i < agents.size(); ++i) {
       if (roles[i] != kUnknown) continue;
-      const std::string text = round == 0 ? agents[i].id : agents[i].id + ":" + std::to_string(round);
+      const std::string text = round == 0 ? agents[i].id : concat(agents[i].id, ":", round);
       ++draws[drawn[i] = moduloOf(sha256(text), divisor)];
     }
     for (std::size_t i = 0; i < agents.size(); ++i) {
@@ -64,7 +64,7 @@ Roles hashRoles(std::span<const AgentSetup> agents) {
   return roles;
 }
 
-std::string roleMessage(std::uint32_t role) { return "{\"role\":" + std::to_string(role) + "}"; }
+std::string roleMessage(std::uint32_t role) { return concat("{\"role\":", role, "}"); }
 
 // The adaptive protocol of condition I.b: agents that collide on purpose once, tell each other their roles, and then
 // write a key each (seed 001, FQ30, FQ37; finding F19).
@@ -110,14 +110,13 @@ class HashPartition final : public Strategy {
     request.citedText = "[]";
     for (std::uint32_t i = 0; i < setup_->authorities.size() && request.cited.empty(); ++i) {
       const Authority& authority = setup_->authorities[i];
-      const bool covers =
-          std::binary_search(authority.scope.begin(), authority.scope.end(), Atom{key, ActionType::WRITE});
+      const bool covers = std::ranges::binary_search(authority.scope, Atom{key, ActionType::WRITE});
       if (authority.holder != self_ || authority.commitment != Commitment::ALLOW || !covers) continue;
       request.cited = {i};
       request.citedText = "[\"" + authority.id + "\"]";
     }
     const std::string value = ownedValue(setup_->agents[self_].id);
-    const auto known = std::find(setup_->values.begin(), setup_->values.end(), value);
+    const auto known = std::ranges::find(setup_->values, value);
     WITAN_CHECK(known != setup_->values.end(), "readSetup numbers what a hash partition writes");
     request.delta = {{key, static_cast<Value>(known - setup_->values.begin())}};
     request.deltaText = "{" + text + ":" + value + "}";
@@ -138,7 +137,7 @@ std::string ownedValue(std::string_view agentId) {
   const std::size_t underscore = agentId.rfind('_');
   const bool named = underscore != std::string_view::npos && underscore + 1 < agentId.size();
   std::string value;
-  appendJsonString(value, "owned_by_" + std::string(named ? agentId.substr(underscore + 1) : agentId));
+  appendJsonString(value, concat("owned_by_", named ? agentId.substr(underscore + 1) : agentId));
   return value;
 }
 

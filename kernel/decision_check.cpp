@@ -9,13 +9,13 @@ namespace {
 
 Result<json::object> parseObject(std::string_view text, std::string_view what) {
   auto parsed = parseJson(text, {.bytes = kRecordMax, .depth = 64});
-  if (!parsed || !parsed->is_object()) return corrupt(std::string(what) + " is no JSON object");
+  if (!parsed || !parsed->is_object()) return corrupt(concat(what, " is no JSON object"));
   return std::move(parsed->get_object());
 }
 
 Error differs(std::string_view what, std::string_view recorded, std::string_view now) {
-  return corrupt("replay: " + std::string(what) + " is recorded as \"" + std::string(clip(recorded, 200)) +
-                 "\" but comes out as \"" + std::string(clip(now, 200)) + "\"");
+  return corrupt(concat("replay: ", what, " is recorded as \"", clip(recorded, 200), "\" but comes out as \"",
+                        clip(now, 200), "\""));
 }
 
 Result<Time> genesisTime(const json::object& genesis) {
@@ -67,7 +67,7 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBind
   const Tag tag = static_cast<Tag>(evaluation_.tag);
   if (tag != entry.tag)
     return differs("the outcome", enumName(entry.tag),
-                   std::string(enumName(tag)) + (evaluation_.message.empty() ? "" : ": " + evaluation_.message));
+                   concat(enumName(tag), evaluation_.message.empty() ? "" : ": " + evaluation_.message));
   if (tag == Tag::approved) {
     if (entry.writes != evaluation_.writes) return differs("the write set", entry.writes, evaluation_.writes);
   } else {
@@ -83,7 +83,7 @@ Result<ActionPtr> DecisionCheck::checkProposal(EntityState& state, const RunBind
 
 Status DecisionCheck::checkCommit(EntityState& state, const Action* pending, const EntryView& entry) {
   if (!module_.authorised(entry.counselor))
-    return corrupt("replay: \"" + std::string(entry.counselor) + "\" is no authorised counselor");
+    return corrupt(concat("replay: \"", entry.counselor, "\" is no authorised counselor"));
   WITAN_TRY(decision, parseObject(entry.decision, "decision"));
   const json::value* base = decision.if_contains("base");
   const json::value* edit = decision.if_contains("edit");
@@ -105,8 +105,8 @@ Status DecisionCheck::compareVerdicts(const EntryView& entry) const {
     const std::uint8_t now = evaluation_.verdicts[i];
     const bool stood = entry.verdicts[i] == 0 && now == static_cast<std::uint8_t>(InvResult::pass);
     if (entry.verdicts[i] != now && !stood)
-      return corrupt("replay: the verdict of " + std::string(module_.invariantId(static_cast<std::uint16_t>(i))) +
-                     " comes out differently");
+      return corrupt(concat("replay: the verdict of ", module_.invariantId(static_cast<std::uint16_t>(i)),
+                            " comes out differently"));
   }
   return okStatus();
 }

@@ -18,7 +18,7 @@ void Evaluation::reset(std::size_t invariants) {
 
 bool DomainModule::authorised(std::string_view counselor) const {
   const auto& known = signature().counselors;
-  return std::find(known.begin(), known.end(), counselor) != known.end();
+  return std::ranges::find(known, counselor) != known.end();
 }
 
 std::string_view DomainModule::invariantId(std::uint16_t index) const {
@@ -27,11 +27,11 @@ std::string_view DomainModule::invariantId(std::uint16_t index) const {
 
 std::string actionSchemaHead(std::string_view domain) {
   // A Cap'n Proto file id has its top bit set.
-  Hash id = sha256("witan/actions/" + std::string(domain));
+  Hash id = sha256(concat("witan/actions/", domain));
   id[0] |= 0x80;
-  return "@0x" + toHex(std::span(id).first(8)) + ";\n# The actions of domain " + std::string(domain) +
-         ". Words of an enumeration travel as Text, days and microseconds count from 1970-01-01,\n"
-         "# and an optional member that is absent is a null pointer.\n";
+  return concat("@0x", toHex(std::span(id).first(8)), ";\n# The actions of domain ", domain,
+                ". Words of an enumeration travel as Text, days and microseconds count from 1970-01-01,\n"
+                "# and an optional member that is absent is a null pointer.\n");
 }
 
 std::vector<std::string> Signature::fieldNames(FieldMask mask) const {

@@ -10,8 +10,7 @@ namespace witan::kernel {
 namespace {
 
 const RoleInfo& roleNamed(const Signature& signature, std::string_view name) {
-  const auto at = std::find_if(signature.roles.begin(), signature.roles.end(),
-                               [&](const RoleInfo& role) { return role.name == name; });
+  const auto at = std::ranges::find_if(signature.roles, [&](const RoleInfo& role) { return role.name == name; });
   WITAN_CHECK(at != signature.roles.end(), "a service has a role of the domain");
   return *at;
 }
@@ -146,13 +145,8 @@ class TwinTrace {
   }
 
   void adjudicate(const NaiveServices::Act& act) {
-    const std::string id = "operation-" + std::to_string(++operations_);
-    Proposal p;
-    p.entity = kEntity;
-    p.role = act.role;
-    p.operationId = id;
-    p.action = act.action;
-    p.at = act.at;
+    const std::string id = concat("operation-", ++operations_);
+    Proposal p{.entity = kEntity, .role = act.role, .operationId = id, .action = act.action, .at = act.at};
     const Outcome outcome = count(partition_.propose(p));
     kernelCommitted += outcome == Outcome::approved;
     if (outcome == Outcome::escalated) answer(*act.action);
@@ -165,14 +159,13 @@ class TwinTrace {
     Evaluation tried;
     const EntityPtr copy = module_.clone(state());
     const Status made = module_.counselorCommit(*copy, CommitBase::candidate, &pending, edit, now_, tried);
-    const std::string id = "operation-" + std::to_string(++operations_);
-    CounselorDecision d;
-    d.entity = kEntity;
-    d.counselor = module_.signature().counselors.front();
-    d.operationId = id;
-    d.commit = made.ok() && tried.findings.empty();
-    d.edit = &edit;
-    d.at = now_;
+    const std::string id = concat("operation-", ++operations_);
+    CounselorDecision d{.entity = kEntity,
+                        .counselor = module_.signature().counselors.front(),
+                        .operationId = id,
+                        .commit = made.ok() && tried.findings.empty(),
+                        .edit = &edit,
+                        .at = now_};
     kernelCommitted += count(partition_.decide(d)) == Outcome::cCommitted;
   }
 
@@ -220,7 +213,7 @@ void runTraces(const DomainModule& module, const FingerprintOptions& options, Fi
     std::set<std::string> naiveBroken, kernelBroken;
     for (std::size_t round = 0; round < options.rounds; ++round) {
       twin.round();
-      const std::string where = "trace " + std::to_string(trace) + ", round " + std::to_string(round);
+      const std::string where = concat("trace ", trace, ", round ", round);
       note(module, twin.naive().state(), where, naiveBroken, print.naive);
       note(module, twin.state(), where, kernelBroken, print.kernel);
     }
@@ -231,23 +224,20 @@ void runTraces(const DomainModule& module, const FingerprintOptions& options, Fi
     print.kernel.committed += twin.kernelCommitted;
     entries.checked += twin.decisions;
     if (twin.entries != twin.decisions && entries.failure.empty())
-      entries.failure = "trace " + std::to_string(trace) + ": " + std::to_string(twin.entries) + " entries for " +
-                        std::to_string(twin.decisions) + " decisions";
+      entries.failure = concat("trace ", trace, ": ", twin.entries, " entries for ", twin.decisions, " decisions");
   }
   print.audit.push_back(std::move(entries));
 }
 
 std::string violationsText(const TraceReport& report) {
   std::string out;
-  for (const auto& [id, count] : report.violations)
-    out += (out.empty() ? "" : ", ") + id + " in " + std::to_string(count);
+  for (const auto& [id, count] : report.violations) out += concat(out.empty() ? "" : ", ", id, " in ", count);
   return out;
 }
 
 std::string traceLine(const char* who, const TraceReport& report, std::size_t traces) {
-  std::string out = std::string("  ") + who + "committed " + std::to_string(report.committed) +
-                    " proposals and broke invariants in " + std::to_string(report.tracesViolating) + " of " +
-                    std::to_string(traces) + " traces";
+  std::string out = concat("  ", who, "committed ", report.committed, " proposals and broke invariants in ",
+                           report.tracesViolating, " of ", traces, " traces");
   if (!report.violations.empty()) out += " (" + violationsText(report) + ")";
   if (!report.example.empty()) out += "\n    first in " + report.example;
   return out + "\n";
@@ -256,9 +246,8 @@ std::string traceLine(const char* who, const TraceReport& report, std::size_t tr
 }  // namespace
 
 bool Fingerprint::auditable() const {
-  return !audit.empty() && std::all_of(audit.begin(), audit.end(), [](const PropertyResult& one) {
-    return one.checked > 0 && one.failure.empty();
-  });
+  return !audit.empty() &&
+         std::ranges::all_of(audit, [](const PropertyResult& one) { return one.checked > 0 && one.failure.empty(); });
 }
 
 Fingerprint fingerprintOf(const DomainModule& module, const FingerprintOptions& options) {
@@ -276,19 +265,17 @@ std::string fingerprintText(const DomainModule& module, const FingerprintOptions
   if (!skew.searched) return out + "  not searched: the domain offers no sample actions\n";
   std::string against;
   for (const SkewWitness& witness : skew.witnesses) against += (against.empty() ? "" : ", ") + witness.invariant;
-  out += "  needs adjudication  " + (print.needsAdjudication() ? "yes: write skew against " + against : "no witness") +
-         "\n    searched " + std::to_string(skew.states) + " states, " + std::to_string(skew.actions) +
-         " lawful actions, " + std::to_string(skew.pairs) + " pairs of different roles, from seed " +
-         std::to_string(options.seed) + "\n";
-  out += std::string("  auditable           ") + (print.auditable() ? "yes" : "NO") + "\n";
+  out +=
+      concat("  needs adjudication  ", print.needsAdjudication() ? "yes: write skew against " + against : "no witness",
+             "\n    searched ", skew.states, " states, ", skew.actions, " lawful actions, ", skew.pairs,
+             " pairs of different roles, from seed ", options.seed, "\n");
+  out += concat("  auditable           ", print.auditable() ? "yes" : "NO", "\n");
   for (const PropertyResult& one : print.audit)
-    out += "    " + one.name + " (" + std::to_string(one.checked) + ")" +
-           (one.failure.empty() ? "" : ": FAILED: " + one.failure) + "\n";
-  out += std::string("  pipeline-like       ") + (print.pipelineLike() ? "yes" : "no") +
-         ": two roles or more could act in " + std::to_string(skew.severalRoles) + " of " +
-         std::to_string(skew.states) + " states\n";
-  out += "on the same " + std::to_string(options.traces) + " traces of " + std::to_string(print.proposals) +
-         " proposals\n";
+    out +=
+        concat("    ", one.name, " (", one.checked, ")", one.failure.empty() ? "" : ": FAILED: " + one.failure, "\n");
+  out += concat("  pipeline-like       ", print.pipelineLike() ? "yes" : "no", ": two roles or more could act in ",
+                skew.severalRoles, " of ", skew.states, " states\n");
+  out += concat("on the same ", options.traces, " traces of ", print.proposals, " proposals\n");
   return out + traceLine("naive services  ", print.naive, options.traces) +
          traceLine("the kernel      ", print.kernel, options.traces);
 }

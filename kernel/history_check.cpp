@@ -52,8 +52,7 @@ class HistoryCheck {
  private:
   void fail(Property property, const std::string& what) {
     if (!results_[property].failure.empty()) return;
-    results_[property].failure = "seed " + std::to_string(options_.seed) + ", history " + std::to_string(history_) +
-                                 ", step " + std::to_string(step_) + ": " + what;
+    results_[property].failure = concat("seed ", options_.seed, ", history ", history_, ", step ", step_, ": ", what);
   }
 
   void one(Partition& partition) {
@@ -75,7 +74,7 @@ class HistoryCheck {
                                  : module_.signature().processes[action->process].role;
     compareIncremental(*state, role, *action);
     Proposal proposal;
-    const std::string operationId = "step-" + std::to_string(step_);
+    const std::string operationId = concat("step-", step_);
     proposal.entity = entity_;
     proposal.role = role;
     proposal.operationId = operationId;
@@ -101,14 +100,13 @@ class HistoryCheck {
     now_.micros += 3'600 * kMicrosPerSecond;
     auto edit =
         parseJson(module_.sampleEdit(*partition.state(entity_), pending, counselors.front(), random_, now_), kOwnJson);
-    const std::string operationId = "answer-" + std::to_string(step_);
-    CounselorDecision d;
-    d.entity = entity_;
-    d.counselor = counselors.front();
-    d.operationId = operationId;
-    d.commit = random_.below(10) < 8;
-    d.base = careless_ && random_.below(3) == 0 ? CommitBase::current : CommitBase::candidate;
-    d.at = now_;
+    const std::string operationId = concat("answer-", step_);
+    CounselorDecision d{.entity = entity_,
+                        .counselor = counselors.front(),
+                        .operationId = operationId,
+                        .commit = random_.below(10) < 8,
+                        .base = careless_ && random_.below(3) == 0 ? CommitBase::current : CommitBase::candidate,
+                        .at = now_};
     if (!edit || !edit->is_object()) return;
     if (careless_ && random_.below(2) == 0) edit = json::value(json::object());
     if (careless_ && random_.below(2) == 0) loseCell(*partition.state(entity_), edit->get_object());
@@ -183,8 +181,7 @@ class HistoryCheck {
     if (!back || actionText(module_, **back) != text) return fail(forms, "JSON of " + text);
     ActionPtr decoded;
     const Status read = withMessage(module_.encodeAction(action), [&](capnp::AnyStruct::Reader root) -> Status {
-      WITAN_TRY(made, module_.decodeAction(module_.signature().processes[action.process].name, root));
-      decoded = std::move(made);
+      WITAN_SET(decoded, module_.decodeAction(module_.signature().processes[action.process].name, root));
       return okStatus();
     });
     if (!read.ok() || actionText(module_, *decoded) != text) return fail(forms, "Cap'n Proto of " + text);

@@ -23,7 +23,7 @@ FieldMask lifecycleFields(const Signature& signature) {
 void findDuplicates(const char* what, const std::vector<std::string>& names, std::vector<std::string>& problems) {
   std::map<std::string, int> seen;
   for (const std::string& name : names)
-    if (++seen[name] == 2) problems.push_back(std::string("two ") + what + " are called " + name);
+    if (++seen[name] == 2) problems.push_back(concat("two ", what, " are called ", name));
 }
 
 template <class T, class Name>
@@ -45,8 +45,7 @@ void findProblems(const Signature& signature, std::vector<std::string>& problems
   for (const ProcessInfo& process : signature.processes)
     if (process.footprint() == 0) problems.push_back("process " + process.name + " has an empty footprint");
   for (const RoleInfo& role : signature.roles)
-    if (std::none_of(signature.processes.begin(), signature.processes.end(),
-                     [&](const auto& p) { return p.role == role.name; }))
+    if (std::ranges::none_of(signature.processes, [&](const auto& p) { return p.role == role.name; }))
       problems.push_back("role " + role.name + " performs no process");
   const InvariantInfo* escalating = nullptr;
   for (const InvariantInfo& invariant : signature.invariants) {
@@ -132,7 +131,7 @@ class SkewSearch {
           if (lawful_[i].role != lawful_[j].role) tryPair(lawful_[i], lawful_[j]);
       ++report_.states;
       report_.severalRoles +=
-          std::any_of(lawful_.begin(), lawful_.end(), [&](const Lawful& l) { return l.role != lawful_.front().role; });
+          std::ranges::any_of(lawful_, [&](const Lawful& l) { return l.role != lawful_.front().role; });
       advance();
     }
     return finish();
@@ -179,7 +178,7 @@ class SkewSearch {
       // A scalar's value may be an object in JSON too, but then both hold the same members.
       if (!value.is_object() || !other->is_object()) return std::string(field);
       for (const auto& [key, cell] : value.get_object())
-        if (other->get_object().contains(key)) return std::string(field) + "[" + std::string(key) + "]";
+        if (other->get_object().contains(key)) return concat(field, "[", key, "]");
     }
     return std::nullopt;
   }
@@ -298,9 +297,8 @@ std::string lintText(const Signature& signature, const SignatureLint& lint) {
   out += "privilege excess (fields of the role that the process does not need)\n";
   for (const ProcessLint& process : lint.processes)
     out += "  " + padded(process.name, 20) + " " +
-           (process.role.empty()
-                ? "performed by counselors"
-                : process.role + " " + std::to_string(process.excess) + "/" + std::to_string(process.of)) +
+           (process.role.empty() ? "performed by counselors"
+                                 : concat(process.role, " ", process.excess, "/", process.of)) +
            "\n";
   out += "fields in no role: " + orNone(lint.inNoRole) + "\nfields never written: " + orNone(lint.neverWritten) +
          "\nfields never read: " + orNone(lint.neverRead) + "\n";
@@ -310,8 +308,8 @@ std::string lintText(const Signature& signature, const SignatureLint& lint) {
 
 std::string skewText(const SkewReport& report) {
   if (!report.searched) return "write skew: not searched (the domain offers no sample actions)\n";
-  std::string out = "write skew: " + std::to_string(report.states) + " states, " + std::to_string(report.actions) +
-                    " lawful actions, " + std::to_string(report.pairs) + " pairs of different roles merged\n";
+  std::string out = concat("write skew: ", report.states, " states, ", report.actions, " lawful actions, ",
+                           report.pairs, " pairs of different roles merged\n");
   if (report.witnesses.empty()) out += "  no witness found\n";
   for (const SkewWitness& witness : report.witnesses) {
     out += "witness against " + witness.invariant + ": each alone keeps all invariants, both together do not\n  from " +

@@ -21,14 +21,13 @@ constexpr std::string_view kExpirePrefix = "expire:";
 Status validateOperationId(std::string_view id) {
   WITAN_DO(validateId("operationId", id));
   if (id.starts_with(kExpirePrefix))
-    return invalid("operationId: names that start with \"" + std::string(kExpirePrefix) + "\" are the kernel's own");
+    return invalid(concat("operationId: names that start with \"", kExpirePrefix, "\" are the kernel's own"));
   return okStatus();
 }
 
 // Entity names are shown, stored and hashed, never parsed: any text without control characters will do.
 Status validateEntity(std::string_view entity) {
-  if (entity.empty() || entity.size() > kKeyMax)
-    return invalid("entity: must have 1 to " + std::to_string(kKeyMax) + " bytes");
+  if (entity.empty() || entity.size() > kKeyMax) return invalid(concat("entity: must have 1 to ", kKeyMax, " bytes"));
   for (char c : entity)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return invalid("entity: control characters are not allowed");
   return okStatus();
@@ -41,7 +40,7 @@ const json::object& editOf(const CounselorDecision& d) {
 
 // What a cCommitted entry keeps of the decision.
 std::string textOf(const CounselorDecision& d) {
-  std::string text = "{\"base\":\"" + std::string(enumName(d.base)) + "\",\"edit\":";
+  std::string text = concat("{\"base\":\"", enumName(d.base), "\",\"edit\":");
   appendCanonicalJson(text, editOf(d));
   return text + "}";
 }
@@ -100,9 +99,7 @@ Decision Partition::refuse(std::string message, bool remember, std::string_view 
     name(keyOf(operationId), kIsNoteBit | notes_.size());
     notes_.emplace_back(outcome, message);
   }
-  Decision decision;
-  decision.outcome = outcome;
-  decision.message = std::move(message);
+  Decision decision{.outcome = outcome, .message = std::move(message)};
   return decision;
 }
 
@@ -119,7 +116,7 @@ Decision Partition::init(std::string_view entity, const json::object& fields, Ti
   Decision decision;
   if (const Instance* existing = find(entity)) {
     if (existing->genesisHash != hash)
-      return refuse("entity \"" + std::string(entity) + "\" exists already, with another beginning", false, {});
+      return refuse(concat("entity \"", entity, "\" exists already, with another beginning"), false, {});
     decision.outcome = Outcome::duplicate;
     decision.recorded = Outcome::initialised;
     return decision;
@@ -163,7 +160,7 @@ Decision Partition::begin(std::string_view entity, const json::object& fields, T
   const json::object& stands = first->at("state").as_object();
   for (const auto& [name, value] : wanted.value().as_object())
     if (const json::value* other = stands.if_contains(name); other == nullptr || *other != value)
-      names += (names.empty() ? "" : ", ") + std::string(name);
+      names += concat(names.empty() ? "" : ", ", name);
   decision.message += ": " + names + (names.find(',') == std::string::npos ? " differs" : " differ");
   return decision;
 }
@@ -186,8 +183,7 @@ std::optional<Decision> Partition::recorded(const OperationKey& key, std::string
   WITAN_CHECK(entry.ok(), "an entry of our own is readable");
   if (!sameAct(*entry)) {  // one name, one act
     decision.outcome = Outcome::refused;
-    decision.message = "operation id \"" + std::string(operationId) + "\" already names another act (entry " +
-                       std::to_string(entry->seq) + ")";
+    decision.message = concat("operation id \"", operationId, "\" already names another act (entry ", entry->seq, ")");
     decision.seq = 0;
     return decision;
   }
@@ -213,7 +209,7 @@ bool Partition::isOpenAgain(const OperationKey& key, const Proposal& proposal,
 
 Result<std::string> Partition::entryBytes(std::uint64_t seq) {
   if (seq >= batch_.firstSeq()) return std::string(batch_.entry(seq - batch_.firstSeq()));
-  if (history_ == nullptr) return Error{ErrorCode::unavailable, "no history", ""};
+  if (history_ == nullptr) return unavailable("no history");
   return history_->entryBytes(seq);
 }
 
@@ -273,11 +269,11 @@ Decision Partition::propose(const Proposal& proposal) {
     if (auto repeat = recorded(key, proposal.operationId, sameProposal)) return *repeat;
   Instance* instance = find(proposal.entity);
   if (instance == nullptr)
-    return refuse("unknown entity \"" + std::string(clip(proposal.entity, kKeyMax)) + "\"", proposal.remember,
+    return refuse(concat("unknown entity \"", clip(proposal.entity, kKeyMax), "\""), proposal.remember,
                   proposal.operationId);
   if (instance->pending && !mutated("noFreeze"))
-    return refuse("entity \"" + std::string(proposal.entity) + "\" waits for a counselor since entry " +
-                      std::to_string(instance->pending->seq) + "; try again after the decision",
+    return refuse(concat("entity \"", proposal.entity, "\" waits for a counselor since entry ", instance->pending->seq,
+                         "; try again after the decision"),
                   proposal.remember, proposal.operationId, Outcome::frozen);
 
   std::string elsewhere = bindings_.objection(bytesOf(proposal.runKey), bytesOf(proposal.planDigest));
@@ -304,9 +300,7 @@ Decision Partition::propose(const Proposal& proposal) {
   entry.verdicts = evaluation_.verdicts;
   entry.runKey = bytesOf(proposal.runKey);
   entry.planDigest = bytesOf(proposal.planDigest);
-  Decision decision;
-  decision.outcome = outcomeOf(entry.tag);
-  decision.boundElsewhere = !elsewhere.empty();
+  Decision decision{.outcome = outcomeOf(entry.tag), .boundElsewhere = !elsewhere.empty()};
   if (entry.tag == Tag::approved) {
     entry.writes = evaluation_.writes;
     instance->digest = nextStateDigest(instance->digest, proposal.at, evaluation_.writes);
@@ -350,16 +344,15 @@ Decision Partition::decide(const CounselorDecision& d) {
   if (auto repeat = recorded(keyOf(d.operationId), d.operationId, sameDecision)) return *repeat;
   const auto no = [&](std::string message) { return refuse(std::move(message), d.remember, d.operationId); };
   Instance* instance = find(d.entity);
-  if (instance == nullptr) return no("unknown entity \"" + std::string(clip(d.entity, kKeyMax)) + "\"");
+  if (instance == nullptr) return no(concat("unknown entity \"", clip(d.entity, kKeyMax), "\""));
   if (!module_->authorised(d.counselor) && !mutated("anyCounselor"))
-    return no("\"" + std::string(clip(d.counselor, kKeyMax)) + "\" is not an authorised counselor");
-  if (!instance->pending) return no("nothing is pending for entity \"" + std::string(d.entity) + "\"");
+    return no(concat("\"", clip(d.counselor, kKeyMax), "\" is not an authorised counselor"));
+  if (!instance->pending) return no(concat("nothing is pending for entity \"", d.entity, "\""));
   const PendingProposal& pending = *instance->pending;
   const bool shown =
       (!d.escalation || *d.escalation == pending.seq) && (!d.pendingDigest || *d.pendingDigest == pending.digest);
   if (!shown && !mutated("staleDecision"))
-    return no("stale decision: what is pending is entry " + std::to_string(pending.seq) + " with digest " +
-              toHex(pending.digest));
+    return no(concat("stale decision: what is pending is entry ", pending.seq, " with digest ", toHex(pending.digest)));
   if (d.at < instance->state->shared.clock)
     return no("time " + formatTime(d.at) + " lies before the entity's clock " +
               formatTime(instance->state->shared.clock));
@@ -396,10 +389,7 @@ Decision Partition::counselorEntry(Instance& instance, std::string_view entity, 
   entry.escalation = pending->seq;
   append(instance, entry, keyOf(operationId));
   pendingBySeq_.erase(pending->seq);
-  Decision decision;
-  decision.outcome = outcomeOf(entry.tag);
-  decision.seq = entry.seq;
-  decision.message = reason;
+  Decision decision{.outcome = outcomeOf(entry.tag), .seq = entry.seq, .message = std::string(reason)};
   if (entry.tag == Tag::cCommitted) {
     decision.safe = entry.findings.empty();
     for (const auto& finding : entry.findings) decision.violated.emplace_back(finding.invariant);
@@ -421,7 +411,7 @@ std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::o
     Instance& instance = *find(entity);
     EntryView entry;
     entry.tag = Tag::cRejected;
-    const std::string operationId = std::string(kExpirePrefix) + std::to_string(instance.pending->seq);
+    const std::string operationId = concat(kExpirePrefix, instance.pending->seq);
     const Time at{instance.pending->at.micros + options_.pendingTtlMicros};
     const std::string reason = "expired: no counselor decided by " + formatTime(at);
     expired.emplace_back(entity, counselorEntry(instance, entity, entry, kSystemCounselor, operationId, reason, at));
@@ -439,7 +429,7 @@ std::vector<std::string> Partition::entities() const {
   std::vector<std::string> names;
   names.reserve(instances_.size());
   for (const auto& [name, instance] : instances_) names.push_back(name);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -7,9 +7,7 @@ namespace witan::kernel {
 
 namespace {
 
-Error damaged(std::uint64_t seq, std::string why) {
-  return corrupt("entry " + std::to_string(seq) + ": " + std::move(why));
-}
+Error damaged(std::uint64_t seq, std::string why) { return corrupt(concat("entry ", seq, ": ", std::move(why))); }
 
 Error unlawful(std::string what) { return {ErrorCode::unauthorised, std::move(what), ""}; }
 
@@ -36,8 +34,7 @@ Result<LogBatchInfo> Partition::fold(std::string_view value, Fold how) {
       std::uint64_t firstSeq = 0;
       std::memcpy(&firstSeq, value.data() + 8, 8);
       if (firstSeq != frontier_.size() + 1)
-        return corrupt("a batch starts at entry " + std::to_string(firstSeq) + " where entry " +
-                       std::to_string(frontier_.size() + 1) + " is due");
+        return corrupt(concat("a batch starts at entry ", firstSeq, " where entry ", frontier_.size() + 1, " is due"));
       first = false;
     }
     if (record.kind == RecordKind::entry) return foldEntry(record.payload, record.leaf, how);
@@ -51,11 +48,11 @@ Result<LogBatchInfo> Partition::fold(std::string_view value, Fold how) {
 Status Partition::foldGenesis(std::string_view payload, Fold how) {
   GenesisView record;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
-  if (find(record.entity) != nullptr) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
+  if (find(record.entity) != nullptr) return corrupt(concat("entity \"", record.entity, "\" comes to be twice"));
   WITAN_TRY(genesis, objectOf(record.genesis));
   const json::value* state = genesis.if_contains("state");
   if (state == nullptr || !state->is_object())
-    return corrupt("the genesis of \"" + std::string(record.entity) + "\" holds no state");
+    return corrupt(concat("the genesis of \"", record.entity, "\" holds no state"));
   auto instance = std::make_unique<Instance>();
   if (how == Fold::checked)
     if (auto begun = check_.begin(record.genesis); !begun.ok())
@@ -74,7 +71,7 @@ Status Partition::foldNote(std::string_view payload) {
   NoteView note;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, note, "note"); }));
   if (note.outcome >= enumNames<Outcome>().size())
-    return corrupt("a note with the unknown outcome " + std::to_string(note.outcome));
+    return corrupt(concat("a note with the unknown outcome ", note.outcome));
   name(keyOf(note.operationId), kIsNoteBit | notes_.size());
   notes_.emplace_back(static_cast<Outcome>(note.outcome), std::string(note.message));
   return okStatus();
@@ -83,13 +80,12 @@ Status Partition::foldNote(std::string_view payload) {
 Status Partition::foldEpoch(std::string_view payload, Fold how) {
   EpochView view;
   WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, view, "epoch"); }));
-  const std::string name = "epoch " + std::to_string(view.number) + " of " + std::string(view.owner);
+  const std::string name = concat("epoch ", view.number, " of ", view.owner);
   if (how == Fold::checked) WITAN_DO(checkEpochStep(view.number, epochs_.empty() ? 0 : epochs_.back().number));
   if (!epochs_.empty() && view.number <= epochs_.back().number)
-    return corrupt(name + " follows epoch " + std::to_string(epochs_.back().number));
+    return corrupt(concat(name, " follows epoch ", epochs_.back().number));
   if (view.entries != frontier_.size() || view.root != frontier_.root())
-    return corrupt(name + " begins on another ledger than the " + std::to_string(frontier_.size()) +
-                   " entries before it");
+    return corrupt(concat(name, " begins on another ledger than the ", frontier_.size(), " entries before it"));
   epochs_.push_back({view.number, view.time, view.cause, std::string(view.owner), std::string(view.previousOwner),
                      view.previousNumber, view.entries, view.root, std::string(view.reason),
                      std::string(view.successor)});
@@ -133,8 +129,7 @@ Status Partition::freeze(Instance& instance, const EntryView& entry, const Hash&
     pending->findings.push_back({i, result, std::string(finding.message)});
   }
   WITAN_TRY(value, parseJson(entry.action, {.bytes = kRecordMax, .depth = 64}));
-  WITAN_TRY(action, module_->parseAction(value));
-  pending->decoded = std::move(action);
+  WITAN_SET(pending->decoded, module_->parseAction(value));
   instance.pending = std::move(pending);
   pendingBySeq_.emplace(entry.seq, std::string(entry.entity));
   return okStatus();
@@ -151,19 +146,19 @@ Status Partition::decideAgain(Instance& instance, const EntryView& entry) {
 Status Partition::foldEntry(std::string_view payload, const Hash& leaf, Fold how) {
   const std::uint64_t seq = frontier_.size() + 1;
   WITAN_TRY(entry, readEntryView(payload));
-  if (entry.seq != seq) return damaged(seq, "says it is entry " + std::to_string(entry.seq));
+  if (entry.seq != seq) return damaged(seq, concat("says it is entry ", entry.seq));
   if (!isCalendarTime(entry.time)) return damaged(seq, "its time lies outside the years 0001 to 9999");
   const std::string elsewhere = bindings_.objection(entry.runKey, entry.planDigest);
   if (!elsewhere.empty() && !isIntegrityRejection(entry) && !mutated("bindNothing"))
     return damaged(seq, "decides under another plan: " + elsewhere);
   Instance* instance = find(entry.entity);
-  if (instance == nullptr) return damaged(seq, "its entity \"" + std::string(entry.entity) + "\" has no beginning");
+  if (instance == nullptr) return damaged(seq, concat("its entity \"", entry.entity, "\" has no beginning"));
   if (instance->genesis != entry.genesis) return damaged(seq, "does not carry its entity's beginning");
   const bool resolves = entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected;
   if (resolves != (instance->pending != nullptr))
     return damaged(seq, resolves ? "resolves nothing" : "decides a frozen entity");
   if (resolves && instance->pending->seq != entry.escalation)
-    return damaged(seq, "resolves entry " + std::to_string(entry.escalation) + " which is not pending");
+    return damaged(seq, concat("resolves entry ", entry.escalation, " which is not pending"));
   if (how == Fold::checked) WITAN_DO(decideAgain(*instance, entry));
   if (resolves) {
     pendingBySeq_.erase(instance->pending->seq);

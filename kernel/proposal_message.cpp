@@ -6,10 +6,9 @@ std::string writeProposalMessage(const ProposalMessage& message) { return std::s
 
 Result<ProposalMessage> readProposalMessage(std::string_view alignedBytes) {
   if (alignedBytes.size() % 8 != 0)
-    return invalid("a proposal of " + std::to_string(alignedBytes.size()) + " bytes (not whole 8-byte words)");
+    return invalid(concat("a proposal of ", alignedBytes.size(), " bytes (not whole 8-byte words)"));
   if (alignedBytes.size() > kProposalMax)
-    return invalid("a proposal of " + std::to_string(alignedBytes.size()) + " bytes, at most " +
-                   std::to_string(kProposalMax) + " are allowed");
+    return invalid(concat("a proposal of ", alignedBytes.size(), " bytes, at most ", kProposalMax, " are allowed"));
   ProposalMessage message;
   WITAN_DO(
       withMessage(alignedBytes, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, message, "proposal"); }));
@@ -20,11 +19,10 @@ Result<ActionPtr> actionOf(const DomainModule& module, const ProposalMessage& me
   // Data starts on a word of its own, so what it holds is as aligned as the message itself.
   const std::string_view bytes(reinterpret_cast<const char*>(message.action.data()), message.action.size());
   if (bytes.empty() || bytes.size() % 8 != 0)
-    return invalid("proposal.action: " + std::to_string(bytes.size()) + " bytes (not whole 8-byte words)");
+    return invalid(concat("proposal.action: ", bytes.size(), " bytes (not whole 8-byte words)"));
   ActionPtr action;
   WITAN_DO(withMessage(bytes, [&](capnp::AnyStruct::Reader root) -> Status {
-    WITAN_TRY(decoded, module.decodeAction(message.actionType, root));
-    action = std::move(decoded);
+    WITAN_SET(action, module.decodeAction(message.actionType, root));
     return okStatus();
   }));
   return action;

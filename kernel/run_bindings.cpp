@@ -31,9 +31,9 @@ const RunBinding* RunBindings::find(Bytes runKey) const {
 std::string RunBindings::objection(Bytes runKey, Bytes planDigest) const {
   const RunBinding* bound = find(runKey);
   if (bound == nullptr || bound->plan == prefixOf(planDigest)) return {};
-  return "run " + toHex(runKey) + " is bound to the plan whose digest begins with " +
-         toHex(Bytes(reinterpret_cast<const std::uint8_t*>(bound->plan.data()), sizeof bound->plan)) + " (entry " +
-         std::to_string(bound->entry) + ")";
+  return concat("run ", toHex(runKey), " is bound to the plan whose digest begins with ",
+                toHex(Bytes(reinterpret_cast<const std::uint8_t*>(bound->plan.data()), sizeof bound->plan)), " (entry ",
+                bound->entry, ")");
 }
 
 bool RunBindings::isBoundTo(Bytes runKey, Bytes planDigest) const {

@@ -11,7 +11,7 @@ namespace {
 Status setCells(const FieldOps& field, void* mutator, const json::value& value, const std::string& where) {
   if (!value.is_object()) return wrongJsonType(where, "an object of key to value", value);
   for (const auto& [key, item] : value.get_object())
-    WITAN_DO(field.set(mutator, key, item, where + "." + std::string(clip(key))));
+    WITAN_DO(field.set(mutator, key, item, concat(where, ".", clip(key))));
   return okStatus();
 }
 
@@ -25,7 +25,7 @@ Status setLog(const FieldOps& field, void* mutator, const json::value& value, co
   if (add != nullptr && value.get_object().size() == 1) return field.append(mutator, *add, where);
   for (const auto& [key, item] : value.get_object())
     if (!isLogKey(key))
-      return invalid(where + "." + std::string(clip(key)) + ": the facts of a log have numbers of ten digits");
+      return invalid(concat(where, ".", clip(key), ": the facts of a log have numbers of ten digits"));
   return setCells(field, mutator, value, where);
 }
 
@@ -50,18 +50,18 @@ class Members {
 
 void TableKeys::sortUnique(Slots& slots) const {
   if (slots.size() < 2) return;
-  std::sort(slots.begin(), slots.end());
+  std::ranges::sort(slots);
   slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) { return keys_[a] < keys_[b]; });
+  std::ranges::sort(slots, [&](Slot a, Slot b) { return keys_[a] < keys_[b]; });
 }
 
 Result<FieldMask> setField(FieldTable fields, void* mutator, std::string_view name, const json::value& value,
                            std::string_view where) {
-  const auto field = std::lower_bound(fields.begin(), fields.end(), name,
-                                      [](const FieldOps& one, std::string_view n) { return one.name < n; });
+  const auto field =
+      std::ranges::lower_bound(fields, name, {}, [](const FieldOps& one) { return std::string_view(one.name); });
   if (field == fields.end() || field->name != name)
-    return invalid(std::string(where) + ": unknown field \"" + std::string(clip(name)) + "\"");
-  const std::string place = std::string(where) + "." + std::string(name);
+    return invalid(concat(where, ": unknown field \"", clip(name), "\""));
+  const std::string place = concat(where, ".", name);
   if (field->append != nullptr)
     WITAN_DO(setLog(*field, mutator, value, place));
   else if (field->keys != nullptr)

@@ -17,14 +17,14 @@ Status addWaivers(PublicFields& shared, const json::value& value) {
   std::vector<Waiver> all;
   WITAN_DO(readJson(*add, all, "edit.waivers.add"));
   all.insert(all.end(), shared.waivers.begin(), shared.waivers.end());
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   // Every entry that adds one carries them all: they must fit a record.
   std::size_t bytes = 0;
   for (const Waiver& w : all) bytes += w.invariant.size() + w.subject.size();
   if (all.size() > kWaiversMax || bytes > kWaiverBytesMax)
-    return invalid("edit.waivers: an entity has at most " + std::to_string(kWaiversMax) + " waivers of " +
-                   std::to_string(kWaiverBytesMax) + " bytes in all");
+    return invalid(
+        concat("edit.waivers: an entity has at most ", kWaiversMax, " waivers of ", kWaiverBytesMax, " bytes in all"));
   shared.waivers = std::move(all);
   return okStatus();
 }
@@ -85,7 +85,7 @@ Status UntypedModule::setPublicOrField(EntityState& entity, void* mutator, std::
   try {
     WITAN_DO(setField(fields_, mutator, name, value, "writes"));
   } catch (const Fault& fault) {
-    return invalid("writes." + std::string(name) + ": " + fault.message);
+    return invalid(concat("writes.", name, ": ", fault.message));
   }
   return okStatus();
 }
@@ -135,7 +135,7 @@ std::string UntypedModule::actionNames() const {
 Result<ActionPtr> UntypedModule::makeAction(std::string_view type) const {
   for (std::size_t i = 0; i < processes_.size(); ++i)
     if (processes_[i].name == type) return processes_[i].make(static_cast<std::uint16_t>(i));
-  return invalid("unknown action \"" + std::string(clip(type)) + "\"", "known types: " + actionNames());
+  return invalid(concat("unknown action \"", clip(type), "\""), "known types: " + actionNames());
 }
 
 Result<ActionPtr> UntypedModule::parseAction(const json::value& value) const {
@@ -168,7 +168,7 @@ std::string UntypedModule::applyAction(EntityState& entity, JournalBase& journal
   } catch (const Fault& fault) {
     return fault.message.empty() ? "the mutation faulted" : fault.message;
   } catch (const std::exception& e) {
-    return std::string("the mutation threw: ") + e.what();
+    return concat("the mutation threw: ", e.what());
   } catch (...) {
     return "the mutation threw";
   }
@@ -181,8 +181,7 @@ std::string UntypedModule::applyAction(EntityState& entity, JournalBase& journal
 std::string UntypedModule::kernelFault(EntityState& entity, JournalBase& journal, std::string_view role,
                                        const Action& action, Time at) const {
   const ProcessInfo& process = signature_.processes[action.process];
-  if (process.role != role)
-    return process.name + " belongs to role " + process.role + ", not to " + std::string(clip(role));
+  if (process.role != role) return concat(process.name, " belongs to role ", process.role, ", not to ", clip(role));
   if (at < entity.shared.clock)
     return "time " + formatTime(at) + " lies before the entity's clock " + formatTime(entity.shared.clock);
   std::string fault = applyAction(entity, journal, action, at);
@@ -249,11 +248,11 @@ Status UntypedModule::edit(EntityState& entity, void* mutator, const json::objec
       continue;
     }
     if (name == "clock" || name == "policy")
-      return invalid("edit." + std::string(name) + ": belongs to the kernel and can't be edited");
+      return invalid(concat("edit.", name, ": belongs to the kernel and can't be edited"));
     try {
       WITAN_DO(setField(fields_, mutator, name, value, "edit"));
     } catch (const Fault& fault) {
-      return invalid("edit." + std::string(name) + ": " + fault.message);
+      return invalid(concat("edit.", name, ": ", fault.message));
     }
   }
   return okStatus();

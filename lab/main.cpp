@@ -7,12 +7,11 @@ int main(int argc, char** argv) {
   using namespace witan::node;
   prepareProcess();
   Command app("witan-lab", "Witan's laboratory: ontologies and conformance");
-  app.versionFlag(std::string("witan-lab ") + WITAN_VERSION);
+  app.versionFlag("witan-lab " WITAN_VERSION);
   app.requireCommand();
   app.footer("Example: witan ontology derive domains/udt/udt.ttl");
-  int exitCode = kExitOk;
-  addConformanceCommand(app, exitCode);
-  addOntologyCommand(app, exitCode);
-  addStandardCommands(app, exitCode);
-  return finishOutput(parseAndReport(app, argc, argv, exitCode));
+  addConformanceCommand(app);
+  addOntologyCommand(app);
+  addStandardCommands(app);
+  return finishOutput(parseAndReport(app, argc, argv));
 }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/concat.h"
 #include "base/quote.h"
 #include "base/string_util.h"
 
@@ -25,12 +26,16 @@ bool Option::given() const { return option_->count() > 0; }
 
 Command::Command(const std::string& name, const std::string& about)
     : name_(name), root_(std::make_unique<CLI::App>(about, name)), app_(root_.get()) {}
-Command::Command(const std::string& name, CLI::App* app) : name_(name), app_(app) {}
+Command::Command(const std::string& name, CLI::App* app, int* exitCode) : name_(name), app_(app), exitCode_(exitCode) {}
 Command::~Command() = default;
 
 Command* Command::command(const std::string& name, const std::string& about) {
-  children_.push_back(std::unique_ptr<Command>(new Command(name, app_->add_subcommand(name, about))));
+  children_.push_back(std::unique_ptr<Command>(new Command(name, app_->add_subcommand(name, about), exitCode_)));
   return children_.back().get();
+}
+
+Command* Command::noun(const std::string& name, const std::string& about, const std::string& example) {
+  return command(name, about)->requireCommand()->footer("Example: " + example);
 }
 
 Command* Command::find(const std::string& name) {
@@ -89,7 +94,12 @@ Command* Command::describe(const std::string& about) { return app_->description(
 Command* Command::versionFlag(const std::string& text) { return app_->set_version_flag("--version", text), this; }
 Command* Command::requireCommand(bool orNone) { return app_->require_subcommand(orNone ? 0 : 1, 1), this; }
 Command* Command::requireOptions(std::size_t least) { return app_->require_option(least, 0), this; }
-Command* Command::callback(std::function<void()> run) { return app_->callback(std::move(run)), this; }
+Command* Command::callback(std::function<int()> run) {
+  app_->callback([this, run = std::move(run)] {
+    if (chosen() == nullptr) *exitCode_ = run();
+  });
+  return this;
+}
 
 std::string Command::about() const { return app_->get_description(); }
 std::string Command::footerText() const { return app_->get_footer(); }
@@ -144,8 +154,8 @@ std::string unknown(const char* what, const std::string& given, const std::vecto
   const std::string word = given.substr(0, kLongestName);
   const auto near = nearest(word, known, 1);
   const bool close = !near.empty() && editDistance(word, near.front()) <= 2;
-  return std::string("unknown ") + what + " " + inQuotes(given) +
-         (close ? ", did you mean " + inQuotes(std::string(near.front())) + "?" : "");
+  return concat("unknown ", what, " ", inQuotes(given),
+                close ? ", did you mean " + inQuotes(std::string(near.front())) + "?" : "");
 }
 
 // CLI11 asks for a missing command before it looks at the words that it did not take.

@@ -104,12 +104,16 @@ class Command {
   Command* footer(const std::string& text);
   Command* describe(const std::string& about);
   Command* versionFlag(const std::string& text);
+  // `witan <name> <verb>`: a verb must follow. `example`: of one of them.
+  Command* noun(const std::string& name, const std::string& about, const std::string& example);
   // A verb must follow; `orNone`: may follow.
   Command* requireCommand(bool orNone = false);
   // At least as many of its options must be given.
   Command* requireOptions(std::size_t least);
-  // Runs after a parse that chose this command. A parent's callback runs too, before its verb's.
-  Command* callback(std::function<void()> run);
+  // Runs after a parse that chose this command and none of its verbs, and returns the exit code.
+  Command* callback(std::function<int()> run);
+  // Of the last parse.
+  int exitCode() const { return *exitCode_; }
 
   const std::string& name() const { return name_; }
   std::string about() const;
@@ -124,7 +128,7 @@ class Command {
   std::optional<ParseFailure> parse(int argc, const char* const* argv);
 
  private:
-  Command(const std::string& name, CLI::App* app);
+  Command(const std::string& name, CLI::App* app, int* exitCode);
   Option* keep(CLI::Option* option);
   Option* number(const std::string& names, const std::string& about, std::function<bool(const std::string&)> set,
                  std::function<std::string()> shown);
@@ -138,6 +142,8 @@ class Command {
   std::string name_;
   std::unique_ptr<CLI::App> root_;  // of the outermost command only
   CLI::App* app_;
+  int rootExitCode_ = 0;
+  int* exitCode_ = &rootExitCode_;  // the outermost command's
   std::vector<std::unique_ptr<Command>> children_;
   std::vector<std::unique_ptr<Option>> options_;
 };

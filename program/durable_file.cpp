@@ -100,7 +100,7 @@ Result<std::optional<std::string>> readSmallFile(const fs::path& path, std::size
   const Error failure = osError("cannot read", path);
   ::close(fd);
   if (got < 0) return failure;
-  if (text.size() > limit) return invalid(path.string() + " is longer than " + std::to_string(limit) + " bytes");
+  if (text.size() > limit) return invalid(concat(path.string(), " is longer than ", limit, " bytes"));
   return std::optional(std::move(text));
 }
 

@@ -27,9 +27,9 @@ int reportError(const Error& error, bool json) {
   return error.code == ErrorCode::unavailable ? kExitUnreachable : kExitFailed;
 }
 
-int parseAndReport(Command& app, int argc, char** argv, const int& exitCode) {
+int parseAndReport(Command& app, int argc, char** argv) {
   const auto failure = app.parse(argc, argv);
-  if (!failure) return exitCode;
+  if (!failure) return app.exitCode();
   const bool json = std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc;
   return reportUsage(invalid(failure->message, failure->hint), json);
 }
@@ -44,8 +44,7 @@ void ImportErrors::add(const Error& error) {
 }
 
 void ImportErrors::finish() const {
-  if (count_ > kMostShown)
-    reportError(invalid("... and " + std::to_string(count_ - kMostShown) + " more refused"), json_);
+  if (count_ > kMostShown) reportError(invalid(concat("... and ", count_ - kMostShown, " more refused")), json_);
 }
 
 }  // namespace witan::node

@@ -15,8 +15,8 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitSomeRefused = 3;
 inline constexpr int kExitUnreachable = 4;
 
-// Parses and runs; reports a wrong command line. Returns `exitCode`, which the commands' callbacks set.
-int parseAndReport(Command& app, int argc, char** argv, const int& exitCode);
+// Parses and runs; reports a wrong command line. Returns the exit code.
+int parseAndReport(Command& app, int argc, char** argv);
 
 // Prints `witan: <what>: <what to do>` to stderr, with `json` {"error":{"code","message","hint"}}. Returns
 // kExitUnreachable for an unavailable peer, else kExitFailed.
@@ -25,13 +25,18 @@ int reportError(const Error& error, bool json);
 // The same for a command line that is wrong whatever the disk or the peer says: kExitUsage.
 int reportUsage(const Error& error, bool json);
 
-// The command calls `work`, which takes the arguments and returns an exit code or an error; the error is reported as
-// `arguments->json` says.
+// The command calls `work`, which takes the arguments and returns an exit code, or success, or an error. `report`
+// prints the error as `arguments->json` says.
 template <class Arguments, class Work>
-void runs(Command* command, const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
-  command->callback([=, &exitCode] {
-    const Result<int> code = work(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
+void runs(Command* command, const std::shared_ptr<Arguments>& arguments, Work work,
+          int (*report)(const Error&, bool) = reportError) {
+  command->callback([=] {
+    const auto done = work(*arguments);
+    if (!done.ok()) return report(done.error(), arguments->json);
+    if constexpr (std::is_same_v<decltype(done), const Status>)
+      return kExitOk;
+    else
+      return *done;
   });
 }
 

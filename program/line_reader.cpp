@@ -80,7 +80,7 @@ Status forEachLine(const std::string& path, std::size_t most, const std::functio
     std::string_view rest(buffer.get(), got);
     while (const auto line = lines.next(rest)) WITAN_DO(visit(*line));
     if (lines.passedOver() > kEndlessLine)
-      return invalid(inputName(path) + ": line " + std::to_string(lines.number()) + " does not end");
+      return invalid(concat(inputName(path), ": line ", lines.number(), " does not end"));
   }
   const auto last = lines.last();
   return last ? visit(*last) : okStatus();
@@ -100,7 +100,7 @@ Result<std::string> readInput(const std::string& path, std::size_t most) {
     if (got == 0) break;
     text.append(buffer.get(), got);
   }
-  if (text.size() > most) return invalid(inputName(path) + " is longer than " + std::to_string(most) + " bytes");
+  if (text.size() > most) return invalid(concat(inputName(path), " is longer than ", most, " bytes"));
   return text;
 }
 

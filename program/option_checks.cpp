@@ -11,9 +11,8 @@ namespace witan::node {
 namespace {
 
 std::string rangeWords(std::uint64_t least, std::uint64_t most) {
-  if (most == std::numeric_limits<std::uint64_t>::max())
-    return least == 0 ? "" : " from " + std::to_string(least) + " on";
-  return " from " + std::to_string(least) + " to " + std::to_string(most);
+  if (most == std::numeric_limits<std::uint64_t>::max()) return least == 0 ? "" : concat(" from ", least, " on");
+  return concat(" from ", least, " to ", most);
 }
 
 }  // namespace

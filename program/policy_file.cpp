@@ -84,7 +84,7 @@ Result<json::object> parseTable(std::string_view text, const std::string& name, 
                        "write a text in quotes");
     return toJsonObject(table);
   } catch (const toml::parse_error& e) {
-    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+    return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));
   }
 }
 

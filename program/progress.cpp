@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/concat.h"
+
 namespace witan::node {
 
 Progress::Progress(std::string doing, std::string unit) : doing_(std::move(doing)), unit_(std::move(unit)) {
@@ -29,7 +31,7 @@ void Progress::show() {
   while (!ended_.wait_for(lock, milliseconds(500), [this] { return over_; })) {
     const auto seconds = duration_cast<std::chrono::seconds>(steady_clock::now() - begun).count();
     const std::uint64_t done = done_.load(std::memory_order_relaxed);
-    const std::string counted = done == 0 ? "" : std::to_string(done) + " " + unit_ + ", ";
+    const std::string counted = done == 0 ? "" : concat(done, " ", unit_, ", ");
     std::fprintf(stderr, "\r\x1b[Kwitan: %s: %s%lld s", doing_.c_str(), counted.c_str(),
                  static_cast<long long>(seconds));
     shown = true;

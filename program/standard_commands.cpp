@@ -152,20 +152,20 @@ int writeManual(const Command& app, const std::string& folder) {
 
 }  // namespace
 
-void addStandardCommands(Command& app, int& exitCode) {
+void addStandardCommands(Command& app) {
   const auto a = std::make_shared<StandardArguments>();
   Command* version = app.command("version", "Print the version of this build");
   version->flag("--json", a->json, "JSON output");
   version->footer("Example: " + app.name() + " version --json");
-  version->callback([&app, a, &exitCode] { exitCode = printVersion(app, a->json); });
+  version->callback([&app, a] { return printVersion(app, a->json); });
   Command* help = app.command("help", "Print the help of a command");
   help->option("COMMAND", a->words, "A command and its verb; none: the program itself");
   help->footer("Example: " + app.name() + " help version");
-  help->callback([&app, a, &exitCode] { exitCode = printHelp(app, a->words); });
+  help->callback([&app, a] { return printHelp(app, a->words); });
   Command* manual = app.command("manual", "Write the manual pages of this build into a folder");
   manual->option("FOLDER", a->folder, "An existing folder; the pages are NAME.1")->required();
   manual->footer("Example: mkdir man1 && " + app.name() + " manual man1");
-  manual->callback([&app, a, &exitCode] { exitCode = writeManual(app, a->folder); });
+  manual->callback([&app, a] { return writeManual(app, a->folder); });
 }
 
 }  // namespace witan::node

@@ -64,7 +64,7 @@ std::string bytesOf(const std::map<std::uint64_t, std::uint64_t>& list) {
 std::uint64_t littleEndian(std::string_view bytes) { return __builtin_bswap64(rows::bigEndian(bytes.substr(0, 8))); }
 
 Status checkRanges(const std::vector<Range>& ranges) {
-  if (ranges.size() > kMaxRanges) return invalid("more than " + std::to_string(kMaxRanges) + " ranges");
+  if (ranges.size() > kMaxRanges) return invalid(concat("more than ", kMaxRanges, " ranges"));
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i].last) return invalid("a range that ends before it begins");
     if (i > 0 && ranges[i].first <= ranges[i - 1].last) return invalid("ranges that overlap or are out of order");
@@ -190,7 +190,7 @@ void AntiEntropy::dropCovered(Record& record, const VersionVector& theirs) {
 Status ItemsQueue::add(const Need& need) {
   const std::string_view hashes = asText(need.hashes);
   if (hashes.empty() || hashes.size() % 8 != 0 || hashes.size() > 8 * kNeedHashes)
-    return invalid("a NEED of " + std::to_string(hashes.size()) + " bytes");
+    return invalid(concat("a NEED of ", hashes.size(), " bytes"));
   if (bytes_ + hashes.size() > 8 * kQueuedHashes) return invalid("it asks for more records than it reads");
   bytes_ += hashes.size();
   lots_.push_back({std::string(hashes), true});

@@ -17,7 +17,7 @@ using Lanes = std::map<std::string, std::deque<Waiting>>;
 
 // Whether everything the head of a lane depends on is out.
 bool ready(const Waiting& head, const Lanes& lanes) {
-  return std::all_of(head.causes.begin(), head.causes.end(), [&](const Dot& dep) {
+  return std::ranges::all_of(head.causes, [&](const Dot& dep) {
     if (dep.host == head.event.dot.host) return true;
     const auto lane = lanes.find(dep.host);
     return lane == lanes.end() || lane->second.empty() || lane->second.front().event.dot.counter > dep.counter;
@@ -33,7 +33,7 @@ void takeHead(Lanes& lanes, Lanes::iterator lane, std::vector<BatchEvent>& out) 
 }  // namespace
 
 Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches, const RecordSchemas& schemas) {
-  std::sort(batches.begin(), batches.end(), [](const BatchEvent& a, const BatchEvent& b) { return a.dot < b.dot; });
+  std::ranges::sort(batches, [](const BatchEvent& a, const BatchEvent& b) { return a.dot < b.dot; });
   Lanes lanes;
   for (BatchEvent& batch : batches) {
     WITAN_TRY(causes, schemas.causes(batch.body));
@@ -43,8 +43,7 @@ Result<std::vector<BatchEvent>> causalOrder(std::vector<BatchEvent> batches, con
   std::vector<BatchEvent> out;
   out.reserve(batches.size());
   while (!lanes.empty()) {
-    auto lane =
-        std::find_if(lanes.begin(), lanes.end(), [&](const auto& entry) { return ready(entry.second.front(), lanes); });
+    auto lane = std::ranges::find_if(lanes, [&](const auto& entry) { return ready(entry.second.front(), lanes); });
     takeHead(lanes, lane == lanes.end() ? lanes.begin() : lane, out);
   }
   return out;

@@ -16,7 +16,7 @@ std::string spacePrefix(std::string_view scope) {
   return prefix;
 }
 
-std::string formatOf(DatabaseName name) { return std::string(kFormat) + " " + toString(name); }
+std::string formatOf(DatabaseName name) { return concat(kFormat, " ", toString(name)); }
 
 }  // namespace
 
@@ -34,8 +34,8 @@ Status Database::load() {
     return okStatus();
   }
   if (*format != formatOf(name_))
-    return Error{ErrorCode::conflict, "the store holds '" + *format + "', not '" + formatOf(name_) + "'",
-                 "it belongs to the other database or to a newer witan"};
+    return conflict("the store holds '" + *format + "', not '" + formatOf(name_) + "'",
+                    "it belongs to the other database or to a newer witan");
   std::vector<std::string> scopes;
   WITAN_DO(store_.scan("S", {}, [&](std::string_view row, std::string_view) {
     scopes.emplace_back(row.substr(1));
@@ -51,8 +51,7 @@ Status Database::load() {
 Status Database::addSpace(std::string_view scope) {
   WITAN_DO(validateId("scope", scope));
   if (spaces_.size() >= kMaxScopes)
-    return invalid("the " + std::string(toString(name_)) + " database has " + std::to_string(kMaxScopes) +
-                   " scopes, no more fit");
+    return invalid(concat("the ", toString(name_), " database has ", kMaxScopes, " scopes, no more fit"));
   auto space = std::make_unique<Space>(store_, spacePrefix(scope), key_, schemas_, pending_);
   spaces_.emplace(scope, std::move(space));
   return okStatus();
@@ -62,7 +61,7 @@ Result<Space*> Database::space(std::string_view scope) {
   if (Space* known = find(scope)) return known;
   WITAN_DO(addSpace(scope));
   Space& space = *spaces_.find(scope)->second;
-  pending_.put("S" + std::string(scope), "");
+  pending_.put(concat("S", scope), "");
   if (!writer_.empty()) WITAN_DO(space.become(writer_));
   return &space;
 }
@@ -82,13 +81,13 @@ Status Database::become(std::string_view writerName) {
 Result<std::optional<std::string>> Database::meta(std::string_view name) const {
   if (const auto at = unwritten_.find(name); at != unwritten_.end())
     return unwritten(at->second).empty() ? std::optional<std::string>() : std::string(unwritten(at->second));
-  return store_.get("m" + std::string(name));
+  return store_.get(concat("m", name));
 }
 
 Status Database::scanMeta(std::string_view prefix,
                           const std::function<bool(std::string_view, std::string_view)>& visit) const {
   std::map<std::string, std::string, std::less<>> rows;
-  WITAN_DO(store_.scan("m" + std::string(prefix), {}, [&](std::string_view row, std::string_view value) {
+  WITAN_DO(store_.scan(concat("m", prefix), {}, [&](std::string_view row, std::string_view value) {
     rows.emplace(row.substr(1), value);
     return true;
   }));
@@ -103,7 +102,7 @@ Result<bool> Database::hasMeta(std::string_view prefix) const {
   for (auto at = unwritten_.lower_bound(prefix); at != unwritten_.end() && at->first.starts_with(prefix); ++at)
     if (!unwritten(at->second).empty()) return true;
   bool found = false;
-  WITAN_DO(store_.scan("m" + std::string(prefix), {}, [&](std::string_view row, std::string_view value) {
+  WITAN_DO(store_.scan(concat("m", prefix), {}, [&](std::string_view row, std::string_view value) {
     found = !value.empty() && !unwritten_.contains(row.substr(1));
     return !found;
   }));
@@ -112,12 +111,12 @@ Result<bool> Database::hasMeta(std::string_view prefix) const {
 
 void Database::putMeta(std::string_view name, std::string_view value) {
   noteUnwritten(name);
-  pending_.put("m" + std::string(name), value);
+  pending_.put(concat("m", name), value);
 }
 
 void Database::eraseMeta(std::string_view name) {
   noteUnwritten(name);
-  pending_.erase("m" + std::string(name));
+  pending_.erase(concat("m", name));
 }
 
 // The next operation is its latest.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/concat.h"
 #include "base/sha256.h"
 
 namespace witan::replication {
@@ -19,8 +20,8 @@ std::string toString(const Digest& digest) {
 FingerprintKey::FingerprintKey(std::string_view clusterKey) : secret_{} {
   // SHA-256 in counter mode; XXH3 wants 192 bytes that look random.
   for (std::size_t i = 0; i < 6; ++i) {
-    const Hash block = sha256("witan-fingerprint-" + std::to_string(i) + "|" + std::string(clusterKey));
-    std::copy(block.begin(), block.end(), secret_.begin() + static_cast<std::ptrdiff_t>(i * block.size()));
+    const Hash block = sha256(concat("witan-fingerprint-", i, "|", clusterKey));
+    std::ranges::copy(block, secret_.begin() + static_cast<std::ptrdiff_t>(i * block.size()));
   }
 }
 

@@ -12,10 +12,8 @@ namespace {
 
 // Describes a counter outside of its lease.
 std::string outside(std::string_view space, std::uint64_t counter, const Lease& lease) {
-  return "space " + std::string(space) + ": the store's last counter is " + std::to_string(counter) +
-         ", the record beside it says " +
-         (lease.from == lease.to ? "exactly " + std::to_string(lease.to)
-                                 : std::to_string(lease.from) + " to " + std::to_string(lease.to));
+  return concat("space ", space, ": the store's last counter is ", counter, ", the record beside it says ",
+                lease.from == lease.to ? concat("exactly ", lease.to) : concat(lease.from, " to ", lease.to));
 }
 
 IncarnationDecision decideForWriter(const StoreIncarnation& store, const HighWater& record) {
@@ -125,9 +123,8 @@ const char* toString(ClaimVerdict verdict) {
 
 ClaimJudgement judgeOwnClaim(const OwnClaim& claim) {
   if (claim.claimed <= claim.issued) return {};
-  const std::string facts = claim.peer + " says that it has " + std::to_string(claim.claimed) + " commits of " +
-                            claim.writer + " in space " + claim.space + ", which issued " +
-                            std::to_string(claim.issued);
+  const std::string facts = concat(claim.peer, " says that it has ", claim.claimed, " commits of ", claim.writer,
+                                   " in space ", claim.space, ", which issued ", claim.issued);
   if (claim.claimed - claim.issued > kMaxCounterJump)
     return {ClaimVerdict::lie, facts + ": more than 2^40 ahead, which no device reaches"};
   if (claim.bornHere) {
@@ -136,8 +133,8 @@ ClaimJudgement judgeOwnClaim(const OwnClaim& claim) {
                                    "unless this machine runs twice (a copied virtual machine)"};
   }
   if (claim.rollbacksByPeer >= kMaxRollbacksByPeer) {
-    return {ClaimVerdict::lie, facts + ": it was believed " + std::to_string(claim.rollbacksByPeer) +
-                                   " times already, and new writers were taken"};
+    return {ClaimVerdict::lie,
+            concat(facts, ": it was believed ", claim.rollbacksByPeer, " times already, and new writers were taken")};
   }
   return {ClaimVerdict::rolledBack, facts + ": this store went back in time"};
 }
@@ -147,9 +144,8 @@ ClaimJudgement judgeClock(std::string_view peer, std::string_view space, const V
   for (const auto& [writer, counter] : claimed.entries()) {
     const std::uint64_t here = known.at(writer);
     if (counter <= here || counter - here <= kMaxCounterJump) continue;
-    return {ClaimVerdict::lie, std::string(peer) + " says that it has " + std::to_string(counter) + " commits of " +
-                                   writer + " in space " + std::string(space) + ", of which " + std::to_string(here) +
-                                   " are known here: more than 2^40 ahead"};
+    return {ClaimVerdict::lie, concat(peer, " says that it has ", counter, " commits of ", writer, " in space ", space,
+                                      ", of which ", here, " are known here: more than 2^40 ahead")};
   }
   return {};
 }
@@ -158,17 +154,17 @@ std::string formatHighWater(const HighWater& record) {
   std::string text(kFirstLine);
   text += "writer " + record.writer + '\n';
   for (const auto& [space, lease] : record.spaces)
-    text += "lease " + space + ' ' + std::to_string(lease.from) + ' ' + std::to_string(lease.to) + '\n';
+    text += concat("lease ", space, ' ', lease.from, ' ', lease.to, '\n');
   text += "sha256 " + toHex(sha256(text)) + '\n';
   return text;
 }
 
 Result<HighWater> parseHighWater(std::string_view text) {
-  if (text.size() > kMaxHighWaterBytes) return damaged(std::to_string(text.size()) + " bytes, too many");
+  if (text.size() > kMaxHighWaterBytes) return damaged(concat(text.size(), " bytes, too many"));
   if (text.size() < kFirstLine.size() + kLastLineBytes || text.substr(0, kFirstLine.size()) != kFirstLine)
     return damaged("it does not begin with \"witan highwater 1\" or is cut off");
   const std::string_view signedPart = text.substr(0, text.size() - kLastLineBytes);
-  const std::string checksum = std::string(kChecksum) + toHex(sha256(signedPart)) + '\n';
+  const std::string checksum = concat(kChecksum, toHex(sha256(signedPart)), '\n');
   if (text.substr(signedPart.size()) != checksum) return damaged("its checksum does not match");
 
   std::string_view rest = signedPart.substr(kFirstLine.size());

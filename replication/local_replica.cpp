@@ -52,9 +52,7 @@ VectorClock decodeClock(DenseReader& from) {
 
 Result<AckRow> decodeAck(std::string_view bytes) {
   DenseReader from(bytes);
-  AckRow row;
-  row.clock = decodeClock(from);
-  row.heardMs = static_cast<std::int64_t>(from.varint());
+  AckRow row{.clock = decodeClock(from), .heardMs = static_cast<std::int64_t>(from.varint())};
   WITAN_DO(from.finish("a row of acknowledgements"));
   return row;
 }
@@ -68,7 +66,7 @@ std::string numbered(std::string_view prefix, std::uint64_t number) {
 }  // namespace
 
 std::string LocalReplica::spaceId(DatabaseName database, std::string_view scope) {
-  return std::string(toString(database)) + "/" + std::string(scope);
+  return concat(toString(database), "/", scope);
 }
 
 Result<std::unique_ptr<LocalReplica>> LocalReplica::open(store::Store& journal, store::Store& agents,
@@ -77,10 +75,8 @@ Result<std::unique_ptr<LocalReplica>> LocalReplica::open(store::Store& journal, 
   WITAN_DO(validateId("cluster", options.cluster));
   std::unique_ptr<LocalReplica> replica(new LocalReplica(schemas, std::move(options)));
   replica->key_ = std::make_unique<FingerprintKey>(replica->options_.clusterKey);
-  WITAN_TRY(journalDatabase, Database::open(journal, DatabaseName::journal, *replica->key_, schemas));
-  replica->journal_ = std::move(journalDatabase);
-  WITAN_TRY(agentDatabase, Database::open(agents, DatabaseName::agents, *replica->key_, schemas));
-  replica->agents_ = std::move(agentDatabase);
+  WITAN_SET(replica->journal_, Database::open(journal, DatabaseName::journal, *replica->key_, schemas));
+  WITAN_SET(replica->agents_, Database::open(agents, DatabaseName::agents, *replica->key_, schemas));
   WITAN_DO(replica->start());
   return replica;
 }
@@ -124,7 +120,7 @@ Status LocalReplica::reincarnate(std::string_view why) {
   agents_->putMeta(kWriterRow, writer_);
   WITAN_DO(journal_->become(writer_));
   WITAN_DO(agents_->become(writer_));
-  if (!why.empty()) note({"newIncarnation", "", std::string(why) + "; goes on as " + writer_});
+  if (!why.empty()) note({"newIncarnation", "", concat(why, "; goes on as ", writer_)});
   return okStatus();
 }
 
@@ -153,12 +149,12 @@ Result<Dot> LocalReplica::commit(DatabaseName name, std::string_view scope, std:
   for (const Write& write : writes) {
     const KindTraits& traits = schemas_.traits(write.kind);
     if ((name == DatabaseName::journal ? traits.journal : traits.agents) || mutated("linkInJournal")) continue;
-    return invalid(std::string(traits.name) + " records do not live in the " + toString(name) + " database");
+    return invalid(concat(traits.name, " records do not live in the ", toString(name), " database"));
   }
   if (name == DatabaseName::agents && scope == kClusterScope)
     for (const Write& write : writes)
       if (write.kind != kStatementKind)
-        return invalid("the scope " + std::string(kClusterScope) + " holds statements about membership only");
+        return invalid(concat("the scope ", kClusterScope, " holds statements about membership only"));
   WITAN_TRY(space, database(name).space(scope));
   return space->commit(writes);
 }
@@ -187,7 +183,7 @@ Status LocalReplica::loadAcks() {
     auto ack = decodeAck(value);
     const std::size_t bar = row.find('|');
     if (!ack.ok() || bar == std::string_view::npos)
-      status = corrupt("the row of acknowledgements " + std::string(row));
+      status = corrupt(concat("the row of acknowledgements ", row));
     else
       acks_.record(row.substr(0, bar), row.substr(bar + 1), ack->clock, ack->heardMs);
     return status.ok();
@@ -198,7 +194,7 @@ Status LocalReplica::loadAcks() {
 void LocalReplica::noteAck(std::string_view space, std::string_view device, const VectorClock& committed,
                            std::int64_t atMs) {
   if (!acks_.record(space, device, committed, atMs)) return;
-  agents_->putMeta(std::string(kAckRow) + std::string(space) + "|" + std::string(device),
+  agents_->putMeta(concat(kAckRow, space, "|", device),
                    encodeAck({acks_.acked(space, device), std::max<std::int64_t>(0, atMs)}));
 }
 
@@ -224,8 +220,7 @@ Status LocalReplica::addStatement(const Statement& statement) {
   if (deviceOf(statement.writer) != device())
     return Error{ErrorCode::unauthorised, writer() + " speaks for " + statement.writer,
                  "each device speaks for itself"};
-  const Write write{kStatementKind, statement.writer + ":" + std::to_string(statement.number),
-                    encodeStatement(statement), false};
+  const Write write{kStatementKind, concat(statement.writer, ":", statement.number), encodeStatement(statement), false};
   WITAN_TRY(dot, commit(DatabaseName::agents, kClusterScope, {&write, 1}));
   (void)dot;
   return okStatus();
@@ -290,8 +285,7 @@ void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
   std::vector<std::string> gone;
   for (const auto& [space, devices] : acks_.entries())
     for (const auto& [device, clock] : devices)
-      if (!std::binary_search(present.begin(), present.end(), device))
-        gone.push_back(std::string(kAckRow) + space + "|" + device);
+      if (!std::ranges::binary_search(present, device)) gone.push_back(concat(kAckRow, space, "|", device));
   if (gone.empty()) return;
   for (const std::string& row : gone) agents_->eraseMeta(row);
   acks_.keepOnly(present);
@@ -300,7 +294,7 @@ void LocalReplica::forgetAcksOfOthers(std::span<const std::string> present) {
 bool LocalReplica::restored(std::string_view space) const { return restored_.contains(space); }
 
 void LocalReplica::setRestored(std::string_view space, bool restored) {
-  const std::string row = std::string(kRestoredRow) + std::string(space);
+  const std::string row = concat(kRestoredRow, space);
   if (restored) {
     restored_.emplace(space);
     agents_->putMeta(row, "1");
@@ -343,18 +337,18 @@ Result<std::vector<Incident>> LocalReplica::incidents() const {
 }
 
 void LocalReplica::quarantine(std::string_view device, std::string_view why) {
-  agents_->putMeta(std::string(kQuarantineRow) + std::string(device), why);
+  agents_->putMeta(concat(kQuarantineRow, device), why);
   note({"quarantine", std::string(device), std::string(why)});
 }
 
 void LocalReplica::pardon(std::string_view device) {
-  agents_->eraseMeta(std::string(kQuarantineRow) + std::string(device));
+  agents_->eraseMeta(concat(kQuarantineRow, device));
   rollbacks_.erase(std::string(device));
   recalls_.erase(std::string(device));
 }
 
 std::optional<std::string> LocalReplica::quarantined(std::string_view device) const {
-  auto row = agents_->meta(std::string(kQuarantineRow) + std::string(device));
+  auto row = agents_->meta(concat(kQuarantineRow, device));
   return row.ok() ? *row : std::nullopt;
 }
 
@@ -381,7 +375,7 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
     case ClaimVerdict::plausible: return okStatus();
     case ClaimVerdict::lie:
       quarantine(peer, judgement.why);
-      return Error{ErrorCode::unauthorised, judgement.why, "witan device recover " + std::string(peer) + " lifts it"};
+      return Error{ErrorCode::unauthorised, judgement.why, concat("witan device recover ", peer, " lifts it")};
     case ClaimVerdict::rolledBack: break;
   }
   ++rollbacks_[std::string(peer)];
@@ -392,10 +386,9 @@ Status LocalReplica::judgeClaim(Space& space, std::string_view id, std::string_v
 
 Status LocalReplica::dotWasTaken(std::string_view peer, std::string_view why) {
   if (rollbacks_[std::string(peer)]++ < kMaxRollbacksByPeer) return reincarnate(why);
-  const std::string lie =
-      std::string(peer) + " shows other contents of this device's own commits again and again: " + std::string(why);
+  const std::string lie = concat(peer, " shows other contents of this device's own commits again and again: ", why);
   quarantine(peer, lie);
-  return Error{ErrorCode::unauthorised, lie, "witan device recover " + std::string(peer) + " lifts it"};
+  return Error{ErrorCode::unauthorised, lie, concat("witan device recover ", peer, " lifts it")};
 }
 
 Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_view peer, const VectorClock& acked) {
@@ -403,7 +396,7 @@ Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_vie
   if (id == spaceId(DatabaseName::agents, kClusterScope) || space.digest().count == 0) return okStatus();
   VectorClock known = space.clock();
   if (le(acked, known)) return okStatus();
-  const std::string row = std::string(kRecalledRow) + std::string(id);
+  const std::string row = concat(kRecalledRow, id);
   WITAN_TRY(stored, agents_->meta(row));
   VectorClock recalled;
   if (stored) {
@@ -416,19 +409,19 @@ Status LocalReplica::judgeAck(Space& space, std::string_view id, std::string_vie
   if (le(acked, known)) return okStatus();
   unsigned& believed = recalls_[std::string(peer)][std::string(id)];
   if (judgement.verdict != ClaimVerdict::lie && !restored(id) && ++believed > kMaxRollbacksByPeer)
-    judgement = {ClaimVerdict::lie, std::string(peer) +
-                                        " says again and again that this device had acknowledged more " + "of space " +
-                                        std::string(id)};
+    judgement = {ClaimVerdict::lie,
+                 concat(peer, " says again and again that this device had acknowledged more ", "of space ", id)};
   if (judgement.verdict == ClaimVerdict::lie) {
     quarantine(peer, judgement.why);
-    return Error{ErrorCode::unauthorised, judgement.why, "witan device recover " + std::string(peer) + " lifts it"};
+    return Error{ErrorCode::unauthorised, judgement.why, concat("witan device recover ", peer, " lifts it")};
   }
   recalled.join(acked);
   agents_->putMeta(row, encodeClock(recalled));
   if (restored(id)) return okStatus();
   note({"olderCopy", std::string(peer),
-        std::string(id) + ": this device had acknowledged more than it has: its store "
-                          "went back in time"});
+        concat(id,
+               ": this device had acknowledged more than it has: its store "
+               "went back in time")});
   setRestored(id, true);
   return okStatus();
 }
@@ -437,7 +430,7 @@ std::vector<std::string> LocalReplica::spaceIds() const {
   std::vector<std::string> out;
   for (const Database* database : {journal_.get(), agents_.get()})
     for (const auto& [scope, space] : database->spaces()) out.push_back(spaceId(database->name(), scope));
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 

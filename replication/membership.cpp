@@ -88,16 +88,15 @@ void StatementIndex::order(std::vector<Statement> statements) {
   }
   std::vector<std::pair<std::uint64_t, std::size_t>> byWeight;
   for (std::size_t i = 0; i < candidates.size(); ++i) byWeight.emplace_back(weight(candidates[i].seen), i);
-  std::sort(byWeight.begin(), byWeight.end());  // ties: by dot, as the candidates stand
+  std::ranges::sort(byWeight);  // ties: by dot, as the candidates stand
 
   std::map<std::pair<std::string_view, std::uint64_t>, int> there;
   for (const auto& [unused, at] : byWeight) {
     Entry& candidate = candidates[at];
-    const bool complete =
-        std::all_of(candidate.seen.entries().begin(), candidate.seen.entries().end(), [&](const VectorClock::Entry& e) {
-          const auto found = there.find({e.first, e.second});
-          return found != there.end() && le(entries_[static_cast<std::size_t>(found->second)].seen, candidate.seen);
-        });
+    const bool complete = std::ranges::all_of(candidate.seen.entries(), [&](const VectorClock::Entry& e) {
+      const auto found = there.find({e.first, e.second});
+      return found != there.end() && le(entries_[static_cast<std::size_t>(found->second)].seen, candidate.seen);
+    });
     if (!complete) {
       ++waiting_;
       continue;
@@ -124,8 +123,8 @@ void StatementIndex::nameMembers() {
     const std::string device(deviceOf(s.writer));
     for (auto at = numbers.lower_bound({device, 0}); at != numbers.end() && at->first.device == device; ++at) {
       const About& own = members_[static_cast<std::size_t>(at->second)];
-      const bool known = std::any_of(own.admits.begin(), own.admits.end(),
-                                     [&](int admit) { return precedes(admit, static_cast<int>(i)); });
+      const bool known =
+          std::ranges::any_of(own.admits, [&](int admit) { return precedes(admit, static_cast<int>(i)); });
       if (known) entry.issuer = at->second;
     }
     if (entry.subject < 0) continue;
@@ -194,7 +193,7 @@ Flags mayLeave(const StatementIndex& index) {
         return issuer >= 0 && leaving[static_cast<std::size_t>(issuer)];
       };
       const auto& admits = members[i].admits;
-      if (leaving[i] || !std::all_of(admits.begin(), admits.end(), byLeaving)) continue;
+      if (leaving[i] || !std::ranges::all_of(admits, byLeaving)) continue;
       leaving[i] = changed = true;
     }
   }
@@ -271,12 +270,12 @@ Hash completedHash(const Membership& m, const std::vector<StatementIndex::About>
   Sha256 hash;
   hash.update("witan membership 1\n");
   for (const auto& about : members)
-    hash.update("member " + about.member.device + ' ' + std::to_string(about.member.admission) + '\n');
+    hash.update(concat("member ", about.member.device, ' ', about.member.admission, '\n'));
   for (const RetiredMember& retired : m.retired) {
-    hash.update("retired " + retired.member.device + ' ' + std::to_string(retired.member.admission) + '\n');
+    hash.update(concat("retired ", retired.member.device, ' ', retired.member.admission, '\n'));
     for (const auto& [space, clock] : retired.finals)
       for (const auto& [writer, counter] : clock.entries())
-        hash.update("final " + space + ' ' + writer + ' ' + std::to_string(counter) + '\n');
+        hash.update(concat("final ", space, ' ', writer, ' ', counter, '\n'));
   }
   return hash.finish();
 }
@@ -284,7 +283,7 @@ Hash completedHash(const Membership& m, const std::vector<StatementIndex::About>
 Hash statementsHash(const StatementIndex& index) {
   std::vector<Hash> each;
   for (const auto& entry : index.entries()) each.push_back(sha256(encodeStatement(entry.statement)));
-  std::sort(each.begin(), each.end());
+  std::ranges::sort(each);
   Sha256 hash;
   hash.update("witan statements 1\n");
   for (const Hash& one : each) hash.update(asView(one));
@@ -345,7 +344,7 @@ std::vector<std::string> Membership::presentDevices() const {
   std::vector<std::string> devices;
   for (const ActiveMember& one : active) devices.push_back(one.member.device);
   for (const RetiringMember& one : retiring) devices.push_back(one.member.device);
-  std::sort(devices.begin(), devices.end());
+  std::ranges::sort(devices);
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   return devices;
 }
@@ -354,7 +353,7 @@ std::vector<Member> acksDue(const Membership& membership, std::string_view devic
   std::vector<Member> due;
   for (const RetiringMember& retiring : membership.retiring) {
     const auto isOwn = [&](const Member& member) { return member.device == device; };
-    if (std::any_of(retiring.missing.begin(), retiring.missing.end(), isOwn)) due.push_back(retiring.member);
+    if (std::ranges::any_of(retiring.missing, isOwn)) due.push_back(retiring.member);
   }
   return due;
 }

@@ -17,8 +17,11 @@ bool before(const Record& record, std::uint64_t hash, Kind kind, std::string_vie
   return record.key < key;
 }
 
+// A plain loop: every read of a record comes here, and g++ 12 leaves the predicate of std::find_if out of line.
 auto place(auto& records, std::uint64_t hash, Kind kind, std::string_view key) {
-  return std::find_if_not(records.begin(), records.end(), [&](const auto& r) { return before(*r, hash, kind, key); });
+  auto at = records.begin();
+  while (at != records.end() && before(**at, hash, kind, key)) ++at;
+  return at;
 }
 
 bool matches(const Record& record, Kind kind, std::string_view key) { return record.kind == kind && record.key == key; }
@@ -45,7 +48,7 @@ std::uint64_t RecordTable::hashOf(Kind kind, std::string_view key) const {
     return key_.hash64(all);
   }
   scratch[0] = static_cast<char>(kind);
-  std::copy(key.begin(), key.end(), scratch + 1);
+  std::ranges::copy(key, scratch + 1);
   return key_.hash64({scratch, key.size() + 1});
 }
 
@@ -98,7 +101,7 @@ void RecordTable::remove(Held& held) {
     unstripped_.erase(unstripped_.iterator_to(held));
   Origin& mine = origin(held.writer);
   mine.erase(mine.iterator_to(held));
-  const auto at = std::find(record.versions.begin(), record.versions.end(), &held);
+  const auto at = std::ranges::find(record.versions, &held);
   WITAN_CHECK(at != record.versions.end(), "a version stands in its record");
   *at = record.versions.back();
   record.versions.pop_back();

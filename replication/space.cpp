@@ -38,7 +38,7 @@ Result<WriterIndex> Space::intern(std::string_view name) {
   if (const auto known = writers_.find(name)) return *known;
   WITAN_DO(validateId("writer", name));
   if (writers_.size() >= kMaxWriters)
-    return invalid("the space has " + std::to_string(kMaxWriters) + " writers, no more fit",
+    return invalid(concat("the space has ", kMaxWriters, " writers, no more fit"),
                    "retire devices that are gone: witan device retire");
   const WriterIndex index = writers_.intern(name);
   writerHashes_.push_back(key_.hash64(name));
@@ -49,8 +49,7 @@ Result<WriterIndex> Space::intern(std::string_view name) {
 }
 
 Status Space::become(std::string_view writerName) {
-  WITAN_TRY(index, intern(writerName));
-  self_ = index;
+  WITAN_SET(self_, intern(writerName));
   named_ = true;
   atLastBatch_ = {};  // a new process names everything once more
   return okStatus();
@@ -88,7 +87,7 @@ Result<std::vector<Version>> Space::versions(Kind kind, std::string_view key) {
     version.context.raise(version.dot.host, version.dot.counter);
     out.push_back(std::move(version));
   }
-  std::sort(out.begin(), out.end(), [](const Version& a, const Version& b) { return a.dot < b.dot; });
+  std::ranges::sort(out, [](const Version& a, const Version& b) { return a.dot < b.dot; });
   return out;
 }
 
@@ -98,7 +97,7 @@ std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
     if (record.kind == kind && std::string_view(record.key).starts_with(prefix)) out.push_back(record.key);
     return true;
   });
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 
@@ -107,12 +106,11 @@ std::vector<std::string> Space::keys(Kind kind, std::string_view prefix) {
 Status Space::checkWrite(const Write& write) {
   const KindTraits& traits = schemas_.traits(write.kind);
   if (!traits.register_ && !write.tombstone && table_.find(write.kind, write.key) != nullptr)
-    return Error{ErrorCode::conflict, std::string(traits.name) + " " + write.key + " exists and never changes", ""};
+    return conflict(concat(traits.name, " ", write.key, " exists and never changes"));
   if (write.tombstone && !traits.removable) return invalid(write.key + ": it cannot be taken away");
   if (write.tombstone) return write.body.empty() ? okStatus() : invalid(write.key + ": a tombstone has no body");
   if (write.body.size() > kMaxBodyBytes)
-    return invalid(write.key + ": " + std::to_string(write.body.size()) + " bytes are more than " +
-                   std::to_string(kMaxBodyBytes));
+    return invalid(concat(write.key, ": ", write.body.size(), " bytes are more than ", kMaxBodyBytes));
   if (!write.check.done()) WITAN_DO(schemas_.check(write.kind, write.body, selfName()));
   if (!traits.guarded) return okStatus();
   WITAN_TRY(held, versions(write.kind, write.key));
@@ -122,21 +120,19 @@ Status Space::checkWrite(const Write& write) {
 Status Space::checkWrites(std::span<const Write> writes) {
   WITAN_CHECK(named_, "a space knows its writer before it writes");
   if (writes.empty() || writes.size() > kMaxCommitWrites)
-    return invalid("a commit has 1 to " + std::to_string(kMaxCommitWrites) + " writes, this one has " +
-                   std::to_string(writes.size()));
+    return invalid(concat("a commit has 1 to ", kMaxCommitWrites, " writes, this one has ", writes.size()));
   std::size_t bytes = 0;
   std::set<std::pair<Kind, std::string_view>> seen;
   for (const Write& write : writes) {
     const KindTraits& traits = schemas_.traits(write.kind);
     if (!traits.event) WITAN_DO(validateId(traits.name, write.key));
     if (traits.event && !write.key.empty())
-      return invalid("a " + std::string(traits.name) + "'s key is its dot: leave it empty");
+      return invalid(concat("a ", traits.name, "'s key is its dot: leave it empty"));
     if (!seen.insert({write.kind, write.key}).second) return invalid("a commit writes " + write.key + " twice");
     WITAN_DO(checkWrite(write));
     bytes += rowBytes(write);
   }
-  if (bytes > kMaxCommitBytes)
-    return invalid("a commit of " + std::to_string(bytes) + " bytes is more than " + std::to_string(kMaxCommitBytes));
+  if (bytes > kMaxCommitBytes) return invalid(concat("a commit of ", bytes, " bytes is more than ", kMaxCommitBytes));
   return okStatus();
 }
 
@@ -152,7 +148,7 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
   const Seq seq = vector_.at(self_) + 1;
   for (const Write& write : writes) {
     const KindTraits& traits = schemas_.traits(write.kind);
-    const std::string key = traits.event ? selfName() + ":" + std::to_string(seq) : write.key;
+    const std::string key = traits.event ? concat(selfName(), ":", seq) : write.key;
     auto held = std::make_unique<Held>();
     held->writer = self_;
     held->seq = seq;
@@ -163,7 +159,7 @@ Result<Dot> Space::commit(std::span<const Write> writes) {
     hold(record, std::move(held));
   }
   vector_.raise(self_, seq);
-  if (std::any_of(writes.begin(), writes.end(), [&](const Write& w) { return schemas_.traits(w.kind).event; }))
+  if (std::ranges::any_of(writes, [&](const Write& w) { return schemas_.traits(w.kind).event; }))
     atLastBatch_ = vector_;
   vectorBehind_ = true;
   return Dot{selfName(), seq};
@@ -227,8 +223,8 @@ Arrival Space::receive(const Incoming& in, Gate gate) {
 Status Space::settle(const Incoming& in) {
   Record* record = table_.find(in.kind, in.key);
   WITAN_CHECK(record != nullptr && in.base == 0, "an equivocation is between something held and a whole body");
-  const auto at = std::find_if(record->versions.begin(), record->versions.end(),
-                               [&](const Held* h) { return h->writer == in.writer && h->seq == in.seq; });
+  const auto at =
+      std::ranges::find_if(record->versions, [&](const Held* h) { return h->writer == in.writer && h->seq == in.seq; });
   WITAN_CHECK(at != record->versions.end(), "an equivocation is between something held and something that came");
   Held& held = **at;
   auto other = std::make_unique<Held>();
@@ -243,8 +239,7 @@ Status Space::settle(const Incoming& in) {
   lost.seq = held.seq;
   lost.tombstone = held.tombstone;
   lost.context = held.context;
-  WITAN_TRY(body, bodyOf(held));
-  lost.body = std::move(body);
+  WITAN_SET(lost.body, bodyOf(held));
   const std::string key = record->key;
   eraseVersion(held);  // maybe the record with it
   ++losses_;
@@ -266,8 +261,7 @@ Status Space::reissue(const Held& lost, Kind kind, const std::string& key) {
     if (lost.writer != self_ && lost.seq > 1) held->context.push_back({lost.writer, lost.seq - 1});
   }
   if (traits.deltas && !lost.tombstone) {
-    WITAN_TRY(body, schemas_.withAuthor(lost.body, writers_.name(lost.writer), selfName()));
-    held->body = std::move(body);
+    WITAN_SET(held->body, schemas_.withAuthor(lost.body, writers_.name(lost.writer), selfName()));
   }
   vector_.raise(self_, held->seq);
   hold(table_.findOrAdd(kind, key), std::move(held));
@@ -361,9 +355,9 @@ void Space::stabilise(const VersionVector& stable) {
     Held& held = *at++;
     const bool forget = held.tombstone && mutated("forgetTombstones");
     const VersionVector& needed = forget ? vector_ : everywhere;
-    const bool known = needed.covers(held.writer, held.seq) &&
-                       std::all_of(held.context.begin(), held.context.end(),
-                                   [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
+    const bool known =
+        needed.covers(held.writer, held.seq) &&
+        std::ranges::all_of(held.context, [&](const ContextEntry& e) { return needed.covers(e.writer, e.seq); });
     if (!known) continue;
     if (held.tombstone) {
       // Whatever stands beside it: what it removed is below every vector now, and comes back nowhere.
@@ -440,13 +434,11 @@ Status Space::load() {
   WITAN_DO(loadWriters());
   WITAN_TRY(vector, store_.get(prefix_ + rows::kVector));
   if (vector) {
-    WITAN_TRY(decoded, rows::decodeVector(*vector));
-    vector_ = std::move(decoded);
+    WITAN_SET(vector_, rows::decodeVector(*vector));
   }
   WITAN_TRY(delivered, store_.get(prefix_ + rows::kDelivered));
   if (delivered) {
-    WITAN_TRY(decoded, rows::decodeVector(*delivered));
-    delivered_ = std::move(decoded);
+    WITAN_SET(delivered_, rows::decodeVector(*delivered));
   }
   WITAN_TRY(outOfOrder, store_.get(prefix_ + rows::kOutOfOrder));
   if (outOfOrder) outOfOrder_ = DenseReader(*outOfOrder).varint();
@@ -468,7 +460,7 @@ Status Space::loadWriters() {
   WITAN_DO(store_.scan(prefix, {}, [&](std::string_view key, std::string_view name) {
     if (rows::bigEndian(key.substr(prefix.size())) != writers_.size() || writers_.find(name) ||
         writers_.size() >= kMaxWriters) {
-      status = corrupt("the writers' rows have a gap or a repetition at " + std::string(name));
+      status = corrupt(concat("the writers' rows have a gap or a repetition at ", name));
       return false;
     }
     writers_.intern(name);
@@ -481,13 +473,13 @@ Status Space::loadWriters() {
 Status Space::loadRecord(std::string_view row, std::string_view value) {
   WITAN_TRY(key, rows::parseVersionKey(row));
   const KindTraits& traits = schemas_.traits(key.kind);
-  const auto place = [&] { return std::string(traits.name) + " " + std::string(key.key); };
+  const auto place = [&] { return concat(traits.name, " ", key.key); };
   auto held = std::make_unique<Held>();
   std::string_view body;
   if (Status status = rows::decodeVersion(value, *held, body); !status.ok())
     return corrupt(place() + ": " + status.error().message);
-  if (key.writer >= writers_.size() || std::any_of(held->context.begin(), held->context.end(),
-                                                   [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
+  if (key.writer >= writers_.size() ||
+      std::ranges::any_of(held->context, [&](const ContextEntry& e) { return e.writer >= writers_.size(); }))
     return corrupt(place() + ": a writer that has no row");
   held->writer = key.writer;
   held->seq = key.seq;
@@ -509,7 +501,7 @@ Result<std::vector<BatchEvent>> Space::takeEvents() {
   for (const auto& [dot, kind] : undelivered_) {
     const auto [writer, seq] = dot;
     if (!vector_.covers(writer, seq)) continue;
-    const Record* record = table_.find(kind, writers_.name(writer) + ":" + std::to_string(seq));
+    const Record* record = table_.find(kind, concat(writers_.name(writer), ":", seq));
     WITAN_CHECK(record != nullptr && !record->versions.empty(), "an undelivered batch is held");
     WITAN_TRY(body, bodyOf(*record->versions.front()));
     due.push_back({{writers_.name(writer), seq}, std::move(body)});
@@ -526,9 +518,7 @@ void Space::consumed(const VersionVector& upTo) {
 }
 
 Status Space::checkIntegrity() {
-  const auto placeOf = [&](const Record& record) {
-    return std::string(schemas_.traits(record.kind).name) + " " + record.key;
-  };
+  const auto placeOf = [&](const Record& record) { return concat(schemas_.traits(record.kind).name, " ", record.key); };
   Digest digest;
   Status status = okStatus();
   std::size_t held = 0;

@@ -33,11 +33,10 @@ std::string versionKey(std::string_view prefix, const VersionKey& key) {
 
 Result<VersionKey> parseVersionKey(std::string_view row) {
   if (row.size() < 14 || row[row.size() - 13] != '\0') return corrupt("a version's row has a damaged key");
-  VersionKey out;
-  out.kind = static_cast<Kind>(row[0]);
-  out.key = row.substr(1, row.size() - 14);
-  out.writer = static_cast<WriterIndex>(bigEndian(row.substr(row.size() - 12, 4)));
-  out.seq = bigEndian(row.substr(row.size() - 8));
+  VersionKey out{.kind = static_cast<Kind>(row[0]),
+                 .key = row.substr(1, row.size() - 14),
+                 .writer = static_cast<WriterIndex>(bigEndian(row.substr(row.size() - 12, 4))),
+                 .seq = bigEndian(row.substr(row.size() - 8))};
   return out;
 }
 

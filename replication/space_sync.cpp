@@ -12,7 +12,7 @@ namespace witan::replication {
 namespace {
 
 std::string dotText(const Space& space, WriterIndex writer, Seq seq) {
-  return space.writers().name(writer) + ":" + std::to_string(seq);
+  return concat(space.writers().name(writer), ":", seq);
 }
 
 }  // namespace
@@ -91,8 +91,8 @@ Status SpaceSync::checkClaim(const VersionVector& claim) {
   for (WriterIndex w = 0; w < claim.end(); ++w) {
     const Seq here = space_.vector().at(w);
     if (claim.at(w) <= here || claim.at(w) - here <= kMaxCounterJump) continue;
-    violation_ = {"it shows " + dotText(space_, w, claim.at(w)) + ", " + std::to_string(claim.at(w) - here) +
-                      " commits beyond anything known of that writer",
+    violation_ = {concat("it shows ", dotText(space_, w, claim.at(w)), ", ", claim.at(w) - here,
+                         " commits beyond anything known of that writer"),
                   true};
     return invalid(violation_->what);
   }
@@ -109,8 +109,8 @@ Status SpaceSync::checkSeen(WriterIndex writer) {
     seen_.push_back(e.writer);
     WITAN_DO(checkCounter(e.writer, e.seq));
   }
-  std::sort(seen_.begin(), seen_.end());
-  if (std::adjacent_find(seen_.begin(), seen_.end()) != seen_.end())
+  std::ranges::sort(seen_);
+  if (std::ranges::adjacent_find(seen_) != seen_.end())
     return invalid(row_.key + ": a context names a writer twice, or the version's own");
   return okStatus();
 }
@@ -289,7 +289,7 @@ Result<Applied> SpaceSync::apply(std::string_view rows, std::uint16_t attempt, G
         applied.committed = true;
         break;
       }
-      default: return invalid("a row of unknown tag at byte " + std::to_string(from.position()));
+      default: return invalid(concat("a row of unknown tag at byte ", from.position()));
     }
   }
   WITAN_DO(from.finish("rows"));
@@ -308,8 +308,7 @@ Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
     switch (static_cast<RowTag>(from.byte())) {
       case RowTag::writer: WITAN_DO(applyWriter(from)); break;
       case RowTag::commit: {
-        WITAN_TRY(clock, readVector(from));
-        applied.clock = std::move(clock);
+        WITAN_SET(applied.clock, readVector(from));
         break;
       }
       case RowTag::deviceAck: {
@@ -318,7 +317,7 @@ Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
         applied.deviceAcks.emplace_back(std::move(device), std::move(clock));
         break;
       }
-      default: return invalid("a row that is neither writer nor vector at byte " + std::to_string(from.position()));
+      default: return invalid(concat("a row that is neither writer nor vector at byte ", from.position()));
     }
   }
   WITAN_DO(from.finish("rows"));
@@ -328,7 +327,7 @@ Result<Applied> SpaceSync::readClockRows(std::string_view rows) {
 Status SpaceSync::applyWriter(DenseReader& from) {
   const std::string name = from.idText(kMaxIdBytes);
   WITAN_DO(from.status("a writer's row"));
-  if (in_.size() >= kMaxWriters) return invalid("more than " + std::to_string(kMaxWriters) + " writers");
+  if (in_.size() >= kMaxWriters) return invalid(concat("more than ", kMaxWriters, " writers"));
   WITAN_TRY(index, space_.intern(name));
   if (in_.has(index)) return invalid("writer " + name + " is announced twice: a frame came again, or out of its place");
   in_.add(index);
@@ -340,7 +339,7 @@ Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
   WITAN_DO(from.status("a vector's row"));
   VersionVector vector;
   for (const auto& [number, seq] : row_.context) {
-    if (number >= in_.size()) return invalid("a vector names writer " + std::to_string(number) + ", never announced");
+    if (number >= in_.size()) return invalid(concat("a vector names writer ", number, ", never announced"));
     vector.raise(in_.writerOf(number), seq);
   }
   return vector;
@@ -348,8 +347,8 @@ Result<VersionVector> SpaceSync::readVector(DenseReader& from) {
 
 // One dot, two contents: somebody restored or copied a store and nothing else noticed.
 Status SpaceSync::settle(const Incoming& incoming, Applied& applied) {
-  const std::string what = "EQUIVOCATION: two contents of " + dotText(space_, incoming.writer, incoming.seq) + " for " +
-                           std::string(space_.schemas().traits(incoming.kind).name) + " " + std::string(incoming.key);
+  const std::string what = concat("EQUIVOCATION: two contents of ", dotText(space_, incoming.writer, incoming.seq),
+                                  " for ", space_.schemas().traits(incoming.kind).name, " ", incoming.key);
   applied.incidents.push_back(what);
   if (incoming.writer == space_.self()) WITAN_DO(newWriter_(what));
   return space_.settle(incoming);
@@ -362,7 +361,7 @@ Status SpaceSync::checkRow(const std::string& writer) const {
   WITAN_DO(validateId("key", row_.key));
   if (!(database_ == DatabaseName::journal ? traits.journal : traits.agents) && !mutated("linkInJournal"))
     return invalid(kind + " records do not live in the " + toString(database_) + " database");
-  if (traits.event && row_.key != writer + ":" + std::to_string(row_.seq))
+  if (traits.event && row_.key != concat(writer, ":", row_.seq))
     return invalid(kind + " " + row_.key + " is not keyed by its dot");
   if (row_.tombstone && !traits.removable) return invalid(kind + " " + row_.key + " cannot be taken away");
   if (!traits.register_ && !row_.tombstone && !row_.context.empty())
@@ -380,11 +379,10 @@ Status SpaceSync::applyVersion(DenseReader& from, Gate gate, Applied& applied) {
   WITAN_DO(from.status("a version's row"));
   context_.clear();
   for (const auto& [number, seq] : row_.context) {
-    if (number >= in_.size()) return invalid(row_.key + ": writer " + std::to_string(number) + " was never announced");
+    if (number >= in_.size()) return invalid(concat(row_.key, ": writer ", number, " was never announced"));
     context_.push_back({in_.writerOf(number), seq});
   }
-  if (row_.writer >= in_.size())
-    return invalid(row_.key + ": writer " + std::to_string(row_.writer) + " was never announced");
+  if (row_.writer >= in_.size()) return invalid(concat(row_.key, ": writer ", row_.writer, " was never announced"));
   const WriterIndex writer = in_.writerOf(row_.writer);
   WITAN_DO(checkRow(space_.writers().name(writer)));
   if (statementsOnly_ && row_.kind != kStatementKind)

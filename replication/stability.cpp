@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
+
 namespace witan::replication {
 
 namespace {
@@ -13,11 +15,11 @@ VectorClock minimum(const VectorClock& a, const VectorClock& b) {
 }
 
 std::string describe(const Holdup& holdup) {
-  std::string text = holdup.device + " holds up the tidying of " + std::to_string(holdup.spaces.size()) +
-                     (holdup.spaces.size() == 1 ? " space" : " spaces") + ": ";
+  std::string text = concat(holdup.device, " holds up the tidying of ", holdup.spaces.size(),
+                            holdup.spaces.size() == 1 ? " space" : " spaces", ": ");
   if (!holdup.silentMs) return text + "nothing was ever heard of it";
   constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
-  text += "silent for " + std::to_string(*holdup.silentMs / kDayMs) + " days";
+  text += concat("silent for ", *holdup.silentMs / kDayMs, " days");
   if (holdup.alarm) text += "; connect it, or retire it if it is lost";
   return text;
 }
@@ -48,7 +50,7 @@ bool AckTable::join(const AckTable& other, std::int64_t atMs) {
 }
 
 void AckTable::keepOnly(std::span<const std::string> devices) {
-  const auto gone = [&](const auto& entry) { return !std::binary_search(devices.begin(), devices.end(), entry.first); };
+  const auto gone = [&](const auto& entry) { return !std::ranges::binary_search(devices, entry.first); };
   for (auto& [space, each] : spaces_) std::erase_if(each, gone);
   std::erase_if(spaces_, [](const auto& entry) { return entry.second.empty(); });
   std::erase_if(heardMs_, gone);
@@ -75,7 +77,7 @@ Hash AckTable::digest() const {
   for (const auto& [space, devices] : spaces_)
     for (const auto& [device, clock] : devices)
       for (const auto& [writer, counter] : clock.entries())
-        hash.update(space + ' ' + device + ' ' + writer + ' ' + std::to_string(counter) + '\n');
+        hash.update(concat(space, ' ', device, ' ', writer, ' ', counter, '\n'));
   return hash.finish();
 }
 
@@ -96,7 +98,7 @@ std::vector<Holdup> AckTable::holdups(std::span<const std::string> devices, std:
     holdup.text = describe(holdup);
     all.push_back(std::move(holdup));
   }
-  std::sort(all.begin(), all.end(), [](const Holdup& a, const Holdup& b) {
+  std::ranges::sort(all, [](const Holdup& a, const Holdup& b) {
     if (a.silentMs.has_value() != b.silentMs.has_value()) return !a.silentMs.has_value();
     return a.silentMs == b.silentMs ? a.device < b.device : a.silentMs > b.silentMs;
   });

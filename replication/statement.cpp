@@ -20,12 +20,11 @@ Status validateSeen(const Statement& s) {
     if (i > 0 && !(s.seen[i - 1].writer < seen.writer))
       return invalid("statement.seen is not in the order of the writers at " + inQuotes(seen.writer));
     if (seen.number == 0 || seen.number > kMaxStatements)
-      return invalid("statement.seen: " + std::to_string(seen.number) + " is no number of a statement");
+      return invalid(concat("statement.seen: ", seen.number, " is no number of a statement"));
     if (seen.writer == s.writer) own = seen.number;
   }
   if (own + 1 == s.number) return okStatus();
-  return invalid("statement " + std::to_string(s.number) + " of " + s.writer + " has seen " + std::to_string(own) +
-                     " of its writer's own",
+  return invalid(concat("statement ", s.number, " of ", s.writer, " has seen ", own, " of its writer's own"),
                  "a writer's statements follow one another");
 }
 
@@ -48,9 +47,7 @@ Statement next(std::span<const Statement> known, std::string_view writer, Statem
                std::uint32_t admission) {
   VectorClock seen;
   for (const Statement& s : known) seen.raise(s.writer, s.number);
-  Statement statement;
-  statement.writer = writer;
-  statement.number = seen.at(writer) + 1;
+  Statement statement{.writer = std::string(writer), .number = seen.at(writer) + 1};
   for (const auto& [by, number] : seen.entries()) statement.seen.push_back({by, number});
   statement.kind = kind;
   statement.device = device;
@@ -63,12 +60,10 @@ Statement next(std::span<const Statement> known, std::string_view writer, Statem
 Status validateStatement(const Statement& s) {
   WITAN_DO(validateWriter("statement.writer", s.writer));
   if (s.number == 0 || s.number > kMaxStatements)
-    return invalid("statement.number " + std::to_string(s.number) + " is not in 1 to " +
-                   std::to_string(kMaxStatements));
+    return invalid(concat("statement.number ", s.number, " is not in 1 to ", kMaxStatements));
   WITAN_DO(validateDeviceId("statement.device", s.device));
   if (s.admission == 0 || s.admission > kMaxAdmission)
-    return invalid("statement.admission " + std::to_string(s.admission) + " is not in 1 to " +
-                   std::to_string(kMaxAdmission));
+    return invalid(concat("statement.admission ", s.admission, " is not in 1 to ", kMaxAdmission));
   if (s.kind != StatementKind::admit && deviceOf(s.writer) == s.device)
     return invalid(s.device + " states its own retirement", "another device has to");
   if (s.kind != StatementKind::admit && !s.name.empty()) return invalid("only an admission gives a name");
@@ -86,8 +81,7 @@ std::string encodeStatement(const Statement& statement) {
 
 Result<Statement> decodeStatement(std::string_view bytes) {
   if (bytes.size() > kMaxStatementBytes)
-    return invalid("a statement of " + std::to_string(bytes.size()) + " bytes, more than " +
-                   std::to_string(kMaxStatementBytes));
+    return invalid(concat("a statement of ", bytes.size(), " bytes, more than ", kMaxStatementBytes));
   Statement statement;
   WITAN_DO(readMessage(bytes, statement, "statement"));
   WITAN_DO(validateStatement(statement));
@@ -111,7 +105,7 @@ Statement retireAck(std::span<const Statement> known, std::string_view writer, s
                     std::uint32_t admission, std::vector<AckedCounter> acked) {
   Statement statement = next(known, writer, StatementKind::retireAck, device, admission);
   std::erase_if(acked, [](const AckedCounter& a) { return a.counter == 0; });
-  std::sort(acked.begin(), acked.end(), [](const AckedCounter& a, const AckedCounter& b) {
+  std::ranges::sort(acked, [](const AckedCounter& a, const AckedCounter& b) {
     return std::tie(a.space, a.writer) < std::tie(b.space, b.writer);
   });
   statement.acked = std::move(acked);
@@ -121,7 +115,7 @@ Statement retireAck(std::span<const Statement> known, std::string_view writer, s
 std::vector<Statement> joinStatements(std::span<const Statement> a, std::span<const Statement> b) {
   std::vector<Statement> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
-  std::sort(all.begin(), all.end(), [](const Statement& x, const Statement& y) {
+  std::ranges::sort(all, [](const Statement& x, const Statement& y) {
     if (const auto order = std::tie(x.writer, x.number) <=> std::tie(y.writer, y.number); order != 0) return order < 0;
     return !(x == y) && encodeStatement(x) < encodeStatement(y);
   });

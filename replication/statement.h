@@ -27,18 +27,11 @@ inline constexpr std::uint32_t kMaxAdmission = 1u << 20;
 WITAN_ENUM(StatementKind, admit, proposeRetire, retireAck)
 
 struct SeenStatements {
-  std::string writer;
-  std::uint64_t number = 0;
-  friend bool operator==(const SeenStatements&, const SeenStatements&) = default;
-  WITAN_MEMBERS(SeenStatements, writer, number)
+  WITAN_DECLARED(SeenStatements, (std::string, writer), (std::uint64_t, number))
 };
 
 struct AckedCounter {
-  std::string space;
-  std::string writer;
-  std::uint64_t counter = 0;
-  friend bool operator==(const AckedCounter&, const AckedCounter&) = default;
-  WITAN_MEMBERS(AckedCounter, space, writer, counter)
+  WITAN_DECLARED(AckedCounter, (std::string, space), (std::string, writer), (std::uint64_t, counter))
 };
 
 struct Statement {

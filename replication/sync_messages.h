@@ -49,132 +49,82 @@ inline Bytes asData(std::string_view text) { return {reinterpret_cast<const std:
 inline std::string_view asText(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 struct SpaceSummary {
-  std::uint16_t database = 0;
-  bool settled = false;
-  std::uint64_t writersHash = 0;
-  std::uint64_t count = 0;
-  std::uint64_t sumHigh = 0;
-  std::uint64_t sumLow = 0;
-  std::uint64_t acksHash = 0;
-  std::string_view scope;
-  Bytes vector;
-  Bytes resume;
-  WITAN_MEMBERS(SpaceSummary, database, settled, writersHash, count, sumHigh, sumLow, acksHash, scope, vector, resume)
+  WITAN_DECLARED(SpaceSummary, (std::uint16_t, database), (bool, settled), (std::uint64_t, writersHash),
+                 (std::uint64_t, count), (std::uint64_t, sumHigh), (std::uint64_t, sumLow), (std::uint64_t, acksHash),
+                 (std::string_view, scope), (Bytes, vector), (Bytes, resume))
 };
 
 struct Hello {
   static constexpr FrameType frameType = FrameType::hello;
-  std::uint16_t protocol = kProtocol;
-  std::uint16_t oldest = kProtocol;
-  std::uint32_t maxFrame = kMaxFrameBytes;
-  std::uint32_t window = 0;
-  std::string_view cluster;
-  std::string_view device;
-  std::uint64_t keyCheck = 0;
-  WITAN_MEMBERS(Hello, protocol, oldest, maxFrame, window, cluster, device, keyCheck)
+  WITAN_DECLARED(Hello, (std::uint16_t, protocol, kProtocol), (std::uint16_t, oldest, kProtocol),
+                 (std::uint32_t, maxFrame, kMaxFrameBytes), (std::uint32_t, window), (std::string_view, cluster),
+                 (std::string_view, device), (std::uint64_t, keyCheck))
 };
 
 struct Spaces {
   static constexpr FrameType frameType = FrameType::spaces;
-  std::vector<SpaceSummary> spaces;
-  WITAN_MEMBERS(Spaces, spaces)
+  WITAN_DECLARED(Spaces, (std::vector<SpaceSummary>, spaces))
 };
 
 struct Writers {
   static constexpr FrameType frameType = FrameType::writers;
-  std::uint16_t space = 0;
-  Bytes rows;
-  WITAN_MEMBERS(Writers, space, rows)
+  WITAN_DECLARED(Writers, (std::uint16_t, space), (Bytes, rows))
 };
 
 struct Segment {
   static constexpr FrameType frameType = FrameType::segment;
-  std::uint16_t space = 0;
-  std::uint16_t attempt = 0;
-  Bytes rows;
-  Bytes resume;
-  WITAN_MEMBERS(Segment, space, attempt, rows, resume)
+  WITAN_DECLARED(Segment, (std::uint16_t, space), (std::uint16_t, attempt), (Bytes, rows), (Bytes, resume))
 };
 
 struct AckedSpace {
-  std::uint16_t space = 0;
-  bool settled = false;
-  std::uint64_t count = 0;
-  std::uint64_t sumHigh = 0;
-  std::uint64_t sumLow = 0;
-  Bytes rows;
-  WITAN_MEMBERS(AckedSpace, space, settled, count, sumHigh, sumLow, rows)
+  WITAN_DECLARED(AckedSpace, (std::uint16_t, space), (bool, settled), (std::uint64_t, count), (std::uint64_t, sumHigh),
+                 (std::uint64_t, sumLow), (Bytes, rows))
 };
 
 struct Ack {
   static constexpr FrameType frameType = FrameType::ack;
-  std::uint64_t received = 0;
-  std::vector<AckedSpace> spaces;
-  WITAN_MEMBERS(Ack, received, spaces)
+  WITAN_DECLARED(Ack, (std::uint64_t, received), (std::vector<AckedSpace>, spaces))
 };
 
 struct Retry {
   static constexpr FrameType frameType = FrameType::retry;
-  std::uint16_t space = 0;
-  std::uint16_t attempt = 0;
-  Bytes rows;
-  WITAN_MEMBERS(Retry, space, attempt, rows)
+  WITAN_DECLARED(Retry, (std::uint16_t, space), (std::uint16_t, attempt), (Bytes, rows))
 };
 
 struct Range {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  std::uint64_t count = 0;
-  std::uint64_t sumHigh = 0;
-  std::uint64_t sumLow = 0;
-  WITAN_MEMBERS(Range, first, last, count, sumHigh, sumLow)
+  WITAN_DECLARED(Range, (std::uint64_t, first), (std::uint64_t, last), (std::uint64_t, count), (std::uint64_t, sumHigh),
+                 (std::uint64_t, sumLow))
 };
 
 struct Ranges {
   static constexpr FrameType frameType = FrameType::ranges;
-  std::uint16_t space = 0;
-  bool question = false;
-  std::vector<Range> ranges;
-  WITAN_MEMBERS(Ranges, space, question, ranges)
+  WITAN_DECLARED(Ranges, (std::uint16_t, space), (bool, question), (std::vector<Range>, ranges))
 };
 
 struct RangeList {
   static constexpr FrameType frameType = FrameType::rangeList;
-  std::uint16_t space = 0;
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  Bytes records;
-  Bytes rows;
-  WITAN_MEMBERS(RangeList, space, first, last, records, rows)
+  WITAN_DECLARED(RangeList, (std::uint16_t, space), (std::uint64_t, first), (std::uint64_t, last), (Bytes, records),
+                 (Bytes, rows))
 };
 
 struct Need {
   static constexpr FrameType frameType = FrameType::need;
-  std::uint16_t space = 0;
-  Bytes hashes;
-  WITAN_MEMBERS(Need, space, hashes)
+  WITAN_DECLARED(Need, (std::uint16_t, space), (Bytes, hashes))
 };
 
 struct Items {
   static constexpr FrameType frameType = FrameType::items;
-  std::uint16_t space = 0;
-  bool more = false;
-  Bytes rows;
-  WITAN_MEMBERS(Items, space, more, rows)
+  WITAN_DECLARED(Items, (std::uint16_t, space), (bool, more), (Bytes, rows))
 };
 
 struct Acks {
   static constexpr FrameType frameType = FrameType::acks;
-  std::uint16_t space = 0;
-  Bytes rows;
-  WITAN_MEMBERS(Acks, space, rows)
+  WITAN_DECLARED(Acks, (std::uint16_t, space), (Bytes, rows))
 };
 
 struct Bye {
   static constexpr FrameType frameType = FrameType::bye;
-  std::string_view code;
-  std::string_view reason;
-  WITAN_MEMBERS(Bye, code, reason)
+  WITAN_DECLARED(Bye, (std::string_view, code), (std::string_view, reason))
 };
 
 using witan::FrameHeader;

@@ -26,12 +26,11 @@ constexpr std::size_t kItemsInOutbox = 1024 * 1024;
 
 SyncSession::SyncSession(LocalReplica& local, SessionOptions options, std::int64_t nowMs)
     : local_(local), options_(std::move(options)), peer_(options_.peer), startedMs_(nowMs), progressMs_(nowMs) {
-  Hello hello;
-  hello.maxFrame = options_.maxFrame;
-  hello.window = options_.window;
-  hello.cluster = local_.cluster();
-  hello.device = local_.device();
-  hello.keyCheck = local_.keyCheck();
+  Hello hello{.maxFrame = options_.maxFrame,
+              .window = options_.window,
+              .cluster = local_.cluster(),
+              .device = local_.device(),
+              .keyCheck = local_.keyCheck()};
   say(hello);
   // An unknown peer gets only a name.
   if (peer_.empty()) return;
@@ -71,7 +70,7 @@ Status SyncSession::followStatements() {
   const Standing standing = members.standing(peer_);
   if (standing == Standing::active || members.active.empty()) return okStatus();
   const bool stranger = standing == Standing::unknown;
-  const std::string why = peer_ + (stranger ? " is no member" : std::string(" is ") + toString(standing));
+  const std::string why = peer_ + (stranger ? " is no member" : concat(" is ", toString(standing)));
   close(stranger ? "stranger" : "retired", why);
   return Error{ErrorCode::unauthorised, why, ""};
 }
@@ -79,7 +78,7 @@ Status SyncSession::followStatements() {
 // --- receiving
 
 Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
-  if (state_ == SessionState::closed) return Error{ErrorCode::unavailable, "the session is closed", ""};
+  if (state_ == SessionState::closed) return unavailable("the session is closed");
   Status status = [&]() -> Status {
     if (frame.size() < kFrameHeaderBytes) return invalid("a frame without a whole header");
     WITAN_TRY(header, readFrameHeader(frame, options_.maxFrame));
@@ -88,8 +87,7 @@ Status SyncSession::receive(std::string_view frame, std::int64_t nowMs) {
     stats_.bytesIn += frame.size();
     std::string_view message = frame.substr(kFrameHeaderBytes);
     if (reinterpret_cast<std::uintptr_t>(message.data()) % 8 != 0) {
-      WITAN_TRY(words, alignedWords(message));
-      aligned_ = std::move(words);
+      WITAN_SET(aligned_, alignedWords(message));
       message = {reinterpret_cast<const char*>(aligned_.data()), message.size()};
     }
     return dispatch(header, message, nowMs);
@@ -108,7 +106,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
   if (header.type >= kIgnorableTypes) return okStatus();
   if (state_ == SessionState::running) WITAN_DO(followStatements());
   if (state_ == SessionState::opening && type != FrameType::hello && type != FrameType::bye)
-    return invalid("a frame of type " + std::to_string(header.type) + " before HELLO");
+    return invalid(concat("a frame of type ", header.type, " before HELLO"));
   const auto with = [&]<class T>(T into, auto handle) -> Status {
     WITAN_DO(readFrame(message, into));
     return handle(into);
@@ -166,7 +164,7 @@ Status SyncSession::dispatch(const FrameHeader& header, std::string_view message
         return okStatus();
       });
   }
-  return invalid("a frame of unknown type " + std::to_string(header.type));
+  return invalid(concat("a frame of unknown type ", header.type));
 }
 
 Status SyncSession::onHello(const Hello& hello) {
@@ -176,21 +174,20 @@ Status SyncSession::onHello(const Hello& hello) {
   };
   if (state_ != SessionState::opening) return invalid("HELLO came twice");
   if (hello.oldest > kProtocol || hello.protocol < kProtocol)
-    return refuse("version", "it speaks protocol " + std::to_string(hello.oldest) + " to " +
-                                 std::to_string(hello.protocol) + ", this device speaks " + std::to_string(kProtocol));
+    return refuse("version", concat("it speaks protocol ", hello.oldest, " to ", hello.protocol,
+                                    ", this device speaks ", kProtocol));
   if (hello.cluster != local_.cluster())
-    return refuse("cluster",
-                  "it is of cluster '" + std::string(hello.cluster) + "', this is '" + local_.cluster() + "'");
+    return refuse("cluster", concat("it is of cluster '", hello.cluster, "', this is '", local_.cluster(), "'"));
   if (hello.keyCheck != 0 && hello.keyCheck != local_.keyCheck())
     return refuse("key", "its key of cluster '" + local_.cluster() + "' is another than this device's");
   WITAN_DO(validateDeviceId("device", hello.device));
   if (!options_.peer.empty() && hello.device != options_.peer)
-    return invalid("it calls itself '" + std::string(hello.device) + "' and is '" + options_.peer + "'");
+    return invalid(concat("it calls itself '", hello.device, "' and is '", options_.peer, "'"));
   if (hello.device == local_.device())
     return refuse("protocol", "it has this device's own id '" + local_.device() + "': one of the two is a copy");
   if (hello.maxFrame < kSmallestMaxFrame)
-    return refuse("protocol", "it accepts frames of " + std::to_string(hello.maxFrame) + " bytes at most, " +
-                                  std::to_string(kSmallestMaxFrame) + " are needed");
+    return refuse("protocol", concat("it accepts frames of ", hello.maxFrame, " bytes at most, ", kSmallestMaxFrame,
+                                     " are needed"));
   if (hello.window == 0) return refuse("protocol", "it accepts no bytes at all (a window of 0)");
   const bool named = !peer_.empty();
   peer_ = hello.device;
@@ -208,15 +205,14 @@ bool SyncSession::peerMayHave(DatabaseName database, std::string_view scope) con
 }
 
 Status SyncSession::onSpaces(const Spaces& spaces, std::int64_t nowMs) {
-  if (theirs_.size() + spaces.spaces.size() > kMaxSpaces)
-    return invalid("more than " + std::to_string(kMaxSpaces) + " spaces");
+  if (theirs_.size() + spaces.spaces.size() > kMaxSpaces) return invalid(concat("more than ", kMaxSpaces, " spaces"));
   for (const SpaceSummary& theirs : spaces.spaces) WITAN_DO(onSpace(theirs, nowMs));
   return okStatus();
 }
 
 // A space that the peer has. This side makes it too, if the peer may have it.
 Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
-  if (theirs.database > 1) return invalid("database " + std::to_string(theirs.database));
+  if (theirs.database > 1) return invalid(concat("database ", theirs.database));
   const auto database = static_cast<DatabaseName>(theirs.database);
   WITAN_DO(validateId("scope", theirs.scope));
   theirs_.emplace_back();
@@ -224,8 +220,8 @@ Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
   WITAN_TRY(space, local_.database(database).space(theirs.scope));
   (void)space;
   announce();
-  const auto at = std::find_if(spaces_.begin(), spaces_.end(),
-                               [&](const Shared& s) { return s.database == database && s.scope == theirs.scope; });
+  const auto at =
+      std::ranges::find_if(spaces_, [&](const Shared& s) { return s.database == database && s.scope == theirs.scope; });
   WITAN_CHECK(at != spaces_.end(), "a space that exists was named");
   Shared& shared = *at;
   if (shared.theirs) return invalid("space " + shared.id + " is named twice");
@@ -249,7 +245,7 @@ Status SyncSession::onSpace(const SpaceSummary& theirs, std::int64_t nowMs) {
 
 Result<SyncSession::Shared*> SyncSession::shared(std::uint16_t theirs) {
   if (theirs >= theirs_.size() || !theirs_[theirs])
-    return invalid("space number " + std::to_string(theirs) + " was not named, or may not be had");
+    return invalid(concat("space number ", theirs, " was not named, or may not be had"));
   return &spaces_[*theirs_[theirs]];
 }
 
@@ -263,10 +259,10 @@ std::uint16_t SyncSession::indexOf(const Shared& shared) const {
 
 void SyncSession::tick(std::int64_t nowMs) {
   if (state_ == SessionState::opening && nowMs - startedMs_ > options_.helloTimeoutMs)
-    close("silent", "no HELLO within " + std::to_string(options_.helloTimeoutMs / 1000) + " s");
+    close("silent", concat("no HELLO within ", options_.helloTimeoutMs / 1000, " s"));
   if (state_ == SessionState::running && segmentBytesOut_ > segmentBytesAcked_ &&
       nowMs - progressMs_ > options_.silenceTimeoutMs)
-    close("silent", "nothing acknowledged for " + std::to_string(options_.silenceTimeoutMs / 1000) + " s");
+    close("silent", concat("nothing acknowledged for ", options_.silenceTimeoutMs / 1000, " s"));
   for (Shared& shared : spaces_) shared.acksDue = true;
 }
 
@@ -281,8 +277,8 @@ void SyncSession::close(std::string_view code, std::string_view reason) {
 
 bool SyncSession::quiet() const {
   return state_ != SessionState::opening && outbox_.empty() && !ackDue_ && segmentBytesOut_ == segmentBytesAcked_ &&
-         std::all_of(spaces_.begin(), spaces_.end(),
-                     [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
+         std::ranges::all_of(
+             spaces_, [](const Shared& s) { return (!s.theirs || s.sync->allSent()) && !s.repair && s.items.empty(); });
 }
 
 // --- segments and acknowledgements
@@ -351,8 +347,8 @@ void SyncSession::learnClock(const Shared& shared, std::int64_t nowMs) {
 
 Status SyncSession::onAck(const Ack& ack, std::int64_t nowMs) {
   if (ack.received < segmentBytesAcked_ || ack.received > segmentBytesOut_)
-    return invalid("an ACK of " + std::to_string(ack.received) + " bytes where " + std::to_string(segmentBytesAcked_) +
-                   " to " + std::to_string(segmentBytesOut_) + " are possible");
+    return invalid(concat("an ACK of ", ack.received, " bytes where ", segmentBytesAcked_, " to ", segmentBytesOut_,
+                          " are possible"));
   if (ack.received > segmentBytesAcked_) progressMs_ = nowMs;
   segmentBytesAcked_ = ack.received;
   for (const AckedSpace& acked : ack.spaces) WITAN_DO(onAckedSpace(acked, nowMs));
@@ -415,7 +411,7 @@ void SyncSession::compareDigests(Shared& shared, const VersionVector& theirs, bo
 }
 
 bool SyncSession::differs() const {
-  return std::any_of(spaces_.begin(), spaces_.end(), [](const Shared& s) { return s.differs; });
+  return std::ranges::any_of(spaces_, [](const Shared& s) { return s.differs; });
 }
 
 void SyncSession::startRepair(Shared& shared, RepairMode mode) {
@@ -445,8 +441,8 @@ void SyncSession::afterRepair(Shared& shared) {
 void SyncSession::announce() {
   const std::size_t named = spaces_.size();
   const auto name = [&](DatabaseName database, const std::string& scope) {
-    const bool known = std::any_of(spaces_.begin(), spaces_.end(),
-                                   [&](const Shared& s) { return s.database == database && s.scope == scope; });
+    const bool known =
+        std::ranges::any_of(spaces_, [&](const Shared& s) { return s.database == database && s.scope == scope; });
     if (known || !peerMayHave(database, scope) || spaces_.size() >= kMaxSpaces) return;
     Shared& shared = spaces_.emplace_back();
     shared.database = database;

@@ -7,9 +7,7 @@ namespace witan::replication {
 namespace {
 
 auto lowerBound(auto& entries, std::string_view host) {
-  return std::lower_bound(entries.begin(), entries.end(), host, [](const VectorClock::Entry& e, std::string_view h) {
-    return std::string_view(e.first) < h;
-  });
+  return std::ranges::lower_bound(entries, host, {}, [](const auto& e) { return std::string_view(e.first); });
 }
 
 }  // namespace

@@ -18,12 +18,11 @@ bool isTag(std::string_view text) {
 Status validateDeviceId(std::string_view what, std::string_view id) {
   WITAN_DO(validateId(what, id));
   if (id.size() > kMaxDeviceIdBytes) {
-    return invalid(std::string(what) + " has " + std::to_string(id.size()) + " characters, more than " +
-                       std::to_string(kMaxDeviceIdBytes),
+    return invalid(concat(what, " has ", id.size(), " characters, more than ", kMaxDeviceIdBytes),
                    "a device's writers append 9 characters to its id");
   }
   if (id.find('@') != std::string_view::npos) {
-    return invalid(std::string(what) + " " + inQuotes(id) + " has an '@'",
+    return invalid(concat(what, " ", inQuotes(id), " has an '@'"),
                    "'@' separates a device from the tag of its incarnation");
   }
   return okStatus();
@@ -32,9 +31,9 @@ Status validateDeviceId(std::string_view what, std::string_view id) {
 Status validateWriter(std::string_view what, std::string_view name) {
   WITAN_DO(validateId(what, name));
   const std::string_view device = deviceOf(name);
-  if (device.empty()) return invalid(std::string(what) + " " + inQuotes(name) + " names no device before the '@'");
+  if (device.empty()) return invalid(concat(what, " ", inQuotes(name), " names no device before the '@'"));
   if (device.find('@') != std::string_view::npos) {
-    return invalid(std::string(what) + " " + inQuotes(name) + " is no writer",
+    return invalid(concat(what, " ", inQuotes(name), " is no writer"),
                    "a writer is a device id, '@' and 8 lower-case hex digits");
   }
   return validateDeviceId(what, device);

@@ -37,8 +37,7 @@ Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, con
                                std::span<const NotificationToken> tokens = {}) {
   JournalCommit commit{std::string(scope), {}, std::move(outcome)};
   if (!changes.empty()) {
-    WITAN_TRY(writes, journalWrites(journal, changes, {}, tokens));
-    commit.writes = std::move(writes);
+    WITAN_SET(commit.writes, journalWrites(journal, changes, {}, tokens));
   }
   WITAN_TRY(record, operationWrite(intent, commit.outcome, std::move(undo)));
   commit.writes.push_back(std::move(record));
@@ -56,12 +55,11 @@ struct Beside {
 Beside splitFor(const OperationView& done, const JournalView& view) {
   Beside out;
   for (const Sibling& s : view.siblings) {
-    const bool own = s.dot == done.record->dot ||
-                     std::find(done.repeats.begin(), done.repeats.end(), s.dot) != done.repeats.end() ||
+    const bool own = s.dot == done.record->dot || std::ranges::find(done.repeats, s.dot) != done.repeats.end() ||
                      (s.body && s.body->operationId == done.record->body.operationId);
     if (own)
       out.own = &s;
-    else if (std::none_of(out.others.begin(), out.others.end(), [&](const Sibling* o) { return sameEdit(*o, s); }))
+    else if (std::ranges::none_of(out.others, [&](const Sibling* o) { return sameEdit(*o, s); }))
       out.others.push_back(&s);
   }
   return out;
@@ -99,8 +97,7 @@ Result<bool> leftNothing(Space& journal, const OperationView& done, const std::s
   WITAN_TRY(undone, recordsOf(journal, {*done.record->body.compensates}));
   if (!undone.record) return false;
   const std::vector<UndoStep>& steps = undone.record->body.undo;
-  return std::any_of(steps.begin(), steps.end(),
-                     [&](const UndoStep& step) { return step.key == key && step.type.empty(); });
+  return std::ranges::any_of(steps, [&](const UndoStep& step) { return step.key == key && step.type.empty(); });
 }
 
 // Whether all devices that carried it out found the same there. What one of them wrote over, and nobody else saw, must
@@ -156,8 +153,8 @@ Result<Write> operationWrite(const Intent& intent, const Outcome& outcome, std::
 
 Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, JournalEffect effect) {
   if (effect.changes.size() > kMaxEntityChanges)
-    return invalid("an operation changes at most " + std::to_string(kMaxEntityChanges) + " entities, this one " +
-                   std::to_string(effect.changes.size()));
+    return invalid(
+        concat("an operation changes at most ", kMaxEntityChanges, " entities, this one ", effect.changes.size()));
   const std::string& scope = effect.scope.empty() ? intent.scope : effect.scope;
   std::vector<JournalChange> changes;
   std::vector<UndoStep> undo;
@@ -180,8 +177,7 @@ Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const I
   std::vector<JournalChange> changes;
   std::vector<UndoStep> undo;
   for (const UndoStep& step : done.record->body.undo) {
-    if (step.scope != scope)
-      return Error{ErrorCode::conflict, step.key + " is in scope " + step.scope + ", not " + std::string(scope), ""};
+    if (step.scope != scope) return conflict(concat(step.key, " is in scope ", step.scope, ", not ", scope));
     WITAN_TRY(change, compensation(journal, intent, done, step, undo, nowMs));
     if (change) changes.push_back(*std::move(change));
   }

@@ -44,11 +44,9 @@ Result<OperationMarks> marksOf(LocalReplica& replica, std::string_view scope, co
   Database& database = replica.database(DatabaseName::journal);
   if (const std::string* found = scopeWith(database, operation.hex())) {
     marks.journalScope = *found;
-    WITAN_TRY(journal, viewIn(database.find(*found), operation));
-    marks.journal = std::move(journal);
+    WITAN_SET(marks.journal, viewIn(database.find(*found), operation));
   }
-  WITAN_TRY(agents, viewIn(replica.database(DatabaseName::agents).find(scope), operation));
-  marks.agents = std::move(agents);
+  WITAN_SET(marks.agents, viewIn(replica.database(DatabaseName::agents).find(scope), operation));
   return marks;
 }
 
@@ -80,7 +78,7 @@ Result<OperationView> recordsOf(Space& journal, const OperationId& first) {
     if (more.empty()) break;
     for (const Version& version : more) all.repeats.push_back(version.dot);
   }
-  std::sort(all.repeats.begin(), all.repeats.end());
+  std::ranges::sort(all.repeats);
   return all;
 }
 

@@ -75,8 +75,8 @@ Status SagaEngine::begin(std::span<const Intent> intents, Now now) {
     if (Status ok = checkIntent(intent); !ok.ok())
       return invalid("operation " + intent.id().hex() + ": " + ok.error().message, ok.error().hint);
   if (sagas_.size() + intents.size() > kMaxOpenSagas)
-    return Error{ErrorCode::unavailable, std::to_string(sagas_.size()) + " sagas are open, no more fit",
-                 "they end by themselves; see: witan saga list"};
+    return unavailable(concat(sagas_.size(), " sagas are open, no more fit"),
+                       "they end by themselves; see: witan saga list");
   std::vector<const Intent*> fresh;
   for (const Intent& intent : intents) {
     WITAN_TRY(repeated, known(intent, now));
@@ -240,8 +240,7 @@ Result<JournalCommit> SagaEngine::journalCommitOf(const Saga& saga, Now now) {
     return journalCommit(*space, intent, std::move(effect));
   }
   WITAN_TRY(marks, marksOf(replica_, intent.scope, {*intent.compensates}));
-  if (!marks.journal.record)
-    return Error{ErrorCode::unavailable, "what is to be undone has not arrived in the journal", ""};
+  if (!marks.journal.record) return unavailable("what is to be undone has not arrived in the journal");
   WITAN_TRY(space, journal().space(marks.journalScope));
   WITAN_TRY(done, recordsOf(*space, {*intent.compensates}));
   return undoCommit(*space, marks.journalScope, intent, done, now.wallMs());
@@ -300,9 +299,7 @@ Status SagaEngine::commitOutcome(Saga& saga, Now now) {
   const Outcome outcome{saga.row.outcome, saga.row.result};
   WITAN_DO(rows_.prepare());
   WITAN_TRY(writes, outcomeWrites(saga, outcome));
-  if (!writes.empty()) {
-    WITAN_DO(replica_.commit(DatabaseName::agents, intent.scope, writes));
-  }
+  if (!writes.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, intent.scope, writes));
   saga.ending = true;
   SagaRow end = saga.row;
   end.phase = SagaPhase::done;
@@ -368,7 +365,7 @@ void SagaEngine::wait(Saga& saga, Now now) {
 std::int64_t SagaEngine::backoffMs(const SagaRow& row) const {
   const std::int64_t whole =
       std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min(row.attempts - 1, 20u));
-  const Hash hash = sha256(row.id().hex() + "|" + std::to_string(row.attempts));
+  const Hash hash = sha256(concat(row.id().hex(), "|", row.attempts));
   return whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
 }
 
@@ -384,7 +381,7 @@ void SagaEngine::forget(const Hash& operation) {
 Status SagaEngine::retry(const OperationId& operation, Now now) {
   if (Saga* saga = at(operation.value)) {
     if (saga->row.status != SagaStatus::backoff)
-      return inTheWay(operation, "is under way (" + std::string(enumName(saga->row.status)) + ")", "wait for it");
+      return inTheWay(operation, concat("is under way (", enumName(saga->row.status), ")"), "wait for it");
     due_.erase({saga->dueMs, operation.value});
     saga->row.attempts = 0;
     ready_.push_back(operation.value);
@@ -394,8 +391,7 @@ Status SagaEngine::retry(const OperationId& operation, Now now) {
   if (row.phase == SagaPhase::intended)
     return inTheWay(operation, "has not been tried yet", "it will be when the node runs");
   if (transition(row.phase, SagaEvent::retried).act == SagaAct::refuse)
-    return inTheWay(operation, "has ended (" + std::string(enumName(row.status)) + ")",
-                    "to undo it: witan saga compensate");
+    return inTheWay(operation, concat("has ended (", enumName(row.status), ")"), "to undo it: witan saga compensate");
   row.attempts = 0;
   row.status = SagaStatus::waiting;
   row.updatedAtMs = now.wallMs();
@@ -419,11 +415,11 @@ Status SagaEngine::compensate(const OperationId& operation, Now now) {
   const auto scope = agentScopeOf(replica_, operation);
   if (!scope) {
     WITAN_TRY(row, rows_.find(operation));
-    return inTheWay(operation, "was not carried out (" + std::string(enumName(row.status)) + ")", "");
+    return inTheWay(operation, concat("was not carried out (", enumName(row.status), ")"), "");
   }
   WITAN_TRY(marks, marksOf(replica_, *scope, operation));
   if (!marks.applied())
-    return inTheWay(operation, "was not carried out (" + std::string(enumName(marks.record()->body.outcome)) + ")", "");
+    return inTheWay(operation, concat("was not carried out (", enumName(marks.record()->body.outcome), ")"), "");
   WITAN_TRY(undone, marksOf(replica_, *scope, compensationOf(operation)));
   if (!undone.any()) return undo(*scope, operation, now);
   const std::size_t before = sagas_.size();
@@ -464,11 +460,9 @@ Result<Intent> SagaEngine::compensationIntent(std::string_view scope, const Oper
     intent.arguments = "{}";
     for (const UndoStep& step : body.undo) intent.targets.push_back(step.key);
   } else if (body.toolName.starts_with("journal.")) {  // the two databases replicate apart
-    return Error{ErrorCode::unavailable, "the journal's part of " + operation.hex() + " has not come yet",
-                 "wait for it"};
+    return unavailable("the journal's part of " + operation.hex() + " has not come yet", "wait for it");
   } else {
-    WITAN_TRY(given, environment_.compensation(body));
-    intent = std::move(given);
+    WITAN_SET(intent, environment_.compensation(body));
   }
   intent.operation = compensationOf(operation).value;
   intent.run = body.runKey;
@@ -494,7 +488,7 @@ Status SagaEngine::reconcile(std::string_view scope, const PlanView& view, Now n
   for (const OperationId& operation : view.winner->operations) WITAN_DO(settle(scope, operation, true, now));
   // The last one first: it may stand on what the ones before it wrote.
   std::vector<OperationId> lost = operationsToUndo(view);
-  std::reverse(lost.begin(), lost.end());
+  std::ranges::reverse(lost);
   for (const OperationId& operation : lost) WITAN_DO(settle(scope, operation, false, now));
   return okStatus();
 }

@@ -66,7 +66,7 @@ class SagaEnvironment {
 
   // How an effect outside of the journal is undone: tool, arguments, targets of the compensation. Errors: it cannot be.
   virtual Result<Intent> compensation(const replication::OperationBody&) {
-    return Error{ErrorCode::conflict, "what has left this device cannot be called back", ""};
+    return conflict("what has left this device cannot be called back");
   }
 };
 

@@ -18,8 +18,8 @@ bool isZero(const Hash& hash) { return hash == Hash{}; }
 Status checkJson(const char* what, std::string_view text) {
   if (surelyCanonicalJson(text, {.bytes = replication::kMaxRecordBytes})) return okStatus();
   auto value = parseJson(text, {.bytes = replication::kMaxRecordBytes});
-  if (!value.ok()) return invalid(std::string(what) + ": " + value.error().message);
-  return canonicalJson(*value) == text ? okStatus() : invalid(std::string(what) + ": not in canonical form");
+  if (!value.ok()) return invalid(concat(what, ": ", value.error().message));
+  return canonicalJson(*value) == text ? okStatus() : invalid(concat(what, ": not in canonical form"));
 }
 
 constexpr std::string_view kOpen = "saga/open/";
@@ -60,10 +60,10 @@ Status checkIntent(const Intent& intent) {
   WITAN_DO(validateId("tool", intent.tool));
   WITAN_DO(validateId("scope", intent.scope));
   if (intent.arguments.size() > replication::kMaxRecordBytes)
-    return invalid("arguments: " + std::to_string(intent.arguments.size()) + " bytes");
+    return invalid(concat("arguments: ", intent.arguments.size(), " bytes"));
   WITAN_DO(checkJson("arguments", intent.arguments));
   if (intent.targets.size() > kMaxTargets)
-    return invalid("targets: " + std::to_string(intent.targets.size()) + ", at most " + std::to_string(kMaxTargets));
+    return invalid(concat("targets: ", intent.targets.size(), ", at most ", kMaxTargets));
   for (const std::string& target : intent.targets) WITAN_DO(validateId("target", target));
   if (intent.compensates && isZero(*intent.compensates)) return invalid("compensates: it is missing");
   return okStatus();
@@ -83,22 +83,20 @@ Result<SagaRow> decodeRow(std::string_view bytes) {
 
 std::string rowJson(const SagaRow& row) {
   const Intent& intent = row.intent;
-  std::string out = "{\"agentId\":" + jsonQuoted(intent.agentId) + ",\"arguments\":" + intent.arguments +
-                    ",\"attempts\":" + std::to_string(row.attempts);
+  std::string out = concat("{\"agentId\":", jsonQuoted(intent.agentId), ",\"arguments\":", intent.arguments,
+                           ",\"attempts\":", row.attempts);
   if (intent.compensates) out += ",\"compensates\":\"" + toHex(*intent.compensates) + "\"";
-  out += ",\"createdAtMs\":" + std::to_string(row.createdAtMs) + ",\"kind\":\"" + std::string(enumName(intent.kind)) +
-         "\"";
+  out += concat(",\"createdAtMs\":", row.createdAtMs, ",\"kind\":\"", enumName(intent.kind), "\"");
   if (!row.lastError.empty()) out += ",\"lastError\":" + jsonQuoted(row.lastError);
-  if (row.status == SagaStatus::backoff) out += ",\"nextAttemptAtMs\":" + std::to_string(row.nextAttemptAtMs);
+  if (row.status == SagaStatus::backoff) out += concat(",\"nextAttemptAtMs\":", row.nextAttemptAtMs);
   out += ",\"operation\":\"" + intent.id().hex() + "\"";
-  if (!row.result.empty()) out += ",\"outcome\":\"" + std::string(enumName(row.outcome)) + "\"";
-  out += ",\"phase\":\"" + std::string(enumName(row.phase)) + "\"";
+  if (!row.result.empty()) out += concat(",\"outcome\":\"", enumName(row.outcome), "\"");
+  out += concat(",\"phase\":\"", enumName(row.phase), "\"");
   if (!row.result.empty()) out += ",\"result\":" + row.result;
-  out += ",\"run\":\"" + toHex(intent.run) + "\",\"scope\":" + jsonQuoted(intent.scope) + ",\"status\":\"" +
-         std::string(enumName(row.status)) + "\",\"superseded\":" + (row.superseded ? "true" : "false") +
-         ",\"targets\":[";
+  out += concat(",\"run\":\"", toHex(intent.run), "\",\"scope\":", jsonQuoted(intent.scope), ",\"status\":\"",
+                enumName(row.status), "\",\"superseded\":", row.superseded ? "true" : "false", ",\"targets\":[");
   for (const std::string& target : intent.targets) out += (out.back() == '[' ? "" : ",") + jsonQuoted(target);
-  return out + "],\"tool\":" + jsonQuoted(intent.tool) + ",\"updatedAtMs\":" + std::to_string(row.updatedAtMs) + "}";
+  return concat(out, "],\"tool\":", jsonQuoted(intent.tool), ",\"updatedAtMs\":", row.updatedAtMs, "}");
 }
 
 Status SagaRows::scan(std::string_view prefix, const NamedVisitor& visit) const {
@@ -144,8 +142,7 @@ Result<std::optional<SagaRow>> SagaRows::open(const OperationId& operation) cons
 
 Result<std::optional<SagaRow>> SagaRows::held(const OperationId& operation) {
   if (!anyHeld_) {
-    WITAN_TRY(any, agents_.hasMeta(kHeld));
-    anyHeld_ = any;
+    WITAN_SET(anyHeld_, agents_.hasMeta(kHeld));
   }
   return *anyHeld_ ? read(named(kHeld, operation.value)) : Result<std::optional<SagaRow>>(std::nullopt);
 }
@@ -160,8 +157,7 @@ Result<SagaRow> SagaRows::find(const OperationId& operation) {
     WITAN_TRY(ended, read(doneAt(done_.at(at->second).place)));
     if (ended) return *std::move(ended);
   }
-  return Error{ErrorCode::notFound, "no saga of operation " + operation.hex() + " on this device",
-               "see: witan saga list --done"};
+  return notFound("no saga of operation " + operation.hex() + " on this device", "see: witan saga list --done");
 }
 
 void SagaRows::putOpen(const SagaRow& row) { agents_.putMeta(named(kOpen, row.intent.operation), encodeRow(row)); }

@@ -55,21 +55,11 @@ WITAN_ENUM(SagaStatus, running, waiting, backoff, completed, denied, failed, nee
 
 struct SagaRow {
   static constexpr std::size_t textMax = replication::kMaxRecordBytes;
-  Intent intent;
-  SagaPhase phase = SagaPhase::intended;
-  SagaStatus status = SagaStatus::running;
-  std::uint32_t attempts = 0;
-  std::int64_t nextAttemptAtMs = 0;
-  std::string lastError;
-  std::int64_t createdAtMs = 0;
-  std::int64_t updatedAtMs = 0;
-  OperationOutcome outcome = OperationOutcome::applied;
-  std::string result;
-  bool superseded = false;
-  std::uint64_t ended = 0;
-  WITAN_MEMBERS(SagaRow, intent, phase, status, attempts, nextAttemptAtMs, lastError, createdAtMs, updatedAtMs, outcome,
-                result, superseded, ended)
-  friend bool operator==(const SagaRow&, const SagaRow&) = default;
+  WITAN_DECLARED(SagaRow, (Intent, intent), (SagaPhase, phase, SagaPhase::intended),
+                 (SagaStatus, status, SagaStatus::running), (std::uint32_t, attempts), (std::int64_t, nextAttemptAtMs),
+                 (std::string, lastError), (std::int64_t, createdAtMs), (std::int64_t, updatedAtMs),
+                 (OperationOutcome, outcome, OperationOutcome::applied), (std::string, result), (bool, superseded),
+                 (std::uint64_t, ended))
 
   OperationId id() const { return intent.id(); }
 };

@@ -174,16 +174,16 @@ constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent ne
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
-  for (const char* kind : kIncidents) names.push_back("incident: " + std::string(kind));
-  for (const char* kind : kNotices) names.push_back("notice: " + std::string(kind));
-  for (const std::string_view says : enumNames<ToolSays>()) names.push_back("tool: " + std::string(says));
+  for (const char* kind : kIncidents) names.push_back(concat("incident: ", kind));
+  for (const char* kind : kNotices) names.push_back(concat("notice: ", kind));
+  for (const std::string_view says : enumNames<ToolSays>()) names.push_back(concat("tool: ", says));
   for (const std::string_view name : enumNames<EventKind>())
-    if (isFault(*parseEnum<EventKind>(name))) names.push_back("fault: " + std::string(name));
+    if (isFault(*parseEnum<EventKind>(name))) names.push_back(concat("fault: ", name));
   for (const EventKind kind : {EventKind::movePartition, EventKind::seizePartition, EventKind::retire, EventKind::join})
-    for (const char* how : {" done", " refused"}) names.push_back(std::string(enumName(kind)) + how);
+    for (const char* how : {" done", " refused"}) names.push_back(concat(enumName(kind), how));
   forEachMember<node::ReplicaCounters>([&](auto member, auto) { names.emplace_back(member.name); });
-  forEachMember<node::EtcdCounters>([&](auto member, auto) { names.push_back("etcd " + std::string(member.name)); });
-  std::sort(names.begin(), names.end());
+  forEachMember<node::EtcdCounters>([&](auto member, auto) { names.push_back(concat("etcd ", member.name)); });
+  std::ranges::sort(names);
   return names;
 }
 

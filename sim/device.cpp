@@ -21,11 +21,11 @@ void addCounters(node::ReplicaCounters& to, const node::ReplicaCounters& from) {
 
 // --- what all devices agree on
 
-std::string ClusterSetup::deviceName(std::uint32_t index) { return "device-" + std::to_string(index); }
+std::string ClusterSetup::deviceName(std::uint32_t index) { return concat("device-", index); }
 std::uint32_t ClusterSetup::deviceIndex(std::string_view name) {
   return static_cast<std::uint32_t>(std::stoul(std::string(name.substr(name.find('-') + 1))));
 }
-std::string ClusterSetup::scopeName(std::uint64_t n) { return "private-" + std::to_string(n); }
+std::string ClusterSetup::scopeName(std::uint64_t n) { return concat("private-", n); }
 
 bool ClusterSetup::mayHave(std::string_view device, std::string_view scope) const {
   if (!scope.starts_with("private-")) return true;
@@ -88,8 +88,7 @@ Status SimDevice::start(Micros at) {
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
-  WITAN_TRY(opened, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
-  replica_ = std::move(opened);
+  WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
   if (agents.outside) {
     WITAN_TRY(records, replica_->data().database(replication::DatabaseName::agents).space("main"));
     agents.outside->readFrom(*records);

@@ -46,7 +46,7 @@ std::string formatDuration(std::int64_t micros) {
   if (micros == 0) return "0s";
   std::string out;
   for (const Unit& unit : kUnits) {
-    if (micros >= unit.micros) out += std::to_string(micros / unit.micros) + std::string(unit.name);
+    if (micros >= unit.micros) out += concat(micros / unit.micros, unit.name);
     micros %= unit.micros;
   }
   return out;

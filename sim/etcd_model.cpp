@@ -22,8 +22,8 @@ EtcdAnswer EtcdModel::apply(const EtcdRequest& request, Micros now) {
     else
       at->second.until = now + at->second.ttl;
   } else if (request.call == EtcdCall::txn) {
-    answer.succeeded = std::all_of(request.compares.begin(), request.compares.end(),
-                                   [this](const EtcdCompare& compare) { return holds(compare); });
+    answer.succeeded =
+        std::ranges::all_of(request.compares, [this](const EtcdCompare& compare) { return holds(compare); });
     const std::vector<EtcdOp>& branch = answer.succeeded ? request.then : request.otherwise;
     for (const EtcdOp& op : branch)
       if (op.act == EtcdAct::put && op.lease != 0 && !leases_.contains(op.lease)) answer.error = EtcdError::noLease;
@@ -32,8 +32,7 @@ EtcdAnswer EtcdModel::apply(const EtcdRequest& request, Micros now) {
       answer.revision = revision_;
       return answer;
     }
-    const bool writes =
-        std::any_of(branch.begin(), branch.end(), [](const EtcdOp& op) { return op.act != EtcdAct::range; });
+    const bool writes = std::ranges::any_of(branch, [](const EtcdOp& op) { return op.act != EtcdAct::range; });
     const std::uint64_t before = revision_;
     const std::size_t changesBefore = changes_.size();
     if (writes) ++revision_;
@@ -106,8 +105,7 @@ void EtcdModel::compact(std::uint64_t revision) {
 std::optional<std::vector<EtcdChange>> EtcdModel::changes(const EtcdKeys& keys, std::uint64_t from) const {
   if (from <= compacted_) return std::nullopt;
   std::vector<EtcdChange> found;
-  const auto first = std::lower_bound(changes_.begin(), changes_.end(), from,
-                                      [](const EtcdChange& c, std::uint64_t r) { return c.at.modified < r; });
+  const auto first = std::ranges::lower_bound(changes_, from, {}, [](const EtcdChange& c) { return c.at.modified; });
   for (auto at = first; at != changes_.end(); ++at)
     if (keys.has(at->at.key)) found.push_back(*at);
   return found;
@@ -134,8 +132,8 @@ std::string gapBefore(const EtcdModel& etcd, std::string_view key) {
   if (batch <= first) return {};
   char before[kDigits + 1];
   std::snprintf(before, sizeof before, "%016llx", static_cast<unsigned long long>(batch - 1));
-  if (!etcd.range({std::string(key.substr(0, number)) + before, ""}).empty()) return {};
-  return "etcd has batch " + std::to_string(batch) + " of " + partition + ", and the one before it is not there";
+  if (!etcd.range({concat(key.substr(0, number), before), ""}).empty()) return {};
+  return concat("etcd has batch ", batch, " of ", partition, ", and the one before it is not there");
 }
 
 std::string letsGoTooEarly(const EtcdOp& op, std::size_t copies,
@@ -146,10 +144,10 @@ std::string letsGoTooEarly(const EtcdOp& op, std::size_t copies,
   const std::string partition = op.keys.key.substr(trim + kTrim.size());
   const std::uint64_t until = numberOf(op.value, 10);
   const std::vector<std::uint64_t> disks = held(partition);
-  const auto enough = std::count_if(disks.begin(), disks.end(), [&](std::uint64_t has) { return has >= until; });
+  const auto enough = std::ranges::count_if(disks, [&](std::uint64_t has) { return has >= until; });
   if (static_cast<std::size_t>(enough) >= copies) return {};
-  return "etcd lets go of the batches of " + partition + " below " + std::to_string(until) + ", which " +
-         std::to_string(enough) + " of the disks hold, and " + std::to_string(copies) + " must";
+  return concat("etcd lets go of the batches of ", partition, " below ", until, ", which ", enough,
+                " of the disks hold, and ", copies, " must");
 }
 
 }  // namespace witan::sim

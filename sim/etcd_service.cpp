@@ -101,9 +101,7 @@ void EtcdService::atServer(Parcel& parcel) {
     return tellWatchers();
   }
   const auto refuse = [&](EtcdError why) {
-    EtcdAnswer no;
-    no.id = parcel.request.id;
-    no.error = why;
+    EtcdAnswer no{.id = parcel.request.id, .error = why};
     answer(parcel.device, parcel.session, std::move(no));
   };
   if (takes_ != 0 && bytesIn(parcel.request) > takes_) return refuse(EtcdError::tooLarge);

@@ -15,7 +15,6 @@
 
 #include <deque>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "base/seams.h"

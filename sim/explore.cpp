@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/concat.h"
 #include "replication/fingerprint.h"
 
 namespace witan::sim {
@@ -68,7 +69,7 @@ class Search {
   void tell(std::string problem) {
     std::vector<std::uint32_t> way;
     for (std::size_t at = known_.size() - 1; at != 0; at = known_[at].parent) way.push_back(known_[at].step);
-    std::reverse(way.begin(), way.end());
+    std::ranges::reverse(way);
     Explored at = model_.start();
     ExploreResult::Counterexample found{std::move(problem), model_.describe(at), {}};
     for (const std::uint32_t step : way) {
@@ -112,7 +113,7 @@ std::string counterexampleText(const ExploreResult& result) {
   std::string out = result.counterexample->problem + "\n  at first\n" + indented(result.counterexample->start);
   std::size_t n = 0;
   for (const auto& [what, state] : result.counterexample->steps)
-    out += "  " + std::to_string(++n) + ". " + what + "\n" + indented(state);
+    out += concat("  ", ++n, ". ", what, "\n", indented(state));
   return out;
 }
 

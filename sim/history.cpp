@@ -16,13 +16,12 @@ namespace {
 
 Operation operationOf(const RequestRecord& booked, const kernel::DomainModule& module) {
   const node::Request& request = booked.request;
-  Operation operation;
-  operation.client = booked.device;
-  operation.invoked = booked.invoked;
-  operation.entity = request.entity;
-  operation.operationId = request.operationId;
-  operation.device = request.device;
-  operation.agent = request.agent;
+  Operation operation{.client = booked.device,
+                      .invoked = booked.invoked,
+                      .entity = request.entity,
+                      .operationId = request.operationId,
+                      .device = request.device,
+                      .agent = request.agent};
   switch (request.kind) {
     case node::RequestKind::propose:
       operation.role = request.role;
@@ -83,8 +82,8 @@ std::vector<Operation> operationsOf(std::span<const RequestRecord> requests, con
 
 bool diskLostSince(std::span<const DiskLoss> losses, const Operation& operation) {
   const std::uint32_t owner = ClusterSetup::deviceIndex(replication::deviceOf(operation.answer.epoch.owner));
-  return std::any_of(losses.begin(), losses.end(),
-                     [&](const DiskLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; });
+  return std::ranges::any_of(
+      losses, [&](const DiskLoss& loss) { return loss.device == owner && loss.at >= operation.invoked; });
 }
 
 std::vector<LostRange> lossesOf(std::span<const Operation> operations, const PartitionLog& log,

@@ -70,12 +70,12 @@ class Worker {
     };
     if (pipe2(requests, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 || pipe2(words, O_CLOEXEC) != 0) {
       closeAll();
-      return ioFailed("no pipe for a worker (" + std::string(std::strerror(errno)) + ")", "try fewer --jobs");
+      return ioFailed(concat("no pipe for a worker (", std::strerror(errno), ")"), "try fewer --jobs");
     }
     worker->pid_ = fork();
     if (worker->pid_ < 0) {
       closeAll();
-      return ioFailed("no process for a worker (" + std::string(std::strerror(errno)) + ")", "try fewer --jobs");
+      return ioFailed(concat("no process for a worker (", std::strerror(errno), ")"), "try fewer --jobs");
     }
     if (worker->pid_ == 0) {
       for (const auto& other : others)
@@ -173,8 +173,7 @@ class Worker {
     seed_.reset();
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     std::string reason = lastLine(said_);
-    if (reason.empty())
-      reason = signal != 0 ? strsignal(signal) : "ended with code " + std::to_string(WEXITSTATUS(status));
+    if (reason.empty()) reason = signal != 0 ? strsignal(signal) : concat("ended with code ", WEXITSTATUS(status));
     if (signal == SIGALRM)
       result.failure = Failure{"hang", "the run did not end in time", 0};
     else
@@ -203,7 +202,7 @@ class Worker {
 
 Status pollAll(std::vector<pollfd>& fds) {
   while (poll(fds.data(), fds.size(), -1) < 0)
-    if (errno != EINTR) return ioFailed("cannot wait for the workers (" + std::string(std::strerror(errno)) + ")");
+    if (errno != EINTR) return ioFailed(concat("cannot wait for the workers (", std::strerror(errno), ")"));
   return okStatus();
 }
 
@@ -273,8 +272,7 @@ class Pool {
   }
 
   void finish() {
-    std::sort(out_.seeds.begin(), out_.seeds.end(),
-              [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
+    std::ranges::sort(out_.seeds, [](const SeedResult& a, const SeedResult& b) { return a.seed < b.seed; });
     Sha256 hash;
     for (const SeedResult& s : out_.seeds) hash.update(hexDigest(s.seed)).update(hexDigest(s.digest));
     const Hash digest = hash.finish();

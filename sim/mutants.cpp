@@ -158,7 +158,7 @@ Status activateMutant(std::string_view name) {
   activeMutant = MutantId(name);
   return okStatus();
 #else
-  return Error{ErrorCode::unavailable, "this program has no broken variants", "use witan-sim"};
+  return unavailable("this program has no broken variants", "use witan-sim");
 #endif
 }
 
@@ -170,7 +170,7 @@ namespace {
 constexpr unsigned kMostOthers = 8;
 
 bool isListed(std::string_view words, std::string_view word) {
-  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+  return (concat(" ", words, " ")).find(concat(" ", word, " ")) != std::string::npos;
 }
 
 class Hunt {
@@ -191,8 +191,8 @@ class Hunt {
       jobs.stopAtFailure = true;
       WITAN_TRY(result, runSeeds(
                             range, [this](std::uint64_t seed) { return broken(seed); }, jobs));
-      const auto failed = std::find_if(result.seeds.begin(), result.seeds.end(),
-                                       [](const SeedResult& seed) { return seed.failure.has_value(); });
+      const auto failed =
+          std::ranges::find_if(result.seeds, [](const SeedResult& seed) { return seed.failure.has_value(); });
       if (failed == result.seeds.end()) break;
       WITAN_TRY(counts, judge(*failed));
       if (counts) break;
@@ -218,7 +218,7 @@ class Hunt {
     const std::string& checker = failed.failure->checker;
     const bool first = out_.checker.empty();
     if (first) out_.checker = checker, out_.failure = *failed.failure;
-    const std::string seed = "seed " + std::to_string(failed.seed);
+    const std::string seed = concat("seed ", failed.seed);
     if (!isListed(out_.mutant.checkers, checker)) {
       if (first) out_.note = seed + " fails with " + checker + ": " + failed.failure->reason;
       return false;

@@ -72,8 +72,8 @@ Micros Network::delay(Pair& between, std::size_t bytes) {
 
 std::string Network::describe() const {
   const auto& [number, chunk] = *chunks_.begin();
-  return std::to_string(underWay_) + " chunks of frames are under way, one of " + std::to_string(chunk.frames.size()) +
-         " bytes from device " + std::to_string(chunk.from) + " to device " + std::to_string(chunk.to);
+  return concat(underWay_, " chunks of frames are under way, one of ", chunk.frames.size(), " bytes from device ",
+                chunk.from, " to device ", chunk.to);
 }
 
 // --- cuts

@@ -11,10 +11,8 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "base/seams.h"
 #include "sim/agenda.h"

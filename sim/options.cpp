@@ -52,8 +52,7 @@ OptionRange rangeOf(std::string_view table, std::string_view member) {
 Status checkNumber(std::string_view table, std::string_view member, std::int64_t value) {
   const OptionRange bounds = rangeOf(table, member);
   if (value >= bounds.low && value <= bounds.high) return okStatus();
-  return invalid(std::string(table) + "." + std::string(member) + " is " + std::to_string(value) + " (it must be " +
-                 std::to_string(bounds.low) + " to " + std::to_string(bounds.high) + ")");
+  return invalid(concat(table, ".", member, " is ", value, " (it must be ", bounds.low, " to ", bounds.high, ")"));
 }
 
 Status checkDomains(const Options& options) {
@@ -61,9 +60,9 @@ Status checkDomains(const Options& options) {
   const std::string known = "known: " + joined(all);
   const auto named = domainsOf(options);
   for (const std::string& name : named) {
-    if (std::find(all.begin(), all.end(), name) == all.end())
+    if (std::ranges::find(all, name) == all.end())
       return invalid("cluster.domains: there is no domain " + inQuotes(name), known);
-    if (std::count(named.begin(), named.end(), name) > 1)
+    if (std::ranges::count(named, name) > 1)
       return invalid("cluster.domains: " + inQuotes(name) + " stands there twice");
   }
   return named.empty() ? invalid("cluster.domains names none", known) : okStatus();
@@ -109,8 +108,8 @@ Status checkOptions(const Options& options) {
   // Twice the expected number: a draw beyond that is as good as impossible for numbers this large.
   const double expected = static_cast<double>(perHour) * static_cast<double>(options.time.seconds) / 3600;
   if (expected * 2 > static_cast<double>(kMaxEvents))
-    return invalid("about " + std::to_string(static_cast<std::int64_t>(expected)) +
-                       " events are expected (a plan holds half of " + std::to_string(kMaxEvents) + ")",
+    return invalid(concat("about ", static_cast<std::int64_t>(expected), " events are expected (a plan holds half of ",
+                          kMaxEvents, ")"),
                    "lower the rates or the time");
   return okStatus();
 }

@@ -140,16 +140,10 @@ struct FaultOptions {
 };
 
 struct Options {
-  std::string scenario;
-  std::uint64_t seed = 0;
-  ClusterOptions cluster;
-  TimeOptions time;
-  NetworkOptions network;
-  DiskOptions disk;
-  WorkOptions work;
-  FaultOptions faults;
+  WITAN_DECLARED(Options, (std::string, scenario), (std::uint64_t, seed), (ClusterOptions, cluster),
+                 (TimeOptions, time), (NetworkOptions, network), (DiskOptions, disk), (WorkOptions, work),
+                 (FaultOptions, faults))
   static constexpr std::size_t required = 0;
-  WITAN_MEMBERS(Options, scenario, seed, cluster, time, network, disk, work, faults)
 };
 
 // The names in cluster.domains.

@@ -156,8 +156,8 @@ class Chooser {
 void drawKind(const Options& options, EventKind kind, std::vector<Event>& out) {
   const std::int64_t rate = eventInfo(kind).rate.in(options);
   if (rate <= 0) return;
-  SeededRandom times(streamSeed(options.seed, std::string("when ") + std::string(enumName(kind))));
-  SeededRandom choices(streamSeed(options.seed, std::string("what ") + std::string(enumName(kind))));
+  SeededRandom times(streamSeed(options.seed, concat("when ", enumName(kind))));
+  SeededRandom choices(streamSeed(options.seed, concat("what ", enumName(kind))));
   Chooser chooser(options, choices);
   const Micros end = options.time.seconds * 1'000'000;
   const auto unit = static_cast<std::uint64_t>(kind == EventKind::offline ? kMicrosPerDay : kMicrosPerHour);

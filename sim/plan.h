@@ -32,16 +32,8 @@ inline constexpr EventKind kFirstFault = EventKind::cut;
 inline bool isFault(EventKind kind) { return kind >= kFirstFault; }
 
 struct Event {
-  Micros at = 0;
-  EventKind kind = EventKind::agentWrite;
-  std::uint32_t device = 0;
-  std::uint32_t other = 0;
-  std::uint64_t n = 0;
-  std::uint64_t m = 0;
-  Micros lasts = 0;
-  std::uint64_t seed = 0;
-  WITAN_MEMBERS(Event, at, kind, device, other, n, m, lasts, seed)
-  friend bool operator==(const Event&, const Event&) = default;
+  WITAN_DECLARED(Event, (Micros, at), (EventKind, kind, EventKind::agentWrite), (std::uint32_t, device),
+                 (std::uint32_t, other), (std::uint64_t, n), (std::uint64_t, m), (Micros, lasts), (std::uint64_t, seed))
 };
 
 struct Plan {

@@ -103,8 +103,8 @@ std::vector<Event> withinBudget(const ClusterOptions& cluster, std::vector<Event
     if (makesOut(event)) budget.take(outageOf(event, budget.devices()));
     out.push_back(event);
   }
-  std::stable_sort(out.begin(), out.end(), earlier);
-  std::stable_sort(drawn.begin(), drawn.end(), earlier);
+  std::ranges::stable_sort(out, earlier);
+  std::ranges::stable_sort(drawn, earlier);
   const auto isOver = [&](const Event& event) {
     if (!makesOut(event)) return false;
     const Outage outage = outageOf(event, budget.devices());

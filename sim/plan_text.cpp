@@ -20,7 +20,7 @@ void appendMember(std::string& out, std::string_view name) {
 }
 
 Error at(std::size_t line, const Error& error) {
-  return {error.code, "line " + std::to_string(line) + ": " + error.message, error.hint};
+  return {error.code, concat("line ", line, ": ", error.message), error.hint};
 }
 
 template <class T>
@@ -28,7 +28,7 @@ Status readMember(const json::value& from, T& into, std::string_view name) {
   if constexpr (std::is_same_v<T, std::uint32_t>) {
     std::uint64_t wide = 0;
     WITAN_DO(readJson(from, wide, name));
-    if (wide > 1'000'000) return invalid(std::string(name) + ": too large for a device");
+    if (wide > 1'000'000) return invalid(concat(name, ": too large for a device"));
     into = static_cast<std::uint32_t>(wide);
     return okStatus();
   } else {
@@ -61,8 +61,7 @@ Result<Options> readHeader(const json::value& value) {
     if (item.key() == "plan") {
       std::int64_t version = 0;
       WITAN_DO(readJson(item.value(), version, "plan"));
-      if (version != kVersion)
-        return invalid("plan: a form of number " + std::to_string(version) + " (this program reads 1)");
+      if (version != kVersion) return invalid(concat("plan: a form of number ", version, " (this program reads 1)"));
     } else if (item.key() == "options") {
       WITAN_DO(readJson(item.value(), options, "options"));
     } else {
@@ -78,8 +77,8 @@ Result<Options> readHeader(const json::value& value) {
 Status checkWithinRun(const Event& event, const Options& options) {
   const Micros end = options.time.seconds * 1'000'000;
   if (event.at <= end) return okStatus();
-  return invalid("at: " + std::string(enumName(event.kind)) + " at " + formatDuration(event.at) +
-                     " comes after the end of the run, at " + formatDuration(end),
+  return invalid(concat("at: ", enumName(event.kind), " at ", formatDuration(event.at),
+                        " comes after the end of the run, at ", formatDuration(end)),
                  "give it an earlier time, or the run a longer one (time.seconds)");
 }
 
@@ -132,15 +131,14 @@ Result<Plan> readPlan(std::string_view text) {
       headed = true;
       continue;
     }
-    if (plan.events.size() == kMaxEvents)
-      return at(line, invalid("more than " + std::to_string(kMaxEvents) + " events"));
+    if (plan.events.size() == kMaxEvents) return at(line, invalid(concat("more than ", kMaxEvents, " events")));
     auto event = readEvent(*value);
     if (!event) return at(line, event.error());
     if (const Status held = checkWithinRun(*event, plan.options); !held.ok()) return at(line, held.error());
     plan.events.push_back(*event);
   }
   if (!headed) return invalid("an empty plan", "its first line is {\"plan\":1,\"options\":{...}}");
-  std::stable_sort(plan.events.begin(), plan.events.end(), [](const Event& a, const Event& b) { return a.at < b.at; });
+  std::ranges::stable_sort(plan.events, [](const Event& a, const Event& b) { return a.at < b.at; });
   return plan;
 }
 

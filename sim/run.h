@@ -62,8 +62,8 @@ struct RunResult {
 
 RunResult run(const Plan& plan, const RunOptions& options = {});
 
-// ---- a run made twice (sim/twice.cpp): does the same plan give the same trace? If not, something outside the plan was
-// read (a clock, an address, the order of a hash table), and no failure of this code can be replayed.
+// ---- a run made twice (sim/run_result.cpp): does the same plan give the same trace? If not, something outside the
+// plan was read (a clock, an address, the order of a hash table), and no failure of this code can be replayed.
 
 using Runner = std::function<RunResult(const Plan&, const RunOptions&)>;
 
@@ -74,7 +74,7 @@ RunResult runTwice(const Plan& plan, const Runner& run);
 // Does this seed belong to the share of those that run twice? Always the same answer.
 bool chosenForTwice(std::uint64_t seed, std::int64_t perMillion);
 
-// ---- a result as JSON (sim/run_result_text.cpp), from a worker to its parent and for --json. Digests are hexadecimal
+// ---- a result as JSON (sim/run_result.cpp), from a worker to its parent and for --json. Digests are hexadecimal
 // texts: JSON numbers are not whole beyond 2^53.
 
 std::string writeRunResult(const RunResult& result);

@@ -47,7 +47,7 @@ Status checkDraw(std::string_view path, const OptionDraw& draw) {
   Status status = invalid("no option is called " + inQuotes(path));
   Options scratch;
   forEachOption(scratch, [&](std::string_view table, std::string_view member, auto& value) {
-    if (std::string(table) + "." + std::string(member) != path) return;
+    if (concat(table, ".", member) != path) return;
     status = draw.choices.empty() ? set(OptionValue(draw.low), value) : okStatus();
     for (const OptionValue& choice : draw.choices)
       if (status.ok()) status = set(choice, value);
@@ -88,7 +88,7 @@ class Reader {
   Error wrong(const toml::source_region& where, std::string message, std::string hint = {}) const {
     return invalid(place(where) + ": " + std::move(message), std::move(hint));
   }
-  std::string place(const toml::source_region& where) const { return name_ + ":" + std::to_string(where.begin.line); }
+  std::string place(const toml::source_region& where) const { return concat(name_, ":", where.begin.line); }
 
   Status top(const toml::key& key, const toml::node& node) {
     const std::string_view name = key.str();
@@ -103,13 +103,12 @@ class Reader {
     const toml::table* const members = node.as_table();
     if (!known)
       return wrong(key.source(), (members == nullptr ? "unknown key " : "unknown table ") + inQuotes(name), kTop);
-    if (members == nullptr)
-      return wrong(key.source(), std::string(name) + ": expected a table", "[" + std::string(name) + "]");
+    if (members == nullptr) return wrong(key.source(), concat(name, ": expected a table"), concat("[", name, "]"));
     return name == "expect" ? expect(*members) : table(std::string(name), *members);
   }
 
   Status text(const toml::key& key, const toml::node& node, std::string& into) const {
-    if (node.as_string() == nullptr) return wrong(key.source(), std::string(key.str()) + ": expected a text");
+    if (node.as_string() == nullptr) return wrong(key.source(), concat(key.str(), ": expected a text"));
     into = node.as_string()->get();
     return okStatus();
   }
@@ -120,7 +119,7 @@ class Reader {
         WITAN_DO(sometimes(name, key, node));
         continue;
       }
-      const std::string path = name + "." + std::string(key.str());
+      const std::string path = concat(name, ".", key.str());
       WITAN_TRY(draw, readDraw(key, node));
       draw.where = place(key.source());
       if (Status status = checkDraw(path, draw); !status.ok())
@@ -149,8 +148,8 @@ class Reader {
       return draw;
     }
     if (list->size() < 2 || list->size() > kMaxList)
-      return wrong(key.source(), std::string(key.str()) + ": a list of " + std::to_string(list->size()) +
-                                     " (expected [low, high] or things to choose from)");
+      return wrong(key.source(),
+                   concat(key.str(), ": a list of ", list->size(), " (expected [low, high] or things to choose from)"));
     for (const toml::node& item : *list) {
       WITAN_TRY(value, readValue(key, item));
       draw.choices.push_back(value);
@@ -159,7 +158,7 @@ class Reader {
     const auto* low = std::get_if<std::int64_t>(&draw.choices[0]);
     const auto* high = std::get_if<std::int64_t>(&draw.choices[1]);
     if (low == nullptr || high == nullptr) return draw;
-    if (*low > *high) return wrong(key.source(), std::string(key.str()) + ": the range begins above its end");
+    if (*low > *high) return wrong(key.source(), concat(key.str(), ": the range begins above its end"));
     return OptionDraw{*low, *high, {}, {}};
   }
 
@@ -169,20 +168,19 @@ class Reader {
     const auto* word = node.as_string();
     if (word == nullptr)
       return wrong(key.source(),
-                   std::string(key.str()) + ": expected a whole number, a text, true or false, or a list of them");
+                   concat(key.str(), ": expected a whole number, a text, true or false, or a list of them"));
     const std::int64_t unit = unitOf(key.str());
     if (unit == 0) return OptionValue(word->get());
     WITAN_TRY(micros, length(key, word->get()));
     if (micros % unit != 0)
-      return wrong(key.source(), std::string(key.str()) + ": " + inQuotes(word->get()) +
-                                     " is no whole number of the unit in the name");
+      return wrong(key.source(),
+                   concat(key.str(), ": ", inQuotes(word->get()), " is no whole number of the unit in the name"));
     return OptionValue(micros / unit);
   }
 
   Result<Micros> length(const toml::key& key, const std::string& text) const {
     auto micros = parseDuration(text);
-    if (!micros)
-      return wrong(key.source(), std::string(key.str()) + ": " + micros.error().message, micros.error().hint);
+    if (!micros) return wrong(key.source(), concat(key.str(), ": ", micros.error().message), micros.error().hint);
     return *micros;
   }
 
@@ -202,7 +200,7 @@ class Reader {
     if (item.as_string() == nullptr) return wrong(item.source(), "probes: expected a list of texts");
     const std::string& name = item.as_string()->get();
     const std::vector<std::string>& known = probeNames();
-    if (!std::binary_search(known.begin(), known.end(), name))
+    if (!std::ranges::binary_search(known, name))
       return wrong(item.source(), "expect.probes: no probe is called " + inQuotes(name),
                    "near it: " + joined(nearest(name.substr(0, kLongestName), known, kNear)));
     out_.expectedProbes.push_back(name);
@@ -223,7 +221,7 @@ class Reader {
 
   Result<Event> readEvent(const toml::table& table) const {
     for (const char* needed : {"at", "kind"})
-      if (!table.contains(needed)) return wrong(table.source(), "an [[event]] without \"" + std::string(needed) + "\"");
+      if (!table.contains(needed)) return wrong(table.source(), concat("an [[event]] without \"", needed, "\""));
     Event event;
     for (const auto& [key, node] : table) WITAN_DO(readMember(key, node, event));
     WITAN_DO(checkEffect(table, event));
@@ -237,7 +235,7 @@ class Reader {
     if (info.isSpan && event.lasts == 0)
       return wrong(table.source(), kind + " that lasts no time changes nothing", "give it lasts = \"1m\"");
     if (info.reads("other") && info.reads("lasts") && event.device == event.other)
-      return wrong(table.source(), kind + " is between two devices, and both are " + std::to_string(event.device),
+      return wrong(table.source(), concat(kind, " is between two devices, and both are ", event.device),
                    "give device and other, numbers from 0");
     return okStatus();
   }
@@ -253,8 +251,7 @@ class Reader {
         const toml::node* number = item.as_table()->get(name);
         if (number != nullptr && number->as_integer()->get() >= most)
           return wrong(number->source(),
-                       std::string(name) + ": there is no device " + std::to_string(number->as_integer()->get()) +
-                           " among " + std::to_string(most) + " devices",
+                       concat(name, ": there is no device ", number->as_integer()->get(), " among ", most, " devices"),
                        "numbers begin at 0; [cluster] devices says how many there are");
       }
     return okStatus();
@@ -272,7 +269,7 @@ class Reader {
     const std::string_view name = key.str();
     if (name == "at" || name == "lasts") {
       if (node.as_string() == nullptr)
-        return wrong(key.source(), std::string(name) + ": expected a length of time in quotes", "as in \"2m30s\"");
+        return wrong(key.source(), concat(name, ": expected a length of time in quotes"), "as in \"2m30s\"");
       WITAN_TRY(micros, length(key, node.as_string()->get()));
       (name == "at" ? event.at : event.lasts) = micros;
       return okStatus();
@@ -337,10 +334,9 @@ class Reader {
 Result<Scenario> baseOf(const toml::table& root, const std::string& name, const ScenarioSource& source, int depth) {
   const toml::node* extends = root.get("extends");
   if (extends == nullptr) return Scenario{};
-  const std::string place = name + ":" + std::to_string(extends->source().begin.line) + ": ";
+  const std::string place = concat(name, ":", extends->source().begin.line, ": ");
   if (extends->as_string() == nullptr) return invalid(place + "extends: expected the name of a scenario");
-  if (depth == kMaxDepth)
-    return invalid(place + "more than " + std::to_string(kMaxDepth) + " scenarios extend each other");
+  if (depth == kMaxDepth) return invalid(concat(place, "more than ", kMaxDepth, " scenarios extend each other"));
   const std::string& base = extends->as_string()->get();
   auto text = source(base, name);
   if (!text) return Error{text.error().code, place + text.error().message, text.error().hint};
@@ -356,7 +352,7 @@ Result<Scenario> parse(std::string_view text, const std::string& name, const Sce
     WITAN_TRY(base, baseOf(root, name, source, depth));
     return Reader(name, std::move(base)).read(root);
   } catch (const toml::parse_error& e) {
-    return invalid(name + ":" + std::to_string(e.source().begin.line) + ": " + std::string(e.description()));
+    return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));
   }
 }
 
@@ -375,7 +371,7 @@ Result<Options> drawOptions(const Scenario& scenario, std::uint64_t seed) {
   Options options;
   Status status = okStatus();
   forEachOption(options, [&](std::string_view table, std::string_view member, auto& value) {
-    const std::string path = std::string(table) + "." + std::string(member);
+    const std::string path = concat(table, ".", member);
     const auto draw = scenario.draws.find(path);
     if (!status.ok() || draw == scenario.draws.end()) return;
     SeededRandom random(streamSeed(seed, path));
@@ -388,12 +384,10 @@ Result<Options> drawOptions(const Scenario& scenario, std::uint64_t seed) {
   options.scenario = scenario.name;
   options.seed = seed;
   if (Status checked = checkOptions(options); !checked.ok())
-    return invalid(scenario.name + ", seed " + std::to_string(seed) + ": " + checked.error().message,
-                   checked.error().hint);
+    return invalid(concat(scenario.name, ", seed ", seed, ": ", checked.error().message), checked.error().hint);
   for (std::size_t i = 0; i < scenario.events.size(); ++i)
     if (const Status held = checkWithinRun(scenario.events[i], options); !held.ok())
-      return invalid(scenario.name + ", seed " + std::to_string(seed) + ": [[event]] " + std::to_string(i + 1) + ": " +
-                         held.error().message,
+      return invalid(concat(scenario.name, ", seed ", seed, ": [[event]] ", i + 1, ": ", held.error().message),
                      held.error().hint);
   return options;
 }
@@ -408,8 +402,7 @@ std::span<const BuiltinScenario> builtinScenarios() { return kScenarios; }
 Result<std::string> builtinScenarioText(std::string_view name, std::string_view) {
   for (const BuiltinScenario& scenario : kScenarios)
     if (scenario.name == name) return std::string(scenario.text);
-  return Error{ErrorCode::notFound, "there is no scenario " + inQuotes(name),
-               "witan sim list names them; a file's name ends in .toml"};
+  return notFound("there is no scenario " + inQuotes(name), "witan sim list names them; a file's name ends in .toml");
 }
 
 Result<Scenario> builtinScenario(std::string_view name) {

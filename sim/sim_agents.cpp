@@ -147,13 +147,9 @@ class SimGate final : public episode::Gate {
     OperationRule mail{"mail", {"to", "text"}, {}};
     mail.excess = Excess::redact;
     mail.confirm = true;
-    Policy policy;
-    policy.name = "simulated";
-    policy.version = 1;
+    Policy policy{.name = "simulated", .version = 1};
     policy.boundary = {{"outside", {"here"}, {ask, mail}}};
-    agents::Grant grant;
-    grant.agent = "sim-clerk";
-    grant.category = "office";
+    agents::Grant grant{.agent = "sim-clerk", .category = "office"};
     grant.locales = {"here"};
     grant.tools = {"sim.ask", "sim.mail"};
     grant.boundaries = {"outside"};
@@ -167,11 +163,7 @@ class SimGate final : public episode::Gate {
 };
 
 episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation) {
-  episode::ToolInfo tool;
-  tool.name = name;
-  tool.kind = kind;
-  tool.boundary = "outside";
-  tool.operation = operation;
+  episode::ToolInfo tool{.name = name, .kind = kind, .boundary = "outside", .operation = operation};
   tool.locale = {"here"};
   return tool;
 }

@@ -21,39 +21,38 @@ constexpr std::string_view kAdjudicationFrames[] = {"request", "answer", "standi
 // A name from outside may be anything.
 std::string plain(std::string_view text) {
   const auto odd = [](char c) { return c < '!' || c > '~'; };
-  return text.size() > 80 || std::any_of(text.begin(), text.end(), odd) ? inQuotes(text) : std::string(text);
+  return text.size() > 80 || std::ranges::any_of(text, odd) ? inQuotes(text) : std::string(text);
 }
 
 template <class T, class Words>
 std::string read(std::string_view message, std::string_view name, Words words) {
   T value;
   const Status status = readMessage(message, value, "frame");
-  return std::string(name) + (status.ok() ? " " + words(value) : " (unreadable)");
+  return concat(name, status.ok() ? " " + words(value) : " (unreadable)");
 }
 
 std::string adjudication(AdjudicationFrame type, std::string_view name, std::string_view message) {
   switch (type) {
     case AdjudicationFrame::request:
       return read<node::Request>(message, name, [](const node::Request& m) {
-        return plain(m.operationId) + " (" + std::string(enumName(m.kind)) + " " + plain(m.entity) + ")";
+        return concat(plain(m.operationId), " (", enumName(m.kind), " ", plain(m.entity), ")");
       });
     case AdjudicationFrame::answer:
       return read<node::Answer>(message, name, [](const node::Answer& m) {
         const std::string said(m.kind == node::AnswerKind::decided ? enumName(m.outcome) : enumName(m.kind));
-        return plain(m.operationId) + " " + said + (m.seq > 0 ? " as entry " + std::to_string(m.seq) : "");
+        return plain(m.operationId) + " " + said + (m.seq > 0 ? concat(" as entry ", m.seq) : "");
       });
     case AdjudicationFrame::standing:
       return read<node::PeerAdvertisement>(message, name, [](const node::PeerAdvertisement& m) {
-        return "of " + std::to_string(m.claims.size()) + " claims, " + std::to_string(m.positions.size()) +
-               " positions";
+        return concat("of ", m.claims.size(), " claims, ", m.positions.size(), " positions");
       });
     case AdjudicationFrame::entries:
       return read<node::Entries>(message, name, [](const node::Entries& m) {
-        return plain(m.partition) + " batch " + std::to_string(m.batch) + " of epoch " + std::to_string(m.epochNumber);
+        return concat(plain(m.partition), " batch ", m.batch, " of epoch ", m.epochNumber);
       });
     case AdjudicationFrame::followed:
       return read<node::Followed>(message, name, [](const node::Followed& m) {
-        return plain(m.partition) + " up to batch " + std::to_string(m.batches);
+        return concat(plain(m.partition), " up to batch ", m.batches);
       });
   }
   return {};
@@ -63,12 +62,12 @@ std::string oneFrame(std::string_view frame) {
   const auto header = readFrameHeader(frame, node::kMaxAdjudicationFrame);
   if (!header || header->length != frame.size() - kFrameHeaderBytes) return "no frame";
   const std::string_view name = frameName(header->type);
-  if (name.empty()) return "a frame of the unknown type " + std::to_string(unsigned{header->type});
+  if (name.empty()) return concat("a frame of the unknown type ", unsigned{header->type});
   if (header->type < node::kFirstAdjudicationFrame) return std::string(name);
   return adjudication(static_cast<AdjudicationFrame>(header->type), name, frame.substr(kFrameHeaderBytes));
 }
 
-std::string deviceWord(std::uint32_t index) { return "device-" + std::to_string(index); }
+std::string deviceWord(std::uint32_t index) { return concat("device-", index); }
 
 // The side of a split that is named by bits.
 std::string side(std::uint64_t bits) {
@@ -80,7 +79,7 @@ std::string side(std::uint64_t bits) {
 
 std::string cut(std::string_view text) {
   const std::string_view start = clip(text, kMostText);
-  return std::string(start) + (start.size() < text.size() ? "..." : "");
+  return concat(start, start.size() < text.size() ? "..." : "");
 }
 
 // Of a digest as much as tells two apart.
@@ -92,7 +91,7 @@ std::string runWords(std::string_view run, std::string_view plan) {
 
 std::string witness(std::string_view invariant, std::string_view message) {
   if (invariant.empty()) return message.empty() ? std::string() : ": " + cut(message);
-  return " by " + std::string(invariant) + ", \"" + cut(message) + "\"";
+  return concat(" by ", invariant, ", \"", cut(message), "\"");
 }
 
 }  // namespace
@@ -110,9 +109,9 @@ std::string frameWords(std::string_view frames) {
   const std::string_view rest = forEachFrame(frames, [&](std::string_view frame) {
     if (told++ < kMostFrames) out += (out.empty() ? "" : "; ") + oneFrame(frame);
   });
-  if (told > kMostFrames) out += "; and " + std::to_string(told - kMostFrames) + " more";
+  if (told > kMostFrames) out += concat("; and ", told - kMostFrames, " more");
   if (!rest.empty()) out += out.empty() ? "no frame" : "; a piece of a frame";
-  return out + ", " + std::to_string(frames.size()) + " bytes";
+  return concat(out, ", ", frames.size(), " bytes");
 }
 
 std::string faultWords(const Event& fault) {
@@ -128,18 +127,16 @@ std::string faultWords(const Event& fault) {
     case EventKind::clockJump:
       return (fault.m == 1 ? "back by " : "on by ") +
              formatDuration(static_cast<Micros>(fault.n % 400'000'000'000'000) * 1'000 % 400'000'000'000'000'000);
-    case EventKind::sagaCrash: return "at one of the next writes of store " + std::to_string(fault.m % 2);
+    case EventKind::sagaCrash: return concat("at one of the next writes of store ", fault.m % 2);
     case EventKind::writeCrash:
-    case EventKind::ioError: return "at one of the next writes of store " + std::to_string(fault.m % 3);
+    case EventKind::ioError: return concat("at one of the next writes of store ", fault.m % 3);
     case EventKind::retire: return deviceWord(fault.other);
     default: return {};
   }
 }
 
 std::string actionText(const kernel::DomainModule& module, const node::Request& request) {
-  kernel::ProposalMessage message;
-  message.actionType = request.actionType;
-  message.action = request.action;
+  kernel::ProposalMessage message{.actionType = request.actionType, .action = request.action};
   auto action = kernel::actionOf(module, message);
   std::string text;
   if (action) module.writeAction(text, **action);
@@ -158,19 +155,19 @@ std::string formatRequest(const node::Request& request, const kernel::DomainModu
     default: break;
   }
   words += request.counselor;
-  if (request.escalation != 0) words += " about entry " + std::to_string(request.escalation);
+  if (request.escalation != 0) words += concat(" about entry ", request.escalation);
   if (request.kind == node::RequestKind::commit && !request.text.empty()) words += " " + cut(request.text);
   return words + ", \"" + cut(request.reason) + "\"";
 }
 
 std::string formatEntry(const kernel::Entry& entry) {
-  std::string words = "entry " + std::to_string(entry.seq) + ", " + entry.operationId + " " + entry.entity + ": " +
-                      std::string(enumName(entry.tag)) + witness(entry.invariant, entry.message) + "; ";
+  std::string words = concat("entry ", entry.seq, ", ", entry.operationId, " ", entry.entity, ": ", enumName(entry.tag),
+                             witness(entry.invariant, entry.message), "; ");
   if (entry.counselor.empty())
     words += entry.role + " " + cut(entry.action) + runWords(asView(entry.runKey), asView(entry.planDigest));
   else
-    words += entry.counselor + " about entry " + std::to_string(entry.escalation) +
-             (entry.reason.empty() ? "" : ", \"" + cut(entry.reason) + "\"");
+    words += concat(entry.counselor, " about entry ", entry.escalation,
+                    entry.reason.empty() ? "" : ", \"" + cut(entry.reason) + "\"");
   if (entry.tag == kernel::Tag::cCommitted) words += entry.findings.empty() ? ", safe" : ", unsafe";
   return words + " at " + formatTime(entry.time);
 }
@@ -178,9 +175,9 @@ std::string formatEntry(const kernel::Entry& entry) {
 std::string answerWords(const node::Answer& answer) {
   std::string words = answer.operationId + ": ";
   words += answer.kind == node::AnswerKind::decided ? enumName(answer.outcome) : enumName(answer.kind);
-  if (answer.outcome == kernel::Outcome::duplicate) words += " of " + std::string(enumName(answer.recorded));
+  if (answer.outcome == kernel::Outcome::duplicate) words += concat(" of ", enumName(answer.recorded));
   words += witness(answer.invariant, answer.message);
-  return answer.seq == 0 ? words : words + " (entry " + std::to_string(answer.seq) + ")";
+  return answer.seq == 0 ? words : concat(words, " (entry ", answer.seq, ")");
 }
 
 }  // namespace witan::sim

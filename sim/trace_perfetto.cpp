@@ -31,7 +31,7 @@ std::string head(std::string_view what, std::string_view category, char phase, M
   out += category;
   out += "\",\"ph\":\"";
   out += phase;
-  out += "\",\"ts\":" + std::to_string(at) + ",\"pid\":1,\"tid\":" + std::to_string(thread);
+  out += concat("\",\"ts\":", at, ",\"pid\":1,\"tid\":", thread);
   return out;
 }
 
@@ -53,10 +53,10 @@ void PerfettoTrace::begin(std::string_view title) {
 
 void PerfettoTrace::name(std::uint64_t thread, const std::string& text) {
   if (!named_.insert(thread).second) return;
-  const std::string where = "\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(thread);
+  const std::string where = concat("\"ph\":\"M\",\"pid\":1,\"tid\":", thread);
   std::string out = ",\n{\"name\":\"thread_name\"," + where + ",\"args\":{\"name\":";
   appendText(out, text);
-  out += "}},\n{\"name\":\"thread_sort_index\"," + where + ",\"args\":{\"sort_index\":" + std::to_string(thread) + "}}";
+  out += concat("}},\n{\"name\":\"thread_sort_index\",", where, ",\"args\":{\"sort_index\":", thread, "}}");
   write_(out);
 }
 
@@ -78,7 +78,7 @@ std::uint64_t PerfettoTrace::threadOf(const TraceLine& line) {
 // A slice with a length, or a moment.
 void PerfettoTrace::event(const TraceLine& line, std::uint64_t thread, bool isSlice) {
   std::string out = head(line.what, line.category, isSlice ? 'X' : 'i', line.at, thread);
-  out += isSlice ? ",\"dur\":" + std::to_string(std::max<Micros>(line.lasts, 1)) : ",\"s\":\"t\"";
+  out += isSlice ? concat(",\"dur\":", std::max<Micros>(line.lasts, 1)) : ",\"s\":\"t\"";
   appendArguments(out, line.detail);
   write_(out + "}");
 }
@@ -88,7 +88,7 @@ void PerfettoTrace::flow(const TraceLine& line, std::uint64_t thread) {
   event(line, thread, true);
   const bool begins = line.what == kSends;
   std::string out = head("frames", line.category, begins ? 's' : 'f', line.at, thread);
-  out += ",\"id\":" + std::to_string(line.flow);
+  out += concat(",\"id\":", line.flow);
   write_(out + (begins ? "}" : ",\"bp\":\"e\"}"));
 }
 

@@ -40,9 +40,7 @@ std::string traceTime(Micros at) {
   return text;
 }
 
-std::string traceTrack(std::uint32_t device) {
-  return device == kNobody ? "cluster" : "device-" + std::to_string(device);
-}
+std::string traceTrack(std::uint32_t device) { return device == kNobody ? "cluster" : concat("device-", device); }
 
 std::string traceText(const TraceLine& line) {
   std::string out = traceTime(line.at);
@@ -81,7 +79,7 @@ Status readOnly(std::string_view words, TraceFilter& filter) {
       filter.devices.insert(device);
     } else {
       std::string known = "known: device-0, device-1, ..., cluster";
-      for (std::string_view category : kCategories) known += ", " + std::string(category);
+      for (std::string_view category : kCategories) known += concat(", ", category);
       return invalid("--only: " + inQuotes(word) + " is no device and no category", known);
     }
   }
@@ -102,7 +100,7 @@ std::vector<std::string> namesIn(std::string_view reason) {
     const bool hasDigit = name.find_first_of("0123456789") != std::string::npos;
     const bool isName = name.find_first_of("-/@_") != std::string::npos;
     if (name.size() < 4 || !hasDigit || !isName || isDevice(name)) continue;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return names;
 }

@@ -41,7 +41,7 @@ Status CrashableStore::step(const char* name, const std::function<Status()>& eff
 }
 
 Status CrashableStore::closeAt(const char* name, std::uint64_t n, const char* why, const char* hint) {
-  closed_ = ioFailed(what_ + "'s " + name + " (write step " + std::to_string(n) + ") failed (" + why + ")", hint);
+  closed_ = ioFailed(concat(what_, "'s ", name, " (write step ", n, ") failed (", why, ")"), hint);
   return *closed_;
 }
 
@@ -55,7 +55,7 @@ Status CrashableStore::countReadLocked() const {
   const std::uint64_t n = reads_++;
   if (failRead_ != n) return okStatus();
   failRead_.reset();
-  return ioFailed("read " + std::to_string(n) + " of " + what_ + " failed (an injected fault)");
+  return ioFailed(concat("read ", n, " of ", what_, " failed (an injected fault)"));
 }
 
 Status CrashableStore::countRead() const {

@@ -204,7 +204,7 @@ std::optional<std::string> MemoryStore::rot(std::uint64_t n, std::uint64_t m) {
   const auto count = static_cast<std::uint64_t>(std::count_if(visible_->begin(), visible_->end(), canRot));
   if (count == 0 || closed()) return std::nullopt;
   Map& map = writable();
-  auto it = std::find_if(map.begin(), map.end(), canRot);
+  auto it = std::ranges::find_if(map, canRot);
   for (n %= count; n > 0; --n) it = std::find_if(std::next(it), map.end(), canRot);
   std::string value = *it->second;
   const std::uint64_t bit = m % (8 * value.size());

@@ -31,7 +31,7 @@ class PrefixReads : public Base {
   }
 
  protected:
-  std::string under(std::string_view key) const { return prefix_ + std::string(key); }
+  std::string under(std::string_view key) const { return concat(prefix_, key); }
   const std::string& prefix() const { return prefix_; }
 
  private:

@@ -25,7 +25,7 @@ constexpr std::string_view kFormatWords = "witan store ";
 constexpr std::size_t kMaxFormatBytes = 64;
 constexpr long kDiaryBytes = 1 << 20;
 
-std::string formatLine() { return std::string(kFormatWords) + std::to_string(kStoreFormat) + "\n"; }
+std::string formatLine() { return concat(kFormatWords, kStoreFormat, "\n"); }
 
 Error osError(const std::string& what, const fs::path& path, int error) {
   return ioFailed(what + " " + path.string() + " failed (" + std::strerror(error) + ")");
@@ -68,13 +68,13 @@ Status checkFormat(const fs::path& dir) {
     rest.remove_prefix(kFormatWords.size());
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), version);
     if (error == std::errc() && std::string_view(end, rest.data() + rest.size()) == "\n" && version > kStoreFormat) {
-      return invalid("the store " + dir.string() + " was written by a newer Witan (store format " +
-                         std::to_string(version) + ", this program reads " + std::to_string(kStoreFormat) + ")",
+      return invalid(concat("the store ", dir.string(), " was written by a newer Witan (store format ", version,
+                            ", this program reads ", kStoreFormat, ")"),
                      "use that version of Witan");
     }
   }
-  return corrupt("the store " + dir.string() + " is damaged (" + kFormatFile + " does not say \"witan store " +
-                 std::to_string(kStoreFormat) + "\")");
+  return corrupt(concat("the store ", dir.string(), " is damaged (", kFormatFile, " does not say \"witan store ",
+                        kStoreFormat, "\")"));
 }
 
 // The first file that only a store that was once open has; empty if none. An interrupted creation leaves at most the
@@ -133,9 +133,7 @@ Status prepareRocksFolder(const fs::path& dir, bool create) {
   const fs::file_status kind = fs::status(dir, error);
   if (!fs::exists(kind)) {
     if (error && error != std::errc::no_such_file_or_directory) return osError("opening", dir, error.value());
-    if (!create) {
-      return Error{ErrorCode::notFound, "there is no store in " + dir.string() + " (the folder does not exist)", ""};
-    }
+    if (!create) return notFound("there is no store in " + dir.string() + " (the folder does not exist)");
     if (fs::create_directories(dir, error)) fs::permissions(dir, fs::perms::owner_all, error);
     if (error) return osError("creating the folder", dir, error.value());
   } else if (!fs::is_directory(kind)) {
@@ -151,7 +149,7 @@ Status prepareRocksFolder(const fs::path& dir, bool create) {
       return corrupt("the store " + dir.string() + " is damaged (CURRENT is missing, but " + trace + " is there)",
                      "restore the folder from a copy");
     }
-    if (!create) return Error{ErrorCode::notFound, "there is no store in " + dir.string(), ""};
+    if (!create) return notFound("there is no store in " + dir.string());
   } else if (!hasFormat) {
     return corrupt("the store " + dir.string() + " is damaged (" + kFormatFile +
                        " is missing), or it is a RocksDB database of another program",
@@ -176,9 +174,8 @@ Error rocksOpenError(const rocksdb::Status& status, const fs::path& dir) {
     return {ErrorCode::conflict, store + " is already open" + (here ? "" : " by another process"),
             here ? "close it first" : "stop that process, or choose another folder"};
   }
-  if (says("newer version of RocksDB")) {
+  if (says("newer version of RocksDB"))
     return invalid(store + " was written by a newer RocksDB (" + words + ")", "use that version of Witan");
-  }
   // The folder named these files itself: their absence, and every form that is not the agreed one, is damage.
   const bool damage = status.IsCorruption() || status.IsInvalidArgument() || status.IsNotFound() ||
                       status.IsNotSupported() || says("No such file or directory");

@@ -26,7 +26,7 @@ std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes
 rocksdb::CompressionType compression() {
   const std::vector<rocksdb::CompressionType> available = rocksdb::GetSupportedCompressions();
   for (rocksdb::CompressionType type : {rocksdb::kLZ4Compression, rocksdb::kSnappyCompression}) {
-    if (std::find(available.begin(), available.end(), type) != available.end()) return type;
+    if (std::ranges::find(available, type) != available.end()) return type;
   }
   return rocksdb::kNoCompression;
 }

@@ -5,8 +5,7 @@ namespace witan::store {
 Status checkLimits(const WriteBatch& batch) {
   const auto tooLarge = [](const std::string& what, std::size_t found, const char* unit, std::size_t most,
                            const char* hint = "") {
-    return invalid(
-        what + " " + std::to_string(found) + " " + unit + " (at most " + std::to_string(most) + " are allowed)", hint);
+    return invalid(concat(what, " ", found, " ", unit, " (at most ", most, " are allowed)"), hint);
   };
   if (batch.size() > kMaxBatchOps)
     return tooLarge("the write batch has", batch.size(), "operations", kMaxBatchOps, "split it");
@@ -14,7 +13,7 @@ Status checkLimits(const WriteBatch& batch) {
     return tooLarge("the write batch has", batch.bytes(), "bytes", kMaxBatchBytes, "split it");
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const WriteBatch::Op op = batch.op(i);
-    const auto where = [i] { return "operation " + std::to_string(i) + " of the write batch has a "; };
+    const auto where = [i] { return concat("operation ", i, " of the write batch has a "); };
     if (op.key.size() > kMaxKeyBytes) return tooLarge(where() + "key of", op.key.size(), "bytes", kMaxKeyBytes);
     if (op.value.size() > kMaxValueBytes)
       return tooLarge(where() + "value of", op.value.size(), "bytes", kMaxValueBytes);
@@ -38,7 +37,7 @@ Result<std::uint64_t> copyAll(const Reader& from, Store& to, const std::function
   const auto put = [&] {
     failed = to.write(piece);
     piece.clear();
-    if (failed.ok() && goOn && !goOn()) failed = Error{ErrorCode::unavailable, "the copy was given up", ""};
+    if (failed.ok() && goOn && !goOn()) failed = unavailable("the copy was given up");
     return failed.ok();
   };
   WITAN_DO(from.scan("", "", [&](std::string_view key, std::string_view value) {

@@ -84,11 +84,11 @@ Result<std::vector<fs::path>> logsOf(const fs::path& dir) {
 }
 
 std::string sentence(const WalDamage& damage, const fs::path& kept, const Status& copied) {
-  return damage.log.string() + " is damaged at byte " + std::to_string(damage.at) + ", and " +
-         std::to_string(damage.behind) +
-         " whole writes stand behind that: this device went on without them (a bad disk, or a power loss that wrote "
-         "pages out of order). What others have of them comes back. The log " +
-         (copied.ok() ? "is kept as " + kept.string() : "could not be kept (" + copied.error().message + ")");
+  return concat(
+      damage.log.string(), " is damaged at byte ", damage.at, ", and ", damage.behind,
+      " whole writes stand behind that: this device went on without them (a bad disk, or a power loss that wrote "
+      "pages out of order). What others have of them comes back. The log ",
+      copied.ok() ? "is kept as " + kept.string() : "could not be kept (" + copied.error().message + ")");
 }
 
 bool recordBehind(std::string_view block, std::size_t at) {
@@ -163,9 +163,9 @@ Status checkManifestEnd(const fs::path& dir) {
   std::size_t at = 0;
   while (const auto record = logRecordAt(block, at)) at += record->bytes;
   if (!lastButForItsLength(block, at) && !recordBehind(block, at)) return okStatus();
-  return corrupt("the store " + dir.string() + " is damaged (" + manifest.string() + ": the record at byte " +
-                     std::to_string(begin + at) + ")",
-                 "restore the folder from a copy");
+  return corrupt(
+      concat("the store ", dir.string(), " is damaged (", manifest.string(), ": the record at byte ", begin + at, ")"),
+      "restore the folder from a copy");
 }
 
 }  // namespace witan::store

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/concat.h"
 #include "store/log_record.h"
 
 namespace witan::store {
@@ -24,7 +25,7 @@ using rocksdb::Slice;
 
 IOStatus failed(const char* what, const std::string& path) {
   const int error = errno;
-  const std::string words = std::string("while ") + what + ": " + path;
+  const std::string words = concat("while ", what, ": ", path);
   if (error == ENOSPC) return IOStatus::NoSpace(words, std::strerror(error));
   return IOStatus::IOError(words, std::strerror(error));
 }

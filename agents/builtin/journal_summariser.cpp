@@ -18,7 +18,7 @@ constexpr std::size_t kLineBytes = 80;
 std::string firstLine(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   const std::string_view head = clip(text, kLineBytes);
-  return std::string(head) + (head.size() < text.size() ? "..." : "");
+  return concat(head, head.size() < text.size() ? "..." : "");
 }
 
 std::string lineOf(const json::value& payload) {

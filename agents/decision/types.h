@@ -1,7 +1,7 @@
 // Layer 0 of seed 002: what an agent is to the decision logic, and what a tool asks for.
 //
 // Plain values. Names of the seed's Lisp in docs/GLOSSARY.md. Texts (reasons, queries, answers) decide nothing and
-// stand in the action history (agents/decision/history.h).
+// stand in the action history (agents/decision/transitions.h).
 #pragma once
 
 #include "agents/decision/logic.h"

@@ -43,8 +43,7 @@ Status Quota::spend(const Budget& amount) {
   if (!affords(amount)) {
     const Budget left = remaining();
     const auto words = [](const Budget& b) {
-      return std::to_string(b.steps) + " steps, " + std::to_string(b.tokens) + " tokens, " + std::to_string(b.seconds) +
-             " seconds";
+      return concat(b.steps, " steps, ", b.tokens, " tokens, ", b.seconds, " seconds");
     };
     return Error{ErrorCode::unauthorised, "it costs " + words(amount) + ", and what is left is " + words(left), ""};
   }
@@ -61,16 +60,14 @@ void Quota::spendUpTo(const Budget& amount) {
 }
 
 Result<Locale> localeOf(std::vector<std::string> tags) {
-  if (tags.size() > kMaxLocale) return invalid("locale: more than " + std::to_string(kMaxLocale) + " tags");
+  if (tags.size() > kMaxLocale) return invalid(concat("locale: more than ", kMaxLocale, " tags"));
   for (const std::string& tag : tags) WITAN_DO(validateId("locale", tag));
-  std::sort(tags.begin(), tags.end());
+  std::ranges::sort(tags);
   tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
   return tags;
 }
 
-bool isSubset(const Locale& inner, const Locale& outer) {
-  return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
-}
+bool isSubset(const Locale& inner, const Locale& outer) { return std::ranges::includes(outer, inner); }
 
 Status checkGrant(const Grant& grant) {
   WITAN_DO(checkCapabilities(grant.capabilities));
@@ -78,7 +75,7 @@ Status checkGrant(const Grant& grant) {
   if (locale != grant.locale) return invalid("locale: tags must be sorted, each once");
   const Budget& b = grant.budget;
   if (b.steps < 0 || b.tokens < 0 || b.seconds < 0) return invalid("a budget cannot be negative");
-  if (b.steps > kMaxSteps) return invalid("a budget of more than " + std::to_string(kMaxSteps) + " steps");
+  if (b.steps > kMaxSteps) return invalid(concat("a budget of more than ", kMaxSteps, " steps"));
   return okStatus();
 }
 

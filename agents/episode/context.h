@@ -49,11 +49,7 @@ bool isSubset(const Locale& inner, const Locale& outer);
 
 // The holdings at the beginning.
 struct Grant {
-  std::vector<Capability> capabilities;
-  Locale locale;
-  Budget budget;
-  WITAN_MEMBERS(Grant, capabilities, locale, budget)
-  friend bool operator==(const Grant&, const Grant&) = default;
+  WITAN_DECLARED(Grant, (std::vector<Capability>, capabilities), (Locale, locale), (Budget, budget))
 };
 
 // The whole declaration of an agent (Law 5).

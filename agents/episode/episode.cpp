@@ -34,12 +34,12 @@ Status checkBeginning(const Beginning& b, const AgentSpec& spec) {
   WITAN_DO(checkText(spec.version, "version", 256));
   WITAN_DO(checkText(spec.category, "category", 256));
   WITAN_DO(checkGrant(b.grant));
-  if (b.tools.size() > kMaxTools) return invalid("more than " + std::to_string(kMaxTools) + " tools");
+  if (b.tools.size() > kMaxTools) return invalid(concat("more than ", kMaxTools, " tools"));
   for (const ToolInfo& tool : b.tools) WITAN_DO(checkTool(tool));
   if (toJson(b.grant).size() + toJson(b.tools).size() > kMaxGrantBytes)
-    return invalid("capabilities and tools of more than " + std::to_string(kMaxGrantBytes) + " bytes");
+    return invalid(concat("capabilities and tools of more than ", kMaxGrantBytes, " bytes"));
   if (b.rules < 1 || b.rules > kRules)
-    return invalid("rules " + std::to_string(b.rules) + " (this build knows 1 to " + std::to_string(kRules) + ")");
+    return invalid(concat("rules ", b.rules, " (this build knows 1 to ", kRules, ")"));
   if (b.seed < 0) return invalid("a seed cannot be negative");
   if (b.input.contains("seed")) return invalid("the input has a seed already");
   return checkValue(b.input, "input", {.bytes = kMaxInputBytes, .elements = 50'000});
@@ -146,10 +146,7 @@ GateVerdict sound(GateVerdict verdict) {
 
 Result<Beginning> beginningOf(const AgentSpec& spec, const ToolTable& tools, const RunKey& run, std::string device,
                               json::object input) {
-  Beginning out;
-  out.run = run;
-  out.device = std::move(device);
-  out.input = std::move(input);
+  Beginning out{.run = run, .device = std::move(device), .input = std::move(input)};
   const Hash digest = sha256("v1|seed|" + run.hex());
   for (std::size_t i = 0; i < 6; ++i)
     out.seed = out.seed * 256 + digest[i];  // 48 bits: any reader of JSON has them exactly
@@ -188,7 +185,7 @@ void Episode::append(EntryKind kind, json::object body) {
   entries_.push_back(makeEntry(kind, std::move(body)));
   const std::string& content = entries_.back().content;
   bytes_ += content.size();
-  chain_ = sha256(std::string(asView(chain_)) + content);
+  chain_ = sha256(concat(asView(chain_), content));
 }
 
 void Episode::start() {
@@ -228,7 +225,7 @@ void Episode::turn(const Input& input) {
   try {
     turn = agent_->step(sigma_, input);
   } catch (const std::exception& thrown) {
-    return fail(std::string("the agent threw: ") + shortText(thrown.what()));
+    return fail(concat("the agent threw: ", shortText(thrown.what())));
   } catch (...) {
     return fail("the agent threw something that is no exception");
   }
@@ -245,7 +242,7 @@ void Episode::take(Looks looks) {
   looks_.clear();
   for (Look& look : looks) {
     Call& call = looks_.emplace_back();
-    call.span = "look-" + std::to_string(entries_.size());
+    call.span = concat("look-", entries_.size());
     call.tool = toolNamed(look.tool);
     call.planned = std::move(look.arguments);
     call.cost = {0, std::max(call.tool.tokens, look.tokens), call.tool.seconds};
@@ -255,7 +252,7 @@ void Episode::take(Looks looks) {
 }
 
 void Episode::tellObservations() {
-  if (!std::all_of(looks_.begin(), looks_.end(), [](const Call& c) { return c.answer.has_value(); })) return;
+  if (!std::ranges::all_of(looks_, [](const Call& c) { return c.answer.has_value(); })) return;
   json::array content;
   for (const Call& call : looks_) {
     json::object one = *call.answer;
@@ -300,7 +297,7 @@ Status Episode::planned(const PlanBody& plan) {
   bound.operations = std::move(operations);
   bound.digest = planDigest(bound.operations);
   if (bound_ && bound_->digest == bound.digest) return okStatus();
-  if (told_) return Error{ErrorCode::conflict, "the agent has been told the results of another plan of this run", ""};
+  if (told_) return conflict("the agent has been told the results of another plan of this run");
   bind(std::move(bound));
   advance();
   return okStatus();
@@ -315,7 +312,7 @@ void Episode::bind(Bound bound) {
   std::vector<Call> kept;
   for (Call& call : actions_) {
     const auto& now = bound.operations;
-    if (std::find(now.begin(), now.end(), *call.operation) != now.end())
+    if (std::ranges::find(now, *call.operation) != now.end())
       kept.push_back(std::move(call));
     else
       settled_.insert(call.span);
@@ -330,8 +327,7 @@ void Episode::carryOut() {
   for (std::size_t i = 0; i < bound_->operations.size(); ++i) {
     const OperationId& operation = bound_->operations[i];
     const PlanAction& action = bound_->body.actions[i];
-    if (std::any_of(actions_.begin(), actions_.end(), [&](const Call& c) { return c.operation == operation; }))
-      continue;
+    if (std::ranges::any_of(actions_, [&](const Call& c) { return c.operation == operation; })) continue;
     Call& call = actions_.emplace_back();
     call.span = operation.hex();
     call.operation = operation;
@@ -349,7 +345,7 @@ void Episode::carryOut() {
 }
 
 void Episode::tellResults() {
-  if (!std::all_of(actions_.begin(), actions_.end(), [](const Call& c) { return c.answer.has_value(); })) return;
+  if (!std::ranges::all_of(actions_, [](const Call& c) { return c.answer.has_value(); })) return;
   json::array content;
   for (const OperationId& operation : bound_->operations)
     for (const Call& call : actions_)
@@ -373,7 +369,7 @@ Status Episode::abort(std::string_view cause) {
 }
 
 Result<Sub> Episode::fork(std::string_view agentId, Grant wish) {
-  if (ending_) return Error{ErrorCode::conflict, "the episode has ended", ""};
+  if (ending_) return conflict("the episode has ended");
   WITAN_TRY(run, userRunKey(agentId, beginning_.run.hex(), std::to_string(forks_ + 1)));
   if (toJson(wish).size() > kMaxGrantBytes) return invalid("capabilities of more than 256 KiB");
   WITAN_TRY(grant, context_.fork(std::move(wish)));
@@ -427,8 +423,7 @@ GateRequest Episode::requestOf(const Call& call) const {
 Episode::Ruling Episode::rule(const Call& call) {
   Ruling out;
   out.policy = epochAt(entries_.size());
-  const bool known = std::any_of(beginning_.tools.begin(), beginning_.tools.end(),
-                                 [&](const ToolInfo& t) { return t.name == call.tool.name; });
+  const bool known = std::ranges::any_of(beginning_.tools, [&](const ToolInfo& t) { return t.name == call.tool.name; });
   const ToolKind wanted = call.operation ? ToolKind::action : ToolKind::look;
   if (!known) {
     out.verdict = denial("unknown_tool", "the episode has no tool of this name");
@@ -536,15 +531,14 @@ Ending Episode::endingOf(const Finish& finish) const {
   if (tally.failed > 0) tally.failed += tally.untried;
   const std::size_t undone = tally.denied + tally.failed;
   if (beginning_.rules < 2 || undone == 0) return {WakeStatus::completed, "", finish};
-  const std::string what = std::string(acted.calls > 0 ? "action" : "look") + (tally.calls == 1 ? "" : "s");
+  const std::string what = concat(acted.calls > 0 ? "action" : "look", tally.calls == 1 ? "" : "s");
   const std::string how = tally.denied == 0   ? " failed"
                           : tally.failed == 0 ? (tally.calls == 1 ? " was denied" : " were denied")
                                               : " were denied or failed";
   const std::string which = what + how + " (" + (tally.denied > 0 ? tally.firstDenial : tally.firstFailure) + ")";
-  if (undone < tally.calls)
-    return {WakeStatus::completed, std::to_string(undone) + " of " + std::to_string(tally.calls) + " " + which, finish};
+  if (undone < tally.calls) return {WakeStatus::completed, concat(undone, " of ", tally.calls, " ", which), finish};
   return {WakeStatus::failedTerminal,
-          tally.calls == 1 ? "its only " + which : "all its " + std::to_string(tally.calls) + " " + which, finish};
+          tally.calls == 1 ? "its only " + which : concat("all its ", tally.calls, " ", which), finish};
 }
 
 std::vector<Effect> Episode::takeEffects() {
@@ -579,15 +573,15 @@ std::vector<Question> Episode::questions() const {
 bool Episode::waitsForPeople() const {
   if (ending_ || phase_ != Phase::acting) return false;
   const auto asked = [](const Call& call) { return call.asked; };
-  return std::any_of(actions_.begin(), actions_.end(), asked) &&
-         std::all_of(actions_.begin(), actions_.end(), [&](const Call& c) { return c.answer || asked(c); });
+  return std::ranges::any_of(actions_, asked) &&
+         std::ranges::all_of(actions_, [&](const Call& c) { return c.answer || asked(c); });
 }
 
 Result<Episode::Call*> Episode::openCall(std::vector<Call>& calls, std::string_view span) {
   for (Call& call : calls)
     if (call.span == span) return call.answer ? nullptr : &call;
   if (ending_ || settled_.contains(span)) return static_cast<Call*>(nullptr);
-  return Error{ErrorCode::notFound, "nothing was announced under the span " + shortText(span), ""};
+  return notFound("nothing was announced under the span " + shortText(span));
 }
 
 Status Episode::observed(std::string_view span, Observation given) {
@@ -634,13 +628,10 @@ void Episode::denyAfter(const Call& failed) {
   const std::vector<std::string> targets = targetsOf(failed.tool, failed.planned, failed.targets);
   const auto meets = [&](const Call& later) {
     const std::vector<std::string> theirs = targetsOf(later.tool, later.planned, later.targets);
-    return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& target) {
-      return std::find(targets.begin(), targets.end(), target) != targets.end();
-    });
+    return std::ranges::any_of(
+        theirs, [&](const std::string& target) { return std::ranges::find(targets, target) != targets.end(); });
   };
-  const auto placeOf = [&](const Call& call) {
-    return std::find(bound_->operations.begin(), bound_->operations.end(), *call.operation);
-  };
+  const auto placeOf = [&](const Call& call) { return std::ranges::find(bound_->operations, *call.operation); };
   const auto place = placeOf(failed);
   for (Call& later : actions_)
     if (!later.answer && placeOf(later) > place && meets(later))
@@ -648,17 +639,16 @@ void Episode::denyAfter(const Call& failed) {
 }
 
 bool Episode::waitsFor(const OperationId& operation) const {
-  return !ending_ && std::any_of(actions_.begin(), actions_.end(),
-                                 [&](const Call& call) { return call.operation == operation && call.allowed; });
+  return !ending_ &&
+         std::ranges::any_of(actions_, [&](const Call& call) { return call.operation == operation && call.allowed; });
 }
 
 Status Episode::answered(std::string_view span, const Hash& digest, bool approved, std::string_view by) {
   WITAN_TRY(call, openCall(actions_, span));
   if (call == nullptr || ending_ || call->allowed) return okStatus();
   if (digest != *call->digest)
-    return Error{ErrorCode::conflict,
-                 "the answer is about " + toHex(digest) + ", and what is asked about is " + toHex(*call->digest),
-                 "what was shown must be what is approved"};
+    return conflict("the answer is about " + toHex(digest) + ", and what is asked about is " + toHex(*call->digest),
+                    "what was shown must be what is approved");
   WITAN_DO(checkText(by, "who answered", 256));
   json::object body{{"span", call->span}, {"digest", toHex(digest)}, {"approved", approved}, {"by", by}};
   const bool expired = by == replication::kNobodyAnswered && beginning_.rules >= 4;

@@ -12,14 +12,14 @@ namespace {
 template <class T>
 Status readMember(const json::object& body, std::string_view name, T& into) {
   const json::value* found = body.if_contains(name);
-  if (found == nullptr) return invalid("\"" + std::string(name) + "\" is missing");
+  if (found == nullptr) return invalid(concat("\"", name, "\" is missing"));
   return readJson(*found, into, name);
 }
 
 // Texts that may be longer than readJson allows.
 Result<std::string> textOf(const json::object& body, std::string_view name) {
   const json::value* found = body.if_contains(name);
-  if (found == nullptr || !found->is_string()) return invalid("\"" + std::string(name) + "\" is no text");
+  if (found == nullptr || !found->is_string()) return invalid(concat("\"", name, "\" is no text"));
   return std::string(found->get_string());
 }
 
@@ -33,8 +33,7 @@ Result<Observation> observationOf(const json::object& body) {
   WITAN_DO(readMember(body, "ok", out.ok));
   if (const json::value* content = body.if_contains("content")) out.content = *content;
   if (!out.ok) {
-    WITAN_TRY(error, textOf(body, "error"));
-    out.error = error;
+    WITAN_SET(out.error, textOf(body, "error"));
   }
   if (body.contains("tokens")) WITAN_DO(readMember(body, "tokens", out.tokens));
   if (body.contains("seconds")) WITAN_DO(readMember(body, "seconds", out.seconds));
@@ -64,10 +63,9 @@ Result<Beginning> beginningIn(const Entry& entry, const AgentSpec& spec) {
   WITAN_TRY(agent, textOf(entry.body, "agent"));
   WITAN_TRY(version, textOf(entry.body, "version"));
   if (agent != spec.id || version != spec.version)
-    return Error{ErrorCode::conflict,
-                 "the run is of agent " + inQuotes(agent) + " in version " + inQuotes(version) + ", not of " +
-                     inQuotes(spec.id) + " in version " + inQuotes(spec.version),
-                 "replay it with the build that made it"};
+    return conflict("the run is of agent " + inQuotes(agent) + " in version " + inQuotes(version) + ", not of " +
+                        inQuotes(spec.id) + " in version " + inQuotes(spec.version),
+                    "replay it with the build that made it");
   Beginning out;
   WITAN_TRY(run, hashOf(entry.body, "run"));
   out.run = RunKey{run};
@@ -78,8 +76,7 @@ Result<Beginning> beginningIn(const Entry& entry, const AgentSpec& spec) {
   out.rules = 1;
   if (entry.body.contains("rules")) WITAN_DO(readMember(entry.body, "rules", out.rules));
   if (out.rules < 1 || out.rules > kRules)
-    return Error{ErrorCode::conflict, "the run follows rules " + std::to_string(out.rules),
-                 "replay it with the build that made it"};
+    return conflict(concat("the run follows rules ", out.rules), "replay it with the build that made it");
   if (entry.body.contains("parent")) {
     WITAN_TRY(parent, hashOf(entry.body, "parent"));
     out.parent = RunKey{parent};
@@ -144,7 +141,7 @@ class Follower {
 
   // Errors: notFound, conflict: see replay().
   Status follow() {
-    if (contents_.empty()) return Error{ErrorCode::notFound, "the transcript is empty", ""};
+    if (contents_.empty()) return notFound("the transcript is empty");
     std::vector<Entry> recorded;
     for (const std::string& content : contents_) {
       auto entry = parseEntry(content);
@@ -212,8 +209,7 @@ class Follower {
 Result<Episode> Episode::resume(const Agent& agent, const Gate& gate, std::span<const std::string> contents) {
   Follower follower(agent, gate, contents);
   WITAN_DO(follower.follow());
-  if (const auto& d = follower.difference())
-    return corrupt("entry " + std::to_string(d->entry) + " of the transcript: " + d->why);
+  if (const auto& d = follower.difference()) return corrupt(concat("entry ", d->entry, " of the transcript: ", d->why));
   return std::move(*follower.episode());
 }
 
@@ -221,9 +217,7 @@ Result<Replay> replay(const Agent& agent, std::span<const std::string> contents)
   const ClosedGate closed;  // every verdict that counts is recorded
   Follower follower(agent, closed, contents);
   WITAN_DO(follower.follow());
-  Replay out;
-  out.entries = contents.size();
-  out.difference = follower.difference();
+  Replay out{.entries = contents.size(), .difference = follower.difference()};
   const auto& episode = follower.episode();
   out.ended = episode && episode->ended() != nullptr && episode->entries().size() == contents.size();
   return out;

@@ -12,15 +12,15 @@ namespace {
 bool isFamily(std::string_view pattern) { return pattern == "*" || pattern.ends_with(".*"); }
 
 bool beginsWithOneOf(std::string_view text, std::span<const std::string> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return text.starts_with(p); });
+  return std::ranges::any_of(prefixes, [&](const std::string& p) { return text.starts_with(p); });
 }
 
 bool isAmong(const std::string& word, std::span<const std::string> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 void sortOnce(std::vector<std::string>& words) {
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
 }
 
@@ -34,8 +34,7 @@ bool coversResource(std::string_view pattern, std::string_view resource) {
 }
 
 Status checkCapabilities(std::span<const Capability> capabilities) {
-  if (capabilities.size() > kMaxCapabilities)
-    return invalid("more than " + std::to_string(kMaxCapabilities) + " capabilities");
+  if (capabilities.size() > kMaxCapabilities) return invalid(concat("more than ", kMaxCapabilities, " capabilities"));
   for (const Capability& c : capabilities) {
     std::string_view stem = c.resource;
     if (stem.ends_with(".*")) stem.remove_suffix(2);
@@ -56,8 +55,7 @@ bool covers(const Capability& capability, const Reach& call) {
       if (!beginsWithOneOf(target, capability.targets)) return false;
   }
   if (capability.locales.empty()) return true;
-  return std::all_of(call.locale.begin(), call.locale.end(),
-                     [&](const std::string& tag) { return isAmong(tag, capability.locales); });
+  return std::ranges::all_of(call.locale, [&](const std::string& tag) { return isAmong(tag, capability.locales); });
 }
 
 bool within(const Capability& inner, const Capability& outer) {
@@ -69,8 +67,7 @@ bool within(const Capability& inner, const Capability& outer) {
   }
   if (outer.locales.empty()) return true;
   if (inner.locales.empty()) return false;
-  return std::all_of(inner.locales.begin(), inner.locales.end(),
-                     [&](const std::string& tag) { return isAmong(tag, outer.locales); });
+  return std::ranges::all_of(inner.locales, [&](const std::string& tag) { return isAmong(tag, outer.locales); });
 }
 
 std::optional<std::size_t> firstCovering(std::span<const Capability> capabilities, std::span<const std::int64_t> used,
@@ -91,8 +88,7 @@ Status ToolTable::add(ToolInfo tool) {
   WITAN_DO(checkTool(tool));
   sortOnce(tool.locale);
   const std::string name = tool.name;
-  if (!tools_.emplace(name, std::move(tool)).second)
-    return Error{ErrorCode::conflict, "there is a tool " + name + " already", ""};
+  if (!tools_.emplace(name, std::move(tool)).second) return conflict("there is a tool " + name + " already");
   return okStatus();
 }
 
@@ -104,8 +100,8 @@ const ToolInfo* ToolTable::find(std::string_view name) const {
 std::vector<ToolInfo> ToolTable::coveredBy(std::span<const Capability> capabilities) const {
   std::vector<ToolInfo> out;
   for (const auto& [name, tool] : tools_)
-    if (std::any_of(capabilities.begin(), capabilities.end(),
-                    [&covered = name](const Capability& c) { return coversResource(c.resource, covered); }))
+    if (std::ranges::any_of(capabilities,
+                            [&covered = name](const Capability& c) { return coversResource(c.resource, covered); }))
       out.push_back(tool);
   return out;
 }

@@ -70,27 +70,23 @@ Result<Entry> parseEntry(std::string_view content) {
 std::string entryId(const RunKey& run, std::string_view device, std::uint64_t number) {
   std::string digits = std::to_string(number);
   digits.insert(0, kNumberDigits - std::min(kNumberDigits, digits.size()), '0');
-  return run.hex() + "/" + std::string(device) + "/" + digits;
+  return concat(run.hex(), "/", device, "/", digits);
 }
 
-std::string transcriptThread(std::string_view thread, const RunKey& run) {
-  return std::string(thread) + "/run/" + run.hex();
-}
+std::string transcriptThread(std::string_view thread, const RunKey& run) { return concat(thread, "/run/", run.hex()); }
 
 Result<replication::MessageBody> messageOf(const TranscriptName& name, std::uint64_t number, const Entry& entry,
                                            std::int64_t atMs) {
-  replication::MessageBody message;
-  message.id = entryId(name.run, name.device, number);
-  message.agentId = name.agentId;
-  message.threadId = transcriptThread(name.thread, name.run);
-  message.kind = messageKind(entry.kind);
+  replication::MessageBody message{.id = entryId(name.run, name.device, number),
+                                   .agentId = name.agentId,
+                                   .threadId = transcriptThread(name.thread, name.run),
+                                   .kind = messageKind(entry.kind)};
   if (number > 0) message.parents.push_back(entryId(name.run, name.device, number - 1));
   message.content = entry.content;
   message.createdAtMs = atMs;
   if (entry.kind == EntryKind::intended || entry.kind == EntryKind::outcome)
     if (const json::value* span = entry.body.if_contains("span"); span != nullptr && span->is_string()) {
-      WITAN_TRY(operation, hashFromHex(span->get_string()));
-      message.operationId = operation;
+      WITAN_SET(message.operationId, hashFromHex(span->get_string()));
     }
   WITAN_DO(checkRecord(message));
   return message;
@@ -104,8 +100,7 @@ Result<std::vector<TranscriptRow>> readTranscript(replication::Space& space, con
     WITAN_TRY(versions, space.versions(Kind::message, id));
     if (versions.empty()) return rows;
     if (versions.size() > 1) return corrupt("entry " + id + " has two contents");
-    if (rows.size() == kMaxEntries)
-      return invalid("transcript of more than " + std::to_string(kMaxEntries) + " entries");
+    if (rows.size() == kMaxEntries) return invalid(concat("transcript of more than ", kMaxEntries, " entries"));
     auto message = replication::messageOf(versions.front());
     if (!message.ok()) return corrupt("entry " + id + ": " + message.error().message);
     rows.push_back({message->dot, std::move(message->body)});
@@ -116,7 +111,7 @@ std::vector<TranscriptKey> listTranscripts(replication::Space& space) {
   std::vector<TranscriptKey> out;
   for (const std::string& id : space.keys(Kind::message))
     if (auto key = firstEntryOf(id)) out.push_back(*std::move(key));
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace witan::agents::episode {
 namespace {
 
 Error tooMuch(std::string_view what, std::size_t limit, std::string_view of) {
-  return invalid(std::string(what) + ": more than " + std::to_string(limit) + " " + std::string(of));
+  return invalid(concat(what, ": more than ", limit, " ", of));
 }
 
 class Walk {
@@ -22,7 +22,7 @@ class Walk {
   Status visit(const json::value& value, std::size_t depth) {
     if (value.is_string()) return text(value.get_string());
     if (value.is_double() && !std::isfinite(value.get_double()))
-      return invalid(std::string(what_) + ": a number that is not finite");
+      return invalid(concat(what_, ": a number that is not finite"));
     if (!value.is_array() && !value.is_object()) return okStatus();
     if (depth >= limits_.depth) return tooMuch(what_, limits_.depth, "containers inside each other");
     const std::size_t size = value.is_array() ? value.get_array().size() : value.get_object().size();
@@ -43,7 +43,7 @@ class Walk {
   Status text(std::string_view text) {
     bytes_ += text.size();
     if (bytes_ > limits_.bytes) return tooMuch(what_, limits_.bytes, "bytes");
-    return isUtf8(text) ? okStatus() : Status(invalid(std::string(what_) + ": text that is not UTF-8"));
+    return isUtf8(text) ? okStatus() : Status(invalid(concat(what_, ": text that is not UTF-8")));
   }
 
   const std::string_view what_;
@@ -53,9 +53,7 @@ class Walk {
 
 constexpr std::size_t kMaxShortBytes = 1024;
 
-Error tooMany(std::string_view what, std::size_t limit) {
-  return invalid("more than " + std::to_string(limit) + " " + std::string(what));
-}
+Error tooMany(std::string_view what, std::size_t limit) { return invalid(concat("more than ", limit, " ", what)); }
 
 Status checkThoughts(const std::vector<std::string>& thoughts) {
   if (thoughts.size() > kMaxThoughts) return tooMany("thoughts", kMaxThoughts);
@@ -115,7 +113,7 @@ Status checkValue(const json::value& value, std::string_view what, ValueLimits l
 
 Status checkText(std::string_view text, std::string_view what, std::size_t bytes) {
   if (text.size() > bytes) return tooMuch(what, bytes, "bytes");
-  if (!isUtf8(text)) return invalid(std::string(what) + ": text that is not UTF-8");
+  if (!isUtf8(text)) return invalid(concat(what, ": text that is not UTF-8"));
   std::string written;
   appendJsonString(written, text);
   return written.size() > bytes ? Status(tooMuch(what, bytes, "bytes")) : okStatus();

@@ -115,7 +115,7 @@ Status AgentHost::work(Now now) {
 std::vector<RunKey> AgentHost::inOrder() const {
   std::vector<std::pair<std::uint64_t, RunKey>> runs;
   for (const auto& [key, run] : running_) runs.emplace_back(run.job.sequence, key);
-  std::sort(runs.begin(), runs.end());
+  std::ranges::sort(runs);
   std::vector<RunKey> keys;
   for (const auto& [sequence, key] : runs) keys.push_back(key);
   return keys;
@@ -167,7 +167,7 @@ Status AgentHost::giveUpCalls(Now now) {
     }
     at = calls_.erase(at);
     if (call.operation)
-      failed(*call.operation, Error{ErrorCode::unavailable, why, ""}, now);
+      failed(*call.operation, unavailable(why), now);
     else
       WITAN_DO(observed(key.first, key.second, {false, nullptr, why, 0, 0}));
   }
@@ -213,9 +213,8 @@ std::optional<std::int64_t> AgentHost::nextMs(Now now) const {
 
 bool AgentHost::quiet() const {
   const auto& waiting = wakes_.queue().all();
-  return running_.empty() && onlyPeopleLeft() && std::none_of(waiting.begin(), waiting.end(), [&](const auto& entry) {
-           return agents_.contains(entry.second.job.agentId);
-         });
+  return running_.empty() && onlyPeopleLeft() &&
+         std::ranges::none_of(waiting, [&](const auto& entry) { return agents_.contains(entry.second.job.agentId); });
 }
 
 bool AgentHost::onlyPeopleLeft() const {
@@ -227,7 +226,7 @@ bool AgentHost::onlyPeopleLeft() const {
     if (run.acting || !run.actions.empty() || run.episode.questions().empty()) return false;
     asking.insert(run.job.agentId);
   }
-  return std::all_of(wakes_.queue().all().begin(), wakes_.queue().all().end(), [&](const auto& entry) {
+  return std::ranges::all_of(wakes_.queue().all(), [&](const auto& entry) {
     return asking.contains(entry.second.job.agentId) || !agents_.contains(entry.second.job.agentId);
   });
 }
@@ -466,9 +465,8 @@ Status AgentHost::askPeople(Running& run, Now now) {
     ApprovalBody body;
     if (asked && now.wallMs() - view.shown->body.atMs < options_.approvalTtlMs) continue;
     if (asked) {  // nobody answered: it is denied (docs/FINDINGS.md, F17)
-      WITAN_TRY(expired, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
-                                  "nobody answered in time", now.wallMs()));
-      body = std::move(expired);
+      WITAN_SET(body, answerTo(view, question.digest, ApprovalVerdict::denied, kNobodyAnswered,
+                               "nobody answered in time", now.wallMs()));
     } else {
       body.operationId = question.operation.value;
       body.digest = question.digest;

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxUndoneWatched = 256;
 
 Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
   WITAN_TRY(arguments, parseJson(row.intent.arguments));
-  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  if (!arguments.is_object()) return invalid("the arguments are no object");
   WITAN_TRY(edit, journalEditOf(row.intent.tool, arguments.get_object()));
   WITAN_TRY(journal, replica_.database(DatabaseName::journal).space(edit.scope));
   WITAN_TRY(view, journalViewIn(*journal, edit.id));
@@ -46,14 +46,13 @@ Result<saga::JournalEffect> AgentHost::journalEffect(const SagaRow& row) {
 Status AgentHost::call(const SagaRow& row, Now) {
   if (row.intent.kind == EffectKind::proposal) {
     WITAN_TRY(proposal, proposalOf(row));
-    WITAN_TRY(plan, planWith(row));
-    proposal.plan = plan;
+    WITAN_SET(proposal.plan, planWith(row));
     ++counters_.proposals;
     out_.proposals.push_back(std::move(proposal));
     return okStatus();
   }
   WITAN_TRY(arguments, parseJson(row.intent.arguments));
-  if (!arguments.is_object()) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  if (!arguments.is_object()) return invalid("the arguments are no object");
   ++counters_.calls;
   out_.calls.push_back({RunKey{row.intent.run}, row.intent.agentId, row.id().hex(), row.id(), row.intent.tool,
                         std::move(arguments.get_object())});
@@ -66,12 +65,12 @@ Result<PlanDigest> AgentHost::planWith(const SagaRow& row) {
   WITAN_TRY(records, space());
   WITAN_TRY(view, planViewIn(*records, run));
   const auto has = [&](const Plan& plan) {
-    return std::find(plan.operations.begin(), plan.operations.end(), row.id()) != plan.operations.end();
+    return std::ranges::find(plan.operations, row.id()) != plan.operations.end();
   };
   if (view.winner && has(*view.winner)) return view.winner->digest;
   for (const Plan& plan : view.losers)
     if (has(plan)) return plan.digest;
-  return Error{ErrorCode::notFound, "no plan of the run " + run.hex() + " has the operation", ""};
+  return notFound("no plan of the run " + run.hex() + " has the operation");
 }
 
 // The transcript gets the outcome from the episode, if one is under way.
@@ -133,7 +132,7 @@ Status AgentHost::noticeContested(Now now) {
       if (host == replica_.device()) break;
       if (live_.contains(host)) ++rank;
     }
-    if (std::find(hosts.begin(), hosts.end(), replica_.device()) != hosts.end())
+    if (std::ranges::find(hosts, replica_.device()) != hosts.end())
       contested_[*run] = now.ms + rank * options_.compensateGraceMs;
   }
   return okStatus();
@@ -160,7 +159,7 @@ Status AgentHost::reconcileDue(Now now) {
 void AgentHost::noteUndone(const SagaRow& row) {
   if (!row.intent.compensates || row.intent.kind != EffectKind::journal) return;
   const OperationId undone{*row.intent.compensates};
-  if (std::find(undone_.begin(), undone_.end(), undone) != undone_.end()) return;
+  if (std::ranges::find(undone_, undone) != undone_.end()) return;
   undone_.push_back(undone);
   if (undone_.size() > kMaxUndoneWatched) undone_.pop_front();
 }

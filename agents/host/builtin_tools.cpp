@@ -9,10 +9,7 @@ using episode::ToolKind;
 
 std::vector<ToolInfo> builtinTools() {
   const auto tool = [](const char* name, ToolKind kind, const char* target) {
-    ToolInfo info;
-    info.name = name;
-    info.kind = kind;
-    info.targetArgument = target;
+    ToolInfo info{.name = name, .kind = kind, .targetArgument = target};
     return info;
   };
   return {tool("journal.read", ToolKind::look, "id"),  tool("journal.list", ToolKind::look, ""),
@@ -29,7 +26,7 @@ saga::EffectKind effectKindOf(std::string_view tool) {
 Result<ProposalCall> proposalOf(const saga::SagaRow& row) {
   WITAN_TRY(parsed, parseJson(row.intent.arguments));
   const json::object* arguments = parsed.if_object();
-  if (arguments == nullptr) return Error{ErrorCode::invalidInput, "the arguments are no object", ""};
+  if (arguments == nullptr) return invalid("the arguments are no object");
   ProposalCall call;
   call.operation = row.id();
   call.run = RunKey{row.intent.run};
@@ -40,13 +37,11 @@ Result<ProposalCall> proposalOf(const saga::SagaRow& row) {
   call.domain = std::move(domain);
   call.entity = std::move(entity);
   if (!call.begin) {
-    WITAN_TRY(role, textOf(*arguments, "role"));
-    call.role = std::move(role);
+    WITAN_SET(call.role, textOf(*arguments, "role"));
   }
   const char* member = call.begin ? "fields" : "action";
   const json::value* body = arguments->if_contains(member);
-  if (body == nullptr || !body->is_object())
-    return Error{ErrorCode::invalidInput, "\"" + std::string(member) + "\" is no object", ""};
+  if (body == nullptr || !body->is_object()) return invalid(concat("\"", member, "\" is no object"));
   call.body = *body;
   return call;
 }

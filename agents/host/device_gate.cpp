@@ -23,19 +23,18 @@ GateVerdict PolicyGate::judge(const GateRequest& request) const {
                          {request.scope.begin(), request.scope.end()},
                          {request.locale.begin(), request.locale.end()}};
   const ModelName model{tool.provider, tool.model};
-  PolicyRequest asked;
-  asked.agent = request.agent;
-  asked.category = request.category;
-  asked.tool = tool.name;
-  asked.scopes = request.scope;
-  asked.held = &held;
-  asked.boundary = tool.boundary;
-  asked.operation = tool.operation;
-  asked.model = tool.model.empty() ? nullptr : &model;
-  asked.secret = tool.secret;
-  asked.payload = &payload;
-  asked.operationId = request.span;
-  asked.approved = request.approved;
+  PolicyRequest asked{.agent = request.agent,
+                      .category = request.category,
+                      .tool = tool.name,
+                      .scopes = request.scope,
+                      .held = &held,
+                      .boundary = tool.boundary,
+                      .operation = tool.operation,
+                      .model = tool.model.empty() ? nullptr : &model,
+                      .secret = tool.secret,
+                      .payload = &payload,
+                      .operationId = request.span,
+                      .approved = request.approved};
   PolicyVerdict verdict = monitor_.check(asked, receipts_, secrets_);
 
   GateVerdict out{static_cast<GateKind>(verdict.kind), std::string(enumName(verdict.token)), std::move(verdict.witness),
@@ -51,7 +50,7 @@ GateVerdict PolicyGate::judge(const GateRequest& request) const {
 std::string PolicyGate::epoch() const {
   const Policy* policy = monitor_.policy();
   if (policy == nullptr) return "none";
-  return policy->name + " " + std::to_string(policy->version) + " " + toHex(monitor_.digest());
+  return concat(policy->name, " ", policy->version, " ", toHex(monitor_.digest()));
 }
 
 PolicyPlace DeviceGate::placeOf(std::string_view tool) const {

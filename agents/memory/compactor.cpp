@@ -22,20 +22,20 @@ std::string lineOf(const SummaryRequest::Line& message) {
   for (char& c : text)
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   if (text.size() < message.content.size()) text += "...";
-  return std::string(enumName(message.kind)) + ": " + text;
+  return concat(enumName(message.kind), ": ", text);
 }
 
 constexpr std::string_view kRows = "fold/";
 
-std::string rowOf(const SummaryId& id) { return std::string(kRows) + id.hex(); }
+std::string rowOf(const SummaryId& id) { return concat(kRows, id.hex()); }
 
 Result<FoldJob> decodeFold(std::string_view name, std::string_view bytes) {
   FoldJob job;
   if (Status status = readMessage(bytes, job, "fold job"); !status.ok())
-    return corrupt("row " + std::string(name) + ": " + status.error().message);
+    return corrupt(concat("row ", name, ": ", status.error().message));
   const auto id = summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion});
   if (!id.ok() || id->value != job.summaryId || rowOf(*id) != name)
-    return corrupt("row " + std::string(name) + ": the summary id is not the job's");
+    return corrupt(concat("row ", name, ": the summary id is not the job's"));
   return job;
 }
 
@@ -82,12 +82,12 @@ using replication::Kind;
 using replication::Write;
 
 Result<std::size_t> foldCount(std::span<const std::int64_t> sizes, std::int64_t budget) {
-  if (budget < 0) return invalid("a budget of " + std::to_string(budget) + " (not negative)");
+  if (budget < 0) return invalid(concat("a budget of ", budget, " (not negative)"));
   std::int64_t kept = 0;
   std::size_t first = sizes.size();
   while (first > 0) {
     const std::int64_t size = sizes[first - 1];
-    if (size < 0) return invalid("a message of " + std::to_string(size) + " bytes");
+    if (size < 0) return invalid(concat("a message of ", size, " bytes"));
     // The newest stays even if it is too large by itself; then nothing else does.
     if (first < sizes.size() && size > budget - kept) break;
     kept += size;
@@ -153,12 +153,11 @@ Result<Planned> Compactor::plan(std::string_view agentId, std::string_view threa
     const auto body = joinOf(graph, thread);
     return body ? join(*body) : Result<Planned>(Planned::nothing);
   }
-  FoldJob job;
-  job.agentId = agentId;
-  job.threadId = threadId;
-  job.startMessageId = newer.front()->body.id;
-  job.endMessageId = newer[count - 1]->body.id;
-  job.contractVersion = summariser.version();
+  FoldJob job{.agentId = std::string(agentId),
+              .threadId = std::string(threadId),
+              .startMessageId = newer.front()->body.id,
+              .endMessageId = newer[count - 1]->body.id,
+              .contractVersion = summariser.version()};
   WITAN_TRY(id, summaryId({job.agentId, job.threadId, job.startMessageId, job.endMessageId, job.contractVersion}));
   job.summaryId = id.value;
   put(job);
@@ -211,7 +210,7 @@ Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
     const std::int64_t whole =
         std::min(options_.lastBackoffMs, options_.firstBackoffMs << std::min<std::uint64_t>(job.attempts - 1, 20));
     // Devices with the same trouble do not come back together.
-    const Hash hash = sha256(toHex(job.summaryId) + "|" + replica_.device() + "|" + std::to_string(job.attempts));
+    const Hash hash = sha256(concat(toHex(job.summaryId), "|", replica_.device(), "|", job.attempts));
     waiting.dueMs = now.ms + whole / 2 + (hash[0] << 8 | hash[1]) * (whole / 2) / 65'536;
   }
   put(job);
@@ -220,10 +219,10 @@ Status Compactor::failed(Waiting& waiting, const std::string& why, Now now) {
 
 Status Compactor::answered(const SummaryId& id, const Result<std::string>& text, Now now) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return Error{ErrorCode::notFound, "no fold " + id.hex() + " waits here", ""};
+  if (found == jobs_.end()) return notFound("no fold " + id.hex() + " waits here");
   if (!text.ok()) return failed(found->second, text.error().message, now);
   if (text->size() > kMaxSummaryBytes)
-    return failed(found->second, "a summary of " + std::to_string(text->size()) + " bytes", now);
+    return failed(found->second, concat("a summary of ", text->size(), " bytes"), now);
   if (!isUtf8(*text)) return failed(found->second, "a summary that is not UTF-8", now);
   const FoldJob job = found->second.job;
   erase(id);
@@ -249,11 +248,10 @@ Status Compactor::commitSummary(const FoldJob& job, const std::string& text) {
     WITAN_TRY(write, replication::recordWrite(id.hex(), body));
     writes.push_back(std::move(write));
   }
-  replication::MessageBody message;
-  message.id = summaryMessageId(id);
-  message.agentId = job.agentId;
-  message.threadId = job.threadId;
-  message.kind = replication::MessageKind::summary;
+  replication::MessageBody message{.id = summaryMessageId(id),
+                                   .agentId = job.agentId,
+                                   .threadId = job.threadId,
+                                   .kind = replication::MessageKind::summary};
   message.parents = {job.endMessageId};
   if (before && before->messageId != message.id) message.parents.push_back(before->messageId);
   message.createdAtMs = end->body.createdAtMs;
@@ -281,7 +279,7 @@ Result<std::size_t> Compactor::run(const Summariser& summariser, Now now) {
 
 Status Compactor::retry(const SummaryId& id, Now now) {
   const auto found = jobs_.find(id);
-  if (found == jobs_.end()) return Error{ErrorCode::notFound, "no fold " + id.hex() + " waits here", ""};
+  if (found == jobs_.end()) return notFound("no fold " + id.hex() + " waits here");
   found->second.job.status = FoldStatus::waiting;
   found->second.job.attempts = 0;
   found->second.dueMs = now.ms;

@@ -63,7 +63,7 @@ class Summariser {
 class ExtractSummariser final : public Summariser {
  public:
   explicit ExtractSummariser(std::size_t bytes = 4096) : bytes_(bytes) {}
-  std::string version() const override { return "extract-1/" + std::to_string(bytes_); }
+  std::string version() const override { return concat("extract-1/", bytes_); }
   Result<std::string> summarise(const SummaryRequest& request) const override;
 
  private:
@@ -86,18 +86,9 @@ Result<std::size_t> foldCount(std::span<const std::int64_t> sizes, std::int64_t 
 WITAN_ENUM(FoldStatus, waiting, failed)
 
 struct FoldJob {
-  Hash summaryId{};
-  std::string agentId;
-  std::string threadId;
-  std::string startMessageId;
-  std::string endMessageId;
-  std::string contractVersion;
-  FoldStatus status = FoldStatus::waiting;
-  std::uint64_t attempts = 0;
-  std::string lastError;
-  WITAN_MEMBERS(FoldJob, summaryId, agentId, threadId, startMessageId, endMessageId, contractVersion, status, attempts,
-                lastError)
-  friend bool operator==(const FoldJob&, const FoldJob&) = default;
+  WITAN_DECLARED(FoldJob, (Hash, summaryId), (std::string, agentId), (std::string, threadId),
+                 (std::string, startMessageId), (std::string, endMessageId), (std::string, contractVersion),
+                 (FoldStatus, status, FoldStatus::waiting), (std::uint64_t, attempts), (std::string, lastError))
 };
 
 enum class Planned {

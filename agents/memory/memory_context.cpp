@@ -37,7 +37,7 @@ Result<std::optional<ChosenSummary>> usable(replication::Space& space, const Mes
 
 }  // namespace
 
-std::string summaryMessageId(const SummaryId& id) { return std::string(kPrefix) + id.hex(); }
+std::string summaryMessageId(const SummaryId& id) { return concat(kPrefix, id.hex()); }
 
 Result<std::optional<ChosenSummary>> chosenSummary(replication::Space& space, const MessageGraph& graph,
                                                    std::string_view threadId,
@@ -50,14 +50,13 @@ Result<std::optional<ChosenSummary>> chosenSummary(replication::Space& space, co
   std::erase_if(candidates,
                 [&](const Message* m) { return m->body.threadId != threadId || m->body.kind != MessageKind::summary; });
   // Latest first: a later one has its ancestors behind it.
-  std::sort(candidates.begin(), candidates.end(), [](const Message* a, const Message* b) {
+  std::ranges::sort(candidates, [](const Message* a, const Message* b) {
     return std::tie(a->dot.counter, a->dot.host, a->body.id) > std::tie(b->dot.counter, b->dot.host, b->body.id);
   });
   const Messages all = candidates;
   std::stable_partition(candidates.begin(), candidates.end(), [&](const Message* m) {
-    return std::none_of(all.begin(), all.end(), [&](const Message* other) {
-      return other != m && graph.isAncestor(m->body.id, other->body.id);
-    });
+    return std::ranges::none_of(
+        all, [&](const Message* other) { return other != m && graph.isAncestor(m->body.id, other->body.id); });
   });
   for (const Message* candidate : candidates) {
     WITAN_TRY(chosen, usable(space, graph, threadId, candidate->body.id));
@@ -95,7 +94,7 @@ Result<MemoryContext> memoryContext(replication::Space& space, const replication
     context.messages.push_back({body.id, body.kind, std::string(text), text.size() < body.content.size()});
     --from;
   }
-  std::reverse(context.messages.begin(), context.messages.end());
+  std::ranges::reverse(context.messages);
   context.leftOut = static_cast<std::size_t>(from - newer.begin());
   return context;
 }

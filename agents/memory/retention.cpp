@@ -34,7 +34,7 @@ Result<Stable> stableOf(replication::LocalReplica& replica, std::string_view sco
     if (device != replica.device() && !le(replica.acks().acked(id, device), mine))
       return Stable{{}, "device " + device + " has something that has not arrived here"};
   // Alone in its cluster, a device knows what everybody has.
-  const bool alone = std::all_of(present.begin(), present.end(), [&](auto& d) { return d == replica.device(); });
+  const bool alone = std::ranges::all_of(present, [&](auto& d) { return d == replica.device(); });
   return Stable{alone ? mine : replica.acks().stable(id, present), {}};
 }
 
@@ -50,7 +50,7 @@ Prefix prefixOf(const replication::MessageGraph& graph, const ChosenSummary& sum
   std::erase_if(prefix.messages, [&](const Message* m) {
     return m->body.id == summary.endMessageId || !summary.covered.contains(m->body.id);
   });
-  std::reverse(prefix.messages.begin(), prefix.messages.end());
+  std::ranges::reverse(prefix.messages);
   std::set<std::string> going;
   for (const Message* m : prefix.messages) going.insert(m->body.id);
   const std::set<std::string> ends = foldEnds(graph);

@@ -41,8 +41,7 @@ Result<replication::AgentState> agentStateToWrite(replication::Space& space, std
   WITAN_TRY(versions, space.versions(Kind::agentState, agentId));
   replication::MessageGraph graph;
   if (versions.size() > 1) {
-    WITAN_TRY(messages, agentGraph(space, agentId));
-    graph = std::move(messages);
+    WITAN_SET(graph, agentGraph(space, agentId));
   }
   const replication::GraphAncestry ancestry(graph);
   WITAN_TRY(view, replication::viewOf(versions, versions.size() > 1 ? &ancestry : nullptr));

@@ -12,17 +12,17 @@ namespace {
 
 std::vector<std::string_view> sortedViews(const std::vector<std::string>& words) {
   std::vector<std::string_view> views(words.begin(), words.end());
-  std::sort(views.begin(), views.end());
+  std::ranges::sort(views);
   return views;
 }
 
 bool among(const std::vector<std::string_view>& sorted, std::string_view word) {
-  return std::binary_search(sorted.begin(), sorted.end(), word);
+  return std::ranges::binary_search(sorted, word);
 }
 
 // Lists of an episode are short, and in whatever order its author left them.
 bool among(const std::vector<std::string>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
+  return std::ranges::find(list, word) != list.end();
 }
 
 PolicyVerdict refusal(PolicyToken token, std::string witness) {
@@ -48,7 +48,7 @@ Result<Monitor> Monitor::compile(Policy given) {
     GrantEntry& entry = monitor.grants_[{grant.agent, grant.category}];
     entry = {sortedViews(grant.tools), sortedViews(grant.boundaries), sortedViews(grant.scopes),
              sortedViews(grant.locales), grant.models};
-    std::sort(entry.models.begin(), entry.models.end());
+    std::ranges::sort(entry.models);
   }
   return monitor;
 }
@@ -118,7 +118,7 @@ std::string Monitor::disallowedModel(const PolicyRequest& request, const Found& 
     return request.model == nullptr ? "" : place(request) + " is not for asking models";
   if (request.model == nullptr) return place(request) + " asks a model, and the request names none";
   const std::vector<ModelName>& models = found.grant->models;
-  if (std::binary_search(models.begin(), models.end(), *request.model)) return {};
+  if (std::ranges::binary_search(models, *request.model)) return {};
   return inQuotes(request.agent) + " may not ask model " + inQuotes(request.model->model) + " of provider " +
          inQuotes(request.model->provider) + " in category " + inQuotes(request.category);
 }
@@ -137,7 +137,7 @@ std::string Monitor::unconfirmed(const PolicyRequest& request, const Found& foun
       "nobody has confirmed that " + inQuotes(request.agent) + " may use boundary " + inQuotes(request.boundary);
   if (request.model != nullptr)
     why += " with model " + inQuotes(request.model->model) + " of provider " + inQuotes(request.model->provider);
-  why += " under version " + std::to_string(policy_->version) + " of policy " + inQuotes(policy_->name);
+  why += concat(" under version ", policy_->version, " of policy ", inQuotes(policy_->name));
   return receipts.hasOfAnotherVersion(query) ? why + " (only under another)" : why;
 }
 

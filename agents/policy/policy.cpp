@@ -13,7 +13,7 @@ namespace witan::agents {
 
 namespace {
 
-std::string at(const std::string& list, std::size_t i) { return list + "[" + std::to_string(i) + "]"; }
+std::string at(const std::string& list, std::size_t i) { return concat(list, "[", i, "]"); }
 
 // The first problem wins; the rest is not looked at.
 class Checker {
@@ -43,7 +43,7 @@ class Checker {
       report(place, status.error().message, status.error().hint);
   }
   void count(const std::string& place, std::size_t count, std::size_t most) {
-    if (count > most) report(place, std::to_string(count) + " elements (at most " + std::to_string(most) + ")");
+    if (count > most) report(place, concat(count, " elements (at most ", most, ")"));
   }
   void ids(const std::string& place, const std::vector<std::string>& ids) {
     count(place, ids.size(), kMaxPolicyList);

@@ -56,10 +56,8 @@ struct Boundary {
 };
 
 struct ModelName {
-  std::string provider;
-  std::string model;
+  WITAN_DECLARED(ModelName, (std::string, provider), (std::string, model))
 
-  WITAN_MEMBERS(ModelName, provider, model)
   friend auto operator<=>(const ModelName&, const ModelName&) = default;
 };
 

@@ -37,7 +37,7 @@ class Reader {
       if (!status.ok()) return;
       const std::string key = tomlName(member.name);
       const auto item = from.find(key);
-      const std::string inside = place.empty() ? std::string(member.name) : place + "." + std::string(member.name);
+      const std::string inside = place.empty() ? std::string(member.name) : concat(place, ".", member.name);
       if (item == from.end()) {
         if (index < requiredMembers<T>())
           status = wrong(from.source(), "\"" + key + "\" is missing" + (place.empty() ? "" : " in " + place));
@@ -50,8 +50,7 @@ class Reader {
   }
 
   Error wrong(const toml::source_region& where, std::string message, std::string hint = {}) const {
-    return invalid(name_ + ":" + std::to_string(where.begin.line) + ":" + std::to_string(where.begin.column) + ": " +
-                       std::move(message),
+    return invalid(concat(name_, ":", where.begin.line, ":", where.begin.column, ": ", std::move(message)),
                    std::move(hint));
   }
 
@@ -71,7 +70,7 @@ class Reader {
     std::vector<std::string> known;
     forEachMember<T>([&](auto member, auto) { known.push_back(tomlName(member.name)); });
     for (const auto& [key, node] : from)
-      if (std::find(known.begin(), known.end(), key.str()) == known.end())
+      if (std::ranges::find(known, key.str()) == known.end())
         return wrong(key.source(), "unknown key " + inQuotes(key.str()) + (place.empty() ? "" : " in " + place),
                      didYouMean(key.str(), known));
     return okStatus();
@@ -114,9 +113,9 @@ class Reader {
     if (!node.is_array())
       return expected(node, place, Reflected<T> ? "tables, as in [[" + tomlName(place) + "]]" : "a list");
     const toml::array& list = *node.as_array();
-    if (list.size() > kMaxGrants) return expected(node, place, "at most " + std::to_string(kMaxGrants) + " elements");
+    if (list.size() > kMaxGrants) return expected(node, place, concat("at most ", kMaxGrants, " elements"));
     for (std::size_t i = 0; i < list.size(); ++i) {
-      const std::string inside = place + "[" + std::to_string(i) + "]";
+      const std::string inside = concat(place, "[", i, "]");
       places_[inside] = list[i].source();
       WITAN_DO(value(list[i], into.emplace_back(), inside));
     }

@@ -9,7 +9,7 @@ namespace witan::agents {
 namespace {
 
 std::vector<std::string> sortedUnique(std::vector<std::string> words) {
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   words.erase(std::unique(words.begin(), words.end()), words.end());
   return words;
 }
@@ -18,7 +18,7 @@ std::vector<std::string> sortedUnique(std::vector<std::string> words) {
 const std::string* firstBeyond(const std::vector<std::string>& all, const std::vector<std::string>& wanted) {
   const std::vector<std::string> have = sortedUnique(all);
   for (const std::string& word : wanted)
-    if (!std::binary_search(have.begin(), have.end(), word)) return &word;
+    if (!std::ranges::binary_search(have, word)) return &word;
   return nullptr;
 }
 
@@ -43,10 +43,10 @@ Result<PolicyScope> narrowScope(const PolicyScope& parent, PolicyScope wanted) {
   forEachMember<PolicyScope>([&](auto member, auto) {
     if (!status.ok()) return;
     if (const std::string* word = firstBeyond(parent.*member.pointer, wanted.*member.pointer))
-      status = Error{ErrorCode::unauthorised,
-                     "a fork may only narrow: its parent does not hold " + inQuotes(*word) + " among its " +
-                         std::string(member.name),
-                     "give the sub-episode less, or its parent more"};
+      status = Error{
+          ErrorCode::unauthorised,
+          concat("a fork may only narrow: its parent does not hold ", inQuotes(*word), " among its ", member.name),
+          "give the sub-episode less, or its parent more"};
     wanted.*member.pointer = sortedUnique(std::move(wanted.*member.pointer));
   });
   if (!status.ok()) return status.error();

@@ -50,12 +50,10 @@ class PathParser {
   explicit PathParser(std::string_view text) : text_(text) {}
 
   Result<FieldPath> parse() {
-    if (text_.size() > kMaxPathBytes)
-      return invalid("a field path of more than " + std::to_string(kMaxPathBytes) + " bytes");
+    if (text_.size() > kMaxPathBytes) return invalid(concat("a field path of more than ", kMaxPathBytes, " bytes"));
     if (text_.empty()) return invalid("an empty field path", "name a field, as in \"patient.id\"");
     while (at_ < text_.size()) {
-      if (path_.size() == kMaxPathSteps)
-        return invalid("a field path of more than " + std::to_string(kMaxPathSteps) + " steps");
+      if (path_.size() == kMaxPathSteps) return invalid(concat("a field path of more than ", kMaxPathSteps, " steps"));
       WITAN_DO(step());
     }
     return std::move(path_);
@@ -63,7 +61,7 @@ class PathParser {
 
  private:
   Error wrong(const std::string& what) const {
-    return invalid("field path " + inQuotes(text_) + ": " + what + " at byte " + std::to_string(at_),
+    return invalid(concat("field path ", inQuotes(text_), ": ", what, " at byte ", at_),
                    "write names joined by '.', [] for the elements of a list, \"...\" around unusual names");
   }
 
@@ -106,8 +104,7 @@ class PathParser {
 };
 
 auto placeOf(const Allowlist::Node& node, std::string_view key) {
-  return std::lower_bound(node.members.begin(), node.members.end(), key,
-                          [](const auto& member, std::string_view k) { return member.first < k; });
+  return std::ranges::lower_bound(node.members, key, {}, [](const auto& m) { return std::string_view(m.first); });
 }
 
 // Nothing is there, so nothing is shown.
@@ -249,7 +246,7 @@ std::string withMember(std::string_view base, std::string_view key) {
   return out;
 }
 
-std::string withElement(std::string_view base) { return std::string(base) + "[]"; }
+std::string withElement(std::string_view base) { return concat(base, "[]"); }
 
 Allowlist::Index Allowlist::member(const Node& node, std::string_view key) const {
   const auto at = placeOf(node, key);
@@ -330,7 +327,7 @@ NamedFields fieldsBeyond(const Allowlist& allowed, const json::value& payload) {
 std::string NamedFields::words() const {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return count > names.size() ? out + " and " + std::to_string(count - names.size()) + " more" : out;
+  return count > names.size() ? concat(out, " and ", count - names.size(), " more") : out;
 }
 
 }  // namespace witan::agents

@@ -106,8 +106,7 @@ Result<Header> readHeader(std::string_view file) {
   if (checkOf(file.substr(0, kFieldBytes + kMacBytes)) != file.substr(kFieldBytes + kMacBytes, kCheckBytes))
     return damaged("has a damaged header");
   if (version != kVersion)
-    return corrupt("the file of secrets has version " + std::to_string(version) + ", this program reads " +
-                   std::to_string(kVersion));
+    return corrupt(concat("the file of secrets has version ", version, ", this program reads ", kVersion));
   if (kind >= enumNames<StoreKeyKind>().size()) return damaged("is for a kind of key that does not exist");
   h.kind = static_cast<StoreKeyKind>(kind);
   if (!acceptable(h)) return damaged("asks for scrypt costs that are not accepted");
@@ -121,7 +120,7 @@ struct Keys {
 };
 
 Secret derive(const Secret& master, std::string_view purpose, std::string_view salt) {
-  Hash hash = hmacSha256(master.reveal(), "witan secrets v1 " + std::string(purpose) + "\n" + std::string(salt));
+  Hash hash = hmacSha256(master.reveal(), concat("witan secrets v1 ", purpose, "\n", salt));
   Secret key = Secret::copyOf(asView(hash));
   wipe(hash);
   return key;
@@ -135,7 +134,7 @@ Keys keysOf(const StoreKey& key, const Header& h) {
 }
 
 void put(Secret& into, std::size_t& at, std::string_view bytes) {
-  std::copy(bytes.begin(), bytes.end(), into.bytes().begin() + static_cast<std::ptrdiff_t>(at));
+  std::ranges::copy(bytes, into.bytes().begin() + static_cast<std::ptrdiff_t>(at));
   at += bytes.size();
 }
 
@@ -159,7 +158,7 @@ Result<StoreKey> keyFromFile(std::string& content) {
 Result<StoreKey> keyFromPassphrase(Secret passphrase) {
   if (passphrase.empty()) return invalid("an empty passphrase");
   if (passphrase.size() > kMaxPassphraseBytes)
-    return invalid("a passphrase of more than " + std::to_string(kMaxPassphraseBytes) + " bytes");
+    return invalid(concat("a passphrase of more than ", kMaxPassphraseBytes, " bytes"));
   return StoreKey{StoreKeyKind::passphrase, std::move(passphrase)};
 }
 
@@ -171,9 +170,9 @@ Result<StoreKeyKind> storeKeyKind(std::string_view file) {
 Result<SecureStore> SecureStore::open(std::string_view file, const StoreKey& key) {
   WITAN_TRY(header, readHeader(file));
   if (header.kind != key.kind)
-    return invalid(std::string("the file of secrets is for a ") + (header.kind == StoreKeyKind::keyFile
-                                                                       ? "key file, not for a passphrase"
-                                                                       : "passphrase, not for a key file"));
+    return invalid(concat("the file of secrets is for a ", header.kind == StoreKeyKind::keyFile
+                                                               ? "key file, not for a passphrase"
+                                                               : "passphrase, not for a key file"));
   const Keys keys = keysOf(key, header);
   const Secret mac = Secret::copyOf(asView(hmacSha256(keys.mac.reveal(), file.substr(0, kFieldBytes))));
   if (!mac.sameAs(file.substr(kFieldBytes, kMacBytes)))
@@ -233,8 +232,7 @@ Status SecureStore::readEntries(std::string_view entries) {
     if (taker.tooShort() || !set(name, Secret::copyOf(value)).ok()) return damaged("has entries that can't be read");
   }
   const std::string_view rest = taker.rest();
-  if (taker.tooShort() || secrets_.size() != count ||
-      std::any_of(rest.begin(), rest.end(), [](char c) { return c != 0; }))
+  if (taker.tooShort() || secrets_.size() != count || std::ranges::any_of(rest, [](char c) { return c != 0; }))
     return damaged("has entries that can't be read");
   return okStatus();
 }
@@ -242,12 +240,10 @@ Status SecureStore::readEntries(std::string_view entries) {
 Status SecureStore::set(std::string_view name, Secret value) {
   WITAN_DO(validateId("the secret's name", name));
   if (value.empty()) return invalid("an empty secret", "give its value on standard input");
-  if (value.size() > kMaxSecretBytes)
-    return invalid("a secret of more than " + std::to_string(kMaxSecretBytes) + " bytes");
+  if (value.size() > kMaxSecretBytes) return invalid(concat("a secret of more than ", kMaxSecretBytes, " bytes"));
   const auto at = secrets_.find(name);
   if (at == secrets_.end() && secrets_.size() == kMaxSecrets)
-    return Error{ErrorCode::conflict, "there are " + std::to_string(kMaxSecrets) + " secrets already",
-                 "remove one: witan secret rm NAME"};
+    return conflict(concat("there are ", kMaxSecrets, " secrets already"), "remove one: witan secret rm NAME");
   std::size_t total = name.size() + value.size();
   for (const auto& [other, held] : secrets_) total += other == name ? 0 : 6 + other.size() + held.size();
   if (total + 2 * kPad > kMaxSecureStoreBytes) return invalid("more than 4 MiB of secrets");

@@ -24,8 +24,8 @@ Error wrong(std::string message) { return {ErrorCode::invalidInput, std::move(me
 
 Status checkArguments(const json::object& arguments, std::initializer_list<std::string_view> known) {
   for (const auto& member : arguments)
-    if (std::find(known.begin(), known.end(), std::string_view(member.key())) == known.end())
-      return wrong("unknown argument \"" + std::string(member.key()) + "\"");
+    if (std::ranges::find(known, std::string_view(member.key())) == known.end())
+      return wrong(concat("unknown argument \"", member.key(), "\""));
   return okStatus();
 }
 
@@ -97,7 +97,7 @@ Result<json::value> listEntries(LocalReplica& replica, const json::object& argum
 
 Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arguments) {
   const bool put = tool == "journal.put";
-  if (!put && tool != "journal.remove") return wrong(std::string(tool) + " is no tool of the journal");
+  if (!put && tool != "journal.remove") return wrong(concat(tool, " is no tool of the journal"));
   WITAN_DO(put ? checkArguments(arguments, {"id", "type", "payload", "scope"})
                : checkArguments(arguments, {"id", "scope"}));
   JournalEdit edit;
@@ -107,8 +107,7 @@ Result<JournalEdit> journalEditOf(std::string_view tool, const json::object& arg
   edit.scope = std::move(scope);
   edit.remove = !put;
   if (!put) return edit;
-  WITAN_TRY(type, textOf(arguments, "type"));
-  edit.type = std::move(type);
+  WITAN_SET(edit.type, textOf(arguments, "type"));
   const json::value* payload = arguments.if_contains("payload");
   if (payload == nullptr) return wrong("it has no \"payload\"");
   edit.payload = canonicalJson(*payload);

@@ -30,7 +30,7 @@ class SliceRead final : public LedgerTool {
     WITAN_TRY(key, textOf(arguments, "key"));
     WITAN_TRY(seen, find({domain, entity}));
     const auto& roles = seen.module->signature().roles;
-    const auto at = std::find_if(roles.begin(), roles.end(), [&](const auto& one) { return one.name == role; });
+    const auto at = std::ranges::find_if(roles, [&](const auto& one) { return one.name == role; });
     if (at == roles.end()) return invalid("the domain " + domain + " has no role " + inQuotes(role));
     std::string text;
     seen.module->writeState(text, *seen.state, at->footprint);

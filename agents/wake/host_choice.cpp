@@ -16,7 +16,7 @@ constexpr std::string_view kLinks = "hosts/";
 
 // The ids together may be longer than a key.
 std::string linkKeys(std::string_view agentId, std::string_view device) {
-  return std::string(kLinks) + toHex(sha256("v1|hosts|" + std::string(agentId) + "|" + std::string(device))) + "/";
+  return concat(kLinks, toHex(sha256(concat("v1|hosts|", agentId, "|", device))), "/");
 }
 
 enum class Slot { unused, live, takenBack };
@@ -25,22 +25,23 @@ Slot slotAt(replication::Space& space, const std::string& key) {
   const replication::Record* record = space.table().find(Kind::link, key);
   if (record == nullptr) return Slot::unused;
   const auto& held = record->versions;
-  const bool live = std::any_of(held.begin(), held.end(), [](const replication::Held* h) { return !h->tombstone; });
+  const bool live = std::ranges::any_of(held, [](const replication::Held* h) { return !h->tombstone; });
   return live ? Slot::live : Slot::takenBack;
 }
 
-// The keys of (agent, device) whose slots are in this state, in their order.
+// The first keys of (agent, device) whose slots are in this state, at most `most`. Each key costs a lookup, and every
+// round of wakes asks.
 std::vector<std::string> keysThatAre(Slot state, replication::Space& space, std::string_view agentId,
-                                     std::string_view device) {
+                                     std::string_view device, std::size_t most) {
   std::vector<std::string> out;
   const std::string keys = linkKeys(agentId, device);
-  for (int n = 0; n < kHostingKeys; ++n)
-    if (const std::string key = keys + std::to_string(n); slotAt(space, key) == state) out.push_back(key);
+  for (int n = 0; n < kHostingKeys && out.size() < most; ++n)
+    if (const std::string key = concat(keys, n); slotAt(space, key) == state) out.push_back(key);
   return out;
 }
 
 bool hosts(replication::Space& space, std::string_view agentId, std::string_view device) {
-  return !keysThatAre(Slot::live, space, agentId, device).empty();
+  return !keysThatAre(Slot::live, space, agentId, device, 1).empty();
 }
 
 }  // namespace
@@ -48,8 +49,8 @@ bool hosts(replication::Space& space, std::string_view agentId, std::string_view
 std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const std::string> devices) {
   std::vector<std::pair<Hash, std::string>> ranked;
   for (const std::string& device : devices)
-    ranked.emplace_back(sha256("v1|host|" + std::string(agentId) + "|" + device), device);
-  std::sort(ranked.begin(), ranked.end());
+    ranked.emplace_back(sha256(concat("v1|host|", agentId, "|", device)), device);
+  std::ranges::sort(ranked);
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
   std::vector<std::string> out;
   for (auto& [hash, device] : ranked) out.push_back(std::move(device));
@@ -59,23 +60,22 @@ std::vector<std::string> rankedHosts(std::string_view agentId, std::span<const s
 Result<std::vector<replication::Write>> hostingWrites(replication::Space& space, std::string_view agentId,
                                                       std::string_view device) {
   if (hosts(space, agentId, device)) return std::vector<replication::Write>{};
-  const std::vector<std::string> free = keysThatAre(Slot::unused, space, agentId, device);
+  const std::vector<std::string> free = keysThatAre(Slot::unused, space, agentId, device, 1);
   if (!free.empty()) {
     const replication::LinkBody body{free.front(), std::string(agentId), std::string(agentId), std::string(device),
                                      std::string(kHostsRelation)};
     WITAN_TRY(write, replication::recordWrite(free.front(), body));
     return std::vector{std::move(write)};
   }
-  return Error{ErrorCode::unavailable,
-               "agent " + std::string(agentId) + " was given to and taken from device " + std::string(device) + " " +
-                   std::to_string(kHostingKeys) + " times since every device heard of it",
-               "try again when all devices have synchronised"};
+  return unavailable(concat("agent ", agentId, " was given to and taken from device ", device, " ", kHostingKeys,
+                            " times since every device heard of it"),
+                     "try again when all devices have synchronised");
 }
 
 std::vector<replication::Write> unhostingWrites(replication::Space& space, std::string_view agentId,
                                                 std::string_view device) {
   std::vector<replication::Write> out;
-  for (const std::string& key : keysThatAre(Slot::live, space, agentId, device))
+  for (const std::string& key : keysThatAre(Slot::live, space, agentId, device, kHostingKeys))
     out.push_back({Kind::link, key, {}, true});
   return out;
 }
@@ -94,7 +94,7 @@ Result<std::vector<replication::Write>> unhostingAllBut(replication::Space& spac
   }
   std::vector<replication::Write> out;
   for (const std::string& agentId : gone) {
-    if (keysThatAre(Slot::unused, space, agentId, device).empty()) continue;
+    if (keysThatAre(Slot::unused, space, agentId, device, 1).empty()) continue;
     for (replication::Write& write : unhostingWrites(space, agentId, device)) out.push_back(std::move(write));
   }
   return out;

@@ -88,8 +88,7 @@ Status WakeCenter::load(Now now) {
 
 Status WakeCenter::add(const AgentSpec& spec) {
   WITAN_DO(validateId("agentId", spec.id));
-  if (agents_.contains(spec.id))
-    return Error{ErrorCode::conflict, "agent " + inQuotes(spec.id) + " is there already", ""};
+  if (agents_.contains(spec.id)) return conflict("agent " + inQuotes(spec.id) + " is there already");
   Registered agent;
   agent.spec = &spec;
   for (const TimerSpec& timer : spec.timers) {
@@ -122,7 +121,7 @@ void WakeCenter::setDevices(std::vector<std::string> members, std::set<std::stri
   members_ = std::move(members);
   members_.push_back(replica_.device());
   members_.insert(members_.end(), live_.begin(), live_.end());
-  std::sort(members_.begin(), members_.end());
+  std::ranges::sort(members_);
   members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
   seenChanges_.reset();
   // Another device may be the first now.
@@ -175,8 +174,8 @@ Status WakeCenter::batchEvents(std::string_view space, const std::vector<replica
   for (const replication::BatchEvent& event : events) {
     WITAN_TRY(taken, wakeBy(space, event, now));
     if (taken == Taken::full)
-      return Error{ErrorCode::unavailable, "the wake queue is full (" + std::to_string(queue_.size()) + " wait)",
-                   "offer the batch again when some have run"};
+      return unavailable(concat("the wake queue is full (", queue_.size(), " wait)"),
+                         "offer the batch again when some have run");
   }
   return okStatus();
 }
@@ -185,8 +184,8 @@ Result<WakeCenter::Taken> WakeCenter::wakeBy(std::string_view space, const repli
   auto news = batchNews(event.dot, event.body);
   if (!news.ok()) {
     replica_.note({"badBatch", std::string(replication::deviceOf(event.dot.host)),
-                   "batch " + event.dot.host + ":" + std::to_string(event.dot.counter) + " of " + std::string(space) +
-                       " wakes nobody: " + news.error().message});
+                   concat("batch ", event.dot.host, ":", event.dot.counter, " of ", space,
+                          " wakes nobody: ", news.error().message)});
     return Taken::yes;
   }
   const auto from = provenanceOf(news->batch);
@@ -222,14 +221,12 @@ Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
 
 Result<RunKey> WakeCenter::userTurn(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                                     std::string_view text, Now now) {
-  if (!agents_.contains(agentId))
-    return Error{ErrorCode::notFound, "no agent " + inQuotes(agentId) + " runs on this device", ""};
+  if (!agents_.contains(agentId)) return notFound("no agent " + inQuotes(agentId) + " runs on this device");
   WITAN_TRY(job, userJob(agentId, sessionId, turnId, text));
   const RunKey key = job.key();
   WITAN_TRY(enqueued, enqueue(std::move(job), now));
   if (enqueued == Enqueued::full)
-    return Error{ErrorCode::unavailable, "the wake queue of agent " + inQuotes(agentId) + " is full",
-                 "try again when some have run"};
+    return unavailable("the wake queue of agent " + inQuotes(agentId) + " is full", "try again when some have run");
   return key;
 }
 
@@ -354,12 +351,12 @@ Status WakeCenter::giveUpAbandoned(Now now) {
     const std::string starter(replication::deviceOf(run.view.run->dot.host));
     if (starter != replica_.device() && live_.contains(starter)) continue;
     // It was not begun, and waits in the queue of its device until that is back.
-    const bool member = std::binary_search(members_.begin(), members_.end(), starter);
+    const bool member = std::ranges::binary_search(members_, starter);
     if (isClaim(run.view.run->body) && starter != replica_.device() && member) continue;
     const auto before = orphans_.find(run.key);
     const std::int64_t since = before == orphans_.end() ? now.ms : before->second;
     // One of those that see each other says so.
-    const bool first = std::none_of(live_.begin(), live_.end(), [&](auto& d) { return d < replica_.device(); });
+    const bool first = std::ranges::none_of(live_, [&](auto& d) { return d < replica_.device(); });
     if (now.ms - since < options_.abandonMs || !first) {
       orphans.emplace(run.key, since);
       continue;
@@ -406,7 +403,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
   if (first != first_.end() && first->second.key == entry.job.key() && !mutated("graceFromArrival"))
     since = std::max(since, first->second.sinceMs);
   const std::vector<std::string>& hosts = agents_.find(entry.job.agentId)->second.hosts;
-  const auto me = std::find(hosts.begin(), hosts.end(), replica_.device());
+  const auto me = std::ranges::find(hosts, replica_.device());
   if (me == hosts.end()) return {true, 0};
   Turn turn{false, entry.dueMs};
   std::int64_t before = 0;
@@ -420,7 +417,7 @@ WakeCenter::Turn WakeCenter::turnOf(const WakeQueue::Entry& entry, const replica
   if (run.run) {
     const std::string starter(replication::deviceOf(run.run->dot.host));
     // A device that does not host the agent any more will not start the wakes that wait there.
-    const bool over = isClaim(run.run->body) && std::find(hosts.begin(), hosts.end(), starter) == hosts.end();
+    const bool over = isClaim(run.run->body) && std::ranges::find(hosts, starter) == hosts.end();
     if (starter != replica_.device() && !over) {
       const bool here = live_.contains(starter);
       turn.atMs = std::max(turn.atMs, here ? since + options_.abandonMs : leftAt(starter) + options_.graceMs);
@@ -435,7 +432,7 @@ Result<bool> WakeCenter::leavesWork(const WakeJob& job) {
   WITAN_TRY(view, replication::planViewIn(*records, job.key()));
   if (!view.winner || view.losers.empty() || replication::deviceOf(view.winner->dot.host) != replica_.device())
     return false;
-  return std::any_of(view.winner->operations.begin(), view.winner->operations.end(), [&](const OperationId& one) {
+  return std::ranges::any_of(view.winner->operations, [&](const OperationId& one) {
     return records->table().find(Kind::operation, one.hex()) == nullptr;
   });
 }
@@ -494,12 +491,12 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
   if (state.lifecycle == Lifecycle::dormant && !mutated("ignorePause"))
     return end(WakeStatus::skippedSleeping, "the agent is dormant");
   if (state.schedule.sleepUntil > static_cast<std::uint64_t>(wallMs))
-    return end(WakeStatus::skippedSleeping, "the agent sleeps until " + std::to_string(state.schedule.sleepUntil));
+    return end(WakeStatus::skippedSleeping, concat("the agent sleeps until ", state.schedule.sleepUntil));
   if (job.hops >= options_.hops)
-    return end(WakeStatus::failedTerminal, "a loop: " + std::to_string(job.hops) + " runs woke each other (at most " +
-                                               std::to_string(options_.hops) + ")");
+    return end(WakeStatus::failedTerminal,
+               concat("a loop: ", job.hops, " runs woke each other (at most ", options_.hops, ")"));
   if (job.attempts >= options_.attempts)
-    return end(WakeStatus::failedTerminal, "given up after " + std::to_string(job.attempts) + " starts");
+    return end(WakeStatus::failedTerminal, concat("given up after ", job.attempts, " starts"));
   const WakeJob& startedJob = queue_.start(key, wallMs);
   if (over) return std::optional(startedJob);  // an end is not written over
   WITAN_TRY(write, runWrite(runBody(startedJob, WakeStatus::started, "", 0)));
@@ -510,7 +507,7 @@ Result<std::optional<WakeJob>> WakeCenter::tryStart(const RunKey& key, Now now) 
 Status WakeCenter::ended(const RunKey& key, WakeStatus status, std::string_view cause, Now now,
                          const StateChange& change, std::vector<replication::Write> also) {
   const WakeQueue::Entry* entry = queue_.find(key);
-  if (entry == nullptr) return Error{ErrorCode::notFound, "no run " + key.hex() + " is under way here", ""};
+  if (entry == nullptr) return notFound("no run " + key.hex() + " is under way here");
   if (!replication::isTerminal(status)) return invalid("a run does not end by being started");
   const WakeJob job = entry->job;
   return finish(job, status, cause, now, change, std::move(also));
@@ -535,36 +532,19 @@ Status WakeCenter::finish(const WakeJob& job, WakeStatus status, std::string_vie
     }
   }
   writes.insert(writes.end(), std::make_move_iterator(also.begin()), std::make_move_iterator(also.end()));
-  if (!writes.empty()) {
-    WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, writes));
-  }
+  if (!writes.empty()) WITAN_DO(replica_.commit(DatabaseName::agents, options_.scope, writes));
   queue_.remove(job.key());
   return okStatus();
 }
 
 Status WakeCenter::postpone(const RunKey& key, std::int64_t afterMs, std::string_view cause, Now now) {
   const WakeQueue::Entry* entry = queue_.find(key);
-  if (entry == nullptr) return Error{ErrorCode::notFound, "no run " + key.hex() + " is under way here", ""};
+  if (entry == nullptr) return notFound("no run " + key.hex() + " is under way here");
   if (entry->job.attempts >= options_.attempts)
-    return ended(key, WakeStatus::failedTerminal,
-                 "given up after " + std::to_string(entry->job.attempts) + " starts: " + std::string(cause), now);
+    return ended(key, WakeStatus::failedTerminal, concat("given up after ", entry->job.attempts, " starts: ", cause),
+                 now);
   queue_.requeue(key, now.ms + std::max<std::int64_t>(0, afterMs));
   return okStatus();
-}
-
-Result<std::string> WakeCenter::whyWaiting(const RunKey& key, Now now) {
-  const WakeQueue::Entry* entry = queue_.find(key);
-  if (entry == nullptr) return Error{ErrorCode::notFound, "no wake " + key.hex() + " waits here", ""};
-  if (entry->job.state == JobState::running) return std::string("it runs");
-  if (!agents_.contains(entry->job.agentId)) return std::string("this program has no such agent");
-  WITAN_DO(noticeChanges());
-  WITAN_TRY(runs, space());
-  WITAN_TRY(run, runView(*runs, key));
-  const Turn turn = turnOf(*entry, run);
-  if (turn.never) return std::string("other devices host the agent");
-  if (turn.atMs > now.ms) return "another device may run it; here in " + std::to_string(turn.atMs - now.ms) + " ms";
-  if (queue_.head(entry->job.agentId) != entry) return std::string("an earlier wake of the agent comes first");
-  return std::string();
 }
 
 }  // namespace witan::agents

@@ -103,8 +103,6 @@ class WakeCenter {
     if (const auto* entry = queue_.find(key); entry != nullptr && entry->job.attempts > 0) queue_.forgive(key);
   }
 
-  // Why a job that waits here does not run, for people: "waits for a", "asleep" and the like; empty: it may run.
-  Result<std::string> whyWaiting(const RunKey& key, Now now);
   const WakeQueue& queue() const { return queue_; }
   std::size_t backlog() const;  // batches taken that found no room yet
 

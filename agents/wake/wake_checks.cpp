@@ -13,7 +13,7 @@ using replication::NotificationBatch;
 
 namespace {
 
-std::string nameOf(const replication::Dot& dot) { return dot.host + ":" + std::to_string(dot.counter); }
+std::string nameOf(const replication::Dot& dot) { return concat(dot.host, ":", dot.counter); }
 
 std::string nameOf(const KnownRun& run) {
   return "run " + run.key.hex().substr(0, 12) + " of " + run.view.run->body.agentId;
@@ -28,7 +28,7 @@ Result<std::vector<NotificationBatch>> batchesOf(replication::Space& space) {
     for (const replication::Version& version : versions)
       if (auto batch = replication::batchOf(version); batch.ok()) out.push_back(*std::move(batch));
   }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.dot < b.dot; });
+  std::ranges::sort(out, [](const auto& a, const auto& b) { return a.dot < b.dot; });
   return out;
 }
 

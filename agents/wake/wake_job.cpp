@@ -79,8 +79,7 @@ std::optional<Provenance> provenanceOf(const replication::NotificationBatch& bat
 
 Status checkTimer(std::int64_t everyMs) {
   if (everyMs < kMinTimerMs || everyMs > kMaxTimerMs)
-    return invalid("a timer of " + std::to_string(everyMs) + " ms (from " + std::to_string(kMinTimerMs) + " to " +
-                   std::to_string(kMaxTimerMs) + ")");
+    return invalid(concat("a timer of ", everyMs, " ms (from ", kMinTimerMs, " to ", kMaxTimerMs, ")"));
   return okStatus();
 }
 
@@ -105,14 +104,13 @@ Result<BatchNews> batchNews(const replication::Dot& dot, std::string body) {
 
 Result<WakeJob> subscriptionJob(std::string_view agentId, std::string_view subscriptionId, std::string_view space,
                                 const BatchNews& news) {
-  WakeJob job;
-  job.agentId = agentId;
-  job.reason = WakeReason::subscription;
-  job.subject = subscriptionId;
-  job.space = space;
-  job.batchHost = news.batch.dot.host;
-  job.batchCounter = news.batch.dot.counter;
-  job.change = news.batch.logicalChangeKey.value;
+  WakeJob job{.agentId = std::string(agentId),
+              .reason = WakeReason::subscription,
+              .subject = std::string(subscriptionId),
+              .space = std::string(space),
+              .batchHost = news.batch.dot.host,
+              .batchCounter = news.batch.dot.counter,
+              .change = news.batch.logicalChangeKey.value};
   if (const auto from = provenanceOf(news.batch)) job.hops = from->hops + 1;
   job.input = inputOf(news);
   return withKey(std::move(job));
@@ -123,12 +121,11 @@ Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptio
   // Names of entities and keys are free texts, ids are not.
   WITAN_TRY(unit, changeUnitKey({ChangeOrigin::local, "ledger", 0, "ledgerFact", toHex(sha256(name))}));
   WITAN_TRY(change, logicalChangeKey({&unit, 1}));
-  WakeJob job;
-  job.agentId = agentId;
-  job.reason = WakeReason::subscription;
-  job.subject = subscriptionId;
-  job.space = "ledger/" + fact.domain;
-  job.change = change.value;
+  WakeJob job{.agentId = std::string(agentId),
+              .reason = WakeReason::subscription,
+              .subject = std::string(subscriptionId),
+              .space = "ledger/" + fact.domain,
+              .change = change.value};
   job.input = canonicalJson(json::object{{"changes", json::array{}},
                                          {"ledger",
                                           {{"domain", fact.domain},
@@ -141,11 +138,10 @@ Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptio
 }
 
 Result<WakeJob> timerJob(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs) {
-  WakeJob job;
-  job.agentId = agentId;
-  job.reason = WakeReason::timer;
-  job.subject = timerId;
-  job.scheduledAtMs = scheduledAtMs;
+  WakeJob job{.agentId = std::string(agentId),
+              .reason = WakeReason::timer,
+              .subject = std::string(timerId),
+              .scheduledAtMs = scheduledAtMs};
   job.input = canonicalJson(json::object{{"scheduledAtMs", scheduledAtMs}});
   return withKey(std::move(job));
 }
@@ -153,19 +149,17 @@ Result<WakeJob> timerJob(std::string_view agentId, std::string_view timerId, std
 Result<WakeJob> userJob(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                         std::string_view text) {
   if (text.size() > kMaxUserTextBytes)
-    return invalid("a turn of " + std::to_string(text.size()) + " bytes (at most " + std::to_string(kMaxUserTextBytes) +
-                   ")");
+    return invalid(concat("a turn of ", text.size(), " bytes (at most ", kMaxUserTextBytes, ")"));
   if (!isUtf8(text)) return invalid("a turn that is not UTF-8");
-  WakeJob job;
-  job.agentId = agentId;
-  job.reason = WakeReason::user;
-  job.subject = sessionId;
-  job.turn = turnId;
+  WakeJob job{.agentId = std::string(agentId),
+              .reason = WakeReason::user,
+              .subject = std::string(sessionId),
+              .turn = std::string(turnId)};
   job.input = canonicalJson(json::object{{"user", text}});
   return withKey(std::move(job));
 }
 
-std::string jobRowName(const RunKey& key) { return std::string(kRows) + key.hex(); }
+std::string jobRowName(const RunKey& key) { return concat(kRows, key.hex()); }
 
 std::string encodeJob(const WakeJob& job) {
   WordWriter words;
@@ -173,7 +167,7 @@ std::string encodeJob(const WakeJob& job) {
 }
 
 Result<WakeJob> decodeJob(std::string_view rowName, std::string_view bytes) {
-  const auto wrong = [&](const std::string& why) { return corrupt("row " + std::string(rowName) + ": " + why); };
+  const auto wrong = [&](const std::string& why) { return corrupt(concat("row ", rowName, ": ", why)); };
   WakeJob job;
   if (Status status = readMessage(bytes, job, "wake job"); !status.ok()) return wrong(status.error().message);
   auto key = runKeyOf(job);

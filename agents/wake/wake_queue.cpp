@@ -16,7 +16,7 @@ Status WakeQueue::load(std::int64_t nowMs) {
     return true;
   }));
   WITAN_DO(status);
-  std::sort(jobs.begin(), jobs.end(), [](const WakeJob& a, const WakeJob& b) { return a.sequence < b.sequence; });
+  std::ranges::sort(jobs, [](const WakeJob& a, const WakeJob& b) { return a.sequence < b.sequence; });
   for (WakeJob& job : jobs) {
     nextSequence_ = std::max(nextSequence_, job.sequence + 1);
     // It ran when the process ended: again, under the same run key.

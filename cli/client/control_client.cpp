@@ -18,8 +18,7 @@ constexpr std::int64_t kReadTimeoutMs = 60'000;
 
 Result<ControlFile> readControlFile(const fs::path& dir) {
   WITAN_TRY(text, readSmallFile(dir / kFile, 4096));
-  if (!text)
-    return Error{ErrorCode::unavailable, "no node runs on " + dir.string(), "start it: witan up --dir " + dir.string()};
+  if (!text) return unavailable("no node runs on " + dir.string(), "start it: witan up --dir " + dir.string());
   WITAN_TRY(parsed, parseJson(*text));
   ControlFile file;
   WITAN_DO(readJson(parsed, file, kFile));
@@ -35,8 +34,7 @@ Error errorOf(const net::HttpResponse& response) {
     return member != nullptr && member->is_string() ? std::string(member->get_string()) : "";
   };
   const std::string message = text("message");
-  if (message.empty())
-    return {ErrorCode::unavailable, "the node answered " + std::to_string(response.status), "see its log"};
+  if (message.empty()) return {ErrorCode::unavailable, concat("the node answered ", response.status), "see its log"};
   for (const ErrorCode code :
        {ErrorCode::invalidInput, ErrorCode::notFound, ErrorCode::conflict, ErrorCode::unauthorised, ErrorCode::corrupt,
         ErrorCode::ioFailed, ErrorCode::unavailable})
@@ -48,8 +46,8 @@ Error errorOf(const net::HttpResponse& response) {
 Error noAnswer(const fs::path& dir, const std::string& why) {
   const pid_t holder = lockHolder(dir / "journal" / "LOCK");
   return {ErrorCode::unavailable, "no node answers on " + dir.string() + " (" + why + ")",
-          holder > 0 ? "the process " + std::to_string(holder) +
-                           " runs it: it has too many connections, or hangs; try again, then look at its log"
+          holder > 0 ? concat("the process ", holder,
+                              " runs it: it has too many connections, or hangs; try again, then look at its log")
                      : "start it: witan up --dir " + dir.string()};
 }
 

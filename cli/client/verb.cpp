@@ -12,7 +12,7 @@ void addLiveOptions(Command* command, LiveArguments& arguments, const char* exam
   command->option("--dir", arguments.dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
       ->typeName("DIR");
   command->flag("--json", arguments.json, "JSON output");
-  command->footer(std::string("Example: ") + example);
+  command->footer(concat("Example: ", example));
 }
 
 std::string shown(const json::value& object, const char* member) {
@@ -112,8 +112,8 @@ operations::OperationContext contextOf(ReplicaDir& dir) {
 std::string queryOf(const json::object& request) {
   std::string query;
   for (const auto& [name, value] : request)
-    query += (query.empty() ? "?" : "&") + std::string(name) + "=" +
-             net::percentEncoded(value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
+    query += concat(query.empty() ? "?" : "&", name, "=",
+                    net::percentEncoded(value.is_string() ? std::string(value.get_string()) : canonicalJson(value)));
   return query;
 }
 

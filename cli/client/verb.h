@@ -25,18 +25,19 @@ struct LiveArguments {
 
 void addLiveOptions(Command* command, LiveArguments& arguments, const char* example);
 
+// A command, and the arguments that its options fill.
+template <class Arguments>
+using Verb = std::pair<Command*, std::shared_ptr<Arguments>>;
+
 // `witan <noun> <name>` with --dir and --json. `work`: Arguments -> Result<int>, an exit code; an error is printed. The
 // caller adds the verb's own options.
 template <class Arguments, class Work>
-Command* addVerb(Command& noun, const char* name, const char* what, const char* example,
-                 const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
+Verb<Arguments> addVerb(Command& noun, const char* name, const char* what, const char* example, Work work) {
+  const auto arguments = std::make_shared<Arguments>();
   Command* command = noun.command(name, what);
   addLiveOptions(command, *arguments, example);
-  command->callback([arguments, work, &exitCode] {
-    const Result<int> code = work(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
-  return command;
+  runs(command, arguments, work);
+  return {command, arguments};
 }
 
 // Connects to the node of the directory and works; prints what went wrong. Exit code 4: no node answers.
@@ -52,21 +53,10 @@ int onLiveNode(const LiveArguments& arguments, Work work) {
 
 // A verb of a running node: its work gets the client and its arguments, and returns an exit code.
 template <class Arguments, class Work>
-Command* addLiveVerb(Command& noun, const char* name, const char* what, const char* example,
-                     const std::shared_ptr<Arguments>& arguments, Work work, int& exitCode) {
-  const auto live = [work](const Arguments& a) -> Result<int> {
+Verb<Arguments> addLiveVerb(Command& noun, const char* name, const char* what, const char* example, Work work) {
+  return addVerb<Arguments>(noun, name, what, example, [work](const Arguments& a) -> Result<int> {
     return onLiveNode(a, [&](const ControlClient& client) { return work(client, a); });
-  };
-  return addVerb(noun, name, what, example, arguments, live, exitCode);
-}
-
-// A verb for a directory, whether or not a node runs on it.
-template <class Arguments>
-std::pair<Command*, std::shared_ptr<Arguments>> addDirVerb(Command& noun, const char* name, const char* what,
-                                                           const char* example, Result<int> (*work)(const Arguments&),
-                                                           int& exitCode) {
-  const auto arguments = std::make_shared<Arguments>();
-  return {addVerb(noun, name, what, example, arguments, work, exitCode), arguments};
+  });
 }
 
 // Members of an answer, as people read them: text as it is, everything else as JSON; missing: "-".
@@ -132,8 +122,7 @@ Result<Response> perform(const std::filesystem::path& dir, Missing missing,
   Response response;
   WITAN_DO(onDirectory(dir, missing, [&](ReplicaDir& open) -> Status {
     operations::OperationContext context = contextOf(open);
-    WITAN_TRY(made, operation.run(context, request));
-    response = std::move(made);
+    WITAN_SET(response, operation.run(context, request));
     return okStatus();
   }));
   return response;
@@ -142,11 +131,10 @@ Result<Response> perform(const std::filesystem::path& dir, Missing missing,
 // `fill`: Arguments -> Result<Request>; `format`: Response, Arguments -> Result<Printed>, in words. With --json the
 // response itself is printed, as the control API answers it.
 template <class Arguments, class Request, class Response, class Fill, class Format>
-Command* addOperationVerb(Command& noun, const char* name, const char* what, const char* example,
-                          const std::shared_ptr<Arguments>& arguments, Missing missing,
-                          const operations::Operation<Request, Response>& operation, Fill fill, Format format,
-                          int& exitCode) {
-  const auto work = [=, &operation](const Arguments& a) -> Result<int> {
+Verb<Arguments> addOperationVerb(Command& noun, const char* name, const char* what, const char* example,
+                                 Missing missing, const operations::Operation<Request, Response>& operation, Fill fill,
+                                 Format format) {
+  return addVerb<Arguments>(noun, name, what, example, [=, &operation](const Arguments& a) -> Result<int> {
     const Result<Request> request = fill(a);
     if (!request.ok()) return request.error();
     WITAN_TRY(dir, replicaDirPath(a.dir));
@@ -155,27 +143,23 @@ Command* addOperationVerb(Command& noun, const char* name, const char* what, con
     if (!answer.ok()) return answer.error();
     if (a.json) answer->text = toJson(response) + "\n";
     return printed(*answer, a.json);
-  };
-  return addVerb(noun, name, what, example, arguments, work, exitCode);
+  });
 }
 
 // A verb on a directory that no node has open. `work`: ReplicaDir&, Arguments -> Result<Printed>.
 template <class Arguments, class Work>
-Command* addReplicaVerb(Command& noun, const char* name, const char* what, const char* example,
-                        const std::shared_ptr<Arguments>& arguments, Missing missing, Work work, int& exitCode) {
-  const auto onOpen = [=](const Arguments& a) -> Result<int> {
+Verb<Arguments> addReplicaVerb(Command& noun, const char* name, const char* what, const char* example, Missing missing,
+                               Work work) {
+  return addVerb<Arguments>(noun, name, what, example, [=](const Arguments& a) -> Result<int> {
     WITAN_TRY(dir, replicaDirPath(a.dir));
-    if (runningNode(dir))
-      return Error{ErrorCode::conflict, "this works on a directory that no node has open", "stop the node first"};
+    if (runningNode(dir)) return conflict("this works on a directory that no node has open", "stop the node first");
     Printed answer;
     WITAN_DO(onDirectory(dir, missing, [&](ReplicaDir& open) -> Status {
-      WITAN_TRY(made, work(open, a));
-      answer = std::move(made);
+      WITAN_SET(answer, work(open, a));
       return okStatus();
     }));
     return printed(answer, a.json);
-  };
-  return addVerb(noun, name, what, example, arguments, onOpen, exitCode);
+  });
 }
 
 // An optional member of a request: omitted if the option was not given.

@@ -59,8 +59,7 @@ Result<AgentSetRequest> setRequest(const AgentArguments& a) {
   for (const std::string& slot : a.slots) WITAN_DO(readSlot(slot, slots));
   if (!slots.empty()) request.slots = std::move(slots);
   if (!a.sleepUntil.empty()) {
-    WITAN_TRY(moment, readMoment(a.sleepUntil));
-    request.sleepUntil = moment;
+    WITAN_SET(request.sleepUntil, readMoment(a.sleepUntil));
   }
   if (a.nextWake == "none") {
     request.nextWakeAt = std::optional<std::uint64_t>();
@@ -80,15 +79,15 @@ Printed listed(const Agents& list, const AgentArguments&) {
   Printed answer;
   for (const AgentRow& agent : list.agents)
     answer.text += agent.agentId + "  " + agent.lifecycle + "  " + canonicalJson(agent.primaryGoal) +
-                   (agent.versions > 1 ? "  (" + std::to_string(agent.versions) + " concurrent versions)" : "") + "\n";
+                   (agent.versions > 1 ? concat("  (", agent.versions, " concurrent versions)") : "") + "\n";
   return answer;
 }
 
 Printed showAnswer(const AgentShown& agent, const AgentArguments&) {
   Printed answer{pictureWords(agent)};
-  if (*agent.messages > 0) answer.text += "  messages          " + std::to_string(*agent.messages) + "\n";
+  if (*agent.messages > 0) answer.text += concat("  messages          ", *agent.messages, "\n");
   if (*agent.missingParents > 0)
-    answer.text += "  still to arrive   " + std::to_string(*agent.missingParents) + " parents of messages\n";
+    answer.text += concat("  still to arrive   ", *agent.missingParents, " parents of messages\n");
   for (const AgentSnapshotRow& one : agent.snapshots.value_or(std::vector<AgentSnapshotRow>()))
     answer.text += "as " + dotWords(*one.dot) + " left it: " + pictureWords({{*one.dot}, one});
   return answer;
@@ -116,61 +115,57 @@ void addValueOptions(Command* command, AgentArguments& a) {
 
 // One of the verbs; `fill` makes its request of the arguments.
 template <class Request, class Response, class Fill, class Format>
-std::pair<Command*, std::shared_ptr<AgentArguments>> addAgentVerb(Command& agent, const char* name, const char* what,
-                                                                  const char* example, Missing missing,
-                                                                  const Operation<Request, Response>& operation,
-                                                                  Fill fill, Format format, int& exitCode) {
-  const auto arguments = std::make_shared<AgentArguments>();
-  Command* command =
-      addOperationVerb(agent, name, what, example, arguments, missing, operation, fill, format, exitCode);
+Verb<AgentArguments> addAgentVerb(Command& agent, const char* name, const char* what, const char* example,
+                                  Missing missing, const Operation<Request, Response>& operation, Fill fill,
+                                  Format format) {
+  const auto [command, arguments] =
+      addOperationVerb<AgentArguments>(agent, name, what, example, missing, operation, fill, format);
   addScopeOption(command, *arguments);
   if (name != std::string_view("list"))
     command->option("ID", arguments->id, "The agent")->required()->check(idText("agent"));
   return {command, arguments};
 }
 
-void addLifecycleVerb(Command& agent, const char* name, const char* what, const char* lifecycle, const char* done,
-                      int& exitCode) {
+void addLifecycleVerb(Command& agent, const char* name, const char* what, const char* lifecycle, const char* done) {
   const auto fill = [lifecycle](const AgentArguments& a) {
     return Result(AgentLifecycleRequest{a.id, lifecycle, given(a.scope)});
   };
   const auto format = [done](const AgentWritten& answer, const AgentArguments&) { return written(answer, done); };
-  addAgentVerb(agent, name, what, (std::string("witan agent ") + name + " udt-lab").c_str(), Missing::create,
-               kAgentLifecycle, fill, format, exitCode);
+  addAgentVerb(agent, name, what, (concat("witan agent ", name, " udt-lab")).c_str(), Missing::create, kAgentLifecycle,
+               fill, format);
 }
 
 }  // namespace
 
-void addAgentCommand(Command& app, int& exitCode) {
-  Command* agent = app.command("agent", "Agents and their replicated state");
-  agent->requireCommand();
-  agent->footer("Example: witan agent create agent-1 --goal \"keep the garden\"");
-  const auto [create, created] = addAgentVerb(
-      *agent, "create", "Make an agent", "witan agent create agent-1 --goal \"keep the garden\"", Missing::create,
-      kAgentCreate, setRequest,
-      [](const AgentWritten& done, const AgentArguments&) { return written(done, "created"); }, exitCode);
+void addAgentCommand(Command& app) {
+  Command* agent =
+      app.noun("agent", "Agents and their replicated state", "witan agent create agent-1 --goal \"keep the garden\"");
+  const auto [create, created] =
+      addAgentVerb(*agent, "create", "Make an agent", "witan agent create agent-1 --goal \"keep the garden\"",
+                   Missing::create, kAgentCreate, setRequest,
+                   [](const AgentWritten& done, const AgentArguments&) { return written(done, "created"); });
   addValueOptions(create, *created);
   addAgentVerb(
       *agent, "list", "All agents", "witan agent list", Missing::refuse, kAgentList,
-      [](const AgentArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, listed, exitCode);
+      [](const AgentArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, listed);
   const auto [show, toShow] = addAgentVerb(
       *agent, "show", "An agent as every replica sees it", "witan agent show agent-1 --history", Missing::refuse,
       kAgentShow,
       [](const AgentArguments& a) {
         return Result(AgentShowRequest{a.id, a.history ? Omittable(true) : Omittable<bool>(), given(a.scope)});
       },
-      showAnswer, exitCode);
+      showAnswer);
   show->flag("--history", toShow->history, "Also each of the versions that stand side by side");
   const auto [set, toSet] = addAgentVerb(
       *agent, "set", "Change an agent's state, on top of what this device sees",
       "witan agent set agent-1 --lifecycle active --slot 'openLoopIds=[\"t1\"]'", Missing::refuse, kAgentSet,
-      setRequest, [](const AgentWritten& done, const AgentArguments&) { return written(done, "set"); }, exitCode);
+      setRequest, [](const AgentWritten& done, const AgentArguments&) { return written(done, "set"); });
   addValueOptions(set, *toSet);
   addLifecycleVerb(*agent, "pause", "Let nothing wake an agent; wakes meanwhile are skipped, on every device",
-                   "dormant", "paused", exitCode);
-  addLifecycleVerb(*agent, "resume", "Let an agent be woken again", "active", "resumed", exitCode);
-  addLifecycleVerb(*agent, "destroy", "End an agent for good, on every device", "destroyed", "destroyed", exitCode);
-  addAgentRunCommands(*agent, exitCode);
+                   "dormant", "paused");
+  addLifecycleVerb(*agent, "resume", "Let an agent be woken again", "active", "resumed");
+  addLifecycleVerb(*agent, "destroy", "End an agent for good, on every device", "destroyed", "destroyed");
+  addAgentRunCommands(*agent);
 }
 
 }  // namespace witan::node

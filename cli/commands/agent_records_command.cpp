@@ -19,41 +19,23 @@ struct RecordArguments : ReplicaArguments {
   bool all = false, failed = false;
 };
 
-// The verbs of one noun.
-class Noun {
- public:
-  Noun(Command& app, const char* name, const char* about, const char* example, int& exitCode)
-      : noun_(app.command(name, about)), exitCode_(exitCode) {
-    noun_->requireCommand();
-    noun_->footer(std::string("Example: ") + example);
-  }
+template <class Request, class Response, class Fill, class Format>
+Verb<RecordArguments> addRecordVerb(Command* noun, const char* name, const char* about, const char* example,
+                                    const Operation<Request, Response>& operation, Fill fill, Format format) {
+  return addOperationVerb<RecordArguments>(*noun, name, about, example, Missing::refuse, operation, fill, format);
+}
 
-  template <class Request, class Response, class Fill, class Format>
-  std::pair<Command*, std::shared_ptr<RecordArguments>> verb(const char* name, const char* about, const char* example,
-                                                             const Operation<Request, Response>& operation, Fill fill,
-                                                             Format format) {
-    const auto a = std::make_shared<RecordArguments>();
-    return {addOperationVerb(*noun_, name, about, example, a, Missing::refuse, operation, fill, format, exitCode_), a};
-  }
-
-  // A verb on one record: NAME is its id or the first digits of it.
-  template <class Request, class Response, class Fill, class Format>
-  std::pair<Command*, std::shared_ptr<RecordArguments>> one(const char* name, const char* about, const char* example,
-                                                            const Operation<Request, Response>& operation, Fill fill,
-                                                            Format format, const char* positional, const char* what,
-                                                            const char* where) {
-    const auto made = verb(name, about, example, operation, fill, format);
-    made.first
-        ->option(positional, made.second->id, std::string("Its ") + what + ", or the first digits that tell it apart")
-        ->required()
-        ->check(firstDigits(what, where));
-    return made;
-  }
-
- private:
-  Command* noun_;
-  int& exitCode_;
-};
+// A verb on one record: `positional` is its id or the first digits of it.
+template <class Request, class Response, class Fill, class Format>
+Verb<RecordArguments> addOneRecordVerb(Command* noun, const char* name, const char* about, const char* example,
+                                       const Operation<Request, Response>& operation, Fill fill, Format format,
+                                       const char* positional, const char* what, const char* where) {
+  const auto made = addRecordVerb(noun, name, about, example, operation, fill, format);
+  made.first->option(positional, made.second->id, concat("Its ", what, ", or the first digits that tell it apart"))
+      ->required()
+      ->check(firstDigits(what, where));
+  return made;
+}
 
 std::string at(std::int64_t ms) { return formatTime(Time{ms * 1000}); }
 
@@ -72,14 +54,14 @@ Printed sagaList(const Sagas& list, const RecordArguments& a) {
 }
 
 Printed sagaDetails(const SagaLine& saga, const RecordArguments&) {
-  return {sagaLine(saga) + "  phase " + saga.phase + ", attempts " + std::to_string(saga.attempts) + ", run " +
-          saga.run + "\n  arguments " + canonicalJson(saga.arguments) + "\n" +
-          (saga.result ? "  " + *saga.outcome + " " + canonicalJson(*saga.result) + "\n" : "")};
+  return {concat(sagaLine(saga), "  phase ", saga.phase, ", attempts ", saga.attempts, ", run ", saga.run,
+                 "\n  arguments ", canonicalJson(saga.arguments), "\n",
+                 saga.result ? "  " + *saga.outcome + " " + canonicalJson(*saga.result) + "\n" : "")};
 }
 
 Printed sagaBegun(const SagaBegun& begun, const RecordArguments&) {
-  return {std::string(begun.begun == "retry" ? "will be tried again" : "will be undone") +
-          " when agents run: " + begun.operation + "\n"};
+  return {concat(begun.begun == "retry" ? "will be tried again" : "will be undone",
+                 " when agents run: ", begun.operation, "\n")};
 }
 
 // --- wake
@@ -99,8 +81,8 @@ Printed episodeList(const Episodes& list, const RecordArguments&) {
   if (list.episodes.empty()) return {"no transcripts\n"};
   Printed answer;
   for (const EpisodeRow& row : list.episodes)
-    answer.text += row.run + "  " + row.device + "  " + row.agent + "  " + row.status + "  " +
-                   std::to_string(row.entries) + " entries" + (row.cause.empty() ? "" : "  (" + row.cause + ")") + "\n";
+    answer.text += concat(row.run, "  ", row.device, "  ", row.agent, "  ", row.status, "  ", row.entries, " entries",
+                          row.cause.empty() ? "" : "  (" + row.cause + ")", "\n");
   return answer;
 }
 
@@ -108,9 +90,8 @@ Result<Printed> transcriptWords(const Transcript& transcript, const RecordArgume
   Printed answer;
   for (std::size_t i = 0; i < transcript.entries.size(); ++i) {
     const auto entry = agents::episode::parseEntry(canonicalJson(transcript.entries[i]));
-    if (!entry.ok()) return corrupt("entry " + std::to_string(i) + ": " + entry.error().message);
-    answer.text +=
-        std::to_string(i) + "  " + std::string(enumName(entry->kind)) + "  " + canonicalJson(entry->body) + "\n";
+    if (!entry.ok()) return corrupt(concat("entry ", i, ": ", entry.error().message));
+    answer.text += concat(i, "  ", enumName(entry->kind), "  ", canonicalJson(entry->body), "\n");
   }
   return answer;
 }
@@ -118,13 +99,13 @@ Result<Printed> transcriptWords(const Transcript& transcript, const RecordArgume
 Printed replayWords(const EpisodeReplay& replay, const RecordArguments&) {
   const auto& d = replay.difference;
   if (!d)
-    return {"all " + std::to_string(replay.entries) + " entries reproduced byte for byte" +
-            (replay.ended ? "" : "; the run has not ended") + "\n"};
+    return {concat("all ", replay.entries, " entries reproduced byte for byte",
+                   replay.ended ? "" : "; the run has not ended", "\n")};
   const auto text = [](const json::value& entry) {
     return entry.get_string().empty() ? "nothing" : std::string(entry.get_string());
   };
-  return {"entry " + std::to_string(d->entry) + " of " + std::to_string(replay.entries) + " differs: " + d->why +
-              "\n  recorded  " + text(d->recorded) + "\n  derived   " + text(d->derived) + "\n",
+  return {concat("entry ", d->entry, " of ", replay.entries, " differs: ", d->why, "\n  recorded  ", text(d->recorded),
+                 "\n  derived   ", text(d->derived), "\n"),
           kExitFailed};
 }
 
@@ -142,8 +123,8 @@ Printed approvalList(const Approvals& list, const RecordArguments&) {
 // --- receipt: names and digests, nothing of what crosses
 
 std::string receiptLine(const ReceiptRow& r) {
-  return r.key + "  " + r.agent + "  " + r.boundary + (r.model.empty() ? "" : "  " + r.provider + "/" + r.model) +
-         "  " + r.policy + " " + std::to_string(r.version) + "  by " + r.by + ", " + at(r.atMs) + "\n";
+  return concat(r.key, "  ", r.agent, "  ", r.boundary, r.model.empty() ? "" : "  " + r.provider + "/" + r.model, "  ",
+                r.policy, " ", r.version, "  by ", r.by, ", ", at(r.atMs), "\n");
 }
 
 Printed receiptList(const Receipts& list, const RecordArguments&) {
@@ -155,22 +136,22 @@ Printed receiptList(const Receipts& list, const RecordArguments&) {
 
 auto receiptDone(const char* done) {
   return [done](const ReceiptRow& receipt, const RecordArguments&) {
-    return Printed{std::string(done) + " " + receiptLine(receipt)};
+    return Printed{concat(done, " ", receiptLine(receipt))};
   };
 }
 
 }  // namespace
 
-void addSagaCommand(Command& app, int& exitCode) {
-  Noun saga(app, "saga", "Operations of agents that cross the device's databases", "witan saga list", exitCode);
-  const auto [listing, listed] = saga.verb(
-      "list", "List the sagas that are under way or wait for a person", "witan saga list --all", kSagaList,
+void addSagaCommand(Command& app) {
+  Command* saga = app.noun("saga", "Operations of agents that cross the device's databases", "witan saga list");
+  const auto [listing, listed] = addRecordVerb(
+      saga, "list", "List the sagas that are under way or wait for a person", "witan saga list --all", kSagaList,
       [](const RecordArguments& a) { return Result(SagaListRequest{a.all}); }, sagaList);
   listing->flag("--all", listed->all, "Also those that ended lately");
   const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
-    saga.one(
-        name, about, example, operation, [](const RecordArguments& a) { return Result(SagaRequest{a.id}); }, format,
-        "OPERATION", "operation id", "witan saga list --all");
+    addOneRecordVerb(
+        saga, name, about, example, operation, [](const RecordArguments& a) { return Result(SagaRequest{a.id}); },
+        format, "OPERATION", "operation id", "witan saga list --all");
   };
   one("show", "Show one saga", "witan saga show OPERATION", kSagaShow, sagaDetails);
   one("retry", "Try a dead-lettered saga again, when agents run next", "witan saga retry OPERATION", kSagaRetry,
@@ -179,10 +160,10 @@ void addSagaCommand(Command& app, int& exitCode) {
       "witan saga compensate OPERATION", kSagaCompensate, sagaBegun);
 }
 
-void addWakeCommand(Command& app, int& exitCode) {
-  Noun wake(app, "wake", "Wakes of agents and their runs", "witan wake list --all", exitCode);
-  const auto [command, a] = wake.verb(
-      "list", "List the wakes that wait or run here", "witan wake list --all", kWakeList,
+void addWakeCommand(Command& app) {
+  Command* wake = app.noun("wake", "Wakes of agents and their runs", "witan wake list --all");
+  const auto [command, a] = addRecordVerb(
+      wake, "list", "List the wakes that wait or run here", "witan wake list --all", kWakeList,
       [](const RecordArguments& args) {
         return Result(WakeListRequest{given(args.agent), args.all, args.failed, given(args.scope)});
       },
@@ -193,16 +174,16 @@ void addWakeCommand(Command& app, int& exitCode) {
   command->flag("--all", a->all, "Also every run that is known, with its end");
 }
 
-void addEpisodeCommand(Command& app, int& exitCode) {
-  Noun episode(app, "episode", "Runs of agents: their transcripts, and whether a run can be reproduced",
-               "witan episode list", exitCode);
-  const auto [listing, listed] = episode.verb(
-      "list", "List all transcripts that this device holds", "witan episode list", kEpisodeList,
+void addEpisodeCommand(Command& app) {
+  Command* episode = app.noun("episode", "Runs of agents: their transcripts, and whether a run can be reproduced",
+                              "witan episode list");
+  const auto [listing, listed] = addRecordVerb(
+      episode, "list", "List all transcripts that this device holds", "witan episode list", kEpisodeList,
       [](const RecordArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, episodeList);
   addScopeOption(listing, *listed);
   const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
-    const auto [command, a] = episode.one(
-        name, about, example, operation,
+    const auto [command, a] = addOneRecordVerb(
+        episode, name, about, example, operation,
         [](const RecordArguments& args) {
           return Result(EpisodeRequest{args.id, given(args.device), given(args.scope)});
         },
@@ -215,10 +196,10 @@ void addEpisodeCommand(Command& app, int& exitCode) {
       kEpisodeReplay, replayWords);
 }
 
-void addApprovalCommand(Command& app, int& exitCode) {
-  Noun approval(app, "approval", "Effects of agents that wait for a person", "witan approval list", exitCode);
-  const auto [listing, listed] = approval.verb(
-      "list", "List the effects that wait for a person", "witan approval list --all", kApprovalList,
+void addApprovalCommand(Command& app) {
+  Command* approval = app.noun("approval", "Effects of agents that wait for a person", "witan approval list");
+  const auto [listing, listed] = addRecordVerb(
+      approval, "list", "List the effects that wait for a person", "witan approval list --all", kApprovalList,
       [](const RecordArguments& a) {
         return Result(ApprovalListRequest{a.all, given(a.scope)});
       },
@@ -226,10 +207,9 @@ void addApprovalCommand(Command& app, int& exitCode) {
   addScopeOption(listing, *listed);
   listing->flag("--all", listed->all, "Also those that were answered");
   const auto answer = [&](const char* name, const char* about, const auto& operation) {
-    const std::string example =
-        std::string("witan approval ") + name + " OPERATION --digest DIGEST --by dr.supervising";
-    const auto [command, a] = approval.one(
-        name, about, example.c_str(), operation,
+    const std::string example = concat("witan approval ", name, " OPERATION --digest DIGEST --by dr.supervising");
+    const auto [command, a] = addOneRecordVerb(
+        approval, name, about, example.c_str(), operation,
         [](const RecordArguments& args) {
           return Result(
               ApprovalAnswerRequest{args.id, args.digest, given(args.by), given(args.reason), given(args.scope)});
@@ -247,11 +227,11 @@ void addApprovalCommand(Command& app, int& exitCode) {
   answer("deny", "Refuse an effect", kApprovalDeny);
 }
 
-void addReceiptCommand(Command& app, int& exitCode) {
-  Noun receipt(app, "receipt", "What people confirmed about agents' use of models and boundaries", "witan receipt list",
-               exitCode);
-  const auto [confirming, use] = receipt.verb(
-      "confirm", "Confirm one use under the policy of this data directory (policy.toml)",
+void addReceiptCommand(Command& app) {
+  Command* receipt =
+      app.noun("receipt", "What people confirmed about agents' use of models and boundaries", "witan receipt list");
+  const auto [confirming, use] = addRecordVerb(
+      receipt, "confirm", "Confirm one use under the policy of this data directory (policy.toml)",
       "witan receipt confirm --agent journal-summariser --boundary local-llm --provider local --model "
       "llama-3.1-8b --by dr.supervising",
       kReceiptConfirm,
@@ -269,13 +249,13 @@ void addReceiptCommand(Command& app, int& exitCode) {
                      "Digest of the policy that was read (witan policy check), or its first digits, at least 8: "
                      "refused if another one is there by now");
   confirming->option("--by", use->by, "Who confirms")->required();
-  const auto [listing, listed] = receipt.verb(
-      "list", "List all receipts in force", "witan receipt list", kReceiptList,
+  const auto [listing, listed] = addRecordVerb(
+      receipt, "list", "List all receipts in force", "witan receipt list", kReceiptList,
       [](const RecordArguments& a) { return Result(ScopeRequest{given(a.scope)}); }, receiptList);
   addScopeOption(listing, *listed);
   const auto one = [&](const char* name, const char* about, const char* example, const auto& operation, auto format) {
-    const auto [command, a] = receipt.one(
-        name, about, example, operation,
+    const auto [command, a] = addOneRecordVerb(
+        receipt, name, about, example, operation,
         [](const RecordArguments& args) {
           return Result(ReceiptRequest{args.id, given(args.scope)});
         },

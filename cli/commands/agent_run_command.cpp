@@ -144,7 +144,7 @@ std::string summaryOf(const Replica& replica, bool json) {
   std::string text;
   forEachMember<agents::HostCounters>([&](auto member, auto) {
     if (counters.*member.pointer > 0)
-      text += (text.empty() ? "" : ", ") + std::string(member.name) + " " + std::to_string(counters.*member.pointer);
+      text += concat(text.empty() ? "" : ", ", member.name, " ", counters.*member.pointer);
   });
   return (text.empty() ? std::string("nothing to do") : text) + "\n";
 }
@@ -157,17 +157,14 @@ Result<int> run(const RunArguments& a) {
   if (!a.feed.empty()) {
     std::set<std::string> here;
     for (const agents::Agent* agent : agents) here.insert(agent->spec().id);
-    WITAN_TRY(read, AgentFeed::read(a.feed, here));
-    feed = std::move(read);
+    WITAN_SET(feed, AgentFeed::read(a.feed, here));
   }
   WITAN_TRY(policy, gateOfDevice(path));
   if (!ReplicaDir::exists(path)) WITAN_DO(ReplicaDir::create(path, {}));
   RunClock clock(!a.feed.empty());
   clock.moveTo(feed.empty() ? SystemClock().now() : feed.at());
   WITAN_TRY(setup, setupOf(path));
-  AgentSetup work;
-  work.agents = std::move(agents);
-  work.policy = std::move(policy);
+  AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
   WITAN_TRY(seals, contentSealsOf(path));
   addLedgerTools(work, seals);
@@ -185,9 +182,8 @@ Result<int> run(const RunArguments& a) {
   return failed || run.refused() > 0 ? kExitSomeRefused : kExitOk;
 }
 
-void addRun(Command& noun, int& exitCode) {
-  const auto a = std::make_shared<RunArguments>();
-  Command* command = addVerb(noun, "run", "Let agents work on this device", "", a, run, exitCode);
+void addRun(Command& noun) {
+  const auto [command, a] = addVerb<RunArguments>(noun, "run", "Let agents work on this device", "", run);
   command->option("--agent", a->agents, "Which of the built-in agents; default all");
   command->option("--feed", a->feed, "Entries to the journal, as JSON Lines; ends when all is done")
       ->typeName("FILE|-");
@@ -197,7 +193,7 @@ void addRun(Command& noun, int& exitCode) {
       "Example: witan agent feed --entities 3 --days 5 > clinic.jsonl && witan agent run --feed clinic.jsonl");
 }
 
-void addFeed(Command& noun, int& exitCode) {
+void addFeed(Command& noun) {
   Command* command = noun.command("feed", "The journal of a made-up clinic or lab, as JSON Lines");
   const auto options = std::make_shared<GenerateOptions>();
   const auto domain = std::make_shared<std::string>("udt");
@@ -208,7 +204,7 @@ void addFeed(Command& noun, int& exitCode) {
   std::vector<std::string> names;
   for (const auto& [name, feed] : *feeds) {
     names.push_back(name);
-    known += (known.empty() ? "" : "; ") + name + ": " + std::string(feed.what);
+    known += concat(known.empty() ? "" : "; ", name, ": ", feed.what);
   }
   command->option("--domain", *domain, known)->oneOf(names)->showDefault();
   command->option("--entities", options->entities, "Patients, or vulnerabilities")
@@ -219,10 +215,10 @@ void addFeed(Command& noun, int& exitCode) {
       ->showDefault()
       ->check(wholeNumber());
   command->footer("Example: witan agent feed --entities 3 --days 5 --seed 1");
-  command->callback([options, domain, feeds, &exitCode] {
+  command->callback([options, domain, feeds] {
     const auto feed = feeds->at(*domain).make(options->entities, options->days, options->seed);
     if (feed.ok()) std::fputs(feed->c_str(), stdout);
-    exitCode = feed.ok() ? kExitOk : reportError(feed.error(), false);
+    return feed.ok() ? kExitOk : reportError(feed.error(), false);
   });
 }
 
@@ -230,10 +226,10 @@ std::string checkWords(const operations::AgentReport& report) {
   std::string text;
   for (const std::string& problem : report.problems) text += problem + "\n";
   if (!report.problems.empty()) return text;
-  return "ok: " + std::to_string(report.operations) + " operations, one effect each (" +
-         std::to_string(report.journalEffects) + " in the journal); " + std::to_string(report.runs) + " runs ended; " +
-         (report.waiting > 0 ? std::to_string(report.waiting) + " proposals wait for a counselor; " : "") +
-         "the ledgers verify, with " + std::to_string(report.entries) + " entries\n";
+  return concat("ok: ", report.operations, " operations, one effect each (", report.journalEffects,
+                " in the journal); ", report.runs, " runs ended; ",
+                report.waiting > 0 ? concat(report.waiting, " proposals wait for a counselor; ") : "",
+                "the ledgers verify, with ", report.entries, " entries\n");
 }
 
 // With the ledgers, which the other operations do not need.
@@ -252,17 +248,13 @@ Result<int> check(const RunArguments& a) {
                  a.json);
 }
 
-void addCheck(Command& noun, int& exitCode) {
-  addVerb(noun, "check", "Whether each operation had one effect, each run an end, and the ledgers verify",
-          "witan agent check --dir data", std::make_shared<RunArguments>(), check, exitCode);
-}
-
 }  // namespace
 
-void addAgentRunCommands(Command& noun, int& exitCode) {
-  addRun(noun, exitCode);
-  addFeed(noun, exitCode);
-  addCheck(noun, exitCode);
+void addAgentRunCommands(Command& noun) {
+  addRun(noun);
+  addFeed(noun);
+  addVerb<RunArguments>(noun, "check", "Whether each operation had one effect, each run an end, and the ledgers verify",
+                        "witan agent check --dir data", check);
 }
 
 }  // namespace witan::node

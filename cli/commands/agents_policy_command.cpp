@@ -1,6 +1,5 @@
 // `witan policy check`: is this file a policy of agents (agents/policy/policy.h), and what of a payload would cross?
 // (A domain's policy is another thing: `witan domain`, program/policy_file.h.)
-#include <cstdio>
 #include <memory>
 #include "program/command_line.h"
 
@@ -70,7 +69,7 @@ Result<int> projected(const Monitor& monitor, const PolicyArguments& a) {
                             {"token", blocked ? json::value(token) : json::value(nullptr)},
                             {"verdict", verdict}};
   (void)print(answer, a.json, [&](const json::value&) {
-    std::string words = std::string(verdict) + (blocked ? ": " + token : "") + "\n";
+    std::string words = concat(verdict, blocked ? ": " + token : "", "\n");
     if (projection.leftOut.count > 0) words += "not allowed  " + projection.leftOut.words() + "\n";
     if (projection.masked.count > 0) words += "masked       " + projection.masked.words() + "\n";
     return blocked ? words : words + "would cross  " + canonicalJson(projection.payload) + "\n";
@@ -93,10 +92,9 @@ Result<int> check(const PolicyArguments& a) {
 
 }  // namespace
 
-void addPolicyCommand(Command& app, int& exitCode) {
-  Command* policy = app.command("policy", "What agents may do, ask and show (not a domain's policy)");
-  policy->requireCommand();
-  policy->footer("Example: witan policy check docs/examples/agents-policy.toml");
+void addPolicyCommand(Command& app) {
+  Command* policy = app.noun("policy", "What agents may do, ask and show (not a domain's policy)",
+                             "witan policy check docs/examples/agents-policy.toml");
   const auto arguments = std::make_shared<PolicyArguments>();
   Command* command = policy->command("check", "Is this file a policy, and what of a payload would cross?");
   command->option("FILE", arguments->file,
@@ -113,7 +111,7 @@ void addPolicyCommand(Command& app, int& exitCode) {
       "Exit code 3: the payload is blocked.\n"
       "Example: witan policy check docs/examples/agents-policy.toml --payload visit.json --boundary cloud-llm "
       "--operation summarise");
-  runs(command, arguments, check, exitCode);
+  runs(command, arguments, check);
 }
 
 }  // namespace witan::node

@@ -34,8 +34,7 @@ Result<int> backUp(const BackupArguments& a) {
   json::value written;
   bool online = false;
   if (auto client = ControlClient::open(dir); client.ok()) {
-    WITAN_TRY(answer, client->post("/v1/backup", {{"to", to.string()}, {"keys", a.keys}}, kBackupTimeoutMs));
-    written = std::move(answer);
+    WITAN_SET(written, client->post("/v1/backup", {{"to", to.string()}, {"keys", a.keys}}, kBackupTimeoutMs));
     online = true;
   } else {
     WITAN_TRY(manifest, backupOffline({dir, to, a.keys, SystemClock().now()}));
@@ -60,10 +59,10 @@ std::string restoredWords(const Restored& done, const fs::path& dir) {
         "the backup was taken without keys. If you have them elsewhere, copy them there (chmod 600) and start it; if "
         "not, nobody can take this device's place any more: witan device revoke " +
         done.manifest.device.substr(0, 8) + " on the admin device, and a fresh invitation into another directory\n";
-  if (done.seized > 0) text += "it has seized its " + std::to_string(done.seized) + " partitions again\n";
+  if (done.seized > 0) text += concat("it has seized its ", done.seized, " partitions again\n");
   if (!done.ownerless.empty())
-    text += std::to_string(done.ownerless.size()) + " partitions wait for an owner (" + done.ownerless.front() +
-            ", ...): seize them where the longest copy is: witan partition seize\n";
+    text += concat(done.ownerless.size(), " partitions wait for an owner (", done.ownerless.front(),
+                   ", ...): seize them where the longest copy is: witan partition seize\n");
   return text;
 }
 
@@ -98,14 +97,15 @@ Result<int> restore(const BackupArguments& a) {
 
 }  // namespace
 
-void addBackupCommands(Command& app, int& exitCode) {
-  const auto [backup, saved] = addDirVerb(app, "backup", "Copy a device's data, running or not, to a new folder",
-                                          "witan backup --to /mnt/backups/2026-11-22 --with-keys", backUp, exitCode);
+void addBackupCommands(Command& app) {
+  const auto [backup, saved] =
+      addVerb<BackupArguments>(app, "backup", "Copy a device's data, running or not, to a new folder",
+                               "witan backup --to /mnt/backups/2026-11-22 --with-keys", backUp);
   backup->option("--to", saved->to, "A folder that does not exist yet, or is empty")->required()->typeName("DIR");
   backup->flag("--with-keys", saved->keys, "The device's and the cluster's secrets too");
   const auto [command, read] =
-      addDirVerb(app, "restore", "Bring a backup back; the device goes on as a new writer",
-                 "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore, exitCode);
+      addVerb<BackupArguments>(app, "restore", "Bring a backup back; the device goes on as a new writer",
+                               "witan restore --from /mnt/backups/2026-11-22 --dir /var/lib/witan", restore);
   command->option("--from", read->from, "What witan backup wrote")->required()->typeName("DIR");
   command->flag("--force", read->force, "Even if there is a device: what is there is set aside");
   command->flag("--check", read->check, "Only compare the backup with its manifest");

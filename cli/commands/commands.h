@@ -1,5 +1,5 @@
 // The commands of `witan`, a file each in cli/commands/. Each function declares its command and the verbs below it.
-// `app` and `exitCode` must outlive the parse.
+// `app` must outlive the parse.
 #pragma once
 
 #include "program/command_line.h"
@@ -8,42 +8,42 @@
 namespace witan::node {
 
 // init, join
-void addInitCommands(Command& app, int& exitCode);
-void addUpCommand(Command& app, int& exitCode);
-void addConsoleCommand(Command& app, int& exitCode);
+void addInitCommands(Command& app);
+void addUpCommand(Command& app);
+void addConsoleCommand(Command& app);
 // status, peers, partition, propose, feed: of a running node
-void addStatusCommands(Command& app, int& exitCode);
+void addStatusCommands(Command& app);
 // invite, pending, approve, deny, revoke, roles: of a running node
-void addEnrolmentCommands(Command& device, int& exitCode);
-void addRunCommand(Command& app, int& exitCode);
-void addLedgerCommand(Command& app, int& exitCode);
-void addQueueCommand(Command& app, int& exitCode);
-void addDomainCommand(Command& app, int& exitCode);
+void addEnrolmentCommands(Command& device);
+void addRunCommand(Command& app);
+void addLedgerCommand(Command& app);
+void addQueueCommand(Command& app);
+void addDomainCommand(Command& app);
 // The part of it about public records (cli/commands/domain_records_command.cpp).
-void addDomainRecordCommands(Command& noun, int& exitCode);
-void addStateCommand(Command& app, int& exitCode);
+void addDomainRecordCommands(Command& noun);
+void addStateCommand(Command& app);
 // The part of it about agents at work (cli/commands/agent_run_command.cpp).
-void addAgentRunCommands(Command& noun, int& exitCode);
-void addAgentCommand(Command& app, int& exitCode);
-void addApprovalCommand(Command& app, int& exitCode);
-void addReceiptCommand(Command& app, int& exitCode);
-void addSagaCommand(Command& app, int& exitCode);
-void addWakeCommand(Command& app, int& exitCode);
-void addEpisodeCommand(Command& app, int& exitCode);
-void addJournalCommand(Command& app, int& exitCode);
-void addSyncCommand(Command& app, int& exitCode);
-void addDeviceCommand(Command& app, int& exitCode);
-void addPolicyCommand(Command& app, int& exitCode);
-void addSecretCommand(Command& app, int& exitCode);
+void addAgentRunCommands(Command& noun);
+void addAgentCommand(Command& app);
+void addApprovalCommand(Command& app);
+void addReceiptCommand(Command& app);
+void addSagaCommand(Command& app);
+void addWakeCommand(Command& app);
+void addEpisodeCommand(Command& app);
+void addJournalCommand(Command& app);
+void addSyncCommand(Command& app);
+void addDeviceCommand(Command& app);
+void addPolicyCommand(Command& app);
+void addSecretCommand(Command& app);
 // backup, restore: of a running node, or a directory
-void addBackupCommands(Command& app, int& exitCode);
+void addBackupCommands(Command& app);
 // doctor, support-bundle: likewise
-void addDoctorCommands(Command& app, int& exitCode);
+void addDoctorCommands(Command& app);
 // The Model Context Protocol, of a running node.
-void addMcpCommand(Command& app, int& exitCode);
-void addIdCommand(Command& app, int& exitCode);
-void addCoordinateCommand(Command& app, int& exitCode);
-void addGraphCommand(Command& app, int& exitCode);
-void addCompletionCommand(Command& app, int& exitCode);
+void addMcpCommand(Command& app);
+void addIdCommand(Command& app);
+void addCoordinateCommand(Command& app);
+void addGraphCommand(Command& app);
+void addCompletionCommand(Command& app);
 
 }  // namespace witan::node

@@ -105,15 +105,13 @@ Completions completionsOf(const Command& app, const std::vector<std::string>& wo
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (!std::exchange(option, "").empty()) continue;
     const auto below = at->commands();
-    const auto child =
-        std::find_if(below.begin(), below.end(), [&](const Command* one) { return one->name() == words[i]; });
+    const auto child = std::ranges::find_if(below, [&](const Command* one) { return one->name() == words[i]; });
     if (child != below.end())
       at = *child;
     else if (!words[i].starts_with("-"))
       ++positionals;
     for (const OptionDescription& one : at->options())
-      if (one.takesValue && std::find(one.names.begin(), one.names.end(), words[i]) != one.names.end())
-        option = words[i];
+      if (one.takesValue && std::ranges::find(one.names, words[i]) != one.names.end()) option = words[i];
   }
   Completions out;
   out.values = kindOf(option);
@@ -131,14 +129,13 @@ Completions completionsOf(const Command& app, const std::vector<std::string>& wo
   return out;
 }
 
-void addCompletionCommand(Command& app, int& exitCode) {
-  Command* completion = app.command("completion", "Print a completion script for a shell");
-  completion->requireCommand();
-  completion->footer("Example: source <(witan completion bash)");
+void addCompletionCommand(Command& app) {
+  Command* completion =
+      app.noun("completion", "Print a completion script for a shell", "source <(witan completion bash)");
   const auto shell = [&](const char* name, const char* example, const char* script) {
-    Command* command = completion->command(name, std::string("Print the completion script for ") + name);
-    command->footer(std::string("Example: ") + example);
-    command->callback([script] { putOut(script); });
+    Command* command = completion->command(name, concat("Print the completion script for ", name));
+    command->footer(concat("Example: ", example));
+    command->callback([script] { return putOut(script), kExitOk; });
   };
   shell("bash", "source <(witan completion bash)", kBash);
   shell("zsh", "source <(witan completion zsh)", kZsh);
@@ -147,7 +144,7 @@ void addCompletionCommand(Command& app, int& exitCode) {
   Command* words = completion->command("words", "Print what the last word may become; the scripts call it");
   words->option("WORD", a->words, "The words after witan, the last one as far as it is typed");
   words->footer("Example: witan completion words -- ledger t");
-  words->callback([&app, a, &exitCode] { exitCode = printWords(app, *a); });
+  words->callback([&app, a] { return printWords(app, *a); });
 }
 
 }  // namespace witan::node

@@ -54,10 +54,9 @@ Result<int> console(const ControlClient& client, const ConsoleArguments& a) {
 
 }  // namespace
 
-void addConsoleCommand(Command& app, int& exitCode) {
-  const auto arguments = std::make_shared<ConsoleArguments>();
-  Command* command = addLiveVerb(app, "console", "Print and open a one-time link to the web console of this node",
-                                 "witan console --role counselor", arguments, console, exitCode);
+void addConsoleCommand(Command& app) {
+  const auto [command, arguments] = addLiveVerb<ConsoleArguments>(app, "console", "Print and open a one-time link to the web console of this node",
+                                 "witan console --role counselor", console);
   command->option("--role", arguments->role, "Role of the session; default: admin")
       ->oneOf({"observer", "operator", "counselor", "admin"});
   command->flag("--no-open", arguments->noOpen, "Print the link and open no browser");

@@ -35,9 +35,8 @@ std::string orNone(const std::optional<std::string>& word) { return word.value_o
 void printFindings(const std::vector<Finding>& findings) {
   constexpr std::size_t kMost = 20;
   for (std::size_t i = 0; i < findings.size() && i < kMost; ++i)
-    putWords("epoch " + std::to_string(findings[i].epoch) + ": " + findings[i].kernelClass + ": " + findings[i].detail +
-             "\n");
-  if (findings.size() > kMost) putWords("... and " + std::to_string(findings.size() - kMost) + " more\n");
+    putWords(concat("epoch ", findings[i].epoch, ": ", findings[i].kernelClass, ": ", findings[i].detail, "\n"));
+  if (findings.size() > kMost) putWords(concat("... and ", findings.size() - kMost, " more\n"));
 }
 
 Result<int> run(const CoordinateArguments& arguments) {
@@ -53,11 +52,10 @@ Result<int> run(const CoordinateArguments& arguments) {
     std::fputs("\n", stdout);
     return exitCode;
   }
-  putWords("condition   " + setup->condition + "\nepochs      " + std::to_string(verdict.epochs) + " of " +
-           std::to_string(setup->maxEpochs) + "\nfinal state " + verdict.finalState + "\nterminal    " +
-           orNone(verdict.terminal) + "\nkernel      " + orNone(verdict.kernel) + "\nresult      " +
-           (verdict.pass ? "PASS" : "FAIL") + (verdict.why.empty() ? "" : ": " + verdict.why) + "\nlog digest  " +
-           toHex(verdict.digest) + "\n");
+  putWords(concat("condition   ", setup->condition, "\nepochs      ", verdict.epochs, " of ", setup->maxEpochs,
+                  "\nfinal state ", verdict.finalState, "\nterminal    ", orNone(verdict.terminal), "\nkernel      ",
+                  orNone(verdict.kernel), "\nresult      ", verdict.pass ? "PASS" : "FAIL",
+                  verdict.why.empty() ? "" : ": " + verdict.why, "\nlog digest  ", toHex(verdict.digest), "\n"));
   printFindings(verdict.findings);
   return exitCode;
 }
@@ -99,33 +97,32 @@ Result<int> audit(const CoordinateArguments& arguments) {
 using Act = Result<int> (*)(const CoordinateArguments&);
 
 std::shared_ptr<CoordinateArguments> addVerb(Command& noun, const char* verb, const char* about, const char* file,
-                                             const char* footer, Act act, int& exitCode) {
+                                             const char* footer, Act act) {
   const auto arguments = std::make_shared<CoordinateArguments>();
   Command* command = noun.command(verb, about);
   command->option("FILE", arguments->file, file)->required();
   command->flag("--json", arguments->json, "JSON output");
   command->footer(footer);
-  runs(command, arguments, act, exitCode);
+  runs(command, arguments, act);
   return arguments;
 }
 
 }  // namespace
 
-void addCoordinateCommand(Command& app, int& exitCode) {
-  Command* noun = app.command("coordinate", "Joint admissibility: coordination without arbitration");
-  noun->requireCommand();
-  noun->footer("Example: witan coordinate run condition.json --json");
+void addCoordinateCommand(Command& app) {
+  Command* noun = app.noun("coordinate", "Joint admissibility: coordination without arbitration",
+                           "witan coordinate run condition.json --json");
   addVerb(*noun, "run", "Run a test vector: simultaneous proposals, two passes, no tie-break",
           "The vector (JSON); - for standard input",
           "With --json the whole log and its classes, as canonical JSON (docs/coordination.md).\n"
           "Exit code 1: the vector has an \"expect\", and something else came of it.\n"
           "Example: witan coordinate run condition.json --json",
-          run, exitCode);
+          run);
   const auto audited = addVerb(
       *noun, "audit", "Audit the log of a run, from nothing but the log",
       "What run --json printed, at most 1 GiB; - for standard input",
       "Exit code 0: nothing was found.\nExample: witan coordinate run condition.json --json | witan coordinate audit -",
-      audit, exitCode);
+      audit);
   noun->find("audit")
       ->option("--vector", audited->vector,
                "The vector that was run: it is run again, and the first difference is a finding")

@@ -39,8 +39,7 @@ Result<int> init(const DeviceArguments& a) {
   WITAN_DO(ReplicaDir::create(path, replica));
   Printed answer;
   WITAN_DO(onDirectory(path, Missing::refuse, [&](ReplicaDir& dir) -> Status {
-    WITAN_TRY(words, whoAmI(dir, a));
-    answer = std::move(words);
+    WITAN_SET(answer, whoAmI(dir, a));
     return okStatus();
   }));
   return printed(answer, a.json);
@@ -49,7 +48,7 @@ Result<int> init(const DeviceArguments& a) {
 // `latest`: of the device's admissions.
 std::string rowWords(const SyncDeviceRow& row, bool latest, const std::string& writer) {
   std::string out = row.device + "  " + row.standing;
-  if (!latest) return out + "  (admission " + std::to_string(row.admission) + ")\n";
+  if (!latest) return concat(out, "  (admission ", row.admission, ")\n");
   if (!row.name.empty() && row.name != row.device) out += "  " + row.name;
   if (row.this_) out += "  (this device, writer " + writer + ")";
   for (const std::string& device : row.missingAcks)
@@ -78,20 +77,15 @@ Printed recoverAnswer(const SyncRecovered& done, const DeviceArguments&) {
 
 }  // namespace
 
-void addDeviceCommand(Command& app, int& exitCode) {
-  Command* device = app.command("device", "The devices of a cluster, and this one");
-  device->requireCommand();
-  device->footer("Example: witan device list");
+void addDeviceCommand(Command& app) {
+  Command* device = app.noun("device", "The devices of a cluster, and this one", "witan device list");
   const auto verb = [&](const char* name, const char* what, const char* example, const auto& operation, auto fill,
                         auto format) {
-    const auto arguments = std::make_shared<DeviceArguments>();
-    return std::pair(
-        addOperationVerb(*device, name, what, example, arguments, Missing::refuse, operation, fill, format, exitCode),
-        arguments);
+    return addOperationVerb<DeviceArguments>(*device, name, what, example, Missing::refuse, operation, fill, format);
   };
-  const auto [initCommand, made] = addDirVerb(
+  const auto [initCommand, made] = addVerb<DeviceArguments>(
       *device, "init", "Records without a network: the first replica, or one more (nodes: witan init, witan join)",
-      "witan device init --device laptop", init, exitCode);
+      "witan device init --device laptop", init);
   const auto deviceId = readBy([](const std::string& id) { return replication::validateDeviceId("device", id); });
   initCommand->option("--device", made->device, "Its id; default: the host's name and random digits")->check(deviceId);
   initCommand->option("--cluster", made->cluster, "The cluster to join; default: a new one")->check(idText("cluster"));
@@ -122,7 +116,7 @@ void addDeviceCommand(Command& app, int& exitCode) {
       "witan device recover", kSyncRecover,
       [](const DeviceArguments& a) { return Result(SyncRecoverRequest{given(a.device)}); }, recoverAnswer);
   recover->option("DEVICE", recovered->device, "A quarantined device");
-  addEnrolmentCommands(*device, exitCode);
+  addEnrolmentCommands(*device);
 }
 
 }  // namespace witan::node

@@ -32,7 +32,7 @@ Result<int> doctor(const DoctorArguments& a) {
   }();
   const CheckLevel level = worst(checks);
   if (a.json)
-    putOut("{\"checks\":" + toJson(checks) + ",\"level\":\"" + std::string(enumName(level)) + "\"}\n");
+    putOut(concat("{\"checks\":", toJson(checks), ",\"level\":\"", enumName(level), "\"}\n"));
   else
     putWords(words(checks));
   return level == CheckLevel::fail ? kExitFailed : kExitOk;
@@ -44,19 +44,20 @@ Result<int> bundle(const DoctorArguments& a) {
   json::array list;
   for (const std::string& name : names) list.emplace_back(name);
   return print(json::object{{"to", a.to}, {"files", std::move(list)}}, a.json, [&](const json::value&) {
-    return "wrote " + a.to + ": " + std::to_string(names.size()) + " files, without keys, tokens and records\n";
+    return concat("wrote ", a.to, ": ", names.size(), " files, without keys, tokens and records\n");
   });
 }
 
 }  // namespace
 
-void addDoctorCommands(Command& app, int& exitCode) {
-  const auto [examined, how] = addDirVerb(app, "doctor", "Look at everything that tends to go wrong, running or not",
-                                          "witan doctor --dir /var/lib/witan", doctor, exitCode);
+void addDoctorCommands(Command& app) {
+  const auto [examined, how] =
+      addVerb<DoctorArguments>(app, "doctor", "Look at everything that tends to go wrong, running or not",
+                               "witan doctor --dir /var/lib/witan", doctor);
   examined->flag("--quick", how->quick, "Without reading everything: no ledger is verified, no table searched");
   const auto [bundled, into] =
-      addDirVerb(app, "support-bundle", "What a helper elsewhere needs to know, without any secret",
-                 "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle, exitCode);
+      addVerb<DoctorArguments>(app, "support-bundle", "What a helper elsewhere needs to know, without any secret",
+                               "witan support-bundle --to bundle.tar.gz --log /var/log/witan.log", bundle);
   bundled->option("--to", into->to, "A new file")->required()->typeName("FILE");
   bundled->option("--log", into->log, "A log whose end goes in")->typeName("FILE");
 }

@@ -40,8 +40,7 @@ struct DomainArguments {
 Result<std::unique_ptr<DomainModule>> moduleOf(const DomainArguments& a) {
   json::object policy;
   if (!a.policyFile.empty()) {
-    WITAN_TRY(read, readPolicyFile(a.policyFile));
-    policy = std::move(read);
+    WITAN_SET(policy, readPolicyFile(a.policyFile));
   }
   return domains::makeDomain(a.name, policy);
 }
@@ -91,11 +90,10 @@ Result<int> lint(const DomainArguments& a) {
 Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
   WITAN_TRY(lines, readInput(path.string(), kScenariosMax));
   a.name = a.domain.empty() ? path.stem().string() : a.domain;
-  if (const auto names = domains::domainNames(); std::find(names.begin(), names.end(), a.name) == names.end())
-    return Error{ErrorCode::notFound,
-                 path.string() + ": there is no domain " + inQuotes(a.name) +
-                     (a.domain.empty() ? ", which the file is called after" : ""),
-                 "name the domain with --domain; see: witan domain list"};
+  if (const auto names = domains::domainNames(); std::ranges::find(names, a.name) == names.end())
+    return notFound(path.string() + ": there is no domain " + inQuotes(a.name) +
+                        (a.domain.empty() ? ", which the file is called after" : ""),
+                    "name the domain with --domain; see: witan domain list");
   WITAN_TRY(module, moduleOf(a));
   const std::vector<PropertyResult> checks = checkScenarios(*module, lines, path.filename().string());
   a.json ? putOut(checksJson(a.name, checks) + "\n") : putWords(checksText(checks));
@@ -140,11 +138,10 @@ Result<int> fingerprint(const DomainArguments& a) {
 
 }  // namespace
 
-void addDomainCommand(Command& app, int& exitCode) {
+void addDomainCommand(Command& app) {
   auto a = std::make_shared<DomainArguments>();
-  Command* domain = app.command("domain", "The domains of this build: declarations, lint, tests, workloads");
-  domain->requireCommand();
-  domain->footer("Example: witan domain show udt");
+  Command* domain =
+      app.noun("domain", "The domains of this build: declarations, lint, tests, workloads", "witan domain show udt");
   const auto verb = [&](const char* name, const char* what, const char* example, bool named,
                         Result<int> (*run)(const DomainArguments&)) {
     Command* command = domain->command(name, what);
@@ -153,13 +150,13 @@ void addDomainCommand(Command& app, int& exitCode) {
       command->option("--policy", a->policyFile, "TOML or JSON file with the domain's policy");
     }
     command->flag("--json", a->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    const std::string doing = "working: domain " + std::string(name);
+    command->footer(concat("Example: ", example));
+    const std::string doing = concat("working: domain ", name);
     const auto work = [run, doing](const DomainArguments& args) -> Result<int> {
       const Progress progress(doing);
       return run(args);
     };
-    runs(command, a, work, exitCode);
+    runs(command, a, work);
     return command;
   };
   verb("list", "Names and titles", "witan domain list", false, list);
@@ -201,7 +198,7 @@ void addDomainCommand(Command& app, int& exitCode) {
   g->option("--entities", a->generate.entities, "How many")->showDefault()->check(wholeNumber(1, 10'000));
   g->option("--days", a->generate.days, "How long")->showDefault()->check(wholeNumber(1, 3'660));
   g->option("--seed", a->generate.seed, "Seed of the workload")->showDefault()->check(wholeNumber());
-  addDomainRecordCommands(*domain, exitCode);
+  addDomainRecordCommands(*domain);
 }
 
 }  // namespace witan::node

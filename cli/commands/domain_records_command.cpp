@@ -42,7 +42,7 @@ struct RecordArguments {
 
 Status knownDomain(const std::string& name) {
   if (name == kOnlyDomain) return okStatus();
-  return invalid("domain \"" + std::string(clip(name)) + "\" reads and writes no public records", "disclosure does");
+  return invalid(concat("domain \"", clip(name), "\" reads and writes no public records"), "disclosure does");
 }
 
 void complain(const std::string& where, const Error& error, bool asJson) {
@@ -63,9 +63,8 @@ Result<std::vector<std::string>> filesOf(const std::vector<std::string>& given) 
     for (; !failed && at != fs::recursive_directory_iterator(); at.increment(failed))
       if (at->is_regular_file() && (at->path().extension() == ".json" || at->path().extension() == ".jsonl"))
         below.push_back(at->path().string());
-    if (failed)
-      return Error{ErrorCode::ioFailed, name + ": " + failed.message(), "give files or folders that can be read"};
-    std::sort(below.begin(), below.end());
+    if (failed) return ioFailed(name + ": " + failed.message(), "give files or folders that can be read");
+    std::ranges::sort(below);
     all.insert(all.end(), below.begin(), below.end());
   }
   return all;
@@ -74,7 +73,7 @@ Result<std::vector<std::string>> filesOf(const std::vector<std::string>& given) 
 Result<json::value> parsedRecord(std::string_view text) {
   if (text.size() > kRecordMax) return invalid("a record of more than 16 MiB");
   if (jsonValuesAtMost(text) > kRecordValues)
-    return invalid("a record of more than " + std::to_string(kRecordValues) + " values");
+    return invalid(concat("a record of more than ", kRecordValues, " values"));
   return parseJson(text, {.bytes = kRecordMax, .depth = 64});
 }
 
@@ -91,8 +90,7 @@ class Import {
     const std::size_t first = (*content)->find_first_not_of(" \t\r\n");
     if (first == std::string::npos || (**content)[first] != '[') return text(path, **content);
     if (const Status whole = list(**content, {}); !whole.ok()) return refuse(path, whole.error());
-    (void)list(**content,
-               [&](std::string_view item, std::size_t n) { text(path + "[" + std::to_string(n) + "]", item); });
+    (void)list(**content, [&](std::string_view item, std::size_t n) { text(concat(path, "[", n, "]"), item); });
   }
 
   int finish() {
@@ -118,7 +116,7 @@ class Import {
  private:
   void lines(const std::string& path) {
     const Status read = forEachLine(path, kRecordMax, [&](const InputLine& line) {
-      const std::string where = path + ":" + std::to_string(line.number);
+      const std::string where = concat(path, ":", line.number);
       if (line.overlong)
         refuse(where, invalid("a record of more than 16 MiB"));
       else if (line.text.find_first_not_of(" \t\r") != std::string_view::npos)
@@ -159,8 +157,8 @@ class Import {
     std::istringstream in(events);
     for (std::string line; std::getline(in, line);)
       if (line.size() > kLineMax)
-        return invalid("record " + advisory.id + " gives an act of " + std::to_string(line.size()) +
-                       " bytes, and a line has at most 1 MiB");
+        return invalid(
+            concat("record ", advisory.id, " gives an act of ", line.size(), " bytes, and a line has at most 1 MiB"));
     return okStatus();
   }
   void refuse(const std::string& where, const Error& error) {
@@ -179,8 +177,7 @@ Result<int> importRecords(const RecordArguments& a) {
   WITAN_DO(knownDomain(a.domain));
   Time asOf = SystemClock().now();
   if (!a.at.empty()) {
-    WITAN_TRY(at, parseTime(a.at));
-    asOf = at;
+    WITAN_SET(asOf, parseTime(a.at));
   }
   WITAN_TRY(files, filesOf(a.files));
   Import import(a, *parseEnum<RecordFormat>(a.from), asOf);
@@ -199,20 +196,17 @@ Result<int> exportPortfolio(const RecordArguments& a) {
   const kernel::EntityState* entity = nullptr;
   if (!a.dir.empty()) {
     WITAN_TRY(path, replicaDirPath(a.dir));
-    WITAN_TRY(atRest, openAtRest(path));
-    node = std::move(atRest);
+    WITAN_SET(node, openAtRest(path));
     Replica& replica = node->replica();
     if (PartitionHost* host = replica.host(replica.partitionFor(kOnlyDomain, a.entity)))
       entity = host->partition().state(a.entity);
   } else {
-    WITAN_TRY(store, openStoreDir({.dir = a.store, .domain = std::string(kOnlyDomain)}));
-    opened = std::move(store);
+    WITAN_SET(opened, openStoreDir({.dir = a.store, .domain = std::string(kOnlyDomain)}));
     entity = opened->ledger->partition().state(a.entity);
   }
   if (entity == nullptr)
-    return Error{ErrorCode::notFound,
-                 "no portfolio \"" + std::string(clip(a.entity)) + "\" in " + (a.dir.empty() ? a.store : a.dir),
-                 "name it with --entity"};
+    return notFound(concat("no portfolio \"", clip(a.entity), "\" in ", a.dir.empty() ? a.store : a.dir),
+                    "name it with --entity");
   const Exported exported = exportRecords(stateOf(*entity), *parseEnum<ExportFormat>(a.to), a.publisher, a.only);
   for (const json::object& document : exported.documents) {
     const std::string line = canonicalJson(document) + "\n";
@@ -227,7 +221,7 @@ Result<int> exportPortfolio(const RecordArguments& a) {
 
 }  // namespace
 
-void addDomainRecordCommands(Command& domain, int& exitCode) {
+void addDomainRecordCommands(Command& domain) {
   const auto verb = [&](const char* name, const char* about, const char* example,
                         Result<int> (*work)(const RecordArguments&)) {
     const auto a = std::make_shared<RecordArguments>();
@@ -235,8 +229,8 @@ void addDomainRecordCommands(Command& domain, int& exitCode) {
     command->option("name", a->domain, "Domain: disclosure")->required();
     command->option("--entity", a->entity, "The portfolio")->showDefault();
     command->flag("--json", a->json, "Records that are refused or left out as JSON on stderr; stdout is JSON Lines");
-    command->footer(std::string("Example: ") + example);
-    runs(command, a, work, exitCode);
+    command->footer(concat("Example: ", example));
+    runs(command, a, work);
     return std::pair(command, a);
   };
   const auto [importing, in] =

@@ -40,7 +40,7 @@ Result<std::int64_t> secondsOf(const std::string& text) {
 void putWarnings(const json::value& answer, bool json) {
   if (json) return;
   for (const json::value& warning : rowsOf(answer, "warnings"))
-    putErr("witan: warning: " + std::string(warning.as_string()) + "\n");
+    putErr(concat("witan: warning: ", warning.as_string(), "\n"));
 }
 
 Result<int> invite(const ControlClient& client, const EnrolArguments& a) {
@@ -74,8 +74,7 @@ std::string rosterWords(const json::value& answer) {
     else if (isTrue(device, "connected"))
       state += ", connected";
     std::string roles;
-    for (const json::value& role : rowsOf(device, "roles"))
-      roles += (roles.empty() ? "" : " ") + std::string(role.as_string());
+    for (const json::value& role : rowsOf(device, "roles")) roles += concat(roles.empty() ? "" : " ", role.as_string());
     rows.push_back({shown(device, "name"), shown(device, "device"), state, roles,
                     shown(device, "reason") == "-" ? "" : shown(device, "reason")});
   }
@@ -84,14 +83,12 @@ std::string rosterWords(const json::value& answer) {
 
 }  // namespace
 
-void addEnrolmentCommands(Command& device, int& exitCode) {
+void addEnrolmentCommands(Command& device) {
   const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
-    const auto a = std::make_shared<EnrolArguments>();
-    return std::pair(addLiveVerb(device, name, what, example, a, work, exitCode), a);
+    return addLiveVerb<EnrolArguments>(device, name, what, example, work);
   };
   const auto lists = [](Command* command, EnrolArguments& a, const char* unless = "; default: ledger and *") {
-    return command
-        ->option("--role", a.roles, std::string("ledger, * (every role), or DOMAIN.ROLE; may be repeated") + unless)
+    return command->option("--role", a.roles, concat("ledger, * (every role), or DOMAIN.ROLE; may be repeated", unless))
         ->oneWordEach()
         ->check(readBy([](const std::string& role) {
           return checkDeviceRoles({&role, 1});
@@ -143,14 +140,14 @@ void addEnrolmentCommands(Command& device, int& exitCode) {
           if (!args.roles.empty()) body["roles"] = listOf(args.roles);
           if (!args.scopes.empty()) body["scopes"] = listOf(args.scopes);
           if (!args.reason.empty()) body["reason"] = args.reason;
-          WITAN_TRY(answer, client.post(std::string("/v1/devices/") + name, body));
+          WITAN_TRY(answer, client.post(concat("/v1/devices/", name), body));
           putWarnings(answer, args.json);
           return print(answer, args.json, [&](const json::value& done) {
             const auto also = [&](const char* member, const char* words) {
               return done.get_object().contains(member) ? words + shown(done, member) : "";
             };
-            return std::string(name) + " " + args.device + also("version", ": roster ") +
-                   also("device", "\nid           ") + also("fingerprint", "\nfingerprint  ") + "\n";
+            return concat(name, " ", args.device, also("version", ": roster "), also("device", "\nid           "),
+                          also("fingerprint", "\nfingerprint  "), "\n");
           });
         });
     command->option("DEVICE", a->device, "Its name or id")->required();

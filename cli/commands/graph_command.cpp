@@ -135,22 +135,22 @@ Result<int> run(const GraphArguments& a) {
 
 template <class Act>
 Command* addVerb(Command& noun, const char* verb, const char* about, const std::shared_ptr<GraphArguments>& arguments,
-                 Act act, int& exitCode) {
+                 Act act) {
   Command* command = noun.command(verb, about);
   command->flag("--json", arguments->json, "JSON output");
-  runs(command, arguments, act, exitCode);
+  runs(command, arguments, act);
   return command;
 }
 
 }  // namespace
 
-void addGraphCommand(Command& app, int& exitCode) {
+void addGraphCommand(Command& app) {
   Command* noun = app.command("graph", "Graphs of episodes: check, draw, run from a script");
   noun->requireCommand();
   noun->footer("Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
 
   const auto linted = std::make_shared<GraphArguments>();
-  Command* command = addVerb(*noun, "lint", "Check a graph: errors forbid deployment", linted, lint, exitCode);
+  Command* command = addVerb(*noun, "lint", "Check a graph: errors forbid deployment", linted, lint);
   command->option("FILE", linted->file, "The graph, TOML or (.json) JSON")->required();
   command
       ->option(
@@ -162,7 +162,7 @@ void addGraphCommand(Command& app, int& exitCode) {
       "Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
 
   const auto drawn = std::make_shared<GraphArguments>();
-  command = addVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw, exitCode);
+  command = addVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw);
   command->option("FILE", drawn->file, "The graph, TOML or (.json) JSON")->required();
   command->option("--format", drawn->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
   command->footer(
@@ -171,7 +171,7 @@ void addGraphCommand(Command& app, int& exitCode) {
 
   const auto ran = std::make_shared<GraphArguments>();
   command =
-      addVerb(*noun, "run", "Run a graph in virtual time, its nodes and its monitor scripted", ran, run, exitCode);
+      addVerb(*noun, "run", "Run a graph in virtual time, its nodes and its monitor scripted", ran, run);
   command->option("--script", ran->script, "The case: graph, monitor, script and events; - for standard input")
       ->required()
       ->typeName("CASE.json");

@@ -43,7 +43,7 @@ Result<std::uint64_t> decimal(const char* what, const std::string& word) {
   const auto [stop, failure] = std::from_chars(word.data(), end, number);
   const bool leadingZero = word.size() > 1 && word[0] == '0';
   if (failure == std::errc{} && stop == end && !leadingZero) return number;
-  return invalid(std::string(what) + " " + inQuotes(word) + " is not a decimal number of 64 bits",
+  return invalid(concat(what, " ", inQuotes(word), " is not a decimal number of 64 bits"),
                  "give digits without sign or leading zeros");
 }
 
@@ -51,7 +51,7 @@ template <class Id>
 Result<Id> digest(const char* what, const std::string& word) {
   auto id = Id::parse(word);
   if (id.ok()) return id;
-  return invalid(std::string(what) + " " + inQuotes(word) + ": " + id.error().message, "give 64 lower-case hex digits");
+  return invalid(concat(what, " ", inQuotes(word), ": ", id.error().message), "give 64 lower-case hex digits");
 }
 
 template <class Id>
@@ -69,9 +69,8 @@ std::vector<std::string> commaList(const std::vector<std::string>& words) {
   std::vector<std::string> entries;
   if (words.empty() || words[0].empty()) return entries;
   std::size_t from = 0;
-  for (std::size_t comma; (comma = words[0].find(',', from)) != std::string::npos; from = comma + 1) {
+  for (std::size_t comma; (comma = words[0].find(',', from)) != std::string::npos; from = comma + 1)
     entries.push_back(words[0].substr(from, comma - from));
-  }
   entries.push_back(words[0].substr(from));
   return entries;
 }
@@ -188,9 +187,8 @@ const std::vector<Leaf>& leavesOf(bool runKeys) {
        {kAgent, {"TIMER", "the timer's id"}, {"MS", "when it was due, milliseconds since 1970"}},
        [](const Words& w) -> Result<std::string> {
          WITAN_TRY(milliseconds, decimal("scheduledAtMs", w[2][0]));
-         if (milliseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+         if (milliseconds > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
            return invalid("scheduledAtMs " + inQuotes(w[2][0]) + " is too large", "give milliseconds since 1970");
-         }
          return hexOf(timerRunKey(w[0][0], w[1][0], static_cast<std::int64_t>(milliseconds)));
        }},
       {"user",
@@ -205,21 +203,21 @@ const std::vector<Leaf>& leavesOf(bool runKeys) {
 int answer(const Leaf& leaf, const Words& words, bool asJson) {
   const Result<std::string> id = leaf.derive(words);
   if (!id.ok())
-    return reportUsage({id.error().code, std::string("cannot derive ") + leaf.noun + " (" + id.error().message + ")",
-                        id.error().hint.empty() ? std::string("try ") + leaf.example : id.error().hint},
+    return reportUsage({id.error().code, concat("cannot derive ", leaf.noun, " (", id.error().message, ")"),
+                        id.error().hint.empty() ? concat("try ", leaf.example) : id.error().hint},
                        asJson);
   putOut((asJson ? canonicalJson(json::object{{"id", *id}}) : *id) + "\n");
   return kExitOk;
 }
 
-void addLeaf(Command& parent, const Leaf& leaf, int& exitCode) {
+void addLeaf(Command& parent, const Leaf& leaf) {
   struct Given {
     Words words;
     bool json = false;
   };
   const auto given = std::make_shared<Given>();
   given->words.resize(leaf.positionals.size());
-  Command* command = parent.command(leaf.name, std::string("Print ") + leaf.noun);
+  Command* command = parent.command(leaf.name, concat("Print ", leaf.noun));
   for (std::size_t i = 0; i < leaf.positionals.size(); ++i) {
     const Positional& positional = leaf.positionals[i];
     const auto keep = [given, i](const std::vector<std::string>& words) {
@@ -231,21 +229,21 @@ void addLeaf(Command& parent, const Leaf& leaf, int& exitCode) {
     if (positional.arity != Arity::optional) option->required();
   }
   command->flag("--json", given->json, R"(Print {"id":...})");
-  command->footer(std::string("Example:\n  ") + leaf.example);
-  command->callback([&leaf, given, &exitCode] { exitCode = answer(leaf, given->words, given->json); });
+  command->footer(concat("Example:\n  ", leaf.example));
+  command->callback([&leaf, given] { return answer(leaf, given->words, given->json); });
 }
 
 }  // namespace
 
-void addIdCommand(Command& app, int& exitCode) {
+void addIdCommand(Command& app) {
   Command* id = app.command("id", "Print derived identities from their components");
   id->requireCommand();
   id->footer("Example:\n  witan id cuk local hostA 1 journalEntity task-1");
-  for (const Leaf& leaf : leavesOf(false)) addLeaf(*id, leaf, exitCode);
+  for (const Leaf& leaf : leavesOf(false)) addLeaf(*id, leaf);
   Command* runKey = id->command("runkey", "Print the run key of a wake");
   runKey->requireCommand();
   runKey->footer("Example:\n  witan id runkey user agent-1 session-1 turn-1");
-  for (const Leaf& leaf : leavesOf(true)) addLeaf(*runKey, leaf, exitCode);
+  for (const Leaf& leaf : leavesOf(true)) addLeaf(*runKey, leaf);
 }
 
 }  // namespace witan::node

@@ -118,17 +118,17 @@ Result<int> join(const InitArguments& a) {
     if (!std::exchange(told, true))
       putErr("witan: " + answer.reason + " (this device's fingerprint: " + fingerprintOf(key.publicKey()) + ")\n");
     if (net::Loop::nowMs() >= until)
-      return Error{ErrorCode::unavailable, "nobody approved this device yet", "run the same command again"};
+      return unavailable("nobody approved this device yet", "run the same command again");
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
 
 }  // namespace
 
-void addInitCommands(Command& app, int& exitCode) {
+void addInitCommands(Command& app) {
   const auto verb = [&](const char* name, const char* about, const char* example,
                         Result<int> (*work)(const InitArguments&)) {
-    const auto [command, a] = addDirVerb(app, name, about, example, work, exitCode);
+    const auto [command, a] = addVerb<InitArguments>(app, name, about, example, work);
     command->option("--name", a->node.name, "What people call this device; default: the host's name")
         ->check(readBy(checkDeviceName));
     command->option("--listen", a->node.listen, "Address for other devices, into witan.toml; may be repeated")

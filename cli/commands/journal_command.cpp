@@ -1,19 +1,27 @@
 // `witan journal put|get|list|resolve|import` on a data directory.
+#include <cstdio>
+
 #include "base/json.h"
+#include "base/json_codec.h"
 #include "base/quote.h"
+#include "base/seams.h"
 #include "base/time.h"
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
-#include "cli/journal/journal_import.h"
 #include "node/cluster/roster.h"
+#include "node/daemon/agents_policy_file.h"
 #include "node/operations/journal.h"
+#include "node/operations/versions.h"
+#include "program/error_report.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
+#include "program/progress.h"
 #include "replication/records/records.h"
 
 namespace witan::node {
 
 using namespace operations;
+using replication::Dot;
 using replication::kMaxRecordBytes;
 
 namespace {
@@ -77,7 +85,7 @@ std::string entityWords(const JournalEntity& entity) {
 Printed entityAnswer(const JournalEntity& entity, const JournalArguments&) { return {entityWords(entity)}; }
 
 Printed written(const JournalArguments& a, const std::optional<VersionDot>& dot, const char* what) {
-  return {dot ? std::string(what) + " " + a.id + ", version " + dotWords(*dot) + "\n" : a.id + " says that already\n"};
+  return {dot ? concat(what, " ", a.id, ", version ", dotWords(*dot), "\n") : a.id + " says that already\n"};
 }
 
 Result<JournalPutRequest> putRequest(const JournalArguments& a) {
@@ -91,7 +99,7 @@ Printed listAnswer(const JournalEntities& list, const JournalArguments&) {
   for (const auto& [id, name] : list.names) names.add(id, name);
   std::string out;
   for (const JournalEntity& entity : list.entities) {
-    const auto shown = std::find_if(entity.siblings.begin(), entity.siblings.end(), [&](const JournalVersion& version) {
+    const auto shown = std::ranges::find_if(entity.siblings, [&](const JournalVersion& version) {
       return entity.shown && version.dot.dot() == entity.shown->dot();
     });
     const std::size_t others = entity.siblings.size() + entity.unreadable.size() - 1;
@@ -99,21 +107,17 @@ Printed listAnswer(const JournalEntities& list, const JournalArguments&) {
     JournalVersion version = shown == entity.siblings.end() ? JournalVersion() : *shown;
     if (byDevice) version.author = names.in(*version.author);
     out += entity.id + "  " + (shown == entity.siblings.end() ? "unreadable" : versionWords(version)) +
-           (entity.conflict ? "  (+" + std::to_string(others) + " concurrent, to be resolved)" : "") + "\n";
+           (entity.conflict ? concat("  (+", others, " concurrent, to be resolved)") : "") + "\n";
   }
   return {out};
 }
 
 Result<JournalResolveRequest> resolveRequest(const JournalArguments& a) {
-  JournalResolveRequest request;
-  request.id = a.id;
-  request.scope = given(a.scope);
-  request.choose = given(a.choose);
+  JournalResolveRequest request{.id = a.id, .choose = given(a.choose), .scope = given(a.scope)};
   if (!a.seen.empty()) request.seen = a.seen;
   request.type = given(a.type);
   request.author = given(a.author);
-  WITAN_TRY(payload, payloadOf(a));
-  request.payload = std::move(payload);
+  WITAN_SET(request.payload, payloadOf(a));
   return request;
 }
 
@@ -130,17 +134,134 @@ void addContentOptions(Command* command, JournalArguments& a) {
   command->option("--author", a.author, "Who writes; default: the device");
 }
 
+// --- import
+
+struct ImportArguments : ReplicaArguments {
+  std::string file;
+};
+
+constexpr std::size_t kImportLineMax = 2 * kMaxRecordBytes;
+// Commits that are made durable together, and answered after that.
+constexpr std::size_t kGroup = 256;
+constexpr std::size_t kGroupBytes = 8 << 20;
+
+Status readMember(std::string_view key, const json::value& value, JournalWrite& into) {
+  if (key == "id") return readText(value, into.id, "id");
+  if (key == "type") return readText(value, into.type, "type");
+  if (key == "author") return readText(value, into.author, "author");
+  if (key != "text" && key != "payload") return invalid("unknown member " + inQuotes(key));
+  if (!into.payload.empty()) return invalid("text and payload are both there");
+  into.payload = canonicalJson(key == "text" ? json::value{{"text", value}} : value);
+  return key == "text" && !value.is_string() ? Status(wrongJsonType("text", "a string", value)) : okStatus();
+}
+
+Result<JournalWrite> readEntity(const InputLine& line) {
+  if (line.overlong) return invalid(concat("longer than ", kImportLineMax, " bytes"));
+  WITAN_TRY(value, parseJson(line.text, {.bytes = kImportLineMax}));
+  WITAN_DO(checkIntegersKept(line.text));
+  if (!value.is_object()) return wrongJsonType("the line", "an object", value);
+  JournalWrite write;
+  for (const auto& member : value.get_object())
+    WITAN_DO(readMember({member.key().data(), member.key().size()}, member.value(), write));
+  if (write.id.empty()) return invalid("id is missing");
+  if (write.type.empty()) return invalid("type is missing");
+  if (write.payload.empty()) return invalid("text or payload is missing");
+  write.origin = ChangeOrigin::sync;
+  write.sourceCursor = concat("line ", line.number);
+  return write;
+}
+
+class JournalImport {
+ public:
+  JournalImport(ReplicaDir& dir, const ImportArguments& arguments, agents::ContentSeals seals)
+      : dir_(dir), arguments_(arguments), writer_(dir.replica(), arguments.scope, std::move(seals)), refusals_(false) {}
+
+  Status take(const InputLine& line) {
+    if (line.text.find_first_not_of(" \t\r") == std::string_view::npos && !line.overlong) return okStatus();
+    const auto write = readEntity(line);
+    const auto dot = write.ok() ? writer_.put(*write, SystemClock().now()) : Result<std::optional<Dot>>(write.error());
+    if (!dot.ok()) {
+      refuse(line, write.ok() ? write->id : "", dot.error());
+    } else {
+      ++(*dot ? imported_ : unchanged_);
+      if (arguments_.json) answer(line, write->id, *dot ? "imported" : "unchanged", *dot, "");
+      groupBytes_ += line.text.size();
+    }
+    return ++group_ >= kGroup || groupBytes_ >= kGroupBytes ? settle() : okStatus();
+  }
+
+  // Makes durable what was taken, then says so.
+  Status settle() {
+    WITAN_DO(dir_.flush());
+    std::fputs(answers_.c_str(), stdout);
+    std::fflush(stdout);
+    answers_.clear();
+    group_ = groupBytes_ = 0;
+    return okStatus();
+  }
+
+  Printed summary() const {
+    refusals_.finish();
+    Printed out;
+    out.exitCode = refused_ > 0 ? kExitSomeRefused : kExitOk;
+    if (!arguments_.json)
+      out.text = concat(imported_, " imported, ", unchanged_, " unchanged, ", refused_, " refused\n");
+    return out;
+  }
+
+ private:
+  void refuse(const InputLine& line, const std::string& id, const Error& error) {
+    ++refused_;
+    if (arguments_.json) return answer(line, id, "refused", std::nullopt, error.message);
+    const Error placed = invalid(
+        concat(inputName(arguments_.file), ", line ", line.number, ": refused (", error.message, ")"), error.hint);
+    refusals_.add(placed);
+  }
+  void answer(const InputLine& line, const std::string& id, const char* outcome, const std::optional<Dot>& dot,
+              const std::string& message) {
+    answers_ +=
+        concat("{\"dot\":", dot ? toJson(VersionDot(*dot)) : "null", ",\"id\":", id.empty() ? "null" : toJson(id),
+               ",\"line\":", line.number, ",\"message\":", message.empty() ? "null" : toJson(message),
+               ",\"outcome\":\"", outcome, "\"}\n");
+  }
+
+  ReplicaDir& dir_;
+  const ImportArguments& arguments_;
+  JournalWriter writer_;
+  std::size_t imported_ = 0, unchanged_ = 0, refused_ = 0, group_ = 0, groupBytes_ = 0;
+  std::string answers_;
+  ImportErrors refusals_;  // in words
+};
+
+// `witan journal import`: entities from JSON Lines, one a line, each in a commit of its own.
+//
+//   {"id":"plot-4","type":"plot","text":"beans"}
+//   {"id":"plot-5","type":"plot","payload":{"crop":"peas","rows":3},"author":"ann"}
+//
+// A line that is no entity, or one that stands in conflict, is refused and the others go in. An entity that is there
+// already with just this type and payload is left alone: so an import that was cut off can be run again. What is
+// answered is durable. Prints its answers itself, while it works.
+Result<Printed> importJournal(ReplicaDir& dir, const ImportArguments& arguments) {
+  WITAN_TRY(seals, contentSealsOf(dir.path()));
+  JournalImport import(dir, arguments, std::move(seals));
+  Progress progress("importing", "lines");
+  WITAN_DO(forEachLine(arguments.file, kImportLineMax, [&](const InputLine& line) {
+    progress.count(line.number);
+    return import.take(line);
+  }));
+  WITAN_DO(import.settle());
+  return import.summary();
+}
+
 }  // namespace
 
-void addJournalCommand(Command& app, int& exitCode) {
-  Command* journal = app.command("journal", "What people wrote, kept as they wrote it");
-  journal->requireCommand();
-  journal->footer("Example: witan journal put plot-4 --type plot --text beans");
+void addJournalCommand(Command& app) {
+  Command* journal = app.noun("journal", "What people wrote, kept as they wrote it",
+                              "witan journal put plot-4 --type plot --text beans");
   const auto verb = [&](const char* name, const char* what, const char* example, Missing missing, const auto& operation,
                         auto fill, auto format) {
-    const auto arguments = std::make_shared<JournalArguments>();
-    Command* command =
-        addOperationVerb(*journal, name, what, example, arguments, missing, operation, fill, format, exitCode);
+    const auto [command, arguments] =
+        addOperationVerb<JournalArguments>(*journal, name, what, example, missing, operation, fill, format);
     if (name != std::string_view("list"))
       command->option("ID", arguments->id, "The entity")->required()->check(idText("journal entity"));
     addScopeOption(command, *arguments);
@@ -174,10 +295,9 @@ void addJournalCommand(Command& app, int& exitCode) {
       ->typeName("VERSION")
       ->oneWordEach()
       ->check(readBy(operations::parseDot));
-  const auto imported = std::make_shared<ImportArguments>();
-  Command* importCommand =
-      addReplicaVerb(*journal, "import", "Entities from JSON Lines; a bad line is reported and the others go in",
-                     "witan journal import garden.jsonl", imported, Missing::create, importJournal, exitCode);
+  const auto [importCommand, imported] = addReplicaVerb<ImportArguments>(
+      *journal, "import", "Entities from JSON Lines; a bad line is reported and the others go in",
+      "witan journal import garden.jsonl", Missing::create, importJournal);
   importCommand->option("FILE", imported->file, "JSON Lines; - for standard input")->required();
   addScopeOption(importCommand, *imported);
 }

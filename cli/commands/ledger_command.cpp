@@ -36,10 +36,7 @@ Result<int> onSource(const LedgerArguments& a, Work work) {
 
 Result<int> tail(const LedgerArguments& a) {
   if (a.store.empty() && a.count > kMostNewest)
-    return reportUsage(
-        invalid("-n " + std::to_string(a.count) + ": the newest " + std::to_string(kMostNewest) + " at most",
-                "0 for all"),
-        a.json);
+    return reportUsage(invalid(concat("-n ", a.count, ": the newest ", kMostNewest, " at most"), "0 for all"), a.json);
   const auto put = [&](const LedgerLine& line) {
     a.json ? putOut(line.json + "\n")
            : putWords((line.partition.empty() ? "" : line.partition + " ") + line.story + "\n");
@@ -61,7 +58,7 @@ std::string detailsOf(const LedgerLine& line) {
   const json::value* inner = parsed.get_object().if_contains("entry");
   const json::value& entry = inner == nullptr ? parsed : *inner;
   const auto row = [&](const char* words, const char* member) {
-    return shown(entry, member) == "-" ? "" : std::string("         ") + words + " " + shown(entry, member) + "\n";
+    return shown(entry, member) == "-" ? "" : concat("         ", words, " ", shown(entry, member), "\n");
   };
   std::string text = "         leaf hash " + line.leafHash + "\n" + row("writes", "writes");
   for (const json::value& finding : rowsOf(entry, "findings"))
@@ -74,13 +71,12 @@ Result<int> show(const LedgerArguments& a) {
     const std::string seq = std::to_string(a.seq);
     WITAN_TRY(found, source.numbered(a.seq));
     if (found.empty())
-      return Error{ErrorCode::notFound, "no entry " + seq + " in " + (a.partition.empty() ? "the ledger" : a.partition),
-                   "see: witan ledger tail"};
+      return notFound("no entry " + seq + " in " + (a.partition.empty() ? "the ledger" : a.partition),
+                      "see: witan ledger tail");
     if (found.size() > 1) {
       std::vector<std::string> several;
       for (const LedgerLine& line : found) several.push_back(line.partition);
-      return Error{ErrorCode::conflict, "several ledgers have an entry " + seq + ": " + joined(several),
-                   "choose one with --partition"};
+      return conflict("several ledgers have an entry " + seq + ": " + joined(several), "choose one with --partition");
     }
     const LedgerLine& line = found.front();
     a.json ? putOut(line.json + "\n")
@@ -119,22 +115,22 @@ Result<int> verify(const LedgerArguments& a) {
 
 Result<int> exportEntries(const LedgerArguments& a) {
   if (a.to != 0 && a.to < a.from)
-    return reportUsage(invalid("--to " + std::to_string(a.to) + " is before --from " + std::to_string(a.from)), a.json);
+    return reportUsage(invalid(concat("--to ", a.to, " is before --from ", a.from)), a.json);
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, Ledger::readFormat(*store));
-  if (!format) return Error{ErrorCode::notFound, "the store holds no ledger", ""};
+  if (!format) return notFound("the store holds no ledger");
   std::uint64_t last = 0, exported = 0;
   WITAN_DO(forEachEntry(*store, [&](const StoredEntry& e) {
     last = e.seq;
     if (e.seq < a.from) return true;
     if (a.to != 0 && e.seq > a.to) return false;
-    putOut("{\"seq\":" + std::to_string(e.seq) + ",\"leafHash\":\"" + toHex(e.leaf) + "\",\"bytes\":\"" +
-           toBase64(e.bytes) + "\",\"entry\":" + entryJson(e.entry, format->invariants) + "}\n");
+    putOut(concat("{\"seq\":", e.seq, ",\"leafHash\":\"", toHex(e.leaf), "\",\"bytes\":\"", toBase64(e.bytes),
+                  "\",\"entry\":", entryJson(e.entry, format->invariants), "}\n"));
     ++exported;
     return true;
   }));
   if (exported == 0 && a.from > 1)  // no failure: a caller that fetches new entries may find none
-    putErr("witan: no entry in this range; the ledger's last is " + std::to_string(last) + "\n");
+    putErr(concat("witan: no entry in this range; the ledger's last is ", last, "\n"));
   return kExitOk;
 }
 
@@ -146,9 +142,7 @@ Result<std::string> currentCheckpoint(const LedgerArguments& a) {
   }
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(note, newestCheckpoint(*store));
-  if (!note)
-    return Error{ErrorCode::notFound, "the ledger has no signed checkpoint and its key file is gone",
-                 "restore ledger.key"};
+  if (!note) return notFound("the ledger has no signed checkpoint and its key file is gone", "restore ledger.key");
   return *note;
 }
 
@@ -180,17 +174,12 @@ Result<int> proof(const LedgerArguments& a) {
   WITAN_TRY(tree, readTree(*store));
   WITAN_TRY(signedAt, parseCheckpointText(note.substr(0, note.find("\n\n") + 1)));
   const std::uint64_t size = signedAt.size, all = tree.size();
-  if (a.consistencyFrom > all)
-    return Error{ErrorCode::notFound,
-                 "the ledger has " + std::to_string(all) + " entries, no " + std::to_string(a.consistencyFrom), ""};
+  if (a.consistencyFrom > all) return notFound(concat("the ledger has ", all, " entries, no ", a.consistencyFrom));
   if (a.consistencyFrom == 0 && (a.seq == 0 || a.seq > all))
-    return Error{ErrorCode::notFound, "no entry " + std::to_string(a.seq) + " in the ledger of " + std::to_string(all),
-                 "see: witan ledger tail"};
+    return notFound(concat("no entry ", a.seq, " in the ledger of ", all), "see: witan ledger tail");
   if (size > all || std::max(a.seq, a.consistencyFrom) > size)
-    return Error{
-        ErrorCode::conflict,
-        "the newest signed checkpoint covers " + std::to_string(size) + " of " + std::to_string(all) + " entries",
-        "restore ledger.key: the next witan run signs the rest"};
+    return Error{ErrorCode::conflict, concat("the newest signed checkpoint covers ", size, " of ", all, " entries"),
+                 "restore ledger.key: the next witan run signs the rest"};
   WITAN_TRY(root, rootAt(size, tree));
   if (a.consistencyFrom != 0) {
     WITAN_TRY(path, consistencyProof(a.consistencyFrom, size, tree));
@@ -212,7 +201,7 @@ Result<int> proof(const LedgerArguments& a) {
                             {"root", toHex(root)},
                             {"checkpoint", note}},
                a.json, [&](const json::value&) {
-                 std::string text = "c2sp.org/tlog-proof@v1\nindex " + std::to_string(a.seq - 1) + "\n";
+                 std::string text = concat("c2sp.org/tlog-proof@v1\nindex ", a.seq - 1, "\n");
                  for (const Hash& hash : path) text += toBase64(asView(hash)) + "\n";
                  return text + "\n" + note;
                });
@@ -220,18 +209,17 @@ Result<int> proof(const LedgerArguments& a) {
 
 }  // namespace
 
-void addLedgerCommand(Command& app, int& exitCode) {
+void addLedgerCommand(Command& app) {
   const auto a = std::make_shared<LedgerArguments>();
-  Command* ledger = app.command("ledger", "Read, verify, export and prove a ledger");
-  ledger->requireCommand();
-  ledger->footer("Example: witan ledger verify --store DIR --replay");
+  Command* ledger =
+      app.noun("ledger", "Read, verify, export and prove a ledger", "witan ledger verify --store DIR --replay");
   using Work = Result<int> (*)(const LedgerArguments&);
   const auto verb = [&](const char* name, const char* about, const char* example, Work work) {
     Command* command = ledger->command(name, about);
     command->option("--store", a->store, "Directory of a ledger that `witan run` keeps");
     command->flag("--json", a->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    runs(command, a, work, exitCode);
+    command->footer(concat("Example: ", example));
+    runs(command, a, work);
     return command;
   };
   // The verbs that also know the ledgers of a data directory.

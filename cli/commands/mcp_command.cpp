@@ -98,7 +98,7 @@ int runMcp(const McpArguments& arguments) {
 
 }  // namespace
 
-void addMcpCommand(Command& app, int& exitCode) {
+void addMcpCommand(Command& app) {
   const auto arguments = std::make_shared<McpArguments>();
   Command* command = app.command("mcp", "Serve an MCP client on stdin and stdout, with the rights of one token");
   addLiveOptions(command, *arguments, "witan mcp --role observer < /dev/null");
@@ -106,7 +106,7 @@ void addMcpCommand(Command& app, int& exitCode) {
   command->option("--as", arguments->as, "Only what this role of a domain may see and propose: DOMAIN.ROLE");
   command->flag("--print-token", arguments->printToken,
                 "Print a token for /mcp that is good for --as alone; serve nothing");
-  command->callback([arguments, &exitCode] { exitCode = runMcp(*arguments); });
+  command->callback([arguments] { return runMcp(*arguments); });
 }
 
 }  // namespace witan::node

@@ -77,7 +77,7 @@ class StoredQueue final : public Queue {
   Result<json::value> decide(const QueueRow& row, const DecideRequest& request, Time at) override {
     kernel::CounselorDecision d;
     const std::string operation =
-        request.operationId.value_or("queue:" + std::to_string(row.seq) + ":" + row.digest.substr(0, 16));
+        request.operationId.value_or(concat("queue:", row.seq, ":", row.digest.substr(0, 16)));
     const std::string reason = request.reason.value_or("");
     const json::object edit = request.edit.value_or(json::object());
     d.entity = request.entity;
@@ -87,15 +87,13 @@ class StoredQueue final : public Queue {
     d.reason = reason;
     d.escalation = row.seq;
     d.at = at;
-    WITAN_TRY(digest, hashFromHex(request.digest));
-    d.pendingDigest = digest;
+    WITAN_SET(d.pendingDigest, hashFromHex(request.digest));
     if (d.commit) {
       d.base = request.base.value_or(kernel::CommitBase::candidate);
       d.edit = &edit;
     }
     const kernel::Decision made = partition().decide(d);
-    if (made.outcome == Outcome::refused)
-      return Error{ErrorCode::conflict, "refused: " + made.message, "see: witan queue show"};
+    if (made.outcome == Outcome::refused) return conflict("refused: " + made.message, "see: witan queue show");
     WITAN_DO(dir_.ledger->commit());
     WITAN_DO(signHead(dir_, SystemClock().now()));
     DecisionMade answer{operation, made.outcome, made.outcome == Outcome::duplicate};
@@ -125,20 +123,17 @@ Result<std::unique_ptr<Queue>> openQueue(const QueueArguments& a) {
 }
 
 // A ledger of `witan run` is one partition, without a name.
-std::string idOf(const QueueRow& row) {
-  return (row.partition.empty() ? "" : row.partition + "/") + std::to_string(row.seq);
-}
+std::string idOf(const QueueRow& row) { return concat(row.partition.empty() ? "" : row.partition + "/", row.seq); }
 
 Result<QueueRow> find(Queue& queue, const std::string& which) {
   WITAN_TRY(all, queue.rows());
   const QueueRow* found = nullptr;
   for (const QueueRow& row : all.queue) {
     if (which != idOf(row) && which != row.entity && !(which.size() >= 8 && row.digest.starts_with(which))) continue;
-    if (found != nullptr) return Error{ErrorCode::conflict, inQuotes(which) + " fits several", "see: witan queue list"};
+    if (found != nullptr) return conflict(inQuotes(which) + " fits several", "see: witan queue list");
     found = &row;
   }
-  if (found == nullptr)
-    return Error{ErrorCode::notFound, "nothing is pending under " + inQuotes(which), "see: witan queue list"};
+  if (found == nullptr) return notFound("nothing is pending under " + inQuotes(which), "see: witan queue list");
   return *found;
 }
 
@@ -163,8 +158,7 @@ Result<int> showPending(const QueueArguments& a) {
   std::string also;
   for (const api::FindingRow& finding : row.findings)
     if (finding.invariant != row.invariant)
-      also += "also      " + std::string(enumName(finding.result)) + " " + finding.invariant + ": " + finding.message +
-              "\n";
+      also += concat("also      ", enumName(finding.result), " ", finding.invariant, ": ", finding.message, "\n");
   return answer(toJson(row), a.json,
                 "entry     " + idOf(row) + "  (" + row.entity + ", frozen since " + formatTime(row.at) + ")\n" +
                     "proposed  by role " + row.role + (row.agent.empty() ? "" : ", agent " + row.agent) + ": " +
@@ -214,22 +208,20 @@ Result<int> decide(const QueueArguments& a, api::CounselorDecision decision) {
   }
   WITAN_TRY(made, queue->decide(row, request, at));
   if (shown(made, "outcome") == "refused")
-    return Error{ErrorCode::conflict, "refused: " + shown(made, "message"), "see: witan queue show " + a.which};
+    return conflict("refused: " + shown(made, "message"), "see: witan queue show " + a.which);
   return print(made, a.json, decisionWords);
 }
 
 }  // namespace
 
-void addQueueCommand(Command& app, int& exitCode) {
+void addQueueCommand(Command& app) {
   const auto a = std::make_shared<QueueArguments>();
-  Command* queue = app.command("queue", "Proposals that wait for a human counselor");
-  queue->requireCommand();
-  queue->footer("Example: witan queue list --store DIR");
+  Command* queue = app.noun("queue", "Proposals that wait for a human counselor", "witan queue list --store DIR");
   const auto verb = [&](const char* name, const char* about, const char* example, auto work) {
     Command* command = queue->command(name, about);
     command->option("--store", a->store, "Directory of a ledger that `witan run` keeps, instead of a node's");
     addLiveOptions(command, *a, example);
-    runs(command, a, work, exitCode);
+    runs(command, a, work);
     return command;
   };
   const auto one = [&](const char* name, const char* about, const char* example, auto work) {

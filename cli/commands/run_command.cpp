@@ -46,7 +46,7 @@ Status writeAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return ioFailed(std::string("cannot write the answers (") + std::strerror(errno) + ")");
+    if (put < 0) return ioFailed(concat("cannot write the answers (", std::strerror(errno), ")"));
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return okStatus();
@@ -90,14 +90,12 @@ Status runEvents(InputFile& input, EventRunner& runner, kernel::Ledger& ledger, 
 }
 
 void printSummary(const RunOptions& options, const EventTally& tally, const kernel::Partition& partition) {
-  std::string text = options.domain + ": " + std::to_string(tally.lines) + " lines";
+  std::string text = concat(options.domain, ": ", tally.lines, " lines");
   for (std::size_t i = 0; i < tally.outcomes.size(); ++i)
-    if (tally.outcomes[i] > 0)
-      text += ", " + std::to_string(tally.outcomes[i]) + " " + std::string(enumName(static_cast<kernel::Outcome>(i)));
-  text += "; ledger of " + std::to_string(partition.size()) + " entries";
+    if (tally.outcomes[i] > 0) text += concat(", ", tally.outcomes[i], " ", enumName(static_cast<kernel::Outcome>(i)));
+  text += concat("; ledger of ", partition.size(), " entries");
   if (options.check)
-    text += "; " + std::to_string(tally.expectations - tally.differences) + " of " +
-            std::to_string(tally.expectations) + " expectations held";
+    text += concat("; ", tally.expectations - tally.differences, " of ", tally.expectations, " expectations held");
   putErr(text + "\n");
 }
 
@@ -111,13 +109,11 @@ Result<int> run(const RunOptions& options) {
   ignoreBrokenPipes();
   kernel::PartitionOptions partitionOptions;
   if (!options.pendingTtl.empty()) {
-    WITAN_TRY(ttl, pendingTtlOf(options.pendingTtl));
-    partitionOptions.pendingTtlMicros = ttl;
+    WITAN_SET(partitionOptions.pendingTtlMicros, pendingTtlOf(options.pendingTtl));
   }
   std::optional<json::object> policy;
   if (!options.policyFile.empty()) {
-    WITAN_TRY(read, readPolicyFile(options.policyFile));
-    policy = std::move(read);
+    WITAN_SET(policy, readPolicyFile(options.policyFile));
   }
   WITAN_TRY(input, InputFile::open(options.events));
   std::string notes;
@@ -149,7 +145,7 @@ Result<int> run(const RunOptions& options) {
 
 }  // namespace
 
-void addRunCommand(Command& app, int& exitCode) {
+void addRunCommand(Command& app) {
   auto options = std::make_shared<RunOptions>();
   Command* command = app.command("run", "Adjudicate an events file (JSON Lines): one answer line per input line");
   command->option("--domain", options->domain, "Domain of the events (see: witan domain list)")->required();
@@ -165,7 +161,7 @@ void addRunCommand(Command& app, int& exitCode) {
       ->check(readBy(pendingTtlOf));
   command->flag("--json", options->json, "Errors as JSON too (answers always are)");
   command->footer("Example: witan run --domain budget --events - --store /tmp/ledger < events.jsonl");
-  runs(command, options, run, exitCode);
+  runs(command, options, run);
 }
 
 }  // namespace witan::node

@@ -53,8 +53,7 @@ class Input {
     Secret buffer(kMostInput);
     std::size_t size = 0;
     for (;;) {
-      if (size == kMostInput)
-        return invalid(what + " has more than " + std::to_string(agents::kMaxSecretBytes) + " bytes");
+      if (size == kMostInput) return invalid(concat(what, " has more than ", agents::kMaxSecretBytes, " bytes"));
       // A line byte by byte: what follows it is somebody else's.
       const ssize_t got = ::read(fd_, buffer.bytes().data() + size, oneLine ? 1 : kMostInput - size);
       if (got < 0 && errno == EINTR) continue;
@@ -102,7 +101,7 @@ Result<Secret> ask(const Input& terminal, const std::string& prompt) {
   if (!quiet.ok()) return ioFailed("the terminal can't be made to show nothing");
   const std::string words = prompt + ": ";
   if (::write(terminal.fd(), words.data(), words.size()) < 0)
-    return ioFailed(std::string("cannot write to the terminal (") + std::strerror(errno) + ")");
+    return ioFailed(concat("cannot write to the terminal (", std::strerror(errno), ")"));
   return terminal.read("what was typed", true);
 }
 
@@ -168,7 +167,7 @@ class Lock {
     if (fd < 0) return ioFailed("cannot open " + path.string() + " (" + std::strerror(errno) + ")");
     Lock lock(fd);
     if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
-      return Error{ErrorCode::conflict, "another command is changing the secrets", "try again when it is done"};
+      return conflict("another command is changing the secrets", "try again when it is done");
     return lock;
   }
   Lock(Lock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -240,7 +239,7 @@ class Secrets {
 };
 
 Error noSuch(const std::string& name) {
-  return Error{ErrorCode::notFound, "there is no secret " + inQuotes(name), "see: witan secret list"};
+  return notFound("there is no secret " + inQuotes(name), "see: witan secret list");
 }
 
 Result<int> set(const SecretArguments& a) {
@@ -257,8 +256,7 @@ Result<int> set(const SecretArguments& a) {
 
 Result<int> list(const SecretArguments& a) {
   WITAN_TRY(dir, replicaDirPath(a.dir));
-  if (!fs::is_directory(dir))
-    return Error{ErrorCode::notFound, "there is no data directory " + dir.string(), "see: witan secret set"};
+  if (!fs::is_directory(dir)) return notFound("there is no data directory " + dir.string(), "see: witan secret set");
   json::array names;
   WITAN_TRY(there, Secrets::exist(a));
   if (there) {
@@ -267,7 +265,7 @@ Result<int> list(const SecretArguments& a) {
   }
   return print(json::object{{"secrets", std::move(names)}}, a.json, [](const json::value& all) {
     std::string words;
-    for (const json::value& name : rowsOf(all, "secrets")) words += std::string(name.get_string()) + "\n";
+    for (const json::value& name : rowsOf(all, "secrets")) words += concat(name.get_string(), "\n");
     return words;
   });
 }
@@ -284,7 +282,7 @@ Result<int> rm(const SecretArguments& a) {
 
 }  // namespace
 
-void addSecretCommand(Command& app, int& exitCode) {
+void addSecretCommand(Command& app) {
   Command* secret = app.command("secret", "This device's encrypted secrets: API keys and tokens of tools");
   secret->requireCommand();
   secret->footer(
@@ -294,7 +292,7 @@ void addSecretCommand(Command& app, int& exitCode) {
       "Example: witan secret set cloud-llm-key");
   const auto verb = [&](const char* name, const char* about, const char* example,
                         Result<int> (*work)(const SecretArguments&)) {
-    auto made = addDirVerb(*secret, name, about, example, work, exitCode);
+    auto made = addVerb<SecretArguments>(*secret, name, about, example, work);
     made.first->option("--key-file", made.second->keyFile, "32 bytes, or 64 hex digits, instead of a passphrase")
         ->typeName("FILE");
     return made;

@@ -1,7 +1,6 @@
 // `witan state merge`: the antichain and the view of an agent's snapshots, from files. `witan state show`: the
 // snapshots of an agent in this device's store, in the form that merge reads.
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <set>
 
@@ -52,15 +51,14 @@ class SnapshotReader {
 
 Status SnapshotReader::readFile(const std::string& path) {
   return forEachLine(path, kMaxSnapshotJson, [&](const InputLine& line) {
-    return take(line.text, line.overlong, inputName(path) + ", line " + std::to_string(line.number));
+    return take(line.text, line.overlong, concat(inputName(path), ", line ", line.number));
   });
 }
 
 Status SnapshotReader::take(std::string_view line, bool overlong, const std::string& place) {
   if (!overlong && line.find_first_not_of(" \t\r") == std::string_view::npos) return okStatus();
-  const auto snapshot =
-      overlong ? Result<AgentSnapshot>(invalid("longer than " + std::to_string(kMaxSnapshotJson) + " bytes"))
-               : readSnapshot(line);
+  const auto snapshot = overlong ? Result<AgentSnapshot>(invalid(concat("longer than ", kMaxSnapshotJson, " bytes")))
+                                 : readSnapshot(line);
   if (!snapshot.ok()) {
     ++refused_;
     const Error& error = snapshot.error();
@@ -73,8 +71,7 @@ Status SnapshotReader::take(std::string_view line, bool overlong, const std::str
   versions_.push_back(toVersion(*snapshot));
   bytes_ += versions_.back().body.size();
   if (versions_.size() > kMaxSnapshots || bytes_ > kMaxSnapshotBytes)
-    return invalid(place + ": more than " + std::to_string(kMaxSnapshots) + " snapshots or " +
-                       std::to_string(kMaxSnapshotBytes) + " bytes of them",
+    return invalid(concat(place, ": more than ", kMaxSnapshots, " snapshots or ", kMaxSnapshotBytes, " bytes of them"),
                    "merge fewer at a time");
   return okStatus();
 }
@@ -94,7 +91,7 @@ struct MergeArguments {
 };
 
 Result<int> merge(const MergeArguments& arguments) {
-  if (std::count(arguments.files.begin(), arguments.files.end(), "-") > 1)
+  if (std::ranges::count(arguments.files, "-") > 1)
     return reportUsage(invalid("- is given twice (standard input can be read once)", "give it once"), arguments.json);
   ImportErrors refusals(arguments.json);
   SnapshotReader reader([&](const Error& error) { refusals.add(error); });
@@ -113,28 +110,24 @@ Result<int> merge(const MergeArguments& arguments) {
   return exitCode;
 }
 
-void addMerge(Command& state, int& exitCode) {
+void addMerge(Command& state) {
   auto arguments = std::make_shared<MergeArguments>();
   Command* command = state.command("merge", "Merge an agent's snapshots: the maximal ones and what they show");
   command->option("FILE", arguments->files, "Files of JSON Lines, one snapshot a line; - for standard input")
       ->required();
   command->flag("--json", arguments->json, R"(Print {"antichain":[...],"view":{...}})");
   command->footer("Example: witan state merge laptop.jsonl phone.jsonl --json");
-  command->callback([arguments, &exitCode] {
-    const Result<int> code = merge(*arguments);
-    exitCode = code.ok() ? *code : reportError(code.error(), arguments->json);
-  });
+  runs(command, arguments, merge);
 }
 
 struct ShowArguments : ReplicaArguments {
   std::string id;
 };
 
-void addShow(Command& state, int& exitCode) {
-  const auto arguments = std::make_shared<ShowArguments>();
-  Command* command = addOperationVerb(
+void addShow(Command& state) {
+  const auto [command, arguments] = addOperationVerb<ShowArguments>(
       state, "show", "Print an agent's snapshots as JSON Lines, as `state merge` reads them",
-      "witan state show agent-1 > laptop.jsonl", arguments, Missing::refuse, operations::kAgentShow,
+      "witan state show agent-1 > laptop.jsonl", Missing::refuse, operations::kAgentShow,
       [](const ShowArguments& a) {
         return Result(operations::AgentShowRequest{a.id, true, given(a.scope)});
       },
@@ -142,20 +135,18 @@ void addShow(Command& state, int& exitCode) {
         Printed lines;
         for (const operations::AgentSnapshotRow& one : *agent.snapshots) lines.text += toJson(one) + "\n";
         return lines;
-      },
-      exitCode);
+      });
   command->option("ID", arguments->id, "The agent")->required()->check(idText("agent"));
   addScopeOption(command, *arguments);
 }
 
 }  // namespace
 
-void addStateCommand(Command& app, int& exitCode) {
-  Command* state = app.command("state", "The replicated state of agents");
-  state->requireCommand();
-  state->footer("Example: witan state merge laptop.jsonl phone.jsonl --json");
-  addMerge(*state, exitCode);
-  addShow(*state, exitCode);
+void addStateCommand(Command& app) {
+  Command* state =
+      app.noun("state", "The replicated state of agents", "witan state merge laptop.jsonl phone.jsonl --json");
+  addMerge(*state);
+  addShow(*state);
 }
 
 }  // namespace witan::node

@@ -55,8 +55,9 @@ std::string statusWords(const json::value& s) {
   for (const json::value& check : rowsOf(s, "checks"))
     if (!isTrue(check, "ok") || shown(check, "todo") != "-" || shown(check, "name") == "owners" ||
         shown(check, "name") == "disk")
-      rows.push_back({shown(check, "name"), std::string(isTrue(check, "ok") ? "" : "NOT OK: ") + shown(check, "what") +
-                                                (shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});
+      rows.push_back(
+          {shown(check, "name"), concat(isTrue(check, "ok") ? "" : "NOT OK: ", shown(check, "what"),
+                                        shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});
   if (shown(s, "incidents") != "0") rows.push_back({"incidents", shown(s, "incidents") + ": witan incidents"});
   return columns(rows);
 }
@@ -80,46 +81,38 @@ Result<int> waitFor(const StatusArguments& a) {
         last = "it answers";
       }
     if (std::chrono::steady_clock::now() >= until)
-      return Error{ErrorCode::unavailable,
-                   "the node was not " + a.wait + " within " + std::to_string(a.timeoutSeconds) + " s (" + last + ")",
-                   "see: witan status"};
+      return unavailable(concat("the node was not ", a.wait, " within ", a.timeoutSeconds, " s (", last, ")"),
+                         "see: witan status");
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
 
-void addStatus(Command& app, int& exitCode) {
-  const auto a = std::make_shared<StatusArguments>();
-  Command* command = app.command("status", "How the node is");
-  addLiveOptions(command, *a, "witan status --wait connected --timeout 30");
+Result<int> status(const StatusArguments& a) {
+  if (!a.wait.empty()) return waitFor(a);
+  return onLiveNode(a, [&](const ControlClient& client) -> Result<int> {
+    WITAN_TRY(answer, client.get("/v1/status"));
+    return print(answer, a.json, statusWords);
+  });
+}
+
+void addStatus(Command& app) {
+  const auto [command, a] =
+      addVerb<StatusArguments>(app, "status", "How the node is", "witan status --wait connected --timeout 30", status);
   command->option("--wait", a->wait, "Return when it is ready, connected (to all members) or quiet (nothing under way)")
       ->oneOf({"ready", "connected", "quiet"});
   command->option("--timeout", a->timeoutSeconds, "Seconds to wait; after that, exit code 4")
       ->showDefault()
       ->check(wholeNumber(0, kMostWaitSeconds));
-  command->callback([a, &exitCode] {
-    if (!a->wait.empty()) {
-      const auto code = waitFor(*a);
-      exitCode = code.ok() ? *code : reportError(code.error(), a->json);
-      return;
-    }
-    exitCode = onLiveNode(*a, [&](const ControlClient& client) -> Result<int> {
-      WITAN_TRY(status, client.get("/v1/status"));
-      return print(status, a->json, statusWords);
-    });
-  });
-  const auto incidents = std::make_shared<LiveArguments>();
-  addLiveVerb(
-      app, "incidents", "What an operator should know", "witan incidents", incidents,
-      [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
-        WITAN_TRY(answer, client.get("/v1/incidents"));
-        return print(answer, args.json, [&](const json::value& list) {
-          std::string text;
-          for (const json::value& i : rowsOf(list, "incidents"))
-            text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
-          return text.empty() ? std::string("none\n") : deviceNames(client).in(text);
-        });
-      },
-      exitCode);
+  addLiveVerb<LiveArguments>(app, "incidents", "What an operator should know", "witan incidents",
+                             [](const ControlClient& client, const LiveArguments& args) -> Result<int> {
+                               WITAN_TRY(answer, client.get("/v1/incidents"));
+                               return print(answer, args.json, [&](const json::value& list) {
+                                 std::string text;
+                                 for (const json::value& i : rowsOf(list, "incidents"))
+                                   text += shown(i, "kind") + "  " + shown(i, "peer") + "  " + shown(i, "what") + "\n";
+                                 return text.empty() ? std::string("none\n") : deviceNames(client).in(text);
+                               });
+                             });
 }
 
 // --- peers
@@ -141,31 +134,26 @@ std::string peersWords(const json::value& answer, const DeviceNames& names) {
   return rows.empty() ? "no other devices\n" : columns(rows);
 }
 
-void addPeers(Command& app, int& exitCode) {
+void addPeers(Command& app) {
   Command* peers = app.command("peers", "Links to the other devices");
   peers->requireCommand(true);
   const auto listed = std::make_shared<PeerArguments>();
   addLiveOptions(peers, *listed, "witan peers");
-  peers->callback([peers, listed, &exitCode] {
-    if (peers->chosen() != nullptr) return;
-    exitCode = onLiveNode(*listed, [&](const ControlClient& client) -> Result<int> {
+  peers->callback([listed] {
+    return onLiveNode(*listed, [&](const ControlClient& client) -> Result<int> {
       WITAN_TRY(answer, client.get("/v1/peers"));
       return print(answer, listed->json,
                    [&](const json::value& list) { return peersWords(list, deviceNames(client)); });
     });
   });
   const auto drill = [&](const char* name, const char* what, const char* example) {
-    const auto a = std::make_shared<PeerArguments>();
-    addLiveVerb(
-        *peers, name, what, example, a,
-        [name](const ControlClient& client, const PeerArguments& args) -> Result<int> {
-          WITAN_TRY(answer, client.post(std::string("/v1/peers/") + name, {{"device", args.device}}));
+    const auto [command, a] = addLiveVerb<PeerArguments>(
+        *peers, name, what, example, [name](const ControlClient& client, const PeerArguments& args) -> Result<int> {
+          WITAN_TRY(answer, client.post(concat("/v1/peers/", name), {{"device", args.device}}));
           return print(answer, args.json,
                        [&](const json::value&) { return args.device + " " + name + (*name == 'c' ? "\n" : "ed\n"); });
-        },
-        exitCode)
-        ->option("DEVICE", a->device, "Its name or id")
-        ->required();
+        });
+    command->option("DEVICE", a->device, "Its name or id")->required();
   };
   drill("cut", "Drop the link to a device and keep it down, for drills", "witan peers cut lab");
   drill("heal", "Let the link come back", "witan peers heal lab");
@@ -192,13 +180,10 @@ std::string partitionsWords(const json::value& answer, const DeviceNames& names)
   return columns(rows);
 }
 
-void addPartition(Command& app, int& exitCode) {
-  Command* partition = app.command("partition", "Who decides for what");
-  partition->requireCommand();
-  partition->footer("Example: witan partition list --domain udt");
+void addPartition(Command& app) {
+  Command* partition = app.noun("partition", "Who decides for what", "witan partition list --domain udt");
   const auto verb = [&](const char* name, const char* what, const char* example, auto work) {
-    const auto a = std::make_shared<PartitionArguments>();
-    return std::pair(addLiveVerb(*partition, name, what, example, a, work, exitCode), a);
+    return addLiveVerb<PartitionArguments>(*partition, name, what, example, work);
   };
   const auto [list, listed] = verb(
       "list", "All partitions", "witan partition list --domain udt",
@@ -214,7 +199,7 @@ void addPartition(Command& app, int& exitCode) {
         [name, toDevice](const ControlClient& client, const PartitionArguments& args) -> Result<int> {
           json::object body{{"partition", args.partition}, {"reason", args.reason}};
           if (toDevice) body["device"] = args.device;
-          WITAN_TRY(answer, client.post(std::string("/v1/partitions/") + name, body));
+          WITAN_TRY(answer, client.post(concat("/v1/partitions/", name), body));
           return print(answer, args.json, [&](const json::value&) {
             return args.partition + (toDevice ? " goes to " + args.device : std::string(" is decided here now")) + "\n";
           });
@@ -300,7 +285,7 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
     auto answer = value.ok() ? client.post("/v1/feed", value->get_object()) : value;
     if (answer.ok()) return ++entered, okStatus();
     Error why = answer.error();
-    why.message = "line " + std::to_string(line.number) + ": " + why.message;
+    why.message = concat("line ", line.number, ": ", why.message);
     refusals.add(why);
     return why.code == ErrorCode::unavailable ? Status(answer.error()) : okStatus();
   });
@@ -309,13 +294,12 @@ Result<int> feed(const ControlClient& client, const AskArguments& a) {
   const std::size_t refused = refusals.count();
   const json::object sum{{"entered", entered}, {"refused", refused}};
   (void)print(sum, a.json, [&](const json::value&) {
-    return std::to_string(entered) + " entered" + (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") +
-           "\n";
+    return concat(entered, " entered", refused > 0 ? concat(", ", refused, " refused") : "", "\n");
   });
   return refused > 0 ? kExitSomeRefused : kExitOk;
 }
 
-void addAsking(Command& app, int& exitCode) {
+void addAsking(Command& app) {
   const auto common = [](Command* command, AskArguments& a) {
     command->option("--operation-id", a.operationId, "The same again is answered, not done again")
         ->check(notEmpty())
@@ -326,45 +310,38 @@ void addAsking(Command& app, int& exitCode) {
     command->flag("--exit-code", a.exitCode,
                   "Exit with 5 if it was rejected, 6 if a counselor is asked first, 7 if there is no answer yet");
   };
-  const auto proposed = std::make_shared<AskArguments>();
-  Command* propose = addLiveVerb(
+  const auto [propose, proposed] = addLiveVerb<AskArguments>(
       app, "propose", "Propose an action; the answer is durable",
       "witan propose udt David LabOrder '{\"type\":\"DocumentRationale\",\"order\":\"O1\",\"text\":\"treatment "
       "plan\"}'",
-      proposed, [](const ControlClient& client, const AskArguments& a) { return ask(client, a, false); }, exitCode);
+      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, false); });
   propose->option("DOMAIN", proposed->domain, "Which")->required();
   propose->option("ENTITY", proposed->entity, "Of which")->required();
   propose->option("ROLE", proposed->role, "In which role")->required();
   propose->option("ACTION", proposed->action, "{\"type\":...}")->required()->check(jsonText());
   common(propose, *proposed);
-  const auto begun = std::make_shared<AskArguments>();
-  Command* begin = addLiveVerb(
-      app, "begin", "Begin an entity", "witan begin udt David --init '{\"baselinePositiveOn\":\"2025-12-01\"}'", begun,
-      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); }, exitCode);
+  const auto [begin, begun] = addLiveVerb<AskArguments>(
+      app, "begin", "Begin an entity", "witan begin udt David --init '{\"baselinePositiveOn\":\"2025-12-01\"}'",
+      [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); });
   begin->option("DOMAIN", begun->domain, "Which")->required();
   begin->option("ENTITY", begun->entity, "Its id")->required();
   begin->option("--init", begun->action, "Its first fields; the others take their defaults")
       ->showDefault()
       ->check(jsonText());
   common(begin, *begun);
-  const auto fed = std::make_shared<AskArguments>();
-  addLiveVerb(
+  const auto [feeding, fed] = addLiveVerb<AskArguments>(
       app, "feed", "Entries to the journal, or words to agents, as JSON Lines (docs/agents.md)",
-      "witan feed clinic-day.jsonl", fed,
-      [](const ControlClient& client, const AskArguments& a) { return feed(client, a); }, exitCode)
-      ->option("FILE", fed->file, "JSON Lines; - for standard input")
-      ->showDefault();
-  const auto seen = std::make_shared<AskArguments>();
-  Command* slice = addLiveVerb(
-      app, "slice", "What a role sees of an entity", "witan slice udt David --role Billing", seen,
+      "witan feed clinic-day.jsonl", feed);
+  feeding->option("FILE", fed->file, "JSON Lines; - for standard input")->showDefault();
+  const auto [slice, seen] = addLiveVerb<AskArguments>(
+      app, "slice", "What a role sees of an entity", "witan slice udt David --role Billing",
       [](const ControlClient& client, const AskArguments& a) -> Result<int> {
         std::string target =
             "/v1/slice?domain=" + net::percentEncoded(a.domain) + "&entity=" + net::percentEncoded(a.entity);
         if (!a.role.empty()) target += "&role=" + net::percentEncoded(a.role);
         WITAN_TRY(answer, client.get(target));
         return print(answer, a.json, [](const json::value& s) { return shown(s, "state") + "\n"; });
-      },
-      exitCode);
+      });
   slice->option("DOMAIN", seen->domain, "Which")->required();
   slice->option("ENTITY", seen->entity, "Of which")->required();
   slice->option("--role", seen->role, "Which role; none: everything, where the ledger is kept");
@@ -372,11 +349,11 @@ void addAsking(Command& app, int& exitCode) {
 
 }  // namespace
 
-void addStatusCommands(Command& app, int& exitCode) {
-  addStatus(app, exitCode);
-  addPeers(app, exitCode);
-  addPartition(app, exitCode);
-  addAsking(app, exitCode);
+void addStatusCommands(Command& app) {
+  addStatus(app);
+  addPeers(app);
+  addPartition(app);
+  addAsking(app);
 }
 
 }  // namespace witan::node

@@ -16,14 +16,11 @@ using namespace operations;
 namespace {
 
 std::string spaceWords(const SyncSpace& space) {
-  std::string out = space.space + "\n  vector   " + clockWords(space.vector) + "\n  digest   " + space.digest +
-                    "  of " + std::to_string(space.count) + " versions; " + std::to_string(space.records) +
-                    " records held\n";
+  std::string out = concat(space.space, "\n  vector   ", clockWords(space.vector), "\n  digest   ", space.digest,
+                           "  of ", space.count, " versions; ", space.records, " records held\n");
   for (const SyncPeer& peer : space.peers)
-    out +=
-        "  " + peer.device + "  " +
-        (peer.lacks == 0 ? "has all of it" : "lacks " + std::to_string(peer.lacks) + " commits, as far as known here") +
-        "\n";
+    out += "  " + peer.device + "  " +
+           (peer.lacks == 0 ? "has all of it" : concat("lacks ", peer.lacks, " commits, as far as known here")) + "\n";
   if (!space.settled) out += "  half of a peer's round has arrived: digests compare after the next sync\n";
   if (space.restored) out += "  RESTORED: this copy may be old; what the others outlived leaves with the next sync\n";
   return out;
@@ -56,7 +53,7 @@ int demo(const DemoArguments& arguments) {
   return report->equal ? kExitOk : kExitFailed;
 }
 
-void addDemo(Command& sync, int& exitCode) {
+void addDemo(Command& sync) {
   const auto arguments = std::make_shared<DemoArguments>();
   Command* command = sync.command("demo", "Three replicas in one process: a cut, edits on all sides, the heal");
   command->option("--seed", arguments->seed, "What is edited, and where the line drops")
@@ -64,28 +61,23 @@ void addDemo(Command& sync, int& exitCode) {
       ->check(wholeNumber());
   command->flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sync demo --seed 7");
-  command->callback([arguments, &exitCode] { exitCode = demo(*arguments); });
+  command->callback([arguments] { return demo(*arguments); });
 }
 
 }  // namespace
 
-void addSyncCommand(Command& app, int& exitCode) {
-  Command* sync = app.command("sync", "Exchange what devices have; see who has what");
-  sync->requireCommand();
-  sync->footer("Example: witan sync status");
-  addOperationVerb(
+void addSyncCommand(Command& app) {
+  Command* sync = app.noun("sync", "Exchange what devices have; see who has what", "witan sync status");
+  addOperationVerb<LiveArguments>(
       *sync, "status", "What this device holds, what the others have, and what went wrong", "witan sync status --json",
-      std::make_shared<LiveArguments>(), Missing::refuse, kSyncStatus,
-      [](const LiveArguments&) { return Result(Nothing{}); }, statusAnswer, exitCode);
-  const auto arguments = std::make_shared<PipeArguments>();
-  Command* pipe =
-      addReplicaVerb(*sync, "pipe", "One session over standard input and output; ends when both sides have everything",
-                     "mkfifo back; witan sync pipe <back | ssh phone witan sync pipe >back", arguments, Missing::refuse,
-                     syncPipe, exitCode);
+      Missing::refuse, kSyncStatus, [](const LiveArguments&) { return Result(Nothing{}); }, statusAnswer);
+  const auto [pipe, arguments] = addReplicaVerb<PipeArguments>(
+      *sync, "pipe", "One session over standard input and output; ends when both sides have everything",
+      "mkfifo back; witan sync pipe <back | ssh phone witan sync pipe >back", Missing::refuse, syncPipe);
   pipe->option("--peer", arguments->peer, "The other device's id; default: believe what it says");
   pipe->option("--scope", arguments->scopes, "What the other side may have; may be repeated; default: everything")
       ->oneWordEach();
-  addDemo(*sync, exitCode);
+  addDemo(*sync);
 }
 
 }  // namespace witan::node

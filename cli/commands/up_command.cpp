@@ -2,17 +2,22 @@
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
+
 #include <csignal>
-#include <cstdio>
-#include "program/command_line.h"
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/seams.h"
 #include "cli/client/control_client.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/service_manager.h"
 #include "node/api/control_api.h"
 #include "node/data_dir/replica_dir.h"
+#include "program/command_line.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "program/process.h"
@@ -70,6 +75,52 @@ int releaseSegments(dl_phdr_info* object, std::size_t, void*) {
   return 0;
 }
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// One line: what people wrote must not become further assignments.
+std::string oneLine(std::string_view words) {
+  std::string line(words);
+  for (char& c : line)
+    if (c == '\n') c = ' ';
+  return line;
+}
+
+// What systemd wants to hear (sd_notify(3)), over the datagram socket that $NOTIFY_SOCKET names. Without one every call
+// does nothing.
+class ServiceManager {
+ public:
+  void ready(std::string_view status) const { send("READY=1\nSTATUS=" + oneLine(status)); }
+  void reloading() const {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    send(concat("RELOADING=1\nMONOTONIC_USEC=", now.tv_sec * 1'000'000LL + now.tv_nsec / 1000));
+  }
+  void stopping() const { send("STOPPING=1"); }
+  void alive() const { send("WATCHDOG=1"); }  // for WatchdogSec=
+  // How often alive() is due; 0: never.
+  std::int64_t aliveEveryMs() const { return watchdogMicros_ / 2000; }
+
+ private:
+  void send(const std::string& message) const {
+    sockaddr_un address{};
+    if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, socket_.data(), socket_.size());
+    if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
+    const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return;
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+    (void)::sendto(fd, message.data(), message.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size);
+    ::close(fd);
+  }
+
+  const std::string socket_ = variable("NOTIFY_SOCKET");
+  const std::int64_t watchdogMicros_ = std::strtoll(variable("WATCHDOG_USEC").c_str(), nullptr, 10);
+};
+
 // The running parts, in the order in which they begin.
 class Up {
  public:
@@ -81,8 +132,7 @@ class Up {
             [](std::string_view line) { putErr(line); }) {}
 
   Result<int> run() {
-    WITAN_TRY(daemon, Daemon::open(loop_, log_, dir_, config_));
-    daemon_ = std::move(daemon);
+    WITAN_SET(daemon_, Daemon::open(loop_, log_, dir_, config_));
     WITAN_TRY(tokens, ControlTokens::open(dir_));
     daemon_->onFailure = [this] { end(); };
     api_ = std::make_unique<ControlApi>(loop_, *daemon_, std::move(tokens));
@@ -171,7 +221,7 @@ Result<int> up(const UpArguments& a) {
 
 }  // namespace
 
-void addUpCommand(Command& app, int& exitCode) {
+void addUpCommand(Command& app) {
   const auto a = std::make_shared<UpArguments>();
   Command* command = app.command("up", "Run this device's node until SIGTERM or Ctrl-C");
   command->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
@@ -188,7 +238,7 @@ void addUpCommand(Command& app, int& exitCode) {
   command->flag("--print-config", a->printConfig, "Print every key with its value, as witan.toml; start nothing");
   command->flag("--json", a->json, "Errors as JSON");
   command->footer("Example: witan up --dir /var/lib/witan --agent all");
-  runs(command, a, up, exitCode);
+  runs(command, a, up);
 }
 
 }  // namespace witan::node

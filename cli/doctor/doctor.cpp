@@ -107,8 +107,7 @@ bool Examination::directory() {
   if ((status.st_mode & 077) != 0)
     warn("directory", "others may look into " + dir_.string(), "chmod 700 " + dir_.string());
   else if (status.st_uid != ::geteuid())
-    warn("directory",
-         "it belongs to the user " + std::to_string(status.st_uid) + ", this is " + std::to_string(::geteuid()),
+    warn("directory", concat("it belongs to the user ", status.st_uid, ", this is ", ::geteuid()),
          "run witan as that user");
   else
     good("directory", dir_.string());
@@ -118,8 +117,7 @@ bool Examination::directory() {
 void Examination::format() {
   const auto version = readDataFormat(dir_);
   if (!version.ok()) return failed("format", version.error());
-  good("format", "data format " + std::to_string(*version) + ", this program " + WITAN_VERSION + " knows up to " +
-                     std::to_string(kDataFormat));
+  good("format", concat("data format ", *version, ", this program ", WITAN_VERSION, " knows up to ", kDataFormat));
 }
 
 bool Examination::identity() {
@@ -174,8 +172,8 @@ void Examination::enrolment(RosterStore& book, std::uint64_t partitions) {
   const auto secret = readClusterSecret(dir_);
   if (!secret.ok()) return;  // said before
   const auto desk = EnrolmentService::open(dir_, book, *secret, static_cast<std::uint32_t>(partitions), admin);
-  desk.ok() ? good("enrolment", std::to_string(desk->invites().size()) + " invitations, " +
-                                    std::to_string(desk->pending().size()) + " devices wait to be approved")
+  desk.ok() ? good("enrolment", concat(desk->invites().size(), " invitations, ", desk->pending().size(),
+                                       " devices wait to be approved"))
             : failed("enrolment", desk.error());
 }
 
@@ -193,13 +191,13 @@ void Examination::roster() {
   good("keys", "they are those of this device and of its cluster; its fingerprint: " + fingerprintOf(key->publicKey()));
   const auto identity = readReplicaIdentity(dir_);
   const RosterDevice* me = identity.ok() ? book->current().find(identity->device) : nullptr;
-  const std::string version = "version " + std::to_string(book->current().version);
+  const std::string version = concat("version ", book->current().version);
   if (me == nullptr) return fail("roster", version + " does not know this device", "witan join, with an invitation");
   if (!me->active())
     return fail("roster", version + ": this device was revoked (" + me->reason + ")", "ask the cluster's admin");
   keepsLedgers_ = me->keepsLedgers();
-  good("roster", version + ", signed by the cluster's admin, " + std::to_string(book->current().activeCount()) +
-                     " active devices");
+  good("roster",
+       concat(version, ", signed by the cluster's admin, ", book->current().activeCount(), " active devices"));
 }
 
 void Examination::config() {
@@ -302,8 +300,8 @@ void Examination::stores(bool tables) {
     }
     const pid_t holder = lockHolder(path / "LOCK");
     if (holder > 0) {
-      fail(name, "the process " + std::to_string(holder) + " has it open and no control API answers",
-           "look at that process: ps " + std::to_string(holder));
+      fail(name, concat("the process ", holder, " has it open and no control API answers"),
+           concat("look at that process: ps ", holder));
       continue;
     }
     auto store = store::openRocksStore(path, {.createIfMissing = false, .preallocateLog = false});

@@ -49,9 +49,9 @@ std::string listing(const fs::path& dir) {
     if (::lstat(at->path().c_str(), &status) != 0) continue;
     char mode[16];
     std::snprintf(mode, sizeof mode, "%06o", static_cast<unsigned>(status.st_mode));
-    lines.push_back(at->path().lexically_relative(dir).string() + "  " + mode + "  " + std::to_string(status.st_size));
+    lines.push_back(concat(at->path().lexically_relative(dir).string(), "  ", mode, "  ", status.st_size));
   }
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
   return text;
@@ -74,7 +74,7 @@ Result<std::string> endOf(const fs::path& log) {
   std::error_code ec;
   if (fs::exists(log, ec) && !fs::is_regular_file(log, ec)) return invalid(log.string() + " is no regular file");
   std::ifstream file(log, std::ios::binary | std::ios::ate);
-  if (!file) return Error{ErrorCode::notFound, "cannot read the log " + log.string(), ""};
+  if (!file) return notFound("cannot read the log " + log.string());
   const auto size = static_cast<std::size_t>(file.tellg());
   std::string text(std::min(size, kLogTailBytes), '\0');
   file.seekg(static_cast<std::streamoff>(size - text.size()));
@@ -149,7 +149,7 @@ std::string strikeOut(std::string text, const std::vector<std::string>& secrets)
 
 Result<std::vector<std::string>> writeSupportBundle(const BundleOrder& order) {
   std::error_code ec;
-  if (fs::exists(order.to, ec)) return Error{ErrorCode::conflict, order.to.string() + " exists", "give a new file"};
+  if (fs::exists(order.to, ec)) return conflict(order.to.string() + " exists", "give a new file");
   const std::vector<std::string> secrets = secretsOf(order.dir);
   TarGz bundle(order.now);
   std::vector<std::string> names;
@@ -159,7 +159,7 @@ Result<std::vector<std::string>> writeSupportBundle(const BundleOrder& order) {
   };
   std::string findings;
   for (const DoctorCheck& check : examine(order.dir, false, order.now)) findings += toJson(check) + "\n";
-  add("version.txt", std::string("witan ") + WITAN_VERSION + "\n" + formatTime(order.now) + "\n");
+  add("version.txt", concat("witan ", WITAN_VERSION, "\n", formatTime(order.now), "\n"));
   add("doctor.jsonl", std::move(findings));
   add("config.toml", configOf(order.dir));
   add("roster.json", rosterOf(order.dir));

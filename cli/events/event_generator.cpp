@@ -18,16 +18,15 @@ class EventGenerator {
       : module_(module), options_(options), partition_(module), random_(options.seed) {}
 
   Result<std::string> run() {
-    for (std::size_t i = 1; i <= options_.entities; ++i)
-      WITAN_DO(begin(module_.signature().domain + "-" + std::to_string(i)));
+    for (std::size_t i = 1; i <= options_.entities; ++i) WITAN_DO(begin(concat(module_.signature().domain, "-", i)));
     while (!agenda_.empty()) {
       const auto [when, entity] = *agenda_.begin();
       agenda_.erase(agenda_.begin());
       if (partition_.frozen(entity))
         answer(Time{when.first}, entity);
       else if (!propose(Time{when.first}, entity))
-        return Error{ErrorCode::notFound, "domain " + module_.signature().domain + " offers no sample actions",
-                     "give it a sample function (docs/ADD_A_DOMAIN.md)"};
+        return notFound("domain " + module_.signature().domain + " offers no sample actions",
+                        "give it a sample function (docs/ADD_A_DOMAIN.md)");
     }
     return std::move(lines_);
   }
@@ -75,13 +74,8 @@ class EventGenerator {
     std::string text;
     module_.writeAction(text, *action);
     write(when, entity, "\"role\":\"" + roleOf(*action) + "\",\"action\":" + text);
-    const std::string id = "line-" + std::to_string(written_);
-    Proposal p;
-    p.entity = entity;
-    p.role = roleOf(*action);
-    p.operationId = id;
-    p.action = action.get();
-    p.at = when;
+    const std::string id = concat("line-", written_);
+    Proposal p{.entity = entity, .role = roleOf(*action), .operationId = id, .action = action.get(), .at = when};
     const Decision made = partition_.propose(p);
     if (partition_.hasOpenBatch()) partition_.takeBatch();
     if (made.outcome == Outcome::escalated && !module_.signature().counselors.empty())
@@ -105,14 +99,13 @@ class EventGenerator {
           "\"counselor\":\"" + counselors.front() + "\",\"decision\":\"" +
               (commit ? "commit\",\"base\":\"candidate\",\"edit\":" + edit : std::string("reject\"")) +
               ",\"reason\":\"" + (commit ? "reviewed" : "not justified") + "\"");
-    const std::string id = "line-" + std::to_string(written_);
-    CounselorDecision d;
-    d.entity = entity;
-    d.counselor = counselors.front();
-    d.operationId = id;
-    d.commit = commit;
-    d.edit = &parsed.get_object();
-    d.at = when;
+    const std::string id = concat("line-", written_);
+    CounselorDecision d{.entity = entity,
+                        .counselor = counselors.front(),
+                        .operationId = id,
+                        .commit = commit,
+                        .edit = &parsed.get_object(),
+                        .at = when};
     const Decision made = partition_.decide(d);
     WITAN_CHECK(made.outcome != Outcome::refused, "the counselor's answer is taken: " + made.message);
     partition_.takeBatch();

@@ -16,7 +16,7 @@ class Members {
   bool has(std::string_view name) const { return object_.contains(name); }
   Status text(std::string_view name, std::string& into, bool required) {
     json::value* v = object_.if_contains(name);
-    if (v == nullptr) return required ? Status(invalid("\"" + std::string(name) + "\" is missing")) : okStatus();
+    if (v == nullptr) return required ? Status(invalid(concat("\"", name, "\" is missing"))) : okStatus();
     Status read = readText(*v, into, name);
     object_.erase(name);
     return read;
@@ -39,7 +39,7 @@ class Members {
   }
   Status nothingElse() const {
     if (object_.empty()) return okStatus();
-    return invalid("unknown key \"" + std::string(clip(object_.begin()->key())) + "\"");
+    return invalid(concat("unknown key \"", clip(object_.begin()->key()), "\""));
   }
   json::value take(std::string_view name) {
     json::value v = std::move(object_[name]);
@@ -84,7 +84,7 @@ Status readRun(Members& members, EventLine& line) {
   if (!run) return okStatus();
   const auto digest = [](std::string_view name, std::string_view hex, Hash& into) -> Status {
     const auto parsed = hashFromHex(hex);
-    if (!parsed || *parsed == Hash{}) return invalid(std::string(name) + ": expected 64 hex digits, not all zero");
+    if (!parsed || *parsed == Hash{}) return invalid(concat(name, ": expected 64 hex digits, not all zero"));
     into = *parsed;
     return okStatus();
   };
@@ -124,7 +124,7 @@ Status readBody(Members& members, EventLine& line) {
 
 Status parseEventLine(std::string_view text, EventLine& line) {
   line = EventLine{};
-  if (text.size() > kLineMax) return invalid("the line is longer than " + std::to_string(kLineMax) + " bytes");
+  if (text.size() > kLineMax) return invalid(concat("the line is longer than ", kLineMax, " bytes"));
   auto parsed = parseJson(text, {.bytes = kLineMax, .depth = 32});
   if (!parsed) return invalid("not JSON: " + parsed.error().message);
   if (!parsed->is_object()) return wrongJsonType("line", "an object", *parsed);
@@ -137,7 +137,7 @@ Status parseEventLine(std::string_view text, EventLine& line) {
 }
 
 std::string lineOperationId(std::uint64_t number, std::string_view text) {
-  return toHex(sha256("v1|line|" + std::to_string(number) + "|" + toHex(sha256(text))));
+  return toHex(sha256(concat("v1|line|", number, "|", toHex(sha256(text)))));
 }
 
 }  // namespace witan::node

@@ -36,7 +36,7 @@ std::string EventRunner::feed(std::uint64_t number, std::string_view text) {
 
 std::string EventRunner::refuseOverlong(std::uint64_t number) {
   Decision decision;
-  decision.message = "the line is longer than " + std::to_string(kLineMax) + " bytes";
+  decision.message = concat("the line is longer than ", kLineMax, " bytes");
   ++tally_.lines;
   ++tally_.outcomes[static_cast<std::size_t>(decision.outcome)];
   ++tally_.unexpectedRefusals;
@@ -51,18 +51,17 @@ Decision EventRunner::decide(const EventLine& line, std::uint64_t number, std::s
     for (const auto& [entity, expired] : partition_.expire(line.at, line.entity))
       note_("entity " + entity + ": " + expired.message);
   if (line.kind == EventLine::Kind::decision) {
-    kernel::CounselorDecision d;
-    d.entity = line.entity;
-    d.counselor = line.counselor;
-    d.operationId = operationId;
-    d.commit = line.commit;
-    d.base = line.base;
-    d.edit = &line.edit;
-    d.reason = line.reason;
-    d.escalation = line.escalation;
-    d.pendingDigest = line.digest;
-    d.at = line.at;
-    d.remember = !line.operationId;
+    kernel::CounselorDecision d{.entity = line.entity,
+                                .counselor = line.counselor,
+                                .operationId = operationId,
+                                .commit = line.commit,
+                                .base = line.base,
+                                .edit = &line.edit,
+                                .reason = line.reason,
+                                .escalation = line.escalation,
+                                .pendingDigest = line.digest,
+                                .at = line.at,
+                                .remember = !line.operationId};
     return partition_.decide(d);
   }
   auto action = partition_.module().parseAction(line.action);
@@ -71,17 +70,16 @@ Decision EventRunner::decide(const EventLine& line, std::uint64_t number, std::s
     refused.message = action.error().message + (action.error().hint.empty() ? "" : " (" + action.error().hint + ")");
     return refused;
   }
-  kernel::Proposal p;
-  p.entity = line.entity;
-  p.role = line.role;
-  p.operationId = operationId;
-  p.device = line.device;
-  p.agent = line.agent;
-  p.action = action->get();
-  p.at = line.at;
-  p.runKey = line.runKey;
-  p.planDigest = line.planDigest;
-  p.remember = !line.operationId;
+  kernel::Proposal p{.entity = line.entity,
+                     .role = line.role,
+                     .operationId = operationId,
+                     .device = line.device,
+                     .agent = line.agent,
+                     .action = action->get(),
+                     .at = line.at,
+                     .remember = !line.operationId,
+                     .runKey = line.runKey,
+                     .planDigest = line.planDigest};
   return partition_.propose(p);
 }
 
@@ -99,12 +97,12 @@ void EventRunner::compare(const EventLine& line, std::uint64_t number, const Dec
       decision.outcome == Outcome::duplicate && expect != "duplicate" ? decision.recorded : decision.outcome;
   if (outcomeText(told, decision, detail) == expect) return;
   ++tally_.differences;
-  note_("line " + std::to_string(number) + " (" + line.entity + "): expected " + expect + ", got " +
-        outcomeText(told, decision, true) + (decision.message.empty() ? "" : " (" + decision.message + ")"));
+  note_(concat("line ", number, " (", line.entity, "): expected ", expect, ", got ", outcomeText(told, decision, true),
+               decision.message.empty() ? "" : " (" + decision.message + ")"));
 }
 
 std::string EventRunner::answer(const EventLine& line, std::uint64_t number, const Decision& d) {
-  std::string out = "{\"line\":" + std::to_string(number) + ",\"entity\":";
+  std::string out = concat("{\"line\":", number, ",\"entity\":");
   if (line.entity.empty())
     out += "null";
   else

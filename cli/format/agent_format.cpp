@@ -13,7 +13,7 @@ std::string toWords(const std::optional<std::uint64_t>& number) { return number 
 std::string toWords(const replication::AgentSlot& slot) {
   const std::string value = canonicalJson(slot.value);
   if (slot.version == 0) return value + " (never written)";
-  return value + " (version " + std::to_string(slot.version) + " by " + slot.host + ")";
+  return concat(value, " (version ", slot.version, " by ", slot.host, ")");
 }
 
 std::string row(std::string name, const std::string& text) {
@@ -27,8 +27,8 @@ std::string pictureWords(const operations::AgentShown& agent) {
   const operations::AgentSnapshotRow& view = agent.view;
   operations::ClockRow dots;
   for (const operations::VersionDot& dot : agent.antichain) dots[dot.host] = std::max(dots[dot.host], dot.counter);
-  std::string out = view.agentId + ": " + view.lifecycle + ", " + std::to_string(view.consecutiveFailureCount) +
-                    " failures in a row\n";
+  std::string out =
+      concat(view.agentId, ": ", view.lifecycle, ", ", view.consecutiveFailureCount, " failures in a row\n");
   out += row(agent.antichain.size() == 1 ? "snapshot" : "concurrent", operations::clockWords(dots));
   out += row("clock", operations::clockWords(view.vc));
   out += row("next wake at", toWords(view.schedule.nextWakeAt));

@@ -64,7 +64,7 @@ json::object skewJson(const SkewReport& report) {
 
 std::string showDomain(const DomainModule& module) {
   const kernel::Signature& s = module.signature();
-  std::string out = s.domain + ": " + s.title + "\n\nfields (" + std::to_string(s.fields.size()) + ")\n";
+  std::string out = concat(s.domain, ": ", s.title, "\n\nfields (", s.fields.size(), ")\n");
   for (const FieldInfo& field : s.fields)
     out += "  " + padded(field.name, 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
   out += "  clock, policy and waivers are public: everyone reads them, no proposal writes them\n\nroles\n";
@@ -73,8 +73,7 @@ std::string showDomain(const DomainModule& module) {
     for (const ProcessInfo& process : s.processes)
       if (process.role == role.name) appendProcess(out, s, process);
   }
-  const bool counseled =
-      std::any_of(s.processes.begin(), s.processes.end(), [](const auto& p) { return p.role.empty(); });
+  const bool counseled = std::ranges::any_of(s.processes, [](const auto& p) { return p.role.empty(); });
   if (counseled) out += "  counselors only\n";
   for (const ProcessInfo& process : s.processes)
     if (process.role.empty()) appendProcess(out, s, process);
@@ -167,7 +166,7 @@ std::string checksText(const std::vector<PropertyResult>& checks) {
     else if (check.checked == 0)
       out += "--     " + check.name + ": nothing to check\n";
     else
-      out += "ok     " + check.name + " (" + std::to_string(check.checked) + ")\n";
+      out += concat("ok     ", check.name, " (", check.checked, ")\n");
   }
   return out;
 }
@@ -184,7 +183,7 @@ std::string checksJson(const std::string& domain, const std::vector<PropertyResu
 }
 
 bool allHeld(const std::vector<PropertyResult>& checks) {
-  return std::all_of(checks.begin(), checks.end(), [](const auto& check) { return check.failure.empty(); });
+  return std::ranges::all_of(checks, [](const auto& check) { return check.failure.empty(); });
 }
 
 using namespace kernel;

@@ -28,7 +28,7 @@ class StoredLedger final : public LedgerSource {
   static Result<std::unique_ptr<LedgerSource>> open(const LedgerChoice& choice) {
     WITAN_TRY(store, openStoreOnly(choice.store));
     WITAN_TRY(format, Ledger::readFormat(*store));
-    if (!format) return Error{ErrorCode::notFound, "the store holds no ledger", ""};
+    if (!format) return notFound("the store holds no ledger");
     return std::unique_ptr<LedgerSource>(std::make_unique<StoredLedger>(choice, std::move(store), *std::move(format)));
   }
 
@@ -62,8 +62,7 @@ class StoredLedger final : public LedgerSource {
     if (auto last = lastSignedHead(choice_.store, key); last.ok() && *last) options.kept.push_back(**std::move(last));
     std::unique_ptr<DomainModule> module;
     if (how.replay) {
-      WITAN_TRY(made, domains::makeDomain(format_.domain, format_.policy, format_.counselors));
-      module = std::move(made);
+      WITAN_SET(module, domains::makeDomain(format_.domain, format_.policy, format_.counselors));
       options.replay = module.get();
     }
     for (const std::string& what : store::keptDamage(std::filesystem::path(choice_.store) / "db"))
@@ -87,7 +86,7 @@ class StoredLedger final : public LedgerSource {
   }
 
   Status follow(const std::function<bool(const LedgerLine&)>&) override {
-    return Error{ErrorCode::unavailable, "no node runs on a ledger of witan run", "see it with: witan ledger tail"};
+    return unavailable("no node runs on a ledger of witan run", "see it with: witan ledger tail");
   }
 
  private:
@@ -127,8 +126,7 @@ class NodeLedgers final : public LedgerSource {
     if (auto running = ControlClient::open(dir); running.ok()) {
       client = *std::move(running);
     } else {
-      WITAN_TRY(atRest, openAtRest(dir));
-      node = std::move(atRest);
+      WITAN_SET(node, openAtRest(dir));
     }
     return std::unique_ptr<LedgerSource>(std::make_unique<NodeLedgers>(choice, std::move(client), std::move(node)));
   }
@@ -136,7 +134,7 @@ class NodeLedgers final : public LedgerSource {
   Status newest(std::size_t most, const Visit& visit) override {
     if (most > 0) {
       WITAN_TRY(rows, node_ ? newestRows(node_->replica(), {choice_.domain, choice_.partition, choice_.entity}, most)
-                            : fetch("limit=" + std::to_string(most) + filters()));
+                            : fetch(concat("limit=", most, filters())));
       for (const json::value& row : rows) visit(lineOf(row));
       return okStatus();
     }
@@ -167,7 +165,7 @@ class NodeLedgers final : public LedgerSource {
                    "--vkey, --checkpoint and --signed go with --store"};
     const bool replay = how.replay;
     Progress progress("verifying", "entries");
-    if (client_) return client_->get(std::string("/v1/ledger/verify?replay=") + (replay ? "true" : "false"));
+    if (client_) return client_->get(concat("/v1/ledger/verify?replay=", replay ? "true" : "false"));
     return verifyHosts(node_->replica(), replay, [&](std::uint64_t entries) { progress.count(entries); });
   }
 
@@ -199,8 +197,8 @@ class NodeLedgers final : public LedgerSource {
   // The oldest entries of a partition after this number.
   Result<json::array> after(const std::string& partition, std::uint64_t seq, std::size_t most) {
     if (node_) return rowsAfter(node_->replica(), {choice_.domain, partition, choice_.entity}, seq, most);
-    return fetch("limit=" + std::to_string(most) + "&after=" + std::to_string(seq) +
-                 "&partition=" + net::percentEncoded(partition) + "&entity=" + net::percentEncoded(choice_.entity));
+    return fetch(concat("limit=", most, "&after=", seq, "&partition=", net::percentEncoded(partition),
+                        "&entity=", net::percentEncoded(choice_.entity)));
   }
   Result<std::vector<std::string>> partitions() {
     std::vector<std::string> ids;
@@ -255,8 +253,7 @@ Status LedgerPages::fill(Ledger& ledger) {
     if (ledger.over) return okStatus();
   }
   const json::value& row = ledger.page[ledger.at];
-  WITAN_TRY(micros, microsOf(row));
-  ledger.micros = micros;
+  WITAN_SET(ledger.micros, microsOf(row));
   const json::value* number = row.get_object().if_contains("seq");
   std::error_code none;
   const std::uint64_t seq = number == nullptr ? 0 : number->to_number<std::uint64_t>(none);

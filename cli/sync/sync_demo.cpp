@@ -80,7 +80,7 @@ class Demo {
 
   Result<DemoReport> run() {
     WITAN_DO(open());
-    tell("Three devices; " + std::string(kDevices[0]) + " makes an agent and notes what grows on plot 4.");
+    tell(concat("Three devices; ", kDevices[0], " makes an agent and notes what grows on plot 4."));
     WITAN_DO(write(0, kPlot, "empty"));
     WITAN_DO(change(0));
     WITAN_DO(sync(0, 1, kAll));
@@ -89,9 +89,9 @@ class Demo {
     for (std::size_t d = 0; d < kDevices.size(); ++d) WITAN_DO(editAlone(d));
     WITAN_TRY(apart, digests());
     tell("Before the heal:" + apart.words);
-    tell("Heal. " + std::string(kDevices[0]) + " and " + kDevices[1] + " meet, and the line drops after a few frames:");
+    tell(concat("Heal. ", kDevices[0], " and ", kDevices[1], " meet, and the line drops after a few frames:"));
     WITAN_DO(sync(0, 1, 2 + random_.below(4)));
-    tell("They try again; then " + std::string(kDevices[2]) + " meets only " + kDevices[1] + ", which relays:");
+    tell(concat("They try again; then ", kDevices[2], " meets only ", kDevices[1], ", which relays:"));
     WITAN_DO(sync(0, 1, kAll));
     WITAN_DO(sync(1, 2, kAll));
     WITAN_DO(sync(0, 1, kAll));
@@ -111,10 +111,7 @@ class Demo {
 
   Status open() {
     for (std::size_t d = 0; d < kDevices.size(); ++d) {
-      ReplicaOptions options;
-      options.cluster = "demo";
-      options.clusterKey = "demo";
-      options.device = kDevices[d];
+      ReplicaOptions options{.cluster = "demo", .clusterKey = "demo", .device = kDevices[d]};
       options.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
       WITAN_TRY(replica, LocalReplica::open(nodes_[d].journal, nodes_[d].agents, recordSchemas(), std::move(options)));
       nodes_[d].replica = std::move(replica);
@@ -142,7 +139,7 @@ class Demo {
     operations::OperationContext context = contextOf(d);
     operations::AgentSetRequest request{.id = kAgent, .lifecycle = std::string("active")};
     request.consecutiveFailureCount = random_.below(5);
-    request.slots = json::object{{"primaryGoal", "grow " + std::string(kCrops[random_.below(kCrops.size())])}};
+    request.slots = json::object{{"primaryGoal", concat("grow ", kCrops[random_.below(kCrops.size())])}};
     const bool there = operations::showAgent(context, {kAgent}).ok();
     WITAN_DO(there ? operations::setAgent(context, request) : operations::createAgent(context, request));
     return context.flush();
@@ -152,10 +149,10 @@ class Demo {
     const std::string crop = kCrops[random_.below(kCrops.size())];
     const std::uint64_t changes = 1 + random_.below(5);
     WITAN_DO(write(d, kPlot, crop + ", says " + kDevices[d]));
-    WITAN_DO(write(d, "plot-of-" + std::string(kDevices[d]), crop));
+    WITAN_DO(write(d, concat("plot-of-", kDevices[d]), crop));
     for (std::uint64_t i = 0; i < changes; ++i) WITAN_DO(change(d));
-    tell("  " + std::string(kDevices[d]) + ": plot 4 grows " + crop + ", one new plot, the agent changes " +
-         std::to_string(changes) + (changes == 1 ? " time" : " times"));
+    tell(concat("  ", kDevices[d], ": plot 4 grows ", crop, ", one new plot, the agent changes ", changes,
+                changes == 1 ? " time" : " times"));
     return okStatus();
   }
 
@@ -164,8 +161,8 @@ class Demo {
     WITAN_DO(link.carry(most));
     frames_ += link.frames();
     bytes_ += link.bytes();
-    tell("  " + std::string(kDevices[a]) + " - " + kDevices[b] + ": " + std::to_string(link.frames()) + " frames, " +
-         std::to_string(link.bytes()) + " bytes" + (most == kAll ? "" : ", cut"));
+    tell(concat("  ", kDevices[a], " - ", kDevices[b], ": ", link.frames(), " frames, ", link.bytes(), " bytes",
+                most == kAll ? "" : ", cut"));
     return okStatus();
   }
 
@@ -173,8 +170,8 @@ class Demo {
   Status settle() {
     JournalWriter writer(at(0), kDefaultScope, domains::contentSeals());
     WITAN_TRY(view, writer.view(kPlot));
-    tell("Plot 4 has " + std::to_string(view.siblings.size()) +
-         " versions side by side, on every device the same. A person settles on one.");
+    tell(concat("Plot 4 has ", view.siblings.size(),
+                " versions side by side, on every device the same. A person settles on one."));
     std::vector<Dot> seen;
     for (const Sibling& sibling : view.siblings) seen.push_back(sibling.dot);
     siblings_ = seen.size();
@@ -191,7 +188,7 @@ class Demo {
     Digests out;
     for (std::size_t d = 0; d < kDevices.size(); ++d) {
       out.json += (d == 0 ? "{" : ",") + toJson(std::string(kDevices[d])) + ":{";
-      out.words += "\n  " + std::string(kDevices[d]);
+      out.words += concat("\n  ", kDevices[d]);
       for (const std::string& id : at(d).spaceIds()) {
         const Digest digest = at(d).findSpace(id)->digest();
         out.json += (out.json.back() == '{' ? "" : ",") + toJson(id) + ":\"" + digestHex(digest) + "\"";
@@ -218,15 +215,15 @@ class Demo {
       views[d] = toJson(agent);
       report.equal = report.equal && views[d] == views[0];
       if (d == 0)
-        tell("The agent as all see it: goal " + canonicalJson(agent.view.slots.at("primaryGoal").value) + ", from " +
-             std::to_string(agent.antichain.size()) + " concurrent versions.");
+        tell(concat("The agent as all see it: goal ", canonicalJson(agent.view.slots.at("primaryGoal").value),
+                    ", from ", agent.antichain.size(), " concurrent versions."));
     }
     tell("After the heal:" + all.words);
     tell(report.equal ? "EQUAL: digests and views, on all three." : "DIFFERENT: this is a bug.");
     report.story = story_;
-    report.json = "{\"bytes\":" + std::to_string(bytes_) + ",\"digests\":" + all.json +
-                  ",\"equal\":" + (report.equal ? "true" : "false") + ",\"frames\":" + std::to_string(frames_) +
-                  ",\"seed\":" + std::to_string(seed_) + ",\"siblings\":" + std::to_string(siblings_) + "}\n";
+    report.json =
+        concat("{\"bytes\":", bytes_, ",\"digests\":", all.json, ",\"equal\":", report.equal ? "true" : "false",
+               ",\"frames\":", frames_, ",\"seed\":", seed_, ",\"siblings\":", siblings_, "}\n");
     return report;
   }
 

@@ -25,8 +25,7 @@ constexpr std::uint8_t kDone = 255;
 constexpr std::size_t kBudget = 256 * 1024;
 
 struct Done {
-  std::uint64_t received = 0;
-  WITAN_MEMBERS(Done, received)
+  WITAN_DECLARED(Done, (std::uint64_t, received))
 };
 
 // PipeSession: one sync session over a stream of bytes that ends, such as a pair of pipes. Sans-I/O.
@@ -153,7 +152,7 @@ class Pump {
       if (steadyMs() - ticked_ < kTickMs) continue;
       ticked_ = steadyMs();
       if (ticked_ - heard_ > kSilenceMs) {
-        why_ = "nothing was heard for " + std::to_string(kSilenceMs / 1000) + " s";
+        why_ = concat("nothing was heard for ", kSilenceMs / 1000, " s");
         return Ending::died;
       }
       if (!talk_.waiting()) talk_.tick(wallMs());
@@ -224,8 +223,7 @@ std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer,
   std::vector<std::string> out;
   for (const std::string& id : replica.spaceIds()) {
     const std::string scope = id.substr(id.find('/') + 1);
-    const bool mayHave =
-        scopes.empty() || scope == kClusterScope || std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+    const bool mayHave = scopes.empty() || scope == kClusterScope || std::ranges::find(scopes, scope) != scopes.end();
     if (mayHave && replica.acks().acked(id, peer) != replica.findSpace(id)->clock()) out.push_back(id);
   }
   return out;
@@ -233,9 +231,8 @@ std::vector<std::string> unequal(LocalReplica& replica, const std::string& peer,
 
 Printed summary(const SyncSession& session, const std::vector<std::string>& left) {
   const SessionStats& stats = session.stats();
-  std::string words = "sync with " + session.peer() + ": " + std::to_string(stats.framesIn) + " frames in, " +
-                      std::to_string(stats.framesOut) + " out, " + std::to_string(stats.bytesIn + stats.bytesOut) +
-                      " bytes; ";
+  std::string words = concat("sync with ", session.peer(), ": ", stats.framesIn, " frames in, ", stats.framesOut,
+                             " out, ", stats.bytesIn + stats.bytesOut, " bytes; ");
   if (session.differs()) {
     putErr("witan: " + words + "DIFFERENT: equal vectors, unequal digests; see witan sync status\n");
     return {"", kExitFailed};
@@ -259,7 +256,7 @@ Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
   options.peer = arguments.peer;
   if (!arguments.scopes.empty())
     options.mayHave = [&arguments](DatabaseName, std::string_view scope) {
-      return std::find(arguments.scopes.begin(), arguments.scopes.end(), scope) != arguments.scopes.end();
+      return std::ranges::find(arguments.scopes, scope) != arguments.scopes.end();
     };
   WITAN_TRY(paid, replica.acknowledgeRetirements());
   (void)paid;
@@ -272,11 +269,11 @@ Result<Printed> syncPipe(ReplicaDir& dir, const PipeArguments& arguments) {
   WITAN_DO(dir.flush());
   const SyncSession& session = talk.session();
   if (ending == Ending::died)
-    return Error{ErrorCode::unavailable, "the stream died before both sides were through (" + pump.why() + ")",
-                 "what arrived is kept; run it again"};
+    return unavailable("the stream died before both sides were through (" + pump.why() + ")",
+                       "what arrived is kept; run it again");
   if (ending == Ending::refused)
-    return Error{ErrorCode::conflict, "the session ended: " + session.closeCode() + " (" + session.closeReason() + ")",
-                 "see: witan sync status"};
+    return conflict("the session ended: " + session.closeCode() + " (" + session.closeReason() + ")",
+                    "see: witan sync status");
   return summary(session, left);
 }
 

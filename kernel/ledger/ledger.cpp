@@ -35,10 +35,8 @@ std::string formatText(const LedgerFormat& format) {
 }
 
 LedgerFormat formatOf(const DomainModule& module, std::string origin) {
-  LedgerFormat format;
-  format.domain = module.signature().domain;
-  format.origin = std::move(origin);
-  format.moduleDigest = toHex(module.digest());
+  LedgerFormat format{
+      .domain = module.signature().domain, .origin = std::move(origin), .moduleDigest = toHex(module.digest())};
   format.invariants.emplace_back(kKernelIntegrity);
   for (const InvariantInfo& i : module.signature().invariants) format.invariants.push_back(i.id);
   format.counselors = module.signature().counselors;
@@ -93,10 +91,8 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
   if (Status read = readInteger(member("format"), version, "format"); !read.ok())
     return badFormat(read.error().message);
   if (version != kLedgerFormat)
-    return Error{ErrorCode::conflict,
-                 "the ledger has format " + std::to_string(version) + ", this build knows format " +
-                     std::to_string(kLedgerFormat),
-                 "use a newer witan"};
+    return conflict(concat("the ledger has format ", version, ", this build knows format ", kLedgerFormat),
+                    "use a newer witan");
   const auto rest = [&]() -> Status {
     WITAN_DO(readText(member("domain"), format.domain, "domain"));
     WITAN_DO(readText(member("origin"), format.origin, "origin"));
@@ -117,9 +113,8 @@ Result<std::unique_ptr<Ledger>> Ledger::open(store::Store& store, const DomainMo
   const LedgerFormat wanted = formatOf(module, options.origin);
   if (existing) {
     if (existing->domain != wanted.domain)
-      return Error{ErrorCode::conflict,
-                   "the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
-                   "name that domain or another store"};
+      return conflict("the ledger is of domain \"" + existing->domain + "\", not \"" + wanted.domain + "\"",
+                      "name that domain or another store");
     if (existing->moduleDigest != wanted.moduleDigest)
       return Error{
           ErrorCode::conflict,
@@ -233,9 +228,9 @@ Status Ledger::foldAll(std::vector<SignedHead> heads) {
   WITAN_DO(store_.scan("l", batchKey(firstSeqs_.size()), [&](std::string_view key, std::string_view value) {
     const std::uint64_t number = firstSeqs_.size();
     if (key != batchKey(number))
-      status = corrupt("batch " + std::to_string(number) + " of the log is missing");
+      status = corrupt(concat("batch ", number, " of the log is missing"));
     else if (torn)
-      status = corrupt("batch " + std::to_string(number - 1) + " of the log is torn but not the last");
+      status = corrupt(concat("batch ", number - 1, " of the log is torn but not the last"));
     if (!status.ok()) return false;
     const std::uint64_t firstSeq = partition_->size() + 1;
     auto info = partition_->fold(value);
@@ -290,7 +285,7 @@ void Ledger::noteEpochs() {
 Status Ledger::restoreEpochStarts() {
   epochStarts_.clear();
   for (const EpochRecord& epoch : partition_->epochs()) {
-    auto at = std::lower_bound(firstSeqs_.begin(), firstSeqs_.end(), epoch.entries + 1);
+    auto at = std::ranges::lower_bound(firstSeqs_, epoch.entries + 1);
     bool found = false;
     for (; at != firstSeqs_.end() && *at == epoch.entries + 1 && !found; ++at) {
       const auto number = static_cast<std::uint64_t>(at - firstSeqs_.begin());
@@ -305,7 +300,7 @@ Status Ledger::restoreEpochStarts() {
       (void)info;
       if (found) epochStarts_.push_back(number);
     }
-    if (!found) return corrupt("the log does not hold the beginning of epoch " + std::to_string(epoch.number));
+    if (!found) return corrupt(concat("the log does not hold the beginning of epoch ", epoch.number));
   }
   return okStatus();
 }
@@ -314,7 +309,7 @@ Result<std::string> Ledger::batch(std::uint64_t number) const {
   WITAN_CHECK(number < batches(), "a batch that is there");
   if (const auto fresh = unwritten_.find(number); fresh != unwritten_.end()) return fresh->second;
   WITAN_TRY(value, store_.get(batchKey(number)));
-  if (!value) return corrupt("batch " + std::to_string(number) + " of the log is missing");
+  if (!value) return corrupt(concat("batch ", number, " of the log is missing"));
   return *std::move(value);
 }
 
@@ -363,9 +358,9 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
 }
 
 Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
-  if (seq == 0 || seq > partition_->size()) return Error{ErrorCode::notFound, "no entry " + std::to_string(seq), ""};
+  if (seq == 0 || seq > partition_->size()) return notFound(concat("no entry ", seq));
   // The last batch that starts at or before it; batches without entries share a start, so the first such one is it.
-  auto at = std::upper_bound(firstSeqs_.begin(), firstSeqs_.end(), seq);
+  auto at = std::ranges::upper_bound(firstSeqs_, seq);
   WITAN_CHECK(at != firstSeqs_.begin(), "the first batch starts at entry 1");
   std::uint64_t number = static_cast<std::uint64_t>(at - firstSeqs_.begin()) - 1;
   if (number != cachedBatch_) {
@@ -380,7 +375,7 @@ Result<std::string> Ledger::entryBytes(std::uint64_t seq) {
     cachedBatch_ = number;
   }
   const std::uint64_t offset = seq - firstSeqs_[number];
-  if (offset >= cachedEntries_.size()) return corrupt("entry " + std::to_string(seq) + " is not where it should be");
+  if (offset >= cachedEntries_.size()) return corrupt(concat("entry ", seq, " is not where it should be"));
   return cachedEntries_[offset];
 }
 

@@ -28,7 +28,7 @@ class EntryChecker {
     GenesisView record;
     WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "genesis"); }));
     Entity& entity = entities_[std::string(record.entity)];
-    if (entity.begun) return corrupt("entity \"" + std::string(record.entity) + "\" comes to be twice");
+    if (entity.begun) return corrupt(concat("entity \"", record.entity, "\" comes to be twice"));
     entity.begun = true;
     entity.genesis = record.genesis;
     return okStatus();
@@ -38,8 +38,8 @@ class EntryChecker {
   Status epoch(std::string_view payload, const MerkleFrontier& before) {
     EpochView record;
     WITAN_DO(withMessage(payload, [&](capnp::AnyStruct::Reader root) { return readCapnp(root, record, "epoch"); }));
-    const std::string name = "epoch " + std::to_string(record.number) + " of " + std::string(record.owner);
-    if (record.number <= lastEpoch_) return corrupt(name + " follows epoch " + std::to_string(lastEpoch_));
+    const std::string name = concat("epoch ", record.number, " of ", record.owner);
+    if (record.number <= lastEpoch_) return corrupt(concat(name, " follows epoch ", lastEpoch_));
     if (record.entries != before.size() || record.root != before.root())
       return corrupt(name + " says it began after other entries than those before it");
     lastEpoch_ = record.number;
@@ -48,13 +48,13 @@ class EntryChecker {
 
   Status entry(std::string_view payload, std::uint64_t seq) {
     WITAN_TRY(e, readEntryView(payload));
-    if (e.seq != seq) return corrupt("says it is entry " + std::to_string(e.seq));
+    if (e.seq != seq) return corrupt(concat("says it is entry ", e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
     WITAN_DO(once(e));
     if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
       return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
-    if (found == entities_.end()) return corrupt("its entity \"" + std::string(e.entity) + "\" has no beginning");
+    if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
     WITAN_DO(chain(found->second, e));
     WITAN_DO(shape(e));
     return replay_ ? replay_->check(e) : okStatus();
@@ -81,7 +81,7 @@ class EntryChecker {
     const bool again = known->second && elsewhere.empty() && !e.runKey.empty();
     known->second = !elsewhere.empty();
     if (fresh || again) return okStatus();
-    return corrupt("its operation id was decided before: " + std::string(e.operationId));
+    return corrupt(concat("its operation id was decided before: ", e.operationId));
   }
 
   using OperationKey = std::array<std::uint64_t, 2>;
@@ -106,12 +106,11 @@ class EntryChecker {
     }
     const bool resolves = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
     if (resolves && entity.pending == 0)
-      return corrupt("resolves entry " + std::to_string(e.escalation) + " but nothing is pending");
+      return corrupt(concat("resolves entry ", e.escalation, " but nothing is pending"));
     if (resolves && entity.pending != e.escalation)
-      return corrupt("resolves entry " + std::to_string(e.escalation) + " while entry " +
-                     std::to_string(entity.pending) + " is pending");
+      return corrupt(concat("resolves entry ", e.escalation, " while entry ", entity.pending, " is pending"));
     if (!resolves && entity.pending != 0)
-      return corrupt("decides an entity that is frozen by entry " + std::to_string(entity.pending));
+      return corrupt(concat("decides an entity that is frozen by entry ", entity.pending));
     if (!resolves && e.escalation != 0) return corrupt("refers to an escalation though it resolves none");
     if (resolves && e.action != entity.pendingAction) return corrupt("its action is not the one that was escalated");
     entity.pending = e.tag == Tag::escalated ? e.seq : 0;
@@ -193,7 +192,7 @@ Result<Heads> readCheckpoints(const store::Reader& store, const LedgerFormat& fo
     if (!read)
       status = corrupt(where + ": " + read.error().message);
     else if (checkpointKey(read->size) != at)
-      status = corrupt(where + " speaks of " + std::to_string(read->size) + " entries");
+      status = corrupt(concat(where, " speaks of ", read->size, " entries"));
     else
       all.emplace(read->size, SignedHead{*read, where});
     return status.ok();
@@ -208,7 +207,7 @@ class Verification {
 
   Result<VerifyReport> run() {
     WITAN_TRY(format, Ledger::readFormat(store_));
-    if (!format) return Error{ErrorCode::notFound, "the store holds no ledger", ""};
+    if (!format) return notFound("the store holds no ledger");
     if (options_.replay != nullptr && toHex(options_.replay->digest()) != format->moduleDigest)
       return bad(0, "the module at hand is not the one that the ledger was written under");
     auto checkpoints = readCheckpoints(store_, *format, options_.checkpointKey);
@@ -222,7 +221,7 @@ class Verification {
     std::uint64_t number = 0;
     WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
       if (key != batchKey(number))
-        bad(0, "batch " + std::to_string(number) + " of the log is missing");
+        bad(0, concat("batch ", number, " of the log is missing"));
       else
         batch(checker, value);
       ++number;
@@ -238,7 +237,7 @@ class Verification {
  private:
   VerifyReport& bad(std::uint64_t entry, std::string problem) {
     report_.badEntry = entry;
-    report_.problem = entry == 0 ? std::move(problem) : "entry " + std::to_string(entry) + ": " + std::move(problem);
+    report_.problem = entry == 0 ? std::move(problem) : concat("entry ", entry, ": ", std::move(problem));
     return report_;
   }
 
@@ -254,8 +253,7 @@ class Verification {
       if (std::exchange(first, false)) {
         std::uint64_t firstSeq = 0;
         std::memcpy(&firstSeq, value.data() + 8, 8);
-        if (firstSeq != frontier_.size() + 1)
-          return corrupt("its batch says it starts at entry " + std::to_string(firstSeq));
+        if (firstSeq != frontier_.size() + 1) return corrupt(concat("its batch says it starts at entry ", firstSeq));
       }
       if (record.kind == RecordKind::genesis) return checker.genesis(record.payload);
       if (record.kind == RecordKind::note) return okStatus();
@@ -291,8 +289,7 @@ class Verification {
   void finish(const LedgerFormat& format) {
     for (const auto& [size, stored] : heads_) {
       if (size > frontier_.size()) {
-        bad(0, stored.where + " speaks of " + std::to_string(size) + " entries, the log has " +
-                   std::to_string(frontier_.size()));
+        bad(0, concat(stored.where, " speaks of ", size, " entries, the log has ", frontier_.size()));
         return;
       }
       if (stored.checkpoint.origin != format.origin) {

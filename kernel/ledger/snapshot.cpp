@@ -10,7 +10,7 @@
 namespace witan::kernel {
 
 std::string snapshotChunkKey(char kind, std::uint64_t number) {
-  std::string key = std::string("s/") + kind + "/";
+  std::string key = concat("s/", kind, "/");
   for (int i = 0; i < 8; ++i) key += static_cast<char>(number >> (56 - 8 * i));
   return key;
 }
@@ -34,16 +34,15 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   for (const std::string& entity : changed_) {
     Instance& instance = *find(entity);
     instance.changed = false;
-    EntitySnapshot s;
-    s.firstSeq = instance.firstSeq;
-    s.lastSeq = instance.lastSeq;
-    s.pendingSeq = instance.pending ? instance.pending->seq : 0;
-    s.notPassing = instance.state->notPassing;
-    s.digest = instance.digest;
-    s.genesisHash = instance.genesisHash;
-    s.genesis = instance.genesis;
+    EntitySnapshot s{.firstSeq = instance.firstSeq,
+                     .lastSeq = instance.lastSeq,
+                     .pendingSeq = instance.pending ? instance.pending->seq : 0,
+                     .notPassing = instance.state->notPassing,
+                     .digest = instance.digest,
+                     .genesisHash = instance.genesisHash,
+                     .genesis = instance.genesis};
     module_->writeState(s.state, *instance.state);
-    out.put(std::string(kSnapshotEntityPrefix) + entity, sealSnapshot(writer_.message(s)));
+    out.put(concat(kSnapshotEntityPrefix, entity), sealSnapshot(writer_.message(s)));
   }
   std::string operations;
   for (const auto& [key, answer] : newOperations_) {
@@ -64,14 +63,13 @@ void Partition::stageSnapshot(std::uint64_t batches, const std::vector<std::uint
   out.put(snapshotChunkKey('n', snapshotChunks_), sealSnapshot(writer_.message(notes)));
   out.put(snapshotChunkKey('b', snapshotChunks_),
           sealSnapshot({reinterpret_cast<const char*>(newBatches.data()), newBatches.size() * sizeof(std::uint64_t)}));
-  SnapshotHead head;
-  head.batches = batches;
-  head.chunks = ++snapshotChunks_;
-  head.unsafeCommits = unsafeCommits_;
-  head.entities = instances_.size();
-  head.module = module_->digest();
-  head.epochs = epochs_;
-  head.latest = latest_.micros;
+  SnapshotHead head{.batches = batches,
+                    .chunks = ++snapshotChunks_,
+                    .unsafeCommits = unsafeCommits_,
+                    .entities = instances_.size(),
+                    .module = module_->digest(),
+                    .epochs = epochs_,
+                    .latest = latest_.micros};
   const std::string frontier = frontier_.serialise();
   head.frontier.assign(frontier.begin(), frontier.end());
   out.put(kSnapshotHeadKey, sealSnapshot(writer_.message(head)));

@@ -11,12 +11,10 @@ namespace witan::kernel {
 namespace {
 
 bool isLine(std::string_view line) {
-  return !line.empty() && std::none_of(line.begin(), line.end(), [](unsigned char byte) { return byte < 0x20; });
+  return !line.empty() && std::ranges::none_of(line, [](unsigned char byte) { return byte < 0x20; });
 }
 
-Error bad(std::size_t line, std::string_view why) {
-  return invalid("checkpoint: line " + std::to_string(line) + ": " + std::string(why));
-}
+Error bad(std::size_t line, std::string_view why) { return invalid(concat("checkpoint: line ", line, ": ", why)); }
 
 Result<std::uint64_t> parseSize(std::string_view text) {
   std::uint64_t size = 0;
@@ -59,8 +57,7 @@ Result<std::string> checkpointText(const Checkpoint& checkpoint) {
   }
   if (checkpoint.size > maxTreeSize) return invalid("checkpoint: the tree size is above 2^63 - 1");
   if (checkpoint.extensions.size() > maxExtensionLines) return invalid("checkpoint: too many extension lines");
-  std::string text =
-      checkpoint.origin + '\n' + std::to_string(checkpoint.size) + '\n' + toBase64(asView(checkpoint.root)) + '\n';
+  std::string text = concat(checkpoint.origin, '\n', checkpoint.size, '\n', toBase64(asView(checkpoint.root)), '\n');
   for (const std::string& extension : checkpoint.extensions) {
     if (!isLine(extension)) return invalid("checkpoint: an extension line is empty or has a control character");
     text.append(extension).append(1, '\n');
@@ -88,7 +85,7 @@ Result<OpenedCheckpoint> openCheckpoint(std::string_view note, std::string_view 
   WITAN_TRY(checkpoint, parseCheckpointText(opened.text));
   if (checkpoint.origin != origin) {
     return Error{ErrorCode::unauthorised,
-                 "checkpoint: of the log \"" + checkpoint.origin + "\", not of \"" + std::string(origin) + "\""};
+                 concat("checkpoint: of the log \"", checkpoint.origin, "\", not of \"", origin, "\"")};
   }
   return OpenedCheckpoint{std::move(checkpoint), std::move(opened.verifiedBy)};
 }

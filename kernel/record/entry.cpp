@@ -10,7 +10,7 @@ namespace {
 Status checkRun(std::span<const std::uint8_t> runKey, std::span<const std::uint8_t> planDigest) {
   if (runKey.size() != planDigest.size()) return invalid("entry: a run key without a plan digest, or the reverse");
   if (runKey.empty() || runKey.size() == sizeof(Hash)) return okStatus();
-  return invalid("entry.runKey: expected 32 bytes, found " + std::to_string(runKey.size()));
+  return invalid(concat("entry.runKey: expected 32 bytes, found ", runKey.size()));
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ std::string_view resultName(std::uint16_t result) {
 }  // namespace
 
 std::string entryJson(const EntryView& e, const std::vector<std::string>& invariantIds) {
-  std::string out = "{\"seq\":" + std::to_string(e.seq) + ",\"time\":\"" + formatTime(e.time) + "\",\"tag\":\"" +
-                    std::string(enumName(e.tag)) + "\"";
+  std::string out =
+      concat("{\"seq\":", e.seq, ",\"time\":\"", formatTime(e.time), "\",\"tag\":\"", enumName(e.tag), "\"");
   appendMember(out, "entity", e.entity);
   appendMember(out, "role", e.role);
   appendMember(out, "device", e.device);
@@ -97,8 +97,8 @@ std::string entryJson(const EntryView& e, const std::vector<std::string>& invari
     if (e.verdicts[i] == 0) continue;
     if (!first) out += ',';
     first = false;
-    appendJsonString(out, i < invariantIds.size() ? invariantIds[i] : "#" + std::to_string(i));
-    out += ":\"" + std::string(resultName(e.verdicts[i])) + "\"";
+    appendJsonString(out, i < invariantIds.size() ? invariantIds[i] : concat("#", i));
+    out += concat(":\"", resultName(e.verdicts[i]), "\"");
   }
   out += '}';
   if (!e.findings.empty() || e.tag == Tag::cCommitted) {
@@ -106,14 +106,14 @@ std::string entryJson(const EntryView& e, const std::vector<std::string>& invari
     for (std::size_t i = 0; i < e.findings.size(); ++i) {
       out += i ? ",{\"invariant\":" : "{\"invariant\":";
       appendJsonString(out, e.findings[i].invariant);
-      out += ",\"result\":\"" + std::string(resultName(e.findings[i].result)) + "\",\"message\":";
+      out += concat(",\"result\":\"", resultName(e.findings[i].result), "\",\"message\":");
       appendJsonString(out, e.findings[i].message);
       out += '}';
     }
     out += ']';
   }
   appendMember(out, "counselor", e.counselor);
-  if (e.escalation != 0) out += ",\"escalation\":" + std::to_string(e.escalation);
+  if (e.escalation != 0) out += concat(",\"escalation\":", e.escalation);
   appendMember(out, "reason", e.reason);
   appendJsonMember(out, "decision", e.decision);
   out += ",\"stateDigest\":\"" + toHex(e.stateDigest) + "\"";

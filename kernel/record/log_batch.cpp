@@ -83,7 +83,7 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
   }
   if (std::memcmp(value.data(), kMagic, 4) != 0) return corrupt("the batch does not start with WLOG");
   if (take<std::uint16_t>(value, 4) != kVersion)
-    return corrupt("the batch has format version " + std::to_string(take<std::uint16_t>(value, 4)),
+    return corrupt(concat("the batch has format version ", take<std::uint16_t>(value, 4)),
                    "this build reads version 1");
   if (take<std::uint16_t>(value, 6) != 0) return corrupt("the batch's header is damaged");
   info.firstSeq = take<std::uint64_t>(value, 8);
@@ -97,10 +97,9 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     if (value.size() - at < kRecordHeader) break;
     const auto length = take<std::uint32_t>(value, at);
     const auto kind = static_cast<std::uint8_t>(value[at + 4]);
-    const std::string where =
-        "record " + std::to_string(info.records + 1) + " of the batch at entry " + std::to_string(info.firstSeq);
+    const std::string where = concat("record ", info.records + 1, " of the batch at entry ", info.firstSeq);
     if (length > kRecordMax || kind < 1 || kind > 4 || value[at + 5] != 0 || value[at + 6] != 0 || value[at + 7] != 0)
-      return corrupt(where + " has an impossible header", "entry " + std::to_string(seq) + " or its frame was altered");
+      return corrupt(where + " has an impossible header", concat("entry ", seq, " or its frame was altered"));
     if (value.size() - at - kRecordHeader < padded(length)) break;
     LogRecord record{static_cast<RecordKind>(kind), value.substr(at + kRecordHeader, length), {}};
     record.leaf = leafHash(record.payload);
@@ -109,14 +108,14 @@ Result<LogBatchInfo> readLogBatch(std::string_view value, const std::function<St
     bool intact = std::memcmp(check, value.data() + at + 8, 8) == 0;
     for (std::size_t i = at + kRecordHeader + length; i < at + kRecordHeader + padded(length); ++i)
       intact = intact && value[i] == 0;
-    if (!intact) return corrupt(where + " is damaged", "entry " + std::to_string(seq) + " or its frame was altered");
+    if (!intact) return corrupt(where + " is damaged", concat("entry ", seq, " or its frame was altered"));
     WITAN_DO(visit(record));
     if (record.kind == RecordKind::entry) ++seq;
     at += kRecordHeader + padded(length);
   }
   info.goodBytes = at;
   if (!info.torn && (info.records != records || at != value.size()))
-    return corrupt("the batch at entry " + std::to_string(info.firstSeq) + " has a wrong count of records");
+    return corrupt(concat("the batch at entry ", info.firstSeq, " has a wrong count of records"));
   return info;
 }
 

@@ -70,15 +70,15 @@ std::string MerkleFrontier::serialise() const {
 
 Result<MerkleFrontier> MerkleFrontier::parse(std::string_view bytes) {
   if (bytes.size() < sizeBytes) {
-    return corrupt("merkle frontier: " + std::to_string(bytes.size()) + " bytes, at least 8 expected");
+    return corrupt(concat("merkle frontier: ", bytes.size(), " bytes, at least 8 expected"));
   }
   MerkleFrontier frontier;
   frontier.size_ = readBigEndian(bytes);
   if (frontier.size_ > maxTreeSize) return corrupt("merkle frontier: size above 2^63 - 1");
   const auto peaks = static_cast<std::size_t>(std::popcount(frontier.size_));
   if (bytes.size() != sizeBytes + peaks * hashBytes) {
-    return corrupt("merkle frontier of size " + std::to_string(frontier.size_) + ": " + std::to_string(bytes.size()) +
-                   " bytes, " + std::to_string(sizeBytes + peaks * hashBytes) + " expected");
+    return corrupt(concat("merkle frontier of size ", frontier.size_, ": ", bytes.size(), " bytes, ",
+                          sizeBytes + peaks * hashBytes, " expected"));
   }
   frontier.peaks_.resize(peaks);
   for (std::size_t i = 0; i < peaks; ++i) {
@@ -116,8 +116,7 @@ void MemoryTree::append(const Hash& leaf) {
 
 Result<Hash> MemoryTree::subtree(unsigned level, std::uint64_t index) const {
   if (level >= levels_.size() || index >= levels_[level].size()) {
-    return Error{ErrorCode::notFound, "merkle tree of " + std::to_string(size()) + " leaves: no complete subtree " +
-                                          std::to_string(index) + " at level " + std::to_string(level)};
+    return notFound(concat("merkle tree of ", size(), " leaves: no complete subtree ", index, " at level ", level));
   }
   return levels_[level][index];
 }
@@ -166,7 +165,7 @@ Result<Hash> rootAt(std::uint64_t size, const HashReader& reader) {
 Result<std::vector<Hash>> inclusionProof(std::uint64_t index, std::uint64_t size, const HashReader& reader) {
   if (size > maxTreeSize) return invalid("inclusion proof: size above 2^63 - 1");
   if (index >= size) {
-    return invalid("inclusion proof: no leaf " + std::to_string(index) + " in a tree of " + std::to_string(size));
+    return invalid(concat("inclusion proof: no leaf ", index, " in a tree of ", size));
   }
   std::vector<Hash> path;
   std::uint64_t begin = 0;
@@ -178,15 +177,14 @@ Result<std::vector<Hash>> inclusionProof(std::uint64_t index, std::uint64_t size
     path.push_back(sibling);
     (left ? end : begin) = middle;
   }
-  std::reverse(path.begin(), path.end());
+  std::ranges::reverse(path);
   return path;
 }
 
 Result<std::vector<Hash>> consistencyProof(std::uint64_t first, std::uint64_t second, const HashReader& reader) {
   if (second > maxTreeSize) return invalid("consistency proof: size above 2^63 - 1");
   if (first > second) {
-    return invalid("consistency proof: the old size " + std::to_string(first) + " is above the new size " +
-                   std::to_string(second));
+    return invalid(concat("consistency proof: the old size ", first, " is above the new size ", second));
   }
   std::vector<Hash> path;
   if (first == 0) return path;
@@ -203,7 +201,7 @@ Result<std::vector<Hash>> consistencyProof(std::uint64_t first, std::uint64_t se
     WITAN_TRY(shared, rangeRoot(begin, end, reader));
     path.push_back(shared);
   }
-  std::reverse(path.begin(), path.end());
+  std::ranges::reverse(path);
   return path;
 }
 

@@ -74,9 +74,7 @@ struct SignatureLine {
 
 // `line` is without its newline; `number` counts from 1 within the signatures.
 Result<SignatureLine> parseSignatureLine(std::string_view line, std::size_t number) {
-  const auto bad = [&](std::string_view why) {
-    return invalid("note: signature line " + std::to_string(number) + ": " + std::string(why));
-  };
+  const auto bad = [&](std::string_view why) { return invalid(concat("note: signature line ", number, ": ", why)); };
   if (!line.starts_with(linePrefix)) return bad("does not start with an em dash and a space");
   line.remove_prefix(linePrefix.size());
   const std::size_t space = line.find(' ');
@@ -95,7 +93,7 @@ struct NoteParts {
 };
 
 Result<NoteParts> splitNote(std::string_view note) {
-  if (note.size() > maxNoteBytes) return invalid("note: more than " + std::to_string(maxNoteBytes) + " bytes");
+  if (note.size() > maxNoteBytes) return invalid(concat("note: more than ", maxNoteBytes, " bytes"));
   if (!isNoteText(note)) return invalid("note: not UTF-8, or with a control character");
   const std::size_t blank = note.rfind("\n\n");
   if (blank == std::string_view::npos) return invalid("note: no blank line between text and signatures");
@@ -107,9 +105,8 @@ Result<NoteParts> splitNote(std::string_view note) {
 
 // Counts one line into `opened`, or says why it refuses the whole note.
 Status takeSignature(const SignatureLine& line, std::span<const NoteVerifier> known, OpenedNote& opened) {
-  const auto key = std::find_if(known.begin(), known.end(), [&](const NoteVerifier& verifier) {
-    return verifier.keyId == line.keyId && verifier.name == line.name;
-  });
+  const auto key = std::ranges::find_if(
+      known, [&](const NoteVerifier& verifier) { return verifier.keyId == line.keyId && verifier.name == line.name; });
   if (key == known.end()) {
     ++opened.unknownSignatures;
     return okStatus();
@@ -117,7 +114,7 @@ Status takeSignature(const SignatureLine& line, std::span<const NoteVerifier> kn
   if (!verifySignature(asView(std::span<const std::uint8_t>(key->publicKey)), opened.text, line.signature)) {
     return Error{ErrorCode::unauthorised, "note: the signature of " + key->name + " does not verify"};
   }
-  const bool repeated = std::find(opened.verifiedBy.begin(), opened.verifiedBy.end(), *key) != opened.verifiedBy.end();
+  const bool repeated = std::ranges::find(opened.verifiedBy, *key) != opened.verifiedBy.end();
   if (!repeated) opened.verifiedBy.push_back(*key);
   return okStatus();
 }
@@ -134,7 +131,7 @@ bool isKeyName(std::string_view name) {
 }
 
 std::uint32_t noteKeyId(std::string_view name, const PublicKey& publicKey) {
-  const Hash hash = sha256(std::string(name) + '\n' + typedKey(publicKey));
+  const Hash hash = sha256(concat(name, '\n', typedKey(publicKey)));
   return readKeyId(asView(hash));
 }
 
@@ -169,9 +166,9 @@ Result<std::string> signNote(std::string_view text, std::span<const NoteSigner> 
   if (!text.ends_with('\n')) return invalid("note: the text is empty or does not end in a newline");
   if (!isNoteText(text)) return invalid("note: the text is not UTF-8, or has a control character");
   if (signers.empty() || signers.size() > maxNoteSignatures) {
-    return invalid("note: between 1 and " + std::to_string(maxNoteSignatures) + " signers are needed");
+    return invalid(concat("note: between 1 and ", maxNoteSignatures, " signers are needed"));
   }
-  std::string note = std::string(text) + '\n';
+  std::string note = concat(text, '\n');
   for (const NoteSigner& signer : signers) {
     if (!isKeyName(signer.name)) return invalid("note: the key name is empty, too long, or has a space or a plus");
     const auto signature = signer.key.sign(text);
@@ -179,7 +176,7 @@ Result<std::string> signNote(std::string_view text, std::span<const NoteSigner> 
     bytes.append(asView(std::span<const std::uint8_t>(signature)));
     note.append(linePrefix).append(signer.name).append(1, ' ').append(toBase64(bytes)).append(1, '\n');
   }
-  if (note.size() > maxNoteBytes) return invalid("note: more than " + std::to_string(maxNoteBytes) + " bytes");
+  if (note.size() > maxNoteBytes) return invalid(concat("note: more than ", maxNoteBytes, " bytes"));
   return note;
 }
 
@@ -190,7 +187,7 @@ Result<OpenedNote> openNote(std::string_view note, std::span<const NoteVerifier>
   std::string_view rest = parts.signatures;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     if (number > maxNoteSignatures) {
-      return invalid("note: more than " + std::to_string(maxNoteSignatures) + " signatures");
+      return invalid(concat("note: more than ", maxNoteSignatures, " signatures"));
     }
     const std::size_t end = rest.find('\n');
     WITAN_TRY(line, parseSignatureLine(rest.substr(0, end), number));

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/quote.h"
-#include "lab/commands/conformance.h"
 #include "lab/commands/lab_commands.h"
 #include "lab/conformance/kernels.h"
 #include "lab/proof/theorem.h"
@@ -25,8 +24,7 @@ void runDecisionSuite(const ConformanceOptions& options, const EmitRow& emit) {
     emit({std::string(theorem.id), std::string(theorem.title), proven.asItMustBe, proven.detail});
     if (!options.proveIt) continue;
     const Verdict refuted = refuteTwin(theorem);
-    emit({std::string(theorem.id) + "/twin", "must fail: " + std::string(theorem.twinTitle), refuted.asItMustBe,
-          refuted.detail});
+    emit({concat(theorem.id, "/twin"), concat("must fail: ", theorem.twinTitle), refuted.asItMustBe, refuted.detail});
   }
 }
 
@@ -40,8 +38,7 @@ void runKernelsSuite(const ConformanceOptions& options, const EmitRow& emit) {
     emit({std::string(check.id), std::string(check.title), held.pass, held.detail});
     if (!options.proveIt) continue;
     const Finding found = check.twin();
-    emit({std::string(check.id) + "/twin", "must be found out: " + std::string(check.twinTitle), found.pass,
-          found.detail});
+    emit({concat(check.id, "/twin"), concat("must be found out: ", check.twinTitle), found.pass, found.detail});
   }
 }
 
@@ -65,7 +62,7 @@ struct ConformanceArguments {
 
 std::string suiteNames() {
   std::string names;
-  for (const Suite& suite : kSuites) names += (names.empty() ? "" : ", ") + std::string(suite.name);
+  for (const Suite& suite : kSuites) names += concat(names.empty() ? "" : ", ", suite.name);
   return names;
 }
 
@@ -122,11 +119,11 @@ int conformance(const ConformanceArguments& arguments) {
 
 }  // namespace
 
-void addConformanceCommand(Command& app, int& exitCode) {
+void addConformanceCommand(Command& app) {
   const auto arguments = std::make_shared<ConformanceArguments>();
   Command* command = app.command("conformance", "Hold this build against a published statement, row by row");
   std::string suites = "Suites:";
-  for (const Suite& suite : kSuites) suites += std::string("\n  ") + suite.name + ": " + suite.about;
+  for (const Suite& suite : kSuites) suites += concat("\n  ", suite.name, ": ", suite.about);
   command->option("suite", arguments->suite, "One of: " + suiteNames())->required();
   command->option("--only", arguments->options.only, "Rows whose id begins so");
   command->flag("--prove-it", arguments->options.proveIt,
@@ -135,7 +132,7 @@ void addConformanceCommand(Command& app, int& exitCode) {
   command->footer(suites +
                   "\nExit code 0: every row is as it must be.\n"
                   "Example: witan conformance decision --only permission --prove-it");
-  command->callback([arguments, &exitCode] { exitCode = conformance(*arguments); });
+  command->callback([arguments] { return conformance(*arguments); });
 }
 
 }  // namespace witan::node

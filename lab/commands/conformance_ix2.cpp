@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "coordination/coordinate.h"
 #include "coordination/setup.h"
-#include "lab/commands/conformance.h"
+#include "lab/commands/lab_commands.h"
 
 namespace witan::node {
 
@@ -47,8 +47,8 @@ Verdict runQuietly(const Setup& setup, std::uint32_t earlierRuns = 0) {
 }
 
 std::string told(const Verdict& v) {
-  return "terminal " + orNone(v.terminal) + ", kernel " + orNone(v.kernel) + ", " + std::to_string(v.epochs) +
-         (v.epochs == 1 ? " epoch" : " epochs") + ", final state " + v.finalState;
+  return concat("terminal ", orNone(v.terminal), ", kernel ", orNone(v.kernel), ", ", v.epochs,
+                v.epochs == 1 ? " epoch" : " epochs", ", final state ", v.finalState);
 }
 
 ConformanceRow condition(const ShippedVector& vector) {
@@ -71,7 +71,7 @@ ConformanceRow twinOf(const ShippedVector& vector) {
     std::string detail = "found: " + orNone(verdict.kernel);
     if (!verdict.findings.empty()) detail += " (" + verdict.findings.front().detail + ")";
     if (!found) detail += ", due is " + orNone(dueKernelClass(twin.injection));
-    return {std::string(vector.name) + "/twin", std::string("must fail: ") + twin.title, found, std::move(detail)};
+    return {concat(vector.name, "/twin"), concat("must fail: ", twin.title), found, std::move(detail)};
   }
   WITAN_CHECK(false, "each shipped vector has a twin");
   return {};

@@ -35,7 +35,7 @@ struct OntologyArguments {
 // The bytes, at most as many as the reader takes.
 Result<std::string> readOntologyFile(const std::string& path) {
   WITAN_TRY(text, readSmallFile(path, TurtleLimits{}.bytes));
-  if (!text) return Error{ErrorCode::notFound, "there is no file " + path, "give the path of a Turtle file"};
+  if (!text) return notFound("there is no file " + path, "give the path of a Turtle file");
   return *std::move(text);
 }
 
@@ -52,7 +52,7 @@ Result<Model> loadOntology(const std::string& path) {
 Status writeNewFile(const std::string& path, std::string_view text) {
   std::error_code error;
   if (std::filesystem::exists(path, error))
-    return Error{ErrorCode::conflict, path + " exists already", "move it away, or give another folder"};
+    return conflict(path + " exists already", "move it away, or give another folder");
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   if (error) return ioFailed("cannot make the folder of " + path + " (" + error.message() + ")");
   return replaceFile(path, text, 0644);
@@ -127,8 +127,7 @@ Result<int> begin(const OntologyArguments& a) {
 Result<int> compare(const OntologyArguments& a) {
   json::object policy;
   if (!a.policyFile.empty()) {
-    WITAN_TRY(read, readPolicyFile(a.policyFile));
-    policy = std::move(read);
+    WITAN_SET(policy, readPolicyFile(a.policyFile));
   }
   WITAN_TRY(module, domains::makeDomain(a.domain, policy));
   WITAN_TRY(model, loadOntology(a.file));
@@ -139,20 +138,16 @@ Result<int> compare(const OntologyArguments& a) {
 
 }  // namespace
 
-void addOntologyCommand(Command& app, int& exitCode) {
+void addOntologyCommand(Command& app) {
   auto a = std::make_shared<OntologyArguments>();
-  Command* noun = app.command("ontology", "Domain ontologies in Turtle: check them, derive roles, begin a domain");
-  noun->requireCommand();
-  noun->footer("Example: witan ontology derive domains/udt/udt.ttl");
+  Command* noun = app.noun("ontology", "Domain ontologies in Turtle: check them, derive roles, begin a domain",
+                           "witan ontology derive domains/udt/udt.ttl");
   const auto verb = [&](const char* name, const char* what, const char* example, auto run) {
     Command* command = noun->command(name, what);
     command->option("file", a->file, "Turtle file, at most 4 MiB")->required();
     command->flag("--json", a->json, "JSON output");
-    command->footer(std::string("Example: ") + example);
-    command->callback([a, run, &exitCode] {
-      auto code = run(*a);
-      exitCode = code ? *code : reportError(code.error(), a->json);
-    });
+    command->footer(concat("Example: ", example));
+    runs(command, a, run);
     return command;
   };
   verb("check", "Report errors and oddities as file:line:col; exit 1 if there are errors",

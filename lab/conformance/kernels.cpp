@@ -21,7 +21,7 @@ using Law = Status (*)(const ToyDisk&);
 
 Finding failed(std::string detail) { return {false, std::move(detail)}; }
 
-std::string words(std::uint64_t n, const char* what) { return std::to_string(n) + " " + what; }
+std::string words(std::uint64_t n, const char* what) { return concat(n, " ", what); }
 
 struct Lived {
   ToyDisk disk;
@@ -40,9 +40,8 @@ Lived live(std::uint64_t seed, std::set<std::uint64_t> crashAt = {}, bool checkR
 }
 
 std::size_t effectsIn(const ToyDisk& disk) {
-  return static_cast<std::size_t>(std::count_if(disk.history.begin(), disk.history.end(), [](const Step& s) {
-    return s.kind == StepKind::looked || s.kind == StepKind::acted;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      disk.history, [](const Step& s) { return s.kind == StepKind::looked || s.kind == StepKind::acted; }));
 }
 
 std::size_t entriesIn(const ToyDisk& disk, std::initializer_list<std::string_view> kinds) {
@@ -50,7 +49,7 @@ std::size_t entriesIn(const ToyDisk& disk, std::initializer_list<std::string_vie
   for (const auto& [device, transcript] : disk.transcripts)
     for (const std::string& content : transcript)
       for (const std::string_view kind : kinds)
-        count += content.find("\"entry\":\"" + std::string(kind) + "\"") != std::string::npos ? 1 : 0;
+        count += content.find(concat("\"entry\":\"", kind, "\"")) != std::string::npos ? 1 : 0;
   return count;
 }
 
@@ -62,7 +61,7 @@ Finding holds(Law law, const std::function<Status(const Lived&)>& extra = {}) {
     Status status = lived.status;
     if (status.ok()) status = law(lived.disk);
     if (status.ok() && extra) status = extra(lived);
-    if (!status.ok()) return failed("run " + std::to_string(seed) + ": " + status.error().message);
+    if (!status.ok()) return failed(concat("run ", seed, ": ", status.error().message));
     effects += effectsIn(lived.disk);
     entries += lived.disk.transcripts.at("d1").size();
   }
@@ -175,12 +174,12 @@ Finding replayIsEqual() {
     const std::uint64_t boundaries = live(seed).boundaries;
     for (const std::uint64_t at : {boundaries, boundaries / 2, boundaries / 3}) {
       const Lived lived = live(seed, {at});
-      if (!lived.status.ok()) return failed("run " + std::to_string(seed) + ": " + lived.status.error().message);
+      if (!lived.status.ok()) return failed(concat("run ", seed, ": ", lived.status.error().message));
       const auto again = episode::replay(agent, lived.disk.transcripts.at("d1"));
       if (!again.ok()) return failed(again.error().message);
       if (!again->reproduced())
-        return failed("run " + std::to_string(seed) + " differs at entry " +
-                      std::to_string(again->difference ? again->difference->entry : again->entries));
+        return failed(
+            concat("run ", seed, " differs at entry ", again->difference ? again->difference->entry : again->entries));
       entries += again->entries;
       restarts += at < boundaries ? 1 : 0;
     }
@@ -197,7 +196,7 @@ Finding impurityShows() {
   const auto again = episode::replay(agent, disk.transcripts.at("d1"));
   if (!again.ok()) return failed(again.error().message);
   if (!again->difference) return failed("an agent that keeps a count was not noticed");
-  return {true, "an agent that keeps a count differs at entry " + std::to_string(again->difference->entry)};
+  return {true, concat("an agent that keeps a count differs at entry ", again->difference->entry)};
 }
 
 // ---- E-2, budget monotonicity: fuzzed spends
@@ -223,9 +222,9 @@ Finding fuzzedSpends() {
     const bool spent = s.quota.spend(amount).ok();
     const Budget after = s.quota.spent();
     denied += spent ? 0 : 1;
-    if (spent != fits) return failed("spend " + std::to_string(i) + " was decided wrongly");
+    if (spent != fits) return failed(concat("spend ", i, " was decided wrongly"));
     if (after.steps < before.steps || after.tokens < before.tokens || after.seconds < before.seconds)
-      return failed("a counter shrank at spend " + std::to_string(i));
+      return failed(concat("a counter shrank at spend ", i));
     if (!spent && !(after == before)) return failed("a denied spend changed something");
   }
   return {true, "20000 spends, " + words(denied, "denied")};
@@ -302,9 +301,7 @@ Finding onceThroughEveryDeath() {
       const Lived lived = live(seed, {at});
       Status status = lived.status;
       if (status.ok()) status = appliedExactlyOnce(lived.disk);
-      if (!status.ok())
-        return failed("run " + std::to_string(seed) + ", death at " + std::to_string(at) + ": " +
-                      status.error().message);
+      if (!status.ok()) return failed(concat("run ", seed, ", death at ", at, ": ", status.error().message));
       mutations += lived.disk.mutations.size();
     }
   }

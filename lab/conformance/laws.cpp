@@ -60,7 +60,7 @@ template <class T>
 Result<T> memberOf(const Entry& entry, std::string_view name) {
   T value;
   const json::value* found = entry.body.if_contains(name);
-  if (found == nullptr) return invalid("\"" + std::string(name) + "\" is missing");
+  if (found == nullptr) return invalid(concat("\"", name, "\" is missing"));
   WITAN_DO(readJson(*found, value, name));
   return value;
 }
@@ -148,13 +148,12 @@ Status quotaIsMonotone(const ToyDisk& disk) {
       }
       if (spent.tokens < before.tokens || spent.seconds < before.seconds) return invalid("what was spent shrank");
       if (spent.tokens > grant.budget.tokens || spent.seconds > grant.budget.seconds)
-        return invalid("more was spent than there was, with no denial: " + std::to_string(spent.tokens) + " of " +
-                       std::to_string(grant.budget.tokens) + " tokens");
+        return invalid(concat("more was spent than there was, with no denial: ", spent.tokens, " of ",
+                              grant.budget.tokens, " tokens"));
       if (entry.kind != EntryKind::end) continue;
       WITAN_TRY(said, memberOf<Budget>(entry, "spent"));
       if (said.tokens != spent.tokens || said.seconds != spent.seconds || said.steps > grant.budget.steps)
-        return invalid("the end says that " + std::to_string(said.tokens) + " tokens were spent, and the entries " +
-                       std::to_string(spent.tokens));
+        return invalid(concat("the end says that ", said.tokens, " tokens were spent, and the entries ", spent.tokens));
     }
     return okStatus();
   });
@@ -180,12 +179,10 @@ Status localeOnlyNarrows(const ToyDisk& disk) {
 
 Status appliedExactlyOnce(const ToyDisk& disk) {
   for (const auto& [operation, times] : disk.mutations)
-    if (times != 1)
-      return invalid("operation " + operation.hex() + " changed the world " + std::to_string(times) + " times");
+    if (times != 1) return invalid(concat("operation ", operation.hex(), " changed the world ", times, " times"));
   std::set<std::string> done, told;
   for (const auto& [operation, times] : disk.mutations) done.insert(operation.hex());
-  bool allEnded = std::none_of(disk.transcripts.begin(), disk.transcripts.end(),
-                               [](const auto& one) { return one.second.empty(); });
+  bool allEnded = std::ranges::none_of(disk.transcripts, [](const auto& one) { return one.second.empty(); });
   WITAN_DO(forEachTranscript(disk, [&](const std::string&, const std::vector<Entry>& entries) -> Status {
     allEnded = allEnded && entries.back().kind == EntryKind::end;
     for (const Entry& entry : entries) {

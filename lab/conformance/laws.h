@@ -3,10 +3,6 @@
 // which is how each is shown to be able to fail. Pure; the error says what is against the law. O(history).
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "lab/conformance/toy.h"
 
 namespace witan::agents::conformance {

@@ -38,13 +38,12 @@ episode::ToolTable toyTools() {
   using episode::ToolKind;
   episode::ToolTable table;
   const auto add = [&](const char* name, ToolKind kind, std::int64_t tokens, std::vector<std::string> locale) {
-    episode::ToolInfo tool;
-    tool.name = name;
-    tool.kind = kind;
-    tool.tokens = tokens;
-    tool.seconds = 1;
-    tool.locale = std::move(locale);
-    tool.targetArgument = "id";
+    episode::ToolInfo tool{.name = name,
+                           .kind = kind,
+                           .tokens = tokens,
+                           .seconds = 1,
+                           .locale = std::move(locale),
+                           .targetArgument = "id"};
     const Status added = table.add(std::move(tool));
     WITAN_CHECK(added.ok(), "the toys are well made");
   };
@@ -89,8 +88,7 @@ Turn ToyAgent::plan(std::uint64_t random, json::value sigma) const {
 }
 
 Turn ToyAgent::step(const json::value& sigma, const Input& input) const {
-  const std::string told =
-      canonicalJson(sigma) + std::to_string(static_cast<int>(input.kind)) + canonicalJson(input.content);
+  const std::string told = concat(canonicalJson(sigma), static_cast<int>(input.kind), canonicalJson(input.content));
   const std::uint64_t random = mix(seed_, told);
   // All that it was told so far, as a number.
   json::value next = json::object{
@@ -105,7 +103,7 @@ Turn ToyAgent::step(const json::value& sigma, const Input& input) const {
     return plan(random, std::move(next));
   return {std::move(next),
           {"done"},
-          Finish{"seen " + std::to_string(random % 1000),
+          Finish{concat("seen ", random % 1000),
                  {{replication::SlotName::extension, json::object{{"last", random % 7}}}},
                  {},
                  {},
@@ -114,13 +112,13 @@ Turn ToyAgent::step(const json::value& sigma, const Input& input) const {
 
 Turn ImpureAgent::step(const json::value& sigma, const Input& input) const {
   Turn turn = ToyAgent::step(sigma, input);
-  turn.thoughts.push_back("call " + std::to_string(++calls_));
+  turn.thoughts.push_back(concat("call ", ++calls_));
   return turn;
 }
 
 episode::GateVerdict ToyGate::judge(const episode::GateRequest& request) const {
   using episode::GateKind;
-  const std::uint64_t random = mix(seed_, std::string(request.tool->name) + canonicalJson(*request.arguments));
+  const std::uint64_t random = mix(seed_, concat(request.tool->name, canonicalJson(*request.arguments)));
   switch (draw(random, 1, 8)) {
     case 0: return {GateKind::deny, "overshared_payload_blocked", "a toy's whim", {}, {}};
     case 1: {
@@ -130,8 +128,7 @@ episode::GateVerdict ToyGate::judge(const episode::GateRequest& request) const {
       return {GateKind::redact, {}, "left out: n, q", std::move(less), {}};
     }
     case 2: {
-      const Hash digest =
-          sha256(epoch() + request.tool->name + std::string(request.span) + canonicalJson(*request.arguments));
+      const Hash digest = sha256(concat(epoch(), request.tool->name, request.span, canonicalJson(*request.arguments)));
       if (request.approved != nullptr && *request.approved == digest) return {GateKind::allow, {}, {}, {}, {}};
       return {GateKind::requireHuman, {}, "a person must agree", {}, digest};
     }
@@ -175,15 +172,13 @@ Result<bool> ToyHost::live() {
 Status ToyHost::open() {
   const std::vector<std::string>& transcript = disk_.transcripts[options_.device];
   if (!transcript.empty()) {
-    WITAN_TRY(episode, Episode::resume(agent_, gate_, transcript));
-    episode_ = std::move(episode);
+    WITAN_SET(episode_, Episode::resume(agent_, gate_, transcript));
     return okStatus();
   }
   static const episode::ToolTable kTools = toyTools();
   WITAN_TRY(beginning, episode::beginningOf(agent_.spec(), kTools, toyRun(options_.run), options_.device,
                                             {{"reason", "user"}, {"nowMs", 1000}}));
-  WITAN_TRY(episode, Episode::begin(agent_, gate_, std::move(beginning)));
-  episode_ = std::move(episode);
+  WITAN_SET(episode_, Episode::begin(agent_, gate_, std::move(beginning)));
   return okStatus();
 }
 
@@ -223,7 +218,7 @@ void ToyHost::writeEntries() {
 
 Status ToyHost::carryOut(const Effect& effect) {
   boundary();
-  const std::uint64_t world = mix(options_.worldSeed, effect.span() + std::to_string(attempts_++));
+  const std::uint64_t world = mix(options_.worldSeed, concat(effect.span(), attempts_++));
   if (!effect.operation()) {
     disk_.history.push_back({StepKind::looked, options_.device, 0, effect.span()});
     boundary();

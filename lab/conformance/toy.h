@@ -59,7 +59,7 @@ class ToyGate final : public episode::Gate {
  public:
   explicit ToyGate(std::uint64_t seed) : seed_(seed) {}
   episode::GateVerdict judge(const episode::GateRequest& request) const override;
-  std::string epoch() const override { return "toy-" + std::to_string(seed_); }
+  std::string epoch() const override { return concat("toy-", seed_); }
 
  private:
   const std::uint64_t seed_;

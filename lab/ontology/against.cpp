@@ -84,8 +84,7 @@ class Comparing {
     result_.fields = shared.size();
     for (const kernel::FieldInfo& f : code_.fields) {
       if (!shared.contains(f.name)) continue;
-      const Field& other = *std::find_if(model_.fields.begin(), model_.fields.end(),
-                                         [&](const Field& one) { return one.name == f.name; });
+      const Field& other = *std::ranges::find_if(model_.fields, [&](const Field& one) { return one.name == f.name; });
       if (f.lifecycle != (other.kind == FieldKind::lifecycle))
         differ("field " + f.name + " is of the life cycle only in the " + (f.lifecycle ? "code" : "ontology"));
       if (other.type.empty()) continue;
@@ -113,8 +112,8 @@ class Comparing {
     result_.processes = shared.size();
     for (const kernel::ProcessInfo& p : code_.processes) {
       if (!shared.contains(p.name)) continue;
-      const Process& other = *std::find_if(model_.processes.begin(), model_.processes.end(),
-                                           [&](const Process& one) { return one.name == p.name; });
+      const Process& other =
+          *std::ranges::find_if(model_.processes, [&](const Process& one) { return one.name == p.name; });
       within("process " + p.name + " reads", names(p.reads), names(other.reads));
       within("process " + p.name + " writes", names(p.writes), names(other.writes));
       if (p.role.empty() != other.byCounselor)
@@ -133,8 +132,8 @@ class Comparing {
     for (const DerivedRole& role : roles.roles) {
       Names processes;
       for (const std::size_t p : role.processes) processes.insert(model_.processes[p].name);
-      const auto same = std::find_if(code_.roles.begin(), code_.roles.end(),
-                                     [&](const kernel::RoleInfo& r) { return processesOf(r.name) == processes; });
+      const auto same = std::ranges::find_if(
+          code_.roles, [&](const kernel::RoleInfo& r) { return processesOf(r.name) == processes; });
       if (same == code_.roles.end()) {
         differ("no role in the code performs just " + joined(processes) + ", " + says);
         continue;
@@ -161,8 +160,8 @@ class Comparing {
     for (const kernel::InvariantInfo& i : code_.invariants) {
       if (!shared.contains(i.id)) continue;
       codeOrder.push_back(i.id);
-      const Invariant& other = *std::find_if(model_.invariants.begin(), model_.invariants.end(),
-                                             [&](const Invariant& one) { return one.name == i.id; });
+      const Invariant& other =
+          *std::ranges::find_if(model_.invariants, [&](const Invariant& one) { return one.name == i.id; });
       within("invariant " + i.id + " reads", names(i.footprint), names(other.footprint));
       const bool escalates = i.onFailure == kernel::InvResult::escalate;
       // A declaration names one outcome; "mixed" says that there are two.
@@ -191,7 +190,7 @@ class Comparing {
   Comparison result_;
 };
 
-std::string count(std::size_t n, const char* what) { return std::to_string(n) + " " + what; }
+std::string count(std::size_t n, const char* what) { return concat(n, " ", what); }
 
 }  // namespace
 

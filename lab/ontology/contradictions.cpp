@@ -61,12 +61,12 @@ class CycleSearch {
   }
 
   void report(const Triple& edge) {
-    const auto first = std::find_if(path_.begin(), path_.end(), [&](const Step& s) { return s.at == edge.object; });
+    const auto first = std::ranges::find_if(path_, [&](const Step& s) { return s.at == edge.object; });
     std::string words;
     const auto length = path_.end() - first;
     for (auto at = first; at != path_.end() && at - first < 5; ++at) words += facts_.graph().show(at->at) + " -> ";
     if (length > 5) words += "... -> ";
-    out_.error(edge.at, "a cycle of " + std::string(word_) + ": " + words + facts_.graph().show(edge.object));
+    out_.error(edge.at, concat("a cycle of ", word_, ": ", words, facts_.graph().show(edge.object)));
   }
 
   const Facts& facts_;
@@ -96,7 +96,7 @@ void findDisjoint(const Facts& facts, Diagnostics& out) {
   const std::vector<const Triple*> pairs = facts.all(iri::kDisjointWith);
   if (pairs.empty()) return;
   if (pairs.size() > kMaxDisjoint)
-    return out.error(pairs.back()->at, "more than " + std::to_string(kMaxDisjoint) + " owl:disjointWith");
+    return out.error(pairs.back()->at, concat("more than ", kMaxDisjoint, " owl:disjointWith"));
   const Edges below = edgesOf(facts, {std::string(iri::kType), std::string(iri::kSubClassOf)}, true);
   for (const Triple* pair : pairs) {
     const auto left = membersOf(pair->subject, below);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/concat.h"
+
 namespace witan::ontology {
 
 namespace {
@@ -29,15 +31,14 @@ char lower(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 bool isCppName(std::string_view name) {
   if (name.empty() || name.size() > 100 || !isLetter(name[0]) || name.find("__") != std::string_view::npos)
     return false;
-  if (!std::all_of(name.begin(), name.end(), [](char c) { return isLetter(c) || isDigit(c) || c == '_'; }))
-    return false;
-  return kReserved.find(" " + std::string(name) + " ") == std::string_view::npos;
+  if (!std::ranges::all_of(name, [](char c) { return isLetter(c) || isDigit(c) || c == '_'; })) return false;
+  return kReserved.find(concat(" ", name, " ")) == std::string_view::npos;
 }
 
 std::string pascalCase(std::string_view name) {
   // All capitals: words are told apart by what stands between them.
-  const bool shouting = std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; }) &&
-                        std::count_if(name.begin(), name.end(), isUpper) > 1;
+  const bool shouting = std::ranges::none_of(name, [](char c) { return c >= 'a' && c <= 'z'; }) &&
+                        std::ranges::count_if(name, isUpper) > 1;
   std::string out;
   bool begins = true;
   for (const char c : name) {
@@ -64,10 +65,10 @@ std::string camelCase(std::string_view name) {
 
 std::string CppNames::take(const std::string& name, std::string_view suffix) {
   if (isCppName(name) && taken_.insert(name).second) return name;
-  const std::string base = name + std::string(suffix);
+  const std::string base = concat(name, suffix);
   if (isCppName(base) && taken_.insert(base).second) return base;
   for (std::size_t n = 2;; ++n)
-    if (const std::string one = base + std::to_string(n); taken_.insert(one).second) return one;
+    if (const std::string one = concat(base, n); taken_.insert(one).second) return one;
 }
 
 }  // namespace witan::ontology

@@ -19,7 +19,7 @@ void Diagnostics::add(Diagnostic d) {
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
   std::vector<Diagnostic> all = list_;
-  std::sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
+  std::ranges::sort(all, [](const Diagnostic& a, const Diagnostic& b) {
     return std::tie(a.at, a.severity, a.message) < std::tie(b.at, b.severity, b.message);
   });
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -28,19 +28,18 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
 
 Error Diagnostics::asError(const std::string& file) const {
   const std::vector<Diagnostic> all = sorted();
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+  const auto first = std::ranges::find_if(all, [](const Diagnostic& d) { return d.severity == Severity::error; });
   WITAN_CHECK(first != all.end(), "there is an error to tell");
   std::string hint = "all findings: witan ontology check " + file;
-  if (errors_ > 1) hint = std::to_string(errors_ - 1) + " more; " + hint;
+  if (errors_ > 1) hint = concat(errors_ - 1, " more; ", hint);
   std::string message = toText(file, *first);
   return invalid(std::move(message), std::move(hint));
 }
 
 std::string toText(const std::string& file, const Diagnostic& d) {
   std::string out = file + ":";
-  if (d.at.line > 0) out += std::to_string(d.at.line) + ":" + std::to_string(d.at.column) + ":";
-  return out + " " + std::string(enumName(d.severity)) + ": " + d.message;
+  if (d.at.line > 0) out += concat(d.at.line, ":", d.at.column, ":");
+  return concat(out, " ", enumName(d.severity), ": ", d.message);
 }
 
 }  // namespace witan::ontology

@@ -34,7 +34,7 @@ class TypeReader {
     return true;
   }
   Error expected(const std::string& what) const {
-    return invalid("type " + inQuotes(text_) + ": expected " + what + " at character " + std::to_string(at_ + 1));
+    return invalid(concat("type ", inQuotes(text_), ": expected ", what, " at character ", at_ + 1));
   }
   std::string word() {
     peek();

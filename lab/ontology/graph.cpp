@@ -11,7 +11,7 @@ namespace witan::ontology {
 std::string Graph::show(std::uint32_t id) const {
   const Term& t = terms[id];
   if (t.kind == Term::Kind::literal) return inQuotes(t.text);
-  return t.kind == Term::Kind::blank ? "_:" + t.text : "<" + std::string(clip(t.text, 200)) + ">";
+  return t.kind == Term::Kind::blank ? "_:" + t.text : concat("<", clip(t.text, 200), ">");
 }
 
 Facts::Facts(const Graph& graph) : graph_(graph) {
@@ -29,14 +29,10 @@ std::vector<const Triple*> Facts::of(std::uint32_t subject, std::string_view pro
   std::vector<const Triple*> found;
   const auto predicate = idOf(property);
   if (!predicate) return found;
-  const auto before = [](const Triple& t, const std::pair<std::uint32_t, std::uint32_t>& key) {
-    return std::tie(t.subject, t.predicate) < std::tie(key.first, key.second);
-  };
-  auto at = std::lower_bound(graph_.triples.begin(), graph_.triples.end(), std::pair(subject, *predicate), before);
-  for (; at != graph_.triples.end() && at->subject == subject && at->predicate == *predicate; ++at)
-    found.push_back(&*at);
-  std::sort(found.begin(), found.end(),
-            [this](const Triple* a, const Triple* b) { return graph_.term(a->object) < graph_.term(b->object); });
+  const auto key = [](const Triple& t) { return std::pair(t.subject, t.predicate); };
+  for (const Triple& t : std::ranges::equal_range(graph_.triples, std::pair(subject, *predicate), {}, key))
+    found.push_back(&t);
+  std::ranges::sort(found, {}, [this](const Triple* t) { return std::tie(graph_.term(t->object)); });
   return found;
 }
 
@@ -46,19 +42,15 @@ std::vector<const Triple*> Facts::all(std::string_view property) const {
   if (!predicate) return found;
   for (const Triple& t : graph_.triples)
     if (t.predicate == *predicate) found.push_back(&t);
-  std::sort(found.begin(), found.end(), [this](const Triple* a, const Triple* b) {
-    return std::tie(graph_.term(a->subject), graph_.term(a->object)) <
-           std::tie(graph_.term(b->subject), graph_.term(b->object));
-  });
+  std::ranges::sort(found, {},
+                    [this](const Triple* t) { return std::tie(graph_.term(t->subject), graph_.term(t->object)); });
   return found;
 }
 
 Place Facts::placeOf(std::uint32_t subject) const {
-  const auto before = [](const Triple& t, std::uint32_t s) { return t.subject < s; };
   Place first;
-  for (auto at = std::lower_bound(graph_.triples.begin(), graph_.triples.end(), subject, before);
-       at != graph_.triples.end() && at->subject == subject; ++at)
-    if (first.line == 0 || at->subjectAt < first) first = at->subjectAt;
+  for (const Triple& t : std::ranges::equal_range(graph_.triples, subject, {}, &Triple::subject))
+    if (first.line == 0 || t.subjectAt < first) first = t.subjectAt;
   return first;
 }
 

@@ -16,9 +16,8 @@ constexpr std::size_t kMaxName = 128;
 constexpr std::size_t kMaxOfAKind = 1'000;  // Procedure 1 compares all pairs
 
 bool isName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxName && std::none_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-  });
+  return !name.empty() && name.size() <= kMaxName &&
+         std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 // The part after the last # or /, without the p_, f_, i_ or r_ that says the kind once more.
@@ -41,8 +40,7 @@ class ModelReader {
     findKinds();
     for (const Kind kind : {Kind::Field, Kind::Process, Kind::Invariant, Kind::Role})
       if (const std::size_t n = subjectsOf(kind).size(); n > kMaxOfAKind) {
-        out_.error({}, std::to_string(n) + " of ar:" + std::string(enumName(kind)) + "; the most is " +
-                           std::to_string(kMaxOfAKind));
+        out_.error({}, concat(n, " of ar:", enumName(kind), "; the most is ", kMaxOfAKind));
         return std::move(model_);
       }
     checkWords();
@@ -88,21 +86,19 @@ class ModelReader {
       const std::string_view property = g.term(t.predicate).text;
       if (property == iri::kType) {
         const std::string_view type = g.term(t.object).text;
-        if (type.starts_with(iri::kNamespace) && std::find(iri::kClasses.begin(), iri::kClasses.end(),
-                                                           type.substr(iri::kNamespace.size())) == iri::kClasses.end())
-          out_.warning(t.at,
-                       "ar:" + std::string(type.substr(iri::kNamespace.size())) + " is no class of this vocabulary");
+        if (type.starts_with(iri::kNamespace) &&
+            std::ranges::find(iri::kClasses, type.substr(iri::kNamespace.size())) == iri::kClasses.end())
+          out_.warning(t.at, concat("ar:", type.substr(iri::kNamespace.size()), " is no class of this vocabulary"));
         continue;
       }
       if (!property.starts_with(iri::kNamespace)) continue;
       const std::string_view word = property.substr(iri::kNamespace.size());
-      if (std::find(iri::kProperties.begin(), iri::kProperties.end(), word) == iri::kProperties.end())
-        out_.warning(t.at, "ar:" + std::string(word) + " is no property of this vocabulary");
+      if (std::ranges::find(iri::kProperties, word) == iri::kProperties.end())
+        out_.warning(t.at, concat("ar:", word, " is no property of this vocabulary"));
       for (const Use& use : kUses) {
         const auto kind = kinds_.find(t.subject);
         if (use.property == word && (kind == kinds_.end() || kind->second != use.kind))
-          out_.error(t.subjectAt, nameOf(t.subject) + " has ar:" + std::string(word) +
-                                      ", but is no ar:" + std::string(enumName(use.kind)));
+          out_.error(t.subjectAt, concat(nameOf(t.subject), " has ar:", word, ", but is no ar:", enumName(use.kind)));
       }
     }
   }
@@ -110,11 +106,11 @@ class ModelReader {
   void addKind(const Triple& type, Kind kind, FieldKind fieldKind) {
     const Graph& g = facts_.graph();
     if (g.term(type.subject).kind != Term::Kind::iri)
-      return out_.error(type.subjectAt, "an ar:" + std::string(enumName(kind)) + " without an IRI (a blank node)");
+      return out_.error(type.subjectAt, concat("an ar:", enumName(kind), " without an IRI (a blank node)"));
     const auto [known, isNew] = kinds_.try_emplace(type.subject, kind);
     if (!isNew && known->second != kind)
-      out_.error(type.at, nameOf(type.subject) + " is both an ar:" + std::string(enumName(known->second)) +
-                              " and an ar:" + std::string(enumName(kind)));
+      out_.error(type.at, concat(nameOf(type.subject), " is both an ar:", enumName(known->second),
+                                 " and an ar:", enumName(kind)));
     if (kind != Kind::Field) return;
     FieldKind& have = fieldKinds_[type.subject];
     if (have != FieldKind::plain && fieldKind != FieldKind::plain && have != fieldKind)
@@ -124,8 +120,7 @@ class ModelReader {
 
   void readDomain() {
     const std::vector<std::uint32_t> domains = subjectsOf(Kind::Domain);
-    if (domains.empty())
-      return out_.error({}, "no ar:Domain is declared (ar: is " + std::string(iri::kNamespace) + ")");
+    if (domains.empty()) return out_.error({}, concat("no ar:Domain is declared (ar: is ", iri::kNamespace, ")"));
     if (domains.size() > 1)
       return out_.error(facts_.placeOf(domains[1]),
                         "two domains are declared: " + nameOf(domains[0]) + " and " + nameOf(domains[1]));
@@ -145,7 +140,7 @@ class ModelReader {
       iriOf(subject, ar("dependsOn"));
       all.emplace_back(std::move(f), subject);
     }
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first.name < b.first.name; });
+    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.first.name < b.first.name; });
     for (auto& [field, subject] : all) {
       fields_[subject] = model_.fields.size();
       model_.fields.push_back(std::move(field));
@@ -179,17 +174,16 @@ class ModelReader {
           out_.error(at, p.name + " is performed by a counselor and by role " + role.name);
         else if (const auto [by, isNew] = performer.try_emplace(process, role.name); !isNew && by->second != role.name)
           out_.error(at, p.name + " is performed by two roles, " + by->second + " and " + role.name);
-        if (std::find(role.performs.begin(), role.performs.end(), process) == role.performs.end())
-          role.performs.push_back(process);
+        if (std::ranges::find(role.performs, process) == role.performs.end()) role.performs.push_back(process);
       };
       for (const Triple* t : facts_.of(subject, ar("performs")))
         if (const auto process = processAt(*t, "role " + role.name + " ar:performs")) perform(*process, t->at);
       for (const auto& [process, at] : performedBy_[subject]) perform(process, at);
-      std::sort(role.performs.begin(), role.performs.end());
+      std::ranges::sort(role.performs);
       model_.roles.push_back(std::move(role));
     }
-    std::stable_sort(model_.roles.begin(), model_.roles.end(),
-                     [](const DeclaredRole& a, const DeclaredRole& b) { return a.name < b.name; });
+    std::ranges::stable_sort(model_.roles,
+                             [](const DeclaredRole& a, const DeclaredRole& b) { return a.name < b.name; });
     refuseSameNames(model_.roles, "roles");
   }
 
@@ -197,7 +191,7 @@ class ModelReader {
     for (const Triple* t : facts_.of(process, ar("performedBy"))) {
       const std::string& iri = facts_.graph().term(t->object).text;
       const std::vector<const Triple*> types = facts_.of(t->object, iri::kType);
-      const bool counselor = iri == ar("Counselor") || std::any_of(types.begin(), types.end(), [&](const Triple* type) {
+      const bool counselor = iri == ar("Counselor") || std::ranges::any_of(types, [&](const Triple* type) {
                                return facts_.graph().term(type->object).text == ar("Counselor");
                              });
       if (counselor) {
@@ -230,7 +224,7 @@ class ModelReader {
       model_.invariants.push_back(std::move(i));
     }
     // List order: as numbered; those without a number come after them, by id.
-    std::stable_sort(model_.invariants.begin(), model_.invariants.end(), [](const Invariant& a, const Invariant& b) {
+    std::ranges::stable_sort(model_.invariants, [](const Invariant& a, const Invariant& b) {
       if (a.order.has_value() != b.order.has_value()) return a.order.has_value();
       if (a.order && *a.order != *b.order) return *a.order < *b.order;
       return a.name < b.name;
@@ -240,7 +234,7 @@ class ModelReader {
       const Invariant& before = model_.invariants[k - 1];
       const Invariant& one = model_.invariants[k];
       if (one.order && one.order == before.order)
-        out_.error(one.at, before.name + " and " + one.name + " both have ar:order " + std::to_string(*one.order));
+        out_.error(one.at, concat(before.name, " and ", one.name, " both have ar:order ", *one.order));
     }
   }
 
@@ -257,16 +251,14 @@ class ModelReader {
   }
 
   Named named(std::uint32_t subject, std::string_view nameProperty) {
-    Named n;
-    n.iri = facts_.graph().term(subject).text;
-    n.at = facts_.placeOf(subject);
-    n.name = literalOf(subject, ar(nameProperty));
+    Named n{.iri = facts_.graph().term(subject).text,
+            .name = literalOf(subject, ar(nameProperty)),
+            .at = facts_.placeOf(subject)};
     const bool given = !facts_.of(subject, ar(nameProperty)).empty();
     if (!given) n.name = localName(n.iri);
     if (!isName(n.name))
-      out_.error(n.at, (given ? "a name is " : nameOf(subject) + " has no ar:name, and its IRI ends in no name: ") +
-                           std::string("1 to ") + std::to_string(kMaxName) + " bytes without control characters, not " +
-                           inQuotes(n.name));
+      out_.error(n.at, concat(given ? "a name is " : nameOf(subject) + " has no ar:name, and its IRI ends in no name: ",
+                              "1 to ", kMaxName, " bytes without control characters, not ", inQuotes(n.name)));
     return n;
   }
 
@@ -276,7 +268,7 @@ class ModelReader {
     for (const auto& [subject, k] : kinds_)
       if (k == kind) found.push_back(subject);
     const Graph& g = facts_.graph();
-    std::sort(found.begin(), found.end(), [&](auto a, auto b) { return g.term(a).text < g.term(b).text; });
+    std::ranges::sort(found, [&](auto a, auto b) { return g.term(a).text < g.term(b).text; });
     return found;
   }
 
@@ -287,8 +279,8 @@ class ModelReader {
       if (known != fields_.end())
         set.insert(known->second);
       else
-        out_.error(t->at, std::string(what) + " ar:" + std::string(property) + " " + facts_.graph().show(t->object) +
-                              ", which is no declared field");
+        out_.error(t->at,
+                   concat(what, " ar:", property, " ", facts_.graph().show(t->object), ", which is no declared field"));
     }
     return set;
   }
@@ -296,7 +288,7 @@ class ModelReader {
   // The index of the process that a triple points at; nothing: told of.
   std::optional<std::size_t> processAt(const Triple& t, std::string_view what) {
     if (const auto known = processes_.find(t.object); known != processes_.end()) return known->second;
-    out_.error(t.at, std::string(what) + " " + facts_.graph().show(t.object) + ", which is no declared process");
+    out_.error(t.at, concat(what, " ", facts_.graph().show(t.object), ", which is no declared process"));
     return std::nullopt;
   }
 
@@ -315,7 +307,7 @@ class ModelReader {
     const std::vector<const Triple*> found = facts_.of(subject, property);
     if (found.empty()) return nullptr;
     const Graph& g = facts_.graph();
-    const std::string words = nameOf(subject) + ": " + std::string(localName(property));
+    const std::string words = concat(nameOf(subject), ": ", localName(property));
     if (found.size() > 1) {
       out_.error(found[1]->at,
                  words + " is given twice: " + g.show(found[0]->object) + " and " + g.show(found[1]->object));
@@ -344,8 +336,8 @@ class ModelReader {
     std::map<std::string_view, const T*> seen;
     for (const T& one : all)
       if (const auto [first, isNew] = seen.try_emplace(one.name, &one); !isNew)
-        out_.error(one.at, "two " + std::string(what) + " are called " + one.name + " (the other is at line " +
-                               std::to_string(first->second->at.line) + ")");
+        out_.error(one.at, concat("two ", what, " are called ", one.name, " (the other is at line ",
+                                  first->second->at.line, ")"));
   }
 
   std::string nameOf(std::uint32_t subject) const { return facts_.graph().show(subject); }

@@ -41,17 +41,17 @@ json::object invariantJson(const Model& model, const InvariantClass& one) {
 
 std::string orNone(const std::vector<std::string>& words) { return joined(words, "none"); }
 
-std::string shareText(const Share& s) { return std::to_string(s.of) + "/" + std::to_string(s.to); }
+std::string shareText(const Share& s) { return concat(s.of, "/", s.to); }
 
 void appendInvariant(std::string& out, const Model& model, const InvariantClass& one) {
   const kernel::InvariantLint& lint = one.lint;
   const Invariant& invariant = model.invariants[one.invariant];
-  out += "  " + padded(invariant.name, 34) + std::string(enumName(invariant.onFailure)) + "\n    footprint           " +
-         orNone(model.namesOf(one.footprint)) + "\n    Def. A.10           " +
-         (lint.crossCutting() ? std::string("cross-cutting") : "local to " + orNone(lint.containedIn)) +
-         "\n    section 2.3         " + lint.section23() + " (meets " + orNone(lint.touches) +
-         ")\n    locally enforceable " +
-         (lint.enforcer.empty() ? "no (writers: " + orNone(lint.writers) + ")" : "by " + lint.enforcer) + "\n";
+  out += concat("  ", padded(invariant.name, 34), enumName(invariant.onFailure), "\n    footprint           ",
+                orNone(model.namesOf(one.footprint)), "\n    Def. A.10           ",
+                lint.crossCutting() ? std::string("cross-cutting") : "local to " + orNone(lint.containedIn),
+                "\n    section 2.3         ", lint.section23(), " (meets ", orNone(lint.touches),
+                ")\n    locally enforceable ",
+                lint.enforcer.empty() ? "no (writers: " + orNone(lint.writers) + ")" : "by " + lint.enforcer, "\n");
   if (!lint.orphans.empty()) out += "    in no role          " + orNone(lint.orphans) + "\n";
   if (one.acrossKeys) out += "    over several keys   cross-cutting between instances of one role as well\n";
 }
@@ -80,8 +80,8 @@ void appendCoverage(std::string& out, const Derived& d) {
 std::string checkText(const std::string& file, const Diagnostics& found) {
   std::string out;
   for (const Diagnostic& d : found.sorted()) out += toText(file, d) + "\n";
-  return out + file + ": " + std::to_string(found.errors()) + (found.errors() == 1 ? " error, " : " errors, ") +
-         std::to_string(found.warnings()) + (found.warnings() == 1 ? " warning\n" : " warnings\n");
+  return concat(out, file, ": ", found.errors(), found.errors() == 1 ? " error, " : " errors, ", found.warnings(),
+                found.warnings() == 1 ? " warning\n" : " warnings\n");
 }
 
 std::string checkJson(const std::string& file, const Diagnostics& found) {
@@ -98,8 +98,8 @@ std::string checkJson(const std::string& file, const Diagnostics& found) {
 
 std::string deriveText(const Derived& d) {
   const Model& model = d.model;
-  std::string out = model.domain.name + ": " + std::to_string(d.roles.roles.size()) + " roles, " +
-                    (d.roles.pinned ? "as declared" : "theta " + shareText(d.roles.theta)) + "\nroles\n";
+  std::string out = concat(model.domain.name, ": ", d.roles.roles.size(), " roles, ",
+                           d.roles.pinned ? "as declared" : "theta " + shareText(d.roles.theta), "\nroles\n");
   for (const DerivedRole& role : d.roles.roles)
     out += "  " + role.name + (role.declared ? "" : "  (named by us)") + "\n    processes " +
            orNone(processNames(model, role.processes)) + "\n    footprint " + orNone(model.namesOf(role.footprint)) +
@@ -107,13 +107,13 @@ std::string deriveText(const Derived& d) {
   if (!d.roles.pinned) {
     out += "merged, in this order (shared of the smaller's fields)\n";
     for (const Merge& m : d.roles.merges)
-      out += "  " + m.left + " + " + m.right + "  " + std::to_string(m.shared) + "/" + std::to_string(m.smaller) + "\n";
+      out += concat("  ", m.left, " + ", m.right, "  ", m.shared, "/", m.smaller, "\n");
     if (d.roles.merges.empty()) out += "  none\n";
   }
   out += "privilege excess (fields of the role that the process does not need)\n";
   for (const Excess& e : d.roles.excess)
-    out += "  " + padded(model.processes[e.process].name, 24) + " " + d.roles.roles[e.role].name + " " +
-           std::to_string(e.fields) + "/" + std::to_string(e.of) + "\n";
+    out += concat("  ", padded(model.processes[e.process].name, 24), " ", d.roles.roles[e.role].name, " ", e.fields,
+                  "/", e.of, "\n");
   if (d.roles.capExceeded) out += "  above the cap, with theta 1 too: the processes themselves are too wide\n";
   if (d.roles.dependsOnIris) out += "  ties decided: other IRIs could give other roles\n";
   out += "invariants, in list order\n";

@@ -94,8 +94,8 @@ void reviewRoles(const Model& model, Diagnostics& out) {
   const Derivation derived = deriveRoles(model);
   if (derived.dependsOnIris) out.warning(model.domain.at, "ties decide the roles: other IRIs could give others");
   for (const DeclaredRole& role : model.roles) {
-    const bool found = std::any_of(derived.roles.begin(), derived.roles.end(),
-                                   [&](const DerivedRole& d) { return d.declared && d.name == role.name; });
+    const bool found =
+        std::ranges::any_of(derived.roles, [&](const DerivedRole& d) { return d.declared && d.name == role.name; });
     if (!role.performs.empty() && !found)
       out.warning(role.at, "Procedure 1 derives no role with just the processes of " + role.name);
   }

@@ -118,9 +118,9 @@ Partition partitionOf(const std::vector<Group>& groups) {
   Partition parts;
   for (const Group& g : groups) {
     parts.push_back(g.processes);
-    std::sort(parts.back().begin(), parts.back().end());
+    std::ranges::sort(parts.back());
   }
-  std::sort(parts.begin(), parts.end());
+  std::ranges::sort(parts);
   return parts;
 }
 
@@ -152,7 +152,7 @@ std::vector<std::string> candidates(const Model& model, const DerivedRole& role)
   std::map<std::string, std::size_t> counts;
   for (const std::string& field : model.namesOf(role.writes - lifecycle)) ++counts[recordOf(field)];
   std::vector<std::pair<std::string, std::size_t>> all(counts.begin(), counts.end());
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::string> names;
   for (const auto& [name, count] : all) names.push_back(name);
   names.push_back(model.processes[role.processes.front()].name);
@@ -178,7 +178,7 @@ void nameRoles(const Model& model, std::vector<DerivedRole>& roles) {
     for (const std::string& name : names)
       if (role.name.empty() && taken.insert(name).second) role.name = name;
     for (std::size_t n = 2; role.name.empty(); ++n)
-      if (const std::string name = names.back() + std::to_string(n); taken.insert(name).second) role.name = name;
+      if (const std::string name = concat(names.back(), n); taken.insert(name).second) role.name = name;
   }
 }
 
@@ -187,13 +187,13 @@ void finishRoles(const Model& model, Derivation& d) {
   const FieldSet lifecycle = model.ofKind(FieldKind::lifecycle);
   const auto byName = [&](std::size_t a, std::size_t b) { return model.processes[a].name < model.processes[b].name; };
   for (DerivedRole& role : d.roles) {
-    std::sort(role.processes.begin(), role.processes.end(), byName);
+    std::ranges::sort(role.processes, byName);
     for (const std::size_t p : role.processes) {
       role.footprint = role.footprint | (model.processes[p].footprint() - open);
       role.writes = role.writes | (model.processes[p].writes - open);
     }
   }
-  std::sort(d.roles.begin(), d.roles.end(), [&](const DerivedRole& a, const DerivedRole& b) {
+  std::ranges::sort(d.roles, [&](const DerivedRole& a, const DerivedRole& b) {
     return byName(a.processes.front(), b.processes.front());
   });
   nameRoles(model, d.roles);
@@ -201,8 +201,7 @@ void finishRoles(const Model& model, Derivation& d) {
     for (const std::size_t p : d.roles[r].processes)
       d.excess.push_back({p, r, (d.roles[r].footprint - (model.processes[p].footprint() - lifecycle)).size(),
                           d.roles[r].footprint.size()});
-  std::sort(d.excess.begin(), d.excess.end(),
-            [&](const Excess& a, const Excess& b) { return byName(a.process, b.process); });
+  std::ranges::sort(d.excess, [&](const Excess& a, const Excess& b) { return byName(a.process, b.process); });
 }
 
 Derivation deriveAt(const Model& model, Share theta) {
@@ -222,8 +221,7 @@ Derivation deriveAt(const Model& model, Share theta) {
 }
 
 bool exceeds(const Derivation& d, const Share& cap) {
-  return std::any_of(d.excess.begin(), d.excess.end(),
-                     [&](const Excess& e) { return e.fields * cap.to > e.of * cap.of; });
+  return std::ranges::any_of(d.excess, [&](const Excess& e) { return e.fields * cap.to > e.of * cap.of; });
 }
 
 }  // namespace
@@ -270,12 +268,12 @@ Coverage coverageOf(const Model& model) {
   std::vector<std::size_t> byName(model.processes.size());
   std::iota(byName.begin(), byName.end(), std::size_t{0});
   std::erase_if(byName, [&](std::size_t p) { return model.processes[p].byCounselor; });
-  std::sort(byName.begin(), byName.end(),
-            [&](std::size_t a, std::size_t b) { return model.processes[a].name < model.processes[b].name; });
+  std::ranges::sort(byName,
+                    [&](std::size_t a, std::size_t b) { return model.processes[a].name < model.processes[b].name; });
   Coverage coverage;
   for (const std::size_t p : byName)
-    if (std::none_of(model.invariants.begin(), model.invariants.end(),
-                     [&](const Invariant& i) { return meets(i.footprint, model.processes[p].writes); }))
+    if (std::ranges::none_of(model.invariants,
+                             [&](const Invariant& i) { return meets(i.footprint, model.processes[p].writes); }))
       coverage.unguarded.push_back(p);
   for (const std::size_t phase : model.ofKind(FieldKind::lifecycle).members()) {
     FieldSet watched;  // by the invariants that know the phase

@@ -38,11 +38,11 @@ std::string literal(std::string_view text) {
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
-      out += std::string("\\") + c;
+      out += concat("\\", c);
     else if (c == '?')
       out += "\\?";  // no trigraphs
     else if (u < 0x20 || u >= 0x7F)
-      out += std::string("\\") + kHex[u >> 6] + kHex[u >> 3 & 7] + kHex[u & 7];
+      out += concat("\\", kHex[u >> 6], kHex[u >> 3 & 7], kHex[u & 7]);
     else
       out += c;
   }
@@ -163,7 +163,7 @@ class TypePlanner {
   std::string enumeration(const FieldType& type, const std::string& name, std::string& declarations) {
     const std::set<std::string> words(type.names.begin(), type.names.end());
     if (words.size() != type.names.size() || words.size() > 60 ||
-        !std::all_of(words.begin(), words.end(), [](const std::string& w) { return isCppName(w); }))
+        !std::ranges::all_of(words, [](const std::string& w) { return isCppName(w); }))
       return asText("its words can't be enumerators in C++");
     const std::string chosen = names_.take(name, "Word");
     declarations += listText("WITAN_ENUM(" + chosen + ", ", type.names, ")\n", 11);
@@ -182,7 +182,7 @@ class TypePlanner {
   std::string structure(const FieldType& type, const std::string& name, std::string& declarations) {
     const std::set<std::string> members(type.names.begin(), type.names.end());
     if (members.size() != type.names.size() || members.size() > 30 ||
-        !std::all_of(members.begin(), members.end(), [](const std::string& m) { return isCppName(m); }))
+        !std::ranges::all_of(members, [](const std::string& m) { return isCppName(m); }))
       return asText("its members can't be members in C++");
     const std::string chosen = names_.take(name, "Entry");
     std::string body = "struct " + chosen + " {\n";
@@ -204,9 +204,8 @@ Error tooMuch(const std::string& what) { return invalid("no compiled domain can 
 Status possible(const Model& model, const Derivation& roles) {
   if (roles.roles.empty()) return tooMuch("no process of a worker");
   if (const std::size_t n = model.fields.size() - model.ofKind(FieldKind::open).size(); n > kMost)
-    return tooMuch(std::to_string(n) + " fields; the most is 64");
-  if (model.invariants.size() > kMost)
-    return tooMuch(std::to_string(model.invariants.size()) + " invariants; the most is 64");
+    return tooMuch(concat(n, " fields; the most is 64"));
+  if (model.invariants.size() > kMost) return tooMuch(concat(model.invariants.size(), " invariants; the most is 64"));
   const FieldSet open = model.ofKind(FieldKind::open);
   for (const Process& p : model.processes) {
     if ((p.footprint() - open).empty()) return tooMuch("process " + p.name + " without a footprint");
@@ -248,8 +247,7 @@ Result<Plan> planScaffold(const Model& model, const Derivation& derivation) {
     // Nothing said: a name with a dot is a column of a record, any other one value; text both.
     FieldType type{.word = "string"};
     if (!field.type.empty()) {
-      WITAN_TRY(read, parseFieldType(field.type));
-      type = read;
+      WITAN_SET(type, parseFieldType(field.type));
     }
     const bool column = field.type.empty() ? dot != std::string::npos : type.kind == FieldType::Kind::map;
     FieldPlan f{.field = i, .name = names.take(pascalCase(field.name) + "Field", "")};
@@ -372,8 +370,7 @@ std::string applyText(const Process& process, const Plan& plan, const std::vecto
       usesTime = true;
       return std::string("t");
     }
-    const auto argument =
-        std::find_if(arguments.begin(), arguments.end(), [&](const Argument& a) { return a.field == &f; });
+    const auto argument = std::ranges::find_if(arguments, [&](const Argument& a) { return a.field == &f; });
     return f.type.enumeration.empty() ? argument->name : "m.word<" + f.type.enumeration + ">(" + argument->name + ")";
   };
   const std::vector<std::size_t> written = process.writes.members();
@@ -388,8 +385,8 @@ std::string applyText(const Process& process, const Plan& plan, const std::vecto
   for (const std::size_t field : written)
     if (const FieldPlan* f = plan.fieldPlan(field); f != nullptr && f->table == FieldPlan::kNoTable)
       body += "    m.set<" + f->name + ">(" + valueOf(*f) + ");\n";
-  return "\n  void apply(Mutator<Fields>&" + std::string(body.empty() ? "" : " m") + ", Time" + (usesTime ? " t" : "") +
-         ") const {" + (body.empty() ? "}\n" : "\n" + body + "  }\n");
+  return concat("\n  void apply(Mutator<Fields>&", body.empty() ? "" : " m", ", Time", usesTime ? " t" : "",
+                ") const {", body.empty() ? "}\n" : "\n" + body + "  }\n");
 }
 
 std::string processText(const Model& model, const Plan& plan, std::size_t index) {
@@ -439,10 +436,9 @@ std::string sampleText(const Model& model, const Plan& plan) {
                     listText("  using AnyAction = std::variant<", structs, ">;\n", 33) +
                     "  static AnyAction sample(const State&, Random& random, Time" + (usesTime ? " at" : "") + ") {\n";
   if (lines.size() == 1) return out + "    (void)random;\n    " + lines[0] + "  }\n";
-  out += "    switch (random.below(" + std::to_string(lines.size()) + ")) {\n";
+  out += concat("    switch (random.below(", lines.size(), ")) {\n");
   for (std::size_t i = 0; i < lines.size(); ++i)
-    out +=
-        (i + 1 < lines.size() ? "      case " + std::to_string(i) + ":\n" : "      default:\n") + "        " + lines[i];
+    out += (i + 1 < lines.size() ? concat("      case ", i, ":\n") : "      default:\n") + "        " + lines[i];
   return out + "    }\n  }\n";
 }
 
@@ -503,10 +499,10 @@ std::string domainText(const Model& model, const Plan& plan) {
     if (model.processes[p].byCounselor) counseled.push_back(plan.processes[p]);
   if (!counseled.empty()) out += listText("  using CounselorProcesses = ProcessList<", counseled, ">;\n", 41);
   out += listText("  using Invariants = InvariantList<", plan.invariants, ">;\n", 35);
-  const bool escalates = std::any_of(model.invariants.begin(), model.invariants.end(),
-                                     [](const Invariant& i) { return i.onFailure != OnFailure::reject; });
-  out += "  static std::vector<std::string> counselors() { return {" +
-         std::string(escalates || !counseled.empty() ? "\"counselor\"" : "") + "}; }\n";
+  const bool escalates =
+      std::ranges::any_of(model.invariants, [](const Invariant& i) { return i.onFailure != OnFailure::reject; });
+  out += concat("  static std::vector<std::string> counselors() { return {",
+                escalates || !counseled.empty() ? "\"counselor\"" : "", "}; }\n");
   return out + sampleText(model, plan) + "};\n\n";
 }
 
@@ -519,29 +515,26 @@ std::string commentLine(std::string_view text) {
 }
 
 std::string rolesFrom(const Derivation& d) {
-  return d.pinned ? "roles as declared"
-                  : "Procedure 1, theta " + std::to_string(d.theta.of) + "/" + std::to_string(d.theta.to);
+  return d.pinned ? "roles as declared" : concat("Procedure 1, theta ", d.theta.of, "/", d.theta.to);
 }
 
 std::string head(const Model& model, const Derivation& derivation, const Plan& plan, const std::string& file) {
-  return "// " + commentLine(model.title.empty() ? model.domain.name : model.title) +
-         "\n//\n// Begun from the ontology " + commentLine(file) + " (" + rolesFrom(derivation) + ": " +
-         std::to_string(derivation.roles.size()) +
-         " roles).\n// It says which fields, processes, roles and rules there are. What it does not say is yours: each "
-         "process\n// below writes its arguments as they come, and each invariant passes until you write when it holds."
-         "\n// docs/ADD_A_DOMAIN.md shows how; hold it against the ontology with\n//   witan domain lint " +
-         plan.domain + " --against " + commentLine(file) +
-         "\n#include \"domains/registry.h\"\n#include \"kernel/typed_module.h\"\n\nnamespace witan::domains::" +
-         plan.domain + " {\n\nusing namespace kernel;\n\n";
+  return concat(
+      "// ", commentLine(model.title.empty() ? model.domain.name : model.title), "\n//\n// Begun from the ontology ",
+      commentLine(file), " (", rolesFrom(derivation), ": ", derivation.roles.size(),
+      " roles).\n// It says which fields, processes, roles and rules there are. What it does not say is yours: each "
+      "process\n// below writes its arguments as they come, and each invariant passes until you write when it holds."
+      "\n// docs/ADD_A_DOMAIN.md shows how; hold it against the ontology with\n//   witan domain lint ",
+      plan.domain, " --against ", commentLine(file),
+      "\n#include \"domains/registry.h\"\n#include \"kernel/typed_module.h\"\n\nnamespace witan::domains::",
+      plan.domain, " {\n\nusing namespace kernel;\n\n");
 }
 
 }  // namespace
 
 Result<Scaffold> scaffold(const Model& model, const Derivation& derivation, const std::string& file) {
   WITAN_TRY(plan, planScaffold(model, derivation));
-  Scaffold out;
-  out.name = plan.domain;
-  out.notes = plan.notes;
+  Scaffold out{.name = plan.domain, .notes = plan.notes};
   out.source = head(model, derivation, plan, file) + typesText(plan) + stateText(model, plan) +
                processesText(model, plan) + rolesText(derivation, plan) + invariantsText(model, plan) +
                domainText(model, plan) + "}  // namespace witan::domains::" + plan.domain + "\n\nWITAN_DEFINE_DOMAIN(" +

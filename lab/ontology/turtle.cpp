@@ -2,11 +2,6 @@
 
 #include <serd/serd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <set>
-
 #include "base/quote.h"
 #include "base/utf8.h"
 
@@ -132,10 +127,10 @@ class TurtleSource {
   // O(log lines + length of the line)
   Place placeOf(std::size_t offset) const {
     offset = std::min(offset, text_.size());
-    const auto line = std::upper_bound(lines_.begin(), lines_.end(), offset) - 1;
+    const auto line = std::ranges::upper_bound(lines_, offset) - 1;
     const std::string_view before = text_.substr(*line, offset - *line);
-    const auto characters = std::count_if(before.begin(), before.end(),
-                                          [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+    const auto characters =
+        std::ranges::count_if(before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
     return {static_cast<std::uint32_t>(line - lines_.begin()) + 1, static_cast<std::uint32_t>(characters) + 1};
   }
 
@@ -189,15 +184,13 @@ class Reading {
     const SerdStatus status = serd_reader_read_source(
         reader.get(), onRead, [](void*) { return 0; }, this, nullptr, 1);
     if (source_.tooDeep())
-      stop(source_.placeOf(source_.taken() - 1),
-           "brackets nested more than " + std::to_string(limits_.depth) + " deep");
+      stop(source_.placeOf(source_.taken() - 1), concat("brackets nested more than ", limits_.depth, " deep"));
     if (status > SERD_FAILURE && !stopped_)
       stop(source_.placeOf(source_.taken()),
-           std::string("syntax: ") + reinterpret_cast<const char*>(serd_strerror(status)));  // NOLINT
+           concat("syntax: ", reinterpret_cast<const char*>(serd_strerror(status))));  // NOLINT
     if (out_.hasErrors()) return std::nullopt;
     const auto key = [](const Triple& t) { return std::tie(t.subject, t.predicate, t.object); };
-    std::stable_sort(graph_.triples.begin(), graph_.triples.end(),
-                     [&](const Triple& a, const Triple& b) { return key(a) < key(b); });
+    std::ranges::stable_sort(graph_.triples, [&](const Triple& a, const Triple& b) { return key(a) < key(b); });
     graph_.triples.erase(std::unique(graph_.triples.begin(), graph_.triples.end(),
                                      [&](const Triple& a, const Triple& b) { return key(a) == key(b); }),
                          graph_.triples.end());
@@ -225,7 +218,7 @@ class Reading {
     Reading& r = *static_cast<Reading*>(self);
     const Place at = r.source_.placeOf(r.source_.findLast(textOf(uri), r.source_.taken()).value_or(r.source_.taken()));
     if (textOf(uri).size() > r.limits_.termBytes)
-      return r.stop(at, "an IRI of more than " + std::to_string(r.limits_.termBytes) + " bytes");
+      return r.stop(at, concat("an IRI of more than ", r.limits_.termBytes, " bytes"));
     if ((!r.hasBase_ && !hasScheme(uri)) || serd_env_set_prefix(r.env_.get(), name, uri) != SERD_SUCCESS)
       return r.stop(at, "prefix " + inQuotes(textOf(name)) + ": " + inQuotes(textOf(uri)) +
                             " is relative, and no @base says to what");
@@ -262,9 +255,8 @@ class Reading {
     if (stopped_) return SERD_ERR_UNKNOWN;
     std::size_t start = source_.taken();
     const Place at = placeOf(o, start, &start);
-    if (graph_.triples.size() >= limits_.triples)
-      return stop(at, "more than " + std::to_string(limits_.triples) + " statements");
-    if (const std::string subject = std::string(1, static_cast<char>('0' + s->type)) + std::string(textOf(s));
+    if (graph_.triples.size() >= limits_.triples) return stop(at, concat("more than ", limits_.triples, " statements"));
+    if (const std::string subject = concat(std::string(1, static_cast<char>('0' + s->type)), textOf(s));
         subject != subject_) {
       subject_ = subject;
       subjectAt_ = placeOf(s, start, nullptr);
@@ -310,7 +302,7 @@ class Reading {
                                       const SerdNode* language = nullptr) {
     Term term;
     if (node->n_bytes > limits_.termBytes) {
-      stop(at, "a term of more than " + std::to_string(limits_.termBytes) + " bytes");
+      stop(at, concat("a term of more than ", limits_.termBytes, " bytes"));
       return std::nullopt;
     }
     if (node->type == SERD_LITERAL) {
@@ -329,7 +321,7 @@ class Reading {
     if (!isNew) return found->second;
     bytes_ += size;
     if (bytes_ > limits_.graphBytes) {
-      stop(at, "terms of more than " + std::to_string(limits_.graphBytes) + " bytes together");
+      stop(at, concat("terms of more than ", limits_.graphBytes, " bytes together"));
       return std::nullopt;
     }
     graph_.terms.push_back(std::move(term));
@@ -365,7 +357,7 @@ std::optional<std::size_t> firstBadByte(std::string_view text) {
 
 std::optional<Graph> readTurtle(std::string_view text, const TurtleLimits& limits, Diagnostics& out) {
   if (text.size() > limits.bytes) {
-    out.error({}, "more than " + std::to_string(limits.bytes) + " bytes");
+    out.error({}, concat("more than ", limits.bytes, " bytes"));
     return std::nullopt;
   }
   if (const auto bad = firstBadByte(text)) {

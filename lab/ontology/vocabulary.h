@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/concat.h"
+
 namespace witan::ontology::iri {
 
 inline constexpr std::string_view kNamespace = "https://example.org/agentic-redux/ns#";
@@ -30,6 +32,6 @@ inline constexpr std::array kProperties = std::to_array<std::string_view>(
 namespace witan::ontology {
 
 // The IRI of a word of this vocabulary.
-inline std::string ar(std::string_view word) { return std::string(iri::kNamespace) + std::string(word); }
+inline std::string ar(std::string_view word) { return concat(iri::kNamespace, word); }
 
 }  // namespace witan::ontology

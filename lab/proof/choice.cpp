@@ -1,6 +1,5 @@
 // Seed 002, phases 4 and 5: the choice of a tool respects the checks, and so does whatever was learnt.
-#include "agents/decision/adaptation.h"
-#include "agents/decision/selection.h"
+#include "agents/decision/choice.h"
 #include "lab/proof/claims.h"
 
 namespace witan::agents::proof {

@@ -1,7 +1,7 @@
 // Words that the claims share. For the theorem files of lab/proof/ alone.
 #pragma once
 
-#include "agents/decision/history.h"
+#include "agents/decision/transitions.h"
 #include "lab/proof/scene.h"
 #include "lab/proof/theorem.h"
 

@@ -1,6 +1,5 @@
 // Seed 002, phase 2: facts only grow; a step comes nearer to its goal or has reached it.
-#include "agents/decision/facts.h"
-#include "agents/decision/goals.h"
+#include "agents/decision/knowledge.h"
 #include "lab/proof/claims.h"
 
 namespace witan::agents::proof {

@@ -44,7 +44,7 @@ class Scene {
     forEachMember<S<decision::RunTime>>([&](auto member, auto) {
       const z3::sort cell =
           std::is_same_v<typename decltype(member)::Type, bool> ? context_.bool_sort() : context_.int_sort();
-      const std::string column = name + "." + std::string(member.name);
+      const std::string column = concat(name, ".", member.name);
       list.columns.push_back(context_.constant(column.c_str(), context_.array_sort(context_.int_sort(), cell)));
     });
     return list;
@@ -76,7 +76,7 @@ class Scene {
   S<Symbolic> anyMembers(const std::string& name, std::index_sequence<I...>) {
     constexpr auto members = S<decision::RunTime>::witanMembers();
     return S<Symbolic>{anyMember<typename std::tuple_element_t<I, std::remove_const_t<decltype(members)>>::Type>(
-        name + "." + std::string(std::get<I>(members).name))...};
+        concat(name, ".", std::get<I>(members).name))...};
   }
 
   z3::context& context_;

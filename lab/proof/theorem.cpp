@@ -25,7 +25,7 @@ Result<Answer> seek(z3::expr (*claim)(Scene&), bool wanted, unsigned millisecond
     const z3::expr built = claim(scene);
     return ask(scene.assumed() && (wanted ? built : !built), milliseconds);
   } catch (const z3::exception& refused) {
-    return Error{ErrorCode::unavailable, std::string("Z3 refused the claim (") + refused.msg() + ")", ""};
+    return unavailable(concat("Z3 refused the claim (", refused.msg(), ")"));
   }
 }
 
@@ -45,11 +45,11 @@ Result<Answer> ask(const z3::expr& formula, unsigned milliseconds) {
       case z3::unsat: return Answer{};
       case z3::sat: return Answer{true, describe(solver.get_model())};
       default:
-        return Error{ErrorCode::unavailable, "Z3 gave no answer (" + solver.reason_unknown() + ")",
-                     "the limit is " + std::to_string(milliseconds) + " ms a question; is the machine busy?"};
+        return unavailable("Z3 gave no answer (" + solver.reason_unknown() + ")",
+                           concat("the limit is ", milliseconds, " ms a question; is the machine busy?"));
     }
   } catch (const z3::exception& refused) {
-    return Error{ErrorCode::unavailable, std::string("Z3 refused the question (") + refused.msg() + ")", ""};
+    return unavailable(concat("Z3 refused the question (", refused.msg(), ")"));
   }
 }
 

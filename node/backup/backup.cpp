@@ -55,8 +55,7 @@ Status copyFiles(const BackupOrder& order) {
 Result<BackupManifest> write(const BackupOrder& order, const std::vector<StoreSnapshot>& parts,
                              const std::function<bool()>& goOn) {
   BackupManifest manifest;
-  WITAN_TRY(format, readDataFormat(order.dir));
-  manifest.dataFormat = format;
+  WITAN_SET(manifest.dataFormat, readDataFormat(order.dir));
   WITAN_TRY(identity, readReplicaIdentity(order.dir));
   manifest.cluster = identity.cluster;
   manifest.device = identity.device;
@@ -68,8 +67,7 @@ Result<BackupManifest> write(const BackupOrder& order, const std::vector<StoreSn
   if (::chmod(order.to.c_str(), 0700) != 0) return ioFailed("cannot close " + order.to.string() + " to others");
   for (const StoreSnapshot& part : parts) WITAN_DO(copyStore(part, order.to, goOn));
   WITAN_DO(copyFiles(order));
-  WITAN_TRY(files, listFiles(order.to));
-  manifest.files = std::move(files);
+  WITAN_SET(manifest.files, listFiles(order.to));
   WITAN_DO(writeManifest(order.to, manifest));
   return manifest;
 }
@@ -125,7 +123,7 @@ Status checkTarget(const BackupOrder& order) {
   if (!fs::exists(to, ec)) return okStatus();
   if (!fs::is_directory(to, ec)) return invalid(order.to.string() + " is not a folder");
   if (!fs::is_empty(to, ec) || ec)
-    return Error{ErrorCode::conflict, order.to.string() + " is not empty", "give a new folder for each backup"};
+    return conflict(order.to.string() + " is not empty", "give a new folder for each backup");
   return okStatus();
 }
 
@@ -181,7 +179,7 @@ BackupJob::~BackupJob() {
 }
 
 bool BackupManifest::has(std::string_view path) const {
-  return std::any_of(files.begin(), files.end(), [&](const BackupFile& file) { return file.path == path; });
+  return std::ranges::any_of(files, [&](const BackupFile& file) { return file.path == path; });
 }
 
 Result<std::vector<BackupFile>> listFiles(const fs::path& dir) {
@@ -195,7 +193,7 @@ Result<std::vector<BackupFile>> listFiles(const fs::path& dir) {
     files.push_back(std::move(file));
   }
   if (ec) return osError("reading the folder", dir, ec.value());
-  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  std::ranges::sort(files, [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
 }
 
@@ -209,8 +207,7 @@ Result<BackupManifest> readManifest(const fs::path& dir) {
   const fs::path path = dir / kManifestFile;
   WITAN_TRY(text, readSmallFile(path, kMostManifestBytes));
   if (!text)
-    return Error{ErrorCode::notFound, "no finished backup in " + dir.string() + " (there is no " + kManifestFile + ")",
-                 kMadeAnew};
+    return notFound("no finished backup in " + dir.string() + " (there is no " + kManifestFile + ")", kMadeAnew);
   const auto damaged = [&](const std::string& why) { return corrupt(path.string() + " is damaged (" + why + ")"); };
   auto parsed = parseJson(*text, {.bytes = kMostManifestBytes, .depth = 8});
   if (!parsed.ok()) return damaged(parsed.error().message);
@@ -225,8 +222,8 @@ Result<BackupManifest> readManifest(const fs::path& dir) {
   if (const json::value* given = body->get_object().if_contains("format"); given != nullptr)
     if (Status read = readJson(*given, format, "format"); !read.ok()) return damaged(read.error().message);
   if (format > kBackupFormat)
-    return invalid("the backup " + dir.string() + " was written by a newer Witan (backup format " +
-                       std::to_string(format) + "; this program knows up to " + std::to_string(kBackupFormat) + ")",
+    return invalid(concat("the backup ", dir.string(), " was written by a newer Witan (backup format ", format,
+                          "; this program knows up to ", kBackupFormat, ")"),
                    "use that version of Witan");
   BackupManifest manifest;
   if (Status read = readJson(*body, manifest, "manifest"); !read.ok()) return damaged(read.error().message);
@@ -247,16 +244,14 @@ Result<BackupManifest> verifyBackup(const fs::path& dir) {
     const auto at = there.find(file.path);
     if (at == there.end()) return damaged(file.path, "is missing");
     if (at->second.bytes != file.bytes)
-      return damaged(file.path,
-                     "has " + std::to_string(at->second.bytes) + " bytes instead of " + std::to_string(file.bytes));
+      return damaged(file.path, concat("has ", at->second.bytes, " bytes instead of ", file.bytes));
     if (at->second.sha256 != file.sha256) return damaged(file.path, "has other contents than were written");
     there.erase(at);
   }
   if (!there.empty()) return damaged(there.begin()->first, "is not in its manifest");
   if (manifest.dataFormat > kDataFormat)
-    return invalid("the backup " + dir.string() + " is of a newer Witan (data format " +
-                       std::to_string(manifest.dataFormat) + "; this program knows up to " +
-                       std::to_string(kDataFormat) + ")",
+    return invalid(concat("the backup ", dir.string(), " is of a newer Witan (data format ", manifest.dataFormat,
+                          "; this program knows up to ", kDataFormat, ")"),
                    "use that version of Witan");
   return manifest;
 }

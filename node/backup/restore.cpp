@@ -164,13 +164,12 @@ Result<Restored> restoreBackup(const RestoreOrder& order) {
   WITAN_TRY(manifest, verifyBackup(order.from));
   done.manifest = std::move(manifest);
   if (isTaken(order.dir) && !order.force)
-    return Error{ErrorCode::conflict, order.dir.string() + " holds a device already",
-                 "--force sets what is there aside, in a folder beside it"};
+    return conflict(order.dir.string() + " holds a device already",
+                    "--force sets what is there aside, in a folder beside it");
   WITAN_DO(checkUnused(order.dir));
   WITAN_DO(checkKeptKeys(order, done.manifest));
   WITAN_DO(stage(order, done.manifest));
-  WITAN_TRY(aside, setAside(order, done.manifest));
-  done.aside = std::move(aside);
+  WITAN_SET(done.aside, setAside(order, done.manifest));
   WITAN_DO(place(order.dir));
   for (const char* name : {"cluster.key", "device.key"})
     if (!there(order.dir / name) && (std::string_view(name) == "cluster.key" || there(order.dir / "cluster.json")))

@@ -47,15 +47,14 @@ std::string fingerprintOf(const PublicKey& key) {
 
 Result<PublicKey> publicKeyFromBytes(std::span<const std::uint8_t> bytes, std::string_view what) {
   PublicKey key{};
-  if (bytes.size() != key.size())
-    return invalid(std::string(what) + ": " + std::to_string(bytes.size()) + " bytes, a key has 32");
-  std::copy(bytes.begin(), bytes.end(), key.begin());
+  if (bytes.size() != key.size()) return invalid(concat(what, ": ", bytes.size(), " bytes, a key has 32"));
+  std::ranges::copy(bytes, key.begin());
   return key;
 }
 
 Result<PublicKey> publicKeyFromHex(std::string_view hex, std::string_view what) {
   auto bytes = fromHex(hex);
-  if (!bytes.ok()) return invalid(std::string(what) + ": " + bytes.error().message);
+  if (!bytes.ok()) return invalid(concat(what, ": ", bytes.error().message));
   return publicKeyFromBytes(asBytes(*bytes), what);
 }
 
@@ -65,7 +64,7 @@ bool hasKey(const fs::path& dir, KeyName name) {
 }
 
 Result<SigningKey> createKey(const fs::path& dir, KeyName name) {
-  if (hasKey(dir, name)) return Error{ErrorCode::conflict, pathOf(dir, name).string() + " exists already", ""};
+  if (hasKey(dir, name)) return conflict(pathOf(dir, name).string() + " exists already");
   SystemRandom random;
   SigningKey key = SigningKey::generate(random);
   WITAN_DO(replaceFile(pathOf(dir, name), toHex(asBytes(key.seed())) + "\n", 0600));
@@ -77,10 +76,10 @@ Result<SigningKey> readKey(const fs::path& dir, KeyName name) {
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
   std::error_code ec;
   if (!text)
-    return Error{ErrorCode::notFound, "there is no " + path.string(),
-                 name == KeyName::admin                 ? "do this on the device where the cluster was begun"
-                 : fs::exists(dir / "cluster.json", ec) ? "restore it from a backup with keys"
-                                                        : "make a node with: witan init, or witan join TOKEN"};
+    return notFound("there is no " + path.string(),
+                    name == KeyName::admin                 ? "do this on the device where the cluster was begun"
+                    : fs::exists(dir / "cluster.json", ec) ? "restore it from a backup with keys"
+                                                           : "make a node with: witan init, or witan join TOKEN");
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
     return Error{ErrorCode::unauthorised, "others may read " + path.string(), "chmod 600 " + path.string()};
@@ -112,7 +111,7 @@ void forgetPreviousKey(const fs::path& dir) {
 }
 
 std::string rotationText(std::string_view device, const PublicKey& next) {
-  return "witan rotate|" + std::string(device) + "|" + toHex(next);
+  return concat("witan rotate|", device, "|", toHex(next));
 }
 
 Status writeClusterFile(const fs::path& dir, const ClusterFile& cluster) {
@@ -125,8 +124,8 @@ Result<ClusterFile> readClusterFile(const fs::path& dir) {
   const fs::path path = dir / "cluster.json";
   WITAN_TRY(text, readSmallFile(path, kSmallFile));
   if (!text)
-    return Error{ErrorCode::notFound, "no node in " + dir.string(),
-                 "make one with: witan init --dir " + dir.string() + ", or witan join TOKEN"};
+    return notFound("no node in " + dir.string(),
+                    "make one with: witan init --dir " + dir.string() + ", or witan join TOKEN");
   ClusterFile cluster;
   auto parsed = parseJson(*text);
   Status read = parsed.ok() ? readJson(*parsed, cluster, "cluster") : Status(parsed.error());
@@ -135,7 +134,7 @@ Result<ClusterFile> readClusterFile(const fs::path& dir) {
     if (!key.ok()) read = key.error();
   }
   if (read.ok() && (cluster.partitions == 0 || cluster.partitions > kMaxClusterPartitions))
-    read = invalid("partitions: 1 to " + std::to_string(kMaxClusterPartitions));
+    read = invalid(concat("partitions: 1 to ", kMaxClusterPartitions));
   if (!read.ok())
     return corrupt(path.string() + " is damaged (" + read.error().message + ")", "restore it from a copy");
   return cluster;
@@ -143,7 +142,7 @@ Result<ClusterFile> readClusterFile(const fs::path& dir) {
 
 Result<std::string> parseFingerprint(std::string_view text) {
   const auto wrong = [](const std::string& why) {
-    return invalid("fingerprint: " + why + "; expected " + std::to_string(kFingerprintDigits) + " hex digits",
+    return invalid(concat("fingerprint: ", why, "; expected ", kFingerprintDigits, " hex digits"),
                    "copy all of what witan status shows on that device");
   };
   std::string out;
@@ -151,13 +150,12 @@ Result<std::string> parseFingerprint(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == ' ' || c == ':') continue;
-    if (std::isxdigit(c) == 0)
-      return wrong("character " + std::to_string(i + 1) + " is " + inQuotes(text.substr(i, 1)));
+    if (std::isxdigit(c) == 0) return wrong(concat("character ", i + 1, " is ", inQuotes(text.substr(i, 1))));
     if (digits > 0 && digits % kGroup == 0) out += ' ';
     out += static_cast<char>(std::tolower(c));
     ++digits;
   }
-  if (digits != kFingerprintDigits) return wrong("it has " + std::to_string(digits) + " digits");
+  if (digits != kFingerprintDigits) return wrong(concat("it has ", digits, " digits"));
   return out;
 }
 

@@ -23,18 +23,13 @@ inline constexpr std::size_t kMaxClusterFrame = 2 * 1024 * 1024;
 struct RosterMessage {
   static constexpr auto kFrame = ClusterFrame::roster;
   static constexpr std::size_t textMax = kMaxClusterFrame;
-  std::vector<std::uint8_t> document;
-  WITAN_MEMBERS(RosterMessage, document)
+  WITAN_DECLARED(RosterMessage, (std::vector<std::uint8_t>, document))
 };
 
 struct JoinRequest {
   static constexpr auto kFrame = ClusterFrame::joinRequest;
-  std::string tokenId;
-  std::string secret;
-  std::string name;
-  std::vector<std::string> addresses;
-  std::vector<std::uint8_t> proof;
-  WITAN_MEMBERS(JoinRequest, tokenId, secret, name, addresses, proof)
+  WITAN_DECLARED(JoinRequest, (std::string, tokenId), (std::string, secret), (std::string, name),
+                 (std::vector<std::string>, addresses), (std::vector<std::uint8_t>, proof))
 };
 
 WITAN_ENUM(JoinVerdict, refused, pending, admitted)
@@ -42,54 +37,35 @@ WITAN_ENUM(JoinVerdict, refused, pending, admitted)
 struct JoinAnswer {
   static constexpr auto kFrame = ClusterFrame::joinAnswer;
   static constexpr std::size_t textMax = kMaxClusterFrame;
-  JoinVerdict verdict = JoinVerdict::refused;
-  std::string reason;
-  std::string device;
-  std::string cluster;
-  std::vector<std::uint8_t> adminKey;
-  std::vector<std::uint8_t> clusterKey;
-  std::uint32_t partitions = 0;
-  std::vector<std::uint8_t> document;
-  WITAN_MEMBERS(JoinAnswer, verdict, reason, device, cluster, adminKey, clusterKey, partitions, document)
+  WITAN_DECLARED(JoinAnswer, (JoinVerdict, verdict, JoinVerdict::refused), (std::string, reason), (std::string, device),
+                 (std::string, cluster), (std::vector<std::uint8_t>, adminKey), (std::vector<std::uint8_t>, clusterKey),
+                 (std::uint32_t, partitions), (std::vector<std::uint8_t>, document))
 };
 
 struct SlicePlace {
-  std::string partition;
-  std::uint64_t batches = 0;
-  WITAN_MEMBERS(SlicePlace, partition, batches)
+  WITAN_DECLARED(SlicePlace, (std::string, partition), (std::uint64_t, batches))
 };
 
 struct SliceHave {
   static constexpr auto kFrame = ClusterFrame::sliceHave;
-  std::vector<SlicePlace> places;
-  WITAN_MEMBERS(SliceHave, places)
+  WITAN_DECLARED(SliceHave, (std::vector<SlicePlace>, places))
 };
 
 struct Slice {
   static constexpr auto kFrame = ClusterFrame::slice;
   static constexpr std::size_t textMax = kMaxClusterFrame;
-  std::string domain;
-  std::string entity;
-  std::string role;
-  std::string state;
-  bool frozen = false;
-  Time time;
-  std::string partition;
-  std::uint64_t batches = 0;
-  WITAN_MEMBERS(Slice, domain, entity, role, state, frozen, time, partition, batches)
+  WITAN_DECLARED(Slice, (std::string, domain), (std::string, entity), (std::string, role), (std::string, state),
+                 (bool, frozen), (Time, time), (std::string, partition), (std::uint64_t, batches))
 };
 
 struct SliceUpTo {
   static constexpr auto kFrame = ClusterFrame::sliceUpTo;
-  SlicePlace place;
-  WITAN_MEMBERS(SliceUpTo, place)
+  WITAN_DECLARED(SliceUpTo, (SlicePlace, place))
 };
 
 struct RotateKey {
   static constexpr auto kFrame = ClusterFrame::rotateKey;
-  std::vector<std::uint8_t> key;
-  std::vector<std::uint8_t> proof;
-  WITAN_MEMBERS(RotateKey, key, proof)
+  WITAN_DECLARED(RotateKey, (std::vector<std::uint8_t>, key), (std::vector<std::uint8_t>, proof))
 };
 
 // One frame of such a message, or of one of node/relay/tunnel_messages.h; header included.

@@ -27,9 +27,9 @@ Status checkDevice(const RosterDevice& device) {
   WITAN_DO(replication::validateDeviceId("device", device.device));
   const std::string who = "device " + device.device + ": ";
   if (device.name.empty() || device.name.size() > kMaxNodeNameBytes || !isUtf8(device.name))
-    return invalid(who + "a name has 1 to " + std::to_string(kMaxNodeNameBytes) + " bytes of UTF-8");
+    return invalid(concat(who, "a name has 1 to ", kMaxNodeNameBytes, " bytes of UTF-8"));
   if (device.keys.empty() || device.keys.size() > kMaxKeys)
-    return invalid(who + "has " + std::to_string(device.keys.size()) + " keys (1 to " + std::to_string(kMaxKeys) + ")");
+    return invalid(concat(who, "has ", device.keys.size(), " keys (1 to ", kMaxKeys, ")"));
   for (const std::string& hex : device.keys) {
     auto key = publicKeyFromHex(hex, who + "key");
     if (!key.ok()) return key.error();
@@ -67,7 +67,7 @@ std::string joined(const std::vector<std::string>& names) {
 std::vector<std::string> rolesOf(const kernel::Signature& signature) {
   std::vector<std::string> names;
   for (const kernel::RoleInfo& role : signature.roles) names.push_back(signature.domain + "." + role.name);
-  names.push_back(signature.domain + "." + std::string(kCounselor));
+  names.push_back(concat(signature.domain, ".", kCounselor));
   return names;
 }
 
@@ -80,28 +80,28 @@ std::string warningOf(const std::string& role, const SignatureOf& signatureOf) {
            joined({domains.begin(), domains.end()});
   }
   const std::vector<std::string> known = rolesOf(*signature);
-  if (std::find(known.begin(), known.end(), role) != known.end()) return "";
+  if (std::ranges::find(known, role) != known.end()) return "";
   return "the role " + inQuotes(role) + " is none of its domain as this node knows it: there are " + joined(known);
 }
 
 }  // namespace
 
-bool RosterDevice::keepsLedgers() const { return std::find(roles.begin(), roles.end(), kLedgerRole) != roles.end(); }
+bool RosterDevice::keepsLedgers() const { return std::ranges::find(roles, kLedgerRole) != roles.end(); }
 
 bool RosterDevice::mayAct(std::string_view domain, std::string_view role) const {
-  const std::string exact = std::string(domain) + "." + std::string(role);
-  return std::any_of(roles.begin(), roles.end(), [&](const std::string& r) { return r == kAnyRole || r == exact; });
+  const std::string exact = concat(domain, ".", role);
+  return std::ranges::any_of(roles, [&](const std::string& r) { return r == kAnyRole || r == exact; });
 }
 
 bool RosterDevice::mayHave(std::string_view scope) const {
   // Whoever is given single roles is given no journals with them, unless they are named.
-  if (scopes.empty()) return keepsLedgers() || std::find(roles.begin(), roles.end(), kAnyRole) != roles.end();
-  return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  if (scopes.empty()) return keepsLedgers() || std::ranges::find(roles, kAnyRole) != roles.end();
+  return std::ranges::find(scopes, scope) != scopes.end();
 }
 
 const RosterDevice* Roster::find(std::string_view device) const {
-  const auto at = std::lower_bound(devices.begin(), devices.end(), device,
-                                   [](const RosterDevice& d, std::string_view id) { return d.device < id; });
+  const auto at =
+      std::ranges::lower_bound(devices, device, {}, [](const auto& d) { return std::string_view(d.device); });
   return at != devices.end() && at->device == device ? &*at : nullptr;
 }
 
@@ -129,21 +129,19 @@ Result<const RosterDevice*> Roster::lookUp(std::string_view idOrName) const {
   if (found != nullptr) return found;
   for (const RosterDevice& device : devices) {
     if (idOrName.size() < 4 || !device.device.starts_with(idOrName)) continue;
-    if (found != nullptr)
-      return Error{ErrorCode::conflict, inQuotes(idOrName) + " fits several devices", "give more of the id"};
+    if (found != nullptr) return conflict(inQuotes(idOrName) + " fits several devices", "give more of the id");
     found = &device;
   }
   if (found != nullptr) return found;
-  return Error{ErrorCode::notFound, "no device " + inQuotes(idOrName) + " in the roster", "see: witan device roster"};
+  return notFound("no device " + inQuotes(idOrName) + " in the roster", "see: witan device roster");
 }
 
 std::size_t Roster::activeCount() const {
-  return static_cast<std::size_t>(
-      std::count_if(devices.begin(), devices.end(), [](const RosterDevice& d) { return d.active(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(devices, [](const RosterDevice& d) { return d.active(); }));
 }
 
 Status checkDeviceRoles(std::span<const std::string> roles) {
-  if (roles.size() > kMaxDeviceRoles) return invalid("more than " + std::to_string(kMaxDeviceRoles) + " roles");
+  if (roles.size() > kMaxDeviceRoles) return invalid(concat("more than ", kMaxDeviceRoles, " roles"));
   for (const std::string& role : roles) {
     if (role == kLedgerRole || role == kAnyRole) continue;
     const std::size_t dot = role.find('.');
@@ -158,7 +156,7 @@ Status checkAddress(std::string_view address) {
   const std::size_t colon = address.rfind(':');
   const std::string_view port = colon == std::string_view::npos ? std::string_view() : address.substr(colon + 1);
   const bool digits = !port.empty() && port.size() <= 5 &&
-                      std::all_of(port.begin(), port.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+                      std::ranges::all_of(port, [](unsigned char c) { return std::isdigit(c) != 0; });
   if (colon == 0 || !digits || address.size() > 255 || std::stoul(std::string(port)) > 65535)
     return invalid(inQuotes(address) + " is no address", "give HOST:PORT, [IPV6]:PORT or NAME:PORT");
   return okStatus();
@@ -173,7 +171,7 @@ std::vector<std::string> dialable(std::vector<std::string> addresses) {
 
 Status checkDeviceName(std::string_view name) {
   if (name.size() > kMaxNodeNameBytes || !isUtf8(name))
-    return invalid("a name has at most " + std::to_string(kMaxNodeNameBytes) + " bytes of UTF-8");
+    return invalid(concat("a name has at most ", kMaxNodeNameBytes, " bytes of UTF-8"));
   if (forTerminal(name) != name || name.find_first_of("\n\t") != std::string_view::npos)
     return invalid("the name " + inQuotes(name) + " has controls", "give one of letters, digits and signs");
   const bool hex = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -185,15 +183,14 @@ Status checkDeviceName(std::string_view name) {
 Status checkRoster(const Roster& roster) {
   WITAN_DO(validateId("cluster", roster.cluster));
   if (roster.devices.empty() || roster.devices.size() > kMaxRosterDevices)
-    return invalid("a roster has 1 to " + std::to_string(kMaxRosterDevices) + " devices, this one " +
-                   std::to_string(roster.devices.size()));
+    return invalid(concat("a roster has 1 to ", kMaxRosterDevices, " devices, this one ", roster.devices.size()));
   std::set<std::string> names, keys;
   for (std::size_t i = 0; i < roster.devices.size(); ++i) {
     const RosterDevice& device = roster.devices[i];
     WITAN_DO(checkDevice(device));
     if (i > 0 && !(roster.devices[i - 1].device < device.device)) return invalid("devices: not in order of their ids");
     if (device.active() && !names.insert(device.name).second)
-      return Error{ErrorCode::conflict, "two devices are called " + inQuotes(device.name), "give another name"};
+      return conflict("two devices are called " + inQuotes(device.name), "give another name");
     for (const std::string& key : device.keys)
       if (!keys.insert(key).second) return invalid("one key stands for two devices");
   }
@@ -202,11 +199,10 @@ Status checkRoster(const Roster& roster) {
 
 Result<std::string> signRoster(const Roster& roster, const SigningKey& admin) {
   WITAN_DO(checkRoster(roster));
-  replication::SignedDocumentBody body;
-  body.kind = replication::DocumentKind::roster;
-  body.name = kDocumentName;
-  body.version = roster.version;
-  body.content = toJson(roster);
+  replication::SignedDocumentBody body{.kind = replication::DocumentKind::roster,
+                                       .name = std::string(kDocumentName),
+                                       .version = roster.version,
+                                       .content = toJson(roster)};
   WITAN_TRY(document, replication::sign(std::move(body), admin));
   return replication::encodeRecord(document);
 }
@@ -238,7 +234,7 @@ std::string DeviceNames::in(std::string_view text) const {
       out += text.substr(at, length), at += length;
       continue;
     }
-    out += known->second + " (" + std::string(text.substr(at, kShortDigits));
+    out += concat(known->second, " (", text.substr(at, kShortDigits));
     at += kDeviceIdDigits;
     if (at < text.size() && text[at] == '@' && hexDigitsAt(text, at + 1) == kTagDigits)
       out += text.substr(at, 1 + kTagDigits), at += 1 + kTagDigits;

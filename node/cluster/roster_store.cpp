@@ -19,7 +19,7 @@ constexpr const char* kDigestFile = "cluster.key.sha256";
 // "CLUSTER DIGEST\n"
 Result<std::string> digestLine(const std::filesystem::path& dir, std::string_view cluster) {
   WITAN_TRY(secret, readClusterSecret(dir));
-  return std::string(cluster) + " " + toHex(sha256("witan cluster secret|" + secret)) + "\n";
+  return concat(cluster, " ", toHex(sha256("witan cluster secret|" + secret)), "\n");
 }
 
 std::string inWords(const RosterDevice& device) { return device.device + " (" + device.name + ")"; }
@@ -41,12 +41,10 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
   const std::string file = (dir / "device.key").string();
   const std::string self = me == nullptr ? identity.device : inWords(*me);
   if (of != nullptr)
-    return Error{ErrorCode::conflict,
-                 file + " is not the key of this device, " + self + ": it is that of " + inWords(*of), kRestore};
-  return Error{ErrorCode::conflict,
-               file + " is not the key of this device, " + self + ": the roster (version " +
-                   std::to_string(roster.version) + ") does not know it",
-               std::string(kRestore) + "; if the roster is older than the key, copy the file roster of another member"};
+    return conflict(file + " is not the key of this device, " + self + ": it is that of " + inWords(*of), kRestore);
+  return conflict(concat(file, " is not the key of this device, ", self, ": the roster (version ", roster.version,
+                         ") does not know it"),
+                  concat(kRestore, "; if the roster is older than the key, copy the file roster of another member"));
 }
 
 }  // namespace
@@ -54,8 +52,7 @@ Status checkDevice(const std::filesystem::path& dir, const ReplicaIdentity& iden
 Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const PublicKey& admin) {
   RosterStore rosters(dir / kRosterFile, admin);
   WITAN_TRY(document, readSmallFile(rosters.file_, replication::kMaxRecordBytes));
-  if (!document)
-    return Error{ErrorCode::notFound, "there is no " + rosters.file_.string(), "restore it, or join the cluster anew"};
+  if (!document) return notFound("there is no " + rosters.file_.string(), "restore it, or join the cluster anew");
   auto roster = readRoster(*document, admin);
   if (!roster.ok())
     return corrupt(rosters.file_.string() + " is damaged (" + roster.error().message + ")", "restore it from a copy");
@@ -67,8 +64,7 @@ Result<RosterStore> RosterStore::open(const std::filesystem::path& dir, const Pu
 Result<RosterStore> RosterStore::create(const std::filesystem::path& dir, const PublicKey& admin,
                                         std::string document) {
   RosterStore rosters(dir / kRosterFile, admin);
-  WITAN_TRY(roster, readRoster(document, admin));
-  rosters.roster_ = std::move(roster);
+  WITAN_SET(rosters.roster_, readRoster(document, admin));
   rosters.document_ = std::move(document);
   WITAN_DO(rosters.keep());
   return rosters;
@@ -116,15 +112,15 @@ Status checkOwnKeys(const std::filesystem::path& dir, const RosterStore& rosters
   WITAN_TRY(identity, readReplicaIdentity(dir));
   const std::string id = clusterIdOf(rosters.admin());
   if (identity.cluster != id)
-    return Error{ErrorCode::conflict,
-                 (dir / "replica.json").string() + " is of the cluster " + identity.cluster + ", cluster.json of " + id,
-                 kRestore};
+    return conflict(
+        (dir / "replica.json").string() + " is of the cluster " + identity.cluster + ", cluster.json of " + id,
+        kRestore);
   WITAN_DO(checkDevice(dir, identity, rosters));
   WITAN_TRY(line, digestLine(dir, id));
   WITAN_TRY(known, readSmallFile(dir / kDigestFile, 4096));
   if (known && known->starts_with(id + " ") && *known != line)
-    return Error{ErrorCode::conflict, (dir / "cluster.key").string() + " is not the key of this cluster, " + id,
-                 std::string(kRestore) + ", or copy cluster.key of another member"};
+    return conflict((dir / "cluster.key").string() + " is not the key of this cluster, " + id,
+                    concat(kRestore, ", or copy cluster.key of another member"));
   return okStatus();
 }
 

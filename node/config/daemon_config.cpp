@@ -58,27 +58,27 @@ const std::array kKeys{
 };
 
 const Key* findKey(std::string_view section, std::string_view name) {
-  const auto at = std::find_if(kKeys.begin(), kKeys.end(),
-                               [&](const Key& key) { return key.section == section && key.name == name; });
+  const auto at =
+      std::ranges::find_if(kKeys, [&](const Key& key) { return key.section == section && key.name == name; });
   return at == kKeys.end() ? nullptr : &*at;
 }
 
 std::string keysOf(std::string_view section) {
   std::string known;
   for (const Key& key : kKeys)
-    if (key.section == section) known += (known.empty() ? "" : ", ") + std::string(key.name);
+    if (key.section == section) known += concat(known.empty() ? "" : ", ", key.name);
   return known;
 }
 
 Error atLine(const std::string& file, const toml::source_region& where, const std::string& what,
              std::string hint = {}) {
-  return invalid(file + ":" + std::to_string(where.begin.line) + ": " + what, std::move(hint));
+  return invalid(concat(file, ":", where.begin.line, ": ", what), std::move(hint));
 }
 
-std::string nameOf(const Key& key) { return "[" + std::string(key.section) + "] " + std::string(key.name); }
+std::string nameOf(const Key& key) { return concat("[", key.section, "] ", key.name); }
 
 std::string lineOf(const std::string& file, const toml::node& node) {
-  return file + ":" + std::to_string(node.source().begin.line);
+  return concat(file, ":", node.source().begin.line);
 }
 
 Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, const std::string& file) {
@@ -97,7 +97,7 @@ Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, con
     const toml::array* list = node.as_array();
     if (list == nullptr) return atLine(file, node.source(), name + " must be a list of texts");
     if (list->size() > kMaxListItems)
-      return atLine(file, node.source(), name + " has more than " + std::to_string(kMaxListItems) + " items");
+      return atLine(file, node.source(), concat(name, " has more than ", kMaxListItems, " items"));
     std::vector<std::string> items;
     for (const toml::node& item : *list) {
       if (!item.is_string()) return atLine(file, item.source(), name + " must be a list of texts");
@@ -122,8 +122,8 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 std::string variableOf(const Key& key) {
-  std::string name = "WITAN_" + std::string(key.section) + "_" + std::string(key.name);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::string name = concat("WITAN_", key.section, "_", key.name);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
   return name;
 }
 
@@ -132,9 +132,9 @@ Status oneOf(const DaemonConfig& config, std::string_view key, const std::string
   std::string known;
   for (const char* word : words) {
     if (value == word) return okStatus();
-    known += (known.empty() ? "" : ", ") + std::string(word);
+    known += concat(known.empty() ? "" : ", ", word);
   }
-  return config.located(key, invalid(std::string(key) + " is " + inQuotes(value), "it must be one of " + known));
+  return config.located(key, invalid(concat(key, " is ", inQuotes(value)), "it must be one of " + known));
 }
 
 Status checkAddresses(const DaemonConfig& config, const std::string& key, const std::vector<std::string>& addresses) {
@@ -147,7 +147,7 @@ Status checkAddresses(const DaemonConfig& config, const std::string& key, const 
 Status inRange(const DaemonConfig& config, const std::string& key, std::int64_t value, std::int64_t least,
                std::int64_t most, const std::string& hint) {
   if (value >= least && value <= most) return okStatus();
-  return config.located(key, invalid(key + " is " + std::to_string(value), hint));
+  return config.located(key, invalid(concat(key, " is ", value), hint));
 }
 
 }  // namespace
@@ -166,15 +166,14 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
     for (const auto& [section, node] : table) {
       const std::string known = keysOf(section.str());
       if (known.empty())
-        return atLine(name, node.source(), "unknown section [" + std::string(section.str()) + "]",
+        return atLine(name, node.source(), concat("unknown section [", section.str(), "]"),
                       "witan up --print-config shows all keys");
       const toml::table* keys = node.as_table();
-      if (keys == nullptr) return atLine(name, node.source(), std::string(section.str()) + " must be a section");
+      if (keys == nullptr) return atLine(name, node.source(), concat(section.str(), " must be a section"));
       for (const auto& [key, value] : *keys) {
         const Key* found = findKey(section.str(), key.str());
         if (found == nullptr)
-          return atLine(name, value.source(),
-                        "unknown key " + std::string(key.str()) + " in [" + std::string(section.str()) + "]",
+          return atLine(name, value.source(), concat("unknown key ", key.str(), " in [", section.str(), "]"),
                         "it has: " + known);
         WITAN_DO(setFrom(into, *found, value, name));
       }
@@ -243,7 +242,7 @@ Status checkConfig(const DaemonConfig& config) {
                                                      "etcd = [\"http://127.0.0.1:2379\"]"));
   WITAN_DO(inRange(config, "[ledger] lease_seconds", config.leaseSeconds, 1, 3600, "1 to 3600"));
   return inRange(config, "[ledger] pending_ttl_seconds", config.pendingTtlSeconds, 0, kMostPendingTtlSeconds,
-                 "0, for ever, to " + std::to_string(kMostPendingTtlSeconds));
+                 concat("0, for ever, to ", kMostPendingTtlSeconds));
 }
 
 namespace {
@@ -270,11 +269,11 @@ Status checkVariables(std::span<const std::string> names) {
   std::vector<std::string> known(kOtherVariables.begin(), kOtherVariables.end());
   for (const Key& key : kKeys) known.push_back(variableOf(key));
   for (const std::string& name : names) {
-    if (!name.starts_with("WITAN_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (!name.starts_with("WITAN_") || std::ranges::find(known, name) != known.end()) continue;
     const auto near = nearest(std::string_view(name).substr(0, kLongestVariable), known, 1);
-    return invalid("unknown environment variable $" + std::string(clip(name, kLongestVariable)),
-                   "did you mean $" + std::string(near.front()) +
-                       "? witan up --print-config lists the keys: $WITAN_NODE_LISTEN sets listen of [node]");
+    return invalid(concat("unknown environment variable $", clip(name, kLongestVariable)),
+                   concat("did you mean $", near.front(),
+                          "? witan up --print-config lists the keys: $WITAN_NODE_LISTEN sets listen of [node]"));
   }
   return okStatus();
 }
@@ -302,8 +301,8 @@ std::string configText(const DaemonConfig& config) {
   std::string out;
   std::string_view section;
   for (const Key& key : kKeys) {
-    if (key.section != section) out += (out.empty() ? "[" : "\n[") + std::string(section = key.section) + "]\n";
-    out += "# " + std::string(key.what) + "\n" + std::string(key.name) + " = ";
+    if (key.section != section) out += concat(out.empty() ? "[" : "\n[", section = key.section, "]\n");
+    out += concat("# ", key.what, "\n", key.name, " = ");
     if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
       out += jsonQuoted(config.**text);
     } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {

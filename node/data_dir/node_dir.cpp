@@ -12,8 +12,7 @@ NodeDir::~NodeDir() = default;
 
 Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
   std::unique_ptr<NodeDir> opened(new NodeDir(dir));
-  WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
-  setup.replication = std::move(options);
+  WITAN_SET(setup.replication, readReplicaOptions(dir, opened->record_));
   if (setup.domainNames.empty())
     for (const std::string_view name : domains::domainNames()) setup.domainNames.emplace_back(name);
   for (const std::string& name : setup.domainNames) {
@@ -27,8 +26,8 @@ Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir,
   opened->agents_ = std::move(agents);
   WITAN_TRY(ledgers, openReplicaStore(dir / "ledgers"));
   opened->ledgers_ = std::move(ledgers);
-  WITAN_TRY(replica, Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(setup), now));
-  opened->replica_ = std::move(replica);
+  WITAN_SET(opened->replica_,
+            Replica::open({*opened->journal_, *opened->agents_, *opened->ledgers_}, std::move(setup), now));
   opened->record_.opened(opened->replica_->data());
   for (const char* name : {"journal", "agents", "ledgers"})
     for (std::string& what : store::keptDamage(dir / name)) opened->damaged_.push_back(std::move(what));

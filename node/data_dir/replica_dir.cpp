@@ -54,11 +54,11 @@ std::string madeUpDevice() {
 
 Result<std::string> readKey(const fs::path& path) {
   WITAN_TRY(text, readSmallFile(path, kMaxSmallFile));
-  if (!text) return Error{ErrorCode::notFound, "there is no key file " + path.string(), ""};
+  if (!text) return notFound("there is no key file " + path.string());
   const auto key = fromHex(chomped(*text));
   if (!key.ok() || key->size() != kKeyBytes)
     return corrupt("the key file " + path.string() + " does not hold 64 hex digits",
-                   std::string("copy ") + kKeyFile + " of another device of the cluster");
+                   concat("copy ", kKeyFile, " of another device of the cluster"));
   return *key;
 }
 
@@ -66,7 +66,7 @@ Result<std::string> readKey(const fs::path& path) {
 // believed no more then, so that this device goes on as a new writer.
 Status checkStoresThere(const fs::path& dir, const HighWater& record) {
   for (const char* name : {"journal", "agents"}) {
-    const std::string prefix = std::string(name) + "/";
+    const std::string prefix = concat(name, "/");
     const auto lease = record.spaces.lower_bound(prefix);
     if (lease == record.spaces.end() || !lease->first.starts_with(prefix)) continue;
     const fs::path path = dir / name;
@@ -94,10 +94,10 @@ Result<ReplicaIdentity> readReplicaIdentity(const fs::path& dir) {
   const fs::path path = dir / kIdentityFile;
   WITAN_TRY(text, readSmallFile(path, kMaxSmallFile));
   if (!text)
-    return Error{ErrorCode::notFound, "no replica in " + dir.string(),
-                 "begin a cluster with witan init, join one with witan join TOKEN; records without a network: witan "
-                 "device init --dir " +
-                     dir.string()};
+    return notFound("no replica in " + dir.string(),
+                    "begin a cluster with witan init, join one with witan join TOKEN; records without a network: witan "
+                    "device init --dir " +
+                        dir.string());
   ReplicaIdentity identity;
   auto parsed = parseJson(*text);
   Status read = parsed.ok() ? readJson(*parsed, identity, "replica") : Status(parsed.error());
@@ -128,9 +128,8 @@ bool ReplicaDir::exists(const fs::path& dir) {
 Status ReplicaDir::create(const fs::path& dir, const NewReplica& replica) {
   if (exists(dir)) {
     WITAN_TRY(there, readReplicaIdentity(dir));
-    return Error{ErrorCode::conflict,
-                 dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
-                 "use it, or give another --dir"};
+    return conflict(dir.string() + " holds device " + there.device + " of cluster " + there.cluster + " already",
+                    "use it, or give another --dir");
   }
   if (replica.cluster.has_value() != (replica.keyFile.has_value() || replica.clusterKey.has_value()))
     return invalid("a cluster is joined with its id and its key (one of the two is missing)",
@@ -160,12 +159,10 @@ Result<std::string> readClusterSecret(const fs::path& dir) { return readKey(dir 
 Result<std::unique_ptr<ReplicaDir>> ReplicaDir::open(const fs::path& dir) {
   std::unique_ptr<ReplicaDir> opened(new ReplicaDir(dir));
   WITAN_TRY(options, readReplicaOptions(dir, opened->record_));
-  WITAN_TRY(journal, openReplicaStore(dir / "journal"));
-  opened->journal_ = std::move(journal);
-  WITAN_TRY(agents, openReplicaStore(dir / "agents"));
-  opened->agents_ = std::move(agents);
-  WITAN_TRY(replica, LocalReplica::open(*opened->journal_, *opened->agents_, recordSchemas(), std::move(options)));
-  opened->replica_ = std::move(replica);
+  WITAN_SET(opened->journal_, openReplicaStore(dir / "journal"));
+  WITAN_SET(opened->agents_, openReplicaStore(dir / "agents"));
+  WITAN_SET(opened->replica_,
+            LocalReplica::open(*opened->journal_, *opened->agents_, recordSchemas(), std::move(options)));
   opened->record_.opened(*opened->replica_);
   WITAN_DO(opened->flush());
   return opened;
@@ -205,7 +202,7 @@ Status ReplicaDir::close() {
 Status writeDataFormat(const std::filesystem::path& dir) {
   std::error_code ec;
   if (std::filesystem::exists(dir / kDataFormatFile, ec)) return okStatus();
-  return replaceFile(dir / kDataFormatFile, std::string(kWords) + std::to_string(kDataFormat) + "\n", 0644);
+  return replaceFile(dir / kDataFormatFile, concat(kWords, kDataFormat, "\n"), 0644);
 }
 
 Result<std::uint64_t> readDataFormat(const std::filesystem::path& dir) {
@@ -218,13 +215,11 @@ Result<std::uint64_t> readDataFormat(const std::filesystem::path& dir) {
   const bool begins = line.starts_with(kWords);
   const auto [at, failure] = std::from_chars(begins ? line.data() + kWords.size() : end, end, version);
   if (!begins || failure != std::errc{} || at != end || version == 0)
-    return corrupt(file.string() + " says " + inQuotes(*text) + ", not " +
-                       inQuotes(std::string(kWords) + std::to_string(kDataFormat)),
+    return corrupt(file.string() + " says " + inQuotes(*text) + ", not " + inQuotes(concat(kWords, kDataFormat)),
                    "restore it from a copy");
   if (version > kDataFormat)
-    return invalid(file.parent_path().string() + " was written by a newer Witan (data format " +
-                       std::to_string(version) + "; this program, " + WITAN_VERSION + ", knows up to " +
-                       std::to_string(kDataFormat) + ")",
+    return invalid(concat(file.parent_path().string(), " was written by a newer Witan (data format ", version,
+                          "; this program, ", WITAN_VERSION, ", knows up to ", kDataFormat, ")"),
                    "use that version of Witan, or a backup from before");
   return version;
 }
@@ -252,7 +247,7 @@ Result<std::optional<Result<HighWater>>> WriterRecord::read() {
 
 Status WriterRecord::discard(std::string_view why) {
   record_ = {};
-  return replaceFile(file_, "discarded: " + std::string(why) + "\n", 0644);
+  return replaceFile(file_, concat("discarded: ", why, "\n"), 0644);
 }
 
 void WriterRecord::opened(const LocalReplica& replica) {

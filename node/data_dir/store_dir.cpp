@@ -51,14 +51,14 @@ std::string originOf(const SigningKey& key) {
 Result<std::unique_ptr<store::Store>> openStoreOnly(const fs::path& dir) {
   std::error_code ec;
   if (!fs::exists(dir / "db", ec))
-    return Error{ErrorCode::notFound, "no ledger in " + dir.string(),
-                 "make one with: witan run --domain NAME --events FILE --store " + dir.string()};
+    return notFound("no ledger in " + dir.string(),
+                    "make one with: witan run --domain NAME --events FILE --store " + dir.string());
   return store::openRocksStore(dir / "db", {.createIfMissing = false});
 }
 
 Result<std::string> readVerifierKey(const fs::path& dir) {
   WITAN_TRY(text, readFile(dir / "ledger.vkey"));
-  if (!text) return Error{ErrorCode::notFound, "no verifier key in " + dir.string(), "restore ledger.vkey from a copy"};
+  if (!text) return notFound("no verifier key in " + dir.string(), "restore ledger.vkey from a copy");
   return *text;
 }
 
@@ -94,8 +94,7 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   if (!exists) {
     if (!options.create) return openStoreOnly(options.dir).error();
     if (fs::exists(options.dir / "cluster.json", ec) || fs::exists(options.dir / "replica.json", ec))
-      return Error{ErrorCode::conflict, options.dir.string() + " is the data directory of a node",
-                   "give the ledger a folder of its own"};
+      return conflict(options.dir.string() + " is the data directory of a node", "give the ledger a folder of its own");
     // Nothing is made for a domain or policy that is refused.
     WITAN_TRY(domain, domains::makeDomain(options.domain.value_or(""), options.policy.value_or(json::object{}),
                                           options.counselors));
@@ -105,7 +104,7 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   WITAN_TRY(store, store::openRocksStore(options.dir / "db", {.createIfMissing = options.create}));
   opened.store = std::move(store);
   WITAN_TRY(format, kernel::Ledger::readFormat(*opened.store));
-  if (!format && !options.create) return Error{ErrorCode::notFound, "no ledger in " + options.dir.string(), ""};
+  if (!format && !options.create) return notFound("no ledger in " + options.dir.string());
   const std::string domain = options.domain ? *options.domain : format ? format->domain : "";
   const json::object policy = options.policy                       ? *options.policy
                               : format && format->domain == domain ? format->policy

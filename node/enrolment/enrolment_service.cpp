@@ -25,9 +25,7 @@ std::string randomHex(Random& random, std::size_t bytes) {
 }
 
 JoinAnswer refused(const Error& why) {
-  JoinAnswer answer;
-  answer.verdict = JoinVerdict::refused;
-  answer.reason = why.message;
+  JoinAnswer answer{.verdict = JoinVerdict::refused, .reason = why.message};
   return answer;
 }
 
@@ -63,7 +61,7 @@ Result<EnrolmentService> EnrolmentService::open(const std::filesystem::path& dir
                                                 std::string clusterKey, std::uint32_t partitions,
                                                 std::optional<SigningKey> admin) {
   if (admin && admin->publicKey() != rosters.admin())
-    return Error{ErrorCode::conflict, "admin.key is not the key of this cluster's admin", "restore the right one"};
+    return conflict("admin.key is not the key of this cluster's admin", "restore the right one");
   EnrolmentService service(dir / "enrolment.json", rosters, std::move(clusterKey), partitions, std::move(admin));
   WITAN_TRY(text, readSmallFile(service.file_, kStateBytes));
   if (!text) return service;
@@ -93,13 +91,13 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
   if (options.ttlMicros <= 0 || options.ttlMicros > kMaxInviteTtlMicros)
     return invalid("an invitation lasts from a moment to 30 days");
   if (options.uses == 0 || options.uses > kMaxRosterDevices)
-    return invalid("an invitation has 1 to " + std::to_string(kMaxRosterDevices) + " uses");
+    return invalid(concat("an invitation has 1 to ", kMaxRosterDevices, " uses"));
   if (addresses.empty())
     return invalid("this device has no address that others can dial, so nobody could join",
                    "give --address HOST:PORT, or [node] advertise in witan.toml");
   std::erase_if(state_.invites, [&](const Invite& i) { return i.expires < now || i.usesLeft == 0; });
   if (state_.invites.size() >= kMaxInvites)
-    return Error{ErrorCode::conflict, std::to_string(kMaxInvites) + " invitations are open", "wait until some expire"};
+    return conflict(concat(kMaxInvites, " invitations are open"), "wait until some expire");
   const JoinToken token{rosters_->current().cluster,
                         {addresses.begin(), addresses.end()},
                         toHex(key),
@@ -114,8 +112,7 @@ Result<std::string> EnrolmentService::invite(const InviteOptions& options, std::
 }
 
 Result<Invite*> EnrolmentService::inviteFor(const JoinRequest& request, Time now) {
-  const auto at = std::find_if(state_.invites.begin(), state_.invites.end(),
-                               [&](const Invite& i) { return i.id == request.tokenId; });
+  const auto at = std::ranges::find_if(state_.invites, [&](const Invite& i) { return i.id == request.tokenId; });
   // Hashes are compared, so the time that it takes tells nothing about the secret.
   if (at == state_.invites.end() || at->secretHash != toHex(sha256(request.secret)))
     return unauthorised("this cluster has given out no such invitation");
@@ -134,14 +131,12 @@ JoinAnswer EnrolmentService::onJoin(const JoinRequest& request, const PublicKey&
   if (rosters_->current().find(device) != nullptr)
     return refused(unauthorised("this device has another key by now: this one was rotated away"));
   if (Status may = mayChange(); !may.ok()) return refused(may.error());
-  if (std::find(state_.denied.begin(), state_.denied.end(), device) != state_.denied.end())
+  if (std::ranges::find(state_.denied, device) != state_.denied.end())
     return refused(unauthorised("a person has denied this device"));
   if (request.tokenId.empty()) {
     if (Status enlisted = enlist(request, key, from, now); !enlisted.ok()) return refused(enlisted.error());
-    JoinAnswer answer;
-    answer.verdict = JoinVerdict::pending;
-    answer.device = device;
-    answer.reason = "waits for: witan device approve " + device;
+    JoinAnswer answer{
+        .verdict = JoinVerdict::pending, .reason = "waits for: witan device approve " + device, .device = device};
     return answer;
   }
   auto invite = inviteFor(request, now);
@@ -158,12 +153,11 @@ Status EnrolmentService::enlist(const JoinRequest& request, const PublicKey& key
   std::erase_if(state_.pending, [&](const PendingDevice& p) { return p.since.micros + kPendingMicros < now.micros; });
   for (const PendingDevice& p : state_.pending)
     if (p.device == device) return okStatus();
-  const auto ofAddress = std::count_if(state_.pending.begin(), state_.pending.end(),
-                                       [&](const PendingDevice& p) { return hostOf(p.from) == hostOf(from); });
+  const auto ofAddress =
+      std::ranges::count_if(state_.pending, [&](const PendingDevice& p) { return hostOf(p.from) == hostOf(from); });
   if (static_cast<std::size_t>(ofAddress) >= kMaxPendingOfAddress)
-    return Error{ErrorCode::unavailable, "too many devices of this address wait to be approved", ""};
-  if (state_.pending.size() >= kMaxPending)
-    return Error{ErrorCode::unavailable, "too many devices wait to be approved", ""};
+    return unavailable("too many devices of this address wait to be approved");
+  if (state_.pending.size() >= kMaxPending) return unavailable("too many devices wait to be approved");
   state_.pending.push_back({device, toHex(key), request.name, request.addresses, std::string(clip(from, 128)), now});
   return save();
 }
@@ -171,10 +165,10 @@ Status EnrolmentService::enlist(const JoinRequest& request, const PublicKey& key
 std::string EnrolmentService::freeName(const std::string& wanted, const std::string& device) const {
   const std::string base = wanted.empty() ? device.substr(0, 8) : wanted;
   const auto taken = [&](const std::string& name) {
-    return std::any_of(rosters_->current().devices.begin(), rosters_->current().devices.end(),
-                       [&](const RosterDevice& d) { return d.active() && d.name == name; });
+    return std::ranges::any_of(rosters_->current().devices,
+                               [&](const RosterDevice& d) { return d.active() && d.name == name; });
   };
-  return taken(base) ? std::string(clip(base, kMaxNodeNameBytes - 9)) + "-" + device.substr(0, 8) : base;
+  return taken(base) ? concat(clip(base, kMaxNodeNameBytes - 9), "-", device.substr(0, 8)) : base;
 }
 
 Status EnrolmentService::admit(const PublicKey& key, const std::string& name, std::span<const std::string> addresses,
@@ -188,17 +182,15 @@ Status EnrolmentService::admit(const PublicKey& key, const std::string& name, st
   device.scopes.assign(scopes.begin(), scopes.end());
   device.addresses.assign(addresses.begin(), addresses.end());
   device.since = now;
-  const auto at = std::lower_bound(next.devices.begin(), next.devices.end(), device.device,
-                                   [](const RosterDevice& d, const std::string& id) { return d.device < id; });
+  const auto at = std::ranges::lower_bound(next.devices, device.device, {}, &RosterDevice::device);
   next.devices.insert(at, std::move(device));
   return rosters_->publish(std::move(next), *admin_);
 }
 
 JoinAnswer EnrolmentService::admitted(const PublicKey& key) const {
-  JoinAnswer answer;
-  answer.verdict = JoinVerdict::admitted;
-  answer.device = rosters_->current().byKey(key)->device;
-  answer.cluster = rosters_->current().cluster;
+  JoinAnswer answer{.verdict = JoinVerdict::admitted,
+                    .device = rosters_->current().byKey(key)->device,
+                    .cluster = rosters_->current().cluster};
   answer.adminKey.assign(rosters_->admin().begin(), rosters_->admin().end());
   answer.clusterKey.assign(clusterKey_.begin(), clusterKey_.end());
   answer.partitions = partitions_;
@@ -214,16 +206,14 @@ Result<PendingDevice> EnrolmentService::waiting(std::string_view device) const {
     if (p.device == device) return p;
     if (p.name == device || (device.size() >= 8 && p.device.starts_with(device))) found.push_back(p);
   }
-  if (found.empty())
-    return Error{ErrorCode::notFound, inQuotes(device) + " does not wait to be approved", "see: witan device pending"};
+  if (found.empty()) return notFound(inQuotes(device) + " does not wait to be approved", "see: witan device pending");
   if (found.size() == 1) return found.front();
   std::string who;
   for (const PendingDevice& p : std::span(found).first(std::min(found.size(), kMostNamed)))
     who += (who.empty() ? ": " : ", ") + p.device + " (fingerprint " + fingerprintOfHex(p.key) + ")";
   if (found.size() > kMostNamed) who += ", and more";
-  return Error{ErrorCode::conflict,
-               std::to_string(found.size()) + " devices that wait are called " + inQuotes(device) + who,
-               "compare the fingerprints and use the id"};
+  return conflict(concat(found.size(), " devices that wait are called ", inQuotes(device), who),
+                  "compare the fingerprints and use the id");
 }
 
 void EnrolmentService::forget(const PendingDevice& pending) {
@@ -257,7 +247,7 @@ Result<PendingDevice> EnrolmentService::deny(std::string_view device) {
 Result<RosterDevice*> EnrolmentService::activeIn(Roster& roster, std::string_view idOrName) const {
   WITAN_TRY(found, roster.lookUp(idOrName));
   RosterDevice* device = roster.find(found->device);
-  if (!device->active()) return Error{ErrorCode::conflict, device->name + " was revoked already", ""};
+  if (!device->active()) return conflict(device->name + " was revoked already");
   return device;
 }
 
@@ -266,7 +256,7 @@ Status EnrolmentService::revoke(std::string_view idOrName, std::string_view reas
   Roster next = rosters_->current();
   WITAN_TRY(device, activeIn(next, idOrName));
   if (next.activeCount() == 1)
-    return Error{ErrorCode::conflict, "the last device of a cluster cannot be revoked", "delete its directory instead"};
+    return conflict("the last device of a cluster cannot be revoked", "delete its directory instead");
   device->state = DeviceState::revoked;
   device->reason = std::string(clip(reason, 512));
   return rosters_->publish(std::move(next), *admin_);

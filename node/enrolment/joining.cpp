@@ -39,7 +39,7 @@ Result<std::string> fromBase64Url(std::string text) {
 }
 
 Error noToken(std::string_view why) {
-  return invalid("this is no invitation (" + std::string(why) + ")", "copy all of what witan device invite printed");
+  return invalid(concat("this is no invitation (", why, ")"), "copy all of what witan device invite printed");
 }
 
 Status checkToken(const JoinToken& token) {
@@ -71,12 +71,12 @@ std::string listed(const std::vector<std::string>& items) {
 
 std::string writeToken(const JoinToken& token) {
   const std::string body = toBase64Url(toJson(token));
-  return std::string(kPrefix) + body + "." + checkOf(body);
+  return concat(kPrefix, body, ".", checkOf(body));
 }
 
 Result<JoinToken> readToken(std::string_view text) {
   if (text.size() > kMaxTokenBytes) return noToken("too long");
-  if (!text.starts_with(kPrefix)) return noToken("it does not begin with " + std::string(kPrefix));
+  if (!text.starts_with(kPrefix)) return noToken(concat("it does not begin with ", kPrefix));
   text.remove_prefix(kPrefix.size());
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return noToken("its end is missing");
@@ -124,13 +124,13 @@ Result<JoinAnswer> askToJoin(const SigningKey& key, const JoinAttempt& attempt) 
   const std::int64_t patience = std::min(kSlowMs, attempt.timeoutMs);
   if (!loop.runUntil(heard, patience)) {
     if (attempt.slow)
-      attempt.slow("no answer from " + where + " yet" + hearing.troublesInBrackets() + "; trying for " +
-                   std::to_string((attempt.timeoutMs - patience) / 1000) + " s more");
+      attempt.slow(concat("no answer from ", where, " yet", hearing.troublesInBrackets(), "; trying for ",
+                          (attempt.timeoutMs - patience) / 1000, " s more"));
     (void)loop.runUntil(heard, attempt.timeoutMs - patience);
   }
   if (hearing.answer) return *hearing.answer;
-  return Error{ErrorCode::unavailable, "nobody answered at " + where + hearing.troublesInBrackets(),
-               "is the other node up, and can this host reach it?"};
+  return unavailable("nobody answered at " + where + hearing.troublesInBrackets(),
+                     "is the other node up, and can this host reach it?");
 }
 
 }  // namespace witan::node

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Status takenBy(const fs::path& dir) {
-  return Error{ErrorCode::conflict, dir.string() + " holds a node already", "start it: witan up --dir " + dir.string()};
+  return conflict(dir.string() + " holds a node already", "start it: witan up --dir " + dir.string());
 }
 
 // An existing configuration is the operator's.
@@ -39,16 +39,13 @@ Status writeConfig(const fs::path& dir, const NewNode& node) {
 
 // The replica of a half-made node is taken as it is, if it is the same device and cluster.
 Status makeReplica(const fs::path& dir, const std::string& device, const std::string& cluster, std::string secret) {
-  NewReplica replica;
-  replica.device = device;
-  replica.cluster = cluster;
-  replica.clusterKey = std::move(secret);
+  NewReplica replica{.device = device, .cluster = cluster, .clusterKey = std::move(secret)};
   if (!ReplicaDir::exists(dir)) return ReplicaDir::create(dir, replica);
   WriterRecord record(dir);
   WITAN_TRY(options, readReplicaOptions(dir, record));
   if (options.device == device && options.cluster == cluster) return okStatus();
-  return Error{ErrorCode::conflict, dir.string() + " holds device " + options.device + " of cluster " + options.cluster,
-               "give another --dir"};
+  return conflict(dir.string() + " holds device " + options.device + " of cluster " + options.cluster,
+                  "give another --dir");
 }
 
 Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
@@ -61,9 +58,7 @@ Status foundPartitions(const fs::path& dir, std::uint32_t partitions, Now now) {
 }
 
 RosterDevice firstDevice(const SigningKey& key, const NewNode& node, Time now) {
-  RosterDevice device;
-  device.device = deviceIdOf(key.publicKey());
-  device.name = node.name.empty() ? hostName() : node.name;
+  RosterDevice device{.device = deviceIdOf(key.publicKey()), .name = node.name.empty() ? hostName() : node.name};
   device.keys = {toHex(key.publicKey())};
   device.roles = {std::string(kLedgerRole), std::string(kAnyRole)};
   device.addresses = dialable(node.advertise.empty() ? node.listen : node.advertise);
@@ -94,11 +89,11 @@ Status ownFolder(const fs::path& dir) {
   if (::stat(dir.c_str(), &about) != 0)
     return ioFailed("cannot look at " + dir.string() + " (" + std::strerror(errno) + ")");
   if (about.st_uid != ::geteuid())
-    return Error{ErrorCode::conflict, dir.string() + " belongs to another user", "give a new folder with --dir"};
+    return conflict(dir.string() + " belongs to another user", "give a new folder with --dir");
   if ((about.st_mode & 0077) == 0) return okStatus();
   if (!fs::is_empty(dir, ec) || ec)
-    return Error{ErrorCode::conflict, dir.string() + " has files in it, and other users may enter it",
-                 "give a new folder with --dir, or close this one: chmod 700 " + dir.string()};
+    return conflict(dir.string() + " has files in it, and other users may enter it",
+                    "give a new folder with --dir, or close this one: chmod 700 " + dir.string());
   return ::chmod(dir.c_str(), 0700) == 0 ? okStatus() : Status(ioFailed("cannot close " + dir.string() + " to others"));
 }
 
@@ -110,7 +105,7 @@ Result<SigningKey> ownKey(const fs::path& dir) {
 Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   if (nodeExists(dir)) return takenBy(dir);
   if (node.partitions == 0 || node.partitions > kMaxClusterPartitions)
-    return invalid("a domain has 1 to " + std::to_string(kMaxClusterPartitions) + " partitions");
+    return invalid(concat("a domain has 1 to ", kMaxClusterPartitions, " partitions"));
   WITAN_TRY(key, ownKey(dir));
   WITAN_TRY(admin, hasKey(dir, KeyName::admin) ? readKey(dir, KeyName::admin) : createKey(dir, KeyName::admin));
   const std::string cluster = clusterIdOf(admin.publicKey());
@@ -120,9 +115,7 @@ Status beginCluster(const fs::path& dir, NewNode node, Now now) {
   SystemRandom().fill({reinterpret_cast<std::uint8_t*>(secret.data()), secret.size()});
   WITAN_DO(makeReplica(dir, deviceIdOf(key.publicKey()), cluster, std::move(secret)));
   WITAN_DO(rememberClusterKey(dir, cluster));
-  Roster roster;
-  roster.cluster = cluster;
-  roster.version = 1;
+  Roster roster{.cluster = cluster, .version = 1};
   roster.devices = {firstDevice(key, node, now.wall)};
   WITAN_TRY(document, signRoster(roster, admin));
   WITAN_TRY(rosters, RosterStore::create(dir, admin.publicKey(), std::move(document)));

@@ -18,21 +18,18 @@ constexpr std::int64_t kConnectMs = 1'000;
 constexpr std::int64_t kPauseMs = 50, kMostPauseMs = 1'000;
 
 net::HttpRequest post(EtcdCallText text) {
-  net::HttpRequest request;
-  request.method = "POST";
-  request.target = std::move(text.path);
+  net::HttpRequest request{.method = "POST", .target = std::move(text.path)};
   request.headers["content-type"] = "application/json";
   request.body = std::move(text.body);
   return request;
 }
 
 net::HttpClientOptions clientOptions(std::int64_t answerMs, std::size_t connections) {
-  net::HttpClientOptions options;
-  options.maxBodyBytes = kMaxEtcdReplyBytes;
-  options.maxQueued = kMaxQueued;
-  options.connections = connections;
-  options.connectTimeoutMs = std::min(answerMs, kConnectMs);
-  options.timeoutMs = answerMs;
+  net::HttpClientOptions options{.maxBodyBytes = kMaxEtcdReplyBytes,
+                                 .maxQueued = kMaxQueued,
+                                 .connections = connections,
+                                 .connectTimeoutMs = std::min(answerMs, kConnectMs),
+                                 .timeoutMs = answerMs};
   options.streamIdleMs = 0;  // a quiet watch is no sign; that leases are not answered is one
   return options;
 }
@@ -132,10 +129,10 @@ bool EtcdGateway::isAnother(const EtcdReply& reply) {
     revision_ = reply.answer.revision;
     return false;
   }
-  const std::string what = reply.cluster == state_.cluster
-                               ? " has lost its data: its revision went back to " +
-                                     std::to_string(reply.answer.revision) + " from " + std::to_string(revision_)
-                               : std::string(" is another etcd cluster than the one before");
+  const std::string what =
+      reply.cluster == state_.cluster
+          ? concat(" has lost its data: its revision went back to ", reply.answer.revision, " from ", revision_)
+          : std::string(" is another etcd cluster than the one before");
   fail({ErrorCode::conflict, state_.endpoint + what,
         "check [ledger] etcd; if etcd was replaced on purpose, restart all nodes"});
   return true;
@@ -222,9 +219,7 @@ void EtcdGateway::onRefusal(const EtcdExpected& expected, const Error& why) {
   ++state_.refused;
   const auto session = session_;
   trouble(why);
-  EtcdAnswer answer;
-  answer.id = expected.id;
-  answer.error = EtcdError::unavailable;
+  EtcdAnswer answer{.id = expected.id, .error = EtcdError::unavailable};
   events_.received(answer);
   if (session == session_ && session->heardMs + options_.answerMs < net::Loop::nowMs()) fail(why);
 }
@@ -243,7 +238,7 @@ void EtcdGateway::watch(const EtcdRequest& request) {
       [this, mine, id = request.id](std::string_view bytes) { return mine() && onWatch(id, bytes); },
       [this, mine](const Status& ended) {
         if (!mine()) return;
-        fail(ended.ok() ? Error{ErrorCode::unavailable, state_.endpoint + " ended the watch", ""} : ended.error());
+        fail(ended.ok() ? unavailable(state_.endpoint + " ended the watch") : ended.error());
       });
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxKeys = 100'000;  // in one answer
 
 // --- writing
 
-std::string text64(std::uint64_t value) { return "\"" + std::to_string(value) + "\""; }
+std::string text64(std::uint64_t value) { return concat("\"", value, "\""); }
 
 void appendBytes(std::string& out, std::string_view name, std::string_view bytes) {
   out.append("\"").append(name).append("\":\"").append(toBase64(bytes)).append("\"");
@@ -91,7 +91,7 @@ std::string watchBody(const EtcdRequest& request) {
 // --- reading
 
 Error strange(std::string_view where, const std::string& what) {
-  return invalid("etcd's answer: " + std::string(where) + ": " + what);
+  return invalid(concat("etcd's answer: ", where, ": ", what));
 }
 
 const json::value* memberOf(const json::object& in, std::string_view name) { return in.if_contains(name); }
@@ -149,8 +149,8 @@ Result<EtcdKeyValue> keyValueOf(const json::object& in, std::size_t& room) {
   auto value = unpackedFromEtcd(std::move(stored));
   if (!value.ok()) return strange("value", value.error().message);
   if (value->size() > room)
-    return strange("value", "with it the unpacked values of one answer are more than " +
-                                std::to_string(kMaxEtcdUnpackedBytes) + " bytes");
+    return strange("value",
+                   concat("with it the unpacked values of one answer are more than ", kMaxEtcdUnpackedBytes, " bytes"));
   room -= value->size();
   WITAN_TRY(created, numberIn(in, "create_revision"));
   WITAN_TRY(modified, numberIn(in, "mod_revision"));
@@ -174,7 +174,7 @@ Status readResult(const json::value& from, EtcdAct act, std::size_t& room, std::
                      : act == EtcdAct::remove ? "response_delete_range"
                                               : "response_range";
   WITAN_TRY(result, objectIn(from.get_object(), name));
-  if (result == nullptr) return strange("responses", std::string("lacks a ") + name);
+  if (result == nullptr) return strange("responses", concat("lacks a ", name));
   if (act != EtcdAct::range) return okStatus();
   WITAN_TRY(kvs, listIn(*result, "kvs"));
   if (kvs == nullptr) return okStatus();
@@ -243,7 +243,7 @@ std::string wordsOf(std::string_view body) {
 }
 
 std::string refusalWords(int status, std::string_view body) {
-  return "etcd answers " + std::to_string(status) + ", " + wordsOf(body);
+  return concat("etcd answers ", status, ", ", wordsOf(body));
 }
 
 Result<EtcdReply> refusal(const EtcdExpected& expected, int status, std::string_view body) {
@@ -308,7 +308,7 @@ EtcdExpected::EtcdExpected(const EtcdRequest& request) : id(request.id), call(re
 }
 
 Result<EtcdReply> readEtcdProbe(int status, std::string_view body) {
-  if (status != 200) return Error{ErrorCode::unavailable, refusalWords(status, body), ""};
+  if (status != 200) return unavailable(refusalWords(status, body));
   WITAN_TRY(read, objectOf(body));
   EtcdReply reply;
   WITAN_DO(readHeader(read.get_object(), reply));
@@ -333,15 +333,14 @@ Result<EtcdReply> readEtcdReply(const EtcdExpected& expected, int status, std::s
 Result<EtcdReply> readEtcdWatch(std::uint64_t id, std::string_view line) {
   WITAN_TRY(read, objectOf(line));
   if (memberOf(read.get_object(), "error") != nullptr)
-    return Error{ErrorCode::unavailable, "etcd ended the watch: " + inQuotes(std::string(clip(line, 300))), ""};
+    return unavailable("etcd ended the watch: " + inQuotes(std::string(clip(line, 300))));
   WITAN_TRY(in, unwrapped(read.get_object()));
   EtcdReply reply;
   reply.answer.id = id;
   WITAN_DO(readHeader(*in, reply));
   WITAN_TRY(canceled, flagIn(*in, "canceled"));
   WITAN_TRY(compacted, numberIn(*in, "compact_revision"));
-  if (canceled && compacted == 0)
-    return Error{ErrorCode::unavailable, "etcd ended the watch: " + inQuotes(std::string(clip(line, 300))), ""};
+  if (canceled && compacted == 0) return unavailable("etcd ended the watch: " + inQuotes(std::string(clip(line, 300))));
   if (canceled) reply.answer.error = EtcdError::compacted;
   WITAN_TRY(events, listIn(*in, "events"));
   if (events == nullptr) return reply;
@@ -362,7 +361,7 @@ Result<std::string_view> EtcdLines::next() {
   while (true) {
     const std::size_t end = input_.find('\n', searched_);
     if ((end == std::string::npos ? input_.size() : end) - begin_ > most_)
-      return strange("watch", "a line of more than " + std::to_string(most_) + " bytes");
+      return strange("watch", concat("a line of more than ", most_, " bytes"));
     if (end == std::string::npos) {
       searched_ = input_.size();
       return std::string_view();
@@ -391,19 +390,18 @@ Result<std::string> unpackedFromEtcd(std::string value) {
   if (value.size() < kHeader) return invalid("a packed batch without a version");
   if (std::string_view(value).substr(kMagic.size(), kVersion.size()) !=
       std::string_view(kVersion.data(), kVersion.size()))
-    return invalid("a batch packed as this build does not know (version " +
-                       std::to_string(static_cast<unsigned char>(value[kMagic.size()])) + ")",
+    return invalid(concat("a batch packed as this build does not know (version ",
+                          static_cast<unsigned char>(value[kMagic.size()]), ")"),
                    "update this device");
   const std::string_view frame = std::string_view(value).substr(kHeader);
   const unsigned long long bytes = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (bytes == ZSTD_CONTENTSIZE_UNKNOWN || bytes == ZSTD_CONTENTSIZE_ERROR)
     return invalid("a packed batch that does not state its size");
   if (bytes > kMaxEtcdValueBytes)
-    return invalid("a packed batch of " + std::to_string(bytes) + " bytes, more than " +
-                   std::to_string(kMaxEtcdValueBytes));
+    return invalid(concat("a packed batch of ", bytes, " bytes, more than ", kMaxEtcdValueBytes));
   std::string unpacked(static_cast<std::size_t>(bytes), '\0');
   const std::size_t size = ZSTD_decompress(unpacked.data(), unpacked.size(), frame.data(), frame.size());
-  if (ZSTD_isError(size) != 0) return invalid(std::string("a packed batch is damaged: ") + ZSTD_getErrorName(size));
+  if (ZSTD_isError(size) != 0) return invalid(concat("a packed batch is damaged: ", ZSTD_getErrorName(size)));
   if (size != unpacked.size()) return invalid("a packed batch is shorter than it states");
   return unpacked;
 }

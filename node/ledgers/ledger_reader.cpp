@@ -26,7 +26,7 @@ Result<std::vector<StoredEntry>> entriesOf(std::string_view batch) {
 
 Result<std::string> batchAt(const store::Reader& store, std::uint64_t number) {
   WITAN_TRY(value, store.get(batchKey(number)));
-  if (!value) return corrupt("batch " + std::to_string(number) + " is missing");
+  if (!value) return corrupt(concat("batch ", number, " is missing"));
   return *std::move(value);
 }
 
@@ -34,8 +34,7 @@ Result<std::string> batchAt(const store::Reader& store, std::uint64_t number) {
 Result<std::uint64_t> batchesOf(const store::Reader& store) {
   WITAN_TRY(newest, store.last("l"));
   if (!newest) return std::uint64_t{0};
-  if (newest->first.size() != 9)
-    return corrupt("a batch has a key of " + std::to_string(newest->first.size()) + " bytes");
+  if (newest->first.size() != 9) return corrupt(concat("a batch has a key of ", newest->first.size(), " bytes"));
   std::uint64_t number = 0;
   for (const char c : newest->first.substr(1)) number = number << 8 | static_cast<unsigned char>(c);
   return number + 1;
@@ -54,7 +53,7 @@ Status forEachEntry(const store::Reader& store, const std::function<bool(const S
       if (record.kind != RecordKind::entry || !more) return okStatus();
       ++seq;
       auto entry = readEntryView(record.payload);
-      if (!entry) return corrupt("entry " + std::to_string(seq) + ": " + entry.error().message);
+      if (!entry) return corrupt(concat("entry ", seq, ": ", entry.error().message));
       more = visit({seq, record.payload, record.leaf, *entry});
       return okStatus();
     });
@@ -146,8 +145,7 @@ std::string actionWords(std::string_view action) {
     words = std::string(type->get_string());
   for (const auto& [key, value] : object) {
     if (key == "type" || value.is_null()) continue;
-    words +=
-        " " + std::string(key) + "=" + (value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
+    words += concat(" ", key, "=", value.is_string() ? std::string(value.get_string()) : canonicalJson(value));
   }
   return words;
 }
@@ -163,22 +161,22 @@ std::string minuteOf(Time time) {
 std::string entryStory(const EntryView& e) {
   std::string head = std::to_string(e.seq);
   head.insert(0, head.size() < 5 ? 5 - head.size() : 0, ' ');
-  std::string text = head + "  " + minuteOf(e.time) + "  " + std::string(e.entity) + "  ";
+  std::string text = concat(head, "  ", minuteOf(e.time), "  ", e.entity, "  ");
   const bool counselor = e.tag == Tag::cCommitted || e.tag == Tag::cRejected;
   if (counselor) {
-    text += "counselor " + std::string(e.counselor) + (e.tag == Tag::cCommitted ? " commits" : " rejects") +
-            " what entry " + std::to_string(e.escalation) + " asked: " + actionWords(e.action);
-    text += "\n         " + std::string(enumName(e.tag));
+    text += concat("counselor ", e.counselor, e.tag == Tag::cCommitted ? " commits" : " rejects", " what entry ",
+                   e.escalation, " asked: ", actionWords(e.action));
+    text += concat("\n         ", enumName(e.tag));
     if (e.tag == Tag::cCommitted) {
       text += e.findings.empty() ? ", safe" : ", UNSAFE:";
-      for (const auto& f : e.findings) text += " " + std::string(f.invariant);
+      for (const auto& f : e.findings) text += concat(" ", f.invariant);
     }
-    if (!e.reason.empty()) text += ": " + std::string(e.reason);
+    if (!e.reason.empty()) text += concat(": ", e.reason);
     return text;
   }
-  text += std::string(e.role) + " proposes " + actionWords(e.action);
-  text += "\n         " + std::string(enumName(e.tag));
-  if (!e.invariant.empty()) text += " by " + std::string(e.invariant) + ": " + std::string(e.message);
+  text += concat(e.role, " proposes ", actionWords(e.action));
+  text += concat("\n         ", enumName(e.tag));
+  if (!e.invariant.empty()) text += concat(" by ", e.invariant, ": ", e.message);
   return text;
 }
 

@@ -28,8 +28,7 @@ bool LedgerReaders::show(Reader& reader) {
 void LedgerReaders::read(std::set<std::string> partitions, Visit visit, Done done) {
   Reader reader{std::move(partitions), std::move(visit), std::move(done)};
   if (show(reader)) return reader.done(okStatus());
-  if (waiting_.size() >= kMaxReaders)
-    return reader.done(Error{ErrorCode::unavailable, "too many wait to read the ledgers", "try again"});
+  if (waiting_.size() >= kMaxReaders) return reader.done(unavailable("too many wait to read the ledgers", "try again"));
   const auto at = waiting_.insert(waiting_.end(), std::move(reader));
   at->timer = loop_.after(kReaderPatienceMs, [this, at] { showStored(at); });
 }

@@ -60,11 +60,10 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
       WITAN_DO(collect(*host, filter, most, rows));
     }
   if (taken == 0 && !(filter.domain.empty() && filter.partition.empty()))
-    return Error{ErrorCode::notFound,
-                 "there is no " + (filter.partition.empty() ? "domain " + inQuotes(filter.domain)
-                                                            : "partition " + inQuotes(filter.partition)),
-                 "see: witan partition list"};
-  std::stable_sort(rows.begin(), rows.end(), [](const Dated& a, const Dated& b) {
+    return notFound("there is no " + (filter.partition.empty() ? "domain " + inQuotes(filter.domain)
+                                                               : "partition " + inQuotes(filter.partition)),
+                    "see: witan partition list");
+  std::ranges::stable_sort(rows, [](const Dated& a, const Dated& b) {
     return std::pair(a.first, a.second.at("seq").as_uint64()) < std::pair(b.first, b.second.at("seq").as_uint64());
   });
   json::array list;
@@ -76,8 +75,7 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
 Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most) {
   PartitionHost* host = replica.host(filter.partition);
   if (host == nullptr)
-    return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(filter.partition),
-                 "see: witan partition list"};
+    return notFound("this device keeps no partition " + inQuotes(filter.partition), "see: witan partition list");
   json::array list;
   WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), after + 1));
   for (; n < host->durableBatches() && list.size() < most; ++n)
@@ -98,8 +96,7 @@ Result<NodeSetup> setupOf(const std::filesystem::path& dir) {
 }
 
 Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir) {
-  if (!ReplicaDir::exists(dir))
-    return Error{ErrorCode::notFound, "no device lives in " + dir.string(), "give the directory with --dir"};
+  if (!ReplicaDir::exists(dir)) return notFound("no device lives in " + dir.string(), "give the directory with --dir");
   WITAN_TRY(setup, setupOf(dir));
   const Time wall = SystemClock().now();
   return NodeDir::open(dir, std::move(setup), {wall, wall.micros / 1000});
@@ -117,7 +114,7 @@ Result<json::value> verifyHosts(const Replica& replica, bool replay,
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     entries += report.entries;
     good = good && report.ok();
-    roots += id + " " + std::to_string(report.entries) + " " + toHex(report.root) + "\n";
+    roots += concat(id, " ", report.entries, " ", toHex(report.root), "\n");
     if (report.entries == 0 && report.ok()) continue;
     list.push_back({{"partition", id},
                     {"entries", report.entries},

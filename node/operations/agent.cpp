@@ -47,8 +47,7 @@ Result<AgentRecord> readAgent(OperationContext& context, const Omittable<std::st
     record.antichain = std::move(held);
   }
   if (record.antichain.empty())
-    return Error{ErrorCode::notFound, "no agent " + inQuotes(id) + " in scope " + scope.value_or(kDefaultScope),
-                 "see: witan agent list"};
+    return notFound("no agent " + inQuotes(id) + " in scope " + scope.value_or(kDefaultScope), "see: witan agent list");
   WITAN_TRY(messages, itemsOf<Message>(*space, Kind::message, id, messageOf));
   WITAN_TRY(links, itemsOf<Link>(*space, Kind::link, id, linkOf));
   const MessageGraph graph = messageGraphOf(std::move(messages), std::move(links));
@@ -63,8 +62,7 @@ Result<AgentRecord> readAgent(OperationContext& context, const Omittable<std::st
 
 Status apply(const AgentSetRequest& request, AgentState& state, const std::string& writer) {
   if (request.lifecycle) {
-    WITAN_TRY(lifecycle, parseLifecycle(*request.lifecycle));
-    state.lifecycle = lifecycle;
+    WITAN_SET(state.lifecycle, parseLifecycle(*request.lifecycle));
   }
   for (const auto& [name, value] : request.slots.value_or(json::object())) {
     WITAN_TRY(slot, slotNamed(name));
@@ -86,7 +84,7 @@ Result<AgentWritten> commit(OperationContext& context, const Omittable<std::stri
 
 Status checkChanges(const std::string& id, const AgentState& state) {
   if (state.lifecycle != Lifecycle::destroyed) return okStatus();
-  return Error{ErrorCode::conflict, "agent " + id + " is destroyed and does not change any more", ""};
+  return conflict("agent " + id + " is destroyed and does not change any more");
 }
 
 }  // namespace
@@ -100,7 +98,7 @@ Result<SlotName> slotNamed(std::string_view name) {
 
 Result<std::string> slotValue(SlotName name, std::string_view text) {
   auto parsed = parseJson(text, {.bytes = kMaxSlotBytes, .depth = kMaxSlotDepth});
-  if (!parsed.ok()) return invalid(std::string(toString(name)) + " (" + parsed.error().message + ")");
+  if (!parsed.ok()) return invalid(concat(toString(name), " (", parsed.error().message, ")"));
   return canonicalJson(*parsed);
 }
 
@@ -141,8 +139,7 @@ Result<AgentShown> showAgent(OperationContext& context, const AgentShowRequest& 
 
 Result<AgentWritten> createAgent(OperationContext& context, const AgentSetRequest& request) {
   if (readAgent(context, request.scope, request.id).ok())
-    return Error{ErrorCode::conflict, "agent " + request.id + " exists",
-                 "change it with: witan agent set " + request.id};
+    return conflict("agent " + request.id + " exists", "change it with: witan agent set " + request.id);
   AgentState state;
   WITAN_DO(apply(request, state, context.replica.writer()));
   return commit(context, request.scope, request.id, state);

@@ -55,8 +55,8 @@ class Checker {
       for (const Dot& repeat : view.repeats) ++times[repeat.host];
       for (const auto& [writer, count] : times)
         if (count > 1)
-          problem("operation " + key + " was carried out " + std::to_string(count) + " times in " + toString(database) +
-                  " by " + writer);
+          problem(
+              concat("operation ", key, " was carried out ", count, " times in ", toString(database), " by ", writer));
       records.emplace(key, view.record->body);
     }
     return records;
@@ -98,7 +98,7 @@ class Checker {
         return;
       }
       ++report_.sagas;
-      problem("saga " + row.id().hex() + " (" + row.intent.tool + ") is " + std::string(enumName(row.status)));
+      problem(concat("saga ", row.id().hex(), " (", row.intent.tool, ") is ", enumName(row.status)));
     });
   }
 

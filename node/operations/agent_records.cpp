@@ -64,8 +64,7 @@ Result<ApprovalRow> answerApproval(OperationContext& context, const ApprovalAnsw
 Result<Space*> spaceOf(OperationContext& context, const EpisodeRequest& request) {
   Space* space = context.space(DatabaseName::agents, request.scope);
   if (space == nullptr)
-    return Error{ErrorCode::notFound,
-                 "no agent has a record in scope " + inQuotes(request.scope.value_or(kDefaultScope)), ""};
+    return notFound("no agent has a record in scope " + inQuotes(request.scope.value_or(kDefaultScope)));
   return space;
 }
 
@@ -80,14 +79,13 @@ Result<TranscriptKey> chosenTranscript(Space& space, const EpisodeRequest& a) {
   for (TranscriptKey& key : agents::episode::listTranscripts(space))
     if (key.run.hex().starts_with(a.run) && (!a.device || key.device == *a.device)) found.push_back(std::move(key));
   if (found.empty())
-    return Error{ErrorCode::notFound, "no transcript of run " + a.run + (!a.device ? "" : " by " + *a.device),
-                 "see: witan episode list"};
+    return notFound("no transcript of run " + a.run + (!a.device ? "" : " by " + *a.device), "see: witan episode list");
   if (found.size() == 1) return found.front();
-  if (std::any_of(found.begin(), found.end(), [&](const TranscriptKey& key) { return key.run != found[0].run; }))
-    return Error{ErrorCode::conflict, "the keys of several runs begin with " + a.run, "give more digits"};
+  if (std::ranges::any_of(found, [&](const TranscriptKey& key) { return key.run != found[0].run; }))
+    return conflict("the keys of several runs begin with " + a.run, "give more digits");
   std::string devices;
   for (const TranscriptKey& key : found) devices += (devices.empty() ? "" : ", ") + key.device;
-  return Error{ErrorCode::conflict, "several devices ran it: " + devices, "choose one with --device"};
+  return conflict("several devices ran it: " + devices, "choose one with --device");
 }
 
 struct EpisodeSummary {
@@ -154,22 +152,19 @@ Status commitReceipt(OperationContext& context, const Omittable<std::string>& sc
 
 // Refuses a confirmation that would count for nothing: people must not believe that they have confirmed something.
 Status checkUse(const agents::Policy& policy, const ReceiptConfirmRequest& a, const agents::ModelName* model) {
-  const auto boundary = std::find_if(policy.boundary.begin(), policy.boundary.end(),
-                                     [&](const agents::Boundary& b) { return b.name == a.boundary; });
-  const std::string named = "policy " + policy.name + " version " + std::to_string(policy.version);
+  const auto boundary =
+      std::ranges::find_if(policy.boundary, [&](const agents::Boundary& b) { return b.name == a.boundary; });
+  const std::string named = concat("policy ", policy.name, " version ", policy.version);
   if (boundary == policy.boundary.end()) return invalid(named + " has no boundary " + inQuotes(a.boundary));
-  const bool asked =
-      std::any_of(boundary->operation.begin(), boundary->operation.end(), [&](const agents::OperationRule& rule) {
-        return model != nullptr ? rule.inference : rule.confirm && !rule.inference;
-      });
+  const bool asked = std::ranges::any_of(boundary->operation, [&](const agents::OperationRule& rule) {
+    return model != nullptr ? rule.inference : rule.confirm && !rule.inference;
+  });
   if (!asked)
     return invalid("no operation of boundary " + inQuotes(a.boundary) + " asks for a confirmation " +
                        (model != nullptr ? "of a model" : "without a model"),
                    model != nullptr ? "leave --provider and --model out" : "give --provider and --model");
-  const bool granted = std::any_of(policy.grant.begin(), policy.grant.end(), [&](const agents::Grant& grant) {
-    const auto has = [](const auto& list, const auto& one) {
-      return std::find(list.begin(), list.end(), one) != list.end();
-    };
+  const bool granted = std::ranges::any_of(policy.grant, [&](const agents::Grant& grant) {
+    const auto has = [](const auto& list, const auto& one) { return std::ranges::find(list, one) != list.end(); };
     return grant.agent == a.agent && has(grant.boundaries, a.boundary) &&
            (model == nullptr || has(grant.models, *model));
   });
@@ -181,14 +176,13 @@ Status checkUse(const agents::Policy& policy, const ReceiptConfirmRequest& a, co
 // A person confirms the policy that the person has read, and that the node works under.
 Status checkPolicyIs(const OperationContext& context, const agents::Policy& policy, const std::string& wanted) {
   const std::string digest = toHex(agents::policyDigest(policy));
-  const std::string here = policy.name + " " + std::to_string(policy.version) + " " + digest;
+  const std::string here = concat(policy.name, " ", policy.version, " ", digest);
   if (!wanted.empty() && (wanted.size() < kMinDigestDigits || !digest.starts_with(wanted)))
-    return Error{ErrorCode::conflict, "the policy is another one by now: " + here + ", not " + inQuotes(wanted),
-                 "read it (witan policy check), then confirm it by its digest"};
+    return conflict("the policy is another one by now: " + here + ", not " + inQuotes(wanted),
+                    "read it (witan policy check), then confirm it by its digest");
   if (context.agents == nullptr || context.agents->policyEpoch() == here) return okStatus();
-  return Error{ErrorCode::conflict,
-               "the file says " + here + ", and the node works under " + context.agents->policyEpoch(),
-               "let the node read it again (SIGHUP, systemctl reload), or put the former file back"};
+  return conflict("the file says " + here + ", and the node works under " + context.agents->policyEpoch(),
+                  "let the node read it again (SIGHUP, systemctl reload), or put the former file back");
 }
 
 // --- sagas
@@ -314,8 +308,7 @@ Result<Transcript> showEpisode(OperationContext& context, const EpisodeRequest& 
   Transcript transcript;
   for (const TranscriptRow& row : found.rows) {
     auto entry = parseJson(row.message.content, kOwnJson);
-    if (!entry.ok())
-      return corrupt("entry " + std::to_string(transcript.entries.size()) + ": " + entry.error().message);
+    if (!entry.ok()) return corrupt(concat("entry ", transcript.entries.size(), ": ", entry.error().message));
     transcript.entries.push_back(std::move(*entry));
   }
   return transcript;
@@ -328,8 +321,7 @@ Result<EpisodeReplay> replayEpisode(OperationContext& context, const EpisodeRequ
   const std::string id = summaryOf(found.rows).agent;
   const agents::Agent* agent = domains::findAgent(id);
   if (agent == nullptr)
-    return Error{ErrorCode::notFound, "this build has no agent " + inQuotes(id),
-                 "replay it with the build that made it"};
+    return notFound("this build has no agent " + inQuotes(id), "replay it with the build that made it");
   WITAN_TRY(result, agents::episode::replay(*agent, contents));
   EpisodeReplay replay{found.key.run.hex(), found.key.device, result.entries, result.ended, !result.difference, {}};
   if (const auto& d = result.difference)
@@ -424,8 +416,7 @@ Result<Wakes> listWakes(OperationContext& context, const WakeListRequest& reques
     if ((!request.agent || row.agentId == *request.agent) &&
         (!failed || row.status == enumName(WakeStatus::failedTerminal)))
       list.wakes.push_back(std::move(row));
-  std::stable_sort(list.wakes.begin(), list.wakes.end(),
-                   [](const WakeRow& a, const WakeRow& b) { return a.atMs < b.atMs; });
+  std::ranges::stable_sort(list.wakes, [](const WakeRow& a, const WakeRow& b) { return a.atMs < b.atMs; });
   return list;
 }
 

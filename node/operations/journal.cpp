@@ -19,9 +19,7 @@ std::string textOf(json::value payload) {
 }
 
 JournalVersion versionOf(const Sibling& sibling) {
-  JournalVersion version;
-  version.deleted = !sibling.body;
-  version.dot = VersionDot(sibling.dot);
+  JournalVersion version{.deleted = !sibling.body, .dot = VersionDot(sibling.dot)};
   if (!sibling.body) return version;
   auto payload = parseJson(sibling.body->payload, kOwnJson);
   version.author = sibling.body->author;
@@ -42,8 +40,7 @@ JournalEntity entityOf(const std::string& id, const JournalView& view) {
 Result<JournalView> existing(JournalWriter& writer, const std::string& id, const std::string& scope) {
   WITAN_TRY(view, writer.view(id));
   if (!view.inConflict() && view.unreadable.empty() && !view.shown)
-    return Error{ErrorCode::notFound, "no journal entity " + inQuotes(id) + " in scope " + scope,
-                 "see: witan journal list"};
+    return notFound("no journal entity " + inQuotes(id) + " in scope " + scope, "see: witan journal list");
   return view;
 }
 
@@ -63,8 +60,8 @@ Result<JournalWrite> choiceOf(const JournalResolveRequest& request, const Journa
     if (!request.type) write.type = sibling.body->type;
     return write;
   }
-  return Error{ErrorCode::notFound, *request.choose + " is not among the versions of " + request.id,
-               "see them with: witan journal resolve " + request.id};
+  return notFound(*request.choose + " is not among the versions of " + request.id,
+                  "see them with: witan journal resolve " + request.id);
 }
 
 }  // namespace
@@ -113,8 +110,8 @@ Result<JournalWritten> putJournal(OperationContext& context, const JournalPutReq
   JournalWriter writer(context.replica, request.scope.value_or(kDefaultScope), std::move(seals));
   WITAN_TRY(before, writer.view(request.id));
   if (before.inConflict())
-    return Error{ErrorCode::conflict, request.id + " was edited on several devices at once and is not resolved yet",
-                 "see the edits with: witan journal resolve " + request.id};
+    return conflict(request.id + " was edited on several devices at once and is not resolved yet",
+                    "see the edits with: witan journal resolve " + request.id);
   JournalWrite write{
       request.id, request.type.value_or(""), textOf(request.payload), request.author.value_or(""), ChangeOrigin::local,
       ""};

@@ -63,7 +63,7 @@ std::string digestHex(const Digest& digest) {
 
 Status checkDeviceName(const std::string& name) {
   if (name.size() <= kMaxDeviceNameBytes && isUtf8(name)) return okStatus();
-  return invalid("the name is no UTF-8 of at most " + std::to_string(kMaxDeviceNameBytes) + " bytes");
+  return invalid(concat("the name is no UTF-8 of at most ", kMaxDeviceNameBytes, " bytes"));
 }
 
 Result<std::vector<IncidentRow>> incidentRows(const LocalReplica& replica) {
@@ -78,12 +78,11 @@ Result<SyncStatus> syncStatus(OperationContext& context, const Nothing&) {
   WITAN_TRY(members, replica.membership());
   WITAN_TRY(incidents, incidentRows(replica));
   WITAN_TRY(quarantines, replica.quarantines());
-  SyncStatus status;
-  status.cluster = replica.cluster();
-  status.device = replica.device();
-  status.epoch = members.epoch;
-  status.incidents = std::move(incidents);
-  status.names = context.names;
+  SyncStatus status{.cluster = replica.cluster(),
+                    .device = replica.device(),
+                    .epoch = members.epoch,
+                    .incidents = std::move(incidents),
+                    .names = context.names};
   status.quarantined = {quarantines.begin(), quarantines.end()};
   status.writer = replica.writer();
   AckTable acks = replica.acks();
@@ -116,9 +115,9 @@ Result<SyncDevices> admitSyncDevice(OperationContext& context, const SyncAdmitRe
   WITAN_DO(checkDeviceName(request.name.value_or("")));
   WITAN_TRY(members, context.replica.membership());
   const Standing standing = members.standing(request.device);
-  if (standing == Standing::active) return Error{ErrorCode::conflict, request.device + " is a member already", ""};
+  if (standing == Standing::active) return conflict(request.device + " is a member already");
   if (standing == Standing::retiring)
-    return Error{ErrorCode::conflict, request.device + " is being retired", "wait for that: witan device list"};
+    return conflict(request.device + " is being retired", "wait for that: witan device list");
   const std::string& self = context.replica.device();
   if (members.active.empty() && request.device != self)  // the first member admits the others
     WITAN_DO(admit(context.replica, self, ""));
@@ -133,7 +132,7 @@ Result<SyncDevices> retireSyncDevice(OperationContext& context, const SyncRetire
   const auto member = std::ranges::find(members.active, request.device,
                                         [](const ActiveMember& m) -> const std::string& { return m.member.device; });
   if (member == members.active.end())
-    return Error{ErrorCode::notFound, inQuotes(request.device) + " is no active member", "see: witan device list"};
+    return notFound(inQuotes(request.device) + " is no active member", "see: witan device list");
   WITAN_TRY(known, replica.statements());
   WITAN_DO(replica.addStatement(proposeRetire(known, replica.writer(), request.device, member->member.admission)));
   WITAN_TRY(paid, replica.acknowledgeRetirements());
@@ -147,7 +146,7 @@ Result<SyncRecovered> recoverSync(OperationContext& context, const SyncRecoverRe
   SyncRecovered done;
   if (const std::string device = request.device.value_or(replica.device()); device != replica.device()) {
     if (!replica.quarantined(device))
-      return Error{ErrorCode::notFound, inQuotes(device) + " is not quarantined", "see: witan device list"};
+      return notFound(inQuotes(device) + " is not quarantined", "see: witan device list");
     replica.pardon(device);
     done.pardoned = device;
     return done;

@@ -9,7 +9,7 @@ namespace witan::node::operations {
 
 using replication::Dot;
 
-std::string dotWords(const Dot& dot) { return dot.host + ":" + std::to_string(dot.counter); }
+std::string dotWords(const Dot& dot) { return concat(dot.host, ":", dot.counter); }
 
 std::string clockWords(const ClockRow& clock) {
   std::string out;
@@ -37,11 +37,10 @@ Result<std::string> chosenByPrefix(std::string_view given, const std::vector<std
   const std::string* found = nullptr;
   for (const std::string& id : ids) {
     if (!std::string_view(id).starts_with(given)) continue;
-    if (found != nullptr && *found != id)
-      return Error{ErrorCode::conflict, "several begin with " + std::string(given), "give more digits"};
+    if (found != nullptr && *found != id) return conflict(concat("several begin with ", given), "give more digits");
     found = &id;
   }
-  if (found == nullptr) return Error{ErrorCode::notFound, "there is no " + what + " " + std::string(given), hint};
+  if (found == nullptr) return notFound(concat("there is no ", what, " ", given), hint);
   return *found;
 }
 

@@ -74,7 +74,7 @@ void RelayManager::refused(const TunnelGone& gone) {
     return;
   const bool news = at == refusals_.end() || at->second.why != gone.why || at->second.reason != gone.reason;
   refusals_.insert_or_assign(gone.other, Refusal{gone.relay, gone.why, gone.reason});
-  const std::string why = std::string(enumName(gone.why)) + ": " + gone.reason;
+  const std::string why = concat(enumName(gone.why), ": ", gone.reason);
   log_.line(news ? LogLevel::info : LogLevel::debug, "relay", "no way",
             {{"to", gone.other}, {"via", gone.relay}, {"why", why}});
 }
@@ -130,8 +130,7 @@ Status RelayManager::openPipe(TunnelId id, const std::string& relay, const std::
   net::CarriedLink link;
   link.via = relay;
   if (dials) link.name = "relay/" + other;
-  WITAN_TRY(key, publicKeyFromHex(device->keys.back(), "key"));
-  link.key = key;
+  WITAN_SET(link.key, publicKeyFromHex(device->keys.back(), "key"));
   net::PipeEvents events;
   events.came = [this, id](std::string_view bytes) {
     applying([&](TunnelEffects& effects) { table_.send(id, bytes, effects); });
@@ -141,8 +140,7 @@ Status RelayManager::openPipe(TunnelId id, const std::string& relay, const std::
     applying([&](TunnelEffects& effects) { table_.taken(id, bytes, effects); });
   };
   events.ended = [this, id] { closeTunnel(id, TunnelWhy::closed, "its link has ended"); };
-  WITAN_TRY(pipe, network_.carry(link, std::move(events)));
-  pipes_[id] = std::move(pipe);
+  WITAN_SET(pipes_[id], network_.carry(link, std::move(events)));
   return okStatus();
 }
 

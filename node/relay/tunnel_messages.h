@@ -28,46 +28,34 @@ WITAN_ENUM(TunnelWhy, closed, noLink, doesNotCarry, notWanted, tooMany, noAnswer
 struct TunnelOpen {
   static constexpr auto kFrame = TunnelFrame::open;
   static constexpr std::size_t textMax = 512;
-  std::uint64_t tunnel = 0;
-  std::string device;
-  WITAN_MEMBERS(TunnelOpen, tunnel, device)
+  WITAN_DECLARED(TunnelOpen, (std::uint64_t, tunnel), (std::string, device))
 };
 
 struct TunnelOffer {
   static constexpr auto kFrame = TunnelFrame::offer;
   static constexpr std::size_t textMax = 512;
-  std::uint64_t tunnel = 0;
-  std::string device;
-  WITAN_MEMBERS(TunnelOffer, tunnel, device)
+  WITAN_DECLARED(TunnelOffer, (std::uint64_t, tunnel), (std::string, device))
 };
 
 struct TunnelOpened {
   static constexpr auto kFrame = TunnelFrame::opened;
-  std::uint64_t tunnel = 0;
-  WITAN_MEMBERS(TunnelOpened, tunnel)
+  WITAN_DECLARED(TunnelOpened, (std::uint64_t, tunnel))
 };
 
 struct TunnelData {
   static constexpr auto kFrame = TunnelFrame::data;
-  std::uint64_t tunnel = 0;
-  std::vector<std::uint8_t> bytes;
-  WITAN_MEMBERS(TunnelData, tunnel, bytes)
+  WITAN_DECLARED(TunnelData, (std::uint64_t, tunnel), (std::vector<std::uint8_t>, bytes))
 };
 
 struct TunnelCredit {
   static constexpr auto kFrame = TunnelFrame::credit;
-  std::uint64_t tunnel = 0;
-  std::uint32_t bytes = 0;
-  WITAN_MEMBERS(TunnelCredit, tunnel, bytes)
+  WITAN_DECLARED(TunnelCredit, (std::uint64_t, tunnel), (std::uint32_t, bytes))
 };
 
 struct TunnelClose {
   static constexpr auto kFrame = TunnelFrame::close;
   static constexpr std::size_t textMax = 512;
-  std::uint64_t tunnel = 0;
-  TunnelWhy why = TunnelWhy::closed;
-  std::string reason;
-  WITAN_MEMBERS(TunnelClose, tunnel, why, reason)
+  WITAN_DECLARED(TunnelClose, (std::uint64_t, tunnel), (TunnelWhy, why, TunnelWhy::closed), (std::string, reason))
 };
 
 }  // namespace witan::node

@@ -14,7 +14,7 @@ constexpr std::size_t kMaxReason = 256;
 
 // Fit for a log, whoever wrote it.
 std::string plain(std::string_view reason) {
-  const bool fine = isUtf8(reason) && std::none_of(reason.begin(), reason.end(), [](char c) {
+  const bool fine = isUtf8(reason) && std::ranges::none_of(reason, [](char c) {
                       return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
                     });
   return fine ? std::string(clip(reason, kMaxReason)) : inQuotes(reason, kMaxReason);
@@ -41,11 +41,11 @@ void TunnelTable::unlinked(const std::string& device, std::string_view why, Tunn
   std::vector<TunnelId> ours;
   for (const auto& [id, end] : ends_)
     if (end.key.first == device) ours.push_back(id);
-  for (const TunnelId id : ours) gone(id, TunnelWhy::linkEnded, "the link with it has ended: " + std::string(why), out);
+  for (const TunnelId id : ours) gone(id, TunnelWhy::linkEnded, concat("the link with it has ended: ", why), out);
   for (auto at = legs_.lower_bound({device, 0}); at != legs_.end() && at->first.first == device;
        at = legs_.lower_bound({device, 0})) {
     const Key key = at->first, peer = at->second.peer;
-    const std::string reason = "the link of the relay with " + device + " has ended: " + std::string(why);
+    const std::string reason = concat("the link of the relay with ", device, " has ended: ", why);
     tellClose(peer, TunnelWhy::linkEnded, reason, out);
     endCarried(key, reason, out);
   }
@@ -61,7 +61,7 @@ bool TunnelTable::wasGiven(const std::string& device, std::uint64_t number) cons
 
 Status TunnelTable::notHere(const Key& key) const {
   if (wasGiven(key.first, key.second)) return okStatus();
-  return invalid("tunnel " + std::to_string(key.second) + " was never opened");
+  return invalid(concat("tunnel ", key.second, " was never opened"));
 }
 
 // Errors: a number that is not theirs to give, or far too many.
@@ -69,12 +69,11 @@ Result<TunnelTable::Opening> TunnelTable::onOpening(const std::string& device, s
                                                     std::int64_t nowMs) {
   LinkState& link = links_.at(device);
   if (number % 2 != link.oddIsTheirs || number <= link.lastTheirs)
-    return invalid("tunnel " + std::to_string(number) + " is no new number of the other end");
+    return invalid(concat("tunnel ", number, " is no new number of the other end"));
   link.lastTheirs = number;
   if (nowMs - link.windowStart >= limits_.openWindowMs) link.windowStart = nowMs, link.opens = 0;
   if (++link.opens > limits_.floods)
-    return invalid("more than " + std::to_string(limits_.floods) + " tunnels were opened in " +
-                   std::to_string(limits_.openWindowMs) + " ms");
+    return invalid(concat("more than ", limits_.floods, " tunnels were opened in ", limits_.openWindowMs, " ms"));
   return link.opens > limits_.opens ? Opening::tooOften : Opening::allowed;
 }
 
@@ -135,8 +134,7 @@ Status TunnelTable::onOpened(const Key& key, TunnelEffects& out) {
 
 Status TunnelTable::onData(const Key& key, const TunnelData& data, TunnelEffects& out) {
   if (data.bytes.empty() || data.bytes.size() > kTunnelChunk)
-    return invalid("a tunnel's data has " + std::to_string(data.bytes.size()) + " bytes: it must be 1 to " +
-                   std::to_string(kTunnelChunk));
+    return invalid(concat("a tunnel's data has ", data.bytes.size(), " bytes: it must be 1 to ", kTunnelChunk));
   if (const auto leg = legs_.find(key); leg != legs_.end()) return passData(leg->second, data, out);
   const auto at = endOf_.find(key);
   if (at == endOf_.end()) return notHere(key);

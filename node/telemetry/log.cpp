@@ -36,16 +36,15 @@ void Log::line(LogLevel level, std::string_view component, std::string_view mess
   if (level < least_) return;
   std::string out;
   if (json_) {
-    out = "{\"ts\":\"" + formatTime(clock_()) + "\",\"level\":\"" + std::string(enumName(level)) +
-          "\",\"component\":" + quotedValue(component) + ",\"msg\":" + quotedValue(message);
+    out = concat("{\"ts\":\"", formatTime(clock_()), "\",\"level\":\"", enumName(level),
+                 "\",\"component\":", quotedValue(component), ",\"msg\":", quotedValue(message));
     for (const auto& [name, value] : fields) out += "," + quotedValue(name) + ":" + quotedValue(value);
     out += "}\n";
   } else {
     // The message is ours up to here; what it quotes from outside is escaped like a field.
     const std::string words = quotedValue(message);
-    out = formatTime(clock_()) + " " + std::string(enumName(level)) + " " + std::string(component) + ": " +
-          words.substr(1, words.size() - 2);
-    for (const auto& [name, value] : fields) out += " " + std::string(name) + "=" + forPeople(value);
+    out = concat(formatTime(clock_()), " ", enumName(level), " ", component, ": ", words.substr(1, words.size() - 2));
+    for (const auto& [name, value] : fields) out += concat(" ", name, "=", forPeople(value));
     out += "\n";
   }
   write_(out);

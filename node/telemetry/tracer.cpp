@@ -52,7 +52,7 @@ json::object spanJson(const Span& span) {
 }
 
 bool isHex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool isId(std::string_view text) { return isHex(text) && text.find_first_not_of('0') != std::string_view::npos; }
@@ -188,7 +188,7 @@ void Tracer::done(std::size_t spans, const Result<net::HttpResponse>& response) 
   (taken ? exported_ : dropped_) += spans;
   if (!taken && !quiet_)
     log_.warn("trace", "the collector takes no spans; they are dropped and counted",
-              {{"why", response.ok() ? "status " + std::to_string(response->status) : response.error().message}});
+              {{"why", response.ok() ? concat("status ", response->status) : response.error().message}});
   if (taken && quiet_) log_.info("trace", "the collector takes spans again");
   quiet_ = !taken;
   if (!waiting_.empty() && timer_ == 0)
@@ -231,11 +231,11 @@ std::string formatTraceparent(const TraceContext& context) {
 }
 
 std::string derivedTraceId(std::string_view operationId) {
-  return toHex(sha256("witan trace\n" + std::string(operationId))).substr(0, 32);
+  return toHex(sha256(concat("witan trace\n", operationId))).substr(0, 32);
 }
 
 std::string derivedSpanId(std::string_view operationId, std::string_view name) {
-  return toHex(sha256("witan span\n" + std::string(name) + "\n" + std::string(operationId))).substr(0, 16);
+  return toHex(sha256(concat("witan span\n", name, "\n", operationId))).substr(0, 16);
 }
 
 }  // namespace witan::node

@@ -9,7 +9,7 @@ namespace witan::replication {
 namespace {
 
 std::string under(std::string_view where, std::string_view name) {
-  return where.empty() ? std::string(name) : std::string(where) + "." + std::string(name);
+  return where.empty() ? std::string(name) : concat(where, ".", name);
 }
 
 // The object at `where`, if it has these members and no others.
@@ -21,8 +21,8 @@ Result<const json::object*> objectWith(const json::value& value, std::string_vie
     if (!object.contains(name)) return invalid(under(where, name) + " is missing");
   for (const auto& member : object) {
     const std::string_view key(member.key().data(), member.key().size());
-    if (std::find(names.begin(), names.end(), key) == names.end())
-      return invalid((where.empty() ? "" : std::string(where) + ": ") + "unknown member " + inQuotes(key));
+    if (std::ranges::find(names, key) == names.end())
+      return invalid((where.empty() ? "" : concat(where, ": ")) + "unknown member " + inQuotes(key));
   }
   return &object;
 }
@@ -45,11 +45,10 @@ Status readPointer(const json::object& object, std::string_view name, std::optio
 Status readClock(const json::value& value, std::string_view where, VectorClock& into) {
   if (!value.is_object()) return wrongJsonType(where, "an object", value);
   const json::object& object = value.get_object();
-  if (object.size() > kMaxClockEntries)
-    return invalid(std::string(where) + ": more than " + std::to_string(kMaxClockEntries) + " entries");
+  if (object.size() > kMaxClockEntries) return invalid(concat(where, ": more than ", kMaxClockEntries, " entries"));
   for (const auto& member : object) {
     const std::string_view host(member.key().data(), member.key().size());
-    WITAN_DO(validateId(std::string(where) + ": host", host));
+    WITAN_DO(validateId(concat(where, ": host"), host));
     std::uint64_t counter = 0;
     WITAN_DO(readJson(member.value(), counter, under(where, host)));
     into.set(host, counter);
@@ -82,7 +81,7 @@ Status readSlot(const json::value& value, std::string_view where, Slot& into) {
   makeIntegersExact(kept);
   into.value = canonicalJson(kept);
   if (into.value.size() <= kMaxSlotBytes) return okStatus();
-  return invalid(under(where, "value") + ": longer than " + std::to_string(kMaxSlotBytes) + " bytes");
+  return invalid(concat(under(where, "value"), ": longer than ", kMaxSlotBytes, " bytes"));
 }
 
 Status readSlots(const json::value& value, AgentState& into) {
@@ -141,8 +140,7 @@ Result<AgentSnapshot> readSnapshot(std::string_view text) {
   WITAN_DO(readClock(object->at("vc"), "vc", snapshot.vc));
   const Dot& dot = snapshot.dot;
   if (snapshot.vc.at(dot.host) != dot.counter)
-    return invalid("vc." + dot.host + " is " + std::to_string(snapshot.vc.at(dot.host)) + ", the dot's counter is " +
-                   std::to_string(dot.counter));
+    return invalid(concat("vc.", dot.host, " is ", snapshot.vc.at(dot.host), ", the dot's counter is ", dot.counter));
   WITAN_DO(readState(*object, snapshot.state));
   return snapshot;
 }

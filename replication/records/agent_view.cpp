@@ -15,13 +15,12 @@ __extension__ using Total = unsigned __int128;
 
 // Sorts by dot and takes repetitions out.
 Status withoutRepetitions(std::vector<Version>& versions) {
-  std::sort(versions.begin(), versions.end(), [](const Version& a, const Version& b) { return a.dot < b.dot; });
+  std::ranges::sort(versions, [](const Version& a, const Version& b) { return a.dot < b.dot; });
   for (std::size_t i = 1; i < versions.size(); ++i) {
     if (versions[i].dot != versions[i - 1].dot || versions[i] == versions[i - 1]) continue;
     const Dot& dot = versions[i].dot;
-    return Error{ErrorCode::conflict,
-                 "dot " + dot.host + ":" + std::to_string(dot.counter) + " names two different contents (equivocation)",
-                 "that device was cloned or restored from a backup: let it take a new incarnation"};
+    return conflict(concat("dot ", dot.host, ":", dot.counter, " names two different contents (equivocation)"),
+                    "that device was cloned or restored from a backup: let it take a new incarnation");
   }
   versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
   return okStatus();
@@ -40,7 +39,7 @@ class Maximal {
   bool dominate(const Version& version) const {
     const auto at = byHost_.find(version.dot.host);
     if (at == byHost_.end()) return false;
-    return std::any_of(at->second.begin(), at->second.end(), [&](const Cover& cover) {
+    return std::ranges::any_of(at->second, [&](const Cover& cover) {
       return cover.counter >= version.dot.counter && lt(version.context, cover.version->context);
     });
   }
@@ -83,9 +82,8 @@ std::optional<std::string> choose(const std::set<std::string, std::less<>>& ids,
   if (arrived.empty()) return *ids.rbegin();
   std::vector<Candidate> newest;
   for (const Candidate& c : arrived) {
-    const bool old = std::any_of(arrived.begin(), arrived.end(), [&](const Candidate& other) {
-      return other.id != c.id && ancestry->isAncestor(c.id, other.id);
-    });
+    const bool old = std::ranges::any_of(
+        arrived, [&](const Candidate& other) { return other.id != c.id && ancestry->isAncestor(c.id, other.id); });
     if (!old) newest.push_back(c);
   }
   // Only if the graph had a cycle.
@@ -155,7 +153,7 @@ Result<std::vector<Version>> maximal(std::vector<Version> versions) {
   // and of those the maximal ones are enough.
   std::vector<std::pair<Total, std::size_t>> order;
   for (std::size_t i = 0; i < versions.size(); ++i) order.emplace_back(totalOf(versions[i].context), i);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a > b; });
+  std::ranges::sort(order, [](const auto& a, const auto& b) { return a > b; });
   Maximal found;
   std::vector<std::size_t> kept;
   for (const auto& [total, i] : order) {
@@ -163,7 +161,7 @@ Result<std::vector<Version>> maximal(std::vector<Version> versions) {
     found.add(versions[i]);
     kept.push_back(i);
   }
-  std::sort(kept.begin(), kept.end());
+  std::ranges::sort(kept);
   std::vector<Version> antichain;
   antichain.reserve(kept.size());
   for (const std::size_t i : kept) antichain.push_back(std::move(versions[i]));

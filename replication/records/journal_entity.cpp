@@ -15,10 +15,7 @@ Result<JournalBody> bodyOn(const JournalView& view, const JournalEdit& edit) {
   auto payload = parseJson(edit.payload, {.bytes = kMaxRecordBytes});
   if (!payload.ok()) return invalid("payload: " + payload.error().message);
   makeIntegersExact(*payload);
-  JournalBody body;
-  body.type = edit.type;
-  body.payload = canonicalJson(*payload);
-  body.lamport = 1;
+  JournalBody body{.type = edit.type, .payload = canonicalJson(*payload), .lamport = 1};
   for (const Sibling& s : view.siblings)
     if (s.body) body.lamport = std::max(body.lamport, s.body->lamport + 1);
   body.author = edit.author;
@@ -29,7 +26,7 @@ Result<JournalBody> bodyOn(const JournalView& view, const JournalEdit& edit) {
 
 std::string listOf(const std::vector<Dot>& dots) {
   std::string out;
-  for (const Dot& d : dots) out += (out.empty() ? "" : ", ") + d.host + ":" + std::to_string(d.counter);
+  for (const Dot& d : dots) out += concat(out.empty() ? "" : ", ", d.host, ":", d.counter);
   return out.empty() ? "none" : out;
 }
 
@@ -38,7 +35,7 @@ std::vector<Dot> dotsOf(const JournalView& view) {
   std::vector<Dot> dots;
   for (const Sibling& s : view.siblings) dots.push_back(s.dot);
   for (const Unreadable& u : view.unreadable) dots.push_back(u.dot);
-  std::sort(dots.begin(), dots.end());
+  std::ranges::sort(dots);
   return dots;
 }
 
@@ -51,8 +48,8 @@ bool sameEdit(const Sibling& a, const Sibling& b) {
 
 bool JournalView::inConflict() const {
   if (siblings.size() + unreadable.size() <= 1) return false;
-  return !unreadable.empty() || !std::all_of(siblings.begin(), siblings.end(),
-                                             [&](const Sibling& s) { return sameEdit(s, siblings.front()); });
+  return !unreadable.empty() ||
+         !std::ranges::all_of(siblings, [&](const Sibling& s) { return sameEdit(s, siblings.front()); });
 }
 
 JournalView journalViewOf(std::span<const Version> versions) {
@@ -83,22 +80,21 @@ JournalView journalViewOf(std::span<const Version> versions) {
 
 Result<JournalBody> journalEdit(const JournalView& view, const JournalEdit& edit) {
   if (view.inConflict())
-    return Error{ErrorCode::conflict, "the entry was edited on several devices at once (" + listOf(dotsOf(view)) + ")",
-                 "resolve it first"};
+    return conflict("the entry was edited on several devices at once (" + listOf(dotsOf(view)) + ")",
+                    "resolve it first");
   WITAN_TRY(body, bodyOn(view, edit));
   WITAN_DO(checkRecord(body));
   return body;
 }
 
 Result<JournalBody> journalResolution(const JournalView& view, const JournalEdit& edit, std::vector<Dot> shown) {
-  std::sort(shown.begin(), shown.end());
+  std::ranges::sort(shown);
   const std::vector<Dot> now = dotsOf(view);
-  if (!view.inConflict())
-    return Error{ErrorCode::conflict, "there is no conflict to resolve", "edit the entry instead"};
+  if (!view.inConflict()) return conflict("there is no conflict to resolve", "edit the entry instead");
   if (shown != now)
-    return Error{ErrorCode::conflict,
-                 "the versions changed since they were shown (shown: " + listOf(shown) + "; now: " + listOf(now) + ")",
-                 "look at them again"};
+    return conflict(
+        "the versions changed since they were shown (shown: " + listOf(shown) + "; now: " + listOf(now) + ")",
+        "look at them again");
   WITAN_TRY(body, bodyOn(view, edit));
   for (const Dot& d : shown) body.resolves.push_back({d.host, d.counter});
   WITAN_DO(checkRecord(body));
@@ -108,10 +104,9 @@ Result<JournalBody> journalResolution(const JournalView& view, const JournalEdit
 Result<std::vector<Write>> journalWrites(const Space& space, std::span<const JournalChange> changes,
                                          std::string_view sourceCursor, std::span<const NotificationToken> more) {
   std::vector<Write> writes;
-  BatchDraft draft;
-  draft.localBatchId = space.selfName() + ":" + std::to_string(space.vector().at(space.self()) + 1);
-  draft.deps = space.dependencies();
-  draft.sourceCursor = sourceCursor;
+  BatchDraft draft{.localBatchId = concat(space.selfName(), ":", space.vector().at(space.self()) + 1),
+                   .deps = space.dependencies(),
+                   .sourceCursor = std::string(sourceCursor)};
   draft.tokens.assign(more.begin(), more.end());
   for (const JournalChange& change : changes) {
     draft.changes.push_back({std::string(kJournalPayload), change.id, change.origin});

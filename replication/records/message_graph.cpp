@@ -73,7 +73,7 @@ InsertResult MessageGraph::insert(Message message) {
   if (nodes_[self].message) return {*nodes_[self].message == message ? Insertion::duplicate : Insertion::conflict, {}};
   std::vector<Index> parents;
   for (const std::string& parent : message.body.parents) parents.push_back(intern(parent));
-  std::sort(parents.begin(), parents.end());
+  std::ranges::sort(parents);
   parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
   for (const Index parent : parents) {
     nodes_[self].parents.push_back(parent);
@@ -137,7 +137,7 @@ std::vector<MessageGraph::Index> MessageGraph::path(Index from, Index to) const 
     }
     if (down.step(children(down.front()), to)) {
       std::vector<Index> way = down.trail();
-      std::reverse(way.begin(), way.end());
+      std::ranges::reverse(way);
       way.push_back(to);
       return way;
     }
@@ -154,7 +154,7 @@ std::vector<const Link*> MessageGraph::linksFrom(std::string_view id) const {
   std::vector<const Link*> out;
   if (const auto index = lookup(id))
     for (const Index link : nodes_[*index].links) out.push_back(&links_[link]);
-  std::sort(out.begin(), out.end(), [](const Link* a, const Link* b) { return a->body.id < b->body.id; });
+  std::ranges::sort(out, [](const Link* a, const Link* b) { return a->body.id < b->body.id; });
   return out;
 }
 
@@ -169,7 +169,7 @@ std::vector<const Message*> MessageGraph::order() const {
     if (!nodes_[i].message) continue;
     const auto& parents = nodes_[i].parents;
     before[i] = static_cast<std::size_t>(
-        std::count_if(parents.begin(), parents.end(), [&](Index p) { return nodes_[p].message.has_value(); }));
+        std::ranges::count_if(parents, [&](Index p) { return nodes_[p].message.has_value(); }));
     if (before[i] == 0) ready.insert(i);
   }
   std::vector<const Message*> out;
@@ -191,7 +191,7 @@ std::vector<MissingParent> MessageGraph::missingParents() const {
     if (!node.message)
       for (const Index child : node.children)
         if (nodes_[child].message) out.push_back({node.id, nodes_[child].id});
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
@@ -217,8 +217,8 @@ MessageGraph messageGraphOf(std::vector<Message> messages, std::vector<Link> lin
                             std::vector<RefusedMessage>* refused) {
   MessageGraph graph;
   const auto take = [&](auto& items) {
-    std::sort(items.begin(), items.end(),
-              [](const auto& a, const auto& b) { return std::tie(a.dot, a.body.id) < std::tie(b.dot, b.body.id); });
+    std::ranges::sort(
+        items, [](const auto& a, const auto& b) { return std::tie(a.dot, a.body.id) < std::tie(b.dot, b.body.id); });
     for (auto& item : items) {
       const Dot dot = item.dot;
       const std::string id = item.body.id;

@@ -20,7 +20,7 @@ Result<std::vector<KeyedToken>> keyed(std::vector<NotificationToken> tokens) {
     WITAN_TRY(key, tokenKey(token));
     out.push_back({std::move(key), std::move(token)});
   }
-  std::sort(out.begin(), out.end(), [](const KeyedToken& a, const KeyedToken& b) { return a.key < b.key; });
+  std::ranges::sort(out, [](const KeyedToken& a, const KeyedToken& b) { return a.key < b.key; });
   out.erase(
       std::unique(out.begin(), out.end(), [](const KeyedToken& a, const KeyedToken& b) { return a.key == b.key; }),
       out.end());
@@ -34,7 +34,7 @@ Result<std::vector<ChangeUnitKey>> unitKeys(const Dot& dot, const std::vector<Ba
     WITAN_TRY(key, changeUnitKey({c.origin, dot.host, dot.counter, c.payloadType, c.payloadId}));
     keys.push_back(key);
   }
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
 }
@@ -46,10 +46,8 @@ Error malformed(std::string_view text, std::string why) {
 }  // namespace
 
 Result<BatchBody> batchBodyOf(const BatchDraft& draft) {
-  BatchBody body;
-  body.localBatchId = draft.localBatchId;
-  body.changes = draft.changes;
-  std::sort(body.changes.begin(), body.changes.end());
+  BatchBody body{.localBatchId = draft.localBatchId, .changes = draft.changes};
+  std::ranges::sort(body.changes);
   body.changes.erase(std::unique(body.changes.begin(), body.changes.end()), body.changes.end());
   WITAN_TRY(tokens, keyed(draft.tokens));
   for (KeyedToken& t : tokens)
@@ -62,13 +60,9 @@ Result<BatchBody> batchBodyOf(const BatchDraft& draft) {
 Result<NotificationBatch> batchOf(const Version& version) {
   if (version.tombstone) return invalid("a notification batch cannot be deleted");
   WITAN_TRY(body, decodeRecord<BatchBody>(version.body));
-  NotificationBatch batch;
-  batch.dot = version.dot;
-  batch.localBatchId = std::move(body.localBatchId);
-  WITAN_TRY(keys, unitKeys(version.dot, body.changes));
-  batch.changeUnitKeys = std::move(keys);
-  WITAN_TRY(lck, logicalChangeKey(batch.changeUnitKeys));
-  batch.logicalChangeKey = lck;
+  NotificationBatch batch{.dot = version.dot, .localBatchId = std::move(body.localBatchId)};
+  WITAN_SET(batch.changeUnitKeys, unitKeys(version.dot, body.changes));
+  WITAN_SET(batch.logicalChangeKey, logicalChangeKey(batch.changeUnitKeys));
   std::vector<NotificationToken> tokens;
   for (BatchToken& t : body.tokens) tokens.push_back({t.tokenClass, std::move(t.tokenNamespace), std::move(t.value)});
   WITAN_TRY(sorted, keyed(std::move(tokens)));

@@ -67,7 +67,7 @@ OperationView operationViewOf(const OperationId& operation, std::span<const Vers
                     if (view.record) view.repeats.push_back(view.record->dot);
                     view.record = OperationRecord{dot, std::move(body)};
                   });
-  std::sort(view.repeats.begin(), view.repeats.end());
+  std::ranges::sort(view.repeats);
   return view;
 }
 
@@ -90,16 +90,14 @@ ApprovalVerdict verdictFor(const ApprovalView& view, const Hash& digest) {
 Result<ApprovalBody> answerTo(const ApprovalView& view, const Hash& digest, ApprovalVerdict verdict,
                               std::string_view by, std::string_view reason, std::int64_t atMs) {
   if (verdict == ApprovalVerdict::waiting) return invalid("an answer approves or denies");
-  if (!view.shown) return Error{ErrorCode::notFound, "no effect with this operation id waits for a person", ""};
+  if (!view.shown) return notFound("no effect with this operation id waits for a person");
   const ApprovalBody& asked = view.shown->body;
   if (asked.digest != digest)
-    return Error{ErrorCode::conflict,
-                 "the effect that waits is another one by now (" + toHex(asked.digest) + ", the answer is about " +
-                     toHex(digest) + ")",
-                 "look at it again"};
+    return conflict("the effect that waits is another one by now (" + toHex(asked.digest) + ", the answer is about " +
+                        toHex(digest) + ")",
+                    "look at it again");
   if (asked.verdict != ApprovalVerdict::waiting)
-    return Error{ErrorCode::conflict,
-                 "it has been " + std::string(enumName(asked.verdict)) + " by " + asked.by + " already", ""};
+    return conflict(concat("it has been ", enumName(asked.verdict), " by ", asked.by, " already"));
   ApprovalBody answer = asked;
   answer.verdict = verdict;
   answer.by = by;
@@ -137,10 +135,9 @@ Status mayRecord(const WakeRunView& view, const WakeRunBody& next) {
   const WakeRunBody& now = view.run->body;
   if (now.runKey != next.runKey) return invalid("a record of the run " + RunKey{next.runKey}.hex() + " on another run");
   if (!isTerminal(now.status)) return okStatus();
-  return Error{ErrorCode::conflict,
-               "the run has ended (it is " + std::string(enumName(now.status)) + ", not to become " +
-                   std::string(enumName(next.status)) + ")",
-               "a run that ended stays as it is"};
+  return conflict(
+      concat("the run has ended (it is ", enumName(now.status), ", not to become ", enumName(next.status), ")"),
+      "a run that ended stays as it is");
 }
 
 // --- plans
@@ -208,7 +205,7 @@ SummaryView summaryViewOf(const SummaryId& id, std::span<const Version> versions
   forEachReadable(versionsByDot(versions), view.unreadable, read, [&](const Dot& dot, SummaryBody body) {
     all.push_back({dot, std::move(body)});
   });
-  std::sort(all.begin(), all.end(), [](const SummaryVersion& a, const SummaryVersion& b) {
+  std::ranges::sort(all, [](const SummaryVersion& a, const SummaryVersion& b) {
     return std::tie(a.body.rank, a.dot) < std::tie(b.body.rank, b.dot);
   });
   for (SummaryVersion& v : all) {

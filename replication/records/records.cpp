@@ -13,8 +13,7 @@ namespace {
 
 Status checkCount(std::string_view what, std::size_t count) {
   if (count <= kMaxRecordList) return okStatus();
-  return invalid(std::string(what) + ": " + std::to_string(count) + " elements (at most " +
-                 std::to_string(kMaxRecordList) + ")");
+  return invalid(concat(what, ": ", count, " elements (at most ", kMaxRecordList, ")"));
 }
 
 Status checkIds(std::string_view what, const std::vector<std::string>& ids) {
@@ -26,27 +25,25 @@ Status checkIds(std::string_view what, const std::vector<std::string>& ids) {
 Status checkDots(std::string_view what, const std::vector<DotEntry>& dots) {
   WITAN_DO(checkCount(what, dots.size()));
   for (const DotEntry& d : dots) {
-    WITAN_DO(validateId(std::string(what) + ".host", d.host));
-    if (d.counter == 0) return invalid(std::string(what) + ": counter 0 of " + d.host + " (counters begin with 1)");
+    WITAN_DO(validateId(concat(what, ".host"), d.host));
+    if (d.counter == 0) return invalid(concat(what, ": counter 0 of ", d.host, " (counters begin with 1)"));
   }
   return okStatus();
 }
 
 Status checkGiven(std::string_view what, const Hash& hash) {
   if (hash != Hash{}) return okStatus();
-  return invalid(std::string(what) + ": missing");
+  return invalid(concat(what, ": missing"));
 }
 
 Status checkTime(std::string_view what, std::int64_t ms) {
   if (ms >= 0) return okStatus();
-  return invalid(std::string(what) + ": " + std::to_string(ms) + " (milliseconds since 1970, not negative)");
+  return invalid(concat(what, ": ", ms, " (milliseconds since 1970, not negative)"));
 }
 
 Status checkText(std::string_view what, std::string_view text, std::size_t most) {
-  if (text.size() > most)
-    return invalid(std::string(what) + ": " + std::to_string(text.size()) + " bytes (at most " + std::to_string(most) +
-                   ")");
-  if (!isUtf8(text)) return invalid(std::string(what) + ": not UTF-8");
+  if (text.size() > most) return invalid(concat(what, ": ", text.size(), " bytes (at most ", most, ")"));
+  if (!isUtf8(text)) return invalid(concat(what, ": not UTF-8"));
   return okStatus();
 }
 
@@ -54,8 +51,8 @@ Status checkText(std::string_view what, std::string_view text, std::size_t most)
 Status checkCanonicalJson(std::string_view what, std::string_view text) {
   if (surelyCanonicalJson(text, {.bytes = kMaxRecordBytes})) return okStatus();
   auto value = parseJson(text, {.bytes = kMaxRecordBytes});
-  if (!value.ok()) return invalid(std::string(what) + ": " + value.error().message);
-  if (canonicalJson(*value) != text) return invalid(std::string(what) + ": not canonical JSON (RFC 8785)");
+  if (!value.ok()) return invalid(concat(what, ": ", value.error().message));
+  if (canonicalJson(*value) != text) return invalid(concat(what, ": not canonical JSON (RFC 8785)"));
   return okStatus();
 }
 
@@ -176,7 +173,7 @@ Status checkRecord(const SignedDocumentBody& body) {
   WITAN_DO(validateId("name", body.name));
   if (body.version == 0) return invalid("version: 0 (versions begin with 1)");
   if (body.signature.size() != 64)
-    return invalid("signature: " + std::to_string(body.signature.size()) + " bytes (an Ed25519 signature has 64)");
+    return invalid(concat("signature: ", body.signature.size(), " bytes (an Ed25519 signature has 64)"));
   return checkCanonicalJson("content", body.content);
 }
 
@@ -202,7 +199,7 @@ Status checkSize(std::size_t bytes) {
   std::size_t most = kMaxRecordBytes;
   if constexpr (requires { Body::recordMax; }) most = Body::recordMax;
   if (bytes <= most) return okStatus();
-  return invalid("a record of " + std::to_string(bytes) + " bytes (at most " + std::to_string(most) + ")");
+  return invalid(concat("a record of ", bytes, " bytes (at most ", most, ")"));
 }
 
 }  // namespace
@@ -234,7 +231,7 @@ WITAN_RECORD_BODIES(WITAN_RECORD_DEFINE)
 std::vector<const Version*> versionsByDot(std::span<const Version> versions) {
   std::vector<const Version*> out;
   for (const Version& v : versions) out.push_back(&v);
-  std::sort(out.begin(), out.end(), [](const Version* a, const Version* b) {
+  std::ranges::sort(out, [](const Version* a, const Version* b) {
     return std::tie(a->dot, a->tombstone, a->body) < std::tie(b->dot, b->tombstone, b->body);
   });
   out.erase(std::unique(out.begin(), out.end(), [](const Version* a, const Version* b) { return a->dot == b->dot; }),
@@ -245,9 +242,8 @@ std::vector<const Version*> versionsByDot(std::span<const Version> versions) {
 std::vector<const Version*> maximalVersions(std::span<const Version> versions) {
   std::vector<const Version*> out;
   for (const Version* v : versionsByDot(versions)) {
-    const bool seen = std::any_of(versions.begin(), versions.end(), [&](const Version& other) {
-      return other.dot != v->dot && other.context.covers(v->dot);
-    });
+    const bool seen = std::ranges::any_of(
+        versions, [&](const Version& other) { return other.dot != v->dot && other.context.covers(v->dot); });
     if (!seen) out.push_back(v);
   }
   return out;

@@ -34,37 +34,25 @@ inline constexpr std::size_t kMaxRecordBytes = 1024 * 1024;
 inline constexpr std::size_t kMaxRecordList = 65'536;
 
 struct DotEntry {
-  std::string host;
-  std::uint64_t counter = 0;
-  WITAN_MEMBERS(DotEntry, host, counter)
+  WITAN_DECLARED(DotEntry, (std::string, host), (std::uint64_t, counter))
   friend auto operator<=>(const DotEntry&, const DotEntry&) = default;
 };
 
 struct BatchChange {
-  std::string payloadType;
-  std::string payloadId;
-  ChangeOrigin origin = ChangeOrigin::local;
-  WITAN_MEMBERS(BatchChange, payloadType, payloadId, origin)
+  WITAN_DECLARED(BatchChange, (std::string, payloadType), (std::string, payloadId),
+                 (ChangeOrigin, origin, ChangeOrigin::local))
   friend auto operator<=>(const BatchChange&, const BatchChange&) = default;
 };
 
 struct BatchToken {
-  TokenClass tokenClass = TokenClass::entityId;
-  std::optional<std::string> tokenNamespace;
-  std::string value;
-  WITAN_MEMBERS(BatchToken, tokenClass, tokenNamespace, value)
-  friend bool operator==(const BatchToken&, const BatchToken&) = default;
+  WITAN_DECLARED(BatchToken, (TokenClass, tokenClass, TokenClass::entityId),
+                 (std::optional<std::string>, tokenNamespace), (std::string, value))
 };
 
 struct BatchBody {
   static constexpr Kind recordKind = Kind::batch;
-  std::string localBatchId;
-  std::vector<BatchChange> changes;
-  std::vector<BatchToken> tokens;
-  std::vector<DotEntry> deps;
-  std::string sourceCursor;
-  WITAN_MEMBERS(BatchBody, localBatchId, changes, tokens, deps, sourceCursor)
-  friend bool operator==(const BatchBody&, const BatchBody&) = default;
+  WITAN_DECLARED(BatchBody, (std::string, localBatchId), (std::vector<BatchChange>, changes),
+                 (std::vector<BatchToken>, tokens), (std::vector<DotEntry>, deps), (std::string, sourceCursor))
 };
 
 WITAN_ENUM(MessageKind, user, thought, action, toolResult, summary, system)
@@ -72,27 +60,15 @@ WITAN_ENUM(MessageKind, user, thought, action, toolResult, summary, system)
 struct MessageBody {
   static constexpr Kind recordKind = Kind::message;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  std::string id;
-  std::string agentId;
-  std::string threadId;
-  MessageKind kind = MessageKind::user;
-  std::vector<std::string> parents;
-  std::string content;
-  std::int64_t createdAtMs = 0;
-  std::optional<Hash> operationId;
-  WITAN_MEMBERS(MessageBody, id, agentId, threadId, kind, parents, content, createdAtMs, operationId)
-  friend bool operator==(const MessageBody&, const MessageBody&) = default;
+  WITAN_DECLARED(MessageBody, (std::string, id), (std::string, agentId), (std::string, threadId),
+                 (MessageKind, kind, MessageKind::user), (std::vector<std::string>, parents), (std::string, content),
+                 (std::int64_t, createdAtMs), (std::optional<Hash>, operationId))
 };
 
 struct LinkBody {
   static constexpr Kind recordKind = Kind::link;
-  std::string id;
-  std::string agentId;
-  std::string from;
-  std::string to;
-  std::string relation;
-  WITAN_MEMBERS(LinkBody, id, agentId, from, to, relation)
-  friend bool operator==(const LinkBody&, const LinkBody&) = default;
+  WITAN_DECLARED(LinkBody, (std::string, id), (std::string, agentId), (std::string, from), (std::string, to),
+                 (std::string, relation))
 };
 
 WITAN_ENUM(WakeReason, subscription, timer, user)
@@ -101,91 +77,52 @@ WITAN_ENUM(WakeStatus, started, skippedSleeping, skippedDestroyed, failedTermina
 
 struct WakeRunBody {
   static constexpr Kind recordKind = Kind::wakeRun;
-  Hash runKey{};
-  std::string agentId;
-  WakeReason reason = WakeReason::subscription;
-  std::string subject;
-  WakeStatus status = WakeStatus::started;
-  std::int64_t startedAtMs = 0;
-  std::int64_t finishedAtMs = 0;
-  std::string cause;
-  WITAN_MEMBERS(WakeRunBody, runKey, agentId, reason, subject, status, startedAtMs, finishedAtMs, cause)
-  friend bool operator==(const WakeRunBody&, const WakeRunBody&) = default;
+  WITAN_DECLARED(WakeRunBody, (Hash, runKey), (std::string, agentId), (WakeReason, reason, WakeReason::subscription),
+                 (std::string, subject), (WakeStatus, status, WakeStatus::started), (std::int64_t, startedAtMs),
+                 (std::int64_t, finishedAtMs), (std::string, cause))
 };
 
 struct PlanAction {
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  std::string toolName;
-  std::string arguments;
-  std::vector<std::string> scope;
-  std::vector<std::string> targets;
-  WITAN_MEMBERS(PlanAction, toolName, arguments, scope, targets)
-  friend bool operator==(const PlanAction&, const PlanAction&) = default;
+  WITAN_DECLARED(PlanAction, (std::string, toolName), (std::string, arguments), (std::vector<std::string>, scope),
+                 (std::vector<std::string>, targets))
 };
 
 struct PlanBody {
   static constexpr Kind recordKind = Kind::plan;
-  Hash runKey{};
-  std::string agentId;
-  std::vector<PlanAction> actions;
-  WITAN_MEMBERS(PlanBody, runKey, agentId, actions)
-  friend bool operator==(const PlanBody&, const PlanBody&) = default;
+  WITAN_DECLARED(PlanBody, (Hash, runKey), (std::string, agentId), (std::vector<PlanAction>, actions))
 };
 
 struct SummaryBody {
   static constexpr Kind recordKind = Kind::summary;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  std::string agentId;
-  std::string threadId;
-  std::string startMessageId;
-  std::string endMessageId;
-  std::string summarizerContractVersion;
-  std::string text;
-  std::uint64_t rank = 0;
-  WITAN_MEMBERS(SummaryBody, agentId, threadId, startMessageId, endMessageId, summarizerContractVersion, text, rank)
-  friend bool operator==(const SummaryBody&, const SummaryBody&) = default;
+  WITAN_DECLARED(SummaryBody, (std::string, agentId), (std::string, threadId), (std::string, startMessageId),
+                 (std::string, endMessageId), (std::string, summarizerContractVersion), (std::string, text),
+                 (std::uint64_t, rank))
 };
 
 struct JournalBody {
   static constexpr Kind recordKind = Kind::journal;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  std::string type;
-  std::string payload;
-  std::uint64_t lamport = 0;
-  std::string author;
-  std::int64_t editedAtMs = 0;
-  std::optional<Hash> operationId;
-  std::vector<DotEntry> resolves;
-  WITAN_MEMBERS(JournalBody, type, payload, lamport, author, editedAtMs, operationId, resolves)
-  friend bool operator==(const JournalBody&, const JournalBody&) = default;
+  WITAN_DECLARED(JournalBody, (std::string, type), (std::string, payload), (std::uint64_t, lamport),
+                 (std::string, author), (std::int64_t, editedAtMs), (std::optional<Hash>, operationId),
+                 (std::vector<DotEntry>, resolves))
 };
 
 WITAN_ENUM(OperationOutcome, applied, denied, failed)
 
 struct UndoStep {
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  std::string scope;
-  std::string key;
-  std::string type;
-  std::string payload;
-  std::optional<Hash> writtenBy;
-  WITAN_MEMBERS(UndoStep, scope, key, type, payload, writtenBy)
-  friend bool operator==(const UndoStep&, const UndoStep&) = default;
+  WITAN_DECLARED(UndoStep, (std::string, scope), (std::string, key), (std::string, type), (std::string, payload),
+                 (std::optional<Hash>, writtenBy))
 };
 
 struct OperationBody {
   static constexpr Kind recordKind = Kind::operation;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  Hash operationId{};
-  Hash runKey{};
-  std::string agentId;
-  std::string toolName;
-  OperationOutcome outcome = OperationOutcome::applied;
-  std::string result;
-  std::vector<UndoStep> undo;
-  std::optional<Hash> compensates;
-  WITAN_MEMBERS(OperationBody, operationId, runKey, agentId, toolName, outcome, result, undo, compensates)
-  friend bool operator==(const OperationBody&, const OperationBody&) = default;
+  WITAN_DECLARED(OperationBody, (Hash, operationId), (Hash, runKey), (std::string, agentId), (std::string, toolName),
+                 (OperationOutcome, outcome, OperationOutcome::applied), (std::string, result),
+                 (std::vector<UndoStep>, undo), (std::optional<Hash>, compensates))
 };
 
 WITAN_ENUM(ApprovalVerdict, waiting, approved, denied)
@@ -193,17 +130,9 @@ WITAN_ENUM(ApprovalVerdict, waiting, approved, denied)
 struct ApprovalBody {
   static constexpr Kind recordKind = Kind::approval;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  Hash operationId{};
-  Hash digest{};
-  Hash runKey{};
-  std::string agentId;
-  std::string what;
-  ApprovalVerdict verdict = ApprovalVerdict::waiting;
-  std::string by;
-  std::string reason;
-  std::int64_t atMs = 0;
-  WITAN_MEMBERS(ApprovalBody, operationId, digest, runKey, agentId, what, verdict, by, reason, atMs)
-  friend bool operator==(const ApprovalBody&, const ApprovalBody&) = default;
+  WITAN_DECLARED(ApprovalBody, (Hash, operationId), (Hash, digest), (Hash, runKey), (std::string, agentId),
+                 (std::string, what), (ApprovalVerdict, verdict, ApprovalVerdict::waiting), (std::string, by),
+                 (std::string, reason), (std::int64_t, atMs))
 };
 
 WITAN_ENUM(DocumentKind, policy, roster)
@@ -211,13 +140,8 @@ WITAN_ENUM(DocumentKind, policy, roster)
 struct SignedDocumentBody {
   static constexpr Kind recordKind = Kind::policy;
   static constexpr std::size_t textMax = kMaxRecordBytes;
-  DocumentKind kind = DocumentKind::policy;
-  std::string name;
-  std::uint64_t version = 0;
-  std::string content;
-  std::vector<std::uint8_t> signature;
-  WITAN_MEMBERS(SignedDocumentBody, kind, name, version, content, signature)
-  friend bool operator==(const SignedDocumentBody&, const SignedDocumentBody&) = default;
+  WITAN_DECLARED(SignedDocumentBody, (DocumentKind, kind, DocumentKind::policy), (std::string, name),
+                 (std::uint64_t, version), (std::string, content), (std::vector<std::uint8_t>, signature))
 };
 
 // A person's confirmation that an agent may use a model across a boundary under one version of the policy. It does not

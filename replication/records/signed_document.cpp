@@ -11,8 +11,7 @@ namespace witan::replication {
 namespace {
 
 std::string nameOf(const SignedDocumentBody& document) {
-  return std::string(enumName(document.kind)) + " " + inQuotes(document.name) + " version " +
-         std::to_string(document.version);
+  return concat(enumName(document.kind), " ", inQuotes(document.name), " version ", document.version);
 }
 
 Result<SignedDocumentBody> read(DocumentKind kind, std::string_view name, const PublicKey& admin,
@@ -69,7 +68,7 @@ SignedDocumentView documentViewOf(DocumentKind kind, std::string_view name, cons
     else
       view.unreadable.push_back({v->dot, document.error().message});
   }
-  std::sort(all.begin(), all.end(), countsBefore);
+  std::ranges::sort(all, countsBefore);
   for (SignedVersion& v : all) {
     if (!view.current)
       view.current = std::move(v);
@@ -83,9 +82,8 @@ SignedDocumentView documentViewOf(DocumentKind kind, std::string_view name, cons
 
 Status mayPublish(const SignedDocumentView& view, const SignedDocumentBody& document) {
   if (!view.current || document.version > view.current->document.version) return okStatus();
-  return Error{ErrorCode::conflict,
-               nameOf(document) + " is not newer than version " + std::to_string(view.current->document.version),
-               "use version " + std::to_string(view.current->document.version + 1)};
+  return conflict(concat(nameOf(document), " is not newer than version ", view.current->document.version),
+                  concat("use version ", view.current->document.version + 1));
 }
 
 }  // namespace witan::replication

@@ -11,14 +11,13 @@ namespace {
 
 Result<std::vector<TokenKey>> keysOf(const std::vector<NotificationToken>& tokens) {
   if (tokens.size() > kMaxPredicateTokens)
-    return invalid("a token predicate of " + std::to_string(tokens.size()) + " tokens (at most " +
-                   std::to_string(kMaxPredicateTokens) + ")");
+    return invalid(concat("a token predicate of ", tokens.size(), " tokens (at most ", kMaxPredicateTokens, ")"));
   std::vector<TokenKey> keys;
   for (const NotificationToken& token : tokens) {
     WITAN_TRY(key, tokenKey(token));
     keys.push_back(std::move(key));
   }
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
 }
@@ -26,9 +25,8 @@ Result<std::vector<TokenKey>> keysOf(const std::vector<NotificationToken>& token
 // All sorted.
 bool tokensMatch(const std::vector<TokenKey>& anyOf, const std::vector<TokenKey>& allOf,
                  const std::vector<TokenKey>& have) {
-  const auto has = [&](const TokenKey& key) { return std::binary_search(have.begin(), have.end(), key); };
-  return std::all_of(allOf.begin(), allOf.end(), has) &&
-         (anyOf.empty() || std::any_of(anyOf.begin(), anyOf.end(), has));
+  const auto has = [&](const TokenKey& key) { return std::ranges::binary_search(have, key); };
+  return std::ranges::all_of(allOf, has) && (anyOf.empty() || std::ranges::any_of(anyOf, has));
 }
 
 Result<std::vector<Entity>> changedEntities(const NotificationBatch& batch, const EntityFetch& fetch) {
@@ -59,11 +57,10 @@ Status SubscriptionIndex::add(Subscription subscription) {
                    "give it at least one token");
   Name name{subscription.agentId, subscription.id};
   if (subscriptions_.contains(name))
-    return Error{ErrorCode::conflict,
-                 "agent " + inQuotes(name.first) + " has a subscription " + inQuotes(name.second) + " already",
-                 "remove it first"};
+    return conflict("agent " + inQuotes(name.first) + " has a subscription " + inQuotes(name.second) + " already",
+                    "remove it first");
   if (subscriptions_.size() >= kMaxSubscriptions)
-    return invalid("more than " + std::to_string(kMaxSubscriptions) + " subscriptions");
+    return invalid(concat("more than ", kMaxSubscriptions, " subscriptions"));
   const Entry& entry =
       subscriptions_.emplace(std::move(name), Entry{std::move(subscription), std::move(anyOf), std::move(allOf)})
           .first->second;
@@ -113,8 +110,7 @@ Result<std::vector<Wake>> SubscriptionIndex::match(const NotificationBatch& batc
     if (!tokensMatch(entry->anyOf, entry->allOf, batch.tokenKeys)) continue;
     if (s.entities) {
       if (!entities) {
-        WITAN_TRY(fetched, changedEntities(batch, fetch));
-        entities = std::move(fetched);
+        WITAN_SET(entities, changedEntities(batch, fetch));
       }
       if (!s.entities(*entities)) continue;
     }

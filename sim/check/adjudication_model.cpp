@@ -32,9 +32,8 @@ std::shared_ptr<const kernel::Action> actionOf(const kernel::DomainModule& modul
 bool isOperationId(const std::string& id) { return validateId("operationId", id).ok() && !id.starts_with("expire:"); }
 
 bool isEntityName(const std::string& name) {
-  return !name.empty() && name.size() <= 256 && std::all_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-  });
+  return !name.empty() && name.size() <= 256 &&
+         std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
 }
 
 // One id, one act: is it the same act?
@@ -58,8 +57,8 @@ Decision turnedAway(const Operation& operation, std::string_view plan, std::uint
   Decision answer{.outcome = Outcome::rejected, .invariant = std::string(kernel::kKernelIntegrity)};
   answer.boundElsewhere = true;
   if (seq != 0)
-    answer.message = "run " + toHex(asBytes(operation.run)) + " is bound to the plan whose digest begins with " +
-                     toHex(asBytes(plan.substr(0, 16))) + " (entry " + std::to_string(seq) + ")";
+    answer.message = concat("run ", toHex(asBytes(operation.run)), " is bound to the plan whose digest begins with ",
+                            toHex(asBytes(plan.substr(0, 16))), " (entry ", seq, ")");
   return answer;
 }
 
@@ -197,7 +196,7 @@ Effects AdjudicationModel::expire(const ModelState& state, const Operation& oper
   const auto known = state.entities_.find(operation.entity);
   if (known == state.entities_.end() || !known->second->pending || pendingTtlMicros_ <= 0) return {};
   const EntityModel::Pending& pending = *known->second->pending;
-  if (pending.seq != 0 && operation.operationId != "expire:" + std::to_string(pending.seq)) return {};
+  if (pending.seq != 0 && operation.operationId != concat("expire:", pending.seq)) return {};
   Time due;
   if (__builtin_add_overflow(pending.at.micros, pendingTtlMicros_, &due.micros)) return {};
   if (operation.stamp && operation.stamp->at != due) return {};
@@ -259,10 +258,10 @@ Effect AdjudicationModel::withEntry(const ModelState& state, const Operation& op
 }
 
 void AdjudicationModel::put(ModelState& state, std::string_view entity, EntityModel model) const {
-  std::string text = "entity " + std::string(entity) + "\n" + model.beginning + "\n";
+  std::string text = concat("entity ", entity, "\n", model.beginning, "\n");
   module_.writeState(text, *model.state);
   if (model.pending) {
-    text += "\npending " + std::to_string(model.pending->seq) + " " + formatTime(model.pending->at) + " ";
+    text += concat("\npending ", model.pending->seq, " ", formatTime(model.pending->at), " ");
     module_.writeAction(text, *model.pending->action);
   }
   model.digest = sha256(text);
@@ -299,9 +298,9 @@ std::string difference(const Decision& expected, const Decision& told) {
 
 std::string toString(const Decision& decision) {
   std::string text(enumName(decision.outcome));
-  if (decision.outcome == Outcome::duplicate) text += " of " + std::string(enumName(decision.recorded));
+  if (decision.outcome == Outcome::duplicate) text += concat(" of ", enumName(decision.recorded));
   if (!decision.invariant.empty()) text += " " + decision.invariant;
-  if (decision.seq != 0) text += " (entry " + std::to_string(decision.seq) + ")";
+  if (decision.seq != 0) text += concat(" (entry ", decision.seq, ")");
   return text;
 }
 

@@ -21,13 +21,12 @@ bool wasApplied(const Views& views, const OperationId& operation) {
 }
 
 bool has(const std::vector<OperationId>& operations, const OperationId& operation) {
-  return std::find(operations.begin(), operations.end(), operation) != operations.end();
+  return std::ranges::find(operations, operation) != operations.end();
 }
 
 bool isPlanned(const PlanView& plans, const OperationId& operation) {
   if (plans.winner && has(plans.winner->operations, operation)) return true;
-  return std::any_of(plans.losers.begin(), plans.losers.end(),
-                     [&](const Plan& plan) { return has(plan.operations, operation); });
+  return std::ranges::any_of(plans.losers, [&](const Plan& plan) { return has(plan.operations, operation); });
 }
 
 // What an operation does in the end: it was applied, and undone an even number of times.
@@ -63,7 +62,7 @@ std::string wrongKey(const AgentRecords& records, const OperationId& operation, 
     const std::size_t number = compensationNumber(records, operation, undone);
     if (number == 0) return "undoes another under an id of its own";
     if (number > timesDone(records, undone) && number > 1)
-      return "undoes for time " + std::to_string(number) + " what was done less often";
+      return concat("undoes for time ", number, " what was done less often");
     return records.agents.contains({*body.compensates}) || records.journal.contains({*body.compensates})
                ? std::string()
                : "undoes what nobody did";
@@ -155,8 +154,7 @@ Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
   for (const std::string& key : journal->keys(Kind::journal)) {
     WITAN_TRY(versions, journal->versions(Kind::journal, key));
     JournalView view = journalViewOf(versions);
-    if (std::any_of(view.siblings.begin(), view.siblings.end(),
-                    [](const Sibling& one) { return one.body && one.body->operationId; }))
+    if (std::ranges::any_of(view.siblings, [](const Sibling& one) { return one.body && one.body->operationId; }))
       records.entries.emplace(key, std::move(view));
   }
   WITAN_TRY(runs, agents::knownRuns(*agents));
@@ -238,7 +236,7 @@ constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "
 
 bool isConfirmed(std::span<const replication::Version> versions) {
   const auto replaced = [&](const replication::Version& version) {
-    return std::any_of(versions.begin(), versions.end(), [&](const replication::Version& other) {
+    return std::ranges::any_of(versions, [&](const replication::Version& other) {
       return !(other.dot == version.dot) && other.context.covers(version.dot);
     });
   };
@@ -256,10 +254,10 @@ std::string checkNeedToKnow(std::string_view tool, const json::object& arguments
     const bool allowed = std::any_of(
         kAllowed.begin(), kAllowed.end(),
         [&, told = std::string_view(field)](const Allowed& one) { return one.tool == tool && one.field == told; });
-    if (!allowed) return std::string(tool) + " is told " + std::string(field) + ", which is on no allowlist";
+    if (!allowed) return concat(tool, " is told ", field, ", which is on no allowlist");
   }
   const std::string text = canonicalJson(arguments);
-  if (text.find(kNeedToKnow) != std::string::npos) return std::string(tool) + " is told what may not be told: " + text;
+  if (text.find(kNeedToKnow) != std::string::npos) return concat(tool, " is told what may not be told: ", text);
   return {};
 }
 

@@ -44,7 +44,7 @@ class AnswerCheck {
   std::string entries() {
     for (std::size_t i = 0; i < ledger_.size(); ++i) {
       const Entry& entry = ledger_[i].entry;
-      if (entry.seq != i + 1) return nameOf(entry) + " stands where entry " + std::to_string(i + 1) + " is due";
+      if (entry.seq != i + 1) return concat(nameOf(entry), " stands where entry ", i + 1, " is due");
       auto& ofId = byId_[entry.operationId];
       if (!ofId.empty() && !isTurnedAway(ofId.back()->entry))
         return nameOf(entry) + " decides again what " + nameOf(ofId.back()->entry) + " decided";
@@ -118,7 +118,7 @@ class AnswerCheck {
     for (std::size_t i = 0; i < ledger_.size(); ++i) {
       const Entry& entry = ledger_[i].entry;
       // The kernel asks itself for expiries.
-      const bool own = entry.counselor == "system" && entry.operationId == "expire:" + std::to_string(entry.escalation);
+      const bool own = entry.counselor == "system" && entry.operationId == concat("expire:", entry.escalation);
       if (!known_[i].asked && !own) return nameOf(entry) + " was asked for by nobody";
       if (!inits.contains(entry.entity)) return nameOf(entry) + ": nobody began its entity " + entry.entity;
     }
@@ -187,7 +187,7 @@ class AnswerCheck {
       const auto may = [&](const Span& span) {
         return span.from <= *operation.returned && span.to >= operation.invoked;
       };
-      if (list == spans.end() || std::none_of(list->second.begin(), list->second.end(), may))
+      if (list == spans.end() || std::ranges::none_of(list->second, may))
         return nameOf(operation) + " was told frozen while nothing was pending for " + operation.entity;
     }
     return {};

@@ -83,7 +83,7 @@ bool mayFollow(const std::string& from, const std::string& to) {
 
 std::string checkVerificationState(const json::object& state) {
   for (const auto& [finding, phase] : columnOf(state, "finding.phase")) {
-    const std::string name = "finding " + std::string(finding), now = textIn(&phase);
+    const std::string name = concat("finding ", finding), now = textIn(&phase);
     std::string before;
     for (const json::value& step : listIn(cellOf(state, "phase.log", finding))) {
       const json::array& pair = listIn(&step);
@@ -117,7 +117,7 @@ std::string tooManyReports(const json::object& state) {
     if (const auto time = timeIn(textIn(&at)))
       sent[{textOf(state, "report.org", report), textOf(state, "report.maintainer", report)}].push_back(*time);
   for (auto& [whom, times] : sent) {
-    std::sort(times.begin(), times.end());
+    std::ranges::sort(times);
     for (std::size_t i = kRate; i < times.size(); ++i)
       if (times[i].micros - times[i - kRate].micros < kRateWindow)
         return "more than three reports in a week to " + whom.second + " of " + whom.first;
@@ -146,14 +146,14 @@ std::string sharedId(const json::object& state) {
       if (cve.empty() || textOf(state, "vuln.phase", v) == "WITHDRAWN") continue;
       const auto [at, fresh] = holder.emplace(cve, std::string(v));
       if (!fresh && at->second != v && !isWaived(state, "CVE_ATTRIBUTION_UNIQUENESS", cve))
-        return cve + " names " + at->second + " and " + std::string(v);
+        return concat(cve, " names ", at->second, " and ", v);
     }
   return {};
 }
 
 // A disclosure at T: not before its embargo lets go, with a patch or a reason, and crediting somebody.
 std::string wrongDisclosure(const json::object& state, std::string_view v, Time at) {
-  const std::string name = "the disclosure of " + std::string(v);
+  const std::string name = concat("the disclosure of ", v);
   const auto by = [&](const char* field) {
     const auto time = timeOf(state, field, v);
     return time && *time <= at ? time : std::nullopt;
@@ -204,10 +204,10 @@ std::string checkDisclosureState(const json::object& state) {
   for (const auto& [v, phase] : columnOf(state, "vuln.phase")) {
     const json::array& history = listIn(cellOf(state, "phase.log", v));
     const json::array& last = listIn(history.empty() ? nullptr : &history.back());
-    if (last.empty() || textIn(&last[0]) != textIn(&phase)) return std::string(v) + " is not where its history ends";
+    if (last.empty() || textIn(&last[0]) != textIn(&phase)) return concat(v, " is not where its history ends");
     if (const std::string why = takenBack(state, v); !why.empty()) return why;
     const auto at = timeOf(state, "disc.at", v);
-    if (at.has_value() != (textIn(&phase) == "DISCLOSED")) return std::string(v) + " is disclosed at no time, or not";
+    if (at.has_value() != (textIn(&phase) == "DISCLOSED")) return concat(v, " is disclosed at no time, or not");
     if (!at) continue;
     if (const std::string why = wrongDisclosure(state, v, *at); !why.empty()) return why;
   }
@@ -333,7 +333,7 @@ bool hasNotice(const json::object& state, std::string_view action, Time at) {
 }
 
 std::string wrongAction(const json::object& state, std::string_view action, const std::string& kind) {
-  const std::string name = "action " + std::string(action);
+  const std::string name = concat("action ", action);
   const auto at = timeOf(state, "action.at", action);
   if (!at) return name + " has no time";
   if (restricts(kind) && !hasNotice(state, action, *at)) return name + " restricts, and nobody was told why";
@@ -347,7 +347,7 @@ std::string wrongAction(const json::object& state, std::string_view action, cons
 }
 
 std::string wrongAppeal(const json::object& state, std::string_view appeal) {
-  const std::string name = "appeal " + std::string(appeal), status = textOf(state, "appeal.status", appeal);
+  const std::string name = concat("appeal ", appeal), status = textOf(state, "appeal.status", appeal);
   const std::string of = textOf(state, "appeal.action", appeal);
   if (textOf(state, "action.kind", of).empty()) return name + " is of no action";
   if (status == "OVERTURNED" && cellOf(state, "action.reversedAt", of) == nullptr)
@@ -366,7 +366,7 @@ std::string checkModerationState(const json::object& state) {
     if (cellOf(state, "action.reversedAt", action) != nullptr) continue;
     if (const auto height = heights.find(textIn(&kind)); height != heights.end()) due = std::max(due, height->second);
     if (!punished.emplace(textOf(state, "action.item", action), textOf(state, "action.policy", action)).second)
-      return "action " + std::string(action) + " punishes an item a second time under one policy";
+      return concat("action ", action, " punishes an item a second time under one policy");
   }
   const auto stands = heights.find(textIn(state.if_contains("account.status")));
   if ((stands == heights.end() ? 0 : stands->second) != due) return "the account is not what its live actions make it";

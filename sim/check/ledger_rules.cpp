@@ -1,7 +1,6 @@
 #include "sim/check/ledger_rules.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -49,7 +48,7 @@ LedgerRules::~LedgerRules() = default;
 std::string LedgerRules::add(const LedgerLine& line) {
   const Entry& entry = line.entry;
   const auto wrong = [&](const std::string& why) { return why.empty() ? why : nameOf(entry) + ": " + why; };
-  if (entry.seq != entries_ + 1) return wrong("stands where entry " + std::to_string(entries_ + 1) + " is due");
+  if (entry.seq != entries_ + 1) return wrong(concat("stands where entry ", entries_ + 1, " is due"));
   ++entries_;
   if (std::string why = plan(entry); !why.empty()) return wrong(why);
   if (kernel::leafHash(words_.message(entry)) != line.leaf) return wrong("its leaf is not that of its canonical bytes");
@@ -110,18 +109,18 @@ std::string LedgerRules::begin(const Entry& entry, Entity& entity) {
 
 // Theorem 4 (vi) to (viii), lemma A.65.
 std::string LedgerRules::resolution(const Entry& entry, Entity& entity) const {
-  const std::string waits = "entry " + std::to_string(entity.pending);
+  const std::string waits = concat("entry ", entity.pending);
   if (isProposal(entry)) {
     if (entity.pending != 0) return "decides while " + waits + " waits for a counselor (lemma A.65)";
     return entry.escalation == 0 ? std::string() : "a proposal that resolves something";
   }
-  if (entity.pending == 0) return "resolves entry " + std::to_string(entry.escalation) + ", but nothing waits (4 viii)";
+  if (entity.pending == 0) return concat("resolves entry ", entry.escalation, ", but nothing waits (4 viii)");
   if (entry.escalation != entity.pending)
-    return "resolves entry " + std::to_string(entry.escalation) + ", but " + waits + " waits (4 viii)";
+    return concat("resolves entry ", entry.escalation, ", but ", waits, " waits (4 viii)");
   if (entry.action != entity.pendingAction) return "its action is not the one that waits";
   if (entry.counselor != "system")
     return module_.authorised(entry.counselor) ? "" : entry.counselor + " is no authorised counselor (4 vi, vii)";
-  const bool expiry = entry.tag == Tag::cRejected && entry.operationId == "expire:" + std::to_string(entry.escalation);
+  const bool expiry = entry.tag == Tag::cRejected && entry.operationId == concat("expire:", entry.escalation);
   return expiry && !entry.reason.empty() ? "" : "the system counselor rejects by expiry only, and says so (F17)";
 }
 
@@ -194,11 +193,10 @@ std::string checkEpochsOf(const DeviceLog& one) {
     const std::string name = "the log of " + one.device + ": " + nameOf(epochOf(epoch));
     if (before != nullptr && epoch.number <= before->number) return name + " follows " + nameOf(epochOf(*before));
     if (before != nullptr && epoch.entries < before->entries)
-      return name + " begins after " + std::to_string(epoch.entries) + " entries, " + nameOf(epochOf(*before)) +
-             " after " + std::to_string(before->entries);
+      return concat(name, " begins after ", epoch.entries, " entries, ", nameOf(epochOf(*before)), " after ",
+                    before->entries);
     if (epoch.entries > one.log->lines.size())
-      return name + " begins after " + std::to_string(epoch.entries) + " entries, but there are " +
-             std::to_string(one.log->lines.size());
+      return concat(name, " begins after ", epoch.entries, " entries, but there are ", one.log->lines.size());
     while (tree.size() < epoch.entries) tree.append(one.log->lines[tree.size()].leaf);
     if (tree.root() != epoch.root) return name + " begins on other entries than those before it";
     if (before != nullptr && (epoch.previousNumber != before->number || epoch.previousOwner != before->owner))
@@ -243,11 +241,11 @@ std::string checkFences(std::span<const DeviceLog> logs, std::span<const LostRan
       if (fresh) continue;
       const auto& [other, holder] = first->second;
       if (other->owner != epoch.owner)
-        return "epoch " + std::to_string(epoch.number) + " has two owners: " + other->owner + " in the log of " +
-               holder->device + ", " + epoch.owner + " in that of " + one.device;
+        return concat("epoch ", epoch.number, " has two owners: ", other->owner, " in the log of ", holder->device,
+                      ", ", epoch.owner, " in that of ", one.device);
       if (other->entries != epoch.entries)
-        return nameOf(epochOf(epoch)) + " begins after " + std::to_string(other->entries) + " entries at " +
-               holder->device + ", after " + std::to_string(epoch.entries) + " at " + one.device;
+        return concat(nameOf(epochOf(epoch)), " begins after ", other->entries, " entries at ", holder->device,
+                      ", after ", epoch.entries, " at ", one.device);
     }
   }
   for (std::size_t i = 0; i < logs.size(); ++i)

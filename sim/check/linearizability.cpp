@@ -38,7 +38,7 @@ class Search {
       if (operation->returned) ++open_;
       if (operation->stamp && operation->stamp->seq != 0) numbers_.push_back(operation->stamp->seq);
     }
-    std::sort(numbers_.begin(), numbers_.end());
+    std::ranges::sort(numbers_);
   }
 
   HistoryReport run() {
@@ -46,7 +46,7 @@ class Search {
     while (!frames_.empty()) {
       if (open_ == 0) return {HistoryVerdict::linearizable, {}, states_};
       if (states_ > maxStates_)
-        return {HistoryVerdict::undecided, "no decision within " + std::to_string(maxStates_) + " states", states_};
+        return {HistoryVerdict::undecided, concat("no decision within ", maxStates_, " states"), states_};
       Frame& frame = frames_.back();
       if (frame.next == frame.choices.size()) {
         pop();
@@ -101,7 +101,7 @@ class Search {
   // An entry whose number is known comes when all smaller numbers of the group have come.
   bool isItsTurn(const ModelState& state, const Operation& operation) const {
     if (!operation.stamp || operation.stamp->seq == 0) return true;
-    const auto next = std::upper_bound(numbers_.begin(), numbers_.end(), state.lastSeq());
+    const auto next = std::ranges::upper_bound(numbers_, state.lastSeq());
     return next != numbers_.end() && *next == operation.stamp->seq;
   }
 
@@ -182,11 +182,11 @@ class Search {
     if (effects.empty())
       return "told " + toString(operation.answer.decision) + ", but it would be decided now and has no entry";
     std::string why = difference(effects.back().answer, operation.answer.decision);
-    return why.empty() ? "its entry " + std::to_string(operation.stamp->seq) + " is not the next" : why;
+    return why.empty() ? concat("its entry ", operation.stamp->seq, " is not the next") : why;
   }
   std::string explanation() const {
-    std::string text = std::to_string(deepest_) + " of " + std::to_string(operations_.size()) +
-                       " operations fit in some order, then none of these does";
+    std::string text =
+        concat(deepest_, " of ", operations_.size(), " operations fit in some order, then none of these does");
     for (const std::string& line : stuck_) text += "\n  " + line;
     return text;
   }
@@ -227,8 +227,7 @@ std::vector<const Operation*> judgeable(std::span<const Operation> operations, s
     }
     if (judged->returned || judged->stamp) out.push_back(judged);
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });
+  std::ranges::stable_sort(out, [](const Operation* a, const Operation* b) { return a->invoked < b->invoked; });
   return out;
 }
 

@@ -36,7 +36,7 @@ std::string decisionText(const Operation& operation) {
   if (!operation.commit) return {};
   auto edit = parseJson(operation.fields);
   if (!edit) return {};
-  return "{\"base\":\"" + std::string(enumName(operation.base)) + "\",\"edit\":" + canonicalJson(*edit) + "}";
+  return concat("{\"base\":\"", enumName(operation.base), "\",\"edit\":", canonicalJson(*edit), "}");
 }
 
 std::optional<Time> timeOf(const std::string& beginning) {
@@ -49,13 +49,12 @@ std::optional<Time> timeOf(const std::string& beginning) {
 }
 
 Operation expiryOf(const LedgerLine& line) {
-  Operation operation;
-  operation.kind = OperationKind::expire;
-  operation.invoked = kEver;
-  operation.entity = line.entry.entity;
-  operation.operationId = line.entry.operationId;
-  operation.counselor = line.entry.counselor;
-  operation.reason = line.entry.reason;
+  Operation operation{.invoked = kEver,
+                      .kind = OperationKind::expire,
+                      .entity = line.entry.entity,
+                      .operationId = line.entry.operationId,
+                      .counselor = line.entry.counselor,
+                      .reason = line.entry.reason};
   operation.stamp = Stamp{line.entry.time, line.entry.seq, line.leaf};
   return operation;
 }
@@ -92,7 +91,7 @@ Result<PartitionLog> readLog(std::span<const std::string> batches) {
   PartitionLog log;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     WITAN_TRY(info, kernel::readLogBatch(batches[i], [&](const auto& record) { return readRecord(record, log); }));
-    if (info.torn) return corrupt("batch " + std::to_string(i) + " of the log is torn");
+    if (info.torn) return corrupt(concat("batch ", i, " of the log is torn"));
   }
   return log;
 }
@@ -103,13 +102,10 @@ bool isTurnedAway(const kernel::Entry& entry) {
 }
 
 std::string nameOf(const kernel::Entry& entry) {
-  return "entry " + std::to_string(entry.seq) + " (" + std::string(enumName(entry.tag)) + ", " + entry.operationId +
-         ")";
+  return concat("entry ", entry.seq, " (", enumName(entry.tag), ", ", entry.operationId, ")");
 }
 
-std::string nameOf(const kernel::Epoch& epoch) {
-  return "epoch " + std::to_string(epoch.number) + " of " + epoch.owner;
-}
+std::string nameOf(const kernel::Epoch& epoch) { return concat("epoch ", epoch.number, " of ", epoch.owner); }
 
 bool isLost(std::span<const LostRange> lost, const Epoch& epoch, std::uint64_t seq) {
   for (const LostRange& range : lost)
@@ -122,9 +118,9 @@ bool hasLosses(std::span<const LostRange> lost, const Epoch& epoch) {
 }
 
 std::string nameOf(const Operation& operation) {
-  return std::string(enumName(operation.kind)) + " " +
-         (operation.kind == OperationKind::init ? operation.entity : operation.operationId) + " of client " +
-         std::to_string(operation.client);
+  return concat(enumName(operation.kind), " ",
+                operation.kind == OperationKind::init ? operation.entity : operation.operationId, " of client ",
+                operation.client);
 }
 
 bool isActOf(const kernel::Entry& entry, const Operation& operation) {
@@ -149,9 +145,7 @@ const LedgerLine& lineFor(const Operation& operation, std::span<const LedgerLine
 void stampFromLog(std::vector<Operation>& operations, const PartitionLog& log) {
   std::map<std::string_view, std::vector<const LedgerLine*>> byId;
   for (const LedgerLine& line : log.lines) byId[line.entry.operationId].push_back(&line);
-  const auto nameOfLine = [](const LedgerLine& line) {
-    return line.entry.operationId + "\n" + std::to_string(line.entry.seq);
-  };
+  const auto nameOfLine = [](const LedgerLine& line) { return concat(line.entry.operationId, "\n", line.entry.seq); };
   Sources entries, beginnings;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     Operation& operation = operations[i];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/concat.h"
 #include "base/utf8.h"
 
 namespace witan::sim {
@@ -41,7 +42,7 @@ std::string withoutBlockHeaders(std::string_view log) {
 }  // namespace
 
 std::string taintMarker(std::string_view scope, std::uint64_t number) {
-  return std::string(kTaintPrefix) + std::string(scope) + "-" + std::to_string(number);
+  return concat(kTaintPrefix, scope, "-", number);
 }
 
 std::vector<Taint> findTaint(std::string_view bytes, const std::vector<std::string>& scopes) {
@@ -67,28 +68,27 @@ std::vector<Taint> findTaint(std::string_view bytes, const std::vector<std::stri
 Confinement::Confinement(std::vector<std::string> scopes, MayHave mayHave)
     : scopes_(std::move(scopes)), mayHave_(std::move(mayHave)) {
   for (const std::string& scope : scopes_) {
-    markers_.push_back(std::string(kTaintPrefix) + scope + "-");
+    markers_.push_back(concat(kTaintPrefix, scope, "-"));
     longest_ = std::max(longest_, markers_.back().size());
   }
 }
 
 std::string Confinement::check(std::string_view device, std::string_view bytes, const std::string& place,
                                std::uint64_t base) const {
-  searched_ += bytes.size();
   for (const Taint& taint : findTaint(bytes, scopes_)) {
     ++seen_;
     if (!taint.scope.empty() && mayHave_(device, taint.scope)) continue;
     const std::string what = taint.scope.empty() ? "a marker of no scope"
-                                                 : std::string(kTaintPrefix) + taint.scope + "-" + taint.number +
-                                                       ", of scope " + taint.scope + " which it may not have,";
-    return std::string(device) + " holds " + what + " in " + place + ", byte " + std::to_string(base + taint.offset);
+                                                 : concat(kTaintPrefix, taint.scope, "-", taint.number, ", of scope ",
+                                                          taint.scope, " which it may not have,");
+    return concat(device, " holds ", what, " in ", place, ", byte ", base + taint.offset);
   }
   return {};
 }
 
 std::string Confinement::checkRow(std::string_view device, std::string_view store, std::string_view key,
                                   std::string_view value) const {
-  const std::string place = "of its store " + std::string(store) + ", row " + shown(key);
+  const std::string place = concat("of its store ", store, ", row ", shown(key));
   if (std::string problem = check(device, key, "the key " + place, 0); !problem.empty()) return problem;
   if (!key.ends_with(".log")) return check(device, value, "the value " + place, 0);
   return check(device, withoutBlockHeaders(value), "the value " + place, 0);
@@ -112,13 +112,13 @@ std::string Confinement::checkReceived(std::string_view device, std::string_view
   stream.received += bytes.size();
   std::string joined;
   if (!stream.tail.empty()) {
-    joined = stream.tail + std::string(bytes);
+    joined = concat(stream.tail, bytes);
     bytes = joined;
   }
   const std::size_t begun = beginningAtEnd(bytes);
   stream.tail = bytes.substr(bytes.size() - begun);
   bytes.remove_suffix(begun);
-  return check(device, bytes, "what " + std::string(peer) + " sent it", base);
+  return check(device, bytes, concat("what ", peer, " sent it"), base);
 }
 
 void Confinement::closed(std::string_view device, std::string_view peer) {

@@ -44,8 +44,8 @@ class Confinement {
   // The connection ended: what comes next is another stream.
   void closed(std::string_view device, std::string_view peer);
 
-  std::uint64_t bytesSearched() const { return searched_; }
-  std::uint64_t markersSeen() const { return seen_; }  // those that are where they may be, too
+  // Also those that are where they may be.
+  std::uint64_t markersSeen() const { return seen_; }
 
  private:
   struct Stream {
@@ -61,7 +61,7 @@ class Confinement {
   std::size_t longest_ = 0;           // of those
   MayHave mayHave_;
   std::map<std::pair<std::string, std::string>, Stream, std::less<>> streams_;
-  mutable std::uint64_t searched_ = 0, seen_ = 0;
+  mutable std::uint64_t seen_ = 0;
 };
 
 }  // namespace witan::sim

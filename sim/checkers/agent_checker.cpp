@@ -9,7 +9,6 @@
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
 #include "sim/check/run_rules.h"
-#include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
 #include "sim/sim_agents.h"
 
@@ -108,8 +107,7 @@ class AgentChecker final : public Checker {
                        n.delayMinMicros + n.delayMeanMicros <= 100'000 && c_.plan().options.disk.syncMicros <= 1'000 &&
                        c_.plan().options.time.driftPpm <= 1'000;
     return quick && !c_.settling() && c_.agenda().now() > 30 * kSecond &&
-           std::none_of(c_.probes().begin(), c_.probes().end(),
-                        [](const auto& probe) { return probe.first.starts_with("fault: "); });
+           std::ranges::none_of(c_.probes(), [](const auto& probe) { return probe.first.starts_with("fault: "); });
   }
 
   void forget(Seat& at, bool disk) {
@@ -125,8 +123,8 @@ class AgentChecker final : public Checker {
     saga::SagaRows rows(at.replica().data().database(DatabaseName::agents), 0);
     std::string open;
     const Status read = rows.visitOpen([&](saga::SagaRow&& row) {
-      open = at.name() + " has not ended the saga of operation " + row.id().hex() + " (" +
-             std::string(enumName(row.status)) + ")";
+      open =
+          concat(at.name(), " has not ended the saga of operation ", row.id().hex(), " (", enumName(row.status), ")");
     });
     if (!read.ok()) return at.name() + ": " + read.error().message;
     const Status held = rows.visitHeld([&](saga::SagaRow&& row) {
@@ -200,10 +198,6 @@ class AgentChecker final : public Checker {
   RunRules rules_;
   PerDevice<Calls> calls_;
 };
-
-// --- while they work
-
-// --- at the end
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 // Checker: looks at a run through the moments of ClusterObserver, and at the devices when everything has come to rest
-// (atEnd). It reports with Cluster::failed() under a name of sim/catalog.h. A new one is a file here and a line in
-// checker_list.cpp.
+// (atEnd). It reports with Cluster::failed() under a name of sim/catalog.h. A new one is a class in a file here, and
+// stands in the lists of checker_list.cpp.
 #pragma once
 
+#include "sim/check/operation.h"
 #include "sim/cluster/cluster.h"
 
 namespace witan::sim {
@@ -19,5 +20,8 @@ class Checker : public ClusterObserver {
 
 // Every checker of a run, in the order in which they look: of several failures in one moment the first is reported.
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster);
+
+// The log of a partition that the device has.
+Result<PartitionLog> logAt(Seat& at, const std::string& id);
 
 }  // namespace witan::sim

@@ -2,34 +2,29 @@
 
 namespace witan::sim {
 
-#define WITAN_SIM_EACH(X) \
-  X(RestartChecker)       \
-  X(FenceChecker)         \
-  X(EtcdChecker)          \
-  X(PutOffChecker)        \
-  X(ConvergenceChecker)   \
-  X(WriteChecker)         \
-  X(CopiesChecker)        \
-  X(LedgerChecker)        \
-  X(RequestChecker)       \
-  X(ConfirmationChecker)  \
-  X(AgentChecker)         \
-  X(ConfinementChecker)   \
-  X(AlarmChecker)
-
-#define WITAN_SIM_DECLARE(Name) std::unique_ptr<Checker> make##Name(Cluster& cluster);
-#define WITAN_SIM_MAKE(Name) all.push_back(make##Name(cluster));
-
-WITAN_SIM_EACH(WITAN_SIM_DECLARE)
+using MakeChecker = std::unique_ptr<Checker>(Cluster&);
+MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
+    makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
+    makeAgentChecker, makeConfinementChecker, makeAlarmChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
-  WITAN_SIM_EACH(WITAN_SIM_MAKE)
+  for (MakeChecker* make :
+       {makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
+        makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
+        makeAgentChecker, makeConfinementChecker, makeAlarmChecker})
+    all.push_back(make(cluster));
   return all;
 }
 
-#undef WITAN_SIM_EACH
-#undef WITAN_SIM_DECLARE
-#undef WITAN_SIM_MAKE
+Result<PartitionLog> logAt(Seat& at, const std::string& id) {
+  kernel::Ledger& ledger = at.replica().host(id)->ledger();
+  std::vector<std::string> batches;
+  for (std::uint64_t n = 0; n < ledger.batches(); ++n) {
+    WITAN_TRY(batch, ledger.batch(n));
+    batches.push_back(std::move(batch));
+  }
+  return readLog(batches);
+}
 
 }  // namespace witan::sim

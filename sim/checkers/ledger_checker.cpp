@@ -1,11 +1,13 @@
 // Checkers "ledger-rules", "fences", "no-decision-lost", "answers" and "linearizability": the ledgers at the end of a
 // run, their rows, rules and epochs, and the answers that clients got.
+#include "agents/host/builtin_tools.h"
 #include "kernel/ledger/ledger_verify.h"
+#include "saga/saga_rows.h"
+#include "sim/check/agent_rules.h"
 #include "sim/check/answers.h"
 #include "sim/check/ledger_rules.h"
 #include "sim/check/linearizability.h"
 #include "sim/check/operation.h"
-#include "sim/checkers/agent_requests.h"
 #include "sim/checkers/checker.h"
 #include "sim/history.h"
 
@@ -27,7 +29,7 @@ std::string copiesDiffer(Cluster& cluster, const std::string& id) {
       std::string text;
       host->module().writeState(text, *host->partition().state(entity));
       if (const auto pending = host->partition().pending(entity))
-        text += " waits for a counselor since entry " + std::to_string(pending->seq) + " " + toHex(pending->digest);
+        text += concat(" waits for a counselor since entry ", pending->seq, " ", toHex(pending->digest));
       const auto [held, fresh] = first.try_emplace(entity, Held{at->name(), text});
       if (!fresh && held->second.text != text)
         return entity + " is " + held->second.text + " on " + held->second.device + ", and " + text + " on " +
@@ -35,6 +37,54 @@ std::string copiesDiffer(Cluster& cluster, const std::string& id) {
     }
   }
   return {};
+}
+
+std::optional<RequestRecord> requestOf(const kernel::DomainModule& module, const replication::Plan& plan,
+                                       std::size_t n) {
+  saga::SagaRow row;
+  row.intent.operation = plan.operations[n].value;
+  row.intent.run = plan.body.runKey;
+  row.intent.agentId = plan.body.agentId;
+  row.intent.tool = plan.body.actions[n].toolName;
+  row.intent.arguments = plan.body.actions[n].arguments;
+  auto call = agents::proposalOf(row);
+  if (!call.ok() || call->domain != module.signature().domain) return std::nullopt;
+  auto action = module.parseAction(call->body);
+  if (!action.ok()) return std::nullopt;
+  RequestRecord booked;
+  booked.request.domain = call->domain;
+  booked.request.entity = call->entity;
+  booked.request.role = call->role;
+  booked.request.operationId = call->operation.hex();
+  booked.request.agent = call->agentId;
+  booked.request.actionType = module.signature().processes[(*action)->process].name;
+  const std::string bytes = module.encodeAction(**action);
+  booked.request.action.assign(bytes.begin(), bytes.end());
+  booked.request.runKey = plan.body.runKey;
+  booked.request.planDigest = plan.digest.value;
+  return booked;
+}
+
+// Requests that agents made of the ledgers: they stand in their plans. When they were made, and whether the answer
+// arrived, is nowhere.
+std::vector<RequestRecord> agentRequests(Cluster& cluster, const kernel::DomainModule& module) {
+  std::vector<RequestRecord> asked;
+  if (cluster.plan().options.cluster.hosts == 0) return asked;
+  for (Seat* at : cluster.members()) {
+    auto records = agentRecordsOf(at->replica().data());
+    if (!records.ok()) return asked;
+    for (const auto& [run, view] : records->plans) {
+      const auto add = [&](const replication::Plan& plan) {
+        for (std::size_t i = 0; i < plan.operations.size(); ++i)
+          if (plan.body.actions[i].toolName == "propose")
+            if (auto one = requestOf(module, plan, i)) asked.push_back(*std::move(one));
+      };
+      if (view.winner) add(*view.winner);
+      for (const replication::Plan& loser : view.losers) add(loser);
+    }
+    break;  // all devices hold the same
+  }
+  return asked;
 }
 
 class LedgerChecker final : public Checker {
@@ -120,8 +170,8 @@ class LedgerChecker final : public Checker {
       if (first == nullptr) first = host;
       if (host->partition().size() != first->partition().size() ||
           host->partition().tree().root() != first->partition().tree().root())
-        return where + ": another log than elsewhere (" + std::to_string(host->partition().size()) + " entries, " +
-               std::to_string(first->partition().size()) + " there)";
+        return concat(where, ": another log than elsewhere (", host->partition().size(), " entries, ",
+                      first->partition().size(), " there)");
     }
     return {};
   }
@@ -156,7 +206,7 @@ class LedgerChecker final : public Checker {
         for (unsigned i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(key[prefix.size() + i]);
         std::string_view owner = key.substr(prefix.size() + 8, key.size() - prefix.size() - 17);
         owner = owner.substr(0, owner.find('~'));  // then the number of the tail
-        entries["epoch " + std::to_string(number) + " of " + std::string(owner)] += log->lines.size();
+        entries[concat("epoch ", number, " of ", owner)] += log->lines.size();
         return true;
       });
       const auto incidents = at->replica().data().incidents();
@@ -167,7 +217,7 @@ class LedgerChecker final : public Checker {
               return incident.kind == "surplus" && incident.what.starts_with(id + ":") &&
                      incident.what.find(of) != std::string::npos;
             }))
-          return at->name() + " set aside " + std::to_string(count) + " entries of " + epoch + " and reported nothing";
+          return concat(at->name(), " set aside ", count, " entries of ", epoch, " and reported nothing");
     }
     return {};
   }
@@ -184,8 +234,8 @@ class LedgerChecker final : public Checker {
         c_.probe("decision lost with its disk");
         continue;
       }
-      return nameOf(*operation) + " was told of entry " + std::to_string(operation->answer.decision.seq) + " in " +
-             nameOf(operation->answer.epoch) + "; it is in no log, and nobody reported it as set aside";
+      return concat(nameOf(*operation), " was told of entry ", operation->answer.decision.seq, " in ",
+                    nameOf(operation->answer.epoch), "; it is in no log, and nobody reported it as set aside");
     }
     return {};
   }

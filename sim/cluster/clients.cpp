@@ -36,17 +36,16 @@ void Clients::write(Seat& at, DatabaseName database, std::string scope, std::vec
   c_.digest().add(dot->counter);
   if (c_.tracing())
     c_.trace(at.index(), "work", "commits",
-             LocalReplica::spaceId(database, scope) + " " + dot->host + ":" + std::to_string(dot->counter) + " " +
-                 writes[0].key);
+             concat(LocalReplica::spaceId(database, scope), " ", dot->host, ":", dot->counter, " ", writes[0].key));
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    std::string key = writes[i].kind == Kind::batch ? dot->host + ":" + std::to_string(dot->counter) : writes[i].key;
+    std::string key = writes[i].kind == Kind::batch ? concat(dot->host, ":", dot->counter) : writes[i].key;
     c_.history().wrote({LocalReplica::spaceId(database, scope), {static_cast<int>(writes[i].kind), std::move(key)}},
                        {*dot, at.index(), c_.agenda().now(), false, false, writes[i].tombstone, std::move(seen[i])});
   }
 }
 
 std::string Clients::entityName(const kernel::DomainModule& module, std::uint64_t n) {
-  return module.signature().domain + "-" + std::to_string(n);
+  return concat(module.signature().domain, "-", n);
 }
 
 const kernel::DomainModule* Clients::moduleOf(std::string_view domain) const {
@@ -83,10 +82,7 @@ void Clients::submit(Seat& at, node::Request request, bool plain) {
   recent.push_back(request);
   if (recent.size() > kRecent) recent.erase(recent.begin());
   if (waits) return;
-  RequestRecord booked;
-  booked.device = at.index();
-  booked.invoked = c_.agenda().now();
-  booked.request = std::move(request);
+  RequestRecord booked{.device = at.index(), .invoked = c_.agenda().now(), .request = std::move(request)};
   const auto& waiting = at.replica().outbox().all();
   const auto taken = waiting.find(booked.request.operationId);
   booked.inOutbox = taken != waiting.end();

@@ -53,9 +53,8 @@ RunResult Cluster::finish() {
   for (const auto& seat : seats_) {
     const node::ReplicaCounters counters = seat->device->counters();
     if (etcd_)
-      forEachMember<node::EtcdCounters>([&](auto member, auto) {
-        result_.probes["etcd " + std::string(member.name)] += counters.etcd.*member.pointer;
-      });
+      forEachMember<node::EtcdCounters>(
+          [&](auto member, auto) { result_.probes[concat("etcd ", member.name)] += counters.etcd.*member.pointer; });
     result_.statistics.decisions += counters.decided;
     forEachMember<node::ReplicaCounters>([&](auto member, auto) {
       if (const std::uint64_t n = counters.*member.pointer; n > 0)
@@ -103,7 +102,7 @@ void Cluster::foundPartitions() {
   for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
     SimDevice& device = *seats_[i]->device;
     const Status founded = device.replica().bootstrap(device.now(0), [&](std::string_view partition) {
-      return ClusterSetup::deviceIndex("-" + std::string(partition.substr(partition.find('/') + 1))) % replicas == i;
+      return ClusterSetup::deviceIndex(concat("-", partition.substr(partition.find('/') + 1))) % replicas == i;
     });
     WITAN_CHECK(founded.ok(), "a new cluster's partitions have no owner yet");
   }
@@ -211,9 +210,9 @@ void Cluster::onEtcdAnswer(std::uint32_t device, node::EtcdAnswer answer) {
   digest_.add(answer.revision << 1 | (answer.succeeded ? 1 : 0));
   if (tracing())
     trace(device, "net", "etcd says",
-          "answer " + std::to_string(answer.id) + (answer.succeeded ? " yes" : "") +
-              (answer.error == node::EtcdError::none ? std::string() : " " + std::string(enumName(answer.error))) +
-              ", revision " + std::to_string(answer.revision) + ", changes " + std::to_string(answer.changes.size()));
+          concat("answer ", answer.id, answer.succeeded ? " yes" : "",
+                 answer.error == node::EtcdError::none ? std::string() : concat(" ", enumName(answer.error)),
+                 ", revision ", answer.revision, ", changes ", answer.changes.size()));
   put(device, {.kind = Arrival::Kind::etcdAnswer, .answer = std::move(answer)});
 }
 
@@ -230,7 +229,7 @@ void Cluster::sendToEtcd(std::uint32_t device, std::vector<node::EtcdRequest> re
   for (node::EtcdRequest& request : requests) {
     if (tracing()) {
       const std::string key = request.compares.empty() ? std::string() : " " + request.compares.back().key;
-      trace(device, "net", "asks etcd", std::string(enumName(request.call)) + " " + std::to_string(request.id) + key);
+      trace(device, "net", "asks etcd", concat(enumName(request.call), " ", request.id, key));
     }
     etcd_->send(device, std::move(request), agenda_.now());
   }

@@ -28,8 +28,7 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
   const std::uint32_t device = at.index();
   const std::string name = nameOf(call);
   const std::uint64_t times = ++c_.history().agents.toolCalls[name];
-  const std::uint64_t chance =
-      numberOf(std::to_string(c_.plan().options.seed) + name + std::to_string(times) + at.name());
+  const std::uint64_t chance = numberOf(concat(c_.plan().options.seed, name, times, at.name()));
   ToolAnswer answer{device, at.device->life(), std::move(call), ToolSays::done, {}};
   const bool mail = answer.call.operation.has_value();
   if (mail) c_.probe("mail goes out");
@@ -44,7 +43,7 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
                   : percent < 90 ? ToolSays::unreachable
                                  : ToolSays::nothing;
   if (times <= kStubborn && percent >= 60 && percent < 65) after += kLate;
-  c_.probe("tool: " + std::string(enumName(answer.says)));
+  c_.probe(concat("tool: ", enumName(answer.says)));
   c_.trace(device, "agents", "calls " + answer.call.tool, name);
   // The model, which answers differently each time.
   if (!mail) answer.content = std::array{"brief", "long", "strange"}[(chance >> 40) % 3];
@@ -79,9 +78,9 @@ void ToolService::hand(Seat& at, const ToolAnswer& answer) {
   if (done)
     host->answered(operation, {replication::OperationOutcome::applied, R"({"sent":true})"}, now);
   else if (answer.says == ToolSays::refused)
-    host->failed(operation, Error{ErrorCode::invalidInput, "no such address", ""}, now);
+    host->failed(operation, invalid("no such address"), now);
   else
-    host->failed(operation, Error{ErrorCode::unavailable, "the server is not there", ""}, now);
+    host->failed(operation, unavailable("the server is not there"), now);
 }
 
 }  // namespace witan::sim

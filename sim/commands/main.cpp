@@ -7,17 +7,11 @@ int main(int argc, char** argv) {
   using namespace witan::node;
   prepareProcess();
   Command app("witan sim", "Break a simulated cluster on purpose: seeds, faults, checkers, replay");
-  app.versionFlag(std::string("witan-sim ") + WITAN_VERSION);
+  app.versionFlag("witan-sim " WITAN_VERSION);
   app.requireCommand();
   app.footer("Example: witan sim run canary --seeds 1..100");
-  int exitCode = kExitOk;
-  addSimRun(app, exitCode);
-  addSimList(app, exitCode);
-  addSimPlan(app, exitCode);
-  addSimReplay(app, exitCode);
-  addSimShrink(app, exitCode);
-  addSimMutants(app, exitCode);
-  addSimExplore(app, exitCode);
-  addStandardCommands(app, exitCode);
-  return finishOutput(parseAndReport(app, argc, argv, exitCode));
+  for (const auto add : {addSimRun, addSimList, addSimPlan, addSimReplay, addSimShrink, addSimMutants, addSimExplore,
+                         addStandardCommands})
+    add(app);
+  return finishOutput(parseAndReport(app, argc, argv));
 }

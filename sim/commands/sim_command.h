@@ -1,4 +1,4 @@
-// The commands of `witan sim`, a file each. `sim` and `exitCode` must outlive the parse.
+// The commands of `witan sim`, a file each. `sim` must outlive the parse.
 #pragma once
 
 #include "program/command_line.h"
@@ -6,12 +6,12 @@
 
 namespace witan::node {
 
-void addSimRun(Command& sim, int& exitCode);
-void addSimList(Command& sim, int& exitCode);
-void addSimPlan(Command& sim, int& exitCode);
-void addSimReplay(Command& sim, int& exitCode);
-void addSimShrink(Command& sim, int& exitCode);
-void addSimMutants(Command& sim, int& exitCode);
-void addSimExplore(Command& sim, int& exitCode);
+void addSimRun(Command& sim);
+void addSimList(Command& sim);
+void addSimPlan(Command& sim);
+void addSimReplay(Command& sim);
+void addSimShrink(Command& sim);
+void addSimMutants(Command& sim);
+void addSimExplore(Command& sim);
 
 }  // namespace witan::node

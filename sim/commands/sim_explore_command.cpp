@@ -30,8 +30,8 @@ std::string wrapped(std::string_view text, std::string_view indent) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (column + word.size() > 100) out += "\n" + std::string(indent), column = indent.size();
-    out += std::string(word) + (text.empty() ? "" : " ");
+    if (column + word.size() > 100) out += concat("\n", indent), column = indent.size();
+    out += concat(word, text.empty() ? "" : " ");
     column += word.size() + 1;
   }
   return out + "\n";
@@ -73,7 +73,7 @@ void print(const sim::ExploreConfiguration& configuration, const Explored& explo
   const sim::ExploreResult& result = explored.result;
   std::printf("%.*s\n%s", static_cast<int>(configuration.name.size()), configuration.name.data(),
               wrapped(configuration.stated, "  ").c_str());
-  std::fputs(wrapped("checked: " + std::string(configuration.checks), "  ").c_str(), stdout);
+  std::fputs(wrapped(concat("checked: ", configuration.checks), "  ").c_str(), stdout);
   std::printf("  %zu states, %zu transitions, depth %zu, %.1f s: %s\n", result.states, result.transitions, result.depth,
               explored.seconds, verdictOf(configuration, explored));
   if (result.counterexample) std::printf("\n%s", sim::counterexampleText(result).c_str());
@@ -117,11 +117,11 @@ void listConfigurations(bool asJson) {
   if (asJson) std::printf("%s\n", json::serialize(all).c_str());
 }
 
-Status run(const ExploreArguments& a, int& exitCode) {
+Result<int> run(const ExploreArguments& a) {
   WITAN_DO(sim::activateMutant(a.mutant));
   if (a.list) {
     listConfigurations(a.json);
-    return okStatus();
+    return kExitOk;
   }
   std::vector<const sim::ExploreConfiguration*> chosen;
   for (const std::string& name : a.names) {
@@ -132,6 +132,7 @@ Status run(const ExploreArguments& a, int& exitCode) {
     for (const sim::ExploreConfiguration& configuration : sim::exploreConfigurations())
       chosen.push_back(&configuration);
   json::array all;
+  int exitCode = kExitOk;
   for (const sim::ExploreConfiguration* configuration : chosen) {
     const Explored explored = exploreOne(*configuration, a.bounds);
     if (!explored.asItMustBe) exitCode = kExitFailed;
@@ -139,12 +140,12 @@ Status run(const ExploreArguments& a, int& exitCode) {
     std::fflush(stdout);
   }
   if (a.json) std::printf("%s\n", json::serialize(all).c_str());
-  return okStatus();
+  return exitCode;
 }
 
 }  // namespace
 
-void addSimExplore(Command& sim, int& exitCode) {
+void addSimExplore(Command& sim) {
   const auto arguments = std::make_shared<ExploreArguments>();
   Command* command = sim.command("explore", "Look at every interleaving of a small configuration");
   command->option("CONFIGURATION", arguments->names, "Which; --list names them. Default: all, one after the other");
@@ -159,10 +160,7 @@ void addSimExplore(Command& sim, int& exitCode) {
       "Exit code 1 if a configuration has a counterexample. The exception is literal-merge, a rule known to be wrong:\n"
       "there, not finding its counterexample is the failure.\n"
       "Example: witan sim explore literal-merge");
-  command->callback([arguments, &exitCode] {
-    const Status done = run(*arguments, exitCode);
-    if (!done.ok()) exitCode = reportSimError(done.error(), arguments->json);
-  });
+  runs(command, arguments, run, reportSimError);
 }
 
 }  // namespace witan::node

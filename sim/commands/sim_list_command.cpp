@@ -97,17 +97,14 @@ Status list(const ListArguments& a) {
 
 }  // namespace
 
-void addSimList(Command& sim, int& exitCode) {
+void addSimList(Command& sim) {
   const auto arguments = std::make_shared<ListArguments>();
   Command* command = sim.command("list", "Name the scenarios, the kinds of events and the checkers");
   command->option("SCENARIO", arguments->scenario, "Print this built-in scenario's file");
   command->flag("--options", arguments->options, "Every option with its default, as a scenario file has them");
   command->flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim list split-brain > mine.toml");
-  command->callback([arguments, &exitCode] {
-    const Status done = list(*arguments);
-    exitCode = done.ok() ? kExitOk : reportSimError(done.error(), arguments->json);
-  });
+  runs(command, arguments, list, reportSimError);
 }
 
 }  // namespace witan::node

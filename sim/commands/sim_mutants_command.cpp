@@ -58,7 +58,7 @@ int list(std::span<const sim::MutantCase> cases, bool json) {
 }
 
 void printRun(const sim::MutantRun& run) {
-  const std::string seed = run.caught() ? "seed " + std::to_string(run.caughtAtSeed) : "NOT CAUGHT";
+  const std::string seed = run.caught() ? concat("seed ", run.caughtAtSeed) : "NOT CAUGHT";
   std::printf("%-20s %-12s %-10s of %4llu  %-16s %s\n", std::string(run.mutant.name).c_str(),
               std::string(run.mutant.scenario).c_str(), seed.c_str(),
               static_cast<unsigned long long>(run.mutant.budget), run.caught() ? run.checker.c_str() : "",
@@ -82,10 +82,10 @@ int mutants(const MutantsArguments& arguments) {
   if (!cases.ok()) return reportUsage(cases.error(), arguments.json);
   if (arguments.list) return list(*cases, arguments.json);
   if (!sim::mutantsCompiledIn()) return reportError(sim::activateMutant(cases->front().name).error(), arguments.json);
-  sim::HuntOptions options;
-  options.jobs = arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
-  options.scenario = arguments.scenario;
-  options.budget = arguments.budget;
+  sim::HuntOptions options{
+      .jobs = arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency()),
+      .scenario = arguments.scenario,
+      .budget = arguments.budget};
   if (!arguments.json) options.finished = printRun;
   const auto runs = sim::huntMutants(*cases, options);
   if (!runs.ok()) return reportError(runs.error(), arguments.json);
@@ -103,7 +103,7 @@ int mutants(const MutantsArguments& arguments) {
 
 }  // namespace
 
-void addSimMutants(Command& sim, int& exitCode) {
+void addSimMutants(Command& sim) {
   const auto arguments = std::make_shared<MutantsArguments>();
   Command* command =
       sim.command("mutants", "Does the simulator notice deliberately broken variants, and after how many seeds?");
@@ -116,7 +116,7 @@ void addSimMutants(Command& sim, int& exitCode) {
   command->flag("--json", arguments->json, "JSON output");
   command->footer(
       "Exit code 0: every one was caught within its budget.\nExample: witan sim mutants --only ignoreEpoch");
-  command->callback([arguments, &exitCode] { exitCode = mutants(*arguments); });
+  command->callback([arguments] { return mutants(*arguments); });
 }
 
 }  // namespace witan::node

@@ -30,17 +30,14 @@ Status plan(const PlanArguments& a) {
 
 }  // namespace
 
-void addSimPlan(Command& sim, int& exitCode) {
+void addSimPlan(Command& sim) {
   const auto arguments = std::make_shared<PlanArguments>();
   Command* command = sim.command("plan", "Print what a seed does: options and events, as JSON Lines");
   addSourceOptions(*command, arguments->source);
   command->option("--out", arguments->out, "Write it into this file")->typeName("FILE");
   command->flag("--json", arguments->json, "Errors as JSON too (a plan always is)");
   command->footer("Example: witan sim plan split-brain --seed 7 --out seven.plan");
-  command->callback([arguments, &exitCode] {
-    const Status done = plan(*arguments);
-    exitCode = done.ok() ? kExitOk : reportSimError(done.error(), arguments->json);
-  });
+  runs(command, arguments, plan, reportSimError);
 }
 
 }  // namespace witan::node

@@ -134,12 +134,10 @@ Result<sim::TraceFilter> filterOf(const ReplayArguments& a) {
   filter.frames = a.verbose;
   WITAN_DO(sim::readOnly(a.only, filter));
   if (!a.from.empty()) {
-    WITAN_TRY(from, sim::parseDuration(a.from));
-    filter.from = from;
+    WITAN_SET(filter.from, sim::parseDuration(a.from));
   }
   if (!a.to.empty()) {
-    WITAN_TRY(to, sim::parseDuration(a.to));
-    filter.to = to;
+    WITAN_SET(filter.to, sim::parseDuration(a.to));
   }
   return filter;
 }
@@ -149,7 +147,7 @@ Result<sim::RunResult> runTold(const ReplayArguments& a, const sim::Plan& plan, 
                                FILE* file, unsigned seconds) {
   const auto told = [file](std::string_view text) { put(file, text); };
   sim::PerfettoTrace perfetto(told);
-  if (file != nullptr) perfetto.begin(plan.options.scenario + ", seed " + std::to_string(plan.options.seed));
+  if (file != nullptr) perfetto.begin(concat(plan.options.scenario, ", seed ", plan.options.seed));
   const bool text = wantsText(a);
   sim::RunOptions options;
   if (text || file != nullptr)
@@ -171,11 +169,10 @@ Result<sim::RunResult> runTold(const ReplayArguments& a, const sim::Plan& plan, 
 
 std::string closing(const ReplayArguments& a, const sim::Plan& plan, const sim::RunResult& result) {
   const sim::Statistics& s = result.statistics;
-  const std::string which = plan.options.scenario + ", seed " + std::to_string(plan.options.seed);
+  const std::string which = concat(plan.options.scenario, ", seed ", plan.options.seed);
   if (!result.failure)
-    return which + ": passed; " + momentText(s.simulated) + " simulated, " + std::to_string(s.steps) + " steps, " +
-           std::to_string(s.commits) + " commits, " + std::to_string(s.decisions) + " decisions; digest " +
-           sim::hexDigest(result.digest) + "\n";
+    return concat(which, ": passed; ", momentText(s.simulated), " simulated, ", s.steps, " steps, ", s.commits,
+                  " commits, ", s.decisions, " decisions; digest ", sim::hexDigest(result.digest), "\n");
   std::string out;
   const std::string story = storyOf(plan, *result.failure);
   const bool toldAlready = wantsText(a) && story.find(kLinesLeftOut) == std::string::npos;
@@ -208,7 +205,7 @@ Result<int> replay(const ReplayArguments& a) {
 
 }  // namespace
 
-void addSimReplay(Command& sim, int& exitCode) {
+void addSimReplay(Command& sim) {
   const auto arguments = std::make_shared<ReplayArguments>();
   Command* command = sim.command("replay", "Run one seed or plan again, and tell what happens");
   addSourceOptions(*command, arguments->source);
@@ -221,10 +218,7 @@ void addSimReplay(Command& sim, int& exitCode) {
   command->option("--limit", arguments->limit, "Give up after so long; 0s: never")->showDefault();
   command->flag("--json", arguments->json, "The result as JSON");
   command->footer("Example: witan sim replay split-brain --seed 7 --text --only device-0,ledger --from 2m");
-  command->callback([arguments, &exitCode] {
-    const auto code = replay(*arguments);
-    exitCode = code.ok() ? *code : reportSimError(code.error(), arguments->json);
-  });
+  runs(command, arguments, replay, reportSimError);
 }
 
 }  // namespace witan::node

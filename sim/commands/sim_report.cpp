@@ -57,19 +57,18 @@ std::string filled(const std::vector<std::string>& parts) {
 }
 
 std::string rangeText(const sim::SeedRange& range) {
-  return range.first == range.last ? std::to_string(range.first)
-                                   : std::to_string(range.first) + ".." + std::to_string(range.last);
+  return range.first == range.last ? std::to_string(range.first) : concat(range.first, "..", range.last);
 }
 
 std::string failedJson(const SimReport& report) {
   std::string out = "[";
   for (const sim::SeedResult& seed : report.result.seeds) {
     if (!seed.failure) continue;
-    out += (out.size() > 1 ? ",{" : "{") + std::string("\"seed\":") + std::to_string(seed.seed) +
-           ",\"checker\":" + jsonQuoted(seed.failure->checker) + ",\"reason\":" + jsonQuoted(seed.failure->reason) +
-           ",\"at\":" + fixed(static_cast<double>(seed.failure->at) / 1e6, 6) +
-           ",\"replay\":" + jsonQuoted(simCommandLine(report.source, "replay", seed.seed)) +
-           ",\"shrink\":" + jsonQuoted(simCommandLine(report.source, "shrink", seed.seed)) + "}";
+    out += concat(out.size() > 1 ? ",{" : "{", "\"seed\":", seed.seed,
+                  ",\"checker\":", jsonQuoted(seed.failure->checker), ",\"reason\":", jsonQuoted(seed.failure->reason),
+                  ",\"at\":", fixed(static_cast<double>(seed.failure->at) / 1e6, 6),
+                  ",\"replay\":", jsonQuoted(simCommandLine(report.source, "replay", seed.seed)),
+                  ",\"shrink\":", jsonQuoted(simCommandLine(report.source, "shrink", seed.seed)), "}");
   }
   return out + "]";
 }
@@ -91,7 +90,7 @@ std::string failuresByChecker(const SimReport& report) {
 std::string rarestProbes(const SimReport& report) {
   std::vector<std::pair<std::uint64_t, std::string>> probes;
   for (const auto& [name, count] : report.result.probes) probes.emplace_back(count, name);
-  std::sort(probes.begin(), probes.end());
+  std::ranges::sort(probes);
   if (probes.size() > kRarest) probes.resize(kRarest);
   std::string out;
   for (const auto& [count, name] : probes) {
@@ -108,16 +107,15 @@ std::string failures(const SimReport& report) {
   for (const sim::SeedResult& seed : report.result.seeds) {
     if (!seed.failure) continue;
     if (told == 0) {
-      out += "\nseed " + std::to_string(seed.seed) + " failed\n";
+      out += concat("\nseed ", seed.seed, " failed\n");
       out += failureText(*seed.failure, report.source, seed.seed);
       if (report.options) out += optionsText(*report.options);
     } else if (told <= kInBrief) {
-      out += (told == 1 ? "\nalso\n" : "") + std::string("  seed ") + std::to_string(seed.seed) + ": " +
-             failureLine(*seed.failure) + "\n";
+      out += concat(told == 1 ? "\nalso\n" : "", "  seed ", seed.seed, ": ", failureLine(*seed.failure), "\n");
     }
     ++told;
   }
-  if (told > kInBrief + 1) out += "  and " + std::to_string(told - kInBrief - 1) + " more (--json lists all)\n";
+  if (told > kInBrief + 1) out += concat("  and ", told - kInBrief - 1, " more (--json lists all)\n");
   return out;
 }
 
@@ -130,10 +128,10 @@ std::string optionsText(const sim::Options& options) {
   const sim::Options fresh;
   sim::forEachOption(fresh,
                      [&](std::string_view, std::string_view, const auto& value) { defaults.push_back(toJson(value)); });
-  std::string out = "  options of seed " + std::to_string(options.seed) + ", (default):\n";
+  std::string out = concat("  options of seed ", options.seed, ", (default):\n");
   std::size_t n = 0;
   sim::forEachOption(options, [&](std::string_view table, std::string_view member, const auto& value) {
-    const std::string path = std::string(table) + "." + std::string(member), text = toJson(value);
+    const std::string path = concat(table, ".", member), text = toJson(value);
     const std::string& usually = defaults[n++];
     if (text == usually)
       usual.push_back(path + " " + text);
@@ -151,7 +149,7 @@ std::string failureLine(const sim::Failure& failure) {
 std::string failureText(const sim::Failure& failure, const SimSource& source, std::uint64_t seed) {
   std::string out = "  " + failureLine(failure) + "\n";
   if (const std::string_view promise = sim::checkerPromise(failure.checker); !promise.empty())
-    out += "  expected: " + std::string(promise) + "\n";
+    out += concat("  expected: ", promise, "\n");
   if (failure.checker == "scenario") return out;
   out += "  see it:   " + simCommandLine(source, "replay", seed) + " --text\n";
   out += "  shrink:   " + simCommandLine(source, "shrink", seed) + " --out " +
@@ -160,30 +158,27 @@ std::string failureText(const sim::Failure& failure, const SimSource& source, st
 }
 
 std::uint64_t SimReport::failed() const {
-  return static_cast<std::uint64_t>(std::count_if(result.seeds.begin(), result.seeds.end(),
-                                                  [](const sim::SeedResult& s) { return s.failure.has_value(); }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(result.seeds, [](const sim::SeedResult& s) { return s.failure.has_value(); }));
 }
 
 std::string reportJson(const SimReport& report) {
   const sim::Statistics& t = report.result.total;
   const auto ran = report.result.seeds.size();
   std::string out =
-      "{\"scenario\":" + jsonQuoted(report.scenario) + ",\"seeds\":" + std::to_string(ran) +
-      ",\"passed\":" + std::to_string(ran - report.failed()) + ",\"failed\":" + failedJson(report) +
-      ",\"simulatedSeconds\":" + fixed(simulatedSeconds(report), 6) +
-      ",\"wallSeconds\":" + fixed(report.wallSeconds, 3) + ",\"traceDigest\":" + jsonQuoted(report.result.digest) +
-      ",\"firstSeed\":" + std::to_string(report.range.first) + ",\"lastSeed\":" + std::to_string(report.range.last) +
-      ",\"twice\":" + std::to_string(report.twice) + ",\"mutant\":" + jsonQuoted(report.source.mutant) +
-      ",\"speed\":" + fixed(perSecond(simulatedSeconds(report), report), 1) +
-      ",\"seedsPerMinute\":" + fixed(perSecond(static_cast<double>(ran) * 60, report), 1) +
-      ",\"steps\":" + std::to_string(t.steps) + ",\"frames\":" + std::to_string(t.frames) +
-      ",\"bytes\":" + std::to_string(t.bytes) + ",\"commits\":" + std::to_string(t.commits) +
-      ",\"decisions\":" + std::to_string(t.decisions) + ",\"crashes\":" + std::to_string(t.crashes) +
-      ",\"missedProbes\":[";
+      concat("{\"scenario\":", jsonQuoted(report.scenario), ",\"seeds\":", ran, ",\"passed\":", ran - report.failed(),
+             ",\"failed\":", failedJson(report), ",\"simulatedSeconds\":", fixed(simulatedSeconds(report), 6),
+             ",\"wallSeconds\":", fixed(report.wallSeconds, 3), ",\"traceDigest\":", jsonQuoted(report.result.digest),
+             ",\"firstSeed\":", report.range.first, ",\"lastSeed\":", report.range.last, ",\"twice\":", report.twice,
+             ",\"mutant\":", jsonQuoted(report.source.mutant),
+             ",\"speed\":", fixed(perSecond(simulatedSeconds(report), report), 1),
+             ",\"seedsPerMinute\":", fixed(perSecond(static_cast<double>(ran) * 60, report), 1), ",\"steps\":", t.steps,
+             ",\"frames\":", t.frames, ",\"bytes\":", t.bytes, ",\"commits\":", t.commits,
+             ",\"decisions\":", t.decisions, ",\"crashes\":", t.crashes, ",\"missedProbes\":[");
   for (const std::string& probe : report.missedProbes) out += (out.back() == '[' ? "" : ",") + jsonQuoted(probe);
   out += "],\"probes\":{";
   for (const auto& [name, count] : report.result.probes)
-    out += (out.back() == '{' ? "" : ",") + jsonQuoted(name) + ":" + std::to_string(count);
+    out += concat(out.back() == '{' ? "" : ",", jsonQuoted(name), ":", count);
   return out + "}}\n";
 }
 

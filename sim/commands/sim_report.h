@@ -1,7 +1,6 @@
 // What `witan sim run` says at the end, for people and as JSON; and what it says meanwhile.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

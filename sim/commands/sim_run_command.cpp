@@ -49,7 +49,7 @@ Result<sim::SeedRange> seedRange(const RunArguments& a) {
     return invalid("--seeds " + inQuotes(a.seeds) + " is no range of seeds", "as in --seeds 1..1000");
   if (range.first > range.last) return invalid("--seeds " + a.seeds + " begins above its end");
   if (range.last - range.first >= kMaxSeeds)
-    return invalid("--seeds " + a.seeds + " is too many at once", "at most " + std::to_string(kMaxSeeds));
+    return invalid("--seeds " + a.seeds + " is too many at once", concat("at most ", kMaxSeeds));
   return range;
 }
 
@@ -80,7 +80,7 @@ Status keepPlans(const RunArguments& a, const SimReport& report, const PlanOf& p
     if (!seed.failure || kept == kMostKept) continue;
     const auto plan = planOf(seed.seed);
     if (!plan) continue;
-    const std::string path = a.keep + "/seed-" + std::to_string(seed.seed) + ".plan";
+    const std::string path = concat(a.keep, "/seed-", seed.seed, ".plan");
     WITAN_DO(savePlan(path, *plan));
     std::fprintf(stderr, "kept %s\n", path.c_str());
     ++kept;
@@ -117,13 +117,12 @@ Result<int> run(const RunArguments& a) {
   const std::int64_t twicePerMillion = a.allTwice ? 1'000'000 : kTwicePerMillion;
   {
     SimProgressBar bar;
-    sim::JobsOptions options;
-    options.jobs = a.jobs;
-    options.secondsPerSeed = static_cast<unsigned>(std::min<std::int64_t>(*limit / 1'000'000, 1'000'000));
-    options.stopAtFailure = a.failFast;
+    sim::JobsOptions options{
+        .jobs = a.jobs,
+        .secondsPerSeed = static_cast<unsigned>(std::min<std::int64_t>(*limit / 1'000'000, 1'000'000)),
+        .stopAtFailure = a.failFast};
     options.progress = [&bar](const sim::JobsProgress& progress) { bar.show(progress); };
-    WITAN_TRY(result, sim::runSeeds(report.range, runnerOf(planOf, twicePerMillion), options));
-    report.result = std::move(result);
+    WITAN_SET(report.result, sim::runSeeds(report.range, runnerOf(planOf, twicePerMillion), options));
     report.wallSeconds = bar.seconds();
   }
   for (const sim::SeedResult& seed : report.result.seeds) {
@@ -142,7 +141,7 @@ Result<int> run(const RunArguments& a) {
 
 }  // namespace
 
-void addSimRun(Command& sim, int& exitCode) {
+void addSimRun(Command& sim) {
   const auto arguments = std::make_shared<RunArguments>();
   Command* command = sim.command("run", "Run a scenario for many seeds, and check everything");
   addSourceOptions(*command, arguments->source);
@@ -155,10 +154,7 @@ void addSimRun(Command& sim, int& exitCode) {
   command->flag("--fail-fast", arguments->failFast, "Stop at the first failure");
   command->flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim run everything --seeds 1..1000 --jobs 2 --set faults.crashes=120");
-  command->callback([arguments, &exitCode] {
-    const auto code = run(*arguments);
-    exitCode = code.ok() ? *code : reportSimError(code.error(), arguments->json);
-  });
+  runs(command, arguments, run, reportSimError);
 }
 
 }  // namespace witan::node

@@ -86,14 +86,12 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
   WITAN_DO(trouble);
   if (!shrunk) return shrunk.error();
   const std::string text = sim::writePlan(shrunk->plan);
-  SimSource again;
-  again.mutant = a.source.mutant;
-  again.planFile = a.out;
+  SimSource again{.planFile = a.out, .mutant = a.source.mutant};
   if (!a.out.empty()) WITAN_DO(savePlan(a.out, shrunk->plan));
   if (a.json) {
-    std::string out = "{\"events\":" + std::to_string(shrunk->plan.events.size()) +
-                      ",\"from\":" + std::to_string(plan.events.size()) + ",\"runs\":" + std::to_string(shrunk->runs) +
-                      ",\"minimal\":" + (shrunk->minimal ? "true" : "false") + ",\"checker\":";
+    std::string out =
+        concat("{\"events\":", shrunk->plan.events.size(), ",\"from\":", plan.events.size(), ",\"runs\":", shrunk->runs,
+               ",\"minimal\":", shrunk->minimal ? "true" : "false", ",\"checker\":");
     appendJsonString(out, shrunk->failure.checker);
     out += ",\"reason\":";
     appendJsonString(out, shrunk->failure.reason);
@@ -116,7 +114,7 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
 
 }  // namespace
 
-void addSimShrink(Command& sim, int& exitCode) {
+void addSimShrink(Command& sim) {
   const auto arguments = std::make_shared<ShrinkArguments>();
   Command* command = sim.command("shrink", "From a run that fails, the smallest plan that fails the same way");
   addSourceOptions(*command, arguments->source);
@@ -125,10 +123,7 @@ void addSimShrink(Command& sim, int& exitCode) {
   command->option("--runs", arguments->runs, "Stop after so many runs")->check(wholeNumber(1))->showDefault();
   command->flag("--json", arguments->json, "JSON output");
   command->footer("Example: witan sim shrink everything --seed 1 --mutant noDedupe --out smallest.plan");
-  command->callback([arguments, &exitCode] {
-    const auto code = shrinkPlan(*arguments);
-    exitCode = code.ok() ? *code : reportSimError(code.error(), arguments->json);
-  });
+  runs(command, arguments, shrinkPlan, reportSimError);
 }
 
 }  // namespace witan::node

@@ -56,8 +56,8 @@ Status applySet(const std::string& set, Scenario& scenario) {
   const std::string path = set.substr(0, equals);
   const std::size_t dot = path.find('.');
   const auto isControl = [](char c) { return static_cast<unsigned char>(c) < ' '; };
-  if (std::any_of(set.begin(), set.end(), isControl) || equals == std::string::npos || dot == std::string::npos ||
-      dot == 0 || dot + 1 == path.size() ||
+  if (std::ranges::any_of(set, isControl) || equals == std::string::npos || dot == std::string::npos || dot == 0 ||
+      dot + 1 == path.size() ||
       path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.") != std::string::npos)
     return invalid("--set " + inQuotes(set) + " names no option", "as in --set faults.crashes=20");
   const std::string text = path + " = " + tomlValue(set.substr(equals + 1));
@@ -90,7 +90,7 @@ std::string shellWord(const std::string& word) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("._-/=,", c);
   };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
   std::string out = "'";
   for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -123,7 +123,7 @@ Result<sim::Plan> loadPlan(const std::string& file) {
   std::size_t number = 1;
   for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (end - at > kMaxPlanLine) return invalid(inputName(file) + ": line " + std::to_string(number) + " is too long");
+    if (end - at > kMaxPlanLine) return invalid(concat(inputName(file), ": line ", number, " is too long"));
     at = end + 1;
   }
   auto plan = sim::readPlan(text);
@@ -167,12 +167,12 @@ Result<sim::Plan> loadPlan(const SimSource& source) {
 }
 
 std::string simCommandLine(const SimSource& source, std::string_view verb, std::optional<std::uint64_t> seed) {
-  std::string out = "witan sim " + std::string(verb);
+  std::string out = concat("witan sim ", verb);
   if (!source.planFile.empty()) {
     out += " --plan " + shellWord(source.planFile);
   } else {
     out += " " + shellWord(source.scenario);
-    if (seed) out += " --seed " + std::to_string(*seed);
+    if (seed) out += concat(" --seed ", *seed);
     if (!source.time.empty()) out += " --time " + shellWord(source.time);
     for (const std::string& set : source.sets) out += " --set " + shellWord(set);
   }

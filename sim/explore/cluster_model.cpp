@@ -243,7 +243,7 @@ void ClusterModel::handOver(Cluster& cluster) {
         if (a == b) continue;
         auto& queue = line(cluster, a, b).towards[side(b, a)];
         const auto other = [&](std::uint32_t message) { return table_.message(message).sync == bounds_.ledgers; };
-        const auto found = std::find_if(queue.begin(), queue.end(), other);
+        const auto found = std::ranges::find_if(queue, other);
         if (found == queue.end()) continue;
         const std::uint32_t message = *found;
         queue.erase(found);
@@ -296,7 +296,7 @@ std::string ClusterModel::words(Cluster& from, const Step& step) {
       switch (happening.kind) {
         case Happening::Kind::write: text = who + " writes"; break;
         case Happening::Kind::remove: text = who + " removes the record"; break;
-        case Happening::Kind::propose: text = who + " proposes op-" + std::to_string(happening.value); break;
+        case Happening::Kind::propose: text = concat(who, " proposes op-", happening.value); break;
         case Happening::Kind::move: text = who + " moves the partition to " + letter(happening.value); break;
         case Happening::Kind::seize: text = who + " seizes the partition"; break;
         case Happening::Kind::tick: text = who + "'s time goes on"; break;
@@ -309,8 +309,8 @@ std::string ClusterModel::words(Cluster& from, const Step& step) {
   }
   if (step.happening.step == 255) return text;
   constexpr std::array<const char*, 3> kDisk{"journal", "agents", "ledgers"};
-  return text + "; the power goes before write " + std::to_string(step.happening.step + 1) + " to the " +
-         kDisk[step.happening.store] + "' disk, and it starts again";
+  return concat(text, "; the power goes before write ", step.happening.step + 1, " to the ",
+                kDisk[step.happening.store], "' disk, and it starts again");
 }
 
 std::string ClusterModel::describe(const Explored& state) {
@@ -320,20 +320,18 @@ std::string ClusterModel::describe(const Explored& state) {
     const Observed& seen = table_.observed(cluster.local[i]);
     text += (i == 0 ? "" : "\n") + letter(i) + ":";
     if (bounds_.ledgers) {
-      text += " log of " + std::to_string(seen.batches.size()) + " batches";
+      text += concat(" log of ", seen.batches.size(), " batches");
       for (const node::EpochMark& mark : seen.lineage.epochs)
-        text += ", epoch " + std::to_string(mark.number) + " of " + mark.owner.substr(0, 1) + " from " +
-                std::to_string(mark.start);
+        text += concat(", epoch ", mark.number, " of ", mark.owner.substr(0, 1), " from ", mark.start);
       if (seen.owns) text += ", decides";
-      if (!seen.aside.empty()) text += ", " + std::to_string(seen.aside.size()) + " batches aside";
+      if (!seen.aside.empty()) text += concat(", ", seen.aside.size(), " batches aside");
       for (const std::string& id : seen.waiting) text += ", waits for " + id;
     } else {
       text += " covers {";
       for (const auto& [host, counter] : seen.clock.entries())
-        text += (text.back() == '{' ? "" : " ") + host.substr(0, 1) + ":" + std::to_string(counter);
+        text += concat(text.back() == '{' ? "" : " ", host.substr(0, 1), ":", counter);
       text += "}, holds";
-      for (const replication::Dot& dot : seen.held)
-        text += " " + dot.host.substr(0, 1) + ":" + std::to_string(dot.counter);
+      for (const replication::Dot& dot : seen.held) text += concat(" ", dot.host.substr(0, 1), ":", dot.counter);
       if (seen.held.empty()) text += " nothing";
     }
     for (const std::string& incident : seen.incidents) text += "; " + incident;
@@ -355,7 +353,7 @@ namespace {
 constexpr int kRounds = 12;  // of telling everything, with time going on in between
 constexpr std::uint32_t kRoundMs = 30'000;
 
-std::string dotName(const replication::Dot& dot) { return dot.host.substr(0, 1) + ":" + std::to_string(dot.counter); }
+std::string dotName(const replication::Dot& dot) { return concat(dot.host.substr(0, 1), ":", dot.counter); }
 
 }  // namespace
 
@@ -364,8 +362,8 @@ std::string dotName(const replication::Dot& dot) { return dot.host.substr(0, 1) 
 std::uint32_t ClusterModel::numberOf(Promises promises) {
   std::string text;
   for (const Written& written : promises.writes) {
-    text += "w" + written.dot.host + " " + std::to_string(written.dot.counter) + " " + (written.removal ? "1 " : "0 ");
-    for (const auto& [host, counter] : written.context.entries()) text += host + " " + std::to_string(counter) + " ";
+    text += concat("w", written.dot.host, " ", written.dot.counter, " ", written.removal ? "1 " : "0 ");
+    for (const auto& [host, counter] : written.context.entries()) text += concat(host, " ", counter, " ");
     text += "\n";
   }
   for (const std::string& answer : promises.answers) text += "a" + answer + "\n";
@@ -380,20 +378,19 @@ void ClusterModel::promiseWrite(Cluster& cluster, std::uint32_t, const replicati
   Written written{dot, removal, {}};
   for (const Written& other : promises.writes) {
     if (other.dot == dot) cluster.broken = problems_("the dot " + dotName(dot) + " is given twice");
-    if (std::find(before.held.begin(), before.held.end(), other.dot) != before.held.end())
-      written.context.join(other.context);
+    if (std::ranges::find(before.held, other.dot) != before.held.end()) written.context.join(other.context);
   }
   written.context.raise(dot.host, dot.counter);
   promises.writes.push_back(std::move(written));
-  std::sort(promises.writes.begin(), promises.writes.end(), [](const auto& a, const auto& b) { return a.dot < b.dot; });
+  std::ranges::sort(promises.writes, [](const auto& a, const auto& b) { return a.dot < b.dot; });
   cluster.promises = numberOf(std::move(promises));
 }
 
 void ClusterModel::promiseAnswer(Cluster& cluster, const std::string& answer) {
   Promises promises = promises_[cluster.promises];
-  if (std::find(promises.answers.begin(), promises.answers.end(), answer) != promises.answers.end()) return;
+  if (std::ranges::find(promises.answers, answer) != promises.answers.end()) return;
   promises.answers.push_back(answer);
-  std::sort(promises.answers.begin(), promises.answers.end());
+  std::ranges::sort(promises.answers);
   cluster.promises = numberOf(std::move(promises));
 }
 
@@ -422,9 +419,7 @@ std::string ClusterModel::problemOf(const Cluster& cluster) {
 std::string ClusterModel::replicationProblem(const Cluster& cluster, const Promises& promises) {
   for (std::uint32_t i = 0; i < bounds_.devices; ++i) {
     const Observed& seen = table_.observed(cluster.local[i]);
-    const auto holds = [&](const Written& w) {
-      return std::find(seen.held.begin(), seen.held.end(), w.dot) != seen.held.end();
-    };
+    const auto holds = [&](const Written& w) { return std::ranges::find(seen.held, w.dot) != seen.held.end(); };
     for (const Written& w : promises.writes) {
       const Written* later = nullptr;
       for (const Written& other : promises.writes)
@@ -453,7 +448,7 @@ std::string ClusterModel::logProblem(const Cluster& cluster) {
       return who + " decides in an epoch that is not its own";
     std::uint64_t number = 0;
     for (const node::EpochMark& mark : seen.lineage.epochs) {
-      if (mark.number <= number) return who + " has an epoch " + std::to_string(mark.number) + " out of order";
+      if (mark.number <= number) return concat(who, " has an epoch ", mark.number, " out of order");
       number = mark.number;
     }
     for (std::uint32_t k = 0; k < i; ++k) {
@@ -461,8 +456,7 @@ std::string ClusterModel::logProblem(const Cluster& cluster) {
       const std::uint64_t common = node::commonBatches(seen.lineage, other.lineage);
       for (std::uint64_t n = 0; n < common; ++n)
         if (seen.batches[n] != other.batches[n])
-          return DeviceTable::nameOf(k) + " and " + who + " hold different batches " + std::to_string(n) +
-                 " of one epoch";
+          return concat(DeviceTable::nameOf(k), " and ", who, " hold different batches ", n, " of one epoch");
       if (seen.owns && other.owns && seen.lineage.last() == other.lineage.last())
         return DeviceTable::nameOf(k) + " and " + who + " both decide in one epoch";
     }
@@ -517,8 +511,7 @@ std::string ClusterModel::ledgerDisagreement(const Cluster& cluster, const Promi
   std::set<std::string> kept;
   const auto answersOf = [](const PartitionLog& log, std::set<std::string>& out) {
     for (const LedgerLine& line : log.lines)
-      out.insert(line.entry.operationId + " " + std::string(enumName(line.entry.tag)) + " " +
-                 std::to_string(line.entry.seq));
+      out.insert(concat(line.entry.operationId, " ", enumName(line.entry.tag), " ", line.entry.seq));
   };
   const auto logOf = [&](const std::vector<std::uint32_t>& batches) {
     std::vector<std::string> values;
@@ -536,7 +529,7 @@ std::string ClusterModel::ledgerDisagreement(const Cluster& cluster, const Promi
     if (!aside->lines.empty() && !seen.reported) return who + " has set entries aside and reports nothing";
     answersOf(*aside, kept);
   }
-  if (owners != 1) return "the partition has " + std::to_string(owners) + " owners";
+  if (owners != 1) return concat("the partition has ", owners, " owners");
   auto log = logOf(table_.observed(cluster.local[0]).batches);
   if (!log.ok()) return log.error().message;
   if (std::string broken = checkLedger(table_.module(), log->lines); !broken.empty()) return broken;

@@ -96,9 +96,9 @@ Result<const ExploreConfiguration*> exploreConfiguration(std::string_view name) 
   std::string names;
   for (const ExploreConfiguration& configuration : kConfigurations) {
     if (configuration.name == name) return &configuration;
-    names += (names.empty() ? "" : ", ") + std::string(configuration.name);
+    names += concat(names.empty() ? "" : ", ", configuration.name);
   }
-  return Error{ErrorCode::invalidInput, "there is no configuration " + inQuotes(name), "one of: " + names};
+  return invalid("there is no configuration " + inQuotes(name), "one of: " + names);
 }
 
 }  // namespace witan::sim

@@ -46,21 +46,19 @@ node::Request DeviceTable::proposal(std::uint32_t number) const {
   auto action = module_->parseAction(*json);
   WITAN_CHECK(action.ok(), "an action as the domain describes it");
   const std::string bytes = module_->encodeAction(**action);
-  node::Request request;
-  request.domain = kDomain;
-  request.entity = kEntity;
-  request.role = number % 2 == 0 ? "A" : "B";
-  request.operationId = "op-" + std::to_string(number);
-  request.actionType = type;
+  node::Request request{.domain = std::string(kDomain),
+                        .entity = std::string(kEntity),
+                        .role = number % 2 == 0 ? "A" : "B",
+                        .operationId = concat("op-", number),
+                        .actionType = type};
   request.action.assign(bytes.begin(), bytes.end());
   return request;
 }
 
 std::string DeviceTable::messageName(std::uint32_t number) const {
   std::string name;
-  forEachFrame(messages_[number].frames, [&](std::string_view frame) {
-    name += (name.empty() ? "" : " ") + std::string(frameName(typeOf(frame)));
-  });
+  forEachFrame(messages_[number].frames,
+               [&](std::string_view frame) { name += concat(name.empty() ? "" : " ", frameName(typeOf(frame))); });
   return name;
 }
 
@@ -70,7 +68,7 @@ std::uint32_t DeviceTable::disksOf(const Live& live) {
   std::string text;
   for (const store::MemoryStore& disk : live.stores) {
     disk.visitBytes([&](std::string_view key, std::string_view value) {
-      for (const std::string_view part : {key, value}) text += std::to_string(part.size()) + ":" + std::string(part);
+      for (const std::string_view part : {key, value}) text += concat(part.size(), ":", part);
       return true;
     });
     text += "|";
@@ -114,11 +112,7 @@ std::uint32_t DeviceTable::rootFor(std::uint32_t device, std::uint32_t disks, st
   if (!fresh) return found->second;
   std::string problem;
   std::unique_ptr<Live> live = start(device, disks, ms, problem);
-  Local root;
-  root.device = device;
-  root.disks = disks;
-  root.root = true;
-  root.ms = ms;
+  Local root{.device = device, .disks = disks, .root = true, .ms = ms};
   live->problem = problem;
   return found->second = add(std::move(root), *live);
 }
@@ -130,11 +124,10 @@ std::uint32_t DeviceTable::fresh(std::uint32_t device) {
   // The founder: the partition's first epoch, and an entity in it.
   std::string problem;
   std::unique_ptr<Live> live = start(device, disks, 0, problem);
-  node::Request request;
-  request.kind = node::RequestKind::init;
-  request.domain = kDomain;
-  request.entity = kEntity;
-  request.operationId = "init";
+  node::Request request{.kind = node::RequestKind::init,
+                        .domain = std::string(kDomain),
+                        .entity = std::string(kEntity),
+                        .operationId = "init"};
   node::Effects effects;
   const bool founded = problem.empty() && live->replica->bootstrap(at(0)).ok() && drain(*live, effects).ok() &&
                        live->replica->submit(std::move(request), at(0)).ok() && drain(*live, effects).ok();
@@ -192,11 +185,7 @@ const Reply& DeviceTable::after(std::uint32_t local, const Happening& happening)
     return reply;
   }
   carryOut(*live, happening, &reply);
-  Local next;
-  next.device = live->device;
-  next.parent = local;
-  next.happening = happening;
-  next.ms = live->ms;
+  Local next{.device = live->device, .parent = local, .ms = live->ms, .happening = happening};
   reply.to = add(std::move(next), *live);
   if (kept_.size() >= kKept) kept_.erase(kept_.begin());
   kept_[reply.to] = std::move(live);
@@ -264,8 +253,7 @@ void DeviceTable::note(Reply& reply, const node::Effects& effects) {
     const node::Answer& answer = answered.answer;
     // Of a duplicate: what was decided the first time.
     const auto outcome = answer.outcome == kernel::Outcome::duplicate ? answer.recorded : answer.outcome;
-    reply.answers.push_back(
-        texts_(answer.operationId + " " + enumName(outcome).data() + " " + std::to_string(answer.seq)));
+    reply.answers.push_back(texts_(concat(answer.operationId, " ", enumName(outcome).data(), " ", answer.seq)));
   }
 }
 

@@ -19,7 +19,7 @@
 
 #include "replica/replica.h"
 #include "replica/replica_effects.h"
-#include "sim/explore/interner.h"
+#include "sim/explore.h"
 #include "store/memory_store.h"
 
 namespace witan::sim {

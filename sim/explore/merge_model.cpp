@@ -9,7 +9,7 @@
 #include "replication/records/record_schemas.h"
 #include "replication/space.h"
 #include "replication/writer.h"
-#include "sim/explore/interner.h"
+#include "sim/explore.h"
 #include "sim/explore/literal_merge.h"
 #include "store/memory_store.h"
 
@@ -46,9 +46,7 @@ class MergeRule {
 
 std::string nameOfDevice(std::size_t device) { return std::string(1, static_cast<char>('a' + device)); }
 
-std::string nameOf(const MergeWrite& write) {
-  return write.dot.host.substr(0, 1) + ":" + std::to_string(write.dot.counter);
-}
+std::string nameOf(const MergeWrite& write) { return concat(write.dot.host.substr(0, 1), ":", write.dot.counter); }
 
 const char* toString(MergeChange change) {
   switch (change) {
@@ -61,10 +59,9 @@ const char* toString(MergeChange change) {
 
 std::string textOf(const MergeWrite& write) {
   std::string text = nameOf(write) + "|" + toString(write.change);
-  for (const auto& [host, counter] : write.context.entries()) text += "|" + host + ":" + std::to_string(counter);
-  return text + "|" + std::to_string(write.state.consecutiveFailureCount) + "|" +
-         std::to_string(write.state.schedule.nextWakeAt.value_or(0)) + "|" +
-         std::to_string(write.state.schedule.sleepUntil);
+  for (const auto& [host, counter] : write.context.entries()) text += concat("|", host, ":", counter);
+  return concat(text, "|", write.state.consecutiveFailureCount, "|", write.state.schedule.nextWakeAt.value_or(0), "|",
+                write.state.schedule.sleepUntil);
 }
 
 // ---- a device and a snapshot that reaches it: as seed 003 says, and as Witan does
@@ -83,15 +80,14 @@ void change(AgentState& state, MergeChange change) {
 }
 
 std::string words(const AgentState& state) {
-  return std::string(toString(state.lifecycle)) + ", " + std::to_string(state.consecutiveFailureCount) +
-         " failures, wakes at " + std::to_string(state.schedule.nextWakeAt.value_or(0)) + ", sleeps until " +
-         std::to_string(state.schedule.sleepUntil);
+  return concat(toString(state.lifecycle), ", ", state.consecutiveFailureCount, " failures, wakes at ",
+                state.schedule.nextWakeAt.value_or(0), ", sleeps until ", state.schedule.sleepUntil);
 }
 
 std::string words(const VectorClock& clock) {
   std::string text;
   for (const auto& [host, counter] : clock.entries())
-    text += (text.empty() ? "" : " ") + host.substr(0, 1) + ":" + std::to_string(counter);
+    text += concat(text.empty() ? "" : " ", host.substr(0, 1), ":", counter);
   return "{" + text + "}";
 }
 
@@ -126,7 +122,7 @@ class LiteralMerge final : public MergeRule {
  private:
   static std::string text(const AgentView& view) {
     std::string out;
-    for (const auto& [host, counter] : view.vc.entries()) out += host + " " + std::to_string(counter) + "\n";
+    for (const auto& [host, counter] : view.vc.entries()) out += concat(host, " ", counter, "\n");
     return out + "\n" + encodeAgentState(view.state, "");
   }
   static AgentView read(const std::string& held) {
@@ -164,7 +160,7 @@ class Shelf {
     WITAN_CHECK(store_.writeSynced(pending_).ok(), "a store in memory works");
     std::string out;
     const Status walked = store_.scan("", {}, [&](std::string_view key, std::string_view value) {
-      for (const std::string_view part : {key, value}) out += std::to_string(part.size()) + " " + std::string(part);
+      for (const std::string_view part : {key, value}) out += concat(part.size(), " ", part);
       return true;
     });
     WITAN_CHECK(walked.ok(), "a store in memory works");
@@ -266,7 +262,7 @@ class WitanMerge final : public MergeRule {
   }
 
  private:
-  static std::string name(const Dot& dot) { return dot.host.substr(0, 1) + ":" + std::to_string(dot.counter); }
+  static std::string name(const Dot& dot) { return concat(dot.host.substr(0, 1), ":", dot.counter); }
   static std::vector<Version> versions(Space& space) {
     auto held = space.versions(Kind::agentState, kAgentRow);
     WITAN_CHECK(held.ok(), "a space reads what it wrote");
@@ -298,8 +294,8 @@ class MergeModel final : public ExploreModel {
       if (step.receives)
         name += " receives " + sim::nameOf(writes_[from[2 * bounds_.devices + step.write]]);
       else
-        name += " writes " + name + ":" + std::to_string(writesOf(from, step.device) + 1) + ", " +
-                toString(static_cast<MergeChange>(step.write));
+        name += concat(" writes ", name, ":", writesOf(from, step.device) + 1, ", ",
+                       toString(static_cast<MergeChange>(step.write)));
     });
     return name;
   }
@@ -312,7 +308,7 @@ class MergeModel final : public ExploreModel {
       std::vector<std::uint32_t> received;
       for (std::size_t n = 2 * bounds_.devices; n < state.size(); ++n)
         if ((state[bounds_.devices + i] >> (n - 2 * bounds_.devices) & 1) != 0) received.push_back(state[n]);
-      std::sort(received.begin(), received.end());
+      std::ranges::sort(received);
       const auto [at, fresh] = problems_.try_emplace({state[i], received});
       if (fresh) {
         std::vector<const MergeWrite*> writes;

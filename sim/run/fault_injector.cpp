@@ -31,7 +31,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
   const store::Moment moment = (event.seed & 1) != 0 ? store::Moment::before : store::Moment::after;
   const std::string_view name = enumName(event.kind);
   if (c_.tracing()) c_.trace(event.device, "fault", name, faultWords(event), event.lasts);
-  c_.probe("fault: " + std::string(name));
+  c_.probe(concat("fault: ", name));
   switch (event.kind) {
     case EventKind::cut:
     case EventKind::oneWayCut:

@@ -1,12 +1,37 @@
-// Settling: the second phase of a run. Faults have ended and nothing new is asked; operators and counselors do their
-// work, and within the time that the options allow everything pending must be done: checker "liveness".
+// The people of a run: operators and counselors, and the phase that is theirs.
 #pragma once
 
+#include "sim/cluster/clients.h"
 #include "sim/run/fault_injector.h"
-#include "sim/run/operators.h"
 
 namespace witan::sim {
 
+// Operators and counselors: they move and seize partitions, admit and retire devices, pardon peers, and when a run
+// settles, mend what only people can and decide what is pending.
+class Operators final : public ClusterObserver {
+ public:
+  Operators(Cluster& cluster, Clients& clients) : c_(cluster), clients_(clients) {}
+  void onEvent(Seat& at, const Event& event) override;
+
+  // ---- of the settling phase
+  void pardon();
+  void admitAgain();
+  void seizeOrphans();
+  void decideEverything();
+  std::vector<std::uint32_t> unadmitted();
+
+ private:
+  Status retire(node::Replica& by, std::uint32_t leaving);
+  Status join(node::Replica& by);
+  Status admit(node::Replica& by, const std::string& device);
+
+  Cluster& c_;
+  Clients& clients_;
+  std::uint64_t decided_ = 0;  // numbers the requests of the settling phase
+};
+
+// Settling: the second phase of a run. Faults have ended and nothing new is asked; operators and counselors do their
+// work, and within the time that the options allow everything pending must be done: checker "liveness".
 class Settling {
  public:
   Settling(Cluster& cluster, FaultInjector& faults, Operators& operators)

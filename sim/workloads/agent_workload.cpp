@@ -38,8 +38,8 @@ class AgentWorkload final : public Workload {
   // A request that the clerk works on. Now and then it has something for a meta-agent to decide.
   void enterRequest(Seat& at, const Event& event) {
     const Now now = at.device->now(c_.agenda().now());
-    const std::string id = "request/" + std::to_string(event.seed);
-    json::object payload{{"n", event.n}, {"private", std::string(kNeedToKnow) + std::to_string(event.seed)}};
+    const std::string id = concat("request/", event.seed);
+    json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     auto view = space.ok() ? journalViewIn(**space, id) : Result<JournalView>(space.error());

@@ -6,7 +6,7 @@ namespace witan::sim {
 namespace {
 
 // The plans that a run may have.
-Hash planOf(std::uint64_t n) { return sha256("plan " + std::to_string(n)); }
+Hash planOf(std::uint64_t n) { return sha256(concat("plan ", n)); }
 
 class ProposalWorkload final : public Workload {
  public:
@@ -49,17 +49,16 @@ class ProposalWorkload final : public Workload {
         module.sample(*copy->state(entity), random, at.device->now(c_.agenda().now()).wall);
     if (!action) return;
     const kernel::ProcessInfo& process = module.signature().processes[action->process];
-    node::Request request;
-    request.domain = module.signature().domain;
-    request.entity = entity;
-    request.role = process.role;
-    request.operationId = "op-" + hexDigest(event.seed);
-    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
-    request.actionType = process.name;
+    node::Request request{.domain = module.signature().domain,
+                          .entity = entity,
+                          .role = process.role,
+                          .operationId = "op-" + hexDigest(event.seed),
+                          .agent = concat("taint-ledger-", at.index(), "-", hexDigest(event.seed)),
+                          .actionType = process.name};
     const std::string bytes = module.encodeAction(*action);
     request.action.assign(bytes.begin(), bytes.end());
     if (random.below(3) == 0) {  // a run's, about one entity; now and then two devices have planned one wake
-      request.runKey = sha256("run " + std::to_string(random.below(6)) + " " + entity);
+      request.runKey = sha256(concat("run ", random.below(6), " ", entity));
       request.planDigest = planOf(random.below(4) / 3);
     }
     clients_.submit(at, std::move(request), true);
@@ -117,13 +116,12 @@ class ProposalWorkload final : public Workload {
     const kernel::DomainModule& module = *pending[which].first;
     const kernel::PendingView& view = pending[which].second;
     SeededRandom random(event.seed);
-    node::Request request;
-    request.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit;
-    request.domain = module.signature().domain;
-    request.entity = view.entity;
-    request.operationId = "counsel-" + hexDigest(event.seed);
-    request.agent = "taint-ledger-" + std::to_string(at.index()) + "-" + hexDigest(event.seed);
-    request.counselor = module.signature().counselors.front();
+    node::Request request{.kind = random.below(2) == 0 ? node::RequestKind::reject : node::RequestKind::commit,
+                          .domain = module.signature().domain,
+                          .entity = view.entity,
+                          .operationId = "counsel-" + hexDigest(event.seed),
+                          .agent = concat("taint-ledger-", at.index(), "-", hexDigest(event.seed)),
+                          .counselor = module.signature().counselors.front()};
     if (!impostor.empty()) request.counselor = impostor;
     request.reason = "as the simulator decides";
     request.escalation = view.seq;

@@ -58,11 +58,11 @@ class RecordWorkload final : public Workload {
     const auto agents =
         static_cast<std::uint64_t>(c_.plan().options.cluster.agents * c_.plan().options.cluster.devices);
     const std::uint64_t agent = event.n % std::max<std::uint64_t>(1, agents);
-    const std::string agentId = "agent-" + std::to_string(agent);
+    const std::string agentId = concat("agent-", agent);
     const std::int64_t atMs = at.device->now(c_.agenda().now()).wall.micros / 1000;
     const auto journal = [&](const std::string& payload) {
       const JournalBody body{"note", "\"" + payload + "\"", event.seed >> 20, at.name(), atMs, std::nullopt, {}};
-      return recordWrite(Kind::journal, "entity-" + std::to_string(event.n % 20), encodeRecord(body));
+      return recordWrite(Kind::journal, concat("entity-", event.n % 20), encodeRecord(body));
     };
     switch (event.kind) {
       case EventKind::agentWrite: return {agentWrite(at, agent, event.m, random)};
@@ -77,8 +77,7 @@ class RecordWorkload final : public Workload {
             recordWrite(Kind::message, id,
                         encodeRecord(MessageBody{id, agentId, "thread", MessageKind::user, {}, "hello", atMs, {}}))};
       case EventKind::batch: {
-        const BatchBody body{
-            id, {{"journalEntity", "entity-" + std::to_string(event.n % 20), ChangeOrigin::local}}, {}, {}, ""};
+        const BatchBody body{id, {{"journalEntity", concat("entity-", event.n % 20), ChangeOrigin::local}}, {}, {}, ""};
         std::vector<Write> writes;
         writes.push_back((event.n & 1) != 0 ? journal(hexDigest(random.next()))
                                             : agentWrite(at, agent, event.m, random));
@@ -114,7 +113,7 @@ class RecordWorkload final : public Workload {
     LocalReplica& data = at.replica().data();
     auto space = data.database(DatabaseName::agents).space("main");
     WITAN_CHECK(space.ok(), "there is room for a scope");
-    const std::string key = "agent-" + std::to_string(agent), self = data.writer();
+    const std::string key = concat("agent-", agent), self = data.writer();
     const auto held = snapshotsOf(**space, key);
     AgentState state = held.empty() ? AgentState{} : viewOf(held, nullptr).state;
     Slot& slot = state.slots[change % kSlots];

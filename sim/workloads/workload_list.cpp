@@ -2,24 +2,14 @@
 
 namespace witan::sim {
 
-#define WITAN_SIM_EACH(X) \
-  X(AgentWorkload)        \
-  X(RecordWorkload)       \
-  X(ProposalWorkload)
-
-#define WITAN_SIM_DECLARE(Name) std::unique_ptr<Workload> make##Name(Cluster& cluster, Clients& clients);
-#define WITAN_SIM_MAKE(Name) all.push_back(make##Name(cluster, clients));
-
-WITAN_SIM_EACH(WITAN_SIM_DECLARE)
+using MakeWorkload = std::unique_ptr<Workload>(Cluster&, Clients&);
+MakeWorkload makeAgentWorkload, makeRecordWorkload, makeProposalWorkload;
 
 std::vector<std::unique_ptr<Workload>> makeWorkloads(Cluster& cluster, Clients& clients) {
   std::vector<std::unique_ptr<Workload>> all;
-  WITAN_SIM_EACH(WITAN_SIM_MAKE)
+  for (MakeWorkload* make : {makeAgentWorkload, makeRecordWorkload, makeProposalWorkload})
+    all.push_back(make(cluster, clients));
   return all;
 }
-
-#undef WITAN_SIM_EACH
-#undef WITAN_SIM_DECLARE
-#undef WITAN_SIM_MAKE
 
 }  // namespace witan::sim

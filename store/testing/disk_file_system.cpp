@@ -185,7 +185,7 @@ class DiskFileSystem final : public rocksdb::FileSystem {
     return IOStatus::OK();
   }
   static IOStatus unsupported(const char* what) {
-    return IOStatus::NotSupported(std::string("a disk in memory has no place for ") + what);
+    return IOStatus::NotSupported(concat("a disk in memory has no place for ", what));
   }
 
   MemoryDisk& disk_;

@@ -16,7 +16,7 @@ struct MemoryDisk::File {
 
 namespace {
 
-Error absent(std::string_view name) { return {ErrorCode::notFound, std::string(name) + " is not on the disk", ""}; }
+Error absent(std::string_view name) { return {ErrorCode::notFound, concat(name, " is not on the disk"), ""}; }
 
 }  // namespace
 
@@ -24,11 +24,9 @@ MemoryDisk::MemoryDisk() = default;
 MemoryDisk::~MemoryDisk() = default;
 
 Status MemoryDisk::call(const char* what, std::string_view name, std::uint64_t offset, std::uint64_t bytes) const {
-  if (trace_) {
-    trace_(std::string(what) + " " + std::string(name) + " " + std::to_string(offset) + " " + std::to_string(bytes));
-  }
+  if (trace_) trace_(concat(what, " ", name, " ", offset, " ", bytes));
   if (power_) return okStatus();
-  return ioFailed(std::string(what) + " of " + std::string(name) + " failed (the power was lost)");
+  return ioFailed(concat(what, " of ", name, " failed (the power was lost)"));
 }
 
 Status MemoryDisk::change(const char* what, std::string_view name, std::uint64_t bytes) {
@@ -188,7 +186,7 @@ std::vector<bool> MemoryDisk::survivors(const DiskCrash& plan) const {
   const auto placeOf = [](const Change& change) { return change.isAppend ? change.file.get() : nullptr; };
   std::vector<std::pair<const File*, std::uint64_t>> left;  // in the order of first appearance, with what may survive
   for (const Change& change : journal_) {
-    const auto it = std::find_if(left.begin(), left.end(), [&](auto& entry) { return entry.first == placeOf(change); });
+    const auto it = std::ranges::find_if(left, [&](auto& entry) { return entry.first == placeOf(change); });
     if (it == left.end()) {
       left.emplace_back(placeOf(change), 1);
     } else {
@@ -199,7 +197,7 @@ std::vector<bool> MemoryDisk::survivors(const DiskCrash& plan) const {
   for (auto& entry : left) entry.second = random.below(entry.second + 1);
 
   for (const Change& change : journal_) {
-    auto& entry = *std::find_if(left.begin(), left.end(), [&](auto& e) { return e.first == placeOf(change); });
+    auto& entry = *std::ranges::find_if(left, [&](auto& e) { return e.first == placeOf(change); });
     survive.push_back(entry.second > 0);
     if (entry.second > 0) --entry.second;
   }
@@ -255,9 +253,8 @@ MemoryDisk::Content MemoryDisk::visible() const {
 void MemoryDisk::become(const Content& content) {
   std::lock_guard lock(mutex_);
   names_.clear();
-  for (const auto& [name, bytes] : content) {
+  for (const auto& [name, bytes] : content)
     names_.emplace(name, std::make_shared<File>(File{name, bytes, bytes.size()}));
-  }
   durableNames_ = names_;
   journal_.clear();
   crashAt_.reset();

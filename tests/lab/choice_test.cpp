@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "agents/decision/choice.h"
 #include "agents/decision/decisions.h"
-#include "agents/decision/facts.h"
-#include "agents/decision/goals.h"
-#include "agents/decision/tool_registry.h"
+#include "agents/decision/knowledge.h"
 #include "tests/agents/draw.h"
 
 namespace witan::choice_test {

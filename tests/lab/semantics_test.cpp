@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "agents/decision/adaptation.h"
-#include "agents/decision/facts.h"
-#include "agents/decision/goals.h"
-#include "agents/decision/history.h"
-#include "agents/decision/selection.h"
+#include "agents/decision/choice.h"
+#include "agents/decision/knowledge.h"
+#include "agents/decision/transitions.h"
 #include "lab/proof/symbolic.h"
 #include "tests/agents/draw.h"
 

@@ -26,18 +26,16 @@ struct Answer {
 Answer run(std::vector<std::string> words) {
   Command app("witan", "");
   Answer answer;
-  addIdCommand(app, answer.exitCode);
+  addIdCommand(app);
   words.insert(words.begin(), {"witan", "id"});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  answer.exitCode = 0;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  if (const auto failure = app.parse(static_cast<int>(words.size()), argv.data())) {
-    answer.exitCode = 2;
-    std::cerr << failure->message << '\n';
-  }
+  const auto failure = app.parse(static_cast<int>(words.size()), argv.data());
+  answer.exitCode = failure ? 2 : app.exitCode();
+  if (failure) std::cerr << failure->message << '\n';
   answer.out = testing::internal::GetCapturedStdout();
   answer.err = testing::internal::GetCapturedStderr();
   return answer;

@@ -1,12 +1,36 @@
 #include "sim/run.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdio>
 
+#include "base/json_codec.h"
+#include "base/utf8.h"
 #include "sim/draw.h"
 
 namespace witan::sim {
 
 namespace {
+
+struct Probe {
+  WITAN_DECLARED(Probe, (std::string, name), (std::uint64_t, count))
+  static constexpr bool asTuple = true;
+};
+
+struct Form {
+  WITAN_DECLARED(Form, (std::string, digest), (std::optional<Failure>, failure), (std::vector<Probe>, probes),
+                 (Statistics, statistics))
+};
+
+// What a checker says may quote bytes of a hostile peer, and may be long.
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMostText = 4'000;
+  const bool clean = isUtf8(text);
+  std::string out;
+  for (const char c : text.substr(0, kMostText)) out += clean || (c >= ' ' && c <= '~') ? c : '?';
+  while (!isUtf8(out)) out.pop_back();  // a character was cut
+  return out;
+}
 
 using Digests = std::vector<std::uint64_t>;
 
@@ -22,7 +46,7 @@ std::string toldAt(const Plan& plan, const Runner& run, std::size_t step) {
   options.digests = &digests;
   options.trace = [&](const TraceLine& told) {
     if (digests.size() > step) return;
-    line = std::to_string(told.at) + " us: ";
+    line = concat(told.at, " us: ");
     line += told.what;
     line += told.detail.empty() ? "" : " ";
     line += told.detail;
@@ -32,6 +56,37 @@ std::string toldAt(const Plan& plan, const Runner& run, std::size_t step) {
 }
 
 }  // namespace
+
+std::string hexDigest(std::uint64_t digest) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(digest));
+  return text;
+}
+
+std::string writeRunResult(const RunResult& result) {
+  Form form;
+  form.digest = hexDigest(result.digest);
+  if (result.failure)
+    form.failure = Failure{printable(result.failure->checker), printable(result.failure->reason), result.failure->at};
+  for (const auto& [name, count] : result.probes) form.probes.push_back({name, count});
+  form.statistics = result.statistics;
+  return toJson(form);
+}
+
+Result<RunResult> readRunResult(std::string_view text) {
+  WITAN_TRY(value, parseJson(text));
+  Form form;
+  WITAN_DO(readJson(value, form, "result"));
+  RunResult result;
+  const auto [end, failure] =
+      std::from_chars(form.digest.data(), form.digest.data() + form.digest.size(), result.digest, 16);
+  if (failure != std::errc{} || end != form.digest.data() + form.digest.size())
+    return invalid("result.digest: not hexadecimal");
+  result.failure = std::move(form.failure);
+  for (const Probe& probe : form.probes) result.probes[probe.name] = probe.count;
+  result.statistics = form.statistics;
+  return result;
+}
 
 RunResult runTwice(const Plan& plan, const Runner& run) {
   Digests first, second;
@@ -48,8 +103,7 @@ RunResult runTwice(const Plan& plan, const Runner& run) {
   const std::size_t step = firstDifference(first, second);
   std::string reason = "two runs of one plan differ";
   if (step < std::max(first.size(), second.size())) {
-    reason += " from step " + std::to_string(step) + " on (of " + std::to_string(first.size()) + " and " +
-              std::to_string(second.size()) + ")";
+    reason += concat(" from step ", step, " on (of ", first.size(), " and ", second.size(), ")");
     if (const std::string line = toldAt(plan, run, step); !line.empty()) reason += "; about there: " + line;
   } else {
     reason += " in their results only";

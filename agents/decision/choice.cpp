@@ -1,25 +1,44 @@
-#include "agents/decision/tool_registry.h"
+#include "agents/decision/choice.h"
 
-#include "agents/decision/selection.h"
 #include "base/identity.h"
 #include "base/quote.h"
 
 namespace witan::agents::decision {
 
+void AdaptationBook::observe(const std::string& goalType, const std::string& tool, bool success,
+                             const CostEstimate<RunTime>& cost) {
+  const std::pair pair(goalType, tool);
+  if (scores_.contains(pair) || scores_.size() < kMost) {
+    const auto score = scores_.try_emplace(pair, Natural(kUnknownScore)).first;
+    score->second = observeOutcome<RunTime>(success, score->second);
+  }
+  if (costs_.contains(tool) || costs_.size() < kMost) costs_[tool] = observeCost<RunTime>(cost, costs_[tool]);
+}
+
+Natural AdaptationBook::score(const std::string& goalType, const std::string& tool) const {
+  const auto found = scores_.find({goalType, tool});
+  return found == scores_.end() ? Natural(kUnknownScore) : found->second;
+}
+
+Tool AdaptationBook::adaptedTool(const std::string& name, const Tool& declared) const {
+  const auto found = costs_.find(name);
+  return found == costs_.end() ? declared : adapted<RunTime>(declared, found->second);
+}
+
 Status ToolRegistry::add(const std::string& name, const Tool& spec, const std::set<std::string>& goalTypes) {
   WITAN_DO(validateId("tool", name));
   if (goalTypes.size() > kMostGoalTypes)
-    return invalid("tool " + inQuotes(name) + " serves more than " + std::to_string(kMostGoalTypes) + " goal types");
+    return invalid(concat("tool ", inQuotes(name), " serves more than ", kMostGoalTypes, " goal types"));
   for (const std::string& type : goalTypes) WITAN_DO(validateId("goal type", type));
-  if (tools_.contains(name)) return Error{ErrorCode::conflict, "there is a tool " + inQuotes(name) + " already", ""};
-  if (tools_.size() == kMost) return invalid("a registry has at most " + std::to_string(kMost) + " tools");
+  if (tools_.contains(name)) return conflict("there is a tool " + inQuotes(name) + " already");
+  if (tools_.size() == kMost) return invalid(concat("a registry has at most ", kMost, " tools"));
   tools_[name] = {spec, goalTypes};
   return okStatus();
 }
 
 Status ToolRegistry::setAvailable(const std::string& name, bool available) {
   const auto found = tools_.find(name);
-  if (found == tools_.end()) return Error{ErrorCode::notFound, "there is no tool " + inQuotes(name), ""};
+  if (found == tools_.end()) return notFound("there is no tool " + inQuotes(name));
   found->second.available = available;
   return okStatus();
 }
