@@ -13,7 +13,7 @@ std::string guardText(const Edge& edge) {
 }
 
 std::string nameOf(const Document& document, const std::string& id) {
-  return "n" + std::to_string(document.node(id) - document.nodes.data());
+  return "n" + std::to_string(document.positionOf(id));
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ class Forward {
  public:
   explicit Forward(const graph::Document& document) : successors_(document.nodes.size()), state_(successors_.size()) {
     for (const graph::Edge& edge : document.edges)
-      if (!edge.guard)
-        successors_[std::size_t(document.node(edge.from) - document.nodes.data())].push_back(
-            std::size_t(document.node(edge.to) - document.nodes.data()));
+      if (!edge.guard) successors_[document.positionOf(edge.from)].push_back(document.positionOf(edge.to));
     for (std::size_t v = 0; v < successors_.size(); ++v) visit(v);
     std::reverse(order_.begin(), order_.end());
   }

@@ -13,7 +13,8 @@ namespace {
 constexpr int kHeight = 46, kDown = 110, kLetter = 7, kMargin = 30, kGap = 40, kBend = 60;
 constexpr const char* kHead =
     "<style>text{font:12px sans-serif;fill:#222;text-anchor:middle}rect{fill:#fff;stroke:#444}"
-    "path{fill:none;stroke:#444}.label{font-size:11px;fill:#555}.guarded{stroke-dasharray:5 4}</style>\n"
+    "path{fill:none;stroke:#444}.label{font-size:11px;fill:#555;paint-order:stroke;stroke:#fff;stroke-width:3px}."
+    "guarded{stroke-dasharray:5 4}</style>\n"
     "<defs><marker id=\"end\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" "
     "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" style=\"fill:#444;stroke:none\"/></marker></defs>\n";
 
@@ -51,7 +52,6 @@ class Picture {
   int left(std::size_t v) const { return kMargin + int(places_[v].column) * (width_ + kGap); }
   int middle(std::size_t v) const { return left(v) + width_ / 2; }
   int top(std::size_t v) const { return kMargin + int(places_[v].layer) * kDown; }
-  std::size_t indexOf(const std::string& id) const { return std::size_t(document_.node(id) - document_.nodes.data()); }
 
   std::string box(std::size_t v, int inset) const {
     return "<rect x=\"" + number(left(v) + inset) + "\" y=\"" + number(top(v) + inset) + "\" width=\"" +
@@ -65,7 +65,7 @@ class Picture {
   }
 
   std::string drawEdge(const Edge& edge) {
-    const std::size_t from = indexOf(edge.from), to = indexOf(edge.to);
+    const std::size_t from = document_.positionOf(edge.from), to = document_.positionOf(edge.to);
     std::string label = edge.type;
     if (const auto bound = edge.bound()) label += " (at most " + number(int(*bound)) + ")";
     if (const auto measure = edge.measure()) label += " (" + *measure + " falls)";

@@ -1,7 +1,9 @@
 #include "kernel/graph/checks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <unordered_set>
 
 #include "base/sha256.h"
 #include "kernel/graph/cycles.h"
@@ -60,7 +62,7 @@ class Check {
   }
 
   void checkNames() {
-    std::set<std::string_view> types, nodes, edges;
+    std::unordered_set<std::string_view> types, nodes, edges;
     for (const MessageType& type : document_->types)
       if (!types.insert(type.name).second) bad("GL02", "type", "two types are named " + type.name);
     for (const Node& node : document_->nodes)
@@ -85,6 +87,13 @@ class Check {
   }
 
   void checkEdges() {
+    // A schema can be as large as the document, and each edge can name it.
+    std::map<std::pair<const Schema*, const Schema*>, bool> judged;
+    const auto fits = [&](const Schema& from, const Schema& to) {
+      const auto [at, isNew] = judged.try_emplace({&from, &to}, &from == &to);
+      if (isNew && &from != &to) at->second = assignable(from, to);
+      return at->second;
+    };
     for (const Edge& edge : document_->edges) {
       const Node& from = *document_->node(edge.from);
       const Node& to = *document_->node(edge.to);
@@ -93,7 +102,7 @@ class Check {
         bad("GL04", edge.name, from.id + " does not emit " + edge.type);
       if (!holds(to.in, edge.as) && to.kind != NodeKind::ingress)
         bad("GL05", edge.name, to.id + " does not take " + edge.as);
-      if (!assignable(type, document_->type(edge.as)->schema))
+      if (!fits(type, document_->type(edge.as)->schema))
         bad("GL06", edge.name, "some value of " + edge.type + " is no value of " + edge.as);
       for (const auto& [what, path] : {std::pair("key", edge.key), std::pair("dedup", edge.dedup)})
         if (!path.empty() && !isKeyField(type, path))
@@ -128,9 +137,7 @@ class Check {
   Successors successors(bool withGuarded) const {
     Successors all(document_->nodes.size());
     for (const Edge& edge : document_->edges)
-      if (withGuarded || !edge.guard)
-        all[std::size_t(document_->node(edge.from) - document_->nodes.data())].push_back(
-            std::size_t(document_->node(edge.to) - document_->nodes.data()));
+      if (withGuarded || !edge.guard) all[document_->positionOf(edge.from)].push_back(document_->positionOf(edge.to));
     return all;
   }
 
@@ -140,17 +147,16 @@ class Check {
       for (const std::size_t at : component) place += (place.empty() ? "" : ",") + document_->nodes[at].id;
       bad("GL07", place, "a cycle without a guarded edge");
     }
-    std::map<std::string_view, std::size_t> componentOf;
+    std::vector<std::size_t> componentOf(document_->nodes.size());  // 0: on no cycle
     std::size_t number = 0;
     for (const auto& component : cyclicComponents(successors(true))) {
       ++number;
-      for (const std::size_t at : component) componentOf[document_->nodes[at].id] = number;
+      for (const std::size_t at : component) componentOf[at] = number;
     }
     for (const Edge& edge : document_->edges) {
       if (!edge.guard) continue;
-      const auto from = componentOf.find(edge.from);
-      const auto to = componentOf.find(edge.to);
-      if (from == componentOf.end() || to == componentOf.end() || from->second != to->second) {
+      const std::size_t from = componentOf[document_->positionOf(edge.from)];
+      if (from == 0 || from != componentOf[document_->positionOf(edge.to)]) {
         bad("GW01", edge.name, "the edge is on no cycle");
       } else if (const auto measure = edge.measure()) {
         const auto field = fieldOf(document_->type(edge.type)->schema, *measure);

@@ -48,9 +48,11 @@ std::optional<std::string> Edge::measure() const {
 void Document::index() {
   for (std::size_t i = 0; i < nodes.size(); ++i) nodeAt_.emplace(nodes[i].id, i);
   for (std::size_t i = 0; i < types.size(); ++i) typeAt_.emplace(types[i].name, i);
+  outOf_.resize(nodes.size());
+  into_.resize(nodes.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    outOf_[edges[i].from].push_back(i);
-    into_[edges[i].to].push_back(i);
+    if (const auto from = nodeAt_.find(edges[i].from); from != nodeAt_.end()) outOf_[from->second].push_back(i);
+    if (const auto to = nodeAt_.find(edges[i].to); to != nodeAt_.end()) into_[to->second].push_back(i);
   }
 }
 
@@ -64,20 +66,7 @@ const MessageType* Document::type(std::string_view name) const {
   return at == typeAt_.end() ? nullptr : &types[at->second];
 }
 
-namespace {
-
-const std::vector<std::size_t> kNoEdges;
-
-}  // namespace
-
-const std::vector<std::size_t>& Document::outOf(std::string_view nodeId) const {
-  const auto at = outOf_.find(nodeId);
-  return at == outOf_.end() ? kNoEdges : at->second;
-}
-
-const std::vector<std::size_t>& Document::into(std::string_view nodeId) const {
-  const auto at = into_.find(nodeId);
-  return at == into_.end() ? kNoEdges : at->second;
-}
+const std::vector<std::size_t>& Document::outOf(std::string_view nodeId) const { return outOf_[positionOf(nodeId)]; }
+const std::vector<std::size_t>& Document::into(std::string_view nodeId) const { return into_[positionOf(nodeId)]; }
 
 }  // namespace witan::graph

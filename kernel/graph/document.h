@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/bytes.h"
@@ -127,16 +128,24 @@ struct Document {
   // By name, once index() has run; null if there is none.
   const Node* node(std::string_view nodeId) const;
   const MessageType* type(std::string_view name) const;
+  // The position of a node in the file. Requires: there is one of this id.
+  std::size_t positionOf(std::string_view nodeId) const { return nodeAt_.find(nodeId)->second; }
   // Edges out of a node, in the order of the file.
   const std::vector<std::size_t>& outOf(std::string_view nodeId) const;
   const std::vector<std::size_t>& into(std::string_view nodeId) const;
   void index();
 
  private:
-  std::map<std::string, std::size_t, std::less<>> nodeAt_;
-  std::map<std::string, std::size_t, std::less<>> typeAt_;
-  std::map<std::string, std::vector<std::size_t>, std::less<>> outOf_;
-  std::map<std::string, std::vector<std::size_t>, std::less<>> into_;
+  struct NameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  using Places = std::unordered_map<std::string, std::size_t, NameHash, std::equal_to<>>;
+
+  Places nodeAt_;
+  Places typeAt_;
+  std::vector<std::vector<std::size_t>> outOf_;  // by position of the node
+  std::vector<std::vector<std::size_t>> into_;
 };
 
 // Check GL01. The document is null if there are findings.

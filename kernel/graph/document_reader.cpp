@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kMaxWhat = 4096;
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// One table of the document. Every member that a reader asks for is known; close() refuses the others.
+// One table of the document. Every member that a reader asks for is known; close() refuses the others. Names of members
+// are literals.
 class Table {
  public:
   Table(json::value&&, std::string, std::vector<Finding>&) = delete;
@@ -27,7 +28,7 @@ class Table {
   }
 
   const json::value* get(std::string_view member, bool needed = false) {
-    known_.emplace(member);
+    known_.push_back(member);
     if (object_ == nullptr) return nullptr;
     const json::value* value = object_->if_contains(member);
     if (value == nullptr && needed) bad(member, "is missing");
@@ -107,7 +108,7 @@ class Table {
   void close() {
     if (object_ == nullptr) return;
     for (const auto& member : *object_)
-      if (!known_.contains(std::string_view(member.key())))
+      if (std::find(known_.begin(), known_.end(), std::string_view(member.key())) == known_.end())
         bad(std::string_view(member.key()).substr(0, 64), "unknown member");
   }
 
@@ -122,7 +123,7 @@ class Table {
   const json::object* object_;
   std::string place_;
   std::vector<Finding>& findings_;
-  std::set<std::string, std::less<>> known_;
+  std::vector<std::string_view> known_;
 };
 
 Budget readBudget(Table& table) {

@@ -98,9 +98,10 @@ class Runtime {
   void apply(const Entry& entry);
   Taken take();
 
-  std::vector<RunView> runs() const;            // in the order of their begin; without those that are forgotten
-  std::vector<std::string> waitingFor() const;  // "node|key" of each open question, in order
-  std::string fingerprint() const;              // equal for equal states. O(state)
+  std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
+  std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
+  std::size_t nodes() const { return nodes_.size(); }  // whose state is kept
+  std::string fingerprint() const;                     // equal for equal states. O(state)
 
  private:
   struct Run;

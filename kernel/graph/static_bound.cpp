@@ -1,7 +1,6 @@
 #include "kernel/graph/static_bound.h"
 
 #include <limits>
-#include <map>
 
 namespace witan::graph {
 
@@ -15,34 +14,34 @@ std::int64_t product(std::int64_t a, std::int64_t b) { return a != 0 && b > kMos
 }  // namespace
 
 std::optional<std::int64_t> staticBound(const Document& document) {
-  std::map<std::string_view, std::int64_t> count;
-  std::map<std::string_view, std::size_t> waitsFor;
-  for (const Node& node : document.nodes) {
-    count[node.id] = node.kind == NodeKind::ingress ? 1 : 0;
-    waitsFor[node.id] = 0;
-  }
+  std::vector<std::int64_t> count;
+  std::vector<std::size_t> waitsFor(document.nodes.size());
+  for (const Node& node : document.nodes) count.push_back(node.kind == NodeKind::ingress ? 1 : 0);
   for (const Edge& edge : document.edges) {
+    const std::size_t to = document.positionOf(edge.to);
     if (!edge.guard) {
-      ++waitsFor[edge.to];
+      ++waitsFor[to];
       continue;
     }
     const auto bound = edge.bound();
     if (!bound) return std::nullopt;
-    count[edge.to] = sum(count[edge.to], *bound);
+    count[to] = sum(count[to], *bound);
   }
-  std::vector<const Node*> ready;
-  for (const Node& node : document.nodes)
-    if (waitsFor[node.id] == 0) ready.push_back(&node);
+  std::vector<std::size_t> ready;
+  for (std::size_t at = 0; at < waitsFor.size(); ++at)
+    if (waitsFor[at] == 0) ready.push_back(at);
   std::int64_t total = 0;
   while (!ready.empty()) {
-    const Node* node = ready.back();
+    const std::size_t from = ready.back();
     ready.pop_back();
-    total = sum(total, count[node->id]);
-    for (const std::size_t at : document.outOf(node->id)) {
+    total = sum(total, count[from]);
+    const Node& node = document.nodes[from];
+    for (const std::size_t at : document.outOf(node.id)) {
       const Edge& edge = document.edges[at];
       if (edge.guard) continue;
-      count[edge.to] = sum(count[edge.to], product(count[node->id], node->maxOut));
-      if (--waitsFor[edge.to] == 0) ready.push_back(document.node(edge.to));
+      const std::size_t to = document.positionOf(edge.to);
+      count[to] = sum(count[to], product(count[from], node.maxOut));
+      if (--waitsFor[to] == 0) ready.push_back(to);
     }
   }
   return total;

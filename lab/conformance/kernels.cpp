@@ -5,6 +5,7 @@
 
 #include "agents/episode/replay.h"
 #include "base/json_codec.h"
+#include "lab/conformance/graph_checks.h"
 #include "lab/conformance/laws.h"
 
 namespace witan::agents::conformance {
@@ -330,6 +331,18 @@ constexpr KernelCheck kChecks[] = {
     {"E-3", "locale narrowing under random branching", "a fork wider than its parent", branchedForks, wideForkShows},
     {"E-5", "exactly once through deaths at every commit", "a host that ignores operation records",
      onceThroughEveryDeath, doublesShow},
+    {"G-01", "graphs: every run ends within the static bound", "a pass beyond a bound; no end; one guard a component",
+     cyclesAreBounded, unboundedCycleShows},
+    {"G-01b", "graphs: no deadlock under back-pressure", "a scheduler that waits for room on the edge back",
+     fullCyclesMove, waitingCycleShows},
+    {"G-02", "graphs: lanes in order, one span at a time, no duplicates", "deliveries swapped, doubled, unlocked",
+     lanesKeepOrder, brokenLaneShows},
+    {"G-03", "graphs: nothing passes a boundary unjudged", "a verdict left out; a denial not heeded",
+     nothingPassesUnjudged, unjudgedShows},
+    {"G-T2", "graphs: one effect through deaths at every write", "a host that ignores operation records",
+     effectsOnceThroughDeaths, doubledEffectShows},
+    {"G-L4", "graphs: locales and capabilities only narrow (checks)",
+     "a wider locale, a capability too many or too few", graphsOnlyNarrow, widerGraphShows},
 };
 
 }  // namespace

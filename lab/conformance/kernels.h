@@ -1,7 +1,7 @@
-// The conformance suite of seed 004 for single episodes: K-01 to K-04 of its appendix, and of the experiments of its
-// section 8 those that concern one episode (1, 2, 3, 5). Each check runs the real kernel on toys; its twin gives the
-// same judge a history, a value or a kernel that breaks the law, and must be found out. Deterministic; a second or so
-// in all.
+// The conformance suite of seed 004: K-01 to K-04 of its appendix for single episodes, of the experiments of its
+// section 8 those that concern one episode (1, 2, 3, 5), and G-01 to G-03 with theorem 2 for graphs
+// (lab/conformance/graph_checks.h). Each check runs the real kernel on toys; its twin gives the same judge a history, a
+// value or a kernel that breaks the law, and must be found out. Deterministic; a second or so in all.
 #pragma once
 
 #include <span>

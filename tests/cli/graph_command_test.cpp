@@ -220,6 +220,34 @@ TEST_F(GraphCommand, TheLargestGraphsAreJudged) {
   EXPECT_EQ(errorsOf(file("open.json", dense(false))), std::set<std::string>{"GL07"});
 }
 
+// Two enumerations of half a document each, and 2,000 edges that compare them: each pair is compared once.
+TEST_F(GraphCommand, LargeSchemasAreComparedOnce) {
+  json::array words;
+  for (int i = 0; i < 50'000; ++i) words.push_back(json::string("w" + std::to_string(i)));
+  const json::object schema{{"type", "object"}, {"properties", {{"a", {{"type", "string"}, {"enum", words}}}}}};
+  json::object graph = parseJson(R"({"graph":{"id":"large","version":1,"format":1},"edge":[],
+    "monitor":{"boundaries":["intake"]},"node":[
+    {"id":"in","kind":"ingress","out":["A"],"monitor":{"boundary":"intake","operation":"admit"}}]})")
+                           .value()
+                           .as_object();
+  graph["type"] =
+      json::array{json::object{{"name", "A"}, {"schema", schema}}, json::object{{"name", "B"}, {"schema", schema}}};
+  for (int i = 0; i < 500; ++i) {
+    const std::string id = "n" + std::to_string(i);
+    graph["node"].as_array().push_back(
+        {{"id", id}, {"kind", "function"}, {"function", "identity"}, {"in", {"A", "B"}}, {"out", {"A", "B"}}});
+    const auto add = [&](const std::string& from, const char* as) {
+      graph["edge"].as_array().push_back({{"from", from}, {"to", id}, {"type", "A"}, {"as", as}});
+    };
+    if (i == 0) add("in", "A");
+    for (int step = 1; step <= std::min(i, 4); ++step) add("n" + std::to_string(i - step), step % 2 == 0 ? "A" : "B");
+  }
+  const Finished run = lint(file("large.json", canonicalJson(graph)));
+  EXPECT_EQ(run.exitCode, 1);
+  const std::set<std::string> ids = idsOf(valueOf(run).at("errors"));
+  EXPECT_EQ(ids, std::set<std::string>{"GL15"}) << "no edge brings or takes B: " << run.out.substr(0, 300);
+}
+
 TEST_F(GraphCommand, ACaseThatIsNoneIsAnErrorWithItsPlace) {
   const auto message = [&](const std::string& text) {
     const Finished run = runWitan({"graph", "run", "--script", "-", "--json"}, text);

@@ -10,14 +10,6 @@
 namespace witan::graph {
 namespace {
 
-json::array idsOf(const std::vector<Finding>& findings) {
-  std::set<std::string> ids;
-  for (const Finding& finding : findings) ids.insert(finding.id);
-  json::array list;
-  for (const std::string& id : ids) list.emplace_back(id);
-  return list;
-}
-
 Environment environmentOf(const std::string& name) {
   auto environment = parseEnvironment(tests::vectorText(name));
   EXPECT_TRUE(environment.ok()) << environment.error().message;
@@ -31,9 +23,9 @@ TEST(GraphChecks, GiveTheResultsOfTheVectors) {
     SCOPED_TRACE(std::string(vector.at("name").as_string()));
     const Environment environment = environmentOf(std::string(vector.at("env").as_string()));
     const Checked checked = checkGraph(vector.at("document"), environment);
-    EXPECT_EQ(json::value(idsOf(checked.errors)), vector.at("errors"))
+    EXPECT_EQ(json::value(tests::idsOf(checked.errors)), vector.at("errors"))
         << (checked.errors.empty() ? "" : checked.errors[0].place + ": " + checked.errors[0].message);
-    EXPECT_EQ(json::value(idsOf(checked.warnings)), vector.at("warnings"));
+    EXPECT_EQ(json::value(tests::idsOf(checked.warnings)), vector.at("warnings"));
     EXPECT_EQ(checked.bound ? json::value(*checked.bound) : json::value(nullptr), vector.at("bound"));
     for (const auto* list : {&checked.errors, &checked.warnings})
       for (const Finding& finding : *list) EXPECT_FALSE(finding.message.empty());

@@ -131,6 +131,29 @@ TEST(GraphScript, IsBounded) {
   EXPECT_TRUE(whyNot(events).starts_with("case.events: more than "));
 }
 
+// Of 2^63 ms, which exceed a clock of 64 bits when they are added to it.
+TEST(GraphScript, EndlessTimesNeverCome) {
+  json::object scripted = simpleCase();
+  json::object& graph = scripted.at("graph").as_object();
+  graph.at("graph").as_object()["timeoutMs"] = std::numeric_limits<std::int64_t>::max();
+  graph.at("graph").as_object()["horizonMs"] = std::numeric_limits<std::int64_t>::max();
+  json::object& node = graph.at("node").at(1).as_object();
+  node = {{"id", "spin"},
+          {"kind", "agent"},
+          {"agent", "a"},
+          {"version", "1"},
+          {"in", {"T"}},
+          {"out", {"T"}},
+          {"timeoutMs", std::numeric_limits<std::int64_t>::max()},
+          {"retry",
+           {{"firstBackoffMs", std::numeric_limits<std::int64_t>::max()},
+            {"maxBackoffMs", std::numeric_limits<std::int64_t>::max()}}}};
+  scripted["script"] = parseJson(R"([{"node":"spin","fail":"retry"}])").value();
+  const Played played = play(scripted);
+  EXPECT_EQ(played.result.at("runs").at(0).at("status"), "running");
+  EXPECT_EQ(played.ledger.back().at("retryAtMs"), kNever);
+}
+
 TEST(GraphScript, NamesThePlaceOfABadMember) {
   const auto with = [](const char* member, const char* text) {
     json::object scripted = simpleCase();
