@@ -30,11 +30,13 @@ bool fromHere(std::string_view origin) {
 
 bool takes(std::string_view accept, std::string_view type) {
   const std::string_view family = type.substr(0, type.find('/'));
-  return accept.empty() || accept.find(type) != std::string_view::npos || accept.find("*/*") != std::string_view::npos ||
+  return accept.empty() || accept.find(type) != std::string_view::npos ||
+         accept.find("*/*") != std::string_view::npos ||
          accept.find(std::string(family) + "/*") != std::string_view::npos;
 }
 
-HttpTurn answer(ExchangeId exchange, int status, std::string text = {}, std::map<std::string, std::string> headers = {}) {
+HttpTurn answer(ExchangeId exchange, int status, std::string text = {},
+                std::map<std::string, std::string> headers = {}) {
   return {{{exchange, HttpEffect::Kind::answer, status, std::move(text), std::move(headers)}}, {}};
 }
 HttpTurn refuse(ExchangeId exchange, int status, int code, std::string_view text, const json::value& id = nullptr) {
@@ -160,7 +162,8 @@ HttpTurn HttpEndpoint::initialize(ExchangeId exchange, const json::object& messa
   const auto session = std::make_shared<Session>(Session{Server(offer_, calls_, limits_.server), nowMs});
   const Turn turn = session->server.receive(message, nowMs);
   if (turn.code != kNoError || turn.out.empty())
-    return answer(exchange, turn.out.empty() ? 202 : statusOf(turn.code, false), turn.out.empty() ? "" : turn.out.front());
+    return answer(exchange, turn.out.empty() ? 202 : statusOf(turn.code, false),
+                  turn.out.empty() ? "" : turn.out.front());
   std::array<std::uint8_t, 16> bits{};
   random_.fill(bits);
   const std::string name = toHex(bits);
@@ -207,6 +210,7 @@ HttpTurn HttpEndpoint::note(ExchangeId exchange, std::string message) {
 
 // An answer ends the exchange.
 void HttpEndpoint::put(HttpTurn& out, ExchangeId exchange, Turn turn) {
+  out.subscribes = turn.subscribes;
   if (turn.call) {
     out.calls.push_back({exchange, std::move(*turn.call)});
     return;
@@ -253,7 +257,9 @@ HttpTurn HttpEndpoint::listChanged(Kind kind) {
 void HttpEndpoint::gone(ExchangeId exchange) {
   const auto at = exchanges_.find(exchange);
   if (at == exchanges_.end()) return;
-  if (at->second.session->stream == exchange) at->second.session->stream = 0;
+  Session& session = *at->second.session;
+  if (session.stream == exchange) session.stream = 0;
+  session.server.forget(at->second.id);
   exchanges_.erase(at);
 }
 

@@ -31,8 +31,8 @@ struct HttpEffect {
   enum class Kind { answer, open, send, close };
   ExchangeId exchange;
   Kind kind;
-  int status = 200;     // of an answer
-  std::string text{};   // an answer's body, JSON or empty; a message of the stream
+  int status = 200;    // of an answer
+  std::string text{};  // an answer's body, JSON or empty; a message of the stream
   std::map<std::string, std::string> headers{};
 };
 
@@ -44,6 +44,7 @@ struct HttpCall {
 struct HttpTurn {
   std::vector<HttpEffect> effects;
   std::vector<HttpCall> calls;  // finish() makes their answers
+  bool subscribes = false;      // there may be more to watch
 };
 
 struct HttpLimits {

@@ -16,9 +16,7 @@ std::string messageOf(json::object message, const json::value& id) {
 
 }  // namespace
 
-bool isLegacy(std::string_view version) {
-  return std::find(kLegacy.begin(), kLegacy.end(), version) != kLegacy.end();
-}
+bool isLegacy(std::string_view version) { return std::find(kLegacy.begin(), kLegacy.end(), version) != kLegacy.end(); }
 
 bool isId(const json::value& id) {
   return id.is_int64() || id.is_uint64() || (id.is_string() && id.get_string().size() <= kMostIdBytes);
@@ -52,6 +50,12 @@ const json::object* objectIn(const json::object& object, std::string_view name) 
 std::string_view textIn(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
   return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
+}
+
+const json::array& rowsIn(const json::value& value, std::string_view name) {
+  static const json::array none;
+  const json::value* rows = value.is_object() ? value.get_object().if_contains(name) : nullptr;
+  return rows != nullptr && rows->is_array() ? rows->get_array() : none;
 }
 
 std::string_view versionIn(const json::object& message) {

@@ -92,8 +92,10 @@ Result<json::value> valueOf(const net::HttpResponse& response) {
 ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
-      mcp_(daemon, [this](ControlRole role, const mcp::ApiRequest& request,
-                          McpApi::Done done) { perform(role, request, std::move(done)); }),
+      mcp_(loop, daemon,
+           [this](ControlRole role, const mcp::ApiRequest& request, McpApi::Done done) {
+             perform(role, request, std::move(done));
+           }),
       server_(loop, {},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
@@ -126,12 +128,7 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   if (info.role && !publicOnly) {
     const auto header = request.headers.find("authorization");
     const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
-    if (!held) {
-      daemon_.log().warn("control", "a request without a valid token",
-                         {{"path", request.path}, {"from", request.remote}});
-      return refuse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
-                    401);
-    }
+    if (!held) return withoutToken(request, *reply);
     if (!includes(*held, *info.role))
       return refuse(
           {ErrorCode::unauthorised,
@@ -146,15 +143,18 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
 }
 
+void ControlApi::withoutToken(const net::HttpRequest& request, net::HttpReply& reply) {
+  daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
+  reply.answer(errorResponse(
+      {ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"}, 401));
+}
+
 void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
   const auto header = request.headers.find("authorization");
   const std::string_view authorization = header == request.headers.end() ? std::string_view() : header->second;
   const auto held = tokens_.roleOf(authorization);
   const auto participant = tokens_.participantOf(authorization);
-  if (!held && !participant)
-    return reply->answer(errorResponse({ErrorCode::unauthorised, "no valid token",
-                                        "Authorization: Bearer TOKEN, from control.tokens or witan mcp --print-token"},
-                                       401));
+  if (!held && !participant) return withoutToken(request, *reply);
   const Status served = mcp_.serve(request, reply, held.value_or(ControlRole::operator_), participant.value_or(""));
   if (!served.ok()) reply->answer(errorResponse(served.error(), statusOf(served.error().code)));
 }

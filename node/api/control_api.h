@@ -30,6 +30,7 @@ class ControlApi {
 
  private:
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
+  void withoutToken(const net::HttpRequest& request, net::HttpReply& reply);
   void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   // A request that the node makes of itself on behalf of a role.
   void perform(ControlRole role, const mcp::ApiRequest& request, McpApi::Done done);

@@ -45,12 +45,15 @@ class McpHttp : public testing::Test {
   }
   // The id of a new session.
   std::string initialize(const std::string& capabilities = "{}") {
-    const HttpTurn turn = post(message("initialize", R"("protocolVersion":"2025-11-25","capabilities":)" + capabilities));
+    const HttpTurn turn =
+        post(message("initialize", R"("protocolVersion":"2025-11-25","capabilities":)" + capabilities));
     EXPECT_EQ(statusOf(turn), 200);
     const auto at = turn.effects.at(0).headers.find("mcp-session-id");
     return at == turn.effects.at(0).headers.end() ? "" : at->second;
   }
-  HttpTurn legacy(const std::string& session, const std::string& body) { return post(body, {{"mcp-session-id", session}}); }
+  HttpTurn legacy(const std::string& session, const std::string& body) {
+    return post(body, {{"mcp-session-id", session}});
+  }
 
   static int statusOf(const HttpTurn& turn) {
     EXPECT_EQ(turn.effects.size(), 1u);
@@ -101,8 +104,9 @@ TEST_F(McpHttp, HeadersSayWhatTheMessageSays) {
 }
 
 TEST_F(McpHttp, PagesOfOtherSitesAreTurnedAway) {
-  for (const char* origin : {"http://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example",
-                             "file://", "http://[::1].evil.example", "ftp://localhost"})
+  for (const char* origin :
+       {"http://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "file://",
+        "http://[::1].evil.example", "ftp://localhost"})
     EXPECT_EQ(statusOf(modern("server/discover", "", {{"origin", origin}})), 403) << origin;
   for (const char* origin : {"http://localhost", "https://127.0.0.1:7650", "http://[::1]:80"})
     EXPECT_EQ(statusOf(modern("server/discover", "", {{"origin", origin}})), 200) << origin;
@@ -189,12 +193,13 @@ TEST_F(McpHttp, AClientThatCannotAnswerIsNotAsked) {
   const HttpTurn refused = endpoint_.finish(called.calls[0].exchange, called.calls[0].call, asks);
   EXPECT_EQ(codeOf(refused), kMissingCapability);
   EXPECT_EQ(statusOf(refused), 400);
-  EXPECT_EQ(object(refused.effects[0].text).at("error").at("data"), object(R"({"requiredCapabilities":{"elicitation":{}}})"));
+  EXPECT_EQ(object(refused.effects[0].text).at("error").at("data"),
+            object(R"({"requiredCapabilities":{"elicitation":{}}})"));
 }
 
 TEST_F(McpHttp, SubscribersHearOfTheirResourcesAlone) {
-  const HttpTurn listening =
-      modern("subscriptions/listen", R"("notifications":{"resourceSubscriptions":["a:b","x:y"],"toolsListChanged":true})");
+  const HttpTurn listening = modern(
+      "subscriptions/listen", R"("notifications":{"resourceSubscriptions":["a:b","x:y"],"toolsListChanged":true})");
   EXPECT_EQ(kindsOf(listening), (std::vector{EffectKind::open, EffectKind::send}));
   EXPECT_EQ(object(listening.effects[1].text).at("params").at("notifications"),
             object(R"({"resourceSubscriptions":["a:b"]})"));
@@ -218,9 +223,21 @@ TEST_F(McpHttp, ACallWhoseClientHasGoneIsNotGoneOnWith) {
   asks.questions["who"] = object(R"({"method":"elicitation/create","params":{}})");
   const HttpTurn asked = endpoint_.finish(called.calls[0].exchange, called.calls[0].call, asks);
   endpoint_.gone(called.calls[0].exchange);
-  const std::string reply = R"({"jsonrpc":"2.0","id":)" +
-                            canonicalJson(object(asked.effects[1].text).at("id")) + R"(,"result":{"action":"accept"}})";
+  const std::string reply = R"({"jsonrpc":"2.0","id":)" + canonicalJson(object(asked.effects[1].text).at("id")) +
+                            R"(,"result":{"action":"accept"}})";
   EXPECT_TRUE(legacy(session, reply).calls.empty());
+}
+
+TEST_F(McpHttp, QuestionsOfCallsThatHaveGoneTakeNoRoom) {
+  const std::string session = initialize(R"({"elicitation":{}})");
+  Outcome asks;
+  asks.questions["who"] = object(R"({"method":"elicitation/create","params":{}})");
+  for (int i = 0; i < 40; ++i) {
+    const HttpTurn called = legacy(session, message("tools/call", R"("name":"act")", std::to_string(i)));
+    ASSERT_EQ(called.calls.size(), 1u);
+    EXPECT_EQ(endpoint_.finish(called.calls[0].exchange, called.calls[0].call, asks).effects.size(), 2u) << i;
+    endpoint_.gone(called.calls[0].exchange);
+  }
 }
 
 TEST_F(McpHttp, RequestsWithoutAnAnswerAreFew) {
@@ -235,7 +252,8 @@ TEST_F(McpHttp, BadBodiesGetOneAnswerEach) {
   for (const Headers& headers : {Headers{{"mcp-protocol-version", "2026-07-28"}}, Headers{{"mcp-session-id", session}}})
     for (const std::string& body :
          {std::string(), std::string("{"), std::string("\"\xff\""), std::string(40, '[') + std::string(40, ']'),
-          std::string("[") + message("ping", "") + "]", std::string("7"), std::string(R"({"jsonrpc":"2.0","id":1,"id":2})"),
+          std::string("[") + message("ping", "") + "]", std::string("7"),
+          std::string(R"({"jsonrpc":"2.0","id":1,"id":2})"),
           std::string(R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})"), std::string(R"({"jsonrpc":"2.0","id":1})"),
           "\"" + std::string(2 << 20, 'x') + "\""})
       EXPECT_THAT(statusOf(post(body, headers)), testing::AnyOf(400, 202)) << body.substr(0, 60);
