@@ -240,6 +240,8 @@ TEST_F(McpAct, AWatchTellsAChangeOfWhatIsSeen) {
   EXPECT_TRUE(watch.changed("u", reading(R"({"state":{"n":1},"at":"1","ageSeconds":1})")));
   EXPECT_FALSE(watch.changed("u", reading(R"({"state":{"n":1},"at":"2","ageSeconds":2})")));
   EXPECT_TRUE(watch.changed("u", reading(R"({"state":{"n":2},"at":"2","ageSeconds":2})")));
+  EXPECT_TRUE(watch.changed("u", reading(R"({"state":{"n":2,"clock":"1"},"frozen":true})")));
+  EXPECT_FALSE(watch.changed("u", reading(R"({"state":{"n":2,"clock":"2"},"frozen":true})")));
   watch.keep({});
   EXPECT_FALSE(watch.knows("u"));
 }
