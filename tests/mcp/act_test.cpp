@@ -6,46 +6,14 @@
 
 #include "mcp/resource_uri.h"
 #include "mcp/watch.h"
+#include "tests/mcp/node_document.h"
 
 namespace witan::mcp_act_test {
 namespace {
 
 using namespace witan;
 using namespace witan::mcp;
-
-json::value fromText(std::string_view text) { return parseJson(text).value(); }
-
-// A node's document with what the catalogue names; all for observers, but for three.
-json::value document() {
-  struct Row {
-    const char *path, *method, *id, *role;
-  };
-  json::object paths;
-  for (const Row& row : std::initializer_list<Row>{{"/v1/queue/decide", "post", "decideQueued", "counselor"},
-                                                   {"/v1/entities", "post", "beginEntity", "operator"},
-                                                   {"/v1/domains", "get", "listDomains", "observer"},
-                                                   {"/v1/domains/{domain}", "get", "describeDomain", "observer"},
-                                                   {"/v1/queue", "get", "listQueue", "observer"},
-                                                   {"/v1/journal/get", "get", "getJournal", "observer"},
-                                                   {"/v1/journal/list", "get", "listJournal", "observer"},
-                                                   {"/v1/journal/put", "post", "putJournal", "operator"},
-                                                   {"/v1/queue/preview", "post", "previewCommit", "observer"},
-                                                   {"/v1/propose", "post", "proposeAction", "operator"},
-                                                   {"/v1/slice", "get", "readSlice", "observer"},
-                                                   {"/v1/ledger", "get", "listLedgerEntries", "observer"}}) {
-    json::object operation{{"operationId", row.id},
-                           {"summary", row.id},
-                           {"security", json::array{json::object{{"bearer", json::array{row.role}}}}},
-                           {"parameters", json::array()}};
-    for (const char* name : {"domain", "entity", "role", "limit"})
-      operation["parameters"].as_array().push_back(
-          json::object{{"name", name}, {"required", false}, {"schema", json::object{{"type", "string"}}}});
-    operation["requestBody"] =
-        fromText(R"({"content":{"application/json":{"schema":{"type":"object","properties":{}}}}})");
-    paths[row.path] = json::object{{row.method, std::move(operation)}};
-  }
-  return json::object{{"paths", std::move(paths)}};
-}
+using namespace witan::mcp_test;
 
 Result<Catalogue> catalogue(const Authority& authority) {
   return Catalogue::make(
