@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "mcp/resource_uri.h"
 
 namespace witan::mcp {
 
@@ -36,21 +37,14 @@ std::string textOf(const json::value& value, std::string_view name) {
   const json::value* text = memberOf(value, name);
   return text != nullptr && text->is_string() ? std::string(text->get_string()) : "";
 }
-const json::array& rowsOf(const json::object&, std::string_view) = delete;
-const json::array& rowsOf(const json::value& value, std::string_view name) {
-  static const json::array none;
-  const json::value* rows = memberOf(value, name);
-  return rows != nullptr && rows->is_array() ? rows->get_array() : none;
-}
-
 // As node/api/control_tokens.h says.
 bool includes(std::string_view held, std::string_view needed) {
   return held == "admin" || held == needed || needed == "observer";
 }
 
 std::string roleNeeded(const json::value& operation) {
-  for (const json::value& scheme : rowsOf(operation, "security"))
-    for (const json::value& role : rowsOf(scheme, "bearer"))
+  for (const json::value& scheme : rowsIn(operation, "security"))
+    for (const json::value& role : rowsIn(scheme, "bearer"))
       if (role.is_string()) return std::string(role.get_string());
   return "admin";
 }
@@ -58,7 +52,7 @@ std::string roleNeeded(const json::value& operation) {
 json::object querySchema(const json::value& operation) {
   json::object properties;
   json::array required;
-  for (const json::value& parameter : rowsOf(operation, "parameters")) {
+  for (const json::value& parameter : rowsIn(operation, "parameters")) {
     const std::string name = textOf(parameter, "name");
     const json::value* schema = memberOf(parameter, "schema");
     json::object property = schema != nullptr && schema->is_object() ? schema->get_object() : json::object();
@@ -145,16 +139,10 @@ Tool narrowed(Tool tool, json::object fixed, std::initializer_list<std::string_v
   for (const std::string_view name : arguments)
     if (const json::value* schema = memberOf(given, name)) properties[name] = *schema;
   tool.inputSchema["required"] = json::array{"entity"};
+  tool.title = ownRole.empty() ? "The fields of an entity that this role sees" : "What became of this role's proposals";
   tool.fixed = std::move(fixed);
   tool.ownRole = std::move(ownRole);
   return tool;
-}
-
-bool hasRole(const json::value& domain, const Authority& authority) {
-  const json::array& roles = rowsOf(domain, "roles");
-  return textOf(domain, "name") == authority.domain &&
-         std::any_of(roles.begin(), roles.end(),
-                     [&](const json::value& role) { return textOf(role, "name") == authority.role; });
 }
 
 // Of an entry that tells how the role's own proposal went: what it asked, how that was decided and why. No field.
@@ -166,50 +154,53 @@ json::object fateOf(const json::value& entry) {
   return fate;
 }
 
-// Its escalated proposals come before the decisions on them: rows are oldest first.
-json::value shownBy(const Tool& tool, const json::value& answer) {
-  if (tool.ownRole.empty()) return answer;
-  json::array fates;
-  std::set<std::string> own;  // PARTITION/NUMBER
-  for (const json::value& row : rowsOf(answer, "entries")) {
-    const json::value* entry = memberOf(row, "entry");
-    if (entry == nullptr) continue;
-    const auto keyOf = [&](const char* number) {
-      const json::value* seq = memberOf(*entry, number);
-      return textOf(row, "partition") + "/" + (seq == nullptr ? "" : canonicalJson(*seq));
-    };
-    const bool proposed = textOf(*entry, "role") == tool.ownRole;
-    if (proposed) own.insert(keyOf("seq"));
-    const bool decided = memberOf(*entry, "escalation") != nullptr && own.contains(keyOf("escalation"));
-    if (proposed || decided) fates.push_back(fateOf(*entry));
+Status checkParticipant(const std::map<std::string, std::set<std::string>>& roles,
+                        const std::vector<json::value>& domains, const Authority& authority) {
+  const auto known = roles.find(authority.domain);
+  if (known == roles.end() || !known->second.contains(authority.role))
+    return Error{ErrorCode::notFound, "no domain has the role " + authority.domain + "." + authority.role,
+                 "witan domain list names the roles"};
+  if (authority.counselor.empty()) return okStatus();
+  for (const json::value& domain : domains) {
+    const json::array& names = rowsIn(domain, "counselors");
+    const bool here = textOf(domain, "name") == authority.domain;
+    if (here && std::find(names.begin(), names.end(), json::value(authority.counselor)) != names.end())
+      return okStatus();
   }
-  return json::object{{"entries", std::move(fates)}};
+  return Error{ErrorCode::notFound,
+               "the domain " + authority.domain + " has no counselor " + inQuotes(authority.counselor),
+               "witan domain show " + authority.domain};
 }
 
 }  // namespace
 
+std::string Authority::words() const { return domain + "." + role + (counselor.empty() ? "" : "/" + counselor); }
+
 Status narrow(Authority& authority, std::string_view words) {
-  const std::size_t dot = words.find('.');
-  if (dot == 0 || dot == std::string_view::npos || dot + 1 == words.size())
+  const std::size_t dot = words.find('.'), slash = std::min(words.find('/'), words.size());
+  if (dot == 0 || dot == std::string_view::npos || dot + 1 >= slash || slash + 1 == words.size())
     return invalid(inQuotes(words) + " is not DOMAIN.ROLE", "witan domain list names the roles");
   authority.domain = words.substr(0, dot);
-  authority.role = words.substr(dot + 1);
+  authority.role = words.substr(dot + 1, slash - dot - 1);
+  if (slash < words.size()) authority.counselor = words.substr(slash + 1);
   return okStatus();
 }
 
 Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<json::value>& domains,
                                   const Authority& authority) {
   Catalogue made;
+  made.authority_ = authority;
   for (const Operation& operation : kOperations) {
     bool found = false;
     if (auto tool = toolOf(openApi, operation, authority.token, found)) made.tools_.push_back(std::move(*tool));
     if (!found) return invalid(std::string("the node's OpenAPI document has no operation ") + operation.operationId);
   }
+  for (const json::value& domain : domains)
+    for (const json::value& role : rowsIn(domain, "roles"))
+      made.roles_[textOf(domain, "name")].insert(textOf(role, "name"));
   const bool proposes = made.find("propose") != nullptr;
   if (authority.participant()) {
-    if (std::none_of(domains.begin(), domains.end(), [&](const json::value& one) { return hasRole(one, authority); }))
-      return Error{ErrorCode::notFound, "no domain has the role " + authority.domain + "." + authority.role,
-                   "witan domain list names the roles"};
+    WITAN_DO(checkParticipant(made.roles_, domains, authority));
     Tool slice =
         narrowed(*made.find("slice"), {{"domain", authority.domain}, {"role", authority.role}}, {"entity"}, {});
     Tool why = narrowed(*made.find("why"), {{"domain", authority.domain}}, {"entity", "limit"}, authority.role);
@@ -219,7 +210,7 @@ Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<
     return !authority.participant() || textOf(object, member) == wanted;
   };
   for (const json::value& domain : domains)
-    for (const json::value& process : rowsOf(domain, "processes"))
+    for (const json::value& process : rowsIn(domain, "processes"))
       if (proposes && own(domain, "name", authority.domain) && own(process, "role", authority.role))
         if (auto tool = actionTool(textOf(domain, "name"), process)) made.tools_.push_back(std::move(*tool));
   std::sort(made.tools_.begin(), made.tools_.end(), [](const Tool& a, const Tool& b) { return a.name < b.name; });
@@ -227,7 +218,12 @@ Result<Catalogue> Catalogue::make(const json::value& openApi, const std::vector<
 }
 
 Offer Catalogue::offer() const {
-  Offer offer{{{"tools", json::object()}}};
+  Offer offer{{{"tools", json::object()}, {"resources", json::object{{"subscribe", true}}}}};
+  offer.templates = resourceTemplates(authority_);
+  offer.knows = [this](std::string_view uri) {
+    const Tool* tool = nullptr;
+    return resource(uri, tool).has_value();
+  };
   for (const Tool& tool : tools_)
     offer.tools.push_back(
         json::object{{"name", tool.name},
@@ -238,6 +234,24 @@ Offer Catalogue::offer() const {
                                                   {"destructiveHint", false},
                                                   {"openWorldHint", false}}}});
   return offer;
+}
+
+std::optional<ApiRequest> Catalogue::resource(std::string_view uri, const Tool*& tool) const {
+  const auto asked = parseResource(uri);
+  if (!asked) return std::nullopt;
+  const auto roles = roles_.find(asked->domain);
+  const bool slice = !asked->role.empty();
+  if (roles == roles_.end() || (slice && !roles->second.contains(asked->role))) return std::nullopt;
+  const bool own = asked->domain == authority_.domain && (!slice || asked->role == authority_.role);
+  if (authority_.participant() && !own) return std::nullopt;
+  json::object arguments{{"entity", asked->entity}};
+  if (!authority_.participant()) {
+    arguments["domain"] = asked->domain;
+    if (slice) arguments["role"] = asked->role;
+  }
+  tool = find(slice ? "slice" : "why");
+  auto request = requestOf(*tool, arguments);
+  return request.ok() ? std::optional(std::move(*request)) : std::nullopt;
 }
 
 const Tool* Catalogue::find(std::string_view name) const {
@@ -268,6 +282,26 @@ Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments) {
   if (action->get_object().contains("type")) return invalid("the argument action has a type, which the tool fixes");
   action->get_object()["type"] = tool.action;
   return request;
+}
+
+// Its escalated proposals come before the decisions on them: rows are oldest first.
+json::value shownBy(const Tool& tool, const json::value& answer) {
+  if (tool.ownRole.empty()) return answer;
+  json::array fates;
+  std::set<std::string> own;  // PARTITION/NUMBER
+  for (const json::value& row : rowsIn(answer, "entries")) {
+    const json::value* entry = memberOf(row, "entry");
+    if (entry == nullptr) continue;
+    const auto keyOf = [&](const char* number) {
+      const json::value* seq = memberOf(*entry, number);
+      return textOf(row, "partition") + "/" + (seq == nullptr ? "" : canonicalJson(*seq));
+    };
+    const bool proposed = textOf(*entry, "role") == tool.ownRole;
+    if (proposed) own.insert(keyOf("seq"));
+    const bool decided = memberOf(*entry, "escalation") != nullptr && own.contains(keyOf("escalation"));
+    if (proposed || decided) fates.push_back(fateOf(*entry));
+  }
+  return json::object{{"entries", std::move(fates)}};
 }
 
 Outcome outcomeOf(const Tool& tool, const Result<json::value>& answer) {

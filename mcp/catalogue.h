@@ -4,7 +4,9 @@
 // Pure functions of their arguments; a Catalogue may be read by any thread. Nothing must outlive it.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ struct ApiRequest {
   bool reads = false;  // GET: `body` has the members of the query
   std::string path;
   json::object body;
+  bool counselor = false;  // with the rights of a counselor, whatever the token is
 };
 
 // Whom the client acts for. With a domain and a role it is a participant: it sees and does what this role may, whatever
@@ -25,9 +28,11 @@ struct ApiRequest {
 struct Authority {
   std::string token;         // observer, operator, counselor or admin, as control.tokens names it
   std::string domain, role;  // both or neither
+  std::string counselor;     // of a participant: the person at the client, who decides what it proposes and escalates
   bool participant() const { return !role.empty(); }
+  std::string words() const;  // of a participant, as narrow() takes them
 };
-// Errors: invalidInput; `words` is not DOMAIN.ROLE.
+// Errors: invalidInput; `words` is neither DOMAIN.ROLE nor DOMAIN.ROLE/COUNSELOR.
 Status narrow(Authority& authority, std::string_view words);
 
 struct Tool {
@@ -43,24 +48,31 @@ struct Tool {
 class Catalogue {
  public:
   // Tools in the order of their names. Errors: invalidInput, the documents lack an operation or are of no known form;
-  // notFound, no domain has the participant's role.
+  // notFound, no domain has the participant's role or its counselor.
   static Result<Catalogue> make(const json::value& openApi, const std::vector<json::value>& domains,
                                 const Authority& authority);
 
   const std::vector<Tool>& tools() const { return tools_; }
-  // What a server says of them.
+  const Authority& authority() const { return authority_; }
+  // What a server says of them, and of resources (mcp/resource_uri.h). The catalogue outlives it.
   Offer offer() const;
+  // What reads it, and the tool that does the same. None: there is none, or it is not for this authority.
+  std::optional<ApiRequest> resource(std::string_view uri, const Tool*& tool) const;
   // Null: there is none.
   const Tool* find(std::string_view name) const;
 
  private:
+  Authority authority_;
   std::vector<Tool> tools_;
+  std::map<std::string, std::set<std::string>> roles_;  // by domain
 };
 
 // Errors: invalidInput; an argument is unknown, or one that stands in the path, or the action of an action's tool, is
 // missing or of another form. The node checks everything else.
 Result<ApiRequest> requestOf(const Tool& tool, const json::object& arguments);
-// What the client may see of the node's answer, or of its error. O(answer).
+// What the client may see of the node's answer. O(answer).
+json::value shownBy(const Tool& tool, const json::value& answer);
+// The same as the result of a tool; of an error, a failed one.
 Outcome outcomeOf(const Tool& tool, const Result<json::value>& answer);
 
 }  // namespace witan::mcp

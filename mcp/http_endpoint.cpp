@@ -210,6 +210,7 @@ HttpTurn HttpEndpoint::note(ExchangeId exchange, std::string message) {
 
 // An answer ends the exchange.
 void HttpEndpoint::put(HttpTurn& out, ExchangeId exchange, Turn turn) {
+  out.subscribes = turn.subscribes;
   if (turn.call) {
     out.calls.push_back({exchange, std::move(*turn.call)});
     return;
@@ -256,7 +257,9 @@ HttpTurn HttpEndpoint::listChanged(Kind kind) {
 void HttpEndpoint::gone(ExchangeId exchange) {
   const auto at = exchanges_.find(exchange);
   if (at == exchanges_.end()) return;
-  if (at->second.session->stream == exchange) at->second.session->stream = 0;
+  Session& session = *at->second.session;
+  if (session.stream == exchange) session.stream = 0;
+  session.server.forget(at->second.id);
   exchanges_.erase(at);
 }
 

@@ -44,6 +44,7 @@ struct HttpCall {
 struct HttpTurn {
   std::vector<HttpEffect> effects;
   std::vector<HttpCall> calls;  // finish() makes their answers
+  bool subscribes = false;      // there may be more to watch
 };
 
 struct HttpLimits {

@@ -52,6 +52,12 @@ std::string_view textIn(const json::object& object, std::string_view name) {
   return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
 }
 
+const json::array& rowsIn(const json::value& value, std::string_view name) {
+  static const json::array none;
+  const json::value* rows = value.is_object() ? value.get_object().if_contains(name) : nullptr;
+  return rows != nullptr && rows->is_array() ? rows->get_array() : none;
+}
+
 std::string_view versionIn(const json::object& message) {
   const json::object* params = objectIn(message, "params");
   const json::object* meta = params == nullptr ? nullptr : objectIn(*params, "_meta");

@@ -47,6 +47,9 @@ std::string notification(std::string_view method, json::object params = {});
 // Null, empty: there is none of that type.
 const json::object* objectIn(const json::object& object, std::string_view name);
 std::string_view textIn(const json::object& object, std::string_view name);
+// Rows of an object's member; empty if there are none.
+const json::array& rowsIn(const json::value& value, std::string_view name);
+const json::array& rowsIn(const json::object&, std::string_view) = delete;  // its conversion would be a copy
 // Of a message's params; empty: it names none.
 std::string_view versionIn(const json::object& message);
 

@@ -86,9 +86,17 @@ Turn Server::receive(const json::object& message, std::int64_t nowMs) {
   }
   if (id != nullptr) return dispatch(std::move(request), nowMs);
   if (request.method == "notifications/cancelled")
-    if (const json::value* which = request.params.if_contains("requestId"))
-      std::erase_if(listens_, [&](const Listen& one) { return one.id == *which; });
+    if (const json::value* which = request.params.if_contains("requestId")) forget(*which);
   return {};
+}
+
+void Server::forget(const json::value& id) {
+  std::erase_if(listens_, [&](const Listen& one) { return one.id == id; });
+  std::erase_if(asked_, [&](const Asked& asked) {
+    if (asked.call.id != id) return false;
+    for (const std::string& question : asked.waiting) questions_.erase(question);
+    return true;
+  });
 }
 
 Turn Server::dispatch(Request request, std::int64_t nowMs) {
@@ -256,7 +264,9 @@ Turn Server::subscribe(const Request& request) {
     if (uris_.size() >= limits_.subscribed) return request.error(kTooMany, "too many subscriptions");
     uris_.insert(uri);
   }
-  return request.result({});
+  Turn turn = request.result({});
+  turn.subscribes = true;
+  return turn;
 }
 
 Turn Server::listen(const Request& request) {
@@ -283,7 +293,7 @@ Turn Server::listen(const Request& request) {
   turn.out.push_back(
       notification("notifications/subscriptions/acknowledged",
                    {{"_meta", json::object{{kSubscriptionKey, request.id}}}, {"notifications", filter}}));
-  turn.open = true;
+  turn.open = turn.subscribes = true;
   listens_.push_back({request.id, std::move(filter)});
   return turn;
 }

@@ -33,6 +33,7 @@ struct Turn {
   std::optional<Call> call{};      // to carry out; finish() makes its messages
   int code = kNoError;             // of an error that answers the message
   bool open = false;               // there is no answer yet: our questions, or notifications without end
+  bool subscribes = false;         // there may be more to watch
 };
 
 enum class Kind { tools, resources, prompts };
@@ -46,6 +47,9 @@ class Server {
   Turn receive(std::string_view message, std::int64_t nowMs);
   Turn receive(const json::object& message, std::int64_t nowMs);
   Turn finish(const Call& call, const Outcome& outcome);
+
+  // Nothing waits for the answer to this request any more.
+  void forget(const json::value& id);
 
   // Messages for those who subscribed.
   std::vector<std::string> updated(std::string_view uri) const;

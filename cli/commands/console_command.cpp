@@ -55,8 +55,9 @@ Result<int> console(const ControlClient& client, const ConsoleArguments& a) {
 }  // namespace
 
 void addConsoleCommand(Command& app) {
-  const auto [command, arguments] = addLiveVerb<ConsoleArguments>(app, "console", "Print and open a one-time link to the web console of this node",
-                                 "witan console --role counselor", console);
+  const auto [command, arguments] =
+      addLiveVerb<ConsoleArguments>(app, "console", "Print and open a one-time link to the web console of this node",
+                                    "witan console --role counselor", console);
   command->option("--role", arguments->role, "Role of the session; default: admin")
       ->oneOf({"observer", "operator", "counselor", "admin"});
   command->flag("--no-open", arguments->noOpen, "Print the link and open no browser");

@@ -170,8 +170,7 @@ void addGraphCommand(Command& app) {
       "Example: witan graph draw docs/examples/writer-critic.graph.toml --format svg > writer-critic.svg");
 
   const auto ran = std::make_shared<GraphArguments>();
-  command =
-      addVerb(*noun, "run", "Run a graph in virtual time, its nodes and its monitor scripted", ran, run);
+  command = addVerb(*noun, "run", "Run a graph in virtual time, its nodes and its monitor scripted", ran, run);
   command->option("--script", ran->script, "The case: graph, monitor, script and events; - for standard input")
       ->required()
       ->typeName("CASE.json");

@@ -95,8 +95,10 @@ Result<json::value> valueOf(const net::HttpResponse& response) {
 ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
     : daemon_(daemon),
       tokens_(std::move(tokens)),
-      mcp_(daemon, [this](ControlRole role, const mcp::ApiRequest& request,
-                          McpApi::Done done) { perform(role, request, std::move(done)); }),
+      mcp_(loop, daemon,
+           [this](ControlRole role, const mcp::ApiRequest& request, McpApi::Done done) {
+             perform(role, request, std::move(done));
+           }),
       console_{{}, [this] { return consoleAddress(); }},
       server_(loop, {.refuseBody = [this](const net::HttpRequest& head) { return refuseBody(head); }},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
@@ -187,10 +189,7 @@ void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::
   const std::string_view authorization = header == request.headers.end() ? std::string_view() : header->second;
   const auto held = tokens_.roleOf(authorization);
   const auto participant = tokens_.participantOf(authorization);
-  if (!held && !participant)
-    return reply->answer(errorResponse({ErrorCode::unauthorised, "no valid token",
-                                        "Authorization: Bearer TOKEN, from control.tokens or witan mcp --print-token"},
-                                       401));
+  if (!held && !participant) return reply->answer(withoutToken(request));
   const Status served = mcp_.serve(request, reply, held.value_or(ControlRole::operator_), participant.value_or(""));
   if (!served.ok()) reply->answer(errorResponse(served.error(), statusOf(served.error().code)));
 }

@@ -1,16 +1,19 @@
 // McpApi: /mcp of the control API: what a token's holder may do, for programs that speak the Model Context Protocol.
 //
-// Each authority has a catalogue, a limit of rate and sessions of its own. Main thread only. Daemon and the function
-// that performs requests outlive it.
+// Each authority has a catalogue, a limit of rate and sessions of its own. Subscribed resources are read again twice a
+// second if an entry touched their entity, and each second on a device without ledgers. Main thread only. Daemon and
+// the function that performs requests outlive it.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "mcp/catalogue.h"
+#include "net/http_server.h"
 #include "node/api/control_tokens.h"
-#include "node/api/mcp_door.h"
 #include "node/daemon/daemon.h"
 
 namespace witan::node {
@@ -21,31 +24,29 @@ class McpApi {
   // Carries out one request of the control API with the rights of a role.
   using Perform = std::function<void(ControlRole role, const mcp::ApiRequest& request, Done done)>;
 
-  McpApi(Daemon& daemon, Perform perform) : daemon_(daemon), perform_(std::move(perform)) {}
+  McpApi(net::Loop& loop, Daemon& daemon, Perform perform);
+  ~McpApi();
 
-  // `participant`: DOMAIN.ROLE, or empty. Errors: notFound, no domain has this role.
+  // `participant`: as ControlTokens::participantOf gives it, or empty. Errors: notFound, no domain has this role or
+  // counselor.
   Status serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, ControlRole role,
                const std::string& participant);
 
  private:
-  struct Seat {
-    Seat(mcp::Catalogue made, ControlRole held, const Perform& perform);
-    void carryOut(const mcp::Call& call, McpDoor::Progress progress) const;
-
-    const mcp::Catalogue catalogue;
-    const mcp::Offer offer;
-    const ControlRole role;
-    const Perform& perform;
-    SystemRandom random;
-    mcp::RateLimit calls;
-    McpDoor door;
-  };
+  struct Seat;
+  using Touched = std::set<std::pair<std::string, std::string>>;  // domain and entity
 
   Result<Seat*> seatOf(ControlRole role, const std::string& participant);
+  void watch();
+  void look();
 
+  net::Loop& loop_;
   Daemon& daemon_;
   const Perform perform_;
   std::map<std::string, std::unique_ptr<Seat>> seats_;
+  Touched touched_;               // since the last look
+  std::uint64_t following_ = 0;   // 0: nothing is subscribed to
+  net::Loop::TimerId timer_ = 0;  // of the next look
 };
 
 }  // namespace witan::node

@@ -4,10 +4,13 @@
 
 namespace witan::node {
 
-void McpDoor::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
+bool McpDoor::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
   const mcp::ExchangeId exchange = ++last_;
   open_[exchange] = {std::move(reply), nullptr};
-  carry(endpoint_.receive(exchange, {request.method, request.headers, request.body}, net::Loop::nowMs()));
+  mcp::HttpTurn turn = endpoint_.receive(exchange, {request.method, request.headers, request.body}, net::Loop::nowMs());
+  const bool subscribes = turn.subscribes;
+  carry(std::move(turn));
+  return subscribes;
 }
 
 void McpDoor::carry(mcp::HttpTurn turn) {

@@ -24,7 +24,8 @@ class McpDoor {
   McpDoor(const mcp::Offer& offer, mcp::RateLimit& calls, Random& random, CarryOut carryOut)
       : endpoint_(offer, calls, random), carryOut_(std::move(carryOut)) {}
 
-  void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
+  // True: there may be more to watch.
+  bool serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   void updated(std::string_view uri) { carry(endpoint_.updated(uri)); }
   void listChanged(mcp::Kind kind) { carry(endpoint_.listChanged(kind)); }
   std::set<std::string> subscribed() const { return endpoint_.subscribed(); }

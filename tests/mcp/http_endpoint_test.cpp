@@ -228,6 +228,18 @@ TEST_F(McpHttp, ACallWhoseClientHasGoneIsNotGoneOnWith) {
   EXPECT_TRUE(legacy(session, reply).calls.empty());
 }
 
+TEST_F(McpHttp, QuestionsOfCallsThatHaveGoneTakeNoRoom) {
+  const std::string session = initialize(R"({"elicitation":{}})");
+  Outcome asks;
+  asks.questions["who"] = object(R"({"method":"elicitation/create","params":{}})");
+  for (int i = 0; i < 40; ++i) {
+    const HttpTurn called = legacy(session, message("tools/call", R"("name":"act")", std::to_string(i)));
+    ASSERT_EQ(called.calls.size(), 1u);
+    EXPECT_EQ(endpoint_.finish(called.calls[0].exchange, called.calls[0].call, asks).effects.size(), 2u) << i;
+    endpoint_.gone(called.calls[0].exchange);
+  }
+}
+
 TEST_F(McpHttp, RequestsWithoutAnAnswerAreFew) {
   for (int i = 0; i < 8; ++i) (void)modern("tools/call", R"("name":"act")", {{"mcp-name", "act"}});
   EXPECT_EQ(statusOf(modern("server/discover")), 429);

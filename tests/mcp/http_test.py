@@ -2,11 +2,12 @@
 """http_test.py PROGRAM: /mcp of a real node: tokens, one role and not more, Host and Origin, sessions, floods, bad bytes."""
 import http.client
 import json
-import os
 import socket
 import subprocess
 import sys
-import tempfile
+
+sys.dont_write_bytecode = True
+from running_node import running
 
 PROGRAM = sys.argv[1]
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -35,7 +36,9 @@ class Node:
     def ask(self, token, method, name=None, **params):
         headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
         if name:
-            params["name"], headers["Mcp-Name"] = name, name
+            params["name"] = name
+        if method in ("tools/call", "resources/read"):
+            headers["Mcp-Name"] = name or params["uri"]
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": META, **params}}
         status, _, text = self.send(message, token, **headers)
         return status, text
@@ -87,6 +90,70 @@ def participant(node, directory):
         assert node.ask(one, "server/discover")[0] == 401, one
 
 
+def decides(node, directory):
+    """An escalation asks the counselor at the client, who decides with the token of that role and name."""
+    operator, case = node.tokens["operator"], "decides"
+    node.call(operator, "begin", domain="moderation", entity=case)
+    label = {"entityType": "Post", "entity": "p1", "label": "scam_link", "reason": "rule Scam_v2"}
+    notice = {"n": "N1", "action": "A1", "facts": "link", "clause": "Scams 4.2", "redress": "appeal"}
+    ban = {"a": "A1", "kind": "BAN", "policy": "csam", "item": "p1", "evidence": ["L1"]}
+    node.call(operator, "moderation.ApplyLabel", entity=case, action=label)
+    node.call(operator, "moderation.DraftNotice", entity=case, action=notice)
+    [counselor, *_] = node.call(operator, "domain.show", domain="moderation")["counselors"]
+    made = [subprocess.run([PROGRAM, "mcp", "--as", "moderation.Enforcement", *more, "--print-token", "--dir", directory],
+                           check=True, capture_output=True, text=True).stdout.strip()
+            for more in ([], ["--counselor", counselor])]
+    alone, token = made
+    assert node.ask(token.replace("Enforcement", "SignalTriage"), "server/discover")[0] == 401
+    assert node.ask(alone.replace("Enforcement", "Enforcement/" + counselor), "server/discover")[0] == 401
+    meta = {**META, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    asked = {"arguments": {"entity": case, "action": ban}, "_meta": meta}
+    answers = {"decision": {"action": "accept", "content": {"decision": "reject", "reason": "no"}}}
+    ask = lambda who, **more: json.loads(node.ask(who, "tools/call", "moderation.TakeAction", **asked, **more)[1])
+    first = ask(token)["result"]
+    assert first["resultType"] == "input_required", first
+    stolen = ask(alone, inputResponses=answers, requestState=first["requestState"])
+    assert stolen["error"]["code"] == -32602, stolen  # by a client without this counselor
+    done = ask(token, inputResponses=answers, requestState=first["requestState"])["result"]
+    assert done["structuredContent"]["outcome"] == "cRejected", done
+    again = ask(token, inputResponses=answers, requestState=first["requestState"])
+    assert again["error"]["code"] == -32602, again
+    assert ask(alone)["result"]["structuredContent"]["outcome"] == "escalated"
+
+
+def subscribes(node):
+    """A stream of each era tells of a change, and the resource shows it."""
+    operator = node.tokens["operator"]
+    node.call(operator, "begin", domain="budget", entity="watched")
+    uri = "witan://budget/watched/slice/A"
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+               "Authorization": "Bearer " + operator}
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+             "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}
+    session = {"Mcp-Session-Id": node.send(hello, operator)[1]["mcp-session-id"]}
+    subscribe = {"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": {"uri": uri}}
+    assert node.send(subscribe, operator, **session)[0] == 200
+    listen = {"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen",
+              "params": {"_meta": META, "notifications": {"resourceSubscriptions": [uri]}}}
+    streams = []
+    for method, body, more in (("POST", json.dumps(listen), {"MCP-Protocol-Version": "2026-07-28",
+                                                             "Mcp-Method": "subscriptions/listen"}), ("GET", None, session)):
+        connection = http.client.HTTPConnection(node.host, int(node.port), timeout=30)
+        connection.request(method, "/mcp", body, {**headers, **more})
+        streams.append((connection, connection.getresponse()))
+        assert streams[-1][1].status == 200
+    told = lambda stream: json.loads(next(line for line in iter(stream.readline, b"") if line.startswith(b"data:"))[5:])
+    assert told(streams[0][1])["method"] == "notifications/subscriptions/acknowledged"
+    node.call(operator, "budget.SpendA", entity="watched", action={"n": 5})
+    for _, stream in streams:
+        update = told(stream)
+        assert update["method"] == "notifications/resources/updated" and update["params"]["uri"] == uri, update
+    for connection, _ in streams:
+        connection.close()
+    status, text = node.ask(operator, "resources/read", uri=uri)
+    assert json.loads(json.loads(text)["result"]["contents"][0]["text"])["state"]["spentA"] == 5, text
+
+
 def doors(node):
     operator = node.tokens["operator"]
     discover = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": META}}
@@ -135,25 +202,15 @@ def hostile(node):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="witan-") as folder:
-        directory = folder + "/node"
-        subprocess.run([PROGRAM, "init", "--name", "mcp", "--partitions", "1", "--listen", "127.0.0.1:0", "--dir",
-                        directory], check=True, capture_output=True)
-        environment = {**os.environ, "WITAN_CONTROL_LISTEN": "127.0.0.1:0"}
-        with open(folder + "/log", "wb") as log:
-            process = subprocess.Popen([PROGRAM, "up", "--dir", directory], stdout=log, stderr=log, env=environment)
-        try:
-            subprocess.run([PROGRAM, "status", "--wait", "ready", "--timeout", "60", "--dir", directory], check=True,
-                           capture_output=True)
-            node = Node(directory)
-            tokens(node)
-            participant(node, directory)
-            doors(node)
-            sessions(node)
-            hostile(node)
-        finally:
-            process.terminate()
-            assert process.wait() == 0
+    with running(PROGRAM) as directory:
+        node = Node(directory)
+        tokens(node)
+        participant(node, directory)
+        decides(node, directory)
+        subscribes(node)
+        doors(node)
+        sessions(node)
+        hostile(node)
 
 
 if __name__ == "__main__":
