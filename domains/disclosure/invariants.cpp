@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "domains/cvss.h"
 #include "domains/disclosure/commitment.h"
 #include "domains/vocabulary.h"
 
@@ -21,6 +22,9 @@ bool isKnown(const View<RefIntegrity>& s, std::string_view v) {
 
 Verdict judgeVuln(const RefRow<kVulns>& row) {
   if (!row.has<VulnPhase>()) return Verdict::reject("vulnerability " + clipped(row.key()) + " is unknown");
+  if (const auto& severity = row.get<VulnSeverity>(); severity && !isSeverityWord(*severity) && !cvssTenths(*severity))
+    return Verdict::reject("\"" + clipped(*severity) + "\" of vulnerability " + clipped(row.key()) +
+                           " is neither NONE, LOW, MEDIUM, HIGH, CRITICAL nor a vector of CVSS 3.0 or 3.1");
   if (!row.has<VulnOrgs>()) return Verdict::pass();
   for (const std::string& org : *row.get<VulnOrgs>())
     if (!isCanonicalName(org))

@@ -155,7 +155,8 @@ DisclosureDomain::AnyAction DisclosureDomain::sample(const State& s, Random& ran
   if (draw < 45) return DevelopPatch{{knownVuln(s, random), sampleMentions(s, random)}};
   if (draw < 47) return ReviewPatch{{knownVuln(s, random), sampleMentions(s, random)}};
   if (draw < 54) return ReleaseFix{knownVuln(s, random), "https://example.org/c/" + std::to_string(random.below(99))};
-  if (draw < 57) return ReviseSeverity{knownVuln(s, random), "HIGH", sampleMentions(s, random)};
+  if (draw < 57)
+    return ReviseSeverity{knownVuln(s, random), random.below(12) == 0 ? "BOGUS" : "HIGH", sampleMentions(s, random)};
   if (draw < 66) return sampleObservation(s, random);
   if (draw < 72) return sampleCommitment(s, random);
   if (draw < 78) return sampleResolution(s, random);

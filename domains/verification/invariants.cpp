@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "base/utf8.h"
+#include "domains/cvss.h"
 
 namespace witan::domains::verification {
 
@@ -43,12 +44,12 @@ Verdict checkEvidence(const View<EvidenceFirst>& s, const FindingView<EvidenceFi
   if (static_cast<std::int64_t>(reproducedIn.size()) < needed)
     return lacks("by " + std::to_string(reproducedIn.size()) + " successful runs of different (env, seed), " +
                  std::to_string(needed) + " are needed");
-  if (!row.has<StaticLocation>() || row.get<StaticLocation>()->empty()) return lacks("without a location");
+  if (!row.has<StaticLocation>() || !isStated(*row.get<StaticLocation>())) return lacks("without a location");
   if (!row.has<SevVector>() || !row.has<SevScore>() || !row.has<SevBand>()) return lacks("without a severity");
   return Verdict::pass();
 }
 
-bool isEvidence(const Run& run) { return run.ok && run.trace && !run.trace->empty(); }
+bool isEvidence(const Run& run) { return run.ok && run.trace && isStated(*run.trace); }
 
 }  // namespace
 
@@ -101,11 +102,17 @@ Band bandOf(Score score) {
 }
 
 Verdict SeverityBand::checkRow(const View<SeverityBand>&, const RowView<SeverityBand, table>& row) {
-  if (!row.has<SevScore>() || !row.has<SevBand>())
+  if (!row.has<SevVector>() || !row.has<SevScore>() || !row.has<SevBand>())
     return Verdict::reject("the severity of " + finding(row.key()) + " is incomplete");
   const Score score = *row.get<SevScore>();
   if (score < Score::ofTenths(0) || score > Score::ofTenths(100))
     return Verdict::reject(finding(row.key()) + ": score " + toJson(score) + " lies outside of 0 to 10");
+  const auto tenths = cvssTenths(*row.get<SevVector>());
+  if (!tenths)
+    return Verdict::reject(finding(row.key()) + ": \"" + std::string(clip(*row.get<SevVector>(), 80)) +
+                           "\" is no vector of CVSS 3.0 or 3.1");
+  if (const Score due = Score::ofTenths(*tenths); score != due)
+    return Verdict::reject(finding(row.key()) + ": score " + toJson(score) + ", the vector gives " + toJson(due));
   if (const Band right = bandOf(score); row.get<SevBand>() != right)
     return Verdict::reject(finding(row.key()) + ": score " + toJson(score) + " is " + std::string(enumName(right)) +
                            ", not " + std::string(enumName(*row.get<SevBand>())));

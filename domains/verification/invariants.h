@@ -34,9 +34,10 @@ struct DuplicateTarget {
 struct SeverityBand {
   static constexpr std::string_view id = "VERIF_SEVERITY_BAND";
   static constexpr std::string_view rule =
-      "the band is that of the score: 0 NONE, below 4 LOW, below 7 MEDIUM, below 9 HIGH, to 10 CRITICAL";
+      "the score is that of the CVSS vector, and the band that of the score: 0 NONE, below 4 LOW, below 7 MEDIUM, "
+      "below 9 HIGH, to 10 CRITICAL";
   static constexpr auto table = kFindings;
-  using Reads = Footprint<SevScore, SevBand>;
+  using Reads = SeverityFields;
   static Verdict checkRow(const View<SeverityBand>&, const RowView<SeverityBand, table>&);
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "domains/cvss.h"
 #include "domains/extension.h"
 #include "domains/vocabulary.h"
 #include "kernel/typed_module.h"
@@ -44,15 +45,20 @@ RunReproduction sampleRun(const State& s, Random& random) {
   return run;
 }
 
-// Scores at and around the edges of the bands, and now and then the wrong band or no score at all.
+// Vectors of scores at the edges of the bands, and now and then another score, the wrong band or no vector at all.
 AssessSeverity sampleSeverity(const State& s, Random& random) {
-  constexpr std::array<std::int64_t, 10> tenths{0, 1, 39, 40, 69, 70, 81, 89, 90, 100};
+  constexpr std::array<const char*, 8> vectors{
+      "AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N", "AV:N/AC:H/PR:H/UI:R/S:U/C:L/I:L/A:L",
+      "AV:N/AC:H/PR:N/UI:N/S:C/C:L/I:N/A:N", "AV:N/AC:L/PR:H/UI:R/S:C/C:H/I:L/A:N",
+      "AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:L/A:L", "AV:N/AC:L/PR:L/UI:R/S:C/C:H/I:H/A:L",
+      "AV:N/AC:L/PR:L/UI:R/S:C/C:H/I:H/A:H", "AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H"};
   AssessSeverity assess;
   assess.f = knownName(s, random);
-  assess.vector = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H";
-  assess.score = Score::ofTenths(pick(random, tenths));
+  assess.vector = std::string("CVSS:3.1/") + pick(random, vectors);
+  assess.score = Score::ofTenths(cvssTenths(assess.vector).value_or(0));
   assess.b = enumName(random.below(10) == 0 ? static_cast<Band>(random.below(5)) : bandOf(assess.score));
-  if (random.below(40) == 0) assess.score = Score::ofTenths(101);
+  if (random.below(30) == 0) assess.score = Score::ofTenths(static_cast<std::int64_t>(random.below(102)));
+  if (random.below(40) == 0) assess.vector = "garbage";
   return assess;
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "domains/cvss.h"
 #include "domains/verification/invariants.h"
 #include "kernel/lint.h"
 #include "tests/domains/edges.h"
@@ -29,10 +30,22 @@ class VerificationRules : public testing::Test, protected OneEntity {
                        std::to_string(seed) + "," + rest + "}",
                    at(day));
   }
+  // A vector with that score; "v" for a score that no base vector has.
+  static std::string vectorOf(const std::string& score) {
+    static const std::map<double, std::string> vectors{
+        {0, "AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N"},   {3.9, "AV:N/AC:H/PR:H/UI:R/S:U/C:L/I:L/A:L"},
+        {4, "AV:N/AC:H/PR:N/UI:N/S:C/C:L/I:N/A:N"},   {6.9, "AV:N/AC:L/PR:H/UI:R/S:C/C:H/I:L/A:N"},
+        {7, "AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:L/A:L"},   {8.9, "AV:N/AC:L/PR:L/UI:R/S:C/C:H/I:H/A:L"},
+        {5, "AV:N/AC:L/PR:L/UI:N/S:C/C:L/I:N/A:N"},   {9, "AV:N/AC:L/PR:L/UI:R/S:C/C:H/I:H/A:H"},
+        {9.8, "AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}, {8.1, "AV:N/AC:L/PR:N/UI:R/S:U/C:H/I:H/A:N"},
+        {10, "AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H"}};
+    const auto found = vectors.find(std::stod(score));
+    return found == vectors.end() ? "v" : "CVSS:3.1/" + found->second;
+  }
   std::string assess(const std::string& f, const std::string& score, const std::string& band, std::int64_t day = 1) {
-    return propose(
-        R"({"type":"AssessSeverity","f":")" + f + R"(","vector":"v","score":)" + score + R"(,"b":")" + band + "\"}",
-        at(day));
+    return propose(R"({"type":"AssessSeverity","f":")" + f + R"(","vector":")" + vectorOf(score) + R"(","score":)" +
+                       score + R"(,"b":")" + band + "\"}",
+                   at(day));
   }
   std::string verdict(const std::string& f, const std::string& outcome, std::int64_t day = 1) {
     return propose(R"({"type":"ProposeVerdict","f":")" + f + R"(","outcome":")" + outcome + "\"}", at(day));
@@ -152,13 +165,12 @@ TEST_F(VerificationRules, DuplicateTarget) {
 TEST_F(VerificationRules, SeverityBand_EveryEdge) {
   ASSERT_EQ(submit("F"), "approved");
   const std::vector<std::pair<std::string, std::string>> right{
-      {"0", "NONE"},       {"0.0", "NONE"},      {"0.000001", "LOW"}, {"0.1", "LOW"},      {"3.9", "LOW"},
-      {"3.999999", "LOW"}, {"4", "MEDIUM"},      {"4.0", "MEDIUM"},   {"6.9", "MEDIUM"},   {"6.999999", "MEDIUM"},
-      {"7", "HIGH"},       {"8.999999", "HIGH"}, {"9", "CRITICAL"},   {"9.8", "CRITICAL"}, {"10", "CRITICAL"}};
+      {"0", "NONE"}, {"0.0", "NONE"}, {"3.9", "LOW"},    {"4", "MEDIUM"},     {"4.0", "MEDIUM"}, {"6.9", "MEDIUM"},
+      {"7", "HIGH"}, {"8.9", "HIGH"}, {"9", "CRITICAL"}, {"9.8", "CRITICAL"}, {"10", "CRITICAL"}};
   for (const auto& [score, band] : right)
     for (const char* said : {"NONE", "LOW", "MEDIUM", "HIGH", "CRITICAL"})
       EXPECT_EQ(assess("F", score, said), band == said ? "approved" : "rejected:VERIF_SEVERITY_BAND") << score << said;
-  for (const char* score : {"-0.000001", "-1", "10.000001", "11", "1000000", "-1000000"})
+  for (const char* score : {"-0.000001", "-1", "10.000001", "11", "1000000", "-1000000", "9.799999"})
     for (const char* said : {"NONE", "LOW", "CRITICAL"})
       EXPECT_EQ(assess("F", score, said), "rejected:VERIF_SEVERITY_BAND") << score;
   EXPECT_EQ(assess("F", "5", "medium"), "rejected:KERNEL_INTEGRITY");
@@ -193,6 +205,25 @@ RC_GTEST_PROP(VerificationScore, ReadsBackFromJsonAndCapnp, ()) {
 TEST(VerificationScore, BitsThatNoJsonCarriesBecomeTheNearest) {
   EXPECT_EQ(Score(~std::uint64_t{0} >> 1).millionths, Score::kMost);
   EXPECT_EQ(Score(std::uint64_t{1} << 63).millionths, -Score::kMost);
+}
+
+TEST(Cvss, ScoresAsTheSpecification) {
+  for (const auto& [vector, tenths] : std::vector<std::pair<std::string, int>>{
+           {"3.1/AV:N/AC:L/PR:N/UI:N/S:C/C:H/I:H/A:H", 100},
+           {"3.1/AV:N/AC:L/PR:L/UI:R/S:C/C:H/I:H/A:H", 90},
+           {"3.0/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:H/A:H", 81},
+           {"3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N", 0},
+           {"3.0/S:U/AV:N/AC:L/PR:H/UI:N/C:L/I:L/A:N/E:F/RL:X", 37},
+           {"3.0/AV:N/AC:L/PR:N/UI:R/S:C/C:H/I:H/A:N/E:H/RL:O/RC:C/CR:H/IR:H/AR:H/MAV:N/MAC:L/MPR:L/MUI:N/MS:C/MC:H/"
+            "MI:H/MA:H",
+            95}})
+    EXPECT_EQ(cvssTenths("CVSS:" + vector), tenths) << vector;
+  for (const char* none :
+       {"", "CVSS:3.1", "CVSS:3.1/", "CVSS:3.1/AV:N", "AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
+        "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H",
+        "CVSS:3.1//AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/",
+        "CVSS:3.1/AV:NN/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:X/C:H/I:H/A:H"})
+    EXPECT_EQ(cvssTenths(none), std::nullopt) << none;
 }
 
 // The bands as the specification of CVSS 3.1 has them, in tenths.
@@ -234,9 +265,11 @@ TEST_F(VerificationRules, EvidenceFirst_EachPart) {
 TEST_F(VerificationRules, EvidenceFirst_LocationAndSeverity) {
   reach("F", "VERIFIED");
   for (const char* edit : {R"({"static.location":{"F":""}})", R"({"static.location":{"F":null}})",
-                           R"({"sev.vector":{"F":null}})", R"({"repro.log":{"0000000002":null}})"})
+                           R"({"static.location":{"F":" "}})", R"({"repro.log":{"0000000002":null}})"})
     EXPECT_EQ(firstFailing(edit), "VERIF_EVIDENCE_FIRST") << edit;
-  EXPECT_EQ(firstFailing(R"({"sev.score":{"F":null},"sev.band":{"F":null}})"), "VERIF_EVIDENCE_FIRST");
+  EXPECT_EQ(firstFailing(R"({"sev.vector":{"F":null},"sev.score":{"F":null},"sev.band":{"F":null}})"),
+            "VERIF_EVIDENCE_FIRST");
+  EXPECT_EQ(firstFailing(R"({"sev.vector":{"F":null}})"), "VERIF_SEVERITY_BAND");
   EXPECT_EQ(firstFailing(R"({"static.cwe":{"F":null}})"), "");
   EXPECT_EQ(propose(R"({"type":"LocateDefect","f":"F","loc":""})", at(1)), "rejected:VERIF_EVIDENCE_FIRST");
   EXPECT_EQ(run("F", 7, 1, R"("ok":false,"trace":null)"), "approved") << "later facts break nothing";
@@ -248,7 +281,12 @@ TEST(VerificationPolicy, HowManyRunsIsConfiguration) {
     const auto t = OneEntity::at(1);
     ASSERT_EQ(e.propose(R"({"type":"SubmitFinding","f":"F","loc":"a","cwe":"c"})", t), "approved");
     ASSERT_EQ(e.propose(R"({"type":"TriageFinding","f":"F","component":"a","maintainer":"m"})", t), "approved");
-    ASSERT_EQ(e.propose(R"({"type":"AssessSeverity","f":"F","vector":"v","score":1,"b":"LOW"})", t), "approved");
+    ASSERT_EQ(
+        e.propose(
+            R"({"type":"AssessSeverity","f":"F","vector":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N","score":0,)"
+            R"("b":"NONE"})",
+            t),
+        "approved");
     for (int seed = 1; seed <= 3; ++seed) {
       ASSERT_EQ(e.propose(R"({"type":"RunReproduction","f":"F","env":"e","ok":true,"trace":"t","seed":)" +
                               std::to_string(seed) + "}",

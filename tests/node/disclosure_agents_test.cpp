@@ -201,13 +201,14 @@ TEST(DisclosureAgents, AVerifiedFindingIsTakenInByARunningNode) {
   const auto propose = [&](const char* role, const char* action) {
     return lab.run({"propose", "verification", "parsers", role, action}).out;
   };
-  for (const auto& [role, action] : std::vector<std::pair<const char*, const char*>>{
-           {"StaticAnalysis", R"({"type":"SubmitFinding","f":"F1","loc":"src/parse.c:7","cwe":"CWE-787"})"},
-           {"Triage", R"({"type":"TriageFinding","f":"F1","component":"decoder"})"},
-           {"Reproduction", R"({"type":"RunReproduction","f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1"})"},
-           {"Reproduction", R"({"type":"RunReproduction","f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2"})"},
-           {"SeverityAssessment",
-            R"({"type":"AssessSeverity","f":"F1","vector":"CVSS:3.1/AV:N","score":9.8,"b":"CRITICAL"})"}})
+  for (
+      const auto& [role, action] : std::vector<std::pair<const char*, const char*>>{
+          {"StaticAnalysis", R"({"type":"SubmitFinding","f":"F1","loc":"src/parse.c:7","cwe":"CWE-787"})"},
+          {"Triage", R"({"type":"TriageFinding","f":"F1","component":"decoder"})"},
+          {"Reproduction", R"({"type":"RunReproduction","f":"F1","env":"asan","seed":1,"ok":true,"trace":"t1"})"},
+          {"Reproduction", R"({"type":"RunReproduction","f":"F1","env":"asan","seed":2,"ok":true,"trace":"t2"})"},
+          {"SeverityAssessment",
+           R"({"type":"AssessSeverity","f":"F1","vector":"CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H","score":9.8,"b":"CRITICAL"})"}})
     ASSERT_THAT(propose(role, action), HasSubstr("approved"));
   ASSERT_THAT(propose("SeverityAssessment", R"({"type":"ProposeVerdict","f":"F1","outcome":"VERIFIED"})"),
               HasSubstr("escalated"));

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "domains/cvss.h"
 #include "domains/disclosure/actions.h"
 #include "domains/disclosure/names.h"
 
@@ -208,7 +209,7 @@ Result<Advisory> readOsv(const json::value& value, Time asOf) {
   WITAN_TRY(severities, record.elements("severity"));
   for (const JsonPlace& severity : severities) {
     WITAN_TRY(score, severity.requiredText("score"));
-    if (!out.severity) out.severity = score;
+    if (!out.severity && cvssTenths(score)) out.severity = score;
   }
   WITAN_TRY(credits, record.elements("credits"));
   for (const JsonPlace& credit : credits) {
@@ -271,7 +272,7 @@ Status readSeverity(const JsonPlace& cna, Advisory& out) {
     for (const char* version : {"cvssV4_0", "cvssV3_1", "cvssV3_0", "cvssV2_0"}) {
       WITAN_TRY(cvss, metric.member(version));
       WITAN_TRY(vector, cvss.text("vectorString"));
-      if (!vector.empty() && !out.severity) out.severity = vector;
+      if (!out.severity && cvssTenths(vector)) out.severity = vector;
     }
   return okStatus();
 }
