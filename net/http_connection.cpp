@@ -153,6 +153,11 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
     }
     if (reader.done()) break;
     if (reader.headerDone() && waiting_ != Waiting::body) {
+      std::optional<HttpResponse> refusal = refusalOf(reader);
+      if (refusal) {
+        co_await endWith(std::move(*refusal));
+        co_return std::nullopt;
+      }
       if (reader.expectsContinue() && input_.empty()) {
         std::string goOn = "HTTP/1.1 100 Continue\r\n\r\n";
         const bool written = co_await writeOut(std::move(goOn));
@@ -181,9 +186,17 @@ asio::awaitable<std::optional<HttpRequest>> HttpConnection::readRequest() {
   co_return request;
 }
 
-asio::awaitable<void> HttpConnection::refuseWith(HttpFault fault) {
+std::optional<HttpResponse> HttpConnection::refusalOf(const HttpRequestReader& reader) const {
+  if (!shared_->options.admit) return std::nullopt;
+  HttpRequest head = reader.head();
+  head.remote = remote_;
+  return shared_->options.admit(head);
+}
+
+asio::awaitable<void> HttpConnection::refuseWith(HttpFault fault) { return endWith(faultAnswer(fault)); }
+
+asio::awaitable<void> HttpConnection::endWith(HttpResponse response) {
   keepAlive_ = false;
-  const HttpResponse response = faultAnswer(fault);
   std::string bytes = responseHead(response, false, response.body.size(), false) + response.body;
   const bool written = co_await writeOut(std::move(bytes));
   if (written) co_await lingerAndEnd();

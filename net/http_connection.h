@@ -46,6 +46,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   asio::awaitable<void> refuse(Self self, HttpFault fault);
   asio::awaitable<std::optional<HttpRequest>> readRequest();
   asio::awaitable<void> refuseWith(HttpFault fault);
+  asio::awaitable<void> endWith(HttpResponse response);
+  std::optional<HttpResponse> refusalOf(const HttpRequestReader& reader) const;
   asio::awaitable<bool> writeOut(std::string bytes);
   asio::awaitable<bool> answerOne(HttpRequest request);
   asio::awaitable<void> streamOut(HttpResponse head, bool withBody);

@@ -118,6 +118,12 @@ bool HttpRequestReader::expectsContinue() const {
   return expect != headers_.end() && boost::beast::iequals(expect->second, "100-continue");
 }
 
+HttpRequest HttpRequestReader::head() const {
+  HttpRequest head = request_;
+  head.headers = headers_;
+  return head;
+}
+
 HttpRequest HttpRequestReader::take() {
   WITAN_CHECK(done(), "the request is whole");
   request_.headers = std::move(headers_);

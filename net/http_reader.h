@@ -87,6 +87,7 @@ class HttpRequestReader final : public HttpReader<true> {
 
   bool http11() const { return version_ == 11; }  // else 1.0; requires headerDone()
   bool expectsContinue() const;                   // likewise: the client waits for 100 before it sends the body
+  HttpRequest head() const;                       // likewise; without a body
   HttpRequest take();                             // requires done(); `remote` is left empty
 
  private:

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -72,6 +73,9 @@ struct HttpServerOptions {
   std::int64_t idleTimeoutMs = 60'000;   // between requests
   std::int64_t writeTimeoutMs = 30'000;  // without progress, while an answer waits to be taken
   std::int64_t streamHeartbeatMs = 15'000;
+  // Asked with the header, before the rest of a body is read: an answer refuses it and ends the connection. Empty:
+  // every body is read.
+  std::function<std::optional<HttpResponse>(const HttpRequest& head)> admit{};
 };
 
 class HttpServer {

@@ -58,6 +58,11 @@ bool isLocalHost(const net::HttpRequest& request) {
   return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
 }
 
+std::string_view authorizationOf(const net::HttpRequest& request) {
+  const auto header = request.headers.find("authorization");
+  return header == request.headers.end() ? std::string_view() : std::string_view(header->second);
+}
+
 Result<RouteInput> inputOf(const ControlRoute& route, const net::HttpRequest& request,
                            std::map<std::string, std::string> words) {
   RouteInput input{std::move(words), {}};
@@ -96,7 +101,7 @@ ControlApi::ControlApi(net::Loop& loop, Daemon& daemon, ControlTokens tokens)
            [this](ControlRole role, const mcp::ApiRequest& request, McpApi::Done done) {
              perform(role, request, std::move(done));
            }),
-      server_(loop, {},
+      server_(loop, {.admit = [this](const net::HttpRequest& head) { return admit(head); }},
               [this](const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
                 serve(request, std::move(reply), false);
               }),
@@ -126,9 +131,8 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   const RouteInfo& info = match.route->info;
   ControlRole role = ControlRole::observer;
   if (info.role && !publicOnly) {
-    const auto header = request.headers.find("authorization");
-    const auto held = header == request.headers.end() ? std::nullopt : tokens_.roleOf(header->second);
-    if (!held) return withoutToken(request, *reply);
+    const auto held = tokens_.roleOf(authorizationOf(request));
+    if (!held) return reply->answer(noToken(request));
     if (!includes(*held, *info.role))
       return refuse(
           {ErrorCode::unauthorised,
@@ -143,18 +147,24 @@ void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::Htt
   match.route->serve(ApiContext{daemon_, request, role, {daemon_, std::move(reply)}}, std::move(*input));
 }
 
-void ControlApi::withoutToken(const net::HttpRequest& request, net::HttpReply& reply) {
+net::HttpResponse ControlApi::noToken(const net::HttpRequest& request) const {
   daemon_.log().warn("control", "a request without a valid token", {{"path", request.path}, {"from", request.remote}});
-  reply.answer(errorResponse(
-      {ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"}, 401));
+  return errorResponse({ErrorCode::unauthorised, "no valid token", "Authorization: Bearer TOKEN, from control.tokens"},
+                       401);
+}
+
+// A body without a token must not fill the memory.
+std::optional<net::HttpResponse> ControlApi::admit(const net::HttpRequest& head) const {
+  const std::string_view given = authorizationOf(head);
+  if (tokens_.roleOf(given) || tokens_.participantOf(given)) return std::nullopt;
+  return noToken(head);
 }
 
 void ControlApi::serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply) {
-  const auto header = request.headers.find("authorization");
-  const std::string_view authorization = header == request.headers.end() ? std::string_view() : header->second;
+  const std::string_view authorization = authorizationOf(request);
   const auto held = tokens_.roleOf(authorization);
   const auto participant = tokens_.participantOf(authorization);
-  if (!held && !participant) return withoutToken(request, *reply);
+  if (!held && !participant) return reply->answer(noToken(request));
   const Status served = mcp_.serve(request, reply, held.value_or(ControlRole::operator_), participant.value_or(""));
   if (!served.ok()) reply->answer(errorResponse(served.error(), statusOf(served.error().code)));
 }

@@ -30,7 +30,8 @@ class ControlApi {
 
  private:
   void serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly);
-  void withoutToken(const net::HttpRequest& request, net::HttpReply& reply);
+  net::HttpResponse noToken(const net::HttpRequest& request) const;
+  std::optional<net::HttpResponse> admit(const net::HttpRequest& head) const;
   void serveMcp(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply);
   // A request that the node makes of itself on behalf of a role.
   void perform(ControlRole role, const mcp::ApiRequest& request, McpApi::Done done);

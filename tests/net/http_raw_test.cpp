@@ -36,6 +36,28 @@ struct HttpRawTest : ::testing::Test {
   int requests = 0;
 };
 
+TEST_F(HttpRawTest, ABodyIsReadIfItsHeaderIsAdmitted) {
+  serve({.admit = [](const HttpRequest& head) -> std::optional<HttpResponse> {
+    if (head.path == "/open" && head.headers.contains("x-key")) return std::nullopt;
+    return HttpResponse{401, "text/plain", {{"www-authenticate", "x"}}, "who is there?"};
+  }});
+  RawHttp stranger(loop, address);
+  stranger.say("POST /open HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000000\r\n\r\n");
+  const std::string refused = stranger.hearAll();
+  EXPECT_TRUE(refused.starts_with("HTTP/1.1 401")) << refused;
+  EXPECT_EQ(count(refused, "who is there?"), 1u);
+  EXPECT_EQ(count(refused, "100 Continue"), 0u);
+  EXPECT_EQ(requests, 0);
+  RawHttp known(loop, address);
+  known.say("POST /open HTTP/1.1\r\nHost: x\r\nX-Key: 1\r\nContent-Length: 4\r\n\r\nbo");
+  known.say("dy");
+  EXPECT_EQ(count(known.hear("POST /open body"), "401"), 0u);
+  RawHttp short_(loop, address);  // what came with its header goes to the handler
+  short_.say("POST /other HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+  short_.hear("POST /other hi");
+  EXPECT_EQ(requests, 2);
+}
+
 TEST_F(HttpRawTest, BadRequestsAreAnsweredWithTheirCause) {
   struct Case {
     std::string bytes;
