@@ -197,6 +197,7 @@ def hostile(node):
         one.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{")
     assert node.ask(operator, "server/discover")[0] == 200
     for one in flood:
+        assert one.recv(12) == b"HTTP/1.1 401"  # without waiting for a body
         one.close()
     assert node.ask(operator, "server/discover")[0] == 200
 
