@@ -68,7 +68,7 @@ void select(benchmark::State& run) {
   ToolRegistry tools;
   AdaptationBook experience;
   for (int i = 0; i < run.range(0); ++i) {
-    const std::string name = concat("tool-", i);
+    const std::string name = witan::concat("tool-", i);
     if (!tools.add(name, kCases.inputs[static_cast<std::size_t>(i) % 256].tool).ok()) std::abort();
     experience.observe("lookup", name, i % 3 == 0, {Natural(100), Natural(2)});
   }
