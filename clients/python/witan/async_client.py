@@ -3,20 +3,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import deque
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from . import operations as ops
 from .errors import Unavailable, WitanError, error_of, value_of
 from .locate import Endpoint, Role, endpoint_of, locate
 from .operations import Decision
+from .streams import CONNECT, IDLE, Incoming, StreamOwner, T, WatchBase
 from .types import CommitPreview, JournalEntity, JournalWritten, Json, LedgerRow, QueueRow, SliceShown
-from .wire import Event, Events, Response, WireError, request_bytes
+from .wire import Event, Response, WireError, request_bytes
 
-_T = TypeVar("_T")
-_CONNECT = 5.0
-_IDLE = 60.0  # seconds; the node sends a comment each 15 seconds on a stream
 _CONNECTIONS = 32  # calls at a time; a node has 256 connections for all its clients
 
 
@@ -34,7 +31,7 @@ class _Connection:
     @staticmethod
     async def open(endpoint: Endpoint) -> _Connection:
         try:
-            async with asyncio.timeout(_CONNECT):
+            async with asyncio.timeout(CONNECT):
                 if endpoint.path:
                     streams = await asyncio.open_unix_connection(endpoint.path)
                 else:
@@ -142,12 +139,12 @@ class AsyncClient:
         position: dict[str, int] = {}
         steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, after=after,
                                  timeout=timeout)
-        return AsyncWatch(self, steps, position)
+        return AsyncWatch(_Runner(self, steps), position)
 
     def watch_slice(self, domain: str, entity: str, role: str | None = None, *, interval: float = 1.0,
                     timeout: float | None = None) -> AsyncWatch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
-        return AsyncWatch(self, ops.watch_slice(domain, entity, role, interval, timeout), {})
+        return AsyncWatch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
 
     # ---- how steps are run
     async def _run(self, steps: ops.Steps) -> Any:
@@ -194,18 +191,18 @@ class AsyncClient:
         return response
 
 
-class _Stream:
+class _Stream(Incoming):
     """The answer to an Open, while it comes."""
 
     def __init__(self, connection: _Connection) -> None:
+        super().__init__()
         self._connection = connection
-        self._response, self._events, self._ready = Response(), Events(), deque[Event]()
 
     @staticmethod
     async def open(endpoint: Endpoint, target: str) -> _Stream:
         stream = _Stream(await _Connection.open(endpoint))
         try:
-            async with asyncio.timeout(_CONNECT):
+            async with asyncio.timeout(CONNECT):
                 await stream._begin(target)
         except BaseException:
             stream.close()
@@ -214,31 +211,24 @@ class _Stream:
 
     async def _begin(self, target: str) -> None:
         await self._connection.send("GET", target, None)
-        while not self._response.status:
-            await self._connection.read_into(self._response)
-        if self._response.status != 200:
-            while not self._response.done:
-                await self._connection.read_into(self._response)
-            raise error_of(self._response.status, self._response.take_body())
+        while not self.response.status:
+            await self._connection.read_into(self.response)
+        if self.response.status != 200:
+            while not self.response.done:
+                await self._connection.read_into(self.response)
+            raise error_of(self.response.status, self.response.take_body())
 
     async def next(self, timeout: float | None) -> Event | None:
         try:
             async with asyncio.timeout(timeout) as limit:
-                return await self._event()
+                while (event := self.take()) is None:
+                    async with asyncio.timeout(IDLE):
+                        await self._connection.read_into(self.response)
+                return event
         except TimeoutError:
             if limit.expired():
                 return None
             raise
-
-    async def _event(self) -> Event:
-        while True:
-            self._ready.extend(self._events.feed(self._response.take_body()))
-            if self._ready:
-                return self._ready.popleft()
-            if self._response.done:
-                raise WireError("the stream has ended")
-            async with asyncio.timeout(_IDLE):
-                await self._connection.read_into(self._response)
 
     def close(self) -> None:
         self._connection.close()
@@ -251,12 +241,12 @@ class _Finished(Exception):
         self.value = value
 
 
-class _Runner:
+class _Runner(StreamOwner[_Stream]):
     """Performs the effects of steps."""
 
     def __init__(self, client: AsyncClient, steps: ops.Steps) -> None:
-        self._client, self._steps = client, steps
-        self._stream: _Stream | None = None
+        super().__init__(steps)
+        self._client = client
 
     async def next_value(self) -> Any:
         """The next emitted value. _Finished has the result of the steps."""
@@ -265,10 +255,8 @@ class _Runner:
             while not isinstance(effect, ops.Emit):
                 try:
                     result = await self._perform(effect)
-                except (OSError, WireError) as failure:
-                    effect = self._steps.throw(Unavailable("unavailable", f"the stream broke: {failure}"))
-                except WitanError as failure:
-                    effect = self._steps.throw(failure)
+                except (OSError, WireError, WitanError) as failure:
+                    effect = self._failed(failure)
                 else:
                     effect = self._steps.send(result)
         except StopIteration as end:
@@ -289,38 +277,22 @@ class _Runner:
                 return await self._stream.next(effect.timeout)
         raise TypeError(f"no effect: {effect}")
 
-    def _close_stream(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
 
-    def close(self) -> None:
-        self._steps.close()
-        self._close_stream()
+class AsyncWatch(WatchBase[T]):
+    """An asynchronous iterator over a watch."""
 
-
-class AsyncWatch(Generic[_T]):
-    """An asynchronous iterator over a watch; `position` as of witan.Watch."""
-
-    def __init__(self, client: AsyncClient, steps: ops.Steps, position: dict[str, int]) -> None:
-        self.position = position
-        self._runner = _Runner(client, steps)
-
-    def __aiter__(self) -> AsyncIterator[_T]:
+    def __aiter__(self) -> AsyncIterator[T]:
         return self
 
-    async def __anext__(self) -> _T:
+    async def __anext__(self) -> T:
         try:
             return await self._runner.next_value()
         except _Finished:
             self.close()
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> AsyncWatch[_T]:
+    async def __aenter__(self) -> AsyncWatch[T]:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        self._runner.close()

@@ -4,20 +4,16 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from . import operations as ops
 from .errors import Unavailable, WitanError, error_of, value_of
 from .locate import Endpoint, Role, endpoint_of, locate
 from .operations import Decision
+from .streams import CONNECT, IDLE, Incoming, StreamOwner, T, WatchBase
 from .types import CommitPreview, JournalEntity, JournalWritten, Json, LedgerRow, QueueRow, SliceShown
-from .wire import Event, Events, Response, WireError, request_bytes
-
-_T = TypeVar("_T")
-_CONNECT = 5.0
-_IDLE = 60.0  # seconds; the node sends a comment each 15 seconds on a stream
+from .wire import Event, Response, WireError, request_bytes
 
 
 def connect(directory: str | os.PathLike[str] | None = None, *, url: str | None = None, token: str | None = None,
@@ -29,7 +25,7 @@ def connect(directory: str | os.PathLike[str] | None = None, *, url: str | None 
 def _unix_socket(path: str) -> socket.socket:
     made = socket.socket(socket.AF_UNIX)
     try:
-        made.settimeout(_CONNECT)
+        made.settimeout(CONNECT)
         made.connect(path)
     except OSError:
         made.close()
@@ -44,7 +40,7 @@ class _Connection:
             if endpoint.path:
                 self._socket = _unix_socket(endpoint.path)
             else:
-                self._socket = socket.create_connection((endpoint.host, endpoint.port), _CONNECT)
+                self._socket = socket.create_connection((endpoint.host, endpoint.port), CONNECT)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as failure:
             raise Unavailable("unavailable", f"no node answers at {endpoint}: {failure}") from None
@@ -150,12 +146,12 @@ class Client:
         position: dict[str, int] = {}
         steps = ops.watch_ledger(position, domain=domain, partition=partition, entity=entity, after=after,
                                  timeout=timeout)
-        return Watch(self, steps, position)
+        return Watch(_Runner(self, steps), position)
 
     def watch_slice(self, domain: str, entity: str, role: str | None = None, *, interval: float = 1.0,
                     timeout: float | None = None) -> Watch[SliceShown]:
         """The slice, and again each time it has changed. `interval` is for devices without ledgers."""
-        return Watch(self, ops.watch_slice(domain, entity, role, interval, timeout), {})
+        return Watch(_Runner(self, ops.watch_slice(domain, entity, role, interval, timeout)), {})
 
     # ---- how steps are run
     def _run(self, steps: ops.Steps) -> Any:
@@ -198,51 +194,47 @@ class Client:
         return response
 
 
-class _Stream:
+class _Stream(Incoming):
     """The answer to an Open, while it comes."""
 
     def __init__(self, endpoint: Endpoint, target: str) -> None:
+        super().__init__()
         self._connection = _Connection(endpoint)
-        self._response, self._events, self._ready = Response(), Events(), deque[Event]()
         try:
             self._connection.send("GET", target, None)
-            deadline = time.monotonic() + _CONNECT
-            while not self._response.status:
-                self._connection.read_into(self._response, deadline)
-            if self._response.status != 200:
-                while not self._response.done:
-                    self._connection.read_into(self._response, deadline)
-                raise error_of(self._response.status, self._response.take_body())
+            deadline = time.monotonic() + CONNECT
+            while not self.response.status:
+                self._connection.read_into(self.response, deadline)
+            if self.response.status != 200:
+                while not self.response.done:
+                    self._connection.read_into(self.response, deadline)
+                raise error_of(self.response.status, self.response.take_body())
         except BaseException:
             self.close()
             raise
 
     def next(self, timeout: float | None) -> Event | None:
         deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            self._ready.extend(self._events.feed(self._response.take_body()))
-            if self._ready:
-                return self._ready.popleft()
-            if self._response.done:
-                raise WireError("the stream has ended")
-            idle = time.monotonic() + _IDLE
+        while (event := self.take()) is None:
+            idle = time.monotonic() + IDLE
             try:
-                self._connection.read_into(self._response, idle if deadline is None else min(idle, deadline))
+                self._connection.read_into(self.response, idle if deadline is None else min(idle, deadline))
             except TimeoutError:
                 if deadline is not None and time.monotonic() >= deadline:
                     return None
                 raise
+        return event
 
     def close(self) -> None:
         self._connection.close()
 
 
-class _Runner:
+class _Runner(StreamOwner[_Stream]):
     """Performs the effects of steps."""
 
     def __init__(self, client: Client, steps: ops.Steps) -> None:
-        self._client, self._steps = client, steps
-        self._stream: _Stream | None = None
+        super().__init__(steps)
+        self._client = client
 
     def next_value(self) -> Any:
         """The next emitted value. StopIteration has the result of the steps."""
@@ -250,10 +242,8 @@ class _Runner:
         while not isinstance(effect, ops.Emit):
             try:
                 result = self._perform(effect)
-            except (OSError, WireError) as failure:
-                effect = self._steps.throw(Unavailable("unavailable", f"the stream broke: {failure}"))
-            except WitanError as failure:
-                effect = self._steps.throw(failure)
+            except (OSError, WireError, WitanError) as failure:
+                effect = self._failed(failure)
             else:
                 effect = self._steps.send(result)
         return effect.value
@@ -272,38 +262,22 @@ class _Runner:
                 return self._stream.next(effect.timeout)
         raise TypeError(f"no effect: {effect}")
 
-    def _close_stream(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
 
-    def close(self) -> None:
-        self._steps.close()
-        self._close_stream()
+class Watch(WatchBase[T]):
+    """An iterator over a watch."""
 
-
-class Watch(Generic[_T]):
-    """An iterator over a watch. `position` of a ledger's watch has the last entry of each partition that was taken."""
-
-    def __init__(self, client: Client, steps: ops.Steps, position: dict[str, int]) -> None:
-        self.position = position
-        self._runner = _Runner(client, steps)
-
-    def __iter__(self) -> Iterator[_T]:
+    def __iter__(self) -> Iterator[T]:
         return self
 
-    def __next__(self) -> _T:
+    def __next__(self) -> T:
         try:
             return self._runner.next_value()
         except StopIteration:
             self.close()
             raise StopIteration from None
 
-    def __enter__(self) -> Watch[_T]:
+    def __enter__(self) -> Watch[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        self._runner.close()
