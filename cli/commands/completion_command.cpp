@@ -49,8 +49,8 @@ complete -c witan -F -n '__witan_words | string match -q :'
 // The kind of names that an option or a positional of this name takes; "": a file or a text.
 std::string kindOf(const std::string& name) {
   static constexpr std::pair<std::string_view, const char*> kinds[]{
-      {"--domain", "domains"}, {"DOMAIN", "domains"}, {"name", "domains"},      {"--device", "devices"},
-      {"DEVICE", "devices"},   {"--to", "devices"},   {"--entity", "entities"}, {"ENTITY", "entities"}};
+      {"--domain", "domains"}, {"DOMAIN", "domains"},    {"name", "domains"},   {"--device", "devices"},
+      {"DEVICE", "devices"},   {"--entity", "entities"}, {"ENTITY", "entities"}};
   for (const auto& [known, kind] : kinds)
     if (known == name) return kind;
   return "";

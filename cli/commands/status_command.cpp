@@ -2,6 +2,7 @@
 // running node, seen and used from outside.
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "base/bytes.h"
@@ -268,6 +269,8 @@ Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) 
   if (!answer.ok()) return ofUnknownEnd(answer.error(), operation);
   const std::string outcome = shown(*answer, "outcome");
   (void)print(*answer, a.json, outcomeWords);
+  if (std::fflush(stdout) != 0)  // it was decided, and the id is what finds it again
+    return std::clearerr(stdout), ofUnknownEnd(ioFailed("the answer could not be written: " + outcome), operation);
   return outcome == "refused" ? kExitFailed : a.exitCode ? exitCodeOf(outcome) : kExitOk;
 }
 

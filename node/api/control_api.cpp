@@ -58,7 +58,7 @@ bool isLocalHost(const net::HttpRequest& request) {
   if (at == request.headers.end()) return false;
   std::string host = at->second;
   if (const std::size_t colon = host.rfind(':'); colon != std::string::npos && host.back() != ']') host.resize(colon);
-  return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
+  return isLoopbackHost(host);
 }
 
 Result<RouteInput> inputOf(const ControlRoute& route, const net::HttpRequest& request,
@@ -150,7 +150,7 @@ net::HttpResponse ControlApi::withoutToken(const net::HttpRequest& request) {
 void ControlApi::serve(const net::HttpRequest& request, std::shared_ptr<net::HttpReply> reply, bool publicOnly) {
   const auto refuse = [&](const Error& error, int status) { reply->answer(errorResponse(error, status)); };
   if (!publicOnly && !isLocalHost(request))
-    return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.0.0.1, [::1] and localhost alone", ""}, 421);
+    return refuse(Error{ErrorCode::unauthorised, "this API answers to 127.x.y.z, [::1] and localhost alone", ""}, 421);
   if (request.path == kMcpPath && !publicOnly) return serveMcp(request, std::move(reply));
   if (!publicOnly && isConsolePath(request.path)) return reply->answer(consoleAnswer(request));
   Match match = matchOf(request.method, request.path);

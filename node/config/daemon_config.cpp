@@ -208,16 +208,10 @@ Status readEnvironment(DaemonConfig& into, const Environment& environment) {
   return okStatus();
 }
 
-namespace {
-
-// As it is written: no other name is looked up for it.
-bool isLoopback(std::string_view address) {
-  const std::string_view host = address.substr(0, address.rfind(':'));
+bool isLoopbackHost(std::string_view host) {
   if (host == "localhost" || host == "[::1]") return true;
   return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
-
-}  // namespace
 
 Status checkConfig(const DaemonConfig& config) {
   WITAN_DO(checkAddresses(config, "[node] listen", config.listen));
@@ -225,7 +219,7 @@ Status checkConfig(const DaemonConfig& config) {
   WITAN_DO(checkAddresses(config, "[peers] dial", config.dial));
   if (!config.control.empty() && !config.control.starts_with("unix:")) {
     WITAN_DO(checkAddresses(config, "[control] listen", {config.control}));
-    if (!isLoopback(config.control))
+    if (!isLoopbackHost(std::string_view(config.control).substr(0, config.control.rfind(':'))))
       return config.located("[control] listen", invalid("[control] listen is " + inQuotes(config.control) +
                                                             ": tokens would cross the network in the clear",
                                                         "127.0.0.1:PORT, [::1]:PORT or unix:/path; from elsewhere: "

@@ -54,6 +54,9 @@ struct DaemonConfig {
 
 using Environment = std::function<const char*(const char* name)>;
 
+// localhost, [::1] or 127.x.y.z, as it is written: no other name is looked up for it.
+bool isLoopbackHost(std::string_view host);
+
 // `text`: of the file `name`. Errors name file and line.
 Status readConfig(DaemonConfig& into, std::string_view text, const std::string& name);
 Status readEnvironment(DaemonConfig& into, const Environment& environment);

@@ -1,4 +1,5 @@
 // What another user of the machine, or a name that another device chose, may not bring about.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -132,6 +133,30 @@ TEST(Doors, NoBodyIsReadBeforeTheToken) {
                                                              "Content-Length: 4000000\r\n\r\n{")
                       .starts_with("HTTP/1.1 401 "))
           << path;
+}
+
+TEST(Doors, EachLoopbackAddressThatIsTakenAnswers) {
+  const Scratch scratch;
+  Node node(scratch, "a", "[control]\nlisten = \"127.0.0.2:0\"\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  EXPECT_EQ(node.run({"status"}).exitCode, 0);
+}
+
+// What was decided is found again by its id, which the program drew.
+TEST(Doors, AnAnswerThatCannotBeWrittenNamesTheOperation) {
+  const Scratch scratch;
+  Node node(scratch, "a", "\n");
+  ASSERT_EQ(node.init(1).exitCode, 0);
+  ASSERT_TRUE(node.up()) << node.log();
+  const Finished done = runWitan({"begin", "budget", "b", "--dir", node.dir()}, {},
+                                 [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+  EXPECT_EQ(done.exitCode, kExitFailed);
+  const std::size_t at = done.err.find("cli:");
+  ASSERT_NE(at, std::string::npos) << done.err;
+  const json::value again =
+      node.runJson({"begin", "budget", "b", "--operation-id", done.err.substr(at, sizeof "cli:" - 1 + 32)});
+  EXPECT_EQ(again.at("duplicate"), true);
 }
 
 // A ledger that lost its key grows without checkpoints: what none of them covers is not proven.
