@@ -18,6 +18,7 @@ void addEnrolmentCommands(Command& device);
 void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
 void addQueueCommand(Command& app);
+void addInboxCommand(Command& app);
 void addDomainCommand(Command& app);
 // The part of it about public records (cli/commands/domain_records_command.cpp).
 void addDomainRecordCommands(Command& noun);

@@ -17,15 +17,10 @@ namespace {
 
 template <const auto& operation, class Request, class Response>
 Result<Response> onNode(const ApiContext& api, const Request& request) {
-  Daemon& daemon = api.daemon;
-  operations::OperationContext context{daemon.path(),     daemon.replica().data(),
-                                       daemon.now().wall, [&daemon] { return daemon.tick(); },
-                                       &daemon.replica(), daemon.replica().agents()};
-  for (const RosterDevice& device : daemon.roster().current().devices)
-    context.names.emplace(device.device, device.name);
+  operations::OperationContext context = operationContext(api.daemon);
   Result<Response> made = operation.run(context, request);
   if (made.ok()) WITAN_DO(context.flush());
-  daemon.scheduleTick();
+  api.daemon.scheduleTick();
   return made;
 }
 
@@ -42,6 +37,15 @@ ControlRoute route(const char* operationId, const char* tag, ControlRole role, c
 }
 
 }  // namespace
+
+operations::OperationContext operationContext(Daemon& daemon) {
+  operations::OperationContext context{daemon.path(),     daemon.replica().data(),
+                                       daemon.now().wall, [&daemon] { return daemon.tick(); },
+                                       &daemon.replica(), daemon.replica().agents()};
+  for (const RosterDevice& device : daemon.roster().current().devices)
+    context.names.emplace(device.device, device.name);
+  return context;
+}
 
 std::vector<ControlRoute> operationRoutes() {
   using namespace operations;
@@ -98,9 +102,9 @@ std::vector<ControlRoute> operationRoutes() {
 const std::vector<ControlRoute>& controlRoutes() {
   static const std::vector<ControlRoute> routes = [] {
     std::vector<ControlRoute> all;
-    for (auto area :
-         {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes, api::requestRoutes,
-          api::ledgerRoutes, api::backupRoutes, api::proofRoutes, api::consoleRoutes, api::operationRoutes}) {
+    for (auto area : {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes,
+                      api::requestRoutes, api::inboxRoutes, api::ledgerRoutes, api::backupRoutes, api::proofRoutes,
+                      api::consoleRoutes, api::operationRoutes}) {
       std::vector<ControlRoute> some = area();
       all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
     }

@@ -6,6 +6,7 @@
 
 #include "kernel/record/entry.h"
 #include "node/api/typed_route.h"
+#include "node/operations/operation.h"
 
 namespace witan::node {
 
@@ -34,11 +35,15 @@ std::vector<ControlRoute> clusterRoutes();    // control_cluster.cpp
 std::vector<ControlRoute> partitionRoutes();  // control_partitions.cpp
 std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
 std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
+std::vector<ControlRoute> inboxRoutes();      // control_inbox.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp
 std::vector<ControlRoute> operationRoutes();  // control_routes.cpp
+
+// Of operations on the running node.
+operations::OperationContext operationContext(Daemon& daemon);
 
 // The partitions whose owner was revoked, by id: no member decides for them until one seizes them (control_status.cpp).
 std::vector<std::string> orphanedPartitions(Daemon& daemon);

@@ -1,0 +1,107 @@
+// `witan inbox [ID [CHOICE]]`: what waits for a person on a running node, and the answer to it. The node says which
+// answers an item takes, and as which request (node/api/control_inbox.cpp).
+#include <algorithm>
+
+#include "base/quote.h"
+#include "cli/client/verb.h"
+#include "cli/commands/commands.h"
+
+namespace witan::node {
+
+namespace {
+
+struct InboxArguments : LiveArguments {
+  std::string id, choice, kind, by, reason;
+  bool unsafe = false;
+};
+
+std::string listWords(const json::value& inbox) {
+  std::vector<std::vector<std::string>> rows;
+  for (const json::value& item : rowsOf(inbox, "items"))
+    rows.push_back({shown(item, "id"), shown(item, "at"), shown(item, "subject"), shown(item, "what")});
+  if (rows.empty()) return "nothing waits for a person\n";
+  const std::uint64_t more = inbox.at("waiting").to_number<std::uint64_t>() - rows.size();
+  return columns(rows) + (more > 0 ? concat("and ", more, " more\n") : "");
+}
+
+std::string itemWords(const json::value& item) {
+  std::string words = concat(shown(item, "id"), "  ", shown(item, "subject"), "  since ", shown(item, "at"), "\n",
+                             shown(item, "what"), "\n");
+  for (const json::value& choice : rowsOf(item, "choices"))
+    words += concat("  ", shown(choice, "choice"), isTrue(choice, "unsafe") ? "  UNSAFE  " : "  ",
+                    shown(choice, "effect"), "\n");
+  return words + "answer: witan inbox " + shown(item, "id") + " CHOICE --by NAME\n";
+}
+
+// By its id, or the end of it behind the kind.
+Result<json::value> itemNamed(const json::value& inbox, const std::string& id) {
+  for (const json::value& item : rowsOf(inbox, "items")) {
+    const std::string known = shown(item, "id");
+    if (known == id || known.substr(known.find(':') + 1) == id) return item;
+  }
+  return notFound("nothing waits under " + inQuotes(id), "see: witan inbox");
+}
+
+Result<json::value> choiceNamed(const json::value& item, const std::string& name) {
+  std::string known;
+  for (const json::value& choice : rowsOf(item, "choices")) {
+    if (shown(choice, "choice") == name) return choice;
+    known += (known.empty() ? "" : ", ") + shown(choice, "choice");
+  }
+  return notFound(shown(item, "id") + " has no answer " + inQuotes(name),
+                  known.empty() ? "it takes none here" : "one of: " + known);
+}
+
+Result<json::object> requestOf(const json::value& choice, const InboxArguments& a) {
+  if (isTrue(choice, "unsafe") && !a.unsafe)
+    return conflict("this answer is unsafe: " + shown(choice, "effect"),
+                    "give --unsafe, or edit the proposal: witan queue approve");
+  json::object request = choice.at("request").get_object();
+  if (const std::string person = shown(choice, "person"); person != "-") {
+    if (a.by.empty()) return invalid("this answer needs the person who gives it", "--by NAME");
+    request[person] = a.by;
+  }
+  const std::string reason = shown(choice, "reason");
+  if (!a.reason.empty() && reason == "-") return invalid("this answer takes no reason", "leave --reason out");
+  if (!a.reason.empty()) request[reason] = a.reason;
+  return request;
+}
+
+std::string answerWords(const json::value& answer) {
+  const std::string outcome = shown(answer, "outcome");
+  if (outcome == "-") return "done\n";
+  const std::string entry = shown(answer, "ledgerSeq");
+  return outcome + (isTrue(answer, "duplicate") ? " before" : "") + (entry == "-" ? "" : ", entry " + entry) + "\n";
+}
+
+Result<int> inbox(const ControlClient& client, const InboxArguments& a) {
+  json::object query{{"limit", 10'000}};
+  if (!a.kind.empty()) query["kind"] = a.kind;
+  WITAN_TRY(all, client.get("/v1/inbox" + queryOf(query)));
+  if (a.id.empty()) return print(all, a.json, listWords);
+  WITAN_TRY(item, itemNamed(all, a.id));
+  if (a.choice.empty()) return print(item, a.json, itemWords);
+  WITAN_TRY(choice, choiceNamed(item, a.choice));
+  WITAN_TRY(request, requestOf(choice, a));
+  WITAN_TRY(answer, client.post(shown(choice, "path"), request));
+  if (shown(answer, "outcome") == "refused")
+    return conflict("refused: " + shown(answer, "message"), "see: witan inbox " + a.id);
+  return print(answer, a.json, answerWords);
+}
+
+}  // namespace
+
+void addInboxCommand(Command& app) {
+  const auto [command, a] = addLiveVerb<InboxArguments>(
+      app, "inbox", "What waits for a person: proposals, approvals, conflicts, failed operations, incidents",
+      "witan inbox", inbox);
+  command->option("ID", a->id, "One item, with what each answer would do");
+  command->option("CHOICE", a->choice, "Answer it: a word that the item offers");
+  command->option("--kind", a->kind, "List items of this kind only")
+      ->oneOf({"proposal", "approval", "conflict", "operation", "incident"});
+  command->option("--by", a->by, "Who answers");
+  command->option("--reason", a->reason, "Kept with the answer");
+  command->flag("--unsafe", a->unsafe, "Also an answer that records what an invariant forbids");
+}
+
+}  // namespace witan::node
