@@ -534,6 +534,47 @@ export interface FindingRow {
   result: "notEvaluated" | "pass" | "reject" | "escalate";
 }
 
+export interface Inbox {
+  /** Items, oldest first; those without a time last */
+  items: Array<InboxItem>;
+  /** Number of all items, also of those beyond the limit */
+  waiting: number;
+}
+
+export interface InboxChoice {
+  /** Word for the answer */
+  choice: string;
+  /** What it would do */
+  effect: string;
+  /** Path that takes the answer, by POST */
+  path: string;
+  /** Member of the body that names the person; empty: none */
+  person: string;
+  /** Member of the body that takes a reason; empty: none */
+  reason: string;
+  /** Body of that request, but for the person and the reason */
+  request: Json;
+  /** Whether it would record what an invariant forbids */
+  unsafe: boolean;
+}
+
+export interface InboxItem {
+  /** Since when it waits */
+  at?: string;
+  /** Answers; none: there is nothing to answer here */
+  choices: Array<InboxChoice>;
+  /** Row of the list that has it: queue, approvals, journal, sagas or incidents */
+  detail: Json;
+  /** KIND:PLACE */
+  id: string;
+  /** Why a person is asked */
+  kind: "proposal" | "approval" | "conflict" | "operation" | "incident";
+  /** Entity, agent or device concerned */
+  subject: string;
+  /** What is asked, in one line */
+  what: string;
+}
+
 export interface IncidentRow {
   /** Kind of the incident */
   kind: string;

@@ -46,7 +46,7 @@ TEST_F(InboxOfANode, SaysWhatEachAnswerWouldDo) {
   EXPECT_EQ(item.at("choices").at(0).at("choice"), "commit");
   EXPECT_EQ(item.at("choices").at(0).at("unsafe"), true);
   EXPECT_EQ(item.at("choices").at(1).at("unsafe"), false);
-  EXPECT_EQ(node_.runJson({"inbox", "L", "--kind", "approval"}).at("error").at("code"), "notFound");
+  EXPECT_EQ(node_.run({"inbox", std::string(item.at("id").as_string()), "--kind", "approval"}).exitCode, kExitFailed);
   EXPECT_EQ(node_.runJson({"inbox", "--kind", "approval"}).at("waiting"), 0);
 }
 

@@ -538,6 +538,47 @@ class FindingRow(TypedDict):
     result: Literal["notEvaluated", "pass", "reject", "escalate"]
 
 
+class Inbox(TypedDict):
+    # Items, oldest first; those without a time last
+    items: list[InboxItem]
+    # Number of all items, also of those beyond the limit
+    waiting: int
+
+
+class InboxChoice(TypedDict):
+    # Word for the answer
+    choice: str
+    # What it would do
+    effect: str
+    # Path that takes the answer, by POST
+    path: str
+    # Member of the body that names the person; empty: none
+    person: str
+    # Member of the body that takes a reason; empty: none
+    reason: str
+    # Body of that request, but for the person and the reason
+    request: Json
+    # Whether it would record what an invariant forbids
+    unsafe: bool
+
+
+class InboxItem(TypedDict):
+    # Since when it waits
+    at: NotRequired[str]
+    # Answers; none: there is nothing to answer here
+    choices: list[InboxChoice]
+    # Row of the list that has it: queue, approvals, journal, sagas or incidents
+    detail: Json
+    # KIND:PLACE
+    id: str
+    # Why a person is asked
+    kind: Literal["proposal", "approval", "conflict", "operation", "incident"]
+    # Entity, agent or device concerned
+    subject: str
+    # What is asked, in one line
+    what: str
+
+
 class IncidentRow(TypedDict):
     # Kind of the incident
     kind: str

@@ -532,6 +532,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything on this device that waits for a person, with the answers it takes */
+        get: operations["readInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/incidents": {
         parameters: {
             query?: never;
@@ -1736,6 +1753,50 @@ export interface components {
              * @enum {string}
              */
             result: "notEvaluated" | "pass" | "reject" | "escalate";
+        };
+        Inbox: {
+            /** @description Items, oldest first; those without a time last */
+            items: components["schemas"]["InboxItem"][];
+            /** @description Number of all items, also of those beyond the limit */
+            waiting: number;
+        };
+        InboxChoice: {
+            /** @description Word for the answer */
+            choice: string;
+            /** @description What it would do */
+            effect: string;
+            /** @description Path that takes the answer, by POST */
+            path: string;
+            /** @description Member of the body that names the person; empty: none */
+            person: string;
+            /** @description Member of the body that takes a reason; empty: none */
+            reason: string;
+            /** @description Body of that request, but for the person and the reason */
+            request: unknown;
+            /** @description Whether it would record what an invariant forbids */
+            unsafe: boolean;
+        };
+        InboxItem: {
+            /**
+             * Format: date-time
+             * @description Since when it waits
+             */
+            at?: string;
+            /** @description Answers; none: there is nothing to answer here */
+            choices: components["schemas"]["InboxChoice"][];
+            /** @description Row of the list that has it: queue, approvals, journal, sagas or incidents */
+            detail: unknown;
+            /** @description KIND:PLACE */
+            id: string;
+            /**
+             * @description Why a person is asked
+             * @enum {string}
+             */
+            kind: "proposal" | "approval" | "conflict" | "operation" | "incident";
+            /** @description Entity, agent or device concerned */
+            subject: string;
+            /** @description What is asked, in one line */
+            what: string;
         };
         IncidentRow: {
             /** @description Kind of the incident */
@@ -4382,6 +4443,72 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readInbox: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Items of this kind only
+                 * @example proposal
+                 */
+                kind?: "proposal" | "approval" | "conflict" | "operation" | "incident";
+                /** @description Most items to give, at most 10000; default: 100 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-03-23T08:00:00Z",
+                     *           "choices": [
+                     *             {
+                     *               "choice": "reject",
+                     *               "effect": "the entity thaws unchanged",
+                     *               "path": "/v1/queue/decide",
+                     *               "person": "counselor",
+                     *               "reason": "reason",
+                     *               "request": {
+                     *                 "decision": "reject",
+                     *                 "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *                 "domain": "moderation",
+                     *                 "entity": "case-1"
+                     *               },
+                     *               "unsafe": false
+                     *             }
+                     *           ],
+                     *           "detail": {},
+                     *           "id": "proposal:moderation/0/4",
+                     *           "kind": "proposal",
+                     *           "subject": "case-1",
+                     *           "what": "Enforcement proposes {\"a\":\"A1\",\"type\":\"TakeAction\"}; UCM_HUMAN_PERMANENT_BAN: a ban"
+                     *         }
+                     *       ],
+                     *       "waiting": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Inbox"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Failed"];
