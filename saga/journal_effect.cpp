@@ -32,12 +32,19 @@ bool changesNothing(const JournalChange& change, const JournalBody* shown) {
   return change.body && change.body->type == shown->type && change.body->payload == shown->payload;
 }
 
+// `claimed`: entities that say already what the operation wants. It writes them again as its own, so that they do not
+// go with the other operation that wrote them; nobody is woken by that.
 Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, const Intent& intent,
                                const std::vector<JournalChange>& changes, std::vector<UndoStep> undo, Outcome outcome,
+                               const std::vector<JournalChange>& claimed = {},
                                std::span<const NotificationToken> tokens = {}) {
   JournalCommit commit{std::string(scope), {}, std::move(outcome)};
   if (!changes.empty()) {
     WITAN_SET(commit.writes, journalWrites(journal, changes, {}, tokens));
+  }
+  for (const JournalChange& claim : claimed) {
+    WITAN_TRY(write, recordWrite(claim.id, *claim.body));
+    commit.writes.push_back(std::move(write));
   }
   WITAN_TRY(record, operationWrite(intent, commit.outcome, std::move(undo)));
   commit.writes.push_back(std::move(record));
@@ -45,6 +52,12 @@ Result<JournalCommit> commitOf(const Space& journal, std::string_view scope, con
 }
 
 // --- compensation
+
+// With what readers leave out (journalViewIn): each version of an operation is undone.
+Result<JournalView> wholeView(Space& journal, const std::string& key) {
+  WITAN_TRY(versions, journal.versions(Kind::journal, key));
+  return journalViewOf(versions);
+}
 
 // The siblings of an entity, seen from an operation that wrote one of them.
 struct Beside {
@@ -113,6 +126,24 @@ Result<bool> stoodAlike(Space& journal, const OperationView& done, const UndoSte
   return true;
 }
 
+// Whether what the entity says is claimed by an operation that found it as `done` had written it, or by one that found
+// it so in turn. Then it stays.
+Result<bool> isClaimed(Space& journal, const OperationView& done, const std::string& key, const JournalView& view) {
+  for (const Sibling& s : view.siblings) {
+    std::optional<Hash> by = s.body ? s.body->operationId : std::nullopt;
+    for (std::size_t n = 0; by && n < kMaxUndoings; ++n) {
+      WITAN_TRY(found, recordsOf(journal, {*by}));
+      by.reset();
+      for (std::size_t i = 0; found.record && i < found.record->body.undo.size(); ++i)
+        if (const UndoStep& step = found.record->body.undo[i];
+            step.key == key && step.type == s.body->type && step.payload == s.body->payload)
+          by = step.writtenBy;
+      if (by == done.record->body.operationId) return true;
+    }
+  }
+  return false;
+}
+
 Error forAPerson(const UndoStep& step, const OperationView& done, const char* what) {
   return {ErrorCode::conflict, step.key + what + OperationId{done.record->body.operationId}.hex(),
           "a person has to decide what it should say"};
@@ -122,10 +153,11 @@ Error forAPerson(const UndoStep& step, const OperationView& done, const char* wh
 Result<std::optional<JournalChange>> compensation(Space& journal, const Intent& intent, const OperationView& done,
                                                   const UndoStep& step, std::vector<UndoStep>& undo,
                                                   std::int64_t nowMs) {
-  WITAN_TRY(view, journalViewIn(journal, step.key));
+  WITAN_TRY(view, wholeView(journal, step.key));
   const Beside beside = splitFor(done, view);
   if (beside.own == nullptr) {
-    if (isFurther(journal, intent)) return std::optional<JournalChange>();
+    WITAN_TRY(claimed, isClaimed(journal, done, step.key, view));
+    if (claimed || isFurther(journal, intent)) return std::optional<JournalChange>();
     WITAN_TRY(nothing, leftNothing(journal, done, step.key, view));
     if (!nothing) return forAPerson(step, done, " was edited after operation ");
   }
@@ -156,19 +188,20 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     return invalid(
         concat("an operation changes at most ", kMaxEntityChanges, " entities, this one ", effect.changes.size()));
   const std::string& scope = effect.scope.empty() ? intent.scope : effect.scope;
-  std::vector<JournalChange> changes;
+  std::vector<JournalChange> changes, claimed;
   std::vector<UndoStep> undo;
   for (JournalChange& change : effect.changes) {
     WITAN_TRY(view, journalViewIn(journal, change.id));
     if (view.inConflict()) return unsettled(change.id);
     const JournalBody* shown = shownOf(view);
-    if (changesNothing(change, shown)) continue;
+    const bool same = changesNothing(change, shown);
+    if (same && (shown == nullptr || !shown->operationId)) continue;
     undo.push_back(undoStep(scope, change.id, shown));
     if (change.body) change.body->operationId = intent.operation;
-    changes.push_back(std::move(change));
+    (same ? claimed : changes).push_back(std::move(change));
   }
   return commitOf(journal, scope, intent, changes, std::move(undo),
-                  {OperationOutcome::applied, std::move(effect.result)}, effect.tokens);
+                  {OperationOutcome::applied, std::move(effect.result)}, claimed, effect.tokens);
 }
 
 Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const Intent& intent,
@@ -189,7 +222,7 @@ Result<JournalCommit> undoCommit(Space& journal, std::string_view scope, const I
 Result<bool> stillShows(Space& journal, const OperationView& done) {
   if (!done.record) return false;
   for (const UndoStep& step : done.record->body.undo) {
-    WITAN_TRY(view, journalViewIn(journal, step.key));
+    WITAN_TRY(view, wholeView(journal, step.key));
     if (splitFor(done, view).own != nullptr) return true;
   }
   return false;

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxEntityChanges = 1000;  // in one operation
 // The effect that a tool wants in the journal.
 struct JournalEffect {
   std::string scope;                                // of the journal; empty: the agent's
-  std::vector<replication::JournalChange> changes;  // each entity once; what would change nothing is left out
+  std::vector<replication::JournalChange> changes;  // each entity once
   std::string result = "null";                      // canonical JSON
   std::vector<NotificationToken> tokens;            // of the batch, beside those of the entities
 };
@@ -30,15 +30,16 @@ struct JournalCommit {
   Outcome outcome;
 };
 
-// The bodies become those of the operation. Errors: ids and limits; `conflict` if an entity has edits side by side that
-// a person must settle first. O(versions of the entities).
+// The bodies become those of the operation. Of what would change nothing nobody is told; if another operation wrote it,
+// this one claims it, and the undoing of that one leaves it. Errors: ids and limits; `conflict` if an entity has edits
+// side by side that a person must settle first. O(versions of the entities).
 Result<JournalCommit> journalCommit(replication::Space& journal, const Intent& intent, JournalEffect effect);
 
 // The compensation of `done` (as recordsOf() has it), in whose scope `journal` is, by the compensation `intent`. What
 // an entity shows must still be what the operation wrote: then what was there before comes back, or, if another edit
 // stands beside it, that one stays alone. A further compensation (saga/operation_marks.h) leaves out entities that show
-// nothing of it any more. Errors: `conflict`, naming the entity, if somebody has edited it since, or if devices have
-// carried it out on top of different edits: nothing is overwritten.
+// nothing of it any more; and what another operation has claimed since stays. Errors: `conflict`, naming the entity, if
+// somebody has edited it since, or if devices have carried it out on top of different edits: nothing is overwritten.
 Result<JournalCommit> undoCommit(replication::Space& journal, std::string_view scope, const Intent& intent,
                                  const replication::OperationView& done, std::int64_t nowMs);
 

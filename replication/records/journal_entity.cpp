@@ -126,10 +126,43 @@ Result<std::vector<Write>> journalWrites(const Space& space, std::span<const Jou
   return writes;
 }
 
+namespace {
+
+// Whether `version` is one of several that an operation wrote, on as many devices, and another of them has been written
+// over by somebody since.
+Result<bool> isOutdatedRepeat(Space& space, std::string_view id, const Sibling& version,
+                              std::span<const Version> held) {
+  if (!version.body || !version.body->operationId) return false;
+  WITAN_TRY(records, space.versions(Kind::operation, toHex(*version.body->operationId)));
+  const auto wasWritten = [&](const Version& record) {
+    const auto body = decodeRecord<OperationBody>(record.body);
+    return body.ok() && std::ranges::any_of(body->undo, [&](const UndoStep& step) { return step.key == id; });
+  };
+  const auto isAt = [](const Dot& dot) { return [&](const Version& one) { return one.dot == dot; }; };
+  if (std::ranges::none_of(records, isAt(version.dot))) return false;  // an undoing brought it back
+  const VectorClock known = space.clock();
+  return std::ranges::any_of(records, [&](const Version& record) {
+    return std::ranges::none_of(held, isAt(record.dot)) && known.covers(record.dot) && wasWritten(record);
+  });
+}
+
+}  // namespace
+
 Result<JournalView> journalViewIn(Space& space, std::string_view id) {
   WITAN_DO(validateId("journal entity", id));
   WITAN_TRY(versions, space.versions(Kind::journal, id));
-  return journalViewOf(versions);
+  JournalView view = journalViewOf(versions);
+  if (!view.inConflict()) return view;
+  std::vector<Version> counts = versions;
+  bool rest = false;  // something beside them says what the entity is
+  for (const Sibling& sibling : view.siblings) {
+    WITAN_TRY(outdated, isOutdatedRepeat(space, id, sibling, versions));
+    if (outdated)
+      std::erase_if(counts, [&](const Version& one) { return one.dot == sibling.dot; });
+    else
+      rest = rest || sibling.body;
+  }
+  return rest && counts.size() < versions.size() ? journalViewOf(counts) : view;
 }
 
 }  // namespace witan::replication

@@ -74,7 +74,9 @@ Result<std::vector<Write>> journalWrites(const Space& space, std::span<const Jou
                                          std::string_view sourceCursor = {},
                                          std::span<const NotificationToken> more = {});
 
-// The view of an entity, as readers of the journal see it. Errors: an id that is none, a store that fails.
+// The view of an entity, as readers of the journal see it: without the repeats, by other devices, of an operation that
+// somebody has built upon where it was carried out first, as long as something else is there. Errors: an id that is
+// none, a store that fails.
 Result<JournalView> journalViewIn(Space& space, std::string_view id);
 
 }  // namespace witan::replication

@@ -109,6 +109,58 @@ TEST(Plans, F3_WhatAPersonEditedSinceIsNotOverwritten) {
   }
 }
 
+// What another run's operation found as the losing one had written it, and wanted so, stays when that is undone; it
+// goes with the run that claims it.
+TEST(Plans, F3_WhatAnotherOperationClaimsIsNotUndone) {
+  for (const bool aWritesItToo : {false, true}) {
+    TestCluster cluster(2);
+    cluster.host(0).plan("t", {aWritesItToo ? put("e", "first") : put("brief", "x")});
+    cluster.host(1).plan("t", {put("e", "both")});
+    ASSERT_TRUE(cluster.host(0).run() && cluster.host(1).run());
+    PlanBody last;
+    for (const char* turn : {"u", "v"}) {
+      last = cluster.host(1).plan(turn, {put("e", "both")});
+      ASSERT_TRUE(cluster.host(1).run());
+    }
+    for (int i = 0; i < 4; ++i) cluster.meetAll();
+    EXPECT_TRUE(cluster.equal());
+    for (std::size_t i = 0; i < 2; ++i) {
+      std::set<std::string> says;
+      const JournalView view = *journalViewIn(cluster.device(i).journal(), "e");
+      for (const Sibling& one : view.siblings) says.insert(one.body ? one.body->payload : "-");
+      EXPECT_TRUE(says.contains("\"both\"")) << i;
+      EXPECT_EQ(says.contains("\"first\""), aWritesItToo) << i;
+      EXPECT_TRUE(cluster.host(i).aside.empty()) << cluster.host(i).aside[0].lastError;
+    }
+    if (aWritesItToo) continue;
+    for (const char* turn : {"v", "u"}) {
+      const OperationId claim = intentsOf({runOf(turn).value, last.agentId, last.actions})[0].id();
+      ASSERT_TRUE(cluster.host(0).engine.compensate(claim, cluster.host(0).now).ok());
+      ASSERT_TRUE(cluster.host(0).run());
+    }
+    for (int i = 0; i < 4; ++i) cluster.meetAll();
+    EXPECT_EQ(cluster.host(0).says("e"), "-");
+  }
+}
+
+// One plan carried out on two devices; on one of them a person has built upon it. The other's repeat does not stand
+// beside that as if it said something new.
+TEST(Plans, ARepeatOfWhatWasBuiltUponIsNoConflict) {
+  TestCluster cluster(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    cluster.host(i).plan("t", {put("e", "x")});
+    ASSERT_TRUE(cluster.host(i).run());
+  }
+  cluster.host(0).write("e", "\"x, and more\"");
+  for (int i = 0; i < 2; ++i) cluster.meetAll();
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(cluster.host(i).says("e"), "\"x, and more\"");
+  // What somebody wrote there beside it is one.
+  cluster.host(1).write("e", "\"y\"");
+  cluster.host(0).write("e", "\"z\"");
+  for (int i = 0; i < 2; ++i) cluster.meetAll();
+  EXPECT_TRUE(cluster.host(0).says("e").ends_with("(conflict)"));
+}
+
 // Two operations of the losing plan on one entity are undone from the end.
 TEST(Plans, F3_OperationsThatStandOnOneAnotherAreUndoneFromTheEnd) {
   TestCluster cluster(2);
