@@ -84,13 +84,23 @@ class Journal<FieldList<F...>> final : public JournalBase {
     inserted_.push_back(+[](State& state) { (state.*TablePointer).removeLast(); });
   }
 
+  // What this scalar or cell held before the first write since clear(); null: it was not written.
+  template <class Field>
+  const typename Field::Value* firstOld() const {
+    return (touched_ & bit<Field>()) ? &journal<Field>().old.front() : nullptr;
+  }
+  template <class Field>
+  const Cell<typename Field::Value>* firstOld(Slot slot) const {
+    if (touched_ & bit<Field>())
+      for (const auto& [written, old] : journal<Field>().old)
+        if (written == slot) return &old;
+    return nullptr;
+  }
   // Did this cell hold a value before the first write since clear()?
   template <class Field>
   bool existedBefore(const State& state, Slot slot) const {
-    if (touched_ & bit<Field>())
-      for (const auto& [written, old] : journal<Field>().old)
-        if (written == slot) return old.has_value();
-    return Field::of((state.*Field::table).row(slot)).has_value();
+    const auto* old = firstOld<Field>(slot);
+    return old != nullptr ? old->has_value() : Field::of((state.*Field::table).row(slot)).has_value();
   }
 
   // Was this cell written since clear()?
@@ -251,6 +261,19 @@ class Mutator {
     return Row<TablePointer>(this, slot);
   }
 
+  // The first row, in key order, whose cells of `Index` hold these texts.
+  template <auto TablePointer, class Index, class... Text>
+  std::optional<Row<TablePointer>> firstMatching(const Text&... texts) {
+    step();
+    const auto& table = state_->*TablePointer;
+    Slot first = kNoSlot;
+    for (Slot slot : table.template index<Index>().candidates(texts...))
+      if (Index::holds(table.row(slot), texts...) && (first == kNoSlot || table.key(slot) < table.key(first)))
+        first = slot;
+    if (first == kNoSlot) return std::nullopt;
+    return Row<TablePointer>(this, first);
+  }
+
   // A new row at the end of a log.
   template <class F>
   requires(F::isLog) void append(typename F::Value value) {
@@ -320,6 +343,25 @@ class Touched {
   template <class F, auto TablePointer>
   requires contains<F, typename Invariant::Reads>
   bool changed(const RowView<Invariant, TablePointer>& row) const { return journal_->template wrote<F>(row.slot()); }
+
+  // What the scalar, or the cell, held before the candidate. Borrowed.
+  template <class F>
+  requires(contains<F, typename Invariant::Reads> && !F::isColumn) const typename F::Value& before() const {
+    const typename F::Value* old = journal_->template firstOld<F>();
+    return old != nullptr ? *old : F::of(*state_);
+  }
+  template <class F, auto TablePointer>
+  requires contains<F, typename Invariant::Reads>
+  const Cell<typename F::Value>& before(const RowView<Invariant, TablePointer>& row) const {
+    const Cell<typename F::Value>* old = journal_->template firstOld<F>(row.slot());
+    return old != nullptr ? *old : F::of((state_->*TablePointer).row(row.slot()));
+  }
+
+  // No more rows than that are visible. O(1).
+  template <auto TablePointer>
+  std::size_t rowsAtMost() const {
+    return (state_->*TablePointer).size();
+  }
 
   // Was a scalar of the footprint written?
   bool scalars() const {

@@ -148,6 +148,13 @@ class TypedModule final : public UntypedModule {
       (void)entity, (void)given, (void)at;
   }
 
+  FieldMask fieldsOfBeginning() const override {
+    if constexpr (requires { typename D::FieldsOfBeginning; })
+      return maskOf<Fields, typename D::FieldsOfBeginning>;
+    else
+      return UntypedModule::fieldsOfBeginning();
+  }
+
   // Is F the first column of its table in the list?
   template <class F>
   static constexpr bool firstOfTable() {

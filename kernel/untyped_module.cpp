@@ -59,6 +59,10 @@ Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) con
           status = mask.error();
           return;
         }
+        if ((*mask & ~fieldsOfBeginning()) != 0) {
+          status = invalid(concat("init.", name, ": no beginning sets it"));
+          return;
+        }
         given |= *mask;
       }
     } catch (const Fault& fault) {

@@ -66,6 +66,7 @@ class UntypedModule : public DomainModule {
   virtual void withMutator(EntityState& entity, JournalBase& journal, void (*use)(void* context, void* mutator),
                            void* context) const = 0;
   virtual void complete(EntityState&, FieldMask /*given*/, Time) const {}
+  virtual FieldMask fieldsOfBeginning() const { return ~FieldMask{0}; }  // that an initial state may name
 
   Signature signature_;
   Hash digest_{};

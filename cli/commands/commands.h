@@ -45,6 +45,7 @@ void addMcpCommand(Command& app);
 void addIdCommand(Command& app);
 void addCoordinateCommand(Command& app);
 void addGraphCommand(Command& app);
+void addMarketCommand(Command& app);
 void addCompletionCommand(Command& app);
 
 }  // namespace witan::node

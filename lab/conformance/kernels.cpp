@@ -7,6 +7,7 @@
 #include "base/json_codec.h"
 #include "lab/conformance/graph_checks.h"
 #include "lab/conformance/laws.h"
+#include "lab/conformance/market_checks.h"
 
 namespace witan::agents::conformance {
 
@@ -331,6 +332,8 @@ constexpr KernelCheck kChecks[] = {
     {"E-3", "locale narrowing under random branching", "a fork wider than its parent", branchedForks, wideForkShows},
     {"E-5", "exactly once through deaths at every commit", "a host that ignores operation records",
      onceThroughEveryDeath, doublesShow},
+    {"E-6", "market: latency of compensations", "a buyer that compensates nothing", compensationsAreFast,
+     passiveBuyerShows},
     {"G-01", "graphs: every run ends within the static bound", "a pass beyond a bound; no end; one guard a component",
      cyclesAreBounded, unboundedCycleShows},
     {"G-01b", "graphs: no deadlock under back-pressure", "a scheduler that waits for room on the edge back",
@@ -343,6 +346,14 @@ constexpr KernelCheck kChecks[] = {
      effectsOnceThroughDeaths, doubledEffectShows},
     {"G-L4", "graphs: locales and capabilities only narrow (checks)",
      "a wider locale, a capability too many or too few", graphsOnlyNarrow, widerGraphShows},
+    {"M-01", "market: evidence is complete", "a verifier that checks the root alone", evidenceIsComplete,
+     rootAloneShows},
+    {"M-02", "market: one settlement, whatever is repeated", "a domain that pays twice", settlementIsIdempotent,
+     doubleSettlementShows},
+    {"M-03", "market: evidence within order, contract and offer", "a wider contract, order and run",
+     localesNarrowAcrossOrganisations, widerDocumentShows},
+    {"M-04", "market: money is conserved, or the commit is named", "a domain that makes money", moneyIsConserved,
+     madeMoneyShows},
 };
 
 }  // namespace

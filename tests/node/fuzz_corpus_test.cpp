@@ -19,6 +19,7 @@
 #include "tests/fuzz/target_joint_setup.h"
 #include "tests/fuzz/target_json.h"
 #include "tests/fuzz/target_log_batch.h"
+#include "tests/fuzz/target_market.h"
 #include "tests/fuzz/target_mcp.h"
 #include "tests/fuzz/target_policy.h"
 #include "tests/fuzz/target_secure_store.h"
@@ -50,6 +51,7 @@ constexpr Target kTargets[] = {
     {"joint_setup", fuzz::fuzzJointSetup},
     {"json", fuzz::fuzzJson},
     {"log_batch", fuzz::fuzzLogBatch},
+    {"market", fuzz::fuzzMarket},
     {"mcp", fuzz::fuzzMcp},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},

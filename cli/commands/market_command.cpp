@@ -1,0 +1,235 @@
+// `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md).
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "cli/commands/commands.h"
+#include "domains/escrow/escrow.h"
+#include "kernel/market/equivocation.h"
+#include "kernel/market/evidence.h"
+#include "node/cluster/device_key.h"
+#include "node/data_dir/replica_dir.h"
+#include "node/data_dir/store_dir.h"
+#include "program/durable_file.h"
+#include "program/error_report.h"
+#include "program/line_reader.h"
+#include "program/output.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::size_t kMostRootsBytes = 1 << 20;
+
+struct MarketArguments {
+  std::string file, other, store, dir;
+  std::vector<std::string> roots, keys;
+  bool json = false;
+};
+
+Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
+  market::Roots roots;
+  for (const std::string& word : words) {
+    const std::size_t at = word.rfind('=');
+    const auto key = at == word.npos ? Result<Hash>(invalid("")) : hashFromHex(std::string_view(word).substr(at + 1));
+    if (!key.ok() || at == 0)
+      return invalid("--root " + inQuotes(word) + ": must be ORG=HEX, the key with 64 hex digits in lower case");
+    if (!roots.emplace(word.substr(0, at), *key).second)
+      return invalid("--root " + inQuotes(word) + ": the organisation has two roots");
+  }
+  return roots;
+}
+
+// Keys that somebody has compared with their organisations: DIR/market.roots, an object of organisation and hex.
+using RootTexts = std::map<std::string, std::string>;
+
+Result<std::filesystem::path> rootsFile(const MarketArguments& a) {
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  return dir / "market.roots";
+}
+
+Result<RootTexts> trustedRoots(const MarketArguments& a) {
+  RootTexts roots;
+  WITAN_TRY(path, rootsFile(a));
+  WITAN_TRY(text, readSmallFile(path, kMostRootsBytes));
+  if (!text) return roots;
+  const auto parsed = parseJson(*text);
+  Status read = parsed.ok() ? readJson(*parsed, roots, path.string()) : Status(parsed.error());
+  for (const auto& [org, key] : roots)
+    if (read.ok() && !hashFromHex(key).ok()) read = invalid("the root of " + inQuotes(org) + " is no key");
+  if (!read.ok()) return corrupt(path.string() + ": " + read.error().message, "remove it, and trust the roots again");
+  return roots;
+}
+
+Status storeRoots(const MarketArguments& a, const RootTexts& roots) {
+  WITAN_TRY(path, rootsFile(a));
+  std::error_code failed;
+  std::filesystem::create_directories(path.parent_path(), failed);
+  return replaceFile(path, toJson(roots) + "\n", 0600);
+}
+
+Result<int> trust(const MarketArguments& a) {
+  WITAN_TRY(roots, trustedRoots(a));
+  if (!a.file.empty()) {
+    const auto key = hashFromHex(a.other);
+    if (!key.ok())
+      return reportUsage(invalid("ROOT " + inQuotes(a.other) + ": a root has 64 hex digits in lower case"), a.json);
+    const auto [at, isNew] = roots.emplace(a.file, a.other);
+    if (!isNew && at->second != a.other)
+      return conflict(inQuotes(a.file) + " is trusted with another root, " + fingerprintOf(*hashFromHex(at->second)),
+                      "ask the organisation which one is its own; then: witan market untrust " + a.file);
+    WITAN_DO(storeRoots(a, roots));
+  }
+  json::array rows;
+  std::string words;
+  for (const auto& [org, root] : roots) {
+    if (!a.file.empty() && org != a.file) continue;
+    const std::string fingerprint = fingerprintOf(*hashFromHex(root));
+    rows.push_back({{"org", org}, {"root", root}, {"fingerprint", fingerprint}});
+    words += org + " " + fingerprint + "\n";
+  }
+  a.json ? putOut(canonicalJson(json::object{{"roots", std::move(rows)}}) + "\n") : putWords(words);
+  return kExitOk;
+}
+
+Result<int> untrust(const MarketArguments& a) {
+  WITAN_TRY(roots, trustedRoots(a));
+  if (roots.erase(a.file) == 0) return notFound(inQuotes(a.file) + " is not trusted", "see: witan market trust");
+  WITAN_DO(storeRoots(a, roots));
+  if (a.json) putOut(canonicalJson(json::object{{"org", a.file}}) + "\n");
+  return kExitOk;
+}
+
+// Those that are given, else those of the data directory.
+Result<market::Roots> rootsFor(const MarketArguments& a) {
+  if (!a.roots.empty()) return rootsOf(a.roots);
+  WITAN_TRY(trusted, trustedRoots(a));
+  market::Roots roots;
+  for (const auto& [org, key] : trusted) roots.emplace(org, *hashFromHex(key));
+  if (roots.empty()) return notFound("no root is trusted", "give --root ORG=HEX, or: witan market trust ORG ROOT");
+  return roots;
+}
+
+Result<int> verify(const MarketArguments& a) {
+  const auto roots = rootsFor(a);
+  if (!roots.ok()) return a.roots.empty() ? Result<int>(roots.error()) : reportUsage(roots.error(), a.json);
+  WITAN_TRY(text, readInput(a.file, market::kBundleLimits.bytes));
+  const market::Verification found = market::verifyBundleText(text, *roots);
+  if (a.json)
+    putOut(canonicalJson(found.ok() ? json::object{{"result", "ok"}}
+                                    : json::object{{"result", found.id}, {"message", found.message}}) +
+           "\n");
+  else
+    putWords(found.ok() ? "ok: all checks EB01 to EB17 hold\n" : found.id + ": " + found.message + "\n");
+  putErr(concat(market::kNotProven, "\n"));
+  return found.ok() ? kExitOk : kExitFailed;
+}
+
+Result<int> equivocation(const MarketArguments& a) {
+  WITAN_TRY(one, readInput(a.file, market::kBundleLimits.bytes));
+  WITAN_TRY(other, readInput(a.other, market::kBundleLimits.bytes));
+  WITAN_TRY(found, market::findEquivocation(one, other, a.keys));
+  if (a.json) {
+    putOut(
+        canonicalJson(json::object{
+            {"result", "proven"}, {"what", found.what}, {"keys", json::array(found.keys.begin(), found.keys.end())}}) +
+        "\n");
+    return kExitOk;
+  }
+  std::string words = "proven: two texts of one " + found.what + ", both signed by";
+  for (const std::string& key : found.keys) words += " " + key;
+  putWords(words + "\n");
+  return kExitOk;
+}
+
+std::string viewWords(const json::object& view) {
+  std::string words;
+  for (const auto& [name, value] : view)
+    if (name != "calls")
+      words +=
+          std::string(name) + " " + (value.is_string() ? std::string(value.get_string()) : canonicalJson(value)) + "\n";
+  for (const auto& [call, state] : view.at("calls").as_object())
+    words += "call " + std::string(call) + " " + std::string(state.as_string()) + "\n";
+  return words;
+}
+
+Result<int> show(const MarketArguments& a) {
+  WITAN_TRY(opened, openStoreDir({.dir = a.store, .domain = "escrow"}));
+  const kernel::EntityState* entity = opened.ledger->partition().state(a.file);
+  if (entity == nullptr)
+    return notFound(concat("no contract \"", clip(a.file), "\" in ", a.store),
+                    "see: witan ledger tail --store " + a.store);
+  const json::object view = domains::escrow::viewOf(*entity);
+  a.json ? putOut(canonicalJson(view) + "\n") : putWords(viewWords(view));
+  return kExitOk;
+}
+
+void addDir(Command& command, const std::shared_ptr<MarketArguments>& arguments) {
+  command.option("--dir", arguments->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")
+      ->typeName("DIR");
+}
+
+template <class Act>
+Command* addVerb(Command& noun, const char* verb, const char* about, const std::shared_ptr<MarketArguments>& arguments,
+                 Act act) {
+  Command* command = noun.command(verb, about);
+  command->flag("--json", arguments->json, "JSON output");
+  runs(command, arguments, act);
+  return command;
+}
+
+}  // namespace
+
+void addMarketCommand(Command& app) {
+  Command* noun = app.command("market", "Contracts between organisations: verify evidence, show escrows, prove lies");
+  noun->requireCommand();
+  noun->footer(
+      "Example: witan market equivocation docs/examples/market/contract-a.json docs/examples/market/contract-b.json");
+
+  const auto trusted = std::make_shared<MarketArguments>();
+  Command* command =
+      addVerb(*noun, "trust", "Trust the root key of an organisation; without words, list", trusted, trust);
+  Option* org = command->option("ORG", trusted->file, "The organisation, as its documents name it");
+  Option* root = command->option("ROOT", trusted->other, "Its root key, hex, told by its own people");
+  org->needs(root);
+  addDir(*command, trusted);
+  command->footer(
+      "Compare the fingerprint that is printed with the organisation. Another root for a trusted one is refused.\n"
+      "Example: witan market trust lab e560d90a3b72b928bb92401e8077662fb92f68c578a45d293affe5268710f999");
+
+  const auto left = std::make_shared<MarketArguments>();
+  command = addVerb(*noun, "untrust", "Trust the root key of an organisation no longer", left, untrust);
+  command->option("ORG", left->file, "The organisation")->required();
+  addDir(*command, left);
+  command->footer("Example: witan market untrust lab");
+
+  const auto verified = std::make_shared<MarketArguments>();
+  command = addVerb(*noun, "verify", "Check an evidence bundle, offline", verified, verify);
+  command->option("BUNDLE", verified->file, "The bundle, JSON; - for standard input")->required();
+  command->option("--root", verified->roots, "Key of an organisation; repeated. Without: those of market trust")
+      ->oneWordEach()
+      ->typeName("ORG=HEX");
+  addDir(*command, verified);
+  command->footer(
+      "Exit code 1: a check fails; docs/market.md explains EB01 to EB17.\n"
+      "Example: witan market verify docs/examples/market/bundle.json "
+      "--root clinic=a77ed765bce2766963d6e3b3425f03daac11711fc2f20d4fbd825b807a849b5a "
+      "--root lab=e560d90a3b72b928bb92401e8077662fb92f68c578a45d293affe5268710f999");
+
+  const auto shown = std::make_shared<MarketArguments>();
+  command = addVerb(*noun, "show", "Show the money and the calls of a contract in escrow", shown, show);
+  command->option("ENTITY", shown->file, "The contract's entity")->required();
+  command->option("--store", shown->store, "Ledger of witan run --domain escrow")->required()->typeName("DIR");
+  command->footer("Example: witan market show K1 --store DIR");
+
+  const auto lied = std::make_shared<MarketArguments>();
+  command =
+      addVerb(*noun, "equivocation", "Prove that a key signed two texts that exclude each other", lied, equivocation);
+  command->option("A", lied->file, "Envelope, bundle or signed checkpoint")->required();
+  command->option("B", lied->other, "Another")->required();
+  command->option("--key", lied->keys, "Evidence key (hex) or verifier key of a ledger; repeated")->oneWordEach();
+  command->footer(
+      "Two contracts of one id, two statements of one order, two checkpoints of one size. Exit code 1: nothing is "
+      "proven.\n"
+      "Example: witan market equivocation docs/examples/market/contract-a.json docs/examples/market/contract-b.json");
+}
+
+}  // namespace witan::node

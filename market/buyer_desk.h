@@ -1,0 +1,92 @@
+// The buyer's desk: calls from the reservation to the end, each a saga whose compensation is Reclaim or Dispute.
+//
+//   reserve -> order -> await -> accept -> ended
+//                 \        \-> dispute (evidence fails a check) -> ended
+//                  \-> reclaim (declined, or deliverBy has passed) -> ended
+//
+// No order is sent before the money is held. Evidence is verified in full before it is accepted. Between dispute and
+// reclaim it goes back and forth until the holder takes one of them: which is lawful depends on what has reached it.
+// The host restores rows, then calls tick() at least each second. See market/letters.h.
+#pragma once
+
+#include "market/letters.h"
+
+namespace witan::market {
+
+WITAN_ENUM(BuyerStep, reserve, order, await, accept, dispute, reclaim, ended)
+
+struct BuyerCall {
+  std::string contract, call;
+  std::string order;  // envelope
+  std::vector<std::string> disclosures;
+  BuyerStep step = BuyerStep::reserve;
+  std::uint64_t attempt = 0;  // of all its steps: no id is used for two acts
+  std::string end;            // "accepted", "refunded", "disputed", "settled", "refused"
+  std::string reason;         // what failed: a rule, an EB id, what the seller said
+  std::string bundle;         // the evidence, once it came and verified
+  std::optional<Moment> failedAt, endedAt;
+  WITAN_MEMBERS(BuyerCall, contract, call, order, disclosures, step, attempt, end, reason, bundle, failedAt, endedAt)
+};
+
+struct BuyerContract {
+  std::string envelope, entity;  // the entity at the holder
+  WITAN_MEMBERS(BuyerContract, envelope, entity)
+};
+
+struct OrderWish {
+  std::string contract, call;
+  Natural amount = 0;
+  std::vector<std::string> disclosures;
+  Words locales;
+  Budget budget;
+};
+
+class BuyerDesk {
+ public:
+  BuyerDesk(std::string org, SigningKey key, Roots roots)
+      : org_(std::move(org)), key_(std::move(key)), roots_(std::move(roots)) {}
+
+  void restore(const Row& row);
+  // Errors: not signed by both, or another buyer's.
+  Result<Out> addContract(const std::string& envelope, const std::string& entity);
+  // Begins a call. The same wish again is a repetition. Errors: no such contract; wider than it; another order has this
+  // call.
+  Result<Out> order(const OrderWish& wish, Moment now);
+  Out onLetter(const Letter& letter, Moment now);
+  Out tick(Moment now);
+
+  const BuyerCall* find(const std::string& contract, const std::string& call) const;
+
+ private:
+  struct Known {
+    Opened<Contract> opened;
+    std::string entity;
+  };
+  struct Live {
+    BuyerCall call;
+    Order order;
+    Retry retry;
+    bool alarmed = false;
+  };
+
+  const Contract& contractOf(const Live& live) const { return contracts_.at(live.call.contract).opened.document; }
+  void enter(Live& live, BuyerStep step, Moment now, Out& out);
+  void again(Live& live, Moment now, Out& out);
+  void another(Live& live, Moment now, Out& out);
+  void fail(Live& live, const std::string& reason, BuyerStep next, Moment now, Out& out);
+  void end(Live& live, const std::string& how, Moment now, Out& out);
+  void send(Live& live, Moment now, Out& out);
+  void answered(Live& live, const json::object& body, Moment now, Out& out);
+  void actAnswered(Live& live, const std::string& outcome, const std::string& rule, Moment now, Out& out);
+  void onEvidence(const Letter& letter, Moment now, Out& out);
+  void alarm(Live& live, Moment now, Out& out);
+  Letter letterOf(const Live& live) const;
+
+  std::string org_;
+  SigningKey key_;
+  Roots roots_;
+  std::map<std::string, Known> contracts_;  // by digest
+  std::map<std::string, Live> calls_;       // by external id
+};
+
+}  // namespace witan::market

@@ -1,0 +1,47 @@
+// The holder's desk: what the parties may ask of an escrow, and what the holder does of its own accord.
+//
+// It decides nothing: each act goes to the domain `escrow`, which judges it. It refuses what is not of a party or not
+// an act of its role before that costs an entry. It settles each call when its time has come, so nobody depends on the
+// other side acting, and asks for a ruling as soon as a dispute stands. No rows: the ledger is its memory; after a
+// restart the host tells it of open calls (watch). See market/letters.h.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "domains/escrow/escrow.h"
+#include "kernel/partition.h"
+#include "market/letters.h"
+
+namespace witan::market {
+
+class HolderDesk {
+ public:
+  // What the ledger says of an entity; none: there is none.
+  using Look = std::function<const kernel::EntityState*(const std::string& entity)>;
+  HolderDesk(std::string org, Look look) : org_(std::move(org)), look_(std::move(look)) {}
+
+  // An entity with calls that may be open, or on which an arbiter has ruled.
+  void watch(const std::string& entity, Moment now);
+  Out onLetter(const Letter& letter, Moment now);
+  // What became of an act, and when it is durable.
+  Out decided(const EscrowAct& act, const kernel::Decision& decision, Moment now);
+  Out tick(Moment now);
+
+ private:
+  // What it does itself of a call: "Settle" or "RequestRuling".
+  struct Due {
+    std::string type;
+    std::uint64_t attempt = 0;
+    Moment at;
+  };
+  using CallKey = std::pair<std::string, std::string>;  // entity, call
+  void plan(const std::string& entity, const domains::escrow::CallStanding& call, Moment now);
+
+  std::string org_;
+  Look look_;
+  std::map<CallKey, Due> due_;
+  Allowance allowance_;
+};
+
+}  // namespace witan::market

@@ -1,0 +1,108 @@
+// What the desks of the market have in common: letters between organisations, and what a desk asks of its host.
+//
+// A desk is sans I/O: events and the time in, an Out back. Its host restores it from its rows, in the order of their
+// keys, and writes `rows` durably first and only then carries out the rest: a letter, an act, a run or a record that
+// leaves rests on what is stored. Everything a desk asks may be asked again after a restart, under the same id: each id
+// is derived from contract, call and step, so a repetition changes nothing. One thread; no clock, no randomness.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/market/evidence.h"
+
+namespace witan::market {
+
+// From one organisation to another. The host authenticates `from`; `body` is within the limits of its door.
+struct Letter {
+  std::string from, to;
+  std::string id;    // of a request; its answer carries the same
+  std::string kind;  // "act", "view", "propose", "order", "evidence", "cancel"; "answer"
+  json::object body;
+};
+
+struct Row {
+  std::string key, value;
+};
+
+// A proposal to the holder's own domain `escrow`.
+struct EscrowAct {
+  std::string entity, role, operationId;
+  json::object action;
+  std::string asker, letter;  // who is answered, and which letter; empty: the desk itself asked
+};
+
+// A run of the seller's graph, made once for each external id.
+struct RunRequest {
+  std::string externalId;  // "{contract digest}/{call}"
+  Capability capability;
+  std::vector<std::string> disclosures;
+};
+
+// The statement goes into the seller's own ledger under this operation id.
+struct RecordRequest {
+  std::string externalId, operationId, statement;
+};
+
+// What a person must see, with the texts that prove it.
+struct MarketIncident {
+  std::string kind;  // "equivocation", "flood", "wider", "evidence", "silent"
+  std::string org, what;
+  std::vector<std::string> proof;
+};
+
+struct Out {
+  std::vector<Row> rows;
+  std::vector<Letter> letters;
+  std::vector<EscrowAct> acts;
+  std::vector<RunRequest> runs;
+  std::vector<RecordRequest> records;
+  std::vector<MarketIncident> incidents;
+};
+
+// Rows of contracts; they come before those of calls, so that rows in the order of their keys restore a desk.
+inline constexpr const char* kAgreed = "agreed/";
+
+inline Letter answerTo(const Letter& letter, json::object body) {
+  return {letter.to, letter.from, letter.id, "answer", std::move(body)};
+}
+
+// A text of a letter's or an answer's body; empty: it is not there, or no text.
+std::string textOf(const json::object& body, std::string_view member);
+
+std::string externalId(std::string_view contract, std::string_view call);
+// After `attempt` refusals, each of which stands under its own id.
+std::string stepId(std::string_view externalId, std::string_view step, std::uint64_t attempt);
+
+// When something is tried again: after 1 s, then doubling, at most each minute.
+class Retry {
+ public:
+  bool due(Moment now) const { return now >= next_; }
+  void tried(Moment now);
+  void reset() { *this = {}; }
+
+ private:
+  Moment next_;
+  unsigned tries_ = 0;
+};
+
+// What one organisation may ask of another.
+inline constexpr int kRequestsPerSecond = 20;
+inline constexpr std::size_t kOpenCalls = 1'000;
+
+class Allowance {
+ public:
+  // Whether this request is within the rate. The first one of a minute that is not makes an incident.
+  bool admits(const std::string& org, Moment now, Out& out);
+
+ private:
+  struct Count {
+    Moment second, told;
+    int requests = 0;
+  };
+  std::map<std::string, Count> counts_;
+};
+
+}  // namespace witan::market

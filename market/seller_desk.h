@@ -1,0 +1,110 @@
+// The seller's desk: contracts countersigned if they narrow an offer, orders run once, evidence recorded, delivered,
+// claimed.
+//
+//   check (is the money held?) -> run -> record -> deliver -> window -> claim -> ended
+//        \-> ended (declined)      \-> decline -> ended
+//
+// It sends no evidence that does not verify. See market/letters.h.
+#pragma once
+
+#include <set>
+
+#include "market/letters.h"
+
+namespace witan::market {
+
+WITAN_ENUM(SellerStep, check, run, record, deliver, window, claim, decline, ended)
+
+struct SellerCall {
+  std::string contract, call, order;  // order: envelope
+  std::vector<std::string> disclosures;
+  SellerStep step = SellerStep::check;
+  std::uint64_t attempt = 0;
+  std::string end;        // "paid", "declined", "unpaid"
+  std::string statement;  // envelope, once the run has ended
+  std::string bundle;     // text, once the statement is recorded
+  json::value transcript, output;
+  bool received = false;  // by the buyer
+  std::optional<Moment> claimAt;
+  WITAN_MEMBERS(SellerCall, contract, call, order, disclosures, step, attempt, end, statement, bundle, transcript,
+                output, received, claimAt)
+};
+
+struct SellerContract {
+  std::string envelope, entity;
+  json::value grants;  // of the buyer
+  WITAN_MEMBERS(SellerContract, envelope, entity, grants)
+};
+
+struct RunResult {
+  json::value output;
+  json::array transcript;
+  Budget usage;
+  Natural charge = 0;
+  Words locales;
+  std::vector<Model> models;
+  RunOutcome outcome = RunOutcome::completed;
+  Moment startedAt, endedAt;
+};
+
+struct SellerSetup {
+  std::string org;
+  SigningKey key, evidenceKey;
+  std::string log;                  // verifier key of its ledger
+  std::vector<std::string> offers;  // envelopes
+  json::array grants;               // its own
+  Roots roots;
+  std::set<std::string> holders;  // whom it accepts as escrow
+};
+
+class SellerDesk {
+ public:
+  explicit SellerDesk(SellerSetup setup);
+
+  void restore(const Row& row);
+  Out onLetter(const Letter& letter, Moment now);
+  // The run of `externalId` has ended. Twice is once.
+  Out runEnded(const std::string& externalId, const RunResult& result, Moment now);
+  // The statement stands in the ledger.
+  Out recorded(const std::string& externalId, const json::value& receipt, Moment now);
+  Out tick(Moment now);
+
+  const SellerCall* find(const std::string& contract, const std::string& call) const;
+
+ private:
+  struct Known {
+    Opened<Contract> opened;
+    SellerContract kept;
+  };
+  struct Live {
+    SellerCall call;
+    Opened<Order> order;
+    Retry retry, showing;
+  };
+
+  json::object onPropose(const Letter& letter, Moment now, Out& out);
+  json::object onOrder(const Letter& letter, Moment now, Out& out);
+  std::string whyNot(const Opened<Contract>& contract, const Letter& letter, Moment now) const;
+  std::string whyNot(const Opened<Order>& order, const Letter& letter, const Known& contract, Moment now) const;
+  void onAnswer(const Letter& letter, Moment now, Out& out);
+  void checked(Live& live, const json::object& body, Moment now, Out& out);
+  void actAnswered(Live& live, const json::object& body, Moment now, Out& out);
+  void enter(Live& live, SellerStep step, Moment now, Out& out);
+  void again(Live& live, Moment now, Out& out);
+  void end(Live& live, const std::string& how, Moment now, Out& out);
+  void send(Live& live, Moment now, Out& out);
+  void show(Live& live, Moment now, Out& out);
+  Letter letterOf(const Live& live) const;
+  Statement statementOf(const Live& live, const RunResult& result) const;
+  json::object bundleOf(const Live& live, const json::value& receipt) const;
+  std::size_t openCallsOf(const std::string& org) const;
+
+  SellerSetup setup_;
+  std::map<std::string, Opened<Offer>> offers_;                         // by digest
+  std::map<std::string, Known> contracts_;                              // by digest
+  std::map<std::pair<std::string, std::string>, std::string> digests_;  // by buyer and contract id
+  std::map<std::string, Live> calls_;                                   // by external id
+  Allowance allowance_;
+};
+
+}  // namespace witan::market

@@ -1,0 +1,117 @@
+// Three organisations under simulated time (lab/conformance/market_world.h): every seed ends as it must, also when a
+// party dies before or after any of its writes, lies, is silent or has a wrong clock.
+#include <gtest/gtest.h>
+
+#include "lab/conformance/market_world.h"
+
+namespace witan::market {
+namespace {
+
+class MarketWorld : public ::testing::Test {
+ protected:
+  static WorldResult judged(const WorldOptions& options) {
+    WorldResult result = liveMarket(options);
+    const Status status = judgeWorld(result, options);
+    EXPECT_TRUE(status.ok()) << "seed " << options.seed << ": " << status.error().message << " "
+                             << canonicalJson(result.view);
+    return result;
+  }
+  static bool tells(const WorldResult& result, std::string_view kind) {
+    return std::any_of(result.incidents.begin(), result.incidents.end(),
+                       [&](const MarketIncident& each) { return each.kind == kind; });
+  }
+  static std::int64_t money(const WorldResult& result, const char* member) { return result.view.at(member).as_int64(); }
+};
+
+TEST_F(MarketWorld, HonestPartiesSettleEveryCall) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const WorldResult result = judged({.seed = seed});
+    EXPECT_EQ(money(result, "seller"), 3 * 250) << seed;
+    EXPECT_EQ(money(result, "buyer"), 2'000 - 3 * 250) << seed;
+    EXPECT_EQ(result.runs.size(), 3u);
+    for (const std::string& end : result.buyerEnds) EXPECT_TRUE(end == "accepted" || end == "settled") << end;
+    EXPECT_TRUE(result.incidents.empty()) << result.incidents.front().what;
+  }
+}
+
+// Each party, before and after each of its writes: one run, one settlement, the same balances.
+TEST_F(MarketWorld, ADeathAtAnyWriteChangesNothing) {
+  const WorldOptions calm{.seed = 3, .calls = 1, .seconds = 300};
+  const WorldResult undisturbed = judged(calm);
+  for (int party = 0; party < 3; ++party) {
+    ASSERT_GT(undisturbed.writes[party], 2);
+    for (int boundary = 0; boundary < 2 * undisturbed.writes[party]; ++boundary) {
+      WorldOptions options = calm;
+      options.death = {party, boundary};
+      const WorldResult result = judged(options);
+      EXPECT_EQ(result.view, undisturbed.view) << "party " << party << ", boundary " << boundary;
+      EXPECT_EQ(result.runs, undisturbed.runs);
+    }
+  }
+}
+
+TEST_F(MarketWorld, ASilentSellerCostsNothing) {
+  const WorldResult result = judged({.seed = 4, .seller = SellerHabit::silent});
+  EXPECT_EQ(money(result, "buyer"), 2'000);
+  EXPECT_EQ(money(result, "seller"), 0);
+  EXPECT_FALSE(result.compensated.empty());
+}
+
+TEST_F(MarketWorld, AFailedRunIsFree) {
+  const WorldResult result = judged({.seed = 5, .seller = SellerHabit::failing});
+  EXPECT_EQ(money(result, "buyer"), 2'000);
+  EXPECT_FALSE(tells(result, "evidence")) << "evidence of a failed run is evidence";
+}
+
+// Its own desk does not send what does not verify; what is forged on the way to the holder is refused there.
+TEST_F(MarketWorld, AnOverchargeIsNotSentAndAForgeryNotTaken) {
+  for (const SellerHabit habit : {SellerHabit::overcharging, SellerHabit::forging}) {
+    const WorldResult result = judged({.seed = 6, .seller = habit});
+    EXPECT_EQ(money(result, "buyer"), 2'000);
+    EXPECT_EQ(money(result, "seller"), 0);
+    EXPECT_TRUE(tells(result, "evidence"));
+  }
+}
+
+TEST_F(MarketWorld, ASilentHolderDelaysAndLosesNothing) {
+  const WorldResult result = judged({.seed = 7, .holderSilentFor = 40});
+  EXPECT_EQ(money(result, "seller") + money(result, "buyer"), 2'000);
+}
+
+// Within what the rules allow for nothing is noticed; hours off nothing is lost.
+TEST_F(MarketWorld, WrongClocks) {
+  for (int party = 0; party < 3; ++party)
+    for (const std::int64_t off : {-250, 250}) {
+      WorldOptions options{.seed = 8, .seconds = 1'000};
+      options.clockOff[party] = off;
+      const WorldResult result = judged(options);
+      EXPECT_EQ(money(result, "held"), 0) << party << " " << off;
+    }
+  for (int party = 0; party < 3; ++party)
+    for (const std::int64_t off : {-7'200, 7'200}) {
+      WorldOptions options{.seed = 9, .seconds = 9'000};
+      options.clockOff[party] = off;
+      const WorldResult result = liveMarket(options);
+      EXPECT_EQ(money(result, "held"), 0) << party << " " << off << " " << canonicalJson(result.view);
+      EXPECT_EQ(money(result, "buyer") + money(result, "seller"), 2'000) << party << " " << off;
+    }
+}
+
+// The judge sees what it must see.
+TEST_F(MarketWorld, JudgeFires) {
+  const WorldOptions options{.seed = 3, .calls = 1, .seconds = 300};
+  const WorldResult right = judged(options);
+  const auto finds = [&](auto change) {
+    WorldResult wrong = right;
+    change(wrong);
+    return !judgeWorld(wrong, options).ok();
+  };
+  EXPECT_TRUE(finds([](WorldResult& r) { r.view["seller"] = 7; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.view["calls"].as_object()["C1"] = "DELIVERED"; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.runs.begin()->second = 2; }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.bundles.front().clear(); }));
+  EXPECT_TRUE(finds([](WorldResult& r) { r.buyerEnds.front().clear(); }));
+}
+
+}  // namespace
+}  // namespace witan::market
