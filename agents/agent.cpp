@@ -11,7 +11,7 @@ Status checkSpec(const AgentSpec& spec) {
   WITAN_DO(validateId("id", spec.id));
   WITAN_DO(validateId("version", spec.version));
   WITAN_DO(validateId("thread", spec.thread));
-  if (spec.subscriptions.empty() && spec.timers.empty() && spec.ledgers.empty())
+  if (spec.subscriptions.empty() && spec.timers.empty() && spec.ledgers.empty() && !spec.inGraphs)
     return invalid(spec.id + ": no subscription and no timer (nothing would wake it)");
   std::set<std::string> names;
   for (const SubscriptionSpec& subscription : spec.subscriptions) {

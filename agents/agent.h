@@ -79,6 +79,7 @@ struct AgentSpec {
   std::vector<Capability> capabilities;
   std::vector<std::string> locale;  // jurisdiction and residency tags; empty: none
   Budget budget;
+  bool inGraphs = false;  // graphs wake it (docs/graphs.md)
   // Its wakes are given its memory (the thread's summary and newer messages), and the thread is kept short.
   bool remembers = false;
 };
@@ -92,7 +93,8 @@ enum class InputKind { wake, observation, results };
 // `content`:
 //   wake         {"reason", "subject", "nowMs", "seed", "changes": [{"type","id"}], "tokens": [token keys],
 //                 "user": any, "memory": {"summary", "messages": [{"kind","content"}]}, "slots": {name: value},
-//                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it
+//                 "ledger": {"domain","entity","field","key","value"}}, where a ledger woke it; where a graph did
+//                 "graph": {"graph","version","run","node","span","type","body","grant"}
 //   observation  [{"tool", "arguments", "ok": bool, "content" | "error"}], in the order of the looks
 //   results      [{"operation", "tool", "arguments", "outcome": "applied|denied|failed", "result"}], in the plan's
 //                order
@@ -113,12 +115,19 @@ struct SlotWrite {
   json::value value;
 };
 
+// An output of a run that a graph woke.
+struct Emission {
+  std::string type;
+  json::value body;
+};
+
 struct Finish {
   std::string answer;                        // for people; kept as a message of the thread
   std::vector<SlotWrite> slots;              // of the agent's durable state
   std::optional<std::int64_t> nextWakeAtMs;  // a timer wake of the agent itself
   std::optional<std::int64_t> sleepUntilMs;
   bool failed = false;  // it could not do what it was woken for
+  std::vector<Emission> emits;
 };
 
 using Looks = std::vector<Look>;

@@ -128,6 +128,15 @@ Result<RunKey> subscriptionRunKey(std::string_view agentId, std::string_view sub
       .hashed<RunKey>();
 }
 
+Result<RunKey> graphRunKey(std::string_view agentId, std::string_view span, std::int64_t attempt) {
+  WITAN_DO(validateId("agentId", agentId));
+  WITAN_DO(validateId("span", span));
+  if (attempt < 1) return invalid(concat("attempt ", attempt, " (attempts begin with 1)"));
+  std::string text = concat("v1|run|graph|", agentId, "|", span);
+  if (attempt > 1) text += concat("#", attempt);
+  return RunKey{sha256(text)};
+}
+
 Result<RunKey> timerRunKey(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs) {
   if (scheduledAtMs < 0) return invalid(concat("scheduledAtMs ", scheduledAtMs, " is negative"));
   return Canonical("v1|run|timer")

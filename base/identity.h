@@ -111,6 +111,9 @@ Result<RunKey> timerRunKey(std::string_view agentId, std::string_view timerId, s
 // v1|run|user|{agentId}|{sessionId}|{turnId}
 Result<RunKey> userRunKey(std::string_view agentId, std::string_view sessionId, std::string_view turnId);
 
+// v1|run|graph|{agentId}|{span}, from attempt 2 on with #{attempt}
+Result<RunKey> graphRunKey(std::string_view agentId, std::string_view span, std::int64_t attempt);
+
 // The canonical JSON of the arguments (base/json.h: integers exact).
 ArgsHash argsHash(const json::value& args);
 

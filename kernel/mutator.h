@@ -250,6 +250,18 @@ class Mutator {
     return Row<TablePointer>(this, slot);
   }
 
+  // The rows whose cells of `Index` hold these texts, in the order of their making. O(rows found).
+  template <auto TablePointer, class Index, class... Text>
+  boost::container::small_vector<Row<TablePointer>, 4> matching(const Text&... texts) {
+    const auto& table = state_->*TablePointer;
+    boost::container::small_vector<Row<TablePointer>, 4> found;
+    for (const Slot slot : table.template index<Index>().candidates(texts...)) {
+      step();
+      if (Index::holds(table.row(slot), texts...)) found.push_back(Row<TablePointer>(this, slot));
+    }
+    return found;
+  }
+
   // The row of `key`, made if it is new.
   template <auto TablePointer>
   Row<TablePointer> edit(std::string_view key) {

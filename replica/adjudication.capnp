@@ -10,7 +10,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("witan::node::wire");
 
 struct Request {                # type 32, to the owner
-  kind @0 :UInt16;              # 0 propose, 1 init, 2 commit, 3 reject
+  kind @0 :UInt16;              # 0 propose, 1 init, 2 commit, 3 reject, 4 ingress
   base @1 :UInt16;              # commit: 0 from the candidate, 1 from the current state
   domain @2 :Text;
   entity @3 :Text;

@@ -6,6 +6,7 @@
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
+#include "replica/graphs/graph_runtime.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"
 #include "replica/peer_sessions.h"
@@ -73,6 +74,12 @@ Status Replica::start(Now now) {
   if (config.agents) {
     agents_ = std::make_unique<AgentRuntime>(*this, *config.agents);
     WITAN_DO(agents_->open(now));
+  }
+  if (moduleOf(kGraphDomain) != nullptr && config.ledgerReplica && !config.etcd) {
+    graphs_ = std::make_unique<GraphRuntime>(*this, config.agents.get());
+    parts_->router.admitBy([this](PartitionHost& host, const Request& request, Now at) {
+      return graphs_->admit(host, request, at);
+    });
   }
   nextTickMs_ = now.ms + kTickMs;
   nextAdvertiseMs_ = now.ms + kAdvertiseMs;
@@ -172,6 +179,8 @@ std::int64_t Replica::nextTickMs() const {
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   if (agents_)
     if (const auto due = agents_->nextMs(drained_)) next = std::min(next, *due);
+  if (graphs_)
+    if (const auto due = graphs_->nextMs(drained_)) next = std::min(next, *due);
   return next;
 }
 
@@ -187,6 +196,7 @@ Status Replica::drain(Now now, Effects& out) {
   drained_ = now;
   if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
+  if (graphs_) WITAN_DO(graphs_->round(now, out));  // bodies are durable before the entries that name them
   ownership.stage();  // every decision of this round is made
   bool durable = true;
   if (!answerEarly || !ownership.decidesAtOnce()) {
@@ -269,6 +279,7 @@ void Replica::replicateLogs(Now now) {
 void Replica::handOver(Now now, Effects& out) {
   WITAN_CHECK(state_.writes.pending().empty(), "a round leaves no row behind");
   for (Answered& answered : parts_->router.takeAnswered()) out.answers.push_back(std::move(answered));
+  if (graphs_) std::erase_if(out.answers, [&](const Answered& answered) { return graphs_->take(answered, now); });
   if (agents_) std::erase_if(out.answers, [&](const Answered& answered) { return agents_->take(answered, now); });
   for (Notice& notice : state_.notices) out.notices.push_back(std::move(notice));
   state_.notices.clear();
@@ -314,6 +325,7 @@ std::set<std::string> Replica::connectedPeers() const {
 
 bool Replica::quiet() const {
   if (agents_ && !agents_->host().quiet()) return false;
+  if (graphs_ && !graphs_->quiet()) return false;
   return parts_->ownership->quiet() && state_.outbox.size() == 0 && state_.writes.quiet() && parts_->sessions.quiet() &&
          parts_->entries.quiet();
 }

@@ -62,6 +62,7 @@ class Store;
 namespace witan::node {
 
 class AgentRuntime;
+class GraphRuntime;
 class Outbox;
 class OwnerTable;
 class PartitionHost;
@@ -149,6 +150,8 @@ class Replica {
   // Null: none work here.
   agents::AgentHost* agents();
   const agents::AgentHost* agents() const;
+  // Null: this device runs no graphs.
+  const GraphRuntime* graphs() const { return graphs_.get(); }
   // Devices that let something else name the owners, when they were last connected, and how that was told. Nothing but
   // that is heard of them, and their links end: two engines would have two owners.
   const std::map<std::string, std::string, std::less<>>& otherEngines() const;
@@ -176,6 +179,7 @@ class Replica {
   std::unique_ptr<Parts> parts_;
   ReplicaState& state_;                   // of the parts
   std::unique_ptr<AgentRuntime> agents_;  // null: no agents
+  std::unique_ptr<GraphRuntime> graphs_;  // null: no graphs
   Now drained_;                           // when drain() was last called
   std::int64_t nextAdvertiseMs_ = 0, nextTickMs_ = 0, nextStabiliseMs_ = 0;
 };

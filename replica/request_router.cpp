@@ -59,8 +59,25 @@ Status RequestRouter::submit(Request request, Keep keep, Now now) {
   return okStatus();
 }
 
+bool RequestRouter::admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
+  const Admission admission = admit_(host, request, now);
+  if (admission.step) {
+    (void)host.decideAs(*admission.step, request, now.wall, from);
+    return true;
+  }
+  Answer answer = answerTo(request, AnswerKind::decided, admission.why);
+  answer.outcome = admission.outcome;
+  if (Peer* const peer = from.empty() ? nullptr : state_.member(from)) state_.say(*peer, answer);
+  if (!from.empty()) return true;
+  if (state_.outbox.find(request.operationId) != nullptr)
+    state_.outbox.settle(request.operationId, state_.writes.pending());
+  answered_.push_back({request.kind, std::move(answer)});
+  return true;
+}
+
 // False: not now. Requires: this device owns the partition.
 bool RequestRouter::decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now) {
+  if (request.kind == RequestKind::ingress && admit_) return admitHere(host, request, from, now);
   if (!ownership_->decide(host, request, from, now)) return false;
   const bool waits = ownership_->decidesAtOnce() && host.partition().frozen(request.entity);
   if (!waits) expediteFrozen(state_.outbox, request, now.ms);

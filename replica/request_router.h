@@ -25,8 +25,18 @@ class RequestRouter {
   // A request of an agent waits for a counselor.
   using OnFrozen = std::function<void(const Answer& answer)>;
 
+  // A message at an ingress of a graph whose partition this device owns (replica/graphs/).
+  struct Admission {
+    std::optional<Request> step;  // by which a run begins, as the answer to the request
+    kernel::Outcome outcome = kernel::Outcome::refused;  // without a step
+    std::string why;
+  };
+  using Admit = std::function<Admission(PartitionHost& host, const Request& request, Now now)>;
+
   RequestRouter(ReplicaState& state, const std::unique_ptr<OwnershipEngine>& ownership, OnFrozen onFrozen)
       : state_(state), ownership_(ownership), onFrozen_(std::move(onFrozen)) {}
+  // Without it no message enters a graph here.
+  void admitBy(Admit admit) { admit_ = std::move(admit); }
 
   // ---- requests of this device (contracts: Replica)
   Status submit(Request request, Keep keep, Now now);
@@ -48,11 +58,13 @@ class RequestRouter {
  private:
   Status checkOwn(Request& request) const;
   void route(Outbox::Waiting& waiting, Now now);
+  bool admitHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
   bool decideHere(PartitionHost& host, const Request& request, const std::string& from, Now now);
 
   ReplicaState& state_;
   const std::unique_ptr<OwnershipEngine>& ownership_;
   OnFrozen onFrozen_;
+  Admit admit_;
   std::vector<Answered> answered_;
 };
 

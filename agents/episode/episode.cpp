@@ -390,6 +390,11 @@ void Episode::end(WakeStatus status, std::string cause, const Finish& finish) {
                     {"spent", valueOf(context_.quota().spent())}};
   if (finish.nextWakeAtMs) body["nextWakeAtMs"] = *finish.nextWakeAtMs;
   if (finish.sleepUntilMs) body["sleepUntilMs"] = *finish.sleepUntilMs;
+  if (!finish.emits.empty() && beginning_.rules >= 5) {
+    json::array emits;
+    for (const Emission& one : finish.emits) emits.push_back({{"type", one.type}, {"body", one.body}});
+    body["emits"] = std::move(emits);
+  }
   append(EntryKind::end, std::move(body));
   phase_ = Phase::ended;
   ending_ = Ending{status, std::move(cause), finish};

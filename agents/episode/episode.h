@@ -48,7 +48,8 @@ inline constexpr std::size_t kMaxTranscriptBytes = 64u << 20;
 //   2   it ends as failed, and one that was denied something says so
 //   3   results name what was asked, as observations do: the plan that stands may be another device's
 //   4   actions that failed count as those that were denied; a question without an answer is denied as approval_expired
-inline constexpr std::int64_t kRules = 4;
+//   5   the end has what the run emits into its graph
+inline constexpr std::int64_t kRules = 5;
 
 // The content of the first entry.
 struct Beginning {

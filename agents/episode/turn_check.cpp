@@ -99,6 +99,14 @@ Status checkFinish(const Finish& finish) {
     bytes += canonicalJson(write.value).size();
   }
   if (bytes > kMaxSlotsBytes) return tooMany("bytes of slots", kMaxSlotsBytes);
+  if (finish.emits.size() > kMaxEmissions) return tooMany("emissions", kMaxEmissions);
+  std::size_t emitted = 0;
+  for (const Emission& one : finish.emits) {
+    WITAN_DO(validateId("type of an emission", one.type));
+    WITAN_DO(checkValue(one.body, "emission of " + one.type, {.bytes = kMaxEmissionsBytes, .elements = 100'000}));
+    emitted += canonicalJson(one.body).size();
+  }
+  if (emitted > kMaxEmissionsBytes) return tooMany("bytes of emissions", kMaxEmissionsBytes);
   if (finish.nextWakeAtMs.value_or(0) < 0 || finish.sleepUntilMs.value_or(0) < 0) return invalid("a time before 1970");
   return okStatus();
 }

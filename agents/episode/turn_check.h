@@ -33,6 +33,8 @@ inline constexpr std::size_t kMaxActions = 256;  // of one plan
 inline constexpr std::size_t kMaxPlanBytes = 256 * 1024;
 inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;  // of one call
 inline constexpr std::size_t kMaxAnswerBytes = 64 * 1024;
+inline constexpr std::size_t kMaxEmissions = 1'000;
+inline constexpr std::size_t kMaxEmissionsBytes = 384 * 1024;
 inline constexpr std::size_t kMaxSlotsBytes = 384 * 1024;  // of all slots that one turn writes
 inline constexpr std::size_t kMaxSigmaBytes = 1024 * 1024;
 

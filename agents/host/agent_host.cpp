@@ -7,6 +7,7 @@
 #include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
+#include "base/json_codec.h"
 #include "base/utf8.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/journal_entity.h"
@@ -39,6 +40,26 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
   if (ending.finish.sleepUntilMs) state.schedule.sleepUntil = moment(*ending.finish.sleepUntilMs);
   if (answer) state.pointers.recentHeadMessageId = *answer;
   if (state.lifecycle == Lifecycle::created) state.lifecycle = Lifecycle::active;
+}
+
+// What the node of the graph grants, of what the agent declares (Law 4).
+Status narrowToGraph(episode::Beginning& beginning) {
+  const json::value* graph = beginning.input.if_contains("graph");
+  const json::value* grant = graph != nullptr && graph->is_object() ? graph->get_object().if_contains("grant") : nullptr;
+  if (grant == nullptr) return invalid("a wake by a graph without a grant");
+  episode::Grant wish;
+  WITAN_DO(readJson(*grant, wish, "grant"));
+  const episode::Grant& held = beginning.grant;
+  std::erase_if(wish.locale, [&](const std::string& tag) { return !std::ranges::binary_search(held.locale, tag); });
+  wish.budget = {std::min(wish.budget.steps, held.budget.steps), std::min(wish.budget.tokens, held.budget.tokens),
+                 std::min(wish.budget.seconds, held.budget.seconds)};
+  WITAN_SET(beginning.grant, episode::Context(beginning.grant).fork(std::move(wish)));
+  std::erase_if(beginning.tools, [&](const episode::ToolInfo& tool) {
+    return std::ranges::none_of(beginning.grant.capabilities, [&](const Capability& one) {
+      return episode::coversResource(one.resource, tool.name);
+    });
+  });
+  return okStatus();
 }
 
 }  // namespace
@@ -98,6 +119,7 @@ Result<bool> AgentHost::ledgerFact(std::string_view agentId, std::string_view su
 
 Status AgentHost::work(Now now) {
   again_ = false;
+  WITAN_DO(takeActivations(now));
   WITAN_DO(wakes_.takeEvents(now));
   WITAN_DO(wakes_.tick(now));
   WITAN_DO(noticeContested(now));
@@ -109,6 +131,38 @@ Status AgentHost::work(Now now) {
   for (WakeJob& job : jobs) WITAN_DO(startRun(std::move(job), now));
   sagas_.tick(now);
   for (const RunKey& key : inOrder()) WITAN_DO(push(running_.find(key)->second, now));  // it may end, and no other
+  return okStatus();
+}
+
+// What graphs wait for is looked at again when something has arrived. One that has been taken back waits for nobody.
+Status AgentHost::takeActivations(Now now) {
+  WITAN_TRY(records, space());
+  if (activationsSeen_ == records->changes()) return okStatus();
+  activationsSeen_ = records->changes();
+  std::set<RunKey> wanted;
+  for (const std::string& name : records->keys(Kind::activation)) {
+    WITAN_TRY(versions, records->versions(Kind::activation, name));
+    for (const Version& version : versions) {
+      if (version.tombstone) continue;
+      const auto body = decodeRecord<ActivationBody>(version.body);
+      const auto job = body.ok() ? graphJob(*body) : Result<WakeJob>(body.error());
+      if (!job.ok() || job->key().hex() != name) continue;  // a later build's, or a hostile one's
+      wanted.insert(job->key());
+      if (!agents_.contains(body->agentId)) continue;
+      WITAN_TRY(taken, wakes_.activation(*body, now));
+      if (!taken) activationsSeen_.reset();
+    }
+  }
+  std::vector<RunKey> gone;
+  for (const auto& [key, entry] : wakes_.queue().all())
+    if (entry.job.reason == WakeReason::graph && !wanted.contains(key)) gone.push_back(key);
+  for (const RunKey& key : gone) {
+    const std::string why = "its graph does not wait for it any more";
+    if (const auto at = running_.find(key); at != running_.end())
+      WITAN_DO(at->second.episode.abort(why));
+    else
+      WITAN_DO(wakes_.ended(key, WakeStatus::failedTerminal, why, now));
+  }
   return okStatus();
 }
 
@@ -269,6 +323,7 @@ Result<Episode> AgentHost::episodeFor(const Agent& agent, const WakeJob& job, No
   }
   WITAN_TRY(input, inputFor(agent, job, now));
   WITAN_TRY(beginning, episode::beginningOf(agent.spec(), tools_, job.key(), replica_.device(), std::move(input)));
+  if (job.reason == WakeReason::graph) WITAN_DO(narrowToGraph(beginning));
   return Episode::begin(agent, gate_, std::move(beginning));
 }
 

@@ -6,6 +6,7 @@
 #include "agents/wake/wake_job.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_views.h"
+#include "saga/operation_marks.h"
 
 namespace witan::agents {
 
@@ -76,7 +77,30 @@ Result<PlanDigest> AgentHost::planWith(const SagaRow& row) {
 // The transcript gets the outcome from the episode, if one is under way.
 Result<std::vector<Write>> AgentHost::record(const SagaRow&, const Outcome&) { return std::vector<Write>{}; }
 
+Status AgentHost::graphEffect(saga::Intent intent, Now now) {
+  WITAN_TRY(marks, saga::marksOf(replica_, options_.wake.scope, intent.id()));
+  intent.kind = effectKindOf(intent.tool);
+  intent.scope = options_.wake.scope;
+  if (intent.kind == EffectKind::journal) {
+    WITAN_TRY(arguments, parseJson(intent.arguments));
+    if (!arguments.is_object()) return invalid("the arguments are no object");
+    WITAN_TRY(edit, journalEditOf(intent.tool, arguments.get_object()));
+    intent.scope = edit.scope;
+  }
+  if (!graphEffects_.emplace(intent.id(), marks.any()).second) return okStatus();
+  again_ = true;
+  return sagas_.begin(std::array{std::move(intent)}, now);
+}
+
+void AgentHost::toldGraph(const SagaRow& row, OperationOutcome outcome, std::string result) {
+  const auto at = graphEffects_.find(row.id());
+  if (at == graphEffects_.end()) return;
+  effectOutcomes_.push_back({row.id(), {outcome, std::move(result)}, at->second});
+  graphEffects_.erase(at);
+}
+
 void AgentHost::finished(const SagaRow& row) {
+  toldGraph(row, row.outcome, row.result);
   if (row.intent.compensates) ++counters_.compensated;
   noteUndone(row);
   waiting_.erase(row.id());
@@ -85,6 +109,7 @@ void AgentHost::finished(const SagaRow& row) {
 }
 
 void AgentHost::parked(const SagaRow& row) {
+  toldGraph(row, OperationOutcome::failed, row.lastError);
   waiting_.erase(row.id());
   out_.notices.push_back(
       {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});

@@ -60,6 +60,17 @@ PolicyPlace DeviceGate::placeOf(std::string_view tool) const {
   return {};
 }
 
+PolicyVerdict DeviceGate::crossing(std::string_view graph, std::string_view boundary, std::string_view operation,
+                                   const json::value& payload) const {
+  if (!monitor_) return {};
+  PolicyScope held{{"graph"}, {std::string(boundary)}, {}, {}};
+  for (const Boundary& one : monitor_->policy()->boundary)
+    if (one.name == boundary) held.locales = one.locales;  // the graph's own were checked when it was deployed
+  return monitor_->check({.agent = graph, .category = "graph", .tool = "graph", .held = &held, .boundary = boundary,
+                          .operation = operation, .payload = &payload},
+                         {}, {});
+}
+
 GateVerdict DeviceGate::judge(const GateRequest& asked) const {
   if (!monitor_) return LocalGate().judge(asked);
   ToolInfo tool = *asked.tool;

@@ -60,6 +60,10 @@ class DeviceGate final : public episode::Gate {
   void readFrom(replication::Space& records) { records_ = &records; }
   // Makes a ledger tool known to policies. A policy denies those that are not.
   void addLedgerTool(std::string_view name, std::string_view operation) { ledgerTools_.emplace(name, operation); }
+  // A boundary that a graph crosses: the grant is of the graph's id, category "graph", tool "graph". Denied without a
+  // policy.
+  PolicyVerdict crossing(std::string_view graph, std::string_view boundary, std::string_view operation,
+                         const json::value& payload) const;
   // Empty of a tool that is not built in.
   PolicyPlace placeOf(std::string_view tool) const;
 

@@ -208,6 +208,12 @@ Result<bool> WakeCenter::ledgerFact(std::string_view agentId, std::string_view s
   return enqueued != Enqueued::full;
 }
 
+Result<bool> WakeCenter::activation(const replication::ActivationBody& activation, Now now) {
+  WITAN_TRY(job, graphJob(activation));
+  WITAN_TRY(enqueued, enqueue(std::move(job), now));
+  return enqueued != Enqueued::full;
+}
+
 Result<Enqueued> WakeCenter::enqueue(WakeJob job, Now now) {
   WITAN_TRY(runs, space());
   WITAN_TRY(over, hasEnded(*runs, job.key()));

@@ -69,6 +69,8 @@ class WakeCenter {
   Status batchEvents(std::string_view space, const std::vector<replication::BatchEvent>& events, Now now);
   // A fact of a ledger for one of an agent's subscriptions to ledgers. False: the queue is full, offer it again.
   Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
+  // What a graph waits for. False: the queue is full, offer it again.
+  Result<bool> activation(const replication::ActivationBody& activation, Now now);
   // After a flush: batches whose wakes are durable now will not come again.
   void durable();
 

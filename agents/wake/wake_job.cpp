@@ -92,6 +92,7 @@ Result<RunKey> runKeyOf(const WakeJob& job) {
       return subscriptionRunKey(job.agentId, job.subject, LogicalChangeKey{*job.change});
     case WakeReason::timer: return timerRunKey(job.agentId, job.subject, job.scheduledAtMs);
     case WakeReason::user: return userRunKey(job.agentId, job.subject, job.turn);
+    case WakeReason::graph: return graphRunKey(job.agentId, job.turn, job.scheduledAtMs);
   }
   return invalid("an unknown reason of a wake");
 }
@@ -144,6 +145,15 @@ Result<WakeJob> timerJob(std::string_view agentId, std::string_view timerId, std
               .scheduledAtMs = scheduledAtMs};
   job.input = canonicalJson(json::object{{"scheduledAtMs", scheduledAtMs}});
   return withKey(std::move(job));
+}
+
+Result<WakeJob> graphJob(const replication::ActivationBody& activation) {
+  return withKey({.agentId = activation.agentId,
+                  .reason = WakeReason::graph,
+                  .subject = activation.graph,
+                  .scheduledAtMs = static_cast<std::int64_t>(activation.attempt),
+                  .turn = activation.span,
+                  .input = activation.input});
 }
 
 Result<WakeJob> userJob(std::string_view agentId, std::string_view sessionId, std::string_view turnId,

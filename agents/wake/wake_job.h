@@ -41,8 +41,8 @@ struct WakeJob {
   std::string batchHost;
   std::uint64_t batchCounter = 0;
   std::optional<Hash> change;
-  std::int64_t scheduledAtMs = 0;  // of a timer
-  std::string turn;                // of a user
+  std::int64_t scheduledAtMs = 0;  // of a timer; of a graph the attempt
+  std::string turn;                // of a user; of a graph the span
   std::uint64_t hops = 0;          // runs between what somebody outside did and this one (agents/wake/wake_job.h)
   std::string input;               // canonical JSON: {"changes", "more", "tokens"} or {"user"} or {"scheduledAtMs"}
   std::int64_t enqueuedAtMs = 0;   // wall time, for people
@@ -78,6 +78,7 @@ struct LedgerFact {
 // The same fact gives the same run key on every device, and in every copy of the ledger.
 Result<WakeJob> ledgerJob(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact);
 Result<WakeJob> timerJob(std::string_view agentId, std::string_view timerId, std::int64_t scheduledAtMs);
+Result<WakeJob> graphJob(const replication::ActivationBody& activation);
 // Errors: ids; a text that is too long or not UTF-8.
 Result<WakeJob> userJob(std::string_view agentId, std::string_view sessionId, std::string_view turnId,
                         std::string_view text);

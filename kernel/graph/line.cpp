@@ -41,6 +41,11 @@ void addMembers(json::object& out, const Resumed& fact) {
   out["span"] = fact.span;
   out["attempt"] = fact.attempt;
 }
+void addMembers(json::object& out, const Redriven& fact) {
+  out["message"] = fact.message;
+  out["key"] = fact.key;
+  out["dead"] = fact.dead;
+}
 void addMembers(json::object& out, const Judged& fact) {
   out["span"] = fact.span;
   out["verdict"] = fact.verdict;

@@ -50,11 +50,17 @@ struct Resumed {
   std::string run, node, span;
   std::int64_t attempt = 0;
 };
+// A dead message again, under an id of its own; a run that has ended goes on.
+struct Redriven {
+  static constexpr const char* kName = "redriven";
+  std::string run, node, message, key, dead;  // dead: the message that died
+};
 struct Judged {
   static constexpr const char* kName = "verdict";
   std::string run, node, span, verdict, token;
   bool passes = false;
   Body redacted;  // what goes on; null: all of it
+  Body crosses;   // what may cross, if it passes; a fold does not need it
 };
 struct Asked {
   static constexpr const char* kName = "asked";
@@ -118,7 +124,7 @@ struct Ended {
   std::int64_t deliveries = 0, dead = 0;
 };
 
-using Fact = std::variant<Deployed, Begun, Sent, Delivered, Resumed, Judged, Asked, Answered, Effected, Emitted,
+using Fact = std::variant<Deployed, Begun, Sent, Delivered, Resumed, Redriven, Judged, Asked, Answered, Effected, Emitted,
                           Finished, Failed, Dead, Duplicate, DuplicateArrival, Refused, Compensated, Ended>;
 
 struct Line {

@@ -78,14 +78,29 @@ void Runtime::answer(const std::string& nodeId, const std::string& key, const st
   if (node.kind == NodeKind::counselor && std::find(node.who.begin(), node.who.end(), by) == node.who.end())
     return refuse("unauthorised");
   if (digest && *digest != digestOf(*message->body)) return refuse("stale");
-  emit(Answered{message->run->id, nodeId, span.id, by, approve});
+  answered(span, by, approve);
+}
+
+void Runtime::answerSpan(const std::string& spanId, const std::string& by, bool approve, std::int64_t now) {
+  now_ = now;
+  if (isAsking(spanId)) answered(span(spanId), by, approve);
+}
+
+void Runtime::answered(Span& span, const std::string& by, bool approve) {
+  const MessagePtr message = span.message;
+  emit(Answered{message->run->id, message->node->id, span.id, by, approve});
   if (!approve)
     failSpan(span, "human_denied", true);
-  else if (node.kind == NodeKind::counselor)
+  else if (message->node->kind == NodeKind::counselor)
     complete(span, {{message->type, message->body}});
   else
     work(span, false);
   close();
+}
+
+void Runtime::cancelRun(const std::string& runId, std::int64_t now) {
+  now_ = now;
+  if (const auto at = runAt_.find(runId); at != runAt_.end() && at->second->isRunning()) stop(*at->second, "cancelled");
 }
 
 void Runtime::cancel(const std::string& external, std::int64_t now) {
@@ -105,6 +120,46 @@ Status Runtime::redeliver(const std::string& runId, const std::string& message, 
     return unknown;
   notice(Duplicate{.run = runId, .node = sent->second.node, .message = message, .key = sent->second.key});
   return okStatus();
+}
+
+Status Runtime::redrive(const std::string& runId, const std::string& message, const std::string& again,
+                        std::int64_t now) {
+  now_ = now;
+  const auto of = runAt_.find(runId);
+  const auto isIt = [&](const MessagePtr& letter) { return letter->id == message; };
+  if (of == runAt_.end()) return notFound("no run " + runId);
+  const auto letter = std::find_if(of->second->letters.begin(), of->second->letters.end(), isIt);
+  if (letter == of->second->letters.end()) return notFound("the run has no dead letter " + message);
+  emit(Redriven{runId, (*letter)->node->id, again, (*letter)->key, message});
+  close();
+  return okStatus();
+}
+
+std::shared_ptr<const Document> Runtime::documentOf(const std::string& runId) const {
+  const auto of = runAt_.find(runId);
+  return of == runAt_.end() ? nullptr : of->second->document;
+}
+
+std::optional<std::string> Runtime::keyOf(const std::string& message) const {
+  const auto at = queuedAt_.find(message);
+  return at == queuedAt_.end() ? std::nullopt : std::optional(queue_.at(at->second)->key);
+}
+
+bool Runtime::isAsking(const std::string& spanId) const {
+  const auto at = spanAt_.find(spanId);
+  return at != spanAt_.end() && at->second->state == SpanState::asking;
+}
+
+bool Runtime::isWhole() const {
+  const auto lacks = [](const MessagePtr& message) { return message->body == nullptr; };
+  for (const auto& [sequence, message] : queue_)
+    if (lacks(message)) return false;
+  for (const auto& [lane, span] : spans_)
+    if (lacks(span.message)) return false;
+  for (const auto& [ordinal, run] : runs_)
+    for (const auto& [lane, messages] : run.collected)
+      if (std::any_of(messages.begin(), messages.end(), lacks)) return false;
+  return true;
 }
 
 bool Runtime::isRunning(const std::string& spanId, std::int64_t attempt) const {
@@ -172,7 +227,8 @@ std::optional<std::int64_t> Runtime::due() const {
 std::vector<RunView> Runtime::runs() const {
   std::vector<RunView> all;
   for (const auto& [ordinal, run] : runs_)
-    all.push_back({run.id, run.external, run.status, run.document->version, run.deliveries, run.dead});
+    all.push_back({run.id, run.external, run.status, run.document->version, run.deliveries, run.dead,
+                   std::int64_t(run.queued.size()), std::int64_t(run.spans.size())});
   return all;
 }
 

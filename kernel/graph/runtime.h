@@ -44,6 +44,7 @@ struct Work {
 struct Undo {
   std::string operation;
   std::string tool;
+  std::string span;  // whose effect it is
 };
 
 struct Taken {
@@ -60,6 +61,8 @@ struct RunView {
   std::int64_t version = 0;
   std::int64_t deliveries = 0;
   std::int64_t dead = 0;
+  std::int64_t queued = 0;
+  std::int64_t open = 0;  // spans
 };
 
 class Runtime {
@@ -78,8 +81,13 @@ class Runtime {
   void answer(const std::string& node, const std::string& key, const std::string& by, bool approve,
               const std::optional<std::string>& digest, std::int64_t now);
   void cancel(const std::string& external, std::int64_t now);
+  // As answer() and cancel(), of what somebody else has checked; nothing if it is not open.
+  void answerSpan(const std::string& span, const std::string& by, bool approve, std::int64_t now);
+  void cancelRun(const std::string& run, std::int64_t now);
   // Errors: notFound; no such message, or its run ended and a horizon has passed.
   Status redeliver(const std::string& run, const std::string& message, std::int64_t now);
+  // A dead message again, as `again`. Errors: notFound; no such dead letter within the horizon.
+  Status redrive(const std::string& run, const std::string& message, const std::string& again, std::int64_t now);
 
   // Results of work. A result of another attempt than the running one is ignored.
   bool isRunning(const std::string& span, std::int64_t attempt) const;
@@ -97,6 +105,16 @@ class Runtime {
 
   void apply(const Entry& entry);
   Taken take();
+
+  // Null: no such run is kept.
+  std::shared_ptr<const Document> documentOf(const std::string& run) const;
+  std::shared_ptr<const Document> deployed() const { return document_; }
+  bool isAsking(const std::string& span) const;
+  std::int64_t horizonMs() const { return horizonMs_; }
+  // Of a message that waits. None: none such does.
+  std::optional<std::string> keyOf(const std::string& message) const;
+  // Whether nothing that is open lacks its body: a fold may have found that one is not here.
+  bool isWhole() const;
 
   std::vector<RunView> runs() const;                   // in the order of their begin; without those that are forgotten
   std::vector<std::string> waitingFor() const;         // "node|key" of each open question, in order
@@ -161,6 +179,7 @@ class Runtime {
     std::vector<std::pair<Lane, std::vector<MessagePtr>>> collected;
     std::map<std::int64_t, MessagePtr> queued;
     std::set<Span*> spans;  // open ones
+    std::vector<MessagePtr> letters;  // that died
     std::unordered_map<std::string, SentMessage> sent;
 
     bool isRunning() const { return status == "running"; }
@@ -195,6 +214,7 @@ class Runtime {
     }
   };
 
+  void answered(Span& span, const std::string& by, bool approve);
   void emit(Fact fact);
   void notice(Fact fact);
   void close();
@@ -206,6 +226,7 @@ class Runtime {
   void on(const Sent& fact);
   void on(const Delivered& fact);
   void on(const Resumed& fact);
+  void on(const Redriven& fact);
   void on(const Judged& fact);
   void on(const Asked& fact);
   void on(const Answered& fact);

@@ -116,6 +116,7 @@ bool Runtime::passGate(Span& span) {
   judged.passes = fits && (redacted || decision.verdict == "allow" || decision.verdict == "require-human");
   if (redacted && fits) judged.redacted = std::make_shared<const json::value>(std::move(decision.body));
   const bool passes = judged.passes;
+  if (passes) judged.crosses = judged.redacted ? judged.redacted : message->body;
   emit(std::move(judged));
   if (!passes) {
     failSpan(span, fits ? "denied" : "schema", true);
@@ -262,7 +263,7 @@ void Runtime::stop(Run& run, const std::string& status) {
     for (auto effect = run.effects.rbegin(); effect != run.effects.rend(); ++effect) {
       if (effect->undo.empty()) continue;
       const std::string operation = identityOf("v1|compensate|" + effect->span);
-      taken_.undos.push_back({operation, effect->undo});
+      taken_.undos.push_back({operation, effect->undo, effect->span});
       emit(Compensated{run.id, effect->node, effect->span, operation, effect->undo});
     }
   end(run, status);

@@ -120,6 +120,26 @@ void Runtime::on(const Delivered& fact) {
 
 void Runtime::on(const Resumed& fact) { setTimeout(span(fact.span)); }
 
+void Runtime::on(const Redriven& fact) {
+  Run& of = run(fact.run);
+  const auto letter = std::find_if(of.letters.begin(), of.letters.end(),
+                                   [&](const MessagePtr& message) { return message->id == fact.dead; });
+  auto again = std::make_shared<Message>(**letter);
+  again->id = fact.message;
+  of.letters.erase(letter);
+  of.poisoned.erase(again->lane());
+  if (!of.isRunning()) {
+    of.status = "running";
+    std::erase_if(ended_, [&](const auto& ended) { return ended.second == of.ordinal; });
+    open_[of.external].insert(of.ordinal);
+    ++versions_[of.document.get()];
+  }
+  deadlines_.erase({of.deadline, of.ordinal});
+  of.deadline = later(now_, of.document->timeoutMs);
+  deadlines_.emplace(of.deadline, of.ordinal);
+  enqueue(std::move(again));
+}
+
 void Runtime::on(const Judged& fact) {
   Span& of = span(fact.span);
   of.passed = fact.passes;
@@ -155,11 +175,13 @@ void Runtime::on(const Dead& fact) {
   if (fact.poisons) of.poisoned.insert(lane);
   if (fact.reason == "run_bound") cursor_ = nodes_.at(fact.node).position;
   if (const auto queued = queuedAt_.find(fact.message); queued != queuedAt_.end()) {
-    unqueue(queued->second);
+    of.letters.push_back(unqueue(queued->second));
     return;
   }
-  if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == fact.message)
+  if (const auto at = spans_.find(lane); at != spans_.end() && at->second.message->id == fact.message) {
+    of.letters.push_back(at->second.message);
     return release(at->second);
+  }
   for (auto at = of.collected.begin(); at != of.collected.end(); ++at) {
     if (at->first != lane) continue;
     std::erase_if(at->second, [&](const MessagePtr& message) { return message->id == fact.message; });
@@ -184,7 +206,10 @@ void Runtime::on(const Finished& fact) {
 
 void Runtime::on(const Failed& fact) {
   Span& of = span(fact.span);
-  if (!fact.retryAtMs) return release(of);
+  if (!fact.retryAtMs) {
+    of.message->run->letters.push_back(of.message);
+    return release(of);
+  }
   of.readyAt = *fact.retryAtMs;
   setState(of, SpanState::backoff);
 }

@@ -141,9 +141,11 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   };
   switch (request.kind) {
     case RequestKind::propose:
+      if (request.domain == kGraphDomain && request.role == "Runtime") return no("write the steps of a graph's runtime");
       if (known->mayAct(request.domain, request.role)) return okStatus();
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);
+    case RequestKind::ingress: return anyRole() ? okStatus() : no("send messages to graphs");
     case RequestKind::init: return anyRole() ? okStatus() : no("begin entities of " + request.domain);
     case RequestKind::commit:
     case RequestKind::reject:

@@ -85,4 +85,17 @@ Request initRequest(const kernel::DomainModule& module, std::string entity, std:
   return request;
 }
 
+Request ingressRequest(std::string graph, std::string ingress, std::string external, std::string operationId,
+                       std::string body) {
+  Request request;
+  request.kind = RequestKind::ingress;
+  request.domain = "graph";
+  request.entity = std::move(graph);
+  request.role = std::move(ingress);
+  request.operationId = std::move(operationId);
+  request.reason = std::move(external);
+  request.text = std::move(body);
+  return request;
+}
+
 }  // namespace witan::node

@@ -27,7 +27,8 @@ inline constexpr std::size_t kMaxPartitions = 4096;  // in one standing
 inline constexpr std::size_t kMaxEpochs = 65'536;    // of one partition
 inline constexpr std::size_t kMaxLogProbes = 65;     // in one position
 
-WITAN_ENUM(RequestKind, propose, init, commit, reject)
+// ingress: a message for the ingress `role` of a graph; `text` is its body, `reason` its external id.
+WITAN_ENUM(RequestKind, propose, init, commit, reject, ingress)
 
 struct Request {
   static constexpr auto kFrame = AdjudicationFrame::request;
@@ -174,5 +175,9 @@ Result<Request> proposalRequest(const kernel::DomainModule& module, std::string 
 // The beginning of an entity, with the fields it names.
 Request initRequest(const kernel::DomainModule& module, std::string entity, std::string operationId,
                     const json::value& fields);
+
+// A message at an ingress of a graph. Under `external` it enters once within the graph's horizon.
+Request ingressRequest(std::string graph, std::string ingress, std::string external, std::string operationId,
+                       std::string body);
 
 }  // namespace witan::node

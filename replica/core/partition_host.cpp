@@ -90,6 +90,12 @@ void PartitionHost::decide(const Request& request, Time wall, std::string to, st
   waiting_.push_back({std::move(to), request.kind, answerOf(request, decision), decision.boundElsewhere});
 }
 
+kernel::Decision PartitionHost::decideAs(const Request& step, const Request& asked, Time wall, std::string to) {
+  kernel::Decision decision = propose(step, clock(wall));
+  waiting_.push_back({std::move(to), asked.kind, answerOf(asked, decision), decision.boundElsewhere});
+  return decision;
+}
+
 kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std::string_view stuck) {
   if (stuck.empty())
     ledger_->partition().expire(at, request.entity);
@@ -104,6 +110,7 @@ kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std:
       const bool tell = request.device == replication::deviceOf(epoch().owner);
       return ledger_->partition().begin(request.entity, fields->get_object(), at, tell);
     }
+    case RequestKind::ingress: return refused("ingress: no graph runs here");
     default: return counselor(request, at);
   }
 }

@@ -35,6 +35,8 @@ constexpr std::array kKinds{
     Row{Kind::operation, {"operation", true, true, false, true, false, true}},
     Row{Kind::approval, {"approval", false, true, true, true, true, true}},
     Row{Kind::receipt, {"receipt", false, true, true, true, true, true}},
+    Row{Kind::graphMessage, {"graphMessage", false, true, false, true, false, true}},
+    Row{Kind::activation, {"activation", false, true, true, true, true, true}},
 };
 
 constexpr KindTraits kUnknown{"unknown", true, true, true, true, true, true};

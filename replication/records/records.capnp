@@ -83,7 +83,7 @@ struct LinkBody {
 struct WakeRunBody {
   runKey @0 :Sha256;
   agentId @1 :Id;
-  reason @2 :UInt16;         # 0 subscription, 1 timer, 2 user
+  reason @2 :UInt16;         # 0 subscription, 1 timer, 2 user, 3 graph
   subject @3 :Id;            # the subscription, timer or session
   status @4 :UInt16;         # 0 started, 1 skippedSleeping, 2 skippedDestroyed, 3 failedTerminal, 4 completed
   startedAtMs @5 :Millis;
@@ -189,4 +189,20 @@ struct SignedDocumentBody {
 
   signature @4 :Data;
   # Ed25519 by the cluster's admin key over "witan signed document v1" LF and this struct's bytes without the field.
+}
+
+# --- graphs of episodes (docs/graphs.md)
+
+struct GraphMessageBody {
+  # The body of a message, or a document; key: SHA-256 of the content in hex. Written once.
+  content @0 :Json;
+}
+
+struct ActivationBody {
+  # What an agent is woken for; key: the run key, which follows from agent, span and attempt.
+  agentId @0 :Id;
+  graph @1 :Id;
+  span @2 :Id;
+  attempt @3 :UInt64;        # from 1
+  input @4 :Json;            # {"graph": {"graph","version","run","node","span","type","body","grant"}}
 }

@@ -192,6 +192,16 @@ Status checkRecord(const PrivacyReceipt& r) {
   return checkTime("confirmedAtMs", r.confirmedAtMs);
 }
 
+Status checkRecord(const GraphMessageBody& body) { return checkCanonicalJson("content", body.content); }
+
+Status checkRecord(const ActivationBody& body) {
+  WITAN_DO(validateId("agentId", body.agentId));
+  WITAN_DO(validateId("graph", body.graph));
+  WITAN_DO(validateId("span", body.span));
+  if (body.attempt == 0) return invalid("attempt: 0 (attempts begin with 1)");
+  return checkCanonicalJson("input", body.input);
+}
+
 namespace {
 
 template <class Body>

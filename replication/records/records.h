@@ -71,7 +71,7 @@ struct LinkBody {
                  (std::string, relation))
 };
 
-WITAN_ENUM(WakeReason, subscription, timer, user)
+WITAN_ENUM(WakeReason, subscription, timer, user, graph)
 // In the order of the lattice: the later of two statuses stands (replication/records/record_views.h).
 WITAN_ENUM(WakeStatus, started, skippedSleeping, skippedDestroyed, failedTerminal, completed)
 
@@ -164,6 +164,22 @@ struct PrivacyReceipt {
   friend bool operator==(const PrivacyReceipt&, const PrivacyReceipt&) = default;
 };
 
+// The body of a graph's message, or the document of a graph. Key: SHA-256 of the content, which the reader checks.
+struct GraphMessageBody {
+  static constexpr Kind recordKind = Kind::graphMessage;
+  static constexpr std::size_t textMax = kMaxRecordBytes;
+  WITAN_DECLARED(GraphMessageBody, (std::string, content))
+};
+
+// What an agent is woken for by a graph, until its owner has what came of it. Key: the run key, which follows from agent,
+// span and attempt.
+struct ActivationBody {
+  static constexpr Kind recordKind = Kind::activation;
+  static constexpr std::size_t textMax = kMaxRecordBytes;
+  WITAN_DECLARED(ActivationBody, (std::string, agentId), (std::string, graph), (std::string, span),
+                 (std::uint64_t, attempt), (std::string, input))
+};
+
 // Checks the promises of records.capnp for each body: ids, limits, required parts. The error names the member.
 Status checkRecord(const BatchBody& body);
 Status checkRecord(const MessageBody& body);
@@ -176,6 +192,8 @@ Status checkRecord(const OperationBody& body);
 Status checkRecord(const ApprovalBody& body);
 Status checkRecord(const SignedDocumentBody& body);
 Status checkRecord(const PrivacyReceipt& body);
+Status checkRecord(const GraphMessageBody& body);
+Status checkRecord(const ActivationBody& body);
 
 // The canonical bytes. Errors: those of checkRecord; more than Body::recordMax, else kMaxRecordBytes. O(bytes).
 template <class Body>
@@ -197,7 +215,9 @@ Result<Body> decodeRecord(std::string_view bytes);
   X(OperationBody)             \
   X(ApprovalBody)              \
   X(SignedDocumentBody)        \
-  X(PrivacyReceipt)
+  X(PrivacyReceipt)            \
+  X(GraphMessageBody)          \
+  X(ActivationBody)
 
 #define WITAN_RECORD_EXTERN(Body)                                \
   extern template Result<std::string> encodeRecord(const Body&); \

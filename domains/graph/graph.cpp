@@ -1,0 +1,556 @@
+// Graph: the laws as invariants. A step that breaks one says which, and the invariant of that law rejects it.
+#include <algorithm>
+
+#include "base/identity.h"
+#include "domains/graph/actions.h"
+#include "domains/registry.h"
+#include "kernel/typed_module.h"
+
+namespace witan::domains::graph {
+
+namespace {
+
+constexpr std::string_view kVersionLaw = "GRAPH_VERSION", kOrder = "GRAPH_ORDER", kOnce = "GRAPH_ONCE",
+                           kGuard = "GRAPH_GUARD", kVerdictLaw = "GRAPH_VERDICT", kAnswerLaw = "GRAPH_ANSWER",
+                           kLimits = "GRAPH_LIMITS";
+
+using M = Mutator<Fields>;
+using RunHandle = M::Row<kRuns>;
+using MessageHandle = M::Row<kMessages>;
+
+struct Broken {
+  std::string_view law;
+  std::string why;
+};
+
+[[noreturn]] void breaks(std::string_view law, std::string why) { throw Broken{law, std::move(why)}; }
+
+// Carries out a step; what it breaks stands in the candidate, for its invariant to reject.
+template <class Step>
+void judged(M& m, const Step& step) {
+  try {
+    step();
+  } catch (const Broken& broken) {
+    m.set<BreachOf>({std::string(broken.law), broken.why});
+  }
+}
+
+RunHandle runOf(M& m, const std::string& id) {
+  const auto found = m.matching<kRuns, RunById>(id);
+  if (found.empty()) throw Fault{"there is no run " + id};
+  return found.front();
+}
+std::optional<MessageHandle> findMessage(M& m, const std::string& id) {
+  const auto found = m.matching<kMessages, MessageById>(id);
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+MessageHandle spanOf(M& m, const std::string& run, const std::string& node, const std::string& id) {
+  const auto found = m.matching<kMessages, MessageBySpan>(id);
+  if (found.empty()) throw Fault{"no span " + id + " is open"};
+  const Message& message = *found.front().get<MessageAt>();
+  if (message.run != run || message.node != node) throw Fault{"span " + id + " is of another run or node"};
+  return found.front();
+}
+
+void checkId(const std::string& what, const std::string& id) {
+  if (!hashFromHex(id).ok()) breaks(kLimits, what + " is no digest");
+}
+void checkKey(M& m, const std::string& key) {
+  if (std::int64_t(key.size()) > m.policy().mostKeyBytes) breaks(kLimits, "a key of " + std::to_string(key.size()) + " bytes");
+}
+
+template <auto Table, class RowsField, class NextField>
+auto freeRow(M& m) {
+  Rows rows = m.get<RowsField>();
+  std::string key = rows.free;
+  if (key.empty()) {
+    key = std::to_string(++rows.made);
+    key.insert(0, kLogKeyDigits - std::min(kLogKeyDigits, key.size()), '0');
+  }
+  auto row = m.edit<Table>(key);
+  if (row.template has<NextField>()) {
+    rows.free = *row.template get<NextField>();
+    row.template erase<NextField>();
+  } else {
+    rows.free.clear();
+  }
+  m.set<RowsField>(std::move(rows));
+  return row;
+}
+template <class RowsField, class NextField, class Row>
+void giveBack(M& m, Row row) {
+  Rows rows = m.get<RowsField>();
+  row.template set<NextField>(std::exchange(rows.free, std::string(row.key())));
+  m.set<RowsField>(std::move(rows));
+}
+
+void addMessage(M& m, RunHandle run, Message message) {
+  checkId("the message", message.id);
+  checkId("the body's digest", message.digest);
+  checkKey(m, message.key);
+  if (findMessage(m, message.id)) breaks(kOnce, "message " + message.id + " is there");
+  message.sequence = m.get<Sequence>() + 1;
+  m.set<Sequence>(message.sequence);
+  freeRow<kMessages, MessageRows, MessageNext>(m).set<MessageAt>(std::move(message));
+  Run at = *run.get<RunAt>();
+  ++at.open;
+  run.set<RunAt>(std::move(at));
+}
+void removeMessage(M& m, RunHandle run, MessageHandle row) {
+  row.erase<MessageAt>();
+  if (row.has<MessageSpan>()) row.erase<MessageSpan>();
+  giveBack<MessageRows, MessageNext>(m, row);
+  Run at = *run.get<RunAt>();
+  --at.open;
+  run.set<RunAt>(std::move(at));
+}
+
+// What has no row any more (it was collected, or a guard held it back) is counted and no more.
+void bury(M& m, RunHandle run, const std::vector<Lost>& dead) {
+  for (const Lost& lost : dead) {
+    if (const auto row = findMessage(m, lost.message)) {
+      const Message message = *row->get<MessageAt>();
+      if (message.run != run.get<RunAt>()->id) throw Fault{"message " + lost.message + " is of another run"};
+      std::vector<Letter> letters = run.get<RunLetters>().value_or(std::vector<Letter>());
+      if (std::int64_t(letters.size()) < m.policy().mostLetters) letters.push_back({message, lost.reason});
+      run.set<RunLetters>(std::move(letters));
+      removeMessage(m, run, *row);
+    }
+    Run at = *run.get<RunAt>();
+    ++at.dead;
+    run.set<RunAt>(std::move(at));
+  }
+}
+
+Version versionOf(M& m, std::int64_t number) {
+  const auto row = m.find<kVersions>(std::to_string(number));
+  if (!row) throw Fault{"version " + std::to_string(number) + " is not deployed"};
+  return *row->get<VersionAt>();
+}
+const Gate* gateOf(const Version& version, const std::string& node) {
+  const auto at = std::find_if(version.gates.begin(), version.gates.end(), [&](const Gate& g) { return g.node == node; });
+  return at == version.gates.end() ? nullptr : &*at;
+}
+
+RunHandle runningRun(M& m, const std::string& id) {
+  RunHandle run = runOf(m, id);
+  if (run.get<RunAt>()->status != "running") breaks(kOnce, "run " + id + " has ended");
+  return run;
+}
+
+// Lemma 1: nothing crosses a boundary that no verdict lets pass.
+void demandPassage(M& m, const Run& run, const std::string& node, const Span& span) {
+  const Version version = versionOf(m, run.version);
+  const Gate* gate = gateOf(version, node);
+  if (gate == nullptr) return;
+  if (!gate->who.empty() && !span.approved) breaks(kAnswerLaw, node + " goes on without an approval");
+  if (gate->who.empty() && (!span.passed || (span.mustAsk && !span.approved)))
+    breaks(kVerdictLaw, node + " is crossed without a verdict that lets it pass");
+}
+
+void count(RunHandle run, const Version& version, const std::string& edge) {
+  const auto bound = std::find_if(version.bounds.begin(), version.bounds.end(), [&](const Bound& b) { return b.edge == edge; });
+  if (bound == version.bounds.end() || bound->most == 0) return;
+  std::vector<Passes> passes = run.get<RunPasses>().value_or(std::vector<Passes>());
+  auto at = std::find_if(passes.begin(), passes.end(), [&](const Passes& p) { return p.edge == edge; });
+  if (at == passes.end()) at = passes.insert(passes.end(), {edge, 0});
+  if (++at->count > bound->most) breaks(kGuard, edge + " is passed more than " + std::to_string(bound->most) + " times");
+  run.set<RunPasses>(std::move(passes));
+}
+
+void demandFall(const Message& cause, const Send& send) {
+  const auto of = [&](const std::vector<Measure>& all) {
+    return std::find_if(all.begin(), all.end(), [&](const Measure& measure) { return measure.edge == send.edge; });
+  };
+  const auto before = of(cause.measures), now = of(send.measures);
+  if (before == cause.measures.end()) return;
+  if (now == send.measures.end() || now->value >= before->value)
+    breaks(kGuard, "the measure of " + send.edge + " does not fall");
+}
+
+// The head of a lane that is idle.
+void demandTurn(M& m, const Message& message) {
+  for (const MessageHandle& other : m.matching<kMessages, Lane>(message.node, message.key)) {
+    if (other.has<MessageSpan>()) breaks(kOrder, "the lane " + message.node + "|" + message.key + " is busy");
+    if (other.get<MessageAt>()->sequence < message.sequence)
+      breaks(kOrder, "an earlier message waits in the lane " + message.node + "|" + message.key);
+  }
+}
+
+void deliverFirst(M& m, RunHandle run, MessageHandle row, const Deliver& step) {
+  if (row.has<MessageSpan>()) breaks(kOnce, "message " + step.message + " is delivered already");
+  demandTurn(m, *row.get<MessageAt>());
+  checkId("the span", step.span);
+  Run at = *run.get<RunAt>();
+  const std::int64_t most = versionOf(m, at.version).deliveries;
+  if (++at.deliveries > most) breaks(kLimits, "more than " + std::to_string(most) + " deliveries in a run");
+  run.set<RunAt>(std::move(at));
+  row.set<MessageSpan>({.id = step.span, .attempt = 1});
+}
+
+}  // namespace
+
+std::string redrivenId(std::string_view dead) { return toHex(sha256("v1|message|" + std::string(dead) + "#1")); }
+
+void Deploy::apply(M& m, Time) const {
+  judged(m, [&] {
+    checkId("the document's digest", digest);
+    const std::int64_t now = m.get<CurrentVersion>();
+    if (version < 1 || version < now) breaks(kVersionLaw, "version " + std::to_string(now) + " is deployed");
+    if (version == now && versionOf(m, version).digest != digest)
+      breaks(kVersionLaw, "another document is deployed as version " + std::to_string(now));
+    if (version == now) return;
+    m.set<CurrentVersion>(version);
+    m.edit<kVersions>(std::to_string(version)).set<VersionAt>({version, digest, deliveries, edges, gates});
+  });
+}
+
+void Cancel::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle row = runningRun(m, run);
+    Run at = *row.get<RunAt>();
+    at.cancelled = why.empty() ? "cancelled" : why;
+    row.set<RunAt>(std::move(at));
+  });
+}
+
+void Redrive::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle row = runOf(m, run);
+    std::vector<Letter> letters = row.get<RunLetters>().value_or(std::vector<Letter>());
+    const auto found = std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.message.id == message; });
+    if (found == letters.end()) throw Fault{"the run has no dead letter " + message};
+    Message again = found->message;
+    letters.erase(found);
+    row.set<RunLetters>(std::move(letters));
+    Run at = *row.get<RunAt>();
+    again.id = redrivenId(message);
+    at.status = "running";
+    row.set<RunAt>(std::move(at));
+    addMessage(m, row, std::move(again));
+  });
+}
+
+void Begin::apply(M& m, Time) const {
+  judged(m, [&] {
+    checkId("the run", run);
+    if (version != m.get<CurrentVersion>()) breaks(kVersionLaw, "a run begins under the deployed version");
+    if (!m.matching<kRuns, RunById>(run).empty()) breaks(kOnce, "run " + run + " has begun");
+    RunHandle row = freeRow<kRuns, graph::RunRows, RunNext>(m);
+    row.set<RunAt>({.id = run, .node = node, .external = external, .status = "running", .version = version});
+    addMessage(m, row, {.id = message, .run = run, .node = node, .key = key, .digest = digest});
+  });
+}
+
+void Verdict::apply(M& m, Time) const {
+  judged(m, [&] {
+    MessageHandle row = spanOf(m, run, node, span);
+    Span at = *row.get<MessageSpan>();
+    at.mustAsk = verdict == "require-human";
+    at.passed = !digest.empty() && (at.mustAsk || verdict == "allow" || verdict == "redact");
+    row.set<MessageSpan>(std::move(at));
+  });
+}
+
+void Deliver::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    auto row = findMessage(m, message);
+    if (!row) breaks(kOnce, "message " + message + " does not wait");
+    const Message& at = *row->get<MessageAt>();
+    if (at.run != run || at.node != node) throw Fault{"message " + message + " is of another run or node"};
+    if (attempt == 1) return deliverFirst(m, of, *row, *this);
+    if (!row->has<MessageSpan>()) breaks(kOnce, "attempt " + std::to_string(attempt) + " is the first");
+    Span open = *row->get<MessageSpan>();
+    if (open.id != span || open.attempt + 1 != attempt || open.state != SpanState::backoff)
+      breaks(kOnce, "attempt " + std::to_string(attempt) + " of span " + span + " is not due");
+    open.attempt = attempt;
+    open.state = SpanState::running;
+    row->set<MessageSpan>(std::move(open));
+  });
+}
+
+void Resume::apply(M& m, Time) const {
+  judged(m, [&] {
+    MessageHandle row = spanOf(m, run, node, span);
+    const Span& at = *row.get<MessageSpan>();
+    if (at.attempt != attempt || at.state == SpanState::backoff) breaks(kOnce, "span " + span + " does not run");
+  });
+}
+
+void Finish::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    MessageHandle row = spanOf(m, run, node, span);
+    const Message cause = *row.get<MessageAt>();
+    demandPassage(m, *of.get<RunAt>(), node, *row.get<MessageSpan>());
+    const Version version = versionOf(m, of.get<RunAt>()->version);
+    removeMessage(m, of, row);
+    if (!output.empty()) {
+      std::vector<Output> outputs = of.get<RunOutputs>().value_or(std::vector<Output>());
+      outputs.push_back({node, output});
+      of.set<RunOutputs>(std::move(outputs));
+    }
+    for (const Send& send : sends) {
+      demandFall(cause, send);
+      count(of, version, send.edge);
+      if (!send.duplicate)
+        addMessage(m, of, {.id = send.message, .run = run, .node = send.node, .key = send.key, .edge = send.edge,
+                           .digest = send.digest, .measures = send.measures});
+    }
+    bury(m, of, dead);
+  });
+}
+
+void Fail::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    if (attempt == 0) return bury(m, of, dead);
+    MessageHandle row = spanOf(m, run, node, span);
+    Span at = *row.get<MessageSpan>();
+    if (at.attempt != attempt) breaks(kOnce, "attempt " + std::to_string(attempt) + " of span " + span + " does not run");
+    if (!retryAtMs) return bury(m, of, dead);
+    at.state = SpanState::backoff;
+    row.set<MessageSpan>(std::move(at));
+  });
+}
+
+void Effect::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    MessageHandle row = spanOf(m, run, node, span);
+    Span at = *row.get<MessageSpan>();
+    if (at.effect || operation != span) breaks(kOnce, "span " + span + " has one effect, under its own id");
+    demandPassage(m, *of.get<RunAt>(), node, at);
+    at.effect = true;
+    row.set<MessageSpan>(std::move(at));
+    std::vector<Applied> effects = of.get<RunEffects>().value_or(std::vector<Applied>());
+    effects.push_back({span, node, false});
+    of.set<RunEffects>(std::move(effects));
+  });
+}
+
+void Ask::apply(M& m, Time) const {
+  judged(m, [&] {
+    MessageHandle row = spanOf(m, run, node, span);
+    checkId("the body's digest", digest);
+    Span at = *row.get<MessageSpan>();
+    at.state = SpanState::asking;
+    at.asked = digest;
+    row.set<MessageSpan>(std::move(at));
+  });
+}
+
+void Answer::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    MessageHandle row = spanOf(m, run, node, span);
+    Span at = *row.get<MessageSpan>();
+    if (at.state != SpanState::asking || !at.by.empty()) breaks(kAnswerLaw, "nothing is asked at " + node);
+    if (at.asked != digest) breaks(kAnswerLaw, "the answer is to another body");
+    if (by.empty()) breaks(kAnswerLaw, "an answer names who gives it");
+    const Version version = versionOf(m, of.get<RunAt>()->version);
+    const Gate* gate = gateOf(version, node);
+    if (gate != nullptr && !gate->who.empty() && std::find(gate->who.begin(), gate->who.end(), by) == gate->who.end())
+      breaks(kAnswerLaw, by + " may not answer at " + node);
+    at.by = by;
+    at.approved = approve;
+    row.set<MessageSpan>(std::move(at));
+  });
+}
+
+void Compensate::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    std::vector<Applied> effects = of.get<RunEffects>().value_or(std::vector<Applied>());
+    const auto found = std::find_if(effects.begin(), effects.end(), [&](const Applied& e) { return e.span == span; });
+    if (found == effects.end() || found->undone) breaks(kOnce, "span " + span + " has no effect to undo");
+    found->undone = true;
+    of.set<RunEffects>(std::move(effects));
+  });
+}
+
+void End::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle of = runningRun(m, run);
+    bury(m, of, dead);
+    Run at = *of.get<RunAt>();
+    if (at.open != 0) breaks(kOrder, "messages of run " + run + " are open");
+    if (at.deliveries != deliveries || at.dead != lost) breaks(kLimits, "the ledger has other counts of run " + run);
+    at.status = status;
+    of.set<RunAt>(std::move(at));
+  });
+}
+
+void Forget::apply(M& m, Time) const {
+  judged(m, [&] {
+    RunHandle row = runOf(m, run);
+    if (row.get<RunAt>()->status == "running") breaks(kOnce, "run " + run + " has not ended");
+    row.erase<RunAt>();
+    if (row.has<RunPasses>()) row.erase<RunPasses>();
+    if (row.has<RunOutputs>()) row.erase<RunOutputs>();
+    if (row.has<RunEffects>()) row.erase<RunEffects>();
+    if (row.has<RunLetters>()) row.erase<RunLetters>();
+    giveBack<graph::RunRows, RunNext>(m, row);
+  });
+}
+
+namespace {
+
+// Each law is an invariant over the same field.
+template <class Law>
+struct LawBase {
+  using Reads = Footprint<BreachOf>;
+  static kernel::Verdict check(const View<Law>& s) {
+    const Breach& breach = s.template get<BreachOf>();
+    return breach.law == Law::id ? kernel::Verdict::reject(breach.why) : kernel::Verdict::pass();
+  }
+};
+struct VersionLaw : LawBase<VersionLaw> {
+  static constexpr std::string_view id = kVersionLaw;
+  static constexpr std::string_view rule = "versions only rise, one has one document, and a run begins under the last";
+};
+struct OrderLaw : LawBase<OrderLaw> {
+  static constexpr std::string_view id = kOrder;
+  static constexpr std::string_view rule = "a lane delivers in the order of sending, one span at a time";
+};
+struct OnceLaw : LawBase<OnceLaw> {
+  static constexpr std::string_view id = kOnce;
+  static constexpr std::string_view rule = "a message is delivered once an attempt, a span has one effect, a run one end";
+};
+struct GuardLaw : LawBase<GuardLaw> {
+  static constexpr std::string_view id = kGuard;
+  static constexpr std::string_view rule = "a guarded edge is passed at most as often as its bound, or its measure falls";
+};
+struct VerdictLaw : LawBase<VerdictLaw> {
+  static constexpr std::string_view id = kVerdictLaw;
+  static constexpr std::string_view rule = "nothing crosses a boundary without a verdict that lets it pass";
+};
+struct AnswerLaw : LawBase<AnswerLaw> {
+  static constexpr std::string_view id = kAnswerLaw;
+  static constexpr std::string_view rule = "who is asked answers, and about the body that was asked about";
+};
+struct LimitsLaw : LawBase<LimitsLaw> {
+  static constexpr std::string_view id = kLimits;
+  static constexpr std::string_view rule = "ids are digests, keys are short, a run has at most the deliveries of its graph";
+};
+
+std::string drawn(Random& random) { return toHex(sha256(std::to_string(random.below(1'000'000)))); }
+
+}  // namespace
+
+struct Graph {
+  static constexpr std::string_view name = "graph";
+  static constexpr std::string_view title = "Graphs of episodes: the ledger of their runs";
+  using Fields = graph::Fields;
+  using Roles = RoleList<OperatorRole, RuntimeRole, PersonRole>;
+  using Invariants = InvariantList<VersionLaw, OrderLaw, OnceLaw, GuardLaw, VerdictLaw, AnswerLaw, LimitsLaw>;
+  static std::vector<std::string> counselors() { return {}; }
+
+  using AnyAction = AnyActionOf<Roles>;
+
+  // Of a graph in -> work -> out, whose `in` and `out` are gates; now and then a step that breaks a law.
+  static AnyAction sample(const State& s, Random& random, Time) {
+    const std::uint64_t draw = random.below(100);
+    if (s.version == 0 || draw < 2)
+      return Deploy{.version = s.version + std::int64_t(random.below(3)), .digest = drawn(random), .deliveries = 8,
+                    .edges = {{"work>work:T", 2}}, .gates = {{"in", {}}, {"out", {}}, {"who", {"ada"}}}};
+    const auto open = [&] {
+      std::vector<const MessageRow*> rows;
+      for (Slot slot = 0; slot < s.messages.size(); ++slot)
+        if (s.messages.row(slot).at) rows.push_back(&s.messages.row(slot));
+      return rows;
+    }();
+    if (open.empty() || draw < 15) {
+      const std::string run = drawn(random);
+      return Begin{.run = run, .version = s.version, .node = "in", .external = "x", .message = drawn(random),
+                   .key = "k" + std::to_string(random.below(2)), .digest = drawn(random)};
+    }
+    const MessageRow& row = *open[random.below(open.size())];
+    const Message& at = *row.at;
+    if (!row.span) return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = drawn(random), .attempt = 1};
+    return sampleStep(at, *row.span, draw, random);
+  }
+
+ private:
+  static AnyAction sampleStep(const Message& at, const Span& span, std::uint64_t draw, Random& random) {
+    const bool gate = at.node == "in" || at.node == "out";
+    if (gate && !span.passed)
+      return Verdict{.run = at.run, .node = at.node, .span = span.id, .boundary = "b", .operation = "o",
+                     .verdict = draw < 80 ? "allow" : "deny", .token = "", .policy = "p", .digest = at.digest};
+    if (span.state == SpanState::backoff)
+      return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = span.id, .attempt = span.attempt + 1};
+    if (draw < 25)
+      return Fail{.run = at.run, .node = at.node, .span = span.id, .attempt = span.attempt, .why = "error", .retryAtMs = 1};
+    Finish finish{.run = at.run, .node = at.node, .span = span.id};
+    if (at.node == "out") return finish;
+    const bool again = at.node == "work" && draw < 60;
+    finish.sends.push_back({.edge = again ? "work>work:T" : at.node == "in" ? "in>work:T" : "work>out:T",
+                            .message = drawn(random), .node = again || at.node == "in" ? "work" : "out", .key = at.key,
+                            .digest = at.digest});
+    return finish;
+  }
+};
+
+namespace {
+
+const RunRow* rowOf(const EntityState* entity, const std::string& run) {
+  if (entity == nullptr) return nullptr;
+  const auto& runs = TypedModule<Graph>::boxOf(*entity).state.runs;
+  for (const Slot slot : runs.index<RunById>().candidates(run))
+    if (RunById::holds(runs.row(slot), run)) return &runs.row(slot);
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Run> runIn(const EntityState* entity, const std::string& run) {
+  const RunRow* row = rowOf(entity, run);
+  return row == nullptr ? std::nullopt : row->at;
+}
+
+std::vector<Output> outputsIn(const EntityState* entity, const std::string& run) {
+  const RunRow* row = rowOf(entity, run);
+  return row == nullptr ? std::vector<Output>() : row->outputs.value_or(std::vector<Output>());
+}
+
+std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run) {
+  const RunRow* row = rowOf(entity, run);
+  return row == nullptr ? std::vector<Letter>() : row->letters.value_or(std::vector<Letter>());
+}
+
+std::vector<Run> runsIn(const EntityState* entity) {
+  std::vector<Run> all;
+  if (entity == nullptr) return all;
+  const auto& runs = TypedModule<Graph>::boxOf(*entity).state.runs;
+  for (const Slot slot : runs.byKey())
+    if (runs.row(slot).at) all.push_back(*runs.row(slot).at);
+  return all;
+}
+
+std::optional<Version> deployedIn(const EntityState* entity) {
+  if (entity == nullptr) return std::nullopt;
+  const State& state = TypedModule<Graph>::boxOf(*entity).state;
+  const Slot slot = state.versions.find(std::to_string(state.version));
+  return slot == kNoSlot ? std::nullopt : state.versions.row(slot).at;
+}
+
+std::vector<Question> questionsIn(const EntityState* entity) {
+  std::vector<Question> all;
+  if (entity == nullptr) return all;
+  const State& state = TypedModule<Graph>::boxOf(*entity).state;
+  for (Slot slot = 0; slot < state.messages.size(); ++slot) {
+    const MessageRow& row = state.messages.row(slot);
+    if (!row.span || row.span->state != SpanState::asking || !row.span->by.empty()) continue;
+    Question question{row.at->run, row.at->node, row.span->id, row.at->key, row.span->asked, {}};
+    if (const RunRow* run = rowOf(entity, row.at->run))
+      if (const Slot version = state.versions.find(std::to_string(run->at->version)); version != kNoSlot)
+        if (const Gate* gate = gateOf(*state.versions.row(version).at, row.at->node)) question.who = gate->who;
+    all.push_back(std::move(question));
+  }
+  return all;
+}
+
+}  // namespace witan::domains::graph
+
+WITAN_DEFINE_DOMAIN(graph, graph::Graph)

@@ -1,0 +1,186 @@
+// Graph: the ledger of a graph of episodes (docs/graphs.md). The entity is a graph, each entry one step of one of its runs:
+// digests, ids and keys, never bodies. What is open is in the state; what has ended is in the ledger alone, so rows of
+// runs and messages are used again and the state stays as large as what is open.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/domain.h"
+#include "kernel/domain_module.h"
+
+namespace witan::domains::graph {
+
+using namespace kernel;
+
+struct Policy {
+  static constexpr std::size_t required = 0;
+  std::int64_t mostKeyBytes = 4'096;
+  std::int64_t mostLetters = 1'000;  // of one run, that may be sent again
+  WITAN_MEMBERS(Policy, mostKeyBytes, mostLetters)
+};
+
+struct Bound {
+  static constexpr bool asTuple = true;
+  std::string edge;
+  std::int64_t most = 0;
+  WITAN_MEMBERS(Bound, edge, most)
+};
+// A node that needs a verdict, or, with `who`, an answer.
+struct Gate {
+  static constexpr bool asTuple = true;
+  std::string node;
+  std::vector<std::string> who;
+  WITAN_MEMBERS(Gate, node, who)
+};
+struct Version {
+  std::int64_t number = 0;
+  std::string digest;
+  std::int64_t deliveries = 0;  // at most, of one run
+  std::vector<Bound> bounds;
+  std::vector<Gate> gates;
+  WITAN_MEMBERS(Version, number, digest, deliveries, bounds, gates)
+};
+
+struct Measure {
+  static constexpr bool asTuple = true;
+  std::string edge;
+  std::int64_t value = 0;
+  WITAN_MEMBERS(Measure, edge, value)
+};
+struct Passes {
+  static constexpr bool asTuple = true;
+  std::string edge;
+  std::int64_t count = 0;
+  WITAN_MEMBERS(Passes, edge, count)
+};
+struct Output {
+  static constexpr bool asTuple = true;
+  std::string node, digest;
+  WITAN_MEMBERS(Output, node, digest)
+};
+struct Applied {
+  static constexpr bool asTuple = true;
+  std::string span, node;
+  bool undone = false;
+  WITAN_MEMBERS(Applied, span, node, undone)
+};
+
+struct Message {
+  std::string id, run, node, key, edge, digest;
+  std::int64_t sequence = 0;
+  std::vector<Measure> measures;
+  WITAN_MEMBERS(Message, id, run, node, key, edge, digest, sequence, measures)
+};
+// A message that died and may be sent again.
+struct Letter {
+  Message message;
+  std::string reason;
+  WITAN_MEMBERS(Letter, message, reason)
+};
+
+WITAN_ENUM(SpanState, running, asking, backoff)
+struct Span {
+  std::string id;
+  std::int64_t attempt = 0;
+  SpanState state = SpanState::running;
+  bool passed = false;   // a verdict lets it cross
+  bool mustAsk = false;  // if a person approves
+  bool effect = false;
+  std::string asked;  // digest of what a person is asked
+  std::string by;     // who answered
+  bool approved = false;
+  WITAN_MEMBERS(Span, id, attempt, state, passed, mustAsk, effect, asked, by, approved)
+};
+
+struct Run {
+  std::string id, node, external, status;
+  std::int64_t version = 0, deliveries = 0, dead = 0, open = 0;  // open: messages
+  std::string cancelled;                                         // why; empty: it was not
+  WITAN_MEMBERS(Run, id, node, external, status, version, deliveries, dead, open, cancelled)
+};
+
+struct VersionRow {
+  Cell<Version> at;
+};
+struct RunRow {
+  Cell<Run> at;
+  Cell<std::vector<Passes>> passes;
+  Cell<std::vector<Output>> outputs;
+  Cell<std::vector<Applied>> effects;
+  Cell<std::vector<Letter>> letters;
+  Cell<std::string> next;  // the next free row
+};
+struct MessageRow {
+  Cell<Message> at;
+  Cell<Span> span;
+  Cell<std::string> next;
+};
+
+// What a step would break: never in a state that stands.
+struct Breach {
+  std::string law, why;
+  WITAN_MEMBERS(Breach, law, why)
+};
+// Rows of a table so far, and the first free one.
+struct Rows {
+  std::int64_t made = 0;
+  std::string free;
+  WITAN_MEMBERS(Rows, made, free)
+};
+
+using RunById = HashIndex<Key<&RunRow::at, &Run::id>>;
+using MessageById = HashIndex<Key<&MessageRow::at, &Message::id>>;
+using MessageBySpan = HashIndex<Key<&MessageRow::span, &Span::id>>;
+using Lane = HashIndex<Key<&MessageRow::at, &Message::node>, Key<&MessageRow::at, &Message::key>>;
+
+struct State {
+  using Policy = graph::Policy;
+  Table<VersionRow> versions;
+  Table<RunRow, RunById> runs;
+  Table<MessageRow, MessageById, MessageBySpan, Lane> messages;
+  std::int64_t version = 0;
+  std::int64_t sequence = 0;
+  Rows runRows, messageRows;
+  Breach breach;
+};
+
+inline constexpr auto kVersions = &State::versions;
+inline constexpr auto kRuns = &State::runs;
+inline constexpr auto kMessages = &State::messages;
+
+struct VersionAt : Column<"version.at", kVersions, &VersionRow::at> {};
+struct RunAt : Column<"run.at", kRuns, &RunRow::at> {};
+struct RunPasses : Column<"run.passes", kRuns, &RunRow::passes> {};
+struct RunOutputs : Column<"run.outputs", kRuns, &RunRow::outputs> {};
+struct RunEffects : Column<"run.effects", kRuns, &RunRow::effects> {};
+struct RunLetters : Column<"run.letters", kRuns, &RunRow::letters> {};
+struct RunNext : Column<"run.next", kRuns, &RunRow::next> {};
+struct MessageAt : Column<"message.at", kMessages, &MessageRow::at> {};
+struct MessageSpan : Column<"message.span", kMessages, &MessageRow::span> {};
+struct MessageNext : Column<"message.next", kMessages, &MessageRow::next> {};
+struct CurrentVersion : Scalar<"version", &State::version> {};
+struct Sequence : Scalar<"sequence", &State::sequence> {};
+struct RunRows : Scalar<"runRows", &State::runRows> {};
+struct MessageRows : Scalar<"messageRows", &State::messageRows> {};
+struct BreachOf : Scalar<"breach", &State::breach> {};
+
+// Of an entity of this domain; nothing: it has no such run.
+std::optional<Run> runIn(const EntityState* entity, const std::string& run);
+std::vector<Output> outputsIn(const EntityState* entity, const std::string& run);
+std::vector<Letter> lettersIn(const EntityState* entity, const std::string& run);
+std::vector<Run> runsIn(const EntityState* entity);  // in the order of their begin, as far as rows are not used again
+std::optional<Version> deployedIn(const EntityState* entity);
+// What people are asked.
+struct Question {
+  std::string run, node, span, key, digest;
+  std::vector<std::string> who;  // empty: whoever may answer
+};
+std::vector<Question> questionsIn(const EntityState* entity);
+
+using Fields = FieldList<VersionAt, RunAt, RunPasses, RunOutputs, RunEffects, RunLetters, RunNext, MessageAt,
+                         MessageSpan, MessageNext, CurrentVersion, Sequence, RunRows, MessageRows, BreachOf>;
+using All = Footprint<VersionAt, RunAt, RunPasses, RunOutputs, RunEffects, RunLetters, RunNext, MessageAt, MessageSpan,
+                      MessageNext, CurrentVersion, Sequence, RunRows, MessageRows, BreachOf>;
+
+}  // namespace witan::domains::graph

@@ -1,0 +1,430 @@
+#include "replica/graphs/graph_runtime.h"
+
+#include <algorithm>
+
+#include "base/mutant.h"
+#include "kernel/record/log_batch.h"
+#include "replica/core/partition_host.h"
+#include "replica/replica.h"
+#include "replica/replica_effects.h"
+#include "replication/records/record_write.h"
+
+namespace witan::node {
+
+using domains::graph::Step;
+using replication::DatabaseName;
+using replication::Kind;
+
+namespace {
+
+constexpr std::size_t kStartsARound = 2'000;  // of one graph: the device does other things, too
+constexpr JsonLimits kBodyLimits{.bytes = replication::kMaxRecordBytes, .depth = 64};
+
+}  // namespace
+
+// --- bodies
+
+replication::Space* GraphBodies::records() {
+  auto space = replica_.database(DatabaseName::agents).space(scope_);
+  return space.ok() ? *space : nullptr;
+}
+
+Status GraphBodies::keep(const std::vector<graph::Body>& bodies) {
+  WITAN_TRY(space, replica_.database(DatabaseName::agents).space(scope_));
+  std::vector<replication::Write> writes;
+  std::set<std::string> fresh;
+  std::size_t bytes = 0;
+  const auto commit = [&]() -> Status {
+    if (writes.empty()) return okStatus();
+    WITAN_DO(replica_.commit(DatabaseName::agents, scope_, writes));
+    writes.clear(), bytes = 0;
+    return okStatus();
+  };
+  for (const graph::Body& body : bodies) {
+    std::string content = canonicalJson(*body);
+    const std::string digest = graph::identityOf(content);
+    if (!fresh.insert(digest).second || space->table().find(Kind::graphMessage, digest) != nullptr) continue;
+    if (bytes + content.size() > replication::kMaxCommitBytes / 2 || writes.size() == 256) WITAN_DO(commit());
+    bytes += content.size();
+    WITAN_TRY(write, replication::recordWrite(digest, replication::GraphMessageBody{std::move(content)}));
+    writes.push_back(std::move(write));
+  }
+  return commit();
+}
+
+graph::Body GraphBodies::find(const std::string& digest) {
+  replication::Space* space = records();
+  if (space == nullptr) return nullptr;
+  const auto versions = space->versions(Kind::graphMessage, digest);
+  if (!versions.ok()) return nullptr;
+  for (const replication::Version& version : *versions) {
+    if (version.tombstone) continue;
+    const auto body = replication::decodeRecord<replication::GraphMessageBody>(version.body);
+    if (!body.ok() || graph::identityOf(body->content) != digest) continue;  // a stranger's
+    if (auto value = parseJson(body->content, kBodyLimits); value.ok())
+      return std::make_shared<const json::value>(*std::move(value));
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const graph::Document> GraphBodies::document(const std::string& digest) {
+  const graph::Body body = find(digest);
+  return body == nullptr ? nullptr : graph::readDocument(*body).document;
+}
+
+// --- the ledger
+
+GraphRuntime::GraphRuntime(Replica& replica, const AgentSetup* setup)
+    : replica_(replica),
+      setup_(setup),
+      bodies_(replica.data(), setup != nullptr ? setup->options.wake.scope : "main") {}
+
+std::int64_t GraphRuntime::clock(const PartitionHost& host, Now now) const {
+  return std::max(now.wall, host.partition().latest()).micros / 1000;
+}
+
+std::string GraphRuntime::policyEpoch() const {
+  return setup_ != nullptr && setup_->policy != nullptr ? setup_->policy->epoch() : "none";
+}
+
+graph::Monitor GraphRuntime::monitorOf(const std::string& id) const {
+  if (setup_ == nullptr || setup_->policy == nullptr) return {};
+  return [policy = setup_->policy, id](const graph::Crossing& crossing, const json::value& body) {
+    const agents::PolicyVerdict verdict = policy->crossing(id, crossing.boundary, crossing.operation, body);
+    graph::Decision decision{std::string(enumName(verdict.kind)), std::string(enumName(verdict.token)), nullptr};
+    if (verdict.kind == agents::VerdictKind::requireHuman) decision.verdict = "require-human";
+    // A person approves a body, and a projection is another one.
+    if (verdict.kind == agents::VerdictKind::requireHuman && verdict.projected)
+      return graph::Decision{"deny", "overshared_payload_blocked", nullptr};
+    if (verdict.projected) decision.body = *verdict.projected;
+    return decision;
+  };
+}
+
+void GraphRuntime::reset(Hosted& hosted, std::string why) {
+  for (const auto& [span, activity] : hosted.activities) spanAt_.erase(span);
+  Hosted fresh;
+  fresh.id = hosted.id;
+  fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id));
+  fresh.why = std::move(why);
+  if (replication::Space* space = bodies_.records()) fresh.seen = space->changes();
+  hosted = std::move(fresh);
+}
+
+Status GraphRuntime::round(Now now, Effects& out) {
+  again_ = false;
+  if (agents::AgentHost* agents = replica_.agents()) outcomes_ = agents->takeEffectOutcomes();
+  for (const auto& [id, host] : replica_.hosts()) {
+    if (host->module().signature().domain != kGraphDomain) continue;
+    if (!replica_.owns(*host)) {
+      if (const auto gone = shards_.find(id); gone != shards_.end()) {
+        for (auto& [graph, hosted] : gone->second.graphs) reset(hosted, "");
+        shards_.erase(gone);
+      }
+      continue;
+    }
+    Shard& shard = shards_[id];
+    if (!(shard.epoch == host->epoch())) {
+      for (auto& [graph, hosted] : shard.graphs) reset(hosted, "");
+      shard = Shard{host->epoch(), 0, {}};
+    }
+    WITAN_DO(follow(*host, shard, now));
+    for (auto& [graph, hosted] : shard.graphs)
+      if (hosted.live) WITAN_DO(work(*host, hosted, now));
+    for (auto& [graph, hosted] : shard.graphs)
+      if (hosted.live && !hosted.why.empty()) {
+        hosted.live = false;
+        stopped_.emplace(graph, hosted.why);
+        out.notices.push_back({"graph", id, graph + ": " + hosted.why});
+      }
+  }
+  domainAnswers_.clear();
+  outcomes_.clear();
+  if (replication::Space* space = bodies_.records()) recordsSeen_ = space->changes();
+  return replica_.data().database(DatabaseName::agents).flush();
+}
+
+Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
+  const bool begins = shard.batches == 0;
+  for (; shard.batches < host.durableBatches(); ++shard.batches) {
+    WITAN_TRY(value, host.ledger().batch(shard.batches));
+    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+                if (record.kind != kernel::RecordKind::entry) return okStatus();
+                WITAN_TRY(entry, kernel::readEntryView(record.payload));
+                if (entry.tag != kernel::Tag::approved) return okStatus();
+                Hosted& hosted = shard.graphs[std::string(entry.entity)];
+                if (hosted.runtime == nullptr) {
+                  hosted.id = entry.entity;
+                  reset(hosted, "");
+                }
+                const std::string operation(entry.operationId);
+                if (hosted.mine.erase(operation) > 0) return okStatus();
+                WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
+                if (!action.is_object()) return corrupt("the action of an entry is no object");
+                return onStep(host, hosted, operation, action.get_object(), entry.time.micros / 1000, now);
+              }));
+    (void)info;
+  }
+  for (auto& [graph, hosted] : shard.graphs)
+    if (!hosted.live && (begins || hosted.why.empty())) WITAN_DO(resume(host, hosted, now));
+  // A document or a body has come.
+  replication::Space* space = bodies_.records();
+  if (space != nullptr && std::ranges::any_of(shard.graphs, [&](const auto& one) {
+        return !one.second.live && !stopped_.contains(one.first) && one.second.seen != space->changes();
+      })) {
+    for (auto& [graph, hosted] : shard.graphs) reset(hosted, "");
+    shard = Shard{host.epoch(), 0, {}};
+    again_ = true;
+  }
+  return okStatus();
+}
+
+Status GraphRuntime::onStep(PartitionHost& host, Hosted& hosted, const std::string&, const json::object& action,
+                            std::int64_t atMs, Now now) {
+  WITAN_TRY(step, domains::graph::readStep(action));
+  if (!hosted.live) return hosted.why.empty() ? fold(hosted, step, atMs) : okStatus();
+  return onOutside(host, hosted, step, now);
+}
+
+Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
+  const domains::graph::FoldSources sources{[&](const std::string& digest) { return bodies_.document(digest); },
+                                            [&](const std::string& digest) { return bodies_.find(digest); }};
+  const auto lines = domains::graph::linesOf(step, atMs, *hosted.runtime, sources);
+  if (!lines.ok()) {
+    reset(hosted, lines.error().message);
+    return okStatus();
+  }
+  hosted.runtime->apply(*lines);
+  if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) hosted.answers.emplace(answer->span, *answer);
+  if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) hosted.cancelled.insert(cancel->run);
+  if (const auto* end = std::get_if<domains::graph::End>(&step)) {
+    hosted.cancelled.erase(end->run);
+    hosted.ended.emplace_back(atMs, end->run);
+  }
+  if (std::holds_alternative<domains::graph::Forget>(step) && !hosted.ended.empty()) hosted.ended.pop_front();
+  if (const auto* finish = std::get_if<domains::graph::Finish>(&step)) hosted.answers.erase(finish->span);
+  if (const auto* failed = std::get_if<domains::graph::Fail>(&step)) hosted.answers.erase(failed->span);
+  return okStatus();
+}
+
+// All entries are folded: what a crash or the last owner left open goes on.
+Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
+  if (hosted.runtime->deployed() == nullptr || stopped_.contains(hosted.id)) return okStatus();
+  if (!hosted.runtime->isWhole()) {
+    reset(hosted, "the body of a message has not come yet");
+    return okStatus();
+  }
+  const std::int64_t atMs = clock(host, now);
+  hosted.live = true;
+  WITAN_DO(sweepActivations(hosted));
+  hosted.runtime->recover(atMs);
+  for (const auto& [span, answer] : hosted.answers) hosted.runtime->answerSpan(span, answer.by, answer.approve, atMs);
+  for (const std::string& run : hosted.cancelled) hosted.runtime->cancelRun(run, atMs);
+  hosted.answers.clear();
+  hosted.cancelled.clear();
+  again_ = true;
+  return enter(host, hosted, now);
+}
+
+// What people and operators have entered.
+Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& step, Now now) {
+  const std::int64_t atMs = clock(host, now);
+  graph::Runtime& runtime = *hosted.runtime;
+  if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step)) {
+    auto document = bodies_.document(deploy->digest);
+    if (document == nullptr) {
+      hosted.live = false;
+      hosted.why = "the document " + deploy->digest + " is not here";
+      return okStatus();
+    }
+    WITAN_DO(runtime.deploy(std::move(document), atMs));
+  } else if (const auto* answer = std::get_if<domains::graph::Answer>(&step)) {
+    runtime.answerSpan(answer->span, answer->by, answer->approve, atMs);
+  } else if (const auto* cancel = std::get_if<domains::graph::Cancel>(&step)) {
+    runtime.cancelRun(cancel->run, atMs);
+  } else if (const auto* redrive = std::get_if<domains::graph::Redrive>(&step)) {
+    WITAN_DO(runtime.redrive(redrive->run, redrive->message, domains::graph::redrivenId(redrive->message), atMs));
+  } else {
+    hosted.why = "another wrote a step of its runtime";
+    return okStatus();
+  }
+  again_ = true;
+  return enter(host, hosted, now);
+}
+
+Request GraphRuntime::requestOf(const PartitionHost& host, const std::string& graph, const Step& step) const {
+  Request request;
+  request.domain = kGraphDomain;
+  request.entity = graph;
+  request.role = "Runtime";
+  request.device = replica_.device();
+  WordWriter words;
+  std::visit(
+      [&](const auto& one) {
+        request.actionType = one.name;
+        const std::string_view bytes = words.message(one);
+        request.action.assign(bytes.begin(), bytes.end());
+      },
+      step);
+  request.operationId = graph::identityOf(
+      concat("v1|graph-step|", graph, "|", host.partition().size(), "|", replica_.ownerName(), "|", request.actionType,
+             "|", std::string_view(reinterpret_cast<const char*>(request.action.data()), request.action.size())));
+  return request;
+}
+
+// Makes the entries of the runtime durable with this round. A step that a law rejects stops the graph: then this build
+// does not keep the laws, and nothing of it may go on.
+Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
+  graph::Taken taken = hosted.runtime->take();
+  std::vector<graph::Body> bodies;
+  std::vector<Step> steps;
+  const std::string policy = policyEpoch();
+  for (const graph::Entry& entry : taken.entries) {
+    for (const graph::Line& line : entry)
+      if (const auto* ended = std::get_if<graph::Ended>(&line.fact)) hosted.ended.emplace_back(line.atMs, ended->run);
+    std::vector<Step> made = domains::graph::stepsOf(entry, *hosted.runtime, policy, bodies);
+    std::move(made.begin(), made.end(), std::back_inserter(steps));
+  }
+  WITAN_DO(bodies_.keep(bodies));
+  for (const Step& step : steps) {
+    const Request request = requestOf(host, hosted.id, step);
+    hosted.mine.insert(request.operationId);
+    hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
+    const kernel::Decision decision = host.decideAs(request, request, now.wall, "");
+    if (decision.outcome == kernel::Outcome::approved) continue;
+    hosted.why = "a step was not taken: " + decision.invariant + " " + decision.message;
+    return okStatus();
+  }
+  if (!taken.work.empty() || !taken.undos.empty())
+    hosted.releases.push_back({hosted.entered, std::move(taken.work), std::move(taken.undos)});
+  return okStatus();
+}
+
+RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request& request, Now now) {
+  Hosted* hosted = hostedOf(request.entity);
+  if (hosted == nullptr || !hosted->live)
+    return {std::nullopt, kernel::Outcome::refused, "unavailable: the graph does not run yet"};
+  const auto body = parseJson(request.text, kBodyLimits);
+  if (!body.ok()) return {std::nullopt, kernel::Outcome::refused, "schema: " + body.error().message};
+  hosted->runtime->admit(request.role, request.reason, *body, clock(host, now));
+  graph::Taken taken = hosted->runtime->take();
+  for (const graph::Line& notice : taken.notices) {
+    if (std::holds_alternative<graph::DuplicateArrival>(notice.fact))
+      return {std::nullopt, kernel::Outcome::duplicate, "duplicate"};
+    if (const auto* refused = std::get_if<graph::Refused>(&notice.fact))
+      return {std::nullopt, kernel::Outcome::refused, refused->why};
+  }
+  std::vector<graph::Body> bodies;
+  const std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
+  if (const Status kept = bodies_.keep(bodies); !kept.ok()) {
+    hosted->why = kept.error().message;
+    return {std::nullopt, kernel::Outcome::refused, kept.error().message};
+  }
+  Request step = requestOf(host, request.entity, steps.at(0));
+  step.operationId = request.operationId;
+  step.device = request.device;
+  hosted->mine.insert(step.operationId);
+  again_ = true;
+  return {std::move(step), kernel::Outcome::approved, ""};
+}
+
+// --- one round of a graph
+
+Status GraphRuntime::work(PartitionHost& host, Hosted& hosted, Now now) {
+  const std::int64_t atMs = clock(host, now);
+  WITAN_DO(releaseDue(host, hosted, now));
+  takeResults(hosted, atMs);
+  WITAN_DO(pollAgents(hosted, atMs));
+  pollNested(hosted, atMs);
+  hosted.runtime->expire(atMs);
+  if (hosted.runtime->dispatch(atMs, kStartsARound)) again_ = true;
+  WITAN_DO(takeBack(hosted));
+  WITAN_DO(forget(host, hosted, now));
+  return enter(host, hosted, now);
+}
+
+Status GraphRuntime::releaseDue(PartitionHost& host, Hosted& hosted, Now now) {
+  while (!hosted.releases.empty() && hosted.releases.front().after <= hosted.confirmed) {
+    const Release release = std::move(hosted.releases.front());
+    hosted.releases.pop_front();
+    for (const graph::Work& work : release.work) WITAN_DO(start(hosted, work, clock(host, now), now));
+    for (const graph::Undo& one : release.undos) undo(hosted, one, now);
+  }
+  return okStatus();
+}
+
+// Nothing asks for an ended run after the horizon.
+Status GraphRuntime::forget(PartitionHost& host, Hosted& hosted, Now now) {
+  const std::int64_t atMs = clock(host, now);
+  while (!hosted.ended.empty() && atMs - hosted.ended.front().first > hosted.runtime->horizonMs()) {
+    const std::string run = hosted.ended.front().second;
+    hosted.ended.pop_front();
+    const Request request = requestOf(host, hosted.id, domains::graph::Forget{run});
+    hosted.mine.insert(request.operationId);
+    hosted.unconfirmed.emplace(request.operationId, ++hosted.entered);
+    (void)host.decideAs(request, request, now.wall, "");
+  }
+  return okStatus();
+}
+
+bool GraphRuntime::take(const Answered& answered, Now) {
+  const std::string& operation = answered.answer.operationId;
+  if (const auto span = spanAt_.find(operation); span != spanAt_.end()) {
+    domainAnswers_.emplace_back(operation, answered.answer);
+    again_ = true;
+    return true;
+  }
+  for (auto& [id, shard] : shards_)
+    for (auto& [graph, hosted] : shard.graphs)
+      if (const auto step = hosted.unconfirmed.find(operation); step != hosted.unconfirmed.end()) {
+        hosted.confirmed = std::max(hosted.confirmed, step->second);
+        hosted.unconfirmed.erase(step);
+        if (!hosted.releases.empty()) again_ = true;
+        return true;
+      }
+  return false;
+}
+
+std::optional<std::int64_t> GraphRuntime::nextMs(Now now) const {
+  if (again_) return now.ms;
+  std::optional<std::int64_t> next;
+  for (const auto& [id, shard] : shards_) {
+    const auto host = replica_.hosts().find(id);
+    if (host == replica_.hosts().end()) continue;
+    if (shard.batches != host->second->durableBatches()) return now.ms;
+    for (const auto& [graph, hosted] : shard.graphs)
+      if (hosted.live)
+        if (const auto due = hosted.runtime->due()) {
+          const std::int64_t wait = std::max<std::int64_t>(0, *due - clock(*host->second, now));
+          next = std::min(next.value_or(now.ms + wait), now.ms + wait);
+        }
+  }
+  return next;
+}
+
+bool GraphRuntime::quiet() const {
+  if (again_) return false;
+  for (const auto& [id, shard] : shards_)
+    for (const auto& [graph, hosted] : shard.graphs)
+      if (!hosted.unconfirmed.empty() || !hosted.releases.empty() || !hosted.activities.empty()) return false;
+  return true;
+}
+
+GraphRuntime::Hosted* GraphRuntime::hostedOf(std::string_view graph) {
+  const auto shard = shards_.find(replica_.partitionFor(kGraphDomain, graph));
+  if (shard == shards_.end()) return nullptr;
+  const auto at = shard->second.graphs.find(std::string(graph));
+  return at == shard->second.graphs.end() ? nullptr : &at->second;
+}
+
+const graph::Runtime* GraphRuntime::runtime(std::string_view graph) const {
+  Hosted* hosted = const_cast<GraphRuntime*>(this)->hostedOf(graph);
+  return hosted != nullptr && hosted->live ? hosted->runtime.get() : nullptr;
+}
+
+std::string GraphRuntime::waitsFor(std::string_view graph) const {
+  Hosted* hosted = const_cast<GraphRuntime*>(this)->hostedOf(graph);
+  return hosted == nullptr ? "" : hosted->why;
+}
+
+}  // namespace witan::node

@@ -1,0 +1,153 @@
+// GraphRuntime: the graphs whose partitions this device owns, at work (docs/graphs.md). It joins the scheduler of
+// kernel/graph with the ledger, the replicated records, the agents and the sagas of this device, and decides nothing of
+// its own.
+//
+// The state of a graph is the fold of its entries. A step is entered into the ledger in the round that makes it; its work
+// begins when the entry is durable. Whoever owns the partition next folds the same entries and goes on: a span keeps its
+// id, so an effect that was carried out is found and not made again.
+//
+// Owned and driven by Replica::drain(); not thread-safe. Replica and setup outlive it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agents/host/agent_host.h"
+#include "domains/graph/steps.h"
+#include "replica/agent_runtime.h"
+#include "replica/core/messages.h"
+#include "replica/request_router.h"
+
+namespace witan::node {
+
+class PartitionHost;
+class Replica;
+struct Effects;
+
+inline constexpr std::string_view kGraphDomain = "graph";
+
+// The bodies of messages and documents, as records of the agents' database.
+class GraphBodies {
+ public:
+  GraphBodies(replication::LocalReplica& replica, std::string scope) : replica_(replica), scope_(std::move(scope)) {}
+
+  // Durable with the next flush of the agents' database. What is there already is not written again.
+  Status keep(const std::vector<graph::Body>& bodies);
+  // Null: it is not here.
+  graph::Body find(const std::string& digest);
+  std::shared_ptr<const graph::Document> document(const std::string& digest);
+  replication::Space* records();
+  const std::string& scope() const { return scope_; }
+
+ private:
+  replication::LocalReplica& replica_;
+  const std::string scope_;
+};
+
+class GraphRuntime {
+ public:
+  GraphRuntime(Replica& replica, const AgentSetup* setup);
+
+  // For a message at an ingress of a graph of an owned partition.
+  RequestRouter::Admission admit(PartitionHost& host, const Request& request, Now now);
+
+  // One round: what the ledger, agents and people did; time; what starts. Everything lands in the open batch, bodies in
+  // the agents' database, which is flushed.
+  Status round(Now now, Effects& out);
+  // Whether an answer was for a graph: its own step is durable, or what a domain decided.
+  bool take(const Answered& answered, Now now);
+  std::optional<std::int64_t> nextMs(Now now) const;
+  bool quiet() const;
+
+  // Of a graph that runs here; null: none does.
+  const graph::Runtime* runtime(std::string_view graph) const;
+  // Why a graph whose partition is here does not run; empty: it does, or there is none.
+  std::string waitsFor(std::string_view graph) const;
+
+ private:
+  struct Activity {
+    graph::Work work;
+    std::int64_t sinceMs = 0;  // wall
+    std::optional<RunKey> agentRun;
+    std::string inner;         // the graph of a nested run
+    std::string innerRun;
+  };
+  struct Release {
+    std::uint64_t after = 0;  // steps
+    std::vector<graph::Work> work;
+    std::vector<graph::Undo> undos;
+  };
+  struct Hosted {
+    std::string id;
+    std::unique_ptr<graph::Runtime> runtime;
+    bool live = false;         // it has folded all entries and goes on
+    std::string why;           // it cannot go on
+    std::uint64_t seen = 0;    // changes of the records when that was found
+    std::map<std::string, domains::graph::Answer> answers;  // while it folds: by span, which have not been followed
+    std::set<std::string> cancelled;                        // likewise: runs
+    std::set<std::string> mine;                             // operations of steps that the log has not shown yet
+    std::map<std::string, std::uint64_t> unconfirmed;
+    std::uint64_t entered = 0, confirmed = 0;
+    std::deque<Release> releases;
+    std::vector<std::string> takenBack;  // keys of activations
+    std::map<std::string, Activity> activities;  // by span
+    std::deque<std::pair<std::int64_t, std::string>> ended;  // wall ms, run
+  };
+  struct Shard {
+    kernel::Epoch epoch;
+    std::uint64_t batches = 0;  // that were looked at
+    std::map<std::string, Hosted> graphs;
+  };
+
+  Status follow(PartitionHost& host, Shard& shard, Now now);
+  Status onStep(PartitionHost& host, Hosted& hosted, const std::string& operation, const json::object& action, std::int64_t atMs, Now now);
+  Status fold(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
+  Status onOutside(PartitionHost& host, Hosted& hosted, const domains::graph::Step& step, Now now);
+  Status resume(PartitionHost& host, Hosted& hosted, Now now);
+  void reset(Hosted& hosted, std::string why);
+  Status work(PartitionHost& host, Hosted& hosted, Now now);
+  Status enter(PartitionHost& host, Hosted& hosted, Now now);
+  Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step) const;
+  Status forget(PartitionHost& host, Hosted& hosted, Now now);
+  Status releaseDue(PartitionHost& host, Hosted& hosted, Now now);
+
+  // --- the work of one span (graph_work.cpp)
+  Status start(Hosted& hosted, graph::Work work, std::int64_t atMs, Now now);
+  Status startAgent(Activity& activity);
+  Status startDomain(const graph::Work& work, Now now);
+  Status startEffect(const Hosted& hosted, const graph::Work& work, Now now);
+  Status startNested(Activity& activity, Now now);
+  void undo(const Hosted& hosted, const graph::Undo& undo, Now now);
+  void takeResults(Hosted& hosted, std::int64_t atMs);
+  void onAnswer(Hosted& hosted, const Activity& activity, const Answer& answer, std::int64_t atMs);
+  Status pollAgents(Hosted& hosted, std::int64_t atMs);
+  Status pollAgent(Hosted& hosted, const Activity& activity, std::int64_t atMs);
+  void pollNested(Hosted& hosted, std::int64_t atMs);
+  void drop(Hosted& hosted, const std::string& span);
+  Status takeBack(Hosted& hosted);
+  Status sweepActivations(const Hosted& hosted);
+  Result<bool> mayHaveActed(const Activity& activity);
+  Hosted* hostedOf(std::string_view graph);
+  graph::Monitor monitorOf(const std::string& graph) const;
+  std::string policyEpoch() const;
+  std::int64_t clock(const PartitionHost& host, Now now) const;
+
+  Replica& replica_;
+  const AgentSetup* setup_;
+  GraphBodies bodies_;
+  std::map<std::string, Shard, std::less<>> shards_;         // by partition
+  std::map<std::string, std::string> spanAt_;                // graphs of spans that wait for a domain, an effect or a nested begin
+  std::vector<std::pair<std::string, Answer>> domainAnswers_;  // of spans
+  std::vector<agents::AgentHost::EffectOutcome> outcomes_;     // of this round
+  std::map<std::string, std::string, std::less<>> stopped_;    // graphs that do not go on, and why
+  std::optional<std::uint64_t> recordsSeen_;                   // changes, when agents were last looked at
+  bool again_ = false;
+};
+
+}  // namespace witan::node
