@@ -60,6 +60,8 @@ class DeviceGate final : public episode::Gate {
   void readFrom(replication::Space& records) { records_ = &records; }
   // Makes a ledger tool known to policies. A policy denies those that are not.
   void addLedgerTool(std::string_view name, std::string_view operation) { ledgerTools_.emplace(name, operation); }
+  // The secrets that tools of this device may need, by name.
+  void know(SecretNames secrets) { secrets_ = std::move(secrets); }
   // Empty of a tool that is not built in.
   PolicyPlace placeOf(std::string_view tool) const;
 
@@ -74,6 +76,7 @@ class DeviceGate final : public episode::Gate {
 
   std::optional<Monitor> monitor_;
   replication::Space* records_ = nullptr;
+  SecretNames secrets_;
   std::map<std::string, std::string, std::less<>> ledgerTools_;  // operations by name
 };
 
