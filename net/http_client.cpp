@@ -133,7 +133,11 @@ asio::awaitable<Result<HttpResponse>> HttpExchange::run(const HttpRequest& reque
     deadline_.within(waitedMs_ = options().connectTimeoutMs);
     Status opened = co_await open();
     deadline_.off();
-    if (!opened.ok()) co_return Result<HttpResponse>(opened.error());
+    if (!opened.ok()) {
+      Error why = opened.error();
+      if (options().marksUnsent) why.hint = kNothingSent;
+      co_return Result<HttpResponse>(std::move(why));
+    }
   }
   deadline_.within(waitedMs_ = options().timeoutMs);
   const std::string bytes = requestBytes(request, hostOf(shared_->address));

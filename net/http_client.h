@@ -34,8 +34,11 @@ struct HttpClientOptions {
   std::size_t connections = 1;   // at a time, streams not counted; with 1 requests go and are answered in order
   std::int64_t connectTimeoutMs = 5'000;
   std::int64_t timeoutMs = 30'000;      // of one request, from its turn to the end of the answer
+  bool marksUnsent = false;             // an error after which nothing was sent has the hint kNothingSent
   std::int64_t streamIdleMs = 120'000;  // a stream that says nothing for so long has ended; 0: never
 };
+
+inline constexpr std::string_view kNothingSent = "nothing was sent";
 
 // `headers` may have anything but Host (set it to override), Content-Length and Transfer-Encoding.
 class HttpClient {

@@ -53,6 +53,7 @@ Status SagaEngine::load(Now now) {
     const bool waits = row.status == SagaStatus::backoff;
     Saga saga{std::move(row), OperationId{operation}.hex(), 0, false, false, false};
     saga.mayHaveActed = saga.row.intent.kind != EffectKind::journal;
+    saga.called = saga.mayHaveActed;
     if (mutated("recordBeforeApply") && saga.row.phase == SagaPhase::intended) {
       saga.row.phase = SagaPhase::recording;
       saga.row.result = "null";
@@ -247,6 +248,9 @@ Result<JournalCommit> SagaEngine::journalCommitOf(const Saga& saga, Now now) {
 }
 
 void SagaEngine::call(Saga& saga, Now now) {
+  const std::string why = environment_.uncertain(saga.row, saga.called);
+  if (!std::exchange(saga.insisted, false) && !why.empty()) return failed(saga, conflict(why), true, now);
+  saga.called = true;
   saga.mayHaveActed = true;
   saga.row.status = SagaStatus::waiting;
   const Hash operation = saga.row.intent.operation;
@@ -256,12 +260,22 @@ void SagaEngine::call(Saga& saga, Now now) {
   if (!begun.ok() && still != nullptr && still->row.phase == SagaPhase::applying) ended(*still, begun.error(), now);
 }
 
-void SagaEngine::answered(const OperationId& operation, const Result<Outcome>& outcome, Now now) {
+SagaEngine::Saga* SagaEngine::calledNow(const OperationId& operation) {
   Saga* saga = at(operation.value);
   if (saga == nullptr || saga->row.phase != SagaPhase::applying || saga->effectPending ||
       saga->row.intent.kind == EffectKind::journal)
-    return;
+    return nullptr;
   due_.erase({saga->dueMs, operation.value});
+  return saga;
+}
+
+void SagaEngine::doubted(const OperationId& operation, const Error& why, Now now) {
+  if (Saga* saga = calledNow(operation)) failed(*saga, why, true, now);
+}
+
+void SagaEngine::answered(const OperationId& operation, const Result<Outcome>& outcome, Now now) {
+  Saga* saga = calledNow(operation);
+  if (saga == nullptr) return;
   outcome.ok() ? carriedOut(*saga, *outcome, now) : ended(*saga, outcome.error(), now);
 }
 
@@ -272,6 +286,7 @@ void SagaEngine::carriedOut(Saga& saga, Outcome outcome, Now now) {
 }
 
 void SagaEngine::ended(Saga& saga, const Error& error, Now now) {
+  saga.called = false;
   if (mayPass(error) || mutated("retryRefused")) return failed(saga, error, false, now);
   // Only a person knows what an entity should say that somebody has edited since.
   if (saga.row.intent.compensates) return failed(saga, error, true, now);
@@ -398,6 +413,7 @@ Status SagaEngine::retry(const OperationId& operation, Now now) {
   rows_.release(row);
   const bool outside = row.intent.kind != EffectKind::journal;
   Saga saga{std::move(row), operation.hex(), 0, false, outside, false};
+  saga.insisted = true;
   sagas_.insert_or_assign(operation.value, std::move(saga));
   ready_.push_back(operation.value);
   return okStatus();

@@ -55,6 +55,10 @@ class SagaEnvironment {
   // May be called again for the same operation, also in another life of the process.
   virtual Status call(const SagaRow& row, Now now) = 0;
 
+  // Why it must not be called, or not again: nobody can say whether its effect was made, and the receiver would make
+  // another. The saga is put aside. Empty: it may be. `before`: a call may have left before, in this life or another.
+  virtual std::string uncertain(const SagaRow&, bool /*before*/) const { return {}; }
+
   // The writes to the agents' database with the outcome, beside the record of the operation. May be asked again if
   // the process died before that was durable; a message or link that is there already is left out.
   virtual Result<std::vector<replication::Write>> record(const SagaRow& row, const Outcome& outcome) = 0;
@@ -103,6 +107,8 @@ class SagaEngine {
   void agentsDurable(Now now);
   // The outcome of a call. An error as in SagaEnvironment. Ignored if no saga waits for it any more.
   void answered(const OperationId& operation, const Result<Outcome>& outcome, Now now);
+  // Nobody can say what came of a call: put aside for a person, who may retry it. Ignored likewise.
+  void doubted(const OperationId& operation, const Error& why, Now now);
   void tick(Now now);
   // By the steady clock; the largest number: never.
   std::int64_t nextTickMs() const;
@@ -142,6 +148,8 @@ class SagaEngine {
     bool effectPending = false;  // its journal commit waits for a flush
     bool mayHaveActed = false;   // something outside may have been called
     bool ending = false;         // its outcome and its row's end are in the pending batch
+    bool called = false;         // and nobody said that nothing came of it
+    bool insisted = false;       // a person says: call it, whatever may have happened
   };
   struct Mark {
     std::uint64_t mark;  // of the database
@@ -152,6 +160,7 @@ class SagaEngine {
   replication::Database& agents() { return replica_.database(replication::DatabaseName::agents); }
 
   Saga* at(const Hash& operation);
+  Saga* calledNow(const OperationId& operation);
   Result<bool> known(const Intent& intent, Now now);
   void start(const Intent& intent, Now now);
   void startReady(Now now);

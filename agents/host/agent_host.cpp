@@ -221,7 +221,7 @@ Status AgentHost::giveUpCalls(Now now) {
     }
     at = calls_.erase(at);
     if (call.operation)
-      failed(*call.operation, unavailable(why), now);
+      doubted(*call.operation, unavailable(why), now);
     else
       WITAN_DO(observed(key.first, key.second, {false, nullptr, why, 0, 0}));
   }
@@ -237,6 +237,14 @@ void AgentHost::answered(const OperationId& operation, const saga::Outcome& outc
 void AgentHost::failed(const OperationId& operation, const Error& why, Now now) {
   answeredCall(operation);
   sagas_.answered(operation, why, now);
+  again_ = true;
+}
+
+void AgentHost::doubted(const OperationId& operation, const Error& why, Now now) {
+  const SagaRow* row = sagas_.find(operation);
+  if (row == nullptr || !options_.onceTools.contains(row->intent.tool)) return failed(operation, why, now);
+  answeredCall(operation);
+  sagas_.doubted(operation, {why.code, "uncertain: " + why.message, why.hint}, now);
   again_ = true;
 }
 

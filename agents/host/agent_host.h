@@ -38,10 +38,11 @@ namespace witan::agents {
 struct HostOptions {
   WakeOptions wake;
   saga::SagaOptions saga;
-  std::vector<episode::ToolInfo> tools;         // beside the built-in ones (agents/host/builtin_tools.h)
-  std::int64_t approvalTtlMs = 24 * 3'600'000;  // a question that nobody answers is denied then
-  std::int64_t callTimeoutMs = 5 * 60'000;      // of a tool outside: then the call counts as failed
-  std::int64_t compensateGraceMs = 5'000;       // between the devices that may undo what a losing plan did
+  std::vector<episode::ToolInfo> tools;          // beside the built-in ones (agents/host/builtin_tools.h)
+  std::set<std::string, std::less<>> onceTools;  // that do not honour an operation id: called at most once
+  std::int64_t approvalTtlMs = 24 * 3'600'000;   // a question that nobody answers is denied then
+  std::int64_t callTimeoutMs = 5 * 60'000;       // of a tool outside: then the call counts as failed
+  std::int64_t compensateGraceMs = 5'000;        // between the devices that may undo what a losing plan did
 };
 
 // How often things happened since load().
@@ -69,8 +70,8 @@ class AgentHost final : saga::SagaEnvironment {
   // and the same fact again wakes no agent. False: there is no room, offer it again later.
   Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
 
-  // An effect of a graph, outside of any run: its operation is the span. Told once by takeEffectOutcomes(), now or later;
-  // the same effect again is fine. Errors: of the intent.
+  // An effect of a graph, outside of any run: its operation is the span. Told once by takeEffectOutcomes(), now or
+  // later; the same effect again is fine. Errors: of the intent.
   Status graphEffect(saga::Intent intent, Now now);
   // Undoes what such an effect did in the journal. Errors: as SagaEngine::compensate.
   Status undoGraphEffect(const OperationId& operation, Now now) { return sagas_.compensate(operation, now); }
@@ -93,6 +94,8 @@ class AgentHost final : saga::SagaEnvironment {
   void answered(const OperationId& operation, const saga::Outcome& outcome, Now now);
   // It could not be done now: again after a while, or a person's business after too many times.
   void failed(const OperationId& operation, const Error& why, Now now);
+  // Nobody can say whether it was done: as failed(), or, of a tool that would do it again, a person's business at once.
+  void doubted(const OperationId& operation, const Error& why, Now now);
   // A person has to decide something else first; it will be answered after that. Its run does not wait for it.
   void waits(const OperationId& operation, std::string_view why);
   Status observed(const RunKey& run, std::string_view span, episode::Observation observation);
@@ -135,6 +138,7 @@ class AgentHost final : saga::SagaEnvironment {
   // saga::SagaEnvironment
   Result<saga::JournalEffect> journalEffect(const saga::SagaRow& row) override;
   Status call(const saga::SagaRow& row, Now now) override;
+  std::string uncertain(const saga::SagaRow& row, bool before) const override;
   Result<std::vector<replication::Write>> record(const saga::SagaRow& row, const saga::Outcome& outcome) override;
   void finished(const saga::SagaRow& row) override;
   void parked(const saga::SagaRow& row) override;
@@ -143,6 +147,7 @@ class AgentHost final : saga::SagaEnvironment {
   Result<PlanDigest> planWith(const saga::SagaRow& row);
   Status takeActivations(Now now);
   void toldGraph(const saga::SagaRow& row, replication::OperationOutcome outcome, std::string result);
+  bool plannedHere(const saga::SagaRow& row) const;
   Status noticeContested(Now now);
   Status reconcileDue(Now now);
   Status watch(Now now);
@@ -201,7 +206,7 @@ class AgentHost final : saga::SagaEnvironment {
     std::int64_t sinceMs = 0;
   };
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
-  std::map<OperationId, bool> graphEffects_;  // under way: whether each had been carried out before
+  std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   std::optional<std::uint64_t> activationsSeen_;  // changes of the records
   HostEffects out_;

@@ -60,6 +60,20 @@ Status AgentHost::call(const SagaRow& row, Now) {
   return okStatus();
 }
 
+// A plan of another device may have been carried out there, as far as nobody here knows.
+bool AgentHost::plannedHere(const SagaRow& row) const {
+  Space* records = replica_.database(DatabaseName::agents).find(options_.wake.scope);
+  const auto view = records == nullptr ? Result<PlanView>(PlanView{}) : planViewIn(*records, RunKey{row.intent.run});
+  return view.ok() && view->winner && view->winner->dot.host == replica_.writer();
+}
+
+std::string AgentHost::uncertain(const SagaRow& row, bool before) const {
+  if (row.intent.kind != EffectKind::tool || !options_.onceTools.contains(row.intent.tool)) return {};
+  const std::string unknown = "uncertain: " + row.intent.tool + " may have been called";
+  if (before) return unknown + " before this node stopped, and would act again";
+  return plannedHere(row) ? std::string() : unknown + " by the device that planned it, and would act again";
+}
+
 // The plan of the run that has the operation: of several the one that stands, if it has it.
 Result<PlanDigest> AgentHost::planWith(const SagaRow& row) {
   const RunKey run{row.intent.run};

@@ -83,8 +83,7 @@ GateVerdict DeviceGate::judge(const GateRequest& asked) const {
       if (boundary.name == place.boundary) request.locale = boundary.locales;
   }
   const ReceiptBook receipts = receiptsFor(request, tool);
-  const SecretNames none;  // no built-in tool needs a secret
-  return PolicyGate(*monitor_, receipts, none).judge(request);
+  return PolicyGate(*monitor_, receipts, secrets_).judge(request);
 }
 
 // The one that could count.

@@ -64,6 +64,8 @@ class DeviceGate final : public episode::Gate {
   // policy.
   PolicyVerdict crossing(std::string_view graph, std::string_view boundary, std::string_view operation,
                          const json::value& payload) const;
+  // The secrets that tools of this device may need, by name.
+  void know(SecretNames secrets) { secrets_ = std::move(secrets); }
   // Empty of a tool that is not built in.
   PolicyPlace placeOf(std::string_view tool) const;
 
@@ -78,6 +80,7 @@ class DeviceGate final : public episode::Gate {
 
   std::optional<Monitor> monitor_;
   replication::Space* records_ = nullptr;
+  SecretNames secrets_;
   std::map<std::string, std::string, std::less<>> ledgerTools_;  // operations by name
 };
 

@@ -12,10 +12,13 @@
 #include "domains/extension.h"
 #include "domains/registry.h"
 #include "node/daemon/agent_feed.h"
+#include "node/config/daemon_config.h"
+#include "node/daemon/agent_files.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/node_dir.h"
 #include "node/ledgers/ledger_rows.h"
 #include "node/operations/agent.h"
+#include "node/tools/tool_broker.h"
 #include "program/option_checks.h"
 #include "program/output.h"
 #include "replica/agent_runtime.h"
@@ -55,12 +58,12 @@ class RunClock {
   Time wall_;
 };
 
-Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>& ids) {
-  std::vector<const agents::Agent*> all(domains::builtinAgents().begin(), domains::builtinAgents().end());
+Result<std::vector<const agents::Agent*>> chosen(const AgentFiles& files, const std::vector<std::string>& ids) {
+  const std::vector<const agents::Agent*> all = files.all();
   if (ids.empty()) return all;
   std::vector<const agents::Agent*> some;
   for (const std::string& id : ids) {
-    const agents::Agent* agent = domains::findAgent(id);
+    const agents::Agent* agent = files.find(id);
     if (agent == nullptr) {
       std::string known;
       for (const agents::Agent* one : all) known += (known.empty() ? "" : ", ") + one->spec().id;
@@ -71,10 +74,40 @@ Result<std::vector<const agents::Agent*>> chosen(const std::vector<std::string>&
   return some;
 }
 
+// The tools outside, one call after the other: nothing else goes on meanwhile.
+class RunTools {
+ public:
+  Status open(const std::filesystem::path& dir, AgentSetup& setup) {
+    WITAN_TRY(config, loadConfig(dir));
+    WITAN_TRY(secrets, secretsOf(dir, config.tools, config.secretKey));
+    offerTools(setup.options, config.tools);
+    setup.policy->know(secrets.names());
+    WITAN_SET(broker_, ToolBroker::open(loop_, log_, std::move(config.tools), std::move(secrets)));
+    return okStatus();
+  }
+  ToolAnswer call(const agents::ToolCall& call) {
+    std::optional<ToolAnswer> answer;
+    broker_->call(call, [&](ToolAnswer came) { answer = std::move(came); });
+    loop_.runUntil([&] { return answer.has_value(); }, 300'000);
+    return answer.value_or(ToolAnswer{});
+  }
+
+ private:
+  net::Loop loop_;
+  Log log_{LogLevel::warn, false, [] { return SystemClock().now(); }, [](std::string_view line) { putErr(line); }};
+  std::unique_ptr<ToolBroker> broker_;
+};
+
 class AgentRun {
  public:
-  AgentRun(NodeDir& dir, AgentFeed feed, agents::ContentSeals seals, RunClock& clock, const RunArguments& arguments)
-      : dir_(dir), feed_(std::move(feed)), seals_(std::move(seals)), clock_(clock), arguments_(arguments) {}
+  AgentRun(NodeDir& dir, AgentFeed feed, agents::ContentSeals seals, RunClock& clock, RunTools& tools,
+           const RunArguments& arguments)
+      : dir_(dir),
+        feed_(std::move(feed)),
+        seals_(std::move(seals)),
+        clock_(clock),
+        tools_(tools),
+        arguments_(arguments) {}
 
   // Until everything is done (with a feed), or a signal comes.
   Status go(bool untilQuiet) {
@@ -108,6 +141,8 @@ class AgentRun {
     WITAN_DO(dir_.drain(now, effects_));
     for (const Notice& notice : effects_.notices)
       if (!arguments_.quiet) say(now, notice);
+    for (const agents::ToolCall& call : effects_.toolCalls)
+      deliver(*dir_.replica().agents(), call, tools_.call(call), clock_.now());
     return okStatus();
   }
 
@@ -133,6 +168,7 @@ class AgentRun {
   AgentFeed feed_;
   const agents::ContentSeals seals_;
   RunClock& clock_;
+  RunTools& tools_;
   const RunArguments& arguments_;
   Effects effects_;
   std::size_t refused_ = 0;
@@ -152,7 +188,8 @@ std::string summaryOf(const Replica& replica, bool json) {
 // Their meta-agents decide here.
 Result<int> run(const RunArguments& a) {
   WITAN_TRY(path, replicaDirPath(a.dir));
-  WITAN_TRY(agents, chosen(a.agents));
+  WITAN_TRY(files, AgentFiles::load(path));
+  WITAN_TRY(agents, chosen(files, a.agents));
   AgentFeed feed;
   if (!a.feed.empty()) {
     std::set<std::string> here;
@@ -166,6 +203,8 @@ Result<int> run(const RunArguments& a) {
   WITAN_TRY(setup, setupOf(path));
   AgentSetup work{.agents = std::move(agents), .policy = std::move(policy)};
   work.options.wake.scope = a.scope;
+  RunTools tools;
+  WITAN_DO(tools.open(path, work));
   WITAN_TRY(seals, contentSealsOf(path));
   addLedgerTools(work, seals);
   setup.agents = std::make_shared<const AgentSetup>(std::move(work));
@@ -174,7 +213,7 @@ Result<int> run(const RunArguments& a) {
   WITAN_DO(dir->replica().bootstrap(clock.now(), [&](std::string_view p) { return owners.find(p) == nullptr; }));
   std::signal(SIGINT, [](int) { stopped = 1; });
   std::signal(SIGTERM, [](int) { stopped = 1; });
-  AgentRun run(*dir, std::move(feed), std::move(seals), clock, a);
+  AgentRun run(*dir, std::move(feed), std::move(seals), clock, tools, a);
   WITAN_DO(run.go(!a.feed.empty()));
   WITAN_DO(dir->close(clock.now()));
   std::fputs(summaryOf(dir->replica(), a.json).c_str(), stdout);
@@ -184,7 +223,7 @@ Result<int> run(const RunArguments& a) {
 
 void addRun(Command& noun) {
   const auto [command, a] = addVerb<RunArguments>(noun, "run", "Let agents work on this device", "", run);
-  command->option("--agent", a->agents, "Which of the built-in agents; default all");
+  command->option("--agent", a->agents, "Which of the agents of this build and of DIR/agents; default all");
   command->option("--feed", a->feed, "Entries to the journal, as JSON Lines; ends when all is done")
       ->typeName("FILE|-");
   command->flag("--quiet", a->quiet, "Only the summary");

@@ -34,6 +34,8 @@ void addEpisodeCommand(Command& app);
 void addJournalCommand(Command& app);
 void addSyncCommand(Command& app);
 void addDeviceCommand(Command& app);
+void addToolCommand(Command& app);
+void addModelStubCommand(Command& app);
 void addPolicyCommand(Command& app);
 void addSecretCommand(Command& app);
 // backup, restore: of a running node, or a directory

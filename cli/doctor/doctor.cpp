@@ -22,6 +22,7 @@
 #include "node/cluster/device_key.h"
 #include "node/cluster/roster_store.h"
 #include "node/config/daemon_config.h"
+#include "node/daemon/agent_files.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/disk_space.h"
 #include "node/data_dir/replica_dir.h"
@@ -204,8 +205,10 @@ void Examination::config() {
   auto config = loadConfig(dir_);
   if (!config.ok()) return failed("config", config.error());
   config_ = std::move(*config);
+  const auto files = AgentFiles::load(dir_);
+  if (!files.ok()) return failed("config", files.error());
   for (std::size_t i = 0; i < config_.agents.size(); ++i)
-    if (config_.agents[i] != "all" && domains::findAgent(config_.agents[i]) == nullptr)
+    if (config_.agents[i] != "all" && files->find(config_.agents[i]) == nullptr)
       return failed("config", noSuchAgent(config_, i));
   if (config_.engine == "etcd")
     if (const auto endpoints = etcdEndpoints(config_); !endpoints.ok()) return failed("config", endpoints.error());

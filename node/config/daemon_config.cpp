@@ -14,6 +14,7 @@
 #include "base/toml_text.h"
 #include "base/utf8.h"
 #include "node/cluster/roster.h"
+#include "node/config/config_slots.h"
 #include "program/durable_file.h"
 
 namespace witan::node {
@@ -21,11 +22,9 @@ namespace witan::node {
 namespace {
 
 constexpr std::size_t kMaxConfigBytes = 1 << 20;
-constexpr std::size_t kMaxListItems = 64;
 constexpr std::int64_t kMostPendingTtlSeconds = 100ll * 366 * 24 * 3600;
 
-using Slot = std::variant<std::string DaemonConfig::*, std::int64_t DaemonConfig::*,
-                          std::vector<std::string> DaemonConfig::*, bool DaemonConfig::*>;
+using Slot = ConfigSlot<DaemonConfig>;
 
 struct Key {
   std::string_view section, name;
@@ -46,6 +45,7 @@ const std::array kKeys{
     Key{"log", "level", &DaemonConfig::logLevel, "debug, info, warn or error"},
     Key{"agents", "run", &DaemonConfig::agents, "built-in agents that work on this device; \"all\" for all"},
     Key{"agents", "scope", &DaemonConfig::scope, "the scope of the journal that they watch"},
+    Key{"agents", "secret_key", &DaemonConfig::secretKey, "file with the key of the secrets that tools need"},
     Key{"ledger", "engine", &DaemonConfig::engine, "embedded or etcd"},
     Key{"ledger", "etcd", &DaemonConfig::etcd, "endpoints, as http://127.0.0.1:2379"},
     Key{"ledger", "etcd_ca", &DaemonConfig::etcdCa, "PEM file of the authority that signed etcd's certificates"},
@@ -70,46 +70,7 @@ std::string keysOf(std::string_view section) {
   return known;
 }
 
-Error atLine(const std::string& file, const toml::source_region& where, const std::string& what,
-             std::string hint = {}) {
-  return invalid(concat(file, ":", where.begin.line, ": ", what), std::move(hint));
-}
-
 std::string nameOf(const Key& key) { return concat("[", key.section, "] ", key.name); }
-
-std::string lineOf(const std::string& file, const toml::node& node) {
-  return concat(file, ":", node.source().begin.line);
-}
-
-Status setFrom(DaemonConfig& config, const Key& key, const toml::node& node, const std::string& file) {
-  const std::string name = nameOf(key);
-  std::vector<std::string> places{lineOf(file, node)};
-  if (auto text = std::get_if<std::string DaemonConfig::*>(&key.slot)) {
-    if (!node.is_string()) return atLine(file, node.source(), name + " must be text");
-    config.** text = node.value<std::string>().value();
-  } else if (auto number = std::get_if<std::int64_t DaemonConfig::*>(&key.slot)) {
-    if (!node.is_integer()) return atLine(file, node.source(), name + " must be a whole number");
-    config.** number = node.value<std::int64_t>().value();
-  } else if (auto yes = std::get_if<bool DaemonConfig::*>(&key.slot)) {
-    if (!node.is_boolean()) return atLine(file, node.source(), name + " must be true or false");
-    config.** yes = node.value<bool>().value();
-  } else {
-    const toml::array* list = node.as_array();
-    if (list == nullptr) return atLine(file, node.source(), name + " must be a list of texts");
-    if (list->size() > kMaxListItems)
-      return atLine(file, node.source(), concat(name, " has more than ", kMaxListItems, " items"));
-    std::vector<std::string> items;
-    for (const toml::node& item : *list) {
-      if (!item.is_string()) return atLine(file, item.source(), name + " must be a list of texts");
-      if (items.empty()) places.clear();
-      places.push_back(lineOf(file, item));
-      items.push_back(item.value<std::string>().value());
-    }
-    config.*std::get<std::vector<std::string> DaemonConfig::*>(key.slot) = std::move(items);
-  }
-  config.places[name] = std::move(places);
-  return okStatus();
-}
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> items;
@@ -164,6 +125,10 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
   try {
     const toml::table table = toml::parse(text, name);
     for (const auto& [section, node] : table) {
+      if (section.str() == "tool") {
+        WITAN_DO(readTools(into.tools, node, name));
+        continue;
+      }
       const std::string known = keysOf(section.str());
       if (known.empty())
         return atLine(name, node.source(), concat("unknown section [", section.str(), "]"),
@@ -175,7 +140,7 @@ Status readConfig(DaemonConfig& into, std::string_view text, const std::string& 
         if (found == nullptr)
           return atLine(name, value.source(), concat("unknown key ", key.str(), " in [", section.str(), "]"),
                         "it has: " + known);
-        WITAN_DO(setFrom(into, *found, value, name));
+        WITAN_DO(setSlot(into, found->slot, value, nameOf(*found), name, into.places[nameOf(*found)]));
       }
     }
   } catch (const toml::parse_error& e) {
@@ -214,6 +179,7 @@ bool isLoopbackHost(std::string_view host) {
 }
 
 Status checkConfig(const DaemonConfig& config) {
+  for (const ToolConfig& tool : config.tools) WITAN_DO(checkTool(tool));
   WITAN_DO(checkAddresses(config, "[node] listen", config.listen));
   WITAN_DO(checkAddresses(config, "[node] advertise", config.advertise));
   WITAN_DO(checkAddresses(config, "[peers] dial", config.dial));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/config/tool_config.h"
 
 namespace witan::node {
 
@@ -35,6 +36,7 @@ struct DaemonConfig {
   // [agents]
   std::vector<std::string> agents;  // built-in agents that work here; "all"
   std::string scope = "main";
+  std::string secretKey;  // file with the key of the secrets that tools need; empty: a passphrase, or none
   // [ledger]
   std::string engine = "embedded";  // embedded, etcd
   std::vector<std::string> etcd;    // endpoints: http://host:port, https://host:port
@@ -43,6 +45,9 @@ struct DaemonConfig {
   std::int64_t pendingTtlSeconds = 0;  // 0: an escalation waits for ever
   // [trace]
   std::string otlp;  // http://host:port of an OTLP/HTTP collector; empty: none
+
+  // [tool.NAME], in the order of their names
+  std::vector<ToolConfig> tools;
 
   // Where values came from that are no defaults, by "[section] key": "witan.toml:7", "$WITAN_LOG_LEVEL", "--log-level".
   // Of a list in the file: one place an item.

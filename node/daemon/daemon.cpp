@@ -88,14 +88,19 @@ Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
   setup.policy = gate_ = std::move(policy);
   setup.options.wake.scope = config_.scope;
+  offerTools(setup.options, config_.tools);
+  WITAN_TRY(secrets, secretsOf(path_, config_.tools, config_.secretKey));
+  gate_->know(secrets.names());
+  WITAN_SET(tools_, ToolBroker::open(loop_, log_, config_.tools, std::move(secrets)));
   WITAN_TRY(seals, contentSealsOf(path_));
   addLedgerTools(setup, std::move(seals));
   const bool all = std::find(config_.agents.begin(), config_.agents.end(), "all") != config_.agents.end();
+  WITAN_SET(agentFiles_, AgentFiles::load(path_));
   if (all) {
-    setup.agents.assign(domains::builtinAgents().begin(), domains::builtinAgents().end());
+    setup.agents = agentFiles_.all();
   } else {
     for (std::size_t i = 0; i < config_.agents.size(); ++i) {
-      const agents::Agent* agent = domains::findAgent(config_.agents[i]);
+      const agents::Agent* agent = agentFiles_.find(config_.agents[i]);
       if (agent == nullptr) return noSuchAgent(config_, i);
       setup.agents.push_back(agent);
     }
@@ -475,10 +480,16 @@ void Daemon::carryOut(Effects& effects) {
   if (etcd_ && !effects.etcd.empty()) etcd_->send(std::move(effects.etcd));
   for (const node::Answered& answered : effects.answers) give(answered);
   for (const Notice& notice : effects.notices) report(notice);
-  for (const agents::ToolCall& call : effects.toolCalls)
-    if (replica().agents() != nullptr && call.operation)
-      (void)replica().agents()->failed(*call.operation, Error{ErrorCode::notFound, "no such tool on this device", ""},
-                                       now());
+  for (const agents::ToolCall& call : effects.toolCalls) callTool(call);
+}
+
+void Daemon::callTool(const agents::ToolCall& call) {
+  if (!tools_) return;  // stopping
+  tools_->call(call, [this, call](const ToolAnswer& answer) {
+    if (replica().agents() == nullptr || stopping_) return;
+    deliver(*replica().agents(), call, answer, now());
+    scheduleTick();
+  });
 }
 
 void Daemon::report(const Notice& notice) {
@@ -593,6 +604,7 @@ void Daemon::stop(std::function<void()> done) {
   if (failed_.ok()) (void)tick();  // what was accepted is answered
   failWaiting();
   peers_->close();
+  tools_.reset();
   if (etcd_) etcd_->release();
   loop_.after(200, [this, done = std::move(done)] {
     if (timer_ != 0) loop_.cancel(timer_);

@@ -23,12 +23,14 @@
 #include "node/backup/backup.h"
 #include "node/cluster/device_key.h"
 #include "node/config/daemon_config.h"
+#include "node/daemon/agent_files.h"
 #include "node/data_dir/node_dir.h"
 #include "node/etcd/etcd_gateway.h"
 #include "node/ledgers/ledger_readers.h"
 #include "node/peers/peer_manager.h"
 #include "node/slices/slices.h"
 #include "node/telemetry/tracer.h"
+#include "node/tools/tool_broker.h"
 
 namespace witan::node {
 
@@ -124,6 +126,7 @@ class Daemon {
   void askForNextKey(const std::string& device);
   Status work();
   void carryOut(Effects& effects);
+  void callTool(const agents::ToolCall& call);
   void report(const Notice& notice);
   void give(const node::Answered& answered);
   void armTimer();
@@ -145,6 +148,7 @@ class Daemon {
   RosterStore rosters_;
   std::shared_ptr<agents::DeviceGate> gate_;  // of its agents; null: none work here
   std::string policyProblem_;
+  AgentFiles agentFiles_;
   std::unique_ptr<NodeDir> dir_;
   std::unique_ptr<EnrolmentService> enrolment_;
   std::unique_ptr<PeerManager> peers_;
@@ -163,6 +167,7 @@ class Daemon {
   Status failed_ = okStatus();
   std::unique_ptr<EtcdGateway> etcd_;
   std::unique_ptr<Tracer> tracer_;
+  std::unique_ptr<ToolBroker> tools_;  // of its agents; null: none work here
   std::unique_ptr<BackupJob> backup_;  // goes before the stores
 };
 

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "domains/agents.h"
+#include "node/daemon/agent_files.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/operations/versions.h"
 #include "replication/records/record_views.h"
@@ -318,10 +319,13 @@ Result<EpisodeReplay> replayEpisode(OperationContext& context, const EpisodeRequ
   WITAN_TRY(found, transcriptOf(context, request));
   std::vector<std::string> contents;
   for (const TranscriptRow& row : found.rows) contents.push_back(row.message.content);
-  const std::string id = summaryOf(found.rows).agent;
-  const agents::Agent* agent = domains::findAgent(id);
-  if (agent == nullptr)
-    return notFound("this build has no agent " + inQuotes(id), "replay it with the build that made it");
+  const EpisodeSummary summary = summaryOf(found.rows);
+  const agents::Agent* agent = domains::findAgent(summary.agent);
+  std::unique_ptr<const agents::Agent> ofFile;
+  if (agent == nullptr) {
+    WITAN_SET(ofFile, AgentFiles::version(context.dir, summary.agent, summary.version));
+    agent = ofFile.get();
+  }
   WITAN_TRY(result, agents::episode::replay(*agent, contents));
   EpisodeReplay replay{found.key.run.hex(), found.key.device, result.entries, result.ended, !result.difference, {}};
   if (const auto& d = result.difference)

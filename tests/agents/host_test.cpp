@@ -445,6 +445,86 @@ TEST(AgentHost, APoisonToolDoesNotHoldUpTheRest) {
             5);
 }
 
+// --- tools that do not honour an operation id
+
+std::unique_ptr<HostRig> onceClerk(std::size_t& sent) {
+  auto rig = clerkOn("a", "mail");
+  rig->options.onceTools = {"mail.send"};
+  rig->tool = [&sent](const ToolCall&) {
+    ++sent;
+    return saga::Outcome{};
+  };
+  return rig;
+}
+
+bool isUncertain(const HostRig& rig) {
+  return std::any_of(rig.notices.begin(), rig.notices.end(), [](const HostNotice& n) {
+    return n.kind == "needsAttention" && n.what.find("uncertain: ") != n.what.npos;
+  });
+}
+
+// The power goes at each write of the agents' database. The mail goes out once at most, and if nobody can know, a
+// person is told so.
+TEST(AgentHost, AToolThatWouldActAgainIsCalledOnceAtMost) {
+  std::uint64_t steps = 1;
+  std::size_t certain = 0, uncertain = 0;
+  for (std::uint64_t n = 0; n < steps; ++n)
+    for (const store::Moment moment : {store::Moment::before, store::Moment::after}) {
+      SCOPED_TRACE(n);
+      std::size_t sent = 0;
+      auto rig = onceClerk(sent);
+      ASSERT_TRUE(rig->open().ok());
+      auto& store = rig->device().agentStore();
+      const std::uint64_t before = store.writeSteps();
+      if (steps > 1) store.crashAt(n, moment);
+      const Status entered = rig->enter("r1", "request", "1");
+      const Status status = entered.ok() ? rig->settle() : entered;
+      if (steps == 1) {
+        ASSERT_TRUE(status.ok());
+        steps = store.writeSteps() - before;
+        continue;
+      }
+      ASSERT_FALSE(status.ok());
+      rig->crash(SIZE_MAX);
+      ASSERT_TRUE(rig->open().ok());
+      if (rig->shown("r1").empty()) ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+      ASSERT_TRUE(rig->settle().ok());
+      EXPECT_LE(sent, 1u);
+      EXPECT_TRUE(sent == 1 || isUncertain(*rig));
+      ++(isUncertain(*rig) ? uncertain : certain);
+    }
+  EXPECT_GT(certain, 4u);
+  EXPECT_GT(uncertain, 1u);
+}
+
+TEST(AgentHost, APersonMayHaveACallOfUncertainOutcomeMadeAgain) {
+  std::size_t sent = 0;
+  auto rig = onceClerk(sent);
+  rig->mute = true;
+  rig->options.callTimeoutMs = 1'000;
+  rig->looker = nullptr;
+  ASSERT_TRUE(rig->open().ok());
+  ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+  ASSERT_TRUE(rig->round().ok());
+  const auto observeLook = [&] {
+    for (const ToolCall& call : rig->calls)
+      if (!call.operation) (void)rig->host().observed(call.run, call.span, {true, json::value("mail"), "", 0, 0});
+  };
+  for (int i = 0; i < 12; ++i) {
+    observeLook();
+    ASSERT_TRUE(rig->round().ok());
+  }
+  ASSERT_EQ(std::count_if(rig->calls.begin(), rig->calls.end(), [](const auto& c) { return c.operation.has_value(); }),
+            1);
+  rig->ms += 2'000;  // no answer: it may have acted
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(rig->round().ok());
+  EXPECT_TRUE(isUncertain(*rig));
+  rig->mute = false;
+  ASSERT_TRUE(rig->host().sagas().retry(*rig->calls.back().operation, rig->now()).ok());
+  ASSERT_TRUE(rig->settle().ok());
+  EXPECT_EQ(sent, 1u);
+}
+
 TEST(AgentHost, AToolThatNeverAnswersHoldsUpNothingForEver) {
   auto rig = clerkOn("a", "mail");
   rig->mute = true;

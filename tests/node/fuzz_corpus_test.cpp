@@ -25,6 +25,7 @@
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
+#include "tests/fuzz/target_tools.h"
 #include "tests/fuzz/target_tunnel_frame.h"
 #include "tests/fuzz/target_turtle.h"
 #include "tests/paths.h"
@@ -53,6 +54,10 @@ constexpr Target kTargets[] = {
     {"log_batch", fuzz::fuzzLogBatch},
     {"market", fuzz::fuzzMarket},
     {"mcp", fuzz::fuzzMcp},
+    {"mcp_client", fuzz::fuzzMcpClient},
+    {"schema", fuzz::fuzzSchema},
+    {"model_reply", fuzz::fuzzModelReply},
+    {"agent_file", fuzz::fuzzAgentFile},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},
     {"text", fuzz::fuzzText},

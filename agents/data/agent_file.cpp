@@ -1,0 +1,78 @@
+#include "agents/data/agent_file.h"
+
+#include <toml++/toml.h>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "base/quote.h"
+#include "base/sha256.h"
+#include "base/toml_text.h"
+#include "base/utf8.h"
+
+namespace witan::agents {
+
+namespace {
+
+constexpr int kMaxTomlDepth = 8;
+
+Result<json::value> jsonOf(const toml::node& node, int depth) {
+  if (depth > kMaxTomlDepth) return invalid("nested too deep");
+  if (const auto* table = node.as_table()) {
+    json::object out;
+    for (const auto& [key, value] : *table) WITAN_SET(out[key.str()], jsonOf(value, depth + 1));
+    return json::value(std::move(out));
+  }
+  if (const auto* list = node.as_array()) {
+    json::array out;
+    for (const toml::node& item : *list) {
+      WITAN_TRY(value, jsonOf(item, depth + 1));
+      out.push_back(std::move(value));
+    }
+    return json::value(std::move(out));
+  }
+  if (const auto text = node.value<std::string>(); node.is_string()) return json::value(*text);
+  if (const auto number = node.value<std::int64_t>(); node.is_integer()) return json::value(*number);
+  if (const auto yes = node.value<bool>(); node.is_boolean()) return json::value(*yes);
+  return invalid("a value that is no text, whole number, list or table");
+}
+
+Status check(const AgentFile& file) {
+  if (file.form != "program" && file.form != "model")
+    return invalid("form is " + inQuotes(file.form), "program or model");
+  if (!file.role.empty() && file.role.find('.') == file.role.npos)
+    return invalid("role is " + inQuotes(file.role), "DOMAIN.ROLE");
+  if (file.rounds < 1 || file.rounds > 64 || file.maxTokens < 1) return invalid("rounds or maxTokens out of range");
+  for (const FileTool& tool : file.tools) {
+    if (tool.name == file.mind) return invalid("the mind is one of its own tools");
+    const bool proposes = tool.name == "propose" || tool.name == "begin";
+    if (proposes && file.role.empty())
+      return invalid("it may " + tool.name + " and has no role", "role = \"DOMAIN.ROLE\"");
+    WITAN_TRY(schema, parseJson(tool.parameters, {.bytes = 64 * 1024, .depth = 24}));
+    if (auto good = JsonValidator::compile(std::move(schema)); !good.ok())
+      return invalid("parameters of " + tool.name + ": " + good.error().message);
+  }
+  return okStatus();
+}
+
+}  // namespace
+
+Result<AgentFile> readAgentFile(std::string_view text, const std::string& name) {
+  if (text.size() > kMaxAgentFileBytes) return invalid(concat(name, ": more than ", kMaxAgentFileBytes, " bytes"));
+  if (!isUtf8(text)) return invalid(name + ": text that is not UTF-8");
+  WITAN_DO(checkTomlKeys(text, name));
+  try {
+    const toml::table table = toml::parse(text, name);
+    WITAN_TRY(value, jsonOf(table, 0));
+    AgentFile file;
+    WITAN_DO(readJson(value, file, name));
+    if (const Status good = check(file); !good.ok())
+      return invalid(name + ": " + good.error().message, good.error().hint);
+    return file;
+  } catch (const toml::parse_error& e) {
+    return invalid(concat(name, ":", e.source().begin.line, ": ", e.description()));
+  }
+}
+
+std::string agentFileVersion(std::string_view text) { return "file-" + toHex(sha256(text)).substr(0, 24); }
+
+}  // namespace witan::agents

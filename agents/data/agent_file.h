@@ -1,0 +1,68 @@
+// NAME.agent.toml: an agent as data: what wakes it, what it may do, and who thinks for it: a model or a program, which
+// are tools outside like all others (docs/tools.md). Its version is the digest of the file, which stands in each of its
+// transcripts, so a run is replayed by the file that made it or not at all.
+//
+// Values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/agent.h"
+#include "base/json_validator.h"
+
+namespace witan::agents {
+
+inline constexpr std::size_t kMaxAgentFileBytes = 128 * 1024;
+
+// A ledger that wakes it: LedgerSpec without an id.
+struct FileLedger {
+  std::string domain, field, value;
+  WITAN_MEMBERS(FileLedger, domain, field, value)
+  static constexpr std::size_t required = 1;
+};
+
+// A tool that it may use: a capability, and what its mind is told of it.
+struct FileTool {
+  std::string name;
+  std::string what;
+  bool action = false;               // it changes something; else it is a look
+  std::string parameters = "{}";     // JSON Schema of its arguments, as text
+  std::int64_t uses = 100;           // in one run
+  std::vector<std::string> targets;  // prefixes of the ids that it may touch
+  std::vector<std::string> locales;
+  WITAN_MEMBERS(FileTool, name, what, action, parameters, uses, targets, locales)
+  static constexpr std::size_t required = 1;
+};
+
+struct AgentFile {
+  std::string id;
+  std::string what;
+  std::string mind;              // the look that thinks: "triage.step", "llm.chat"
+  std::string form = "program";  // program, model
+  std::string prompt;            // of a model
+  std::string role;              // DOMAIN.ROLE: the only one that it proposes under; empty: it proposes nothing
+  std::string category = "agents";
+  std::vector<std::string> entries;  // types of journal entries that wake it
+  std::vector<FileLedger> ledgers;
+  std::int64_t everyMs = 0;  // a timer; 0: none
+  std::vector<FileTool> tools;
+  Budget budget;
+  std::int64_t rounds = 8;         // of thinking in one run
+  std::int64_t maxTokens = 1'024;  // of a model's answer
+  std::vector<std::string> locale;
+  bool remembers = false;
+  WITAN_MEMBERS(AgentFile, id, what, mind, form, prompt, role, category, entries, ledgers, everyMs, tools, budget,
+                rounds, maxTokens, locale, remembers)
+  static constexpr std::size_t required = 3;
+};
+
+// Errors: invalid, naming the file and what is wrong.
+Result<AgentFile> readAgentFile(std::string_view text, const std::string& name);
+
+// Of the file's bytes: the agent's version.
+std::string agentFileVersion(std::string_view text);
+
+}  // namespace witan::agents

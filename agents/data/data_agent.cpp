@@ -1,0 +1,247 @@
+#include "agents/data/data_agent.h"
+
+#include <set>
+
+#include "agents/entry_agent.h"
+#include "agents/json_members.h"
+#include "base/quote.h"
+#include "base/utf8.h"
+#include "replication/records/journal_entity.h"
+
+namespace witan::agents {
+
+namespace {
+
+constexpr std::size_t kMostRead = 12;    // that are read for one wake
+constexpr std::size_t kMostWishes = 16;  // of one thought
+constexpr std::size_t kMostQuestionBytes = 60 * 1024;
+
+Turn finish(std::string_view answer, bool failed) {
+  return {nullptr, {}, Finish{std::string(answer), {}, {}, {}, failed}};
+}
+
+json::object callOf(const std::string& id, const std::string& tool, const json::object& arguments) {
+  return {{"arguments", arguments}, {"id", id}, {"name", tool}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DataAgent>> DataAgent::make(AgentFile file, std::string version) {
+  std::unique_ptr<DataAgent> agent(new DataAgent());
+  AgentSpec& spec = agent->spec_;
+  spec.id = file.id, spec.version = std::move(version), spec.what = file.what, spec.category = file.category;
+  for (const std::string& type : file.entries) spec.subscriptions.push_back(onEntries(type));
+  for (std::size_t i = 0; i < spec.subscriptions.size(); ++i) spec.subscriptions[i].id = concat("entries-", i);
+  for (const FileLedger& ledger : file.ledgers)
+    spec.ledgers.push_back({concat("ledger-", spec.ledgers.size()), ledger.domain, ledger.field, ledger.value});
+  if (file.everyMs > 0) spec.timers.push_back({"timer", file.everyMs});
+  spec.capabilities.push_back({file.mind, file.rounds, {}, file.locale});
+  if (!file.entries.empty()) spec.capabilities.push_back({"journal.read", 1'000, {}, {}});
+  for (const FileTool& tool : file.tools) {
+    spec.capabilities.push_back({tool.name, tool.uses, tool.targets, tool.locales});
+    WITAN_TRY(schema, parseJson(tool.parameters, {.bytes = 64 * 1024, .depth = 24}));
+    WITAN_TRY(parameters, JsonValidator::compile(std::move(schema)));
+    agent->tools_.emplace(tool.name, Known{tool.action, std::move(parameters)});
+  }
+  spec.locale = file.locale, spec.budget = file.budget, spec.remembers = file.remembers;
+  agent->file_ = std::move(file);
+  WITAN_DO(checkSpec(spec));
+  return agent;
+}
+
+Turn DataAgent::step(const json::value& sigma, const Input& input) const {
+  const json::object state = sigma.is_object() ? sigma.get_object() : json::object();
+  const json::array list = input.content.is_array() ? input.content.get_array() : json::array();
+  switch (input.kind) {
+    case InputKind::wake: return onWake(input.content.is_object() ? input.content.get_object() : json::object());
+    case InputKind::observation: return onObservations(state, list);
+    case InputKind::results: return {nullptr, {}, reportOf(list, {})};
+  }
+  return {};
+}
+
+Turn DataAgent::onWake(const json::object& wake) const {
+  json::object known;
+  for (const std::string_view member : {"reason", "subject", "nowMs", "user", "ledger", "memory"})
+    if (const json::value* value = wake.if_contains(member)) known[member] = *value;
+  json::object sigma{{"entries", json::array()},
+                     {"heard", json::array()},
+                     {"phase", "reading"},
+                     {"round", 0},
+                     {"wake", std::move(known)}};
+  std::set<std::string> ids;
+  if (const json::array* changes = arrayOf(wake, "changes"); changes != nullptr && !file_.entries.empty())
+    for (const json::value& change : *changes)
+      if (change.is_object() && stringOf(change.get_object(), "type") == replication::kJournalPayload)
+        ids.emplace(stringOf(change.get_object(), "id"));
+  if (ids.empty()) return ask(std::move(sigma));
+  Looks looks;
+  for (const std::string& id : ids)
+    if (looks.size() < kMostRead) looks.push_back({"journal.read", {{"id", id}}, 0});
+  return {std::move(sigma), {}, std::move(looks)};
+}
+
+Turn DataAgent::onObservations(json::object sigma, const json::array& seen) const {
+  const std::string phase(stringOf(sigma, "phase"));
+  if (phase == "reading") {
+    json::array& entries = sigma["entries"].as_array();
+    for (const json::value& one : seen)
+      if (const json::value* content = one.is_object() ? one.get_object().if_contains("content") : nullptr;
+          content != nullptr && content->is_object()) {
+        json::object entry;
+        for (const char* member : {"id", "type", "payload"})
+          if (const json::value* part = content->get_object().if_contains(member)) entry[member] = *part;
+        entries.push_back(std::move(entry));
+      }
+    return ask(std::move(sigma));
+  }
+  if (phase == "looking") {
+    // A model is told each answer under the id of its call.
+    json::array& heard = sigma["heard"].as_array();
+    const json::array* calls = arrayOf(sigma, "calls");
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      json::object one = seen[i].is_object() ? seen[i].get_object() : json::object();
+      if (calls != nullptr && i < calls->size()) one["call"] = (*calls)[i];
+      heard.push_back(std::move(one));
+    }
+    return ask(std::move(sigma));
+  }
+  const json::object* answer = seen.size() == 1 ? seen.front().if_object() : nullptr;
+  const json::value* content = answer != nullptr ? answer->if_contains("content") : nullptr;
+  if (content == nullptr) {
+    const std::string_view why = answer != nullptr ? stringOf(*answer, "error") : std::string_view();
+    return finish(concat("its mind does not answer: ", why), true);
+  }
+  if (!content->is_object()) return again(std::move(sigma), "the answer is no JSON object");
+  return onThought(std::move(sigma), content->get_object());
+}
+
+// --- the mind
+
+json::object DataAgent::question(const json::object& sigma) const {
+  if (file_.form == "program")
+    return {{"agent", file_.id},
+            {"entries", sigma.at("entries")},
+            {"observations", sigma.at("heard")},
+            {"round", sigma.at("round")},
+            {"wake", sigma.at("wake")}};
+  json::array messages{json::object{
+      {"role", "user"},
+      {"text", canonicalJson(json::object{{"entries", sigma.at("entries")}, {"wake", sigma.at("wake")}})}}};
+  for (const json::value& one : sigma.at("heard").get_array()) {
+    const json::object& heard = one.get_object();
+    if (const json::value* said = heard.if_contains("said")) messages.push_back(*said);
+    const json::value* call = heard.if_contains("call");
+    if (call == nullptr && !heard.contains("error")) continue;
+    json::object told = heard;
+    for (const char* own : {"call", "said"}) told.erase(own);
+    if (call != nullptr)
+      messages.push_back(json::object{{"id", *call}, {"role", "tool"}, {"text", canonicalJson(told)}});
+    else
+      messages.push_back(json::object{{"role", "user"}, {"text", canonicalJson(told)}});
+  }
+  json::array tools;
+  for (const FileTool& tool : file_.tools)
+    tools.push_back(json::object{
+        {"description", tool.what}, {"name", tool.name}, {"parameters", parseJson(tool.parameters).value()}});
+  return {{"maxTokens", file_.maxTokens},
+          {"messages", std::move(messages)},
+          {"system", file_.prompt},
+          {"tools", std::move(tools)}};
+}
+
+Turn DataAgent::ask(json::object sigma) const {
+  const std::int64_t round = sigma["round"].as_int64();
+  if (round >= file_.rounds) return finish(concat("it has thought ", round, " times and has no plan"), true);
+  json::object asked = question(sigma);
+  if (canonicalJson(asked).size() > kMostQuestionBytes) return finish("it has too much to think about", true);
+  sigma["round"] = round + 1;
+  sigma["phase"] = "thinking";
+  return {std::move(sigma), {}, Looks{{file_.mind, std::move(asked), 0}}};
+}
+
+// The mind is told what was wrong.
+Turn DataAgent::again(json::object sigma, std::string_view why) const {
+  sigma["heard"].as_array().push_back(json::object{{"error", concat("your answer cannot be used: ", clip(why, 500))}});
+  return ask(std::move(sigma));
+}
+
+Result<std::vector<DataAgent::Wish>> DataAgent::wishesOf(const json::object& thought) const {
+  std::vector<Wish> wishes;
+  const bool model = file_.form == "model";
+  for (const char* list : {"looks", "actions", "calls"}) {
+    const json::array* rows = arrayOf(thought, list);
+    if (rows == nullptr || model != (list == std::string_view("calls"))) continue;
+    for (const json::value& row : *rows) {
+      if (!row.is_object()) return invalid(concat(list, " has what is no object"));
+      Wish wish;
+      wish.call = stringOf(row.get_object(), "id");
+      wish.tool = stringOf(row.get_object(), model ? "name" : "tool");
+      const json::value* arguments = row.get_object().if_contains("arguments");
+      if (arguments == nullptr || !arguments->is_object())
+        return invalid("the arguments of " + inQuotes(wish.tool) + " are no JSON object");
+      wish.arguments = arguments->get_object();
+      if (const json::array* targets = arrayOf(row.get_object(), "targets"))
+        for (const json::value& target : *targets)
+          if (target.is_string()) wish.targets.emplace_back(target.get_string());
+      WITAN_DO(permitted(wish));
+      const bool action = tools_.find(wish.tool)->second.action;
+      if (!model && action != (list == std::string_view("actions")))
+        return invalid(wish.tool + (action ? " is an action" : " is a look"));
+      wishes.push_back(std::move(wish));
+    }
+  }
+  if (wishes.size() > kMostWishes) return invalid(concat("more than ", kMostWishes, " calls at once"));
+  return wishes;
+}
+
+Status DataAgent::permitted(const Wish& wish) const {
+  const auto tool = tools_.find(wish.tool);
+  if (tool == tools_.end()) return invalid("there is no tool " + inQuotes(wish.tool));
+  if (const Status good = tool->second.parameters.check(wish.arguments); !good.ok())
+    return invalid(wish.tool + ": " + good.error().message);
+  if (wish.tool != "propose" && wish.tool != "begin") return okStatus();
+  const std::string domain = file_.role.substr(0, file_.role.find('.'));
+  const bool own = stringOf(wish.arguments, "domain") == domain &&
+                   (wish.tool == "begin" || concat(domain, ".", stringOf(wish.arguments, "role")) == file_.role);
+  return own ? okStatus() : Status(invalid("this agent proposes as " + file_.role + " and as nobody else"));
+}
+
+Turn DataAgent::onThought(json::object sigma, const json::object& thought) const {
+  auto wishes = wishesOf(thought);
+  if (!wishes.ok()) return again(std::move(sigma), wishes.error().message);
+  if (!wishes->empty()) return carryOut(std::move(sigma), *std::move(wishes));
+  if (stringOf(thought, "stop") == "length") return again(std::move(sigma), "it is cut off: say it in fewer words");
+  const std::string_view answer = stringOf(thought, file_.form == "model" ? "text" : "answer");
+  if (answer.empty()) return again(std::move(sigma), "it says neither what to do nor what is the matter");
+  return finish(clip(answer, 32 * 1024), false);
+}
+
+// Looks come first: who sees more may plan otherwise.
+Turn DataAgent::carryOut(json::object sigma, std::vector<Wish> wishes) const {
+  Looks looks;
+  Actions actions;
+  json::array calls, said;
+  for (const Wish& wish : wishes) {
+    said.push_back(callOf(wish.call, wish.tool, wish.arguments));
+    if (tools_.find(wish.tool)->second.action)
+      actions.push_back(action(wish.tool, wish.arguments, wish.targets));
+    else
+      looks.push_back({wish.tool, wish.arguments, 0}), calls.emplace_back(wish.call);
+  }
+  if (looks.empty()) return {nullptr, {}, std::move(actions)};
+  json::array& heard = sigma["heard"].as_array();
+  if (file_.form == "model") {
+    heard.push_back(
+        json::object{{"said", json::object{{"calls", std::move(said)}, {"role", "assistant"}, {"text", ""}}}});
+    for (const Wish& wish : wishes)
+      if (tools_.find(wish.tool)->second.action)
+        heard.push_back(
+            json::object{{"call", wish.call}, {"error", "not done: ask again when you have seen the rest"}});
+    sigma["calls"] = std::move(calls);
+  }
+  sigma["phase"] = "looking";
+  return {std::move(sigma), {}, std::move(looks)};
+}
+
+}  // namespace witan::agents

@@ -1,0 +1,58 @@
+// DataAgent: an agent as data at work: it reads what woke it, asks its mind (a model or a program, as a look), does
+// what the mind says as far as the file permits, and reports.
+//
+// What a program is asked, and what it answers:
+//
+//   {"round", "wake": {...}, "entries": [...], "observations": [...]}
+//   {"looks": [{"tool", "arguments"}]} | {"actions": [{"tool", "arguments", "targets"?}]} | {"answer": "..."}
+//
+// A model gets the prompt, the same as messages, and the tools with their schemas; its tool calls become looks and
+// actions. An answer that breaks the form, a schema or the role is handed back to the mind, as often as there are
+// rounds. A mind is never believed: tools, role and budget come from the file, and the episode checks each call again.
+//
+// Pure and total, as agents/agent.h wants it.
+#pragma once
+
+#include <map>
+
+#include "agents/data/agent_file.h"
+
+namespace witan::agents {
+
+class DataAgent final : public Agent {
+ public:
+  // `version`: of the file. Errors: checkSpec.
+  static Result<std::unique_ptr<DataAgent>> make(AgentFile file, std::string version);
+
+  const AgentSpec& spec() const override { return spec_; }
+  Turn step(const json::value& sigma, const Input& input) const override;
+
+ private:
+  struct Wish {
+    std::string call;  // a model's id of it
+    std::string tool;
+    json::object arguments;
+    std::vector<std::string> targets;
+  };
+
+  DataAgent() = default;
+  Turn onWake(const json::object& wake) const;
+  Turn onObservations(json::object sigma, const json::array& seen) const;
+  Turn onThought(json::object sigma, const json::object& thought) const;
+  Turn ask(json::object sigma) const;
+  Turn again(json::object sigma, std::string_view why) const;
+  Turn carryOut(json::object sigma, std::vector<Wish> wishes) const;
+  json::object question(const json::object& sigma) const;
+  Result<std::vector<Wish>> wishesOf(const json::object& thought) const;
+  Status permitted(const Wish& wish) const;
+
+  AgentFile file_;
+  AgentSpec spec_;
+  struct Known {
+    bool action = false;
+    JsonValidator parameters;
+  };
+  std::map<std::string, Known, std::less<>> tools_;
+};
+
+}  // namespace witan::agents

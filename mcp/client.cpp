@@ -1,0 +1,317 @@
+#include "mcp/client.h"
+
+#include <algorithm>
+
+#include "base/quote.h"
+#include "base/utf8.h"
+
+namespace witan::mcp {
+
+namespace {
+
+constexpr std::size_t kMostNameBytes = 128, kMostWordsBytes = 1'024;
+constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
+constexpr std::string_view kOperationKey = "witan/operationId";
+
+json::object clientInfo() { return {{"name", "witan"}, {"version", WITAN_VERSION}}; }
+
+std::string brief(std::string_view text) { return std::string(clip(text, kMostWordsBytes)); }
+
+bool flagIn(const json::object& object, std::string_view name) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_bool() && value->get_bool();
+}
+
+const json::array& arrayIn(const json::object& object, std::string_view name) {
+  static const json::array none;
+  const json::value* rows = object.if_contains(name);
+  return rows != nullptr && rows->is_array() ? rows->get_array() : none;
+}
+
+std::string serverName(const json::object& info) {
+  return brief(concat(textIn(info, "name"), " ", textIn(info, "version")));
+}
+
+// Of what an agent gets: a text, or all parts as they came.
+json::value contentOf(const json::array& parts) {
+  const bool texts = std::ranges::all_of(
+      parts, [](const json::value& part) { return part.is_object() && textIn(part.get_object(), "type") == "text"; });
+  if (!texts) return json::value(parts);
+  if (parts.size() == 1) return json::value(textIn(parts.front().get_object(), "text"));
+  json::array all;
+  for (const json::value& part : parts) all.emplace_back(textIn(part.get_object(), "text"));
+  return all;
+}
+
+std::string errorWords(const json::array& parts) {
+  std::string words;
+  for (const json::value& part : parts)
+    if (part.is_object()) words += concat(words.empty() ? "" : " ", textIn(part.get_object(), "text"));
+  return words.empty() ? "the tool failed and does not say why" : brief(words);
+}
+
+}  // namespace
+
+json::object Client::meta() const {
+  if (version_ != kModern && phase_ != Phase::probing) return {};
+  return {{kVersionKey, kModern}, {kCapabilitiesKey, json::object()}, {kClientInfoKey, clientInfo()}};
+}
+
+std::string Client::ask(Asked what, std::string_view method, json::object params, std::uint64_t key, std::string tool) {
+  const std::uint64_t id = nextId_++;
+  questions_.emplace(id, Question{what, key, std::move(tool)});
+  json::object its = meta();
+  if (const json::object* more = objectIn(params, "_meta"))
+    for (const auto& member : *more) its[member.key()] = member.value();
+  if (!its.empty()) params["_meta"] = std::move(its);
+  return canonicalJson(json::object{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}});
+}
+
+ClientTurn Client::start(std::int64_t nowMs) {
+  ClientTurn turn;
+  deadlineMs_ = nowMs + options_.probeMs;
+  turn.out.push_back(ask(Asked::discover, "server/discover", {}));
+  return turn;
+}
+
+void Client::shake(ClientTurn& turn, std::int64_t nowMs) {
+  phase_ = Phase::shaking;
+  std::erase_if(questions_, [](const auto& one) { return one.second.what == Asked::discover; });
+  deadlineMs_ = nowMs + options_.handshakeMs;
+  turn.out.push_back(
+      ask(Asked::initialize, "initialize",
+          {{"protocolVersion", kLegacy.front()}, {"capabilities", json::object()}, {"clientInfo", clientInfo()}}));
+}
+
+void Client::list(ClientTurn& turn, std::int64_t nowMs, std::string_view cursor) {
+  if (++pages_ > options_.pages) return fail(turn, "its list of tools does not end");
+  if (phase_ != Phase::ready) phase_ = Phase::listing;
+  deadlineMs_ = nowMs + options_.handshakeMs;
+  json::object params;
+  if (!cursor.empty()) params["cursor"] = cursor;
+  turn.out.push_back(ask(Asked::list, "tools/list", std::move(params)));
+}
+
+void Client::fail(ClientTurn& turn, std::string why) {
+  if (phase_ == Phase::over) return;
+  phase_ = Phase::over;
+  deadlineMs_.reset();
+  turn.failed = std::move(why);
+  for (const auto& [id, question] : questions_)
+    if (question.what == Asked::call)
+      turn.answers.push_back({question.key, CallAnswer::Kind::unanswered, nullptr, turn.failed});
+  questions_.clear();
+}
+
+void Client::strike(ClientTurn& turn) {
+  if (++strikes_ > options_.strikes) fail(turn, "it keeps sending what is no answer");
+}
+
+std::optional<std::int64_t> Client::nextMs() const { return deadlineMs_; }
+
+ClientTurn Client::tick(std::int64_t nowMs) {
+  ClientTurn turn;
+  if (!deadlineMs_ || nowMs < *deadlineMs_) return turn;
+  if (phase_ == Phase::probing)
+    shake(turn, nowMs);
+  else
+    fail(turn, phase_ == Phase::shaking ? "it does not answer the handshake" : "it does not list its tools");
+  return turn;
+}
+
+ClientTurn Client::undelivered(std::string_view message, std::string_view why, bool sent, std::int64_t nowMs) {
+  ClientTurn turn;
+  const auto ours = parseJson(message, options_.message);
+  const json::value* id = ours.ok() && ours->is_object() ? ours->get_object().if_contains("id") : nullptr;
+  const auto found =
+      id != nullptr && id->is_int64() ? questions_.find(static_cast<std::uint64_t>(id->get_int64())) : questions_.end();
+  if (found == questions_.end()) return turn;
+  const Question question = found->second;
+  if (question.what == Asked::discover && phase_ == Phase::probing) return shake(turn, nowMs), turn;
+  if (question.what != Asked::call) return fail(turn, brief(why)), turn;
+  questions_.erase(found);
+  const CallAnswer::Kind kind = sent ? CallAnswer::Kind::unanswered : CallAnswer::Kind::notSent;
+  turn.answers.push_back({question.key, kind, nullptr, brief(why)});
+  return turn;
+}
+
+ClientTurn Client::received(std::string_view text, std::int64_t nowMs) {
+  ClientTurn turn;
+  if (phase_ == Phase::over) return turn;
+  const auto message = parseJson(text, options_.message);
+  if (!message.ok() || !message->is_object() || textIn(message->get_object(), "jsonrpc") != "2.0")
+    return strike(turn), turn;
+  const json::object& object = message->get_object();
+  const std::string_view method = textIn(object, "method");
+  if (method == "notifications/tools/list_changed" && phase_ == Phase::ready) {
+    pages_ = 0;
+    reading_.clear();
+    strike(turn);  // a server that changes its tools all the time says nothing
+    if (phase_ != Phase::over) list(turn, nowMs, "");
+  } else if (!method.empty()) {
+    request(turn, object);
+  } else {
+    answer(turn, object, nowMs);
+  }
+  return turn;
+}
+
+// Of the server's own. Nothing was declared, so nothing but a ping is answered.
+void Client::request(ClientTurn& turn, const json::object& message) {
+  const json::value* id = message.if_contains("id");
+  if (id == nullptr) return;  // a notification
+  strike(turn);
+  if (!isId(*id) || phase_ == Phase::over) return;
+  const std::string_view method = textIn(message, "method");
+  turn.out.push_back(method == "ping" ? resultMessage(*id, {})
+                                      : errorMessage(*id, kNoMethod, "this client has no such method"));
+}
+
+void Client::answer(ClientTurn& turn, const json::object& message, std::int64_t nowMs) {
+  const json::value* id = message.if_contains("id");
+  const auto found = id != nullptr && id->is_int64() && id->get_int64() > 0
+                         ? questions_.find(static_cast<std::uint64_t>(id->get_int64()))
+                         : questions_.end();
+  if (found == questions_.end()) return strike(turn);  // late, twice, or of nobody
+  const json::object *result = objectIn(message, "result"), *error = objectIn(message, "error");
+  if ((result == nullptr) == (error == nullptr)) return strike(turn);
+  const Question question = found->second;
+  questions_.erase(found);
+  if (error != nullptr) return failedAnswer(turn, question, *error, nowMs);
+  switch (question.what) {
+    case Asked::discover: return discovered(turn, *result, nowMs);
+    case Asked::initialize: return initialized(turn, *result, nowMs);
+    case Asked::list: return listed(turn, *result, nowMs);
+    case Asked::call: turn.answers.push_back(resultOf(question, *result));
+  }
+}
+
+void Client::failedAnswer(ClientTurn& turn, const Question& question, const json::object& error, std::int64_t nowMs) {
+  const std::string words = brief(textIn(error, "message"));
+  if (question.what == Asked::discover) return shake(turn, nowMs);
+  if (question.what != Asked::call) return fail(turn, "it refuses: " + words);
+  turn.answers.push_back({question.key, CallAnswer::Kind::refused, nullptr, words});
+}
+
+void Client::discovered(ClientTurn& turn, const json::object& result, std::int64_t nowMs) {
+  const json::value* versions = result.if_contains("supportedVersions");
+  const json::array* list_ = versions != nullptr ? versions->if_array() : nullptr;
+  if (list_ == nullptr || std::find(list_->begin(), list_->end(), json::value(kModern)) == list_->end())
+    return shake(turn, nowMs);
+  version_ = kModern;
+  if (const json::object* meta = objectIn(result, "_meta"))
+    if (const json::object* info = objectIn(*meta, kServerInfoKey)) server_ = serverName(*info);
+  list(turn, nowMs, "");
+}
+
+void Client::initialized(ClientTurn& turn, const json::object& result, std::int64_t nowMs) {
+  const std::string_view version = textIn(result, "protocolVersion");
+  if (!isLegacy(version))
+    return fail(turn, concat("it speaks a version of the protocol that is not spoken here: ", inQuotes(version)));
+  version_ = version;
+  if (const json::object* info = objectIn(result, "serverInfo")) server_ = serverName(*info);
+  turn.out.push_back(notification("notifications/initialized"));
+  list(turn, nowMs, "");
+}
+
+ServerTool Client::toolOf(const json::object& row) const {
+  ServerTool tool;
+  tool.name = textIn(row, "name");
+  tool.description = brief(textIn(row, "description"));
+  tool.definition = sha256(canonicalJson(row));
+  if (const json::object* hints = objectIn(row, "annotations")) {
+    tool.readOnly = flagIn(*hints, "readOnlyHint");
+    tool.idempotent = flagIn(*hints, "idempotentHint");
+  }
+  const json::object* input = objectIn(row, "inputSchema");
+  if (input == nullptr) {
+    tool.problem = "it has no schema of its arguments";
+    return tool;
+  }
+  const auto validator = [&](const json::object& schema, std::optional<JsonValidator>& into) {
+    auto made = JsonValidator::compile(schema);
+    if (made.ok())
+      into = *std::move(made);
+    else if (tool.problem.empty())
+      tool.problem = brief(made.error().message);
+  };
+  validator(*input, tool.input);
+  if (const json::object* output = objectIn(row, "outputSchema")) validator(*output, tool.output);
+  // Copies of arguments in headers, where other parties may read them, are not made.
+  if (canonicalJson(*input).find("\"x-mcp-header\"") != std::string::npos)
+    tool.problem = "it wants arguments in headers";
+  return tool;
+}
+
+void Client::listed(ClientTurn& turn, const json::object& result, std::int64_t nowMs) {
+  for (const json::value& row : arrayIn(result, "tools")) {
+    if (!row.is_object()) return fail(turn, "its list of tools is malformed");
+    ServerTool tool = toolOf(row.get_object());
+    if (tool.name.empty() || tool.name.size() > kMostNameBytes)
+      return fail(turn, "it has a tool without a proper name");
+    if (reading_.size() >= options_.tools) return fail(turn, "it has too many tools");
+    std::string name = tool.name;
+    if (!reading_.emplace(std::move(name), std::move(tool)).second) return fail(turn, "it has two tools of one name");
+  }
+  if (const std::string_view cursor = textIn(result, "nextCursor"); !cursor.empty()) return list(turn, nowMs, cursor);
+  tools_ = std::exchange(reading_, {});
+  deadlineMs_.reset();
+  turn.ready = phase_ != Phase::ready;
+  phase_ = Phase::ready;
+}
+
+CallAnswer Client::resultOf(const Question& question, const json::object& result) const {
+  CallAnswer answer{question.key, CallAnswer::Kind::refused, nullptr, ""};
+  const std::string_view type = textIn(result, "resultType");
+  if (type == "input_required") {
+    answer.error = "the tool asks a person a question, which nobody here can answer";
+    return answer;
+  }
+  if (!type.empty() && type != "complete") {
+    answer.error = "the tool gives a result of an unknown type";
+    return answer;
+  }
+  const json::array& parts = arrayIn(result, "content");
+  if (flagIn(result, "isError")) return {question.key, CallAnswer::Kind::toolError, nullptr, errorWords(parts)};
+  const auto tool = tools_.find(question.tool);
+  const json::value* structured = result.if_contains("structuredContent");
+  answer.kind = CallAnswer::Kind::result;
+  answer.content = structured != nullptr ? *structured : contentOf(parts);
+  if (tool == tools_.end() || !tool->second.output) return answer;
+  const Status good = structured == nullptr ? Status(invalid("the result has no structured content"))
+                                            : tool->second.output->check(*structured);
+  if (!good.ok())
+    return {question.key, CallAnswer::Kind::unusable, nullptr,
+            "the result breaks the tool's own schema: " + good.error().message};
+  return answer;
+}
+
+ClientTurn Client::call(std::uint64_t key, std::string_view name, const json::object& arguments,
+                        std::string_view operation) {
+  ClientTurn turn;
+  const auto refuse = [&](std::string why) {
+    turn.answers.push_back({key, CallAnswer::Kind::refused, nullptr, std::move(why)});
+  };
+  const auto tool = tools_.find(name);
+  if (!ready()) return refuse("the server is not ready"), turn;
+  if (tool == tools_.end()) return refuse("the server has no tool " + inQuotes(name)), turn;
+  if (!tool->second.problem.empty()) return refuse(tool->second.problem), turn;
+  if (const Status good = tool->second.input->check(arguments); !good.ok())
+    return refuse("the arguments break the tool's schema: " + good.error().message), turn;
+  json::object params{{"name", name}, {"arguments", arguments}};
+  if (!operation.empty()) params["_meta"] = json::object{{kOperationKey, operation}};
+  turn.out.push_back(ask(Asked::call, "tools/call", std::move(params), key, std::string(name)));
+  return turn;
+}
+
+std::vector<std::string> Client::cancel(std::uint64_t key) {
+  std::vector<std::string> out;
+  for (auto at = questions_.begin(); at != questions_.end();) {
+    const bool its = at->second.what == Asked::call && at->second.key == key;
+    if (its) out.push_back(notification("notifications/cancelled", {{"requestId", at->first}}));
+    at = its ? questions_.erase(at) : std::next(at);
+  }
+  return out;
+}
+
+}  // namespace witan::mcp

@@ -1,0 +1,34 @@
+// The agents of a data directory that are files: DIR/agents/ID.agent.toml (agents/data/). Read when agents start. Each
+// version that was read stays in DIR/agents/versions/, so that its runs can be replayed.
+//
+// Immutable; must outlive the agents' host.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/agent.h"
+#include "base/result.h"
+
+namespace witan::node {
+
+class AgentFiles {
+ public:
+  // Errors: a file that is none, naming it; two agents of one id; an id of this build's own agents.
+  static Result<AgentFiles> load(const std::filesystem::path& dir);
+  // The agent of an old version. Errors: notFound.
+  static Result<std::unique_ptr<const agents::Agent>> version(const std::filesystem::path& dir, const std::string& id,
+                                                              const std::string& version);
+
+  // With those of this build.
+  std::vector<const agents::Agent*> all() const;
+  // Of this directory or of this build; null: none.
+  const agents::Agent* find(std::string_view id) const;
+
+ private:
+  std::vector<std::unique_ptr<const agents::Agent>> agents_;
+};
+
+}  // namespace witan::node
