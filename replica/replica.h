@@ -62,6 +62,7 @@ class Store;
 namespace witan::node {
 
 class AgentRuntime;
+class HeadExchange;
 class Outbox;
 class OwnerTable;
 class PartitionHost;
@@ -146,6 +147,7 @@ class Replica {
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const;
+  const HeadExchange& heads() const;
   // Null: none work here.
   agents::AgentHost* agents();
   const agents::AgentHost* agents() const;
