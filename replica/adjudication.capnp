@@ -87,6 +87,8 @@ struct PeerAdvertisement {      # type 34, both ways
   positions @2 :List(Position);
   engine @3 :Text;              # who names the owners: "embedded" or "etcd"; empty: it keeps no ledgers
   etcdCluster @4 :UInt64;       # etcd's own id; 0: not heard of it yet
+  heads @5 :List(Text);         # newest heads of logs: checkpoints, signed by their owners and cosigned (signed notes)
+  proofs @6 :List(Text);        # of owners that signed two heads which contradict each other (kernel/record/fork_proof.h)
 }
 
 struct Entries {                # type 35, to a follower

@@ -3,6 +3,7 @@
 #include "base/mutant.h"
 #include "replica/advertisement_exchange.h"
 #include "replica/entry_replicator.h"
+#include "replica/head_exchange.h"
 #include "replica/replica_effects.h"
 #include "replica/request_router.h"
 
@@ -64,8 +65,11 @@ void PeerSessions::dispatch(const std::string& from, Peer& peer, std::uint8_t ty
     case AdjudicationFrame::answer:
       return read(Answer{}, [&](Answer& m) { router_.onAnswer(from, std::move(m), now); });
     case AdjudicationFrame::standing:
-      return read(PeerAdvertisement{},
-                  [&](PeerAdvertisement& m) { exchange_.onAdvertisement(from, peer, std::move(m), now); });
+      return read(PeerAdvertisement{}, [&](PeerAdvertisement& m) {
+        const auto heads = std::move(m.heads), proofs = std::move(m.proofs);
+        exchange_.onAdvertisement(from, peer, std::move(m), now);
+        heads_.received(from, peer, heads, proofs, now);
+      });
     case AdjudicationFrame::entries:
       return read(Entries{}, [&](Entries& m) { entries_.onEntries(from, peer, m, now); });
     case AdjudicationFrame::followed: return read(Followed{}, [&](Followed& m) { entries_.onFollowed(peer, m, now); });
@@ -98,7 +102,7 @@ void PeerSessions::runMembershipMaintenance() {
 
 void PeerSessions::greet() {
   for (auto& [name, peer] : state_.peers)
-    if (!peer.greeted && peer.full()) exchange_.greet(peer);
+    if (!peer.greeted && peer.full()) exchange_.greet(peer), heads_.greet(peer);
 }
 
 void PeerSessions::send(Now now, std::vector<Outgoing>& out) {

@@ -15,13 +15,15 @@ namespace witan::node {
 
 class AdvertisementExchange;
 class EntryReplicator;
+class HeadExchange;
 class RequestRouter;
 struct Outgoing;
 
 class PeerSessions {
  public:
-  PeerSessions(ReplicaState& state, AdvertisementExchange& exchange, EntryReplicator& entries, RequestRouter& router)
-      : state_(state), exchange_(exchange), entries_(entries), router_(router) {}
+  PeerSessions(ReplicaState& state, AdvertisementExchange& exchange, EntryReplicator& entries, RequestRouter& router,
+               HeadExchange& heads)
+      : state_(state), exchange_(exchange), entries_(entries), router_(router), heads_(heads) {}
 
   void connected(const std::string& peer, Now now);
   void disconnected(const std::string& peer);
@@ -43,6 +45,7 @@ class PeerSessions {
   AdvertisementExchange& exchange_;
   EntryReplicator& entries_;
   RequestRouter& router_;
+  HeadExchange& heads_;
   std::uint64_t statementsSeen_ = 0;
 };
 

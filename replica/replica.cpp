@@ -7,6 +7,7 @@
 #include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
 #include "replica/graphs/graph_runtime.h"
+#include "replica/head_exchange.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"
 #include "replica/peer_sessions.h"
@@ -35,7 +36,8 @@ struct Replica::Parts {
   AdvertisementExchange exchange{state, ownership};
   EntryReplicator entries{state, ownership, exchange};
   RequestRouter router;
-  PeerSessions sessions{state, exchange, entries, router};
+  HeadExchange heads{state, ownership};
+  PeerSessions sessions{state, exchange, entries, router, heads};
   std::vector<PartitionHost::Release> releases;  // between two steps of drain()
 };
 
@@ -71,15 +73,15 @@ Status Replica::start(Now now) {
     parts_->ownership->onEpochs(*host, 0);
     parts_->ownership->onFollowed(*host, now);
   }
+  WITAN_DO(parts_->heads.open());
   if (config.agents) {
     agents_ = std::make_unique<AgentRuntime>(*this, *config.agents);
     WITAN_DO(agents_->open(now));
   }
   if (moduleOf(kGraphDomain) != nullptr && config.ledgerReplica && !config.etcd) {
     graphs_ = std::make_unique<GraphRuntime>(*this, config.agents.get());
-    parts_->router.admitBy([this](PartitionHost& host, const Request& request, Now at) {
-      return graphs_->admit(host, request, at);
-    });
+    parts_->router.admitBy(
+        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); });
   }
   nextTickMs_ = now.ms + kTickMs;
   nextAdvertiseMs_ = now.ms + kAdvertiseMs;
@@ -137,7 +139,10 @@ Status Replica::submit(Request request, Keep keep, Now now) {
 Status Replica::submit(Request request, Now now) { return submit(std::move(request), Keep::ifLate, now); }
 Status Replica::enqueue(Request request, Now now) { return parts_->router.enqueue(std::move(request), now); }
 void Replica::retainAcrossFreeze(std::string_view operationId) { parts_->router.retainAcrossFreeze(operationId); }
-void Replica::keepRequests() { state_.outbox.saveAll(state_.writes.pending()); }
+void Replica::keepRequests() {
+  state_.outbox.saveAll(state_.writes.pending());
+  parts_->heads.hurry();
+}
 
 Status Replica::bootstrap(Now now, const std::function<bool(std::string_view partition)>& which) {
   return parts_->ownership->bootstrap(now, which);
@@ -174,7 +179,8 @@ void Replica::tick(Now now) {
 
 std::int64_t Replica::nextTickMs() const {
   const OwnershipEngine& ownership = *parts_->ownership;
-  std::int64_t next = std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs()});
+  std::int64_t next =
+      std::min({nextTickMs_, nextAdvertiseMs_, nextStabiliseMs_, ownership.nextTickMs(), parts_->heads.nextMs()});
   if (!state_.writes.synced()) next = std::min(next, state_.writes.syncDueMs(ownership.syncWaitMs()));
   if (const auto due = state_.outbox.dueMs()) next = std::min(next, *due);
   if (agents_)
@@ -197,7 +203,7 @@ Status Replica::drain(Now now, Effects& out) {
   if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
   if (graphs_) WITAN_DO(graphs_->round(now, out));  // bodies are durable before the entries that name them
-  ownership.stage();  // every decision of this round is made
+  ownership.stage();                                // every decision of this round is made
   bool durable = true;
   if (!answerEarly || !ownership.decidesAtOnce()) {
     WITAN_TRY(synced, state_.writes.flush(now, ownership.syncWaitMs()));
@@ -247,6 +253,7 @@ Status Replica::reopenCopies(Now now) {
     const kernel::DomainModule& module = host(id)->module();
     WITAN_DO(state_.partitions.openHost(state_.config, state_.stores.ledgers, state_.ownerName, module, id));
     parts_->exchange.onReopened(id);
+    parts_->heads.onReopened(id);
   }
   state_.partitions.reopened();
   state_.followDirty = true;
@@ -270,6 +277,7 @@ void Replica::finishOwnership(Now now, Effects& out) {
 
 // Requires: durableBatches() of each copy is of this round, since entries and acknowledgements name it.
 void Replica::replicateLogs(Now now) {
+  parts_->heads.round(now);
   parts_->exchange.refreshFollowing();
   parts_->entries.push(now);
   parts_->exchange.sendNews();
@@ -301,6 +309,7 @@ bool Replica::refusesOwner(std::string_view partition) const { return state_.ref
 std::string Replica::partitionFor(std::string_view domain, std::string_view entity) const {
   return state_.partitionFor(domain, entity);
 }
+const HeadExchange& Replica::heads() const { return parts_->heads; }
 const ReplicaCounters& Replica::counters() const { return state_.counters; }
 const std::vector<const kernel::DomainModule*>& Replica::domains() const { return state_.config.domains; }
 const kernel::DomainModule* Replica::moduleOf(std::string_view domain) const { return state_.moduleOf(domain); }

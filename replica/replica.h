@@ -63,6 +63,7 @@ namespace witan::node {
 
 class AgentRuntime;
 class GraphRuntime;
+class HeadExchange;
 class Outbox;
 class OwnerTable;
 class PartitionHost;
@@ -147,6 +148,7 @@ class Replica {
   std::string partitionFor(std::string_view domain, std::string_view entity) const;
   const replication::SyncSession* session(std::string_view peer) const;
   const ReplicaCounters& counters() const;
+  const HeadExchange& heads() const;
   // Null: none work here.
   agents::AgentHost* agents();
   const agents::AgentHost* agents() const;

@@ -17,6 +17,7 @@ void addStatusCommands(Command& app);
 void addEnrolmentCommands(Command& device);
 void addRunCommand(Command& app);
 void addLedgerCommand(Command& app);
+void addIncidentCommand(Command& app);
 void addQueueCommand(Command& app);
 void addInboxCommand(Command& app);
 void addDomainCommand(Command& app);

@@ -4,6 +4,7 @@
 #include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/ledgers/ledger_source.h"
+#include "cli/ledgers/node_ledgers.h"
 #include "node/data_dir/store_dir.h"
 #include "node/ledgers/ledger_reader.h"
 #include "program/option_checks.h"
@@ -18,7 +19,8 @@ constexpr std::size_t kMostNewest = 10'000;
 
 struct LedgerArguments : LedgerChoice {
   VerifyChoice how;
-  bool follow = false, json = false;
+  std::string exported;  // file
+  bool follow = false, json = false, signedOnly = false;
   std::size_t count = 20;
   std::uint64_t seq = 0, from = 1, to = 0, consistencyFrom = 0;
 };
@@ -95,7 +97,7 @@ std::string verdict(const json::value& report) {
   return text;
 }
 
-// Of a ledger of `witan run`: what no signature vouches for.
+// What no signature vouches for.
 void noteUnsigned(const json::value& report) {
   const json::value* covered = report.get_object().if_contains("signedEntries");
   if (covered == nullptr || !isTrue(report, "ok") || *covered == report.at("entries")) return;
@@ -103,6 +105,12 @@ void noteUnsigned(const json::value& report) {
 }
 
 Result<int> verify(const LedgerArguments& a) {
+  if (!a.exported.empty()) {
+    WITAN_TRY(report, verifyExportFile(a.exported, a.how));
+    (void)print(report, a.json, verdict);
+    noteUnsigned(report);
+    return isTrue(report, "ok") ? kExitOk : kExitFailed;
+  }
   return onSource(a, [&](LedgerSource& source) -> Result<int> {
     WITAN_TRY(report, source.verify(a.how));
     (void)print(report, a.json, verdict);
@@ -111,11 +119,38 @@ Result<int> verify(const LedgerArguments& a) {
   });
 }
 
-// --- of a ledger of `witan run`
+// --- of one ledger
+
+// Works on the ledgers of a data directory.
+template <class Work>
+Result<int> onNode(const LedgerArguments& a, Work work) {
+  WITAN_TRY(source, NodeLedgers::open(a));
+  const auto done = [&]() -> Result<int> {
+    WITAN_TRY(partition, source->partition());
+    return work(*source, partition);
+  }();
+  WITAN_DO(source->close());
+  return done;
+}
+
+std::string exportLine(std::uint64_t seq, std::string_view leaf, std::string_view bytes, std::string_view entry) {
+  return concat("{\"seq\":", seq, ",\"leafHash\":\"", leaf, "\",\"bytes\":\"", bytes, "\",\"entry\":", entry, "}\n");
+}
+
+Result<int> exportOfNode(const LedgerArguments& a) {
+  return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
+    WITAN_DO(source.exported(partition, a.from, a.to, [](const json::value& row) {
+      putOut(exportLine(row.at("seq").to_number<std::uint64_t>(), shown(row, "leafHash"), shown(row, "bytes"),
+                        canonicalJson(row.at("entry"))));
+    }));
+    return kExitOk;
+  });
+}
 
 Result<int> exportEntries(const LedgerArguments& a) {
   if (a.to != 0 && a.to < a.from)
     return reportUsage(invalid(concat("--to ", a.to, " is before --from ", a.from)), a.json);
+  if (a.store.empty()) return exportOfNode(a);
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(format, Ledger::readFormat(*store));
   if (!format) return notFound("the store holds no ledger");
@@ -124,8 +159,7 @@ Result<int> exportEntries(const LedgerArguments& a) {
     last = e.seq;
     if (e.seq < a.from) return true;
     if (a.to != 0 && e.seq > a.to) return false;
-    putOut(concat("{\"seq\":", e.seq, ",\"leafHash\":\"", toHex(e.leaf), "\",\"bytes\":\"", toBase64(e.bytes),
-                  "\",\"entry\":", entryJson(e.entry, format->invariants), "}\n"));
+    putOut(exportLine(e.seq, toHex(e.leaf), toBase64(e.bytes), entryJson(e.entry, format->invariants)));
     ++exported;
     return true;
   }));
@@ -147,6 +181,13 @@ Result<std::string> currentCheckpoint(const LedgerArguments& a) {
 }
 
 Result<int> checkpoint(const LedgerArguments& a) {
+  if (a.store.empty())
+    return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
+      WITAN_TRY(head, source.head(partition, a.signedOnly));
+      WITAN_TRY(shownHead, parseJson(toJson(head), kOwnJson));
+      if (head.cosigners.empty()) putErr("witan: no other device has cosigned this head\n");
+      return print(shownHead, a.json, [&](const json::value&) { return head.note; });
+    });
   WITAN_TRY(note, currentCheckpoint(a));
   WITAN_TRY(key, readVerifierKey(a.store));
   WITAN_TRY(parsed, parseCheckpointText(note.substr(0, note.find("\n\n") + 1)));
@@ -164,11 +205,53 @@ json::array hexList(const std::vector<Hash>& hashes) {
   return list;
 }
 
+std::string tlogProof(std::uint64_t index, const std::vector<std::string>& path, const std::string& note) {
+  std::string text = concat("c2sp.org/tlog-proof@v1\nindex ", index, "\n");
+  for (const std::string& base64 : path) text += base64 + "\n";
+  return text + "\n" + note;
+}
+
+// In the tree of the newest cosigned head that covers it, else of the newest signed one.
+Result<int> proofOfNode(const LedgerArguments& a) {
+  return onNode(a, [&](NodeLedgers& source, const std::string& partition) -> Result<int> {
+    const std::uint64_t least = std::max(a.seq, a.consistencyFrom);
+    WITAN_TRY(head, source.head(partition, false));
+    if (head.size < least) WITAN_SET(head, source.head(partition, true));
+    if (head.size < least)
+      return Error{ErrorCode::conflict,
+                   concat("the newest head covers ", head.size, " of ", head.entries, " entries of ", partition),
+                   "its owner signs the rest soon"};
+    WITAN_TRY(proof, source.proof(partition, std::max<std::uint64_t>(a.seq, 1), head.size, a.consistencyFrom));
+    if (a.consistencyFrom != 0)
+      return print(json::object{{"first", a.consistencyFrom},
+                                {"second", head.size},
+                                {"firstRoot", proof.firstRoot.value_or("")},
+                                {"secondRoot", proof.root},
+                                {"path", json::value_from(proof.consistency.value_or(std::vector<std::string>{}))}},
+                   true, nullptr);
+    return print(json::object{{"seq", a.seq},
+                              {"index", proof.index},
+                              {"size", proof.size},
+                              {"leafHash", proof.leafHash},
+                              {"path", json::value_from(proof.path)},
+                              {"root", proof.root},
+                              {"checkpoint", head.note}},
+                 a.json, [&](const json::value&) {
+                   std::vector<std::string> path;
+                   for (const std::string& hex : proof.path) path.push_back(toBase64(*fromHex(hex)));
+                   return tlogProof(proof.index, path, head.note);
+                 });
+  });
+}
+
 // An inclusion proof of one entry, as a C2SP tlog-proof; or a consistency proof from an earlier size.
 Result<int> proof(const LedgerArguments& a) {
   if (a.seq != 0 && a.consistencyFrom != 0)
     return reportUsage(invalid("a number and --consistency-from ask for two different proofs", "give one of them"),
                        a.json);
+  if (a.seq == 0 && a.consistencyFrom == 0)
+    return reportUsage(invalid("nothing to prove", "give the number of an entry, or --consistency-from"), a.json);
+  if (a.store.empty()) return proofOfNode(a);
   WITAN_TRY(note, currentCheckpoint(a));
   WITAN_TRY(store, openStoreOnly(a.store));
   WITAN_TRY(tree, readTree(*store));
@@ -201,9 +284,9 @@ Result<int> proof(const LedgerArguments& a) {
                             {"root", toHex(root)},
                             {"checkpoint", note}},
                a.json, [&](const json::value&) {
-                 std::string text = concat("c2sp.org/tlog-proof@v1\nindex ", a.seq - 1, "\n");
-                 for (const Hash& hash : path) text += toBase64(asView(hash)) + "\n";
-                 return text + "\n" + note;
+                 std::vector<std::string> texts;
+                 for (const Hash& hash : path) texts.push_back(toBase64(asView(hash)));
+                 return tlogProof(a.seq - 1, texts, note);
                });
 }
 
@@ -230,9 +313,11 @@ void addLedgerCommand(Command& app) {
                     "$XDG_DATA_HOME/witan");
     return command;
   };
-  const auto storeVerb = [&](const char* name, const char* about, const char* example, Work work) {
-    Command* command = verb(name, about, example, work);
-    command->findOption("--store")->required();
+  // The verbs that work on one ledger.
+  const auto oneVerb = [&](const char* name, const char* about, const char* example, Work work) {
+    Command* command = anyVerb(name, about, example, work);
+    command->option("--partition", a->partition,
+                    "Which ledger of a data directory (DOMAIN/NUMBER), if several have entries");
     return command;
   };
   Command* tailing = anyVerb("tail", "Print the last decisions, oldest first",
@@ -249,22 +334,27 @@ void addLedgerCommand(Command& app) {
       anyVerb("verify", "Check the whole ledger: prints `ok <entries> <root>` or names the first bad entry",
               "witan ledger verify --store DIR --replay", verify);
   verifying->flag("--replay", a->how.replay, "Make every decision again and compare");
-  verifying->option("--vkey", a->how.vkey, "File of the verifier key that you keep; default the store's ledger.vkey");
+  verifying->option("--export", a->exported, "File of `witan ledger export`, instead of a ledger");
+  verifying->option("--vkey", a->how.vkeys,
+                    "File of verifier keys that you keep (ledger.vkey, device.vkey); default the store's ledger.vkey");
   verifying->option("--checkpoint", a->how.checkpoints,
                     "File of a checkpoint that you keep and the ledger must extend");
+  verifying->option("--require", a->how.require, "How many of the keys' owners must have signed each checkpoint")
+      ->showDefault()
+      ->check(wholeNumber(1));
   verifying->flag("--signed", a->how.requireSigned, "Fail if a checked signature does not cover every entry");
-  Command* exporting = storeVerb("export", "Print entries as JSON Lines (docs/ledger-format.md)",
-                                 "witan ledger export --store DIR > ledger.jsonl", exportEntries);
+  Command* exporting = oneVerb("export", "Print entries as JSON Lines (docs/ledger-format.md)",
+                               "witan ledger export --store DIR > ledger.jsonl", exportEntries);
   exporting->option("--from", a->from, "First number")->showDefault()->check(wholeNumber(1));
   exporting->option("--to", a->to, "Last number; 0 for the end")->showDefault()->check(wholeNumber());
-  storeVerb("checkpoint", "Print the signed checkpoint (C2SP tlog-checkpoint)", "witan ledger checkpoint --store DIR",
-            checkpoint);
+  oneVerb("checkpoint", "Print the signed checkpoint (C2SP tlog-checkpoint), of a node with its cosignatures",
+          "witan ledger checkpoint --store DIR", checkpoint)
+      ->flag("--signed-only", a->signedOnly, "Of a node: the newest, though no other device has cosigned it");
   Command* proving =
-      storeVerb("proof", "Prove that an entry is in the ledger, or that an earlier ledger is a prefix of it",
-                "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
+      oneVerb("proof", "Prove that an entry is in the ledger, or that an earlier ledger is a prefix of it",
+              "witan ledger proof 7 --store DIR; witan ledger proof --consistency-from 5 --store DIR", proof);
   proving->option("seq", a->seq, "Number of the entry")->check(wholeNumber(1));
   proving->option("--consistency-from", a->consistencyFrom, "Size of the earlier ledger")->check(wholeNumber(1));
-  proving->requireOptions(2);
 }
 
 }  // namespace witan::node

@@ -55,7 +55,7 @@ std::string statusWords(const json::value& s) {
   }
   for (const json::value& check : rowsOf(s, "checks"))
     if (!isTrue(check, "ok") || shown(check, "todo") != "-" || shown(check, "name") == "owners" ||
-        shown(check, "name") == "disk")
+        shown(check, "name") == "witnesses" || shown(check, "name") == "disk")
       rows.push_back(
           {shown(check, "name"), concat(isTrue(check, "ok") ? "" : "NOT OK: ", shown(check, "what"),
                                         shown(check, "todo") == "-" ? "" : "; do: " + shown(check, "todo"))});

@@ -1,11 +1,13 @@
 #include "cli/ledgers/ledger_source.h"
 
+#include <fstream>
 #include <system_error>
 
 #include "base/bytes.h"
 #include "base/seams.h"
 #include "base/time.h"
 #include "cli/client/verb.h"
+#include "cli/ledgers/node_ledgers.h"
 #include "domains/registry.h"
 #include "kernel/ledger/ledger_verify.h"
 #include "node/data_dir/store_dir.h"
@@ -19,6 +21,22 @@ namespace witan::node {
 using namespace kernel;
 
 namespace {
+
+json::value reportOf(VerifyReport report, bool requireSigned) {
+  const json::value none(nullptr);
+  if (report.ok() && requireSigned && report.signedEntries < report.entries)
+    report.problem = "unsigned: a checkpoint covers " + std::to_string(report.signedEntries) + " of " +
+                     std::to_string(report.entries) + " entries";
+  return json::value{{"ok", report.ok()},
+                     {"entries", report.entries},
+                     {"root", toHex(report.root)},
+                     {"checkpoints", report.checkpoints},
+                     {"signaturesChecked", report.signaturesChecked},
+                     {"signedEntries", report.signedEntries},
+                     {"replayed", report.replayed},
+                     {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
+                     {"problem", report.ok() ? none : json::value(report.problem)}};
+}
 
 class StoredLedger final : public LedgerSource {
  public:
@@ -52,10 +70,16 @@ class StoredLedger final : public LedgerSource {
 
   Result<json::value> verify(const VerifyChoice& how) override {
     VerifyOptions options;
-    WITAN_TRY(key, verifierKey(how));
+    WITAN_TRY(keys, readVerifierKeys(how.vkeys));
+    if (keys.empty()) {
+      WITAN_TRY(own, readVerifierKey(choice_.store));
+      WITAN_TRY(key, parseVerifierKey(own));
+      keys.push_back(std::move(key));
+    }
+    const NoteVerifier key = keys.front();
     options.checkpointKey = key;
     for (const std::string& file : how.checkpoints) {
-      WITAN_TRY(head, readSignedHead(file, key));
+      WITAN_TRY(head, readSignedHead(file, keys, how.require));
       options.kept.push_back(std::move(head));
     }
     // One that the given key did not sign is reported with those in the store.
@@ -70,19 +94,7 @@ class StoredLedger final : public LedgerSource {
     Progress progress("verifying", "entries");
     options.progress = [&](std::uint64_t entries) { progress.count(entries); };
     WITAN_TRY(report, verifyLedger(*store_, options));
-    const json::value none(nullptr);
-    if (report.ok() && how.requireSigned && report.signedEntries < report.entries)
-      report.problem = "unsigned: a checkpoint covers " + std::to_string(report.signedEntries) + " of " +
-                       std::to_string(report.entries) + " entries";
-    return json::value{{"ok", report.ok()},
-                       {"entries", report.entries},
-                       {"root", toHex(report.root)},
-                       {"checkpoints", report.checkpoints},
-                       {"signaturesChecked", report.signaturesChecked},
-                       {"signedEntries", report.signedEntries},
-                       {"replayed", report.replayed},
-                       {"badEntry", report.badEntry == 0 ? none : json::value(report.badEntry)},
-                       {"problem", report.ok() ? none : json::value(report.problem)}};
+    return reportOf(std::move(report), how.requireSigned);
   }
 
   Status follow(const std::function<bool(const LedgerLine&)>&) override {
@@ -90,15 +102,6 @@ class StoredLedger final : public LedgerSource {
   }
 
  private:
-  Result<NoteVerifier> verifierKey(const VerifyChoice& how) const {
-    if (how.vkey.empty()) {
-      WITAN_TRY(own, readVerifierKey(choice_.store));
-      return parseVerifierKey(own);
-    }
-    WITAN_TRY(text, readSmallFile(how.vkey, maxKeyNameBytes * 2));
-    if (!text) return Error{ErrorCode::notFound, "no file " + how.vkey, "--vkey takes a copy of ledger.vkey"};
-    return parseVerifierKey(chomped(*text));
-  }
   LedgerLine lineOf(const StoredEntry& e) const {
     return {"", e.seq, toHex(e.leaf), entryStory(e.entry), entryJson(e.entry, format_.invariants)};
   }
@@ -108,122 +111,32 @@ class StoredLedger final : public LedgerSource {
   const LedgerFormat format_;
 };
 
-LedgerLine lineOf(const json::value& row) {
-  return {shown(row, "partition"), row.at("seq").to_number<std::uint64_t>(), shown(row, "leafHash"),
-          shown(row, "story"), canonicalJson(row)};
-}
-
-class NodeLedgers final : public LedgerSource {
- public:
-  // Either a client, or a directory at rest.
-  NodeLedgers(LedgerChoice choice, std::optional<ControlClient> client, std::unique_ptr<NodeDir> node)
-      : choice_(std::move(choice)), client_(std::move(client)), node_(std::move(node)) {}
-
-  static Result<std::unique_ptr<LedgerSource>> open(const LedgerChoice& choice) {
-    WITAN_TRY(dir, replicaDirPath(choice.dir));
-    std::optional<ControlClient> client;
-    std::unique_ptr<NodeDir> node;
-    if (auto running = ControlClient::open(dir); running.ok()) {
-      client = *std::move(running);
-    } else {
-      WITAN_SET(node, openAtRest(dir));
-    }
-    return std::unique_ptr<LedgerSource>(std::make_unique<NodeLedgers>(choice, std::move(client), std::move(node)));
-  }
-
-  Status newest(std::size_t most, const Visit& visit) override {
-    if (most > 0) {
-      WITAN_TRY(rows, node_ ? newestRows(node_->replica(), {choice_.domain, choice_.partition, choice_.entity}, most)
-                            : fetch(concat("limit=", most, filters())));
-      for (const json::value& row : rows) visit(lineOf(row));
-      return okStatus();
-    }
-    WITAN_TRY(ids, partitions());
-    LedgerPages pages(ids, [this](const std::string& id, std::uint64_t seq) { return after(id, seq, kPage); });
-    for (;;) {
-      WITAN_TRY(row, pages.next());
-      if (!row) return okStatus();
-      visit(lineOf(*row));
-    }
-  }
-
-  Result<std::vector<LedgerLine>> numbered(std::uint64_t seq) override {
-    WITAN_TRY(ids, partitions());
-    std::vector<LedgerLine> lines;
-    for (const std::string& id : ids) {
-      WITAN_TRY(rows, after(id, seq - 1, 1));
-      if (rows.empty()) continue;
-      LedgerLine line = lineOf(rows[0]);
-      if (line.seq == seq) lines.push_back(std::move(line));
-    }
-    return lines;
-  }
-
-  Result<json::value> verify(const VerifyChoice& how) override {
-    if (how.requireSigned || !how.vkey.empty() || !how.checkpoints.empty())
-      return Error{ErrorCode::invalidInput, "a node's ledgers have no signed checkpoints",
-                   "--vkey, --checkpoint and --signed go with --store"};
-    const bool replay = how.replay;
-    Progress progress("verifying", "entries");
-    if (client_) return client_->get(concat("/v1/ledger/verify?replay=", replay ? "true" : "false"));
-    return verifyHosts(node_->replica(), replay, [&](std::uint64_t entries) { progress.count(entries); });
-  }
-
-  Status follow(const std::function<bool(const LedgerLine&)>& visit) override {
-    WITAN_TRY(dir, replicaDirPath(choice_.dir));
-    WITAN_TRY(client, ControlClient::open(dir));
-    return client.events("/v1/ledger/stream?" + filters().substr(1), [&](std::string_view data) {
-      const auto row = parseJson(data, kOwnJson);
-      return !row.ok() || visit(lineOf(*row));
-    });
-  }
-
-  Status close() override {
-    const Time wall = SystemClock().now();
-    return node_ ? node_->close({wall, wall.micros / 1000}) : okStatus();
-  }
-
- private:
-  static constexpr std::size_t kPage = 1'000;
-
-  std::string filters() const {
-    return "&entity=" + net::percentEncoded(choice_.entity) + "&domain=" + net::percentEncoded(choice_.domain) +
-           "&partition=" + net::percentEncoded(choice_.partition);
-  }
-  Result<json::array> fetch(const std::string& query) {
-    WITAN_TRY(answer, client_->get("/v1/ledger?" + query));
-    return rowsOf(answer, "entries");
-  }
-  // The oldest entries of a partition after this number.
-  Result<json::array> after(const std::string& partition, std::uint64_t seq, std::size_t most) {
-    if (node_) return rowsAfter(node_->replica(), {choice_.domain, partition, choice_.entity}, seq, most);
-    return fetch(concat("limit=", most, "&after=", seq, "&partition=", net::percentEncoded(partition),
-                        "&entity=", net::percentEncoded(choice_.entity)));
-  }
-  Result<std::vector<std::string>> partitions() {
-    std::vector<std::string> ids;
-    if (node_) {
-      for (const auto& [id, host] : node_->replica().hosts()) ids.push_back(id);
-    } else {
-      WITAN_TRY(answer, client_->get("/v1/partitions"));
-      for (const json::value& row : rowsOf(answer, "partitions")) ids.push_back(shown(row, "partition"));
-    }
-    std::erase_if(ids, [this](const std::string& id) {
-      return !(choice_.partition.empty() || id == choice_.partition) ||
-             !(choice_.domain.empty() || id.starts_with(choice_.domain + "/"));
-    });
-    return ids;
-  }
-
-  const LedgerChoice choice_;
-  const std::optional<ControlClient> client_;
-  const std::unique_ptr<NodeDir> node_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<LedgerSource>> LedgerSource::open(const LedgerChoice& choice) {
-  return choice.store.empty() ? NodeLedgers::open(choice) : StoredLedger::open(choice);
+  if (!choice.store.empty()) return StoredLedger::open(choice);
+  WITAN_TRY(opened, NodeLedgers::open(choice));
+  return std::unique_ptr<LedgerSource>(std::move(opened));
+}
+
+Result<json::value> verifyExportFile(const std::string& file, const VerifyChoice& how) {
+  VerifyOptions options;
+  WITAN_TRY(keys, readVerifierKeys(how.vkeys));
+  for (const std::string& checkpoint : how.checkpoints) {
+    WITAN_TRY(head, readSignedHead(checkpoint, keys, how.require));
+    options.kept.push_back(std::move(head));
+  }
+  std::ifstream in(file);
+  if (!in) return Error{ErrorCode::notFound, "no file " + file, "make one with: witan ledger export"};
+  Progress progress("verifying", "entries");
+  options.progress = [&](std::uint64_t entries) { progress.count(entries); };
+  WITAN_TRY(report, verifyExport(
+                        [&, line = std::string()]() mutable -> Result<std::optional<std::string>> {
+                          if (!std::getline(in, line)) return std::optional<std::string>();
+                          return std::optional(line);
+                        },
+                        options));
+  return reportOf(std::move(report), how.requireSigned);
 }
 
 namespace {

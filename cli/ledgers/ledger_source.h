@@ -19,12 +19,13 @@ struct LedgerChoice {
   std::string domain, partition, entity;  // empty: any
 };
 
-// How `witan ledger verify` checks. The key and the heads are kept outside of the store: who can write the store can
-// replace those in it. Of a ledger of `witan run` only.
+// How `witan ledger verify` checks. Keys and heads are kept outside of the store: who can write the store can replace
+// those in it.
 struct VerifyChoice {
   bool replay = false;
   bool requireSigned = false;            // every entry is to be covered by a checkpoint with a checked signature
-  std::string vkey;                      // file of the verifier key; empty: the store's
+  std::vector<std::string> vkeys;        // files of verifier keys; none: the store's
+  std::uint64_t require = 1;             // of these keys' owners, so many sign each of the heads
   std::vector<std::string> checkpoints;  // files of earlier heads
 };
 
@@ -55,6 +56,9 @@ class LedgerSource {
   // A clean end, after the last call.
   virtual Status close() { return okStatus(); }
 };
+
+// The same for a file of `witan ledger export`, in the form of LedgerSource::verify(). Errors: of the files.
+Result<json::value> verifyExportFile(const std::string& file, const VerifyChoice& how);
 
 // LedgerPages: all entries of some ledgers by time, oldest first, of which a page of each ledger is held at a time.
 //

@@ -164,17 +164,8 @@ Status Ledger::checkHead(const SignedHead& head) const {
     return corrupt(
         head.where + " speaks of more than the " + std::to_string(partition_->size()) + " entries that are left",
         "acknowledged entries were lost: restore the store from a copy");
-  MerkleFrontier tree;
-  if (size == partition_->size()) tree = partition_->tree();
-  for (std::uint64_t number = 0; tree.size() < size; ++number) {
-    WITAN_TRY(value, batch(number));
-    WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
-                if (record.kind == RecordKind::entry && tree.size() < size) tree.append(record.leaf);
-                return okStatus();
-              }));
-    (void)info;
-  }
-  if (tree.root() == head.checkpoint.root) return okStatus();
+  WITAN_TRY(root, rootOf(size));
+  if (root == head.checkpoint.root) return okStatus();
   return corrupt("the log is not the one that was signed: its first " + std::to_string(size) +
                      " entries have another root than " + head.where,
                  "entries were altered: find them with witan ledger verify, and restore the store from a copy");
@@ -355,6 +346,32 @@ Status Ledger::checkpoint(const SigningKey& key, Time now) {
   store::WriteBatch batch;
   batch.put(at, note);
   return store_.writeSynced(batch);
+}
+
+Status Ledger::forEachLeaf(std::uint64_t size, const std::function<void(const Hash&)>& visit) const {
+  std::uint64_t seen = 0;
+  for (std::uint64_t number = 0; seen < size; ++number) {
+    WITAN_TRY(value, batch(number));
+    WITAN_TRY(info, readLogBatch(value, [&](const LogRecord& record) {
+                if (record.kind == RecordKind::entry && seen < size) visit(record.leaf), ++seen;
+                return okStatus();
+              }));
+    (void)info;
+  }
+  return okStatus();
+}
+
+Result<MemoryTree> Ledger::treeOf(std::uint64_t size) const {
+  MemoryTree tree;
+  WITAN_DO(forEachLeaf(size, [&](const Hash& leaf) { tree.append(leaf); }));
+  return tree;
+}
+
+Result<Hash> Ledger::rootOf(std::uint64_t size) const {
+  if (size == partition_->size()) return partition_->tree().root();
+  MerkleFrontier tree;
+  WITAN_DO(forEachLeaf(size, [&](const Hash& leaf) { tree.append(leaf); }));
+  return tree.root();
 }
 
 Result<std::string> Ledger::entryBytes(std::uint64_t seq) {

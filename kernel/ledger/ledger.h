@@ -101,8 +101,14 @@ class Ledger final : public EntrySource {
   Status stageTruncation(std::uint64_t number, store::WriteBatch& out) const;
 
   Result<std::string> entryBytes(std::uint64_t seq) override;
+  // Over the first `size` entries, from the log itself. O(entries). Requires: there are so many.
+  Result<MemoryTree> treeOf(std::uint64_t size) const;
+  // Its root; O(1) if it is that of the whole log.
+  Result<Hash> rootOf(std::uint64_t size) const;
 
  private:
+  // The hashes of the first `size` leaves, in order.
+  Status forEachLeaf(std::uint64_t size, const std::function<void(const Hash&)>& visit) const;
   Ledger(store::Store& store) : store_(store) {}
   Status foldAll(std::vector<SignedHead> heads);
   Result<std::vector<SignedHead>> headsToExtend(const LedgerOptions& options) const;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/bytes.h"
+#include "base/json.h"
 #include "kernel/decision_check.h"
 #include "kernel/record/checkpoint.h"
 #include "kernel/record/log_batch.h"
@@ -16,6 +17,8 @@
 namespace witan::kernel {
 
 namespace {
+
+constexpr std::size_t kMaxExportLine = 64 * 1024 * 1024;
 
 // Checks entries one after the other; the state it keeps is what the next entry is held against.
 class EntryChecker {
@@ -32,6 +35,14 @@ class EntryChecker {
     entity.begun = true;
     entity.genesis = record.genesis;
     return okStatus();
+  }
+
+  // An export has no records of beginnings: the first entry of an entity carries its own.
+  Status entryOfExport(std::string_view payload, std::uint64_t seq) {
+    WITAN_TRY(e, readEntryView(payload));
+    Entity& entity = entities_[std::string(e.entity)];
+    if (!std::exchange(entity.begun, true)) entity.genesis = e.genesis;
+    return entry(payload, seq);
   }
 
   // An epoch begins: later than the last, on exactly the entries before it.
@@ -51,7 +62,7 @@ class EntryChecker {
     if (e.seq != seq) return corrupt(concat("says it is entry ", e.seq));
     if (!isCanonicalEntry(e, payload)) return corrupt("its bytes are not the canonical encoding of what they say");
     WITAN_DO(once(e));
-    if (e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
+    if (!format_.invariants.empty() && e.verdicts.size() != format_.invariants.size() && e.tag != Tag::cRejected)
       return corrupt("its verdicts are not one per invariant");
     const auto found = entities_.find(e.entity);
     if (found == entities_.end()) return corrupt(concat("its entity \"", e.entity, "\" has no beginning"));
@@ -148,8 +159,8 @@ class EntryChecker {
       if (e.verdicts[i] > static_cast<std::uint8_t>(InvResult::escalate))
         return corrupt("a verdict is none that there is");
       if (!listed || e.verdicts[i] <= static_cast<std::uint8_t>(InvResult::pass)) continue;
-      if (next == e.findings.size() || e.findings[next].invariant != format_.invariants[i] ||
-          e.findings[next].result != e.verdicts[i])
+      if (next == e.findings.size() || e.findings[next].result != e.verdicts[i] ||
+          (!format_.invariants.empty() && e.findings[next].invariant != format_.invariants[i]))
         return corrupt("its findings are not its verdicts that do not pass");
       ++next;
     }
@@ -203,23 +214,25 @@ Result<Heads> readCheckpoints(const store::Reader& store, const LedgerFormat& fo
 
 class Verification {
  public:
-  Verification(const store::Reader& store, const VerifyOptions& options) : store_(store), options_(options) {}
+  // `store`: null for an export.
+  Verification(const store::Reader* store, const VerifyOptions& options) : store_(store), options_(options) {}
 
   Result<VerifyReport> run() {
-    WITAN_TRY(format, Ledger::readFormat(store_));
+    WITAN_TRY(format, Ledger::readFormat(*store_));
     if (!format) return notFound("the store holds no ledger");
     if (options_.replay != nullptr && toHex(options_.replay->digest()) != format->moduleDigest)
       return bad(0, "the module at hand is not the one that the ledger was written under");
-    auto checkpoints = readCheckpoints(store_, *format, options_.checkpointKey);
+    auto checkpoints = readCheckpoints(*store_, *format, options_.checkpointKey);
     if (!checkpoints) return bad(0, checkpoints.error().message);
     heads_ = std::move(*checkpoints);
     for (const SignedHead& head : options_.kept) keep(head);
-    if (options_.checkpointKey && !heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
-    report_.signaturesChecked = options_.checkpointKey.has_value();
+    if ((options_.checkpointKey || options_.ofCluster) && !heads_.empty())
+      report_.signedEntries = heads_.rbegin()->first;
+    report_.signaturesChecked = options_.checkpointKey || !options_.kept.empty();
     report_.replayed = options_.replay != nullptr;
     EntryChecker checker(*format, options_.replay);
     std::uint64_t number = 0;
-    WITAN_DO(store_.scan("l", {}, [&](std::string_view key, std::string_view value) {
+    WITAN_DO(store_->scan("l", {}, [&](std::string_view key, std::string_view value) {
       if (key != batchKey(number))
         bad(0, concat("batch ", number, " of the log is missing"));
       else
@@ -234,7 +247,73 @@ class Verification {
     return report_;
   }
 
+  Result<VerifyReport> runOnExport(const std::function<Result<std::optional<std::string>>()>& next) {
+    LedgerFormat format;
+    for (const SignedHead& head : options_.kept) {
+      keep(head);
+      for (const std::string& line : head.checkpoint.extensions)
+        if (line.starts_with(kInvariantsLine)) format.invariants = split(line.substr(kInvariantsLine.size()));
+    }
+    report_.signaturesChecked = !heads_.empty();
+    if (!heads_.empty()) report_.signedEntries = heads_.rbegin()->first;
+    EntryChecker checker(format, nullptr);
+    while (report_.ok()) {
+      WITAN_TRY(line, next());
+      if (!line) break;
+      const Status good = exported(checker, *line);
+      if (!good.ok()) bad(frontier_.size() + (rootWrong_ ? 0 : 1), good.error().message);
+      if (options_.progress) options_.progress(frontier_.size());
+    }
+    report_.entries = frontier_.size();
+    report_.root = frontier_.root();
+    if (report_.ok()) finishExport();
+    return report_;
+  }
+
  private:
+  static constexpr std::string_view kInvariantsLine = "invariants ";
+
+  static std::vector<std::string> split(std::string_view words) {
+    std::vector<std::string> list;
+    while (!words.empty()) {
+      const std::string_view word = words.substr(0, words.find(' '));
+      list.emplace_back(word);
+      words.remove_prefix(std::min(words.size(), word.size() + 1));
+    }
+    return list;
+  }
+
+  // One line of an export.
+  Status exported(EntryChecker& checker, std::string_view line) {
+    WITAN_TRY(row, parseJson(line, {.bytes = kMaxExportLine, .depth = 64}));
+    const json::object* members = row.if_object();
+    const json::value* bytes = members == nullptr ? nullptr : members->if_contains("bytes");
+    const json::value* leaf = members == nullptr ? nullptr : members->if_contains("leafHash");
+    const json::value* seq = members == nullptr ? nullptr : members->if_contains("seq");
+    if (bytes == nullptr || !bytes->is_string() || leaf == nullptr || !leaf->is_string() || seq == nullptr)
+      return corrupt("the line has no seq, leafHash and bytes");
+    if (*seq != json::value(frontier_.size() + 1)) return corrupt("the line has another number");
+    WITAN_TRY(entry, fromBase64(std::string_view(bytes->get_string())));
+    const Hash hash = leafHash(entry);
+    if (std::string_view(leaf->get_string()) != toHex(hash)) return corrupt("its leaf hash is not that of its bytes");
+    WITAN_DO(checker.entryOfExport(entry, frontier_.size() + 1));
+    frontier_.append(hash);
+    return checkRoot();
+  }
+
+  void finishExport() {
+    for (const auto& [size, head] : heads_) {
+      if (size > frontier_.size()) {
+        bad(0, concat("entries are missing: ", head.where, " speaks of ", size, ", the export has ", frontier_.size()));
+        return;
+      }
+      if (head.checkpoint.origin != heads_.begin()->second.checkpoint.origin && !options_.ofCluster) {
+        bad(0, head.where + " is of another log than " + heads_.begin()->second.where);
+        return;
+      }
+    }
+  }
+
   VerifyReport& bad(std::uint64_t entry, std::string problem) {
     report_.badEntry = entry;
     report_.problem = entry == 0 ? std::move(problem) : concat("entry ", entry, ": ", std::move(problem));
@@ -292,7 +371,7 @@ class Verification {
         bad(0, concat(stored.where, " speaks of ", size, " entries, the log has ", frontier_.size()));
         return;
       }
-      if (stored.checkpoint.origin != format.origin) {
+      if (!options_.ofCluster && stored.checkpoint.origin != format.origin) {
         bad(0, stored.where + " is of the log " + stored.checkpoint.origin + ", not of " + format.origin);
         return;
       }
@@ -304,7 +383,7 @@ class Verification {
     }
   }
 
-  const store::Reader& store_;
+  const store::Reader* const store_;
   const VerifyOptions& options_;
   VerifyReport report_;
   Heads heads_;
@@ -315,7 +394,12 @@ class Verification {
 }  // namespace
 
 Result<VerifyReport> verifyLedger(const store::Reader& store, const VerifyOptions& options) {
-  return Verification(store, options).run();
+  return Verification(&store, options).run();
+}
+
+Result<VerifyReport> verifyExport(const std::function<Result<std::optional<std::string>>()>& next,
+                                  const VerifyOptions& options) {
+  return Verification(nullptr, options).runOnExport(next);
 }
 
 }  // namespace witan::kernel

@@ -24,9 +24,10 @@
 namespace witan::kernel {
 
 struct VerifyOptions {
-  const DomainModule* replay = nullptr;                      // null: no replay
-  std::optional<NoteVerifier> checkpointKey;                 // none: signatures are not checked, and the report says so
-  std::vector<SignedHead> kept;                              // heads from outside of the store that the log must extend
+  const DomainModule* replay = nullptr;       // null: no replay
+  std::optional<NoteVerifier> checkpointKey;  // none: signatures are not checked, and the report says so
+  std::vector<SignedHead> kept;               // verified heads from outside that the log must extend
+  bool ofCluster = false;  // the heads name the log as a cluster does (replica/core/log_head.h), not as its format does
   std::function<void(std::uint64_t entries)> progress = {};  // called after each batch with the entries so far
 };
 
@@ -46,5 +47,10 @@ struct VerifyReport {
 
 // Errors are those of reading the store; a ledger that does not verify is a report, not an error.
 Result<VerifyReport> verifyLedger(const store::Reader&, const VerifyOptions& = {});
+
+// The same for an export (docs/ledger-format.md), which has neither epochs nor stored checkpoints. `next`: the next
+// line, none at the end. Without options.kept the invariants' names are not known and not checked. Errors: of `next`.
+Result<VerifyReport> verifyExport(const std::function<Result<std::optional<std::string>>()>& next,
+                                  const VerifyOptions& options);
 
 }  // namespace witan::kernel

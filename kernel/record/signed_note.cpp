@@ -10,7 +10,6 @@ namespace witan::kernel {
 namespace {
 
 constexpr std::string_view linePrefix = "\u2014 ";  // em dash, space
-constexpr char ed25519Type = 0x01;
 constexpr std::size_t keyIdBytes = 4;
 
 // The code point at the front of `text`, which it removes; none if the bytes are not UTF-8 (RFC 3629 section 4).
@@ -50,11 +49,14 @@ bool isNoteText(std::string_view text) {
   return true;
 }
 
-std::string keyIdBigEndian(std::uint32_t id) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(id >> shift & 0xff));
-  return bytes;
+constexpr std::size_t timeBytes = 8;  // at the front of a cosignature
+
+std::string bigEndianBytes(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) text.push_back(static_cast<char>(value >> shift & 0xff));
+  return text;
 }
+std::string keyIdBigEndian(std::uint32_t id) { return bigEndianBytes(id, keyIdBytes); }
 
 std::uint32_t readKeyId(std::string_view bytes) {
   std::uint32_t id = 0;
@@ -62,8 +64,25 @@ std::uint32_t readKeyId(std::string_view bytes) {
   return id;
 }
 
-std::string typedKey(const PublicKey& publicKey) {
-  return std::string(1, ed25519Type).append(asView(std::span<const std::uint8_t>(publicKey)));
+std::string typedKey(const PublicKey& publicKey, NoteKeyType type) {
+  return std::string(1, static_cast<char>(type)).append(asView(std::span<const std::uint8_t>(publicKey)));
+}
+
+std::string cosignedMessage(std::string_view text, std::uint64_t seconds) {
+  return concat("cosignature/v1\ntime ", seconds, "\n", text);
+}
+
+std::string signatureLine(std::string_view name, std::uint32_t keyId, std::string_view signature) {
+  return concat(linePrefix, name, ' ', toBase64(keyIdBigEndian(keyId).append(signature)), '\n');
+}
+
+bool verifies(const NoteVerifier& key, std::string_view text, std::string_view signature) {
+  const std::string_view publicKey = asView(std::span<const std::uint8_t>(key.publicKey));
+  if (key.type == NoteKeyType::signature) return verifySignature(publicKey, text, signature);
+  if (signature.size() < timeBytes) return false;
+  std::uint64_t seconds = 0;
+  for (std::size_t i = 0; i < timeBytes; ++i) seconds = seconds << 8 | static_cast<unsigned char>(signature[i]);
+  return verifySignature(publicKey, cosignedMessage(text, seconds), signature.substr(timeBytes));
 }
 
 struct SignatureLine {
@@ -111,7 +130,7 @@ Status takeSignature(const SignatureLine& line, std::span<const NoteVerifier> kn
     ++opened.unknownSignatures;
     return okStatus();
   }
-  if (!verifySignature(asView(std::span<const std::uint8_t>(key->publicKey)), opened.text, line.signature)) {
+  if (!verifies(*key, opened.text, line.signature)) {
     return Error{ErrorCode::unauthorised, "note: the signature of " + key->name + " does not verify"};
   }
   const bool repeated = std::ranges::find(opened.verifiedBy, *key) != opened.verifiedBy.end();
@@ -130,19 +149,19 @@ bool isKeyName(std::string_view name) {
   return true;
 }
 
-std::uint32_t noteKeyId(std::string_view name, const PublicKey& publicKey) {
-  const Hash hash = sha256(concat(name, '\n', typedKey(publicKey)));
+std::uint32_t noteKeyId(std::string_view name, const PublicKey& publicKey, NoteKeyType type) {
+  const Hash hash = sha256(concat(name, '\n', typedKey(publicKey, type)));
   return readKeyId(asView(hash));
 }
 
-Result<NoteVerifier> makeNoteVerifier(std::string_view name, const PublicKey& publicKey) {
+Result<NoteVerifier> makeNoteVerifier(std::string_view name, const PublicKey& publicKey, NoteKeyType type) {
   if (!isKeyName(name)) return invalid("note key: the name is empty, too long, or has a space or a plus");
-  return NoteVerifier{std::string(name), noteKeyId(name, publicKey), publicKey};
+  return NoteVerifier{std::string(name), noteKeyId(name, publicKey, type), publicKey, type};
 }
 
 std::string verifierKeyText(const NoteVerifier& verifier) {
   return verifier.name + '+' + toHex(asBytes(keyIdBigEndian(verifier.keyId))) + '+' +
-         toBase64(typedKey(verifier.publicKey));
+         toBase64(typedKey(verifier.publicKey, verifier.type));
 }
 
 Result<NoteVerifier> parseVerifierKey(std::string_view text) {
@@ -153,11 +172,13 @@ Result<NoteVerifier> parseVerifierKey(std::string_view text) {
   WITAN_TRY(id, fromHex(text.substr(first + 1, 8)));
   WITAN_TRY(key, fromBase64(text.substr(first + 10)));
   PublicKey publicKey;
-  if (key.size() != 1 + publicKey.size() || key[0] != ed25519Type) {
-    return invalid("verifier key: not an Ed25519 key of type 0x01 and 32 bytes");
+  const auto type = key.empty() ? NoteKeyType{} : static_cast<NoteKeyType>(key[0]);
+  const bool known = type == NoteKeyType::signature || type == NoteKeyType::cosignature;
+  if (key.size() != 1 + publicKey.size() || !known) {
+    return invalid("verifier key: not an Ed25519 key of type 0x01 or 0x04 and 32 bytes");
   }
   std::copy(key.begin() + 1, key.end(), publicKey.begin());
-  WITAN_TRY(verifier, makeNoteVerifier(text.substr(0, first), publicKey));
+  WITAN_TRY(verifier, makeNoteVerifier(text.substr(0, first), publicKey, type));
   if (verifier.keyId != readKeyId(id)) return invalid("verifier key: the key id is not that of the key and the name");
   return verifier;
 }
@@ -172,9 +193,8 @@ Result<std::string> signNote(std::string_view text, std::span<const NoteSigner> 
   for (const NoteSigner& signer : signers) {
     if (!isKeyName(signer.name)) return invalid("note: the key name is empty, too long, or has a space or a plus");
     const auto signature = signer.key.sign(text);
-    std::string bytes = keyIdBigEndian(noteKeyId(signer.name, signer.key.publicKey()));
-    bytes.append(asView(std::span<const std::uint8_t>(signature)));
-    note.append(linePrefix).append(signer.name).append(1, ' ').append(toBase64(bytes)).append(1, '\n');
+    note += signatureLine(signer.name, noteKeyId(signer.name, signer.key.publicKey()),
+                          asView(std::span<const std::uint8_t>(signature)));
   }
   if (note.size() > maxNoteBytes) return invalid(concat("note: more than ", maxNoteBytes, " bytes"));
   return note;
@@ -196,6 +216,26 @@ Result<OpenedNote> openNote(std::string_view note, std::span<const NoteVerifier>
   }
   if (opened.verifiedBy.empty()) return Error{ErrorCode::unauthorised, "note: no signature of a known key"};
   return opened;
+}
+
+std::string cosignatureLine(std::string_view text, const NoteSigner& signer, Time at) {
+  const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(at.micros, 0) / 1'000'000);
+  const auto signature = signer.key.sign(cosignedMessage(text, seconds));
+  return signatureLine(signer.name, noteKeyId(signer.name, signer.key.publicKey(), NoteKeyType::cosignature),
+                       bigEndianBytes(seconds, timeBytes).append(asView(std::span<const std::uint8_t>(signature))));
+}
+
+Result<std::string> withSignaturesOf(std::string_view note, std::string_view other) {
+  WITAN_TRY(mine, splitNote(note));
+  WITAN_TRY(theirs, splitNote(other));
+  if (mine.text != theirs.text) return invalid("note: signatures of another text");
+  std::string joined(note);
+  while (!theirs.signatures.empty()) {
+    const std::string_view line = theirs.signatures.substr(0, theirs.signatures.find('\n') + 1);
+    if (joined.find(concat('\n', line), mine.text.size()) == std::string::npos) joined.append(line);
+    theirs.signatures.remove_prefix(line.size());
+  }
+  return joined;
 }
 
 }  // namespace witan::kernel

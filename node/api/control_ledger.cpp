@@ -14,6 +14,7 @@ WITAN_STRUCT(LedgerRequest, (Omittable<std::string>, domain, "Entries of this do
              (Omittable<std::string>, entity, "Entries of this entity only"),
              (Omittable<std::uint64_t>, after,
               "The oldest entries after this number, of one partition; default: the newest entries"),
+             (Omittable<bool>, bytes, "true: with the bytes of each entry; with `after` only"),
              (Omittable<std::uint64_t>, limit, "Most entries to give, at most 10000; default: 20"))
 
 WITAN_STRUCT(LedgerEntry, (std::uint64_t, seq, "Number of the entry in its partition"),
@@ -42,6 +43,7 @@ WITAN_STRUCT(LedgerRow, (std::string, partition, "DOMAIN/NUMBER"),
              (std::uint64_t, seq, "Number of the entry in its partition"),
              (std::string, leafHash, "Hash of the entry's bytes as a leaf of the Merkle tree"),
              (std::string, story, "The entry in one line"),
+             (Omittable<std::string>, bytes, "The entry's bytes in base64 (docs/ledger-format.md)"),
              (std::optional<LedgerEntry>, entry, "The entry; null: its bytes are damaged"))
 
 WITAN_STRUCT(LedgerRows, (JsonAs<std::vector<LedgerRow>>, entries, "Entries, oldest first"))
@@ -54,6 +56,8 @@ WITAN_STRUCT(VerifyRequest, (Omittable<bool>, replay, "true: decides every entry
 
 WITAN_STRUCT(LedgerVerdict, (std::string, partition, "DOMAIN/NUMBER"), (std::uint64_t, entries, "Number of entries"),
              (std::string, root, "Root of the Merkle tree"),
+             (std::uint64_t, signedEntries, "Entries that the newest head of its owner covers"),
+             (std::uint64_t, cosignedEntries, "Entries that the newest head covers that another device signed, too"),
              (std::optional<std::string>, problem, "The first problem; null: none"))
 
 WITAN_STRUCT(VerifyReport, (bool, ok, "Whether no ledger has a problem"),
@@ -80,7 +84,8 @@ Result<LedgerRows> ledger(const ApiContext& context, const LedgerRequest& reques
   const RowFilter filter{request.domain.value_or(""), request.partition.value_or(""), request.entity.value_or("")};
   const std::size_t most = std::min(request.limit.value_or(20), kMostEntries);
   if (request.after && filter.partition.empty()) return invalid("query.after: needs a partition");
-  WITAN_TRY(rows, request.after ? rowsAfter(replica, filter, *request.after, most) : newestRows(replica, filter, most));
+  WITAN_TRY(rows, request.after ? rowsAfter(replica, filter, *request.after, most, request.bytes.value_or(false))
+                                : newestRows(replica, filter, most));
   return LedgerRows{{std::move(rows)}};
 }
 

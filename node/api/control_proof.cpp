@@ -1,25 +1,27 @@
 // Proofs about this device's copies of ledgers.
 //
 // A proof shows two facts: an entry is in the tree under a root, and this device stated at a moment that its copy has
-// that root. It does not show that other devices have the same copy, that the copy stays (a seizure can truncate it),
-// or that the owner decided by the rules. A cluster's ledgers have no checkpoints that bind their owner.
+// that root. The head of the ledger (replica/head_exchange.h) binds its owner and its cosigners: prove an entry in a
+// tree of the head's size, and check the head's note.
 //
 // The statement is a signed note in the form of a checkpoint, signed with the device's key, which is also its TLS key.
 // The signatures cannot stand in for each other. A statement begins with "witan-copy/" and has no control character but
 // the line's end. What TLS 1.3 signs begins with 64 spaces and has a zero byte (RFC 8446, 4.4.3); links speak no older
 // TLS (net/tls_context.cpp). A certificate begins with 0x30, the order to rotate a key with "witan rotate|"
-// (node/cluster/device_key.cpp), the checkpoint of a ledger of `witan run` with "witan/" (node/data_dir/store_dir.cpp).
+// (node/cluster/device_key.cpp), the head of a ledger with "witan/" (replica/core/log_head.h), a cosigned one with
+// "cosignature/v1" (kernel/record/signed_note.cpp).
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "kernel/record/checkpoint.h"
 #include "node/api/control_routes.h"
-#include "node/ledgers/ledger_reader.h"
+#include "node/ledgers/ledger_heads.h"
 
 namespace witan::node::api {
 
 namespace {
 
 WITAN_STRUCT(ProofRequest, (std::string, partition, "DOMAIN/NUMBER", 1), (std::uint64_t, seq, "Number of the entry"),
+             (Omittable<std::uint64_t>, size, "Entries of the tree; default: all of this copy"),
              (Omittable<std::uint64_t>, since,
               "Size of the ledger in an earlier statement: proves that the copy goes on"))
 
@@ -31,13 +33,11 @@ WITAN_STRUCT(LedgerProof, (std::string, partition, "DOMAIN/NUMBER"), (std::uint6
              (std::string, statement,
               "That this device's copy has this root now: a note, signed with the device's key"),
              (std::string, verifier, "Key that signed it, in the form of transparency tools"),
-             (Omittable<std::vector<std::string>>, consistency, "Path from the tree of the earlier statement"))
+             (Omittable<std::string>, firstRoot, "Root of the earlier tree"),
+             (Omittable<std::vector<std::string>>, consistency, "Path from the earlier tree"))
 
-std::vector<std::string> hexOf(const std::vector<Hash>& hashes) {
-  std::vector<std::string> list;
-  for (const Hash& hash : hashes) list.push_back(toHex(hash));
-  return list;
-}
+WITAN_STRUCT(HeadRequest, (std::string, partition, "DOMAIN/NUMBER", 1),
+             (Omittable<bool>, signedOnly, "true: the newest head, though no other device has cosigned it"))
 
 std::string originOf(Daemon& daemon, const std::string& partition) {
   return "witan-copy/" + daemon.roster().current().cluster + "/" + daemon.replica().device() + "/" + partition;
@@ -61,36 +61,26 @@ Result<std::string> statementOf(Daemon& daemon, const PartitionHost& host, std::
 Result<LedgerProof> prove(const ApiContext& context, const ProofRequest& request) {
   Daemon& daemon = context.daemon;
   WITAN_DO(needsLedgers(daemon));
-  PartitionHost* host = daemon.replica().host(request.partition);
-  if (host == nullptr)
-    return Error{ErrorCode::notFound, "this device keeps no partition " + inQuotes(request.partition),
-                 "see: witan partition list"};
-  WITAN_TRY(tree, readTree(host->rows()));
-  const std::uint64_t size = tree.size();
-  if (request.seq == 0 || request.seq > size)
-    return Error{ErrorCode::notFound, "there is no entry " + std::to_string(request.seq) + " in " + request.partition,
-                 ""};
-  LedgerProof proof{request.partition, request.seq};
-  WITAN_DO(visitEntry(host->rows(), request.seq, [&](const StoredEntry& entry) {
-    proof.bytes = toBase64(entry.bytes);
-    proof.leafHash = toHex(entry.leaf);
-  }));
-  proof.index = request.seq - 1;
-  proof.size = size;
-  WITAN_TRY(root, kernel::rootAt(size, tree));
-  proof.root = toHex(root);
-  WITAN_TRY(path, kernel::inclusionProof(proof.index, size, tree));
-  proof.path = hexOf(path);
+  WITAN_TRY(proven, proveEntry(daemon.replica(), request.partition, request.seq, request.size.value_or(0),
+                               request.since.value_or(0)));
+  const PartitionHost* host = daemon.replica().host(request.partition);
+  LedgerProof proof{proven.partition, proven.seq,  proven.bytes, proven.leafHash,
+                    proven.index,     proven.size, proven.root,  proven.path};
+  proof.firstRoot = proven.firstRoot;
+  proof.consistency = proven.consistency;
   const std::string origin = originOf(daemon, request.partition);
-  WITAN_TRY(note, statementOf(daemon, *host, size, root, origin));
-  proof.statement = std::move(note);
+  Hash root{};
+  WITAN_TRY(bytes, fromHex(proven.root));
+  std::copy(bytes.begin(), bytes.end(), root.begin());
+  WITAN_SET(proof.statement, statementOf(daemon, *host, proof.size, root, origin));
   WITAN_TRY(verifier, kernel::makeNoteVerifier(origin, daemon.key().publicKey()));
   proof.verifier = kernel::verifierKeyText(verifier);
-  if (request.since && *request.since > 0 && *request.since <= size) {
-    WITAN_TRY(consistency, kernel::consistencyProof(*request.since, size, tree));
-    proof.consistency = hexOf(consistency);
-  }
   return proof;
+}
+
+Result<LedgerHead> head(const ApiContext& context, const HeadRequest& request) {
+  WITAN_DO(needsLedgers(context.daemon));
+  return headOf(context.daemon.replica(), request.partition, request.signedOnly.value_or(false));
 }
 
 }  // namespace
@@ -100,7 +90,9 @@ std::vector<ControlRoute> proofRoutes() {
   return {
       get("/v1/ledger/proof", "proveEntry", "ledger", observer,
           "Proves that an entry is in this device's copy of a ledger, under a root that the device states and signs",
-          prove, {404, 500})};
+          prove, {404, 500}),
+      get("/v1/ledger/checkpoint", "readLedgerHead", "ledger", observer,
+          "The newest head of a ledger, signed by its owner and cosigned by other devices", head, {404})};
 }
 
 }  // namespace witan::node::api

@@ -2,9 +2,11 @@
 #include "agents/host/agent_host.h"
 #include "base/string_util.h"
 #include "base/time.h"
+#include "kernel/record/fork_proof.h"
 #include "node/api/control_routes.h"
 #include "node/data_dir/disk_space.h"
 #include "node/operations/sync.h"
+#include "replica/head_exchange.h"
 #include "replication/writer.h"
 
 namespace witan::node::api {
@@ -51,6 +53,12 @@ WITAN_STRUCT(NodeStatus, (std::string, version, "Version of the running program"
              (std::vector<NodeCheck>, checks, "Checks of readiness"))
 
 WITAN_STRUCT(Incidents, (std::vector<operations::IncidentRow>, incidents, "Incidents on record, oldest first"))
+
+WITAN_STRUCT(EvidenceRow, (std::string, log, "Origin of the log in checkpoints"),
+             (std::string, device, "Id of the device that signed"), (std::string, what, "What is proven"),
+             (std::string, file, "The evidence, as `witan incident verify` takes it"))
+
+WITAN_STRUCT(Evidence, (std::vector<EvidenceRow>, evidence, "Proofs of misbehaviour that this device holds"))
 
 WITAN_ENUM(LogLevelName, debug, info, warn, error)
 
@@ -127,6 +135,18 @@ Check ownersCheck(Daemon& daemon) {
           away.empty() ? "all reachable" : std::to_string(away.size()) + " partitions' owners are not connected"};
 }
 
+// A ledger whose disk goes back unnoticed, since no other device has signed what it held.
+Check witnessesCheck(Daemon& daemon) {
+  const Replica& replica = daemon.replica();
+  std::vector<std::string> alone;
+  for (const auto& [id, host] : replica.hosts()) {
+    const HeadExchange::Heads* known = replica.heads().find(id);
+    if (host->entries() > 0 && replica.owns(*host) && (known == nullptr || !known->witnessed)) alone.push_back(id);
+  }
+  if (alone.empty()) return {"witnesses", true, "other devices have signed the ledgers that are decided here"};
+  return {"witnesses", true, "unwitnessed: no other device has signed " + countOf(alone) + ", decided here"};
+}
+
 // Empty: none.
 std::string otherEngines(Daemon& daemon) {
   std::string words;
@@ -171,6 +191,7 @@ std::vector<Check> checksOf(Daemon& daemon) {
           {"etcd", daemon.etcd() == nullptr || daemon.etcd()->state().connected, etcdWords(daemon)},
           {"engine", others.empty(), others.empty() ? daemon.config().engine : others},
           ownersCheck(daemon),
+          witnessesCheck(daemon),
           policyCheck(daemon)};
 }
 
@@ -266,6 +287,17 @@ Result<Incidents> incidents(const ApiContext& context, const Nothing&) {
   return Incidents{std::move(rows)};
 }
 
+Result<Evidence> evidence(const ApiContext& context, const Nothing&) {
+  const Replica& replica = context.daemon.replica();
+  Evidence answer;
+  for (const auto& [origin, file] : replica.heads().proofs())
+    if (const auto proven = kernel::verifyForkProof(file); proven.ok())
+      answer.evidence.push_back({origin,
+                                 deviceOfKeyName(context.daemon.roster().current().cluster, proven->signer.name),
+                                 proven->what, file});
+  return answer;
+}
+
 Result<LogSetting> setLogLevel(const ApiContext& context, const LogSetting& request) {
   context.daemon.log().setLevel(logLevelOf(enumName(request.level)));
   return request;
@@ -298,6 +330,8 @@ std::vector<ControlRoute> statusRoutes() {
       get("/v1/status", "readStatus", "node", observer, "State of the node", status),
       get("/v1/incidents", "listIncidents", "node", observer,
           "Incidents on record: divergent suffixes, forks, restores, quarantines", incidents, {500}),
+      get("/v1/evidence", "listEvidence", "node", observer,
+          "Proofs of misbehaviour: each can be verified without this node", evidence),
       post("/v1/log", "setLogLevel", "node", operator_, "Changes the log level", setLogLevel)};
 }
 

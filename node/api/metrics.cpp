@@ -95,6 +95,10 @@ void counters(Page& page, const ReplicaCounters& c) {
   page.total("stale_epoch_refused", "Batches of an epoch that was over.", c.zombieRefused);
   page.total("unlawful_logs", "Logs refused for a decision that the rules do not give.", c.logsRefused);
   page.total("unasked_answers", "Answers of devices that were not asked.", c.answersUnasked);
+  page.total("heads_signed", "Heads of ledgers signed here as their owner.", c.headsSigned);
+  page.total("heads_cosigned", "Heads of others' ledgers signed here.", c.headsCosigned);
+  page.total("heads_refused", "Heads that contradict this device's copy.", c.headsRefused);
+  page.total("forks_proven", "Owners that signed two heads which contradict each other.", c.forksProven);
   page.total("surplus_entries", "Entries set aside after a seizure.", c.surplusEntries);
   page.total("handovers", "Partitions taken over from their owner.", c.handovers);
   page.total("seizures", "Partitions taken over without it.", c.seizures);

@@ -6,6 +6,7 @@
 #include "base/seams.h"
 #include "domains/agents.h"
 #include "domains/registry.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/roster_store.h"
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
@@ -130,6 +131,7 @@ NodeSetup Daemon::setup() const {
   };
   setup.mayAsk = [this](std::string_view device, const Request& request) { return mayAsk(device, request); };
   if (config_.engine == "etcd") setup.etcd = etcdOptions(config_);
+  setup.heads = std::make_shared<DeviceHeads>(path_, key_, rosters_);
   return setup;
 }
 
@@ -162,6 +164,7 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
 
 Status Daemon::openDir() {
   NodeSetup made = setup();
+  WITAN_DO(writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()));
   WITAN_TRY(agents, agentSetup());
   made.agents = std::move(agents);
   WITAN_TRY(opened, NodeDir::open(path_, std::move(made), now()));
@@ -362,6 +365,8 @@ void Daemon::switchToNextKey() {
   if (!done.ok()) return log_.error("node", "the next key was not taken", {{"why", done.error().message}});
   if (rosters_.kept().ok()) forgetPreviousKey(path_);
   key_ = *next;
+  if (Status told = writeDeviceKeys(path_, rosters_.current().cluster, device_, key_.publicKey()); !told.ok())
+    log_.error("node", "device.vkey is of the key before", {{"why", told.error().message}});
   peers_->setIdentity(*identity);
   log_.warn("node", "this device has another key now", {{"fingerprint", fingerprintOf(key_.publicKey())}});
 }
@@ -494,8 +499,9 @@ void Daemon::callTool(const agents::ToolCall& call) {
 
 void Daemon::report(const Notice& notice) {
   const bool bad = notice.kind == "surplus" || notice.kind == "fork" || notice.kind == "wentBack" ||
-                   notice.kind == "unlawful" || notice.kind == "badFrame" || notice.kind == "notAllowed" ||
-                   notice.kind == "otherEngine" || notice.kind == "tooLarge";
+                   notice.kind == "unlawful" || notice.kind == "headDiffers" || notice.kind == "forkProven" ||
+                   notice.kind == "badFrame" || notice.kind == "notAllowed" || notice.kind == "otherEngine" ||
+                   notice.kind == "tooLarge";
   if (!bad && notice.partition.empty()) return log_.info("replica", notice.kind, {{"what", notice.what}});
   log_.line(bad ? LogLevel::warn : LogLevel::info, "replica", notice.kind,
             {{"partition", notice.partition}, {"what", notice.what}});

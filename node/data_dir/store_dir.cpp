@@ -1,5 +1,7 @@
 #include "node/data_dir/store_dir.h"
 
+#include <set>
+
 #include "base/bytes.h"
 #include "domains/registry.h"
 #include "kernel/record/signed_note.h"
@@ -62,18 +64,43 @@ Result<std::string> readVerifierKey(const fs::path& dir) {
   return *text;
 }
 
-Result<kernel::SignedHead> readSignedHead(const fs::path& file, const kernel::NoteVerifier& key) {
+Result<std::vector<kernel::NoteVerifier>> readVerifierKeys(const std::vector<std::string>& files) {
+  std::vector<kernel::NoteVerifier> keys;
+  for (const std::string& file : files) {
+    WITAN_TRY(text, readFile(file));
+    if (!text)
+      return Error{ErrorCode::notFound, "no file " + file, "--vkey takes a copy of ledger.vkey or device.vkey"};
+    for (std::string_view rest = *text; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      auto key = kernel::parseVerifierKey(line);
+      if (!key) return corrupt(file + ": " + key.error().message);
+      keys.push_back(*std::move(key));
+    }
+  }
+  return keys;
+}
+
+Result<kernel::SignedHead> readSignedHead(const fs::path& file, std::span<const kernel::NoteVerifier> keys,
+                                          std::size_t require) {
   WITAN_TRY(text, readSmallFile(file, kNoteFileMax));
   if (!text) return Error{ErrorCode::notFound, "no file " + file.string(), ""};
-  auto opened = kernel::openCheckpoint(*text, key.name, std::span(&key, 1));
+  auto opened = kernel::openNote(*text, keys);
   if (!opened) return corrupt(file.string() + ": " + opened.error().message);
-  return kernel::SignedHead{std::move(opened->checkpoint), "the checkpoint in " + file.string()};
+  std::set<std::string> names;
+  for (const kernel::NoteVerifier& key : opened->verifiedBy) names.insert(key.name);
+  if (names.size() < require)
+    return corrupt(
+        concat(file.string(), ": ", names.size(), " of the given keys' owners signed it, ", require, " are required"));
+  auto checkpoint = kernel::parseCheckpointText(opened->text);
+  if (!checkpoint) return corrupt(file.string() + ": " + checkpoint.error().message);
+  return kernel::SignedHead{*std::move(checkpoint), "the checkpoint in " + file.string()};
 }
 
 Result<std::optional<kernel::SignedHead>> lastSignedHead(const fs::path& dir, const kernel::NoteVerifier& key) {
   std::error_code ec;
   if (!fs::exists(dir / kSignedFile, ec)) return std::optional<kernel::SignedHead>();
-  WITAN_TRY(head, readSignedHead(dir / kSignedFile, key));
+  WITAN_TRY(head, readSignedHead(dir / kSignedFile, {&key, 1}));
   return std::optional(std::move(head));
 }
 

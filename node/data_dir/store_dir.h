@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,11 @@ Result<StoreDir> openStoreDir(const StoreDirOptions&);
 // Signs the committed entries, stores the checkpoint and remembers it in `ledger.signed`. Nothing without a key.
 Status signHead(StoreDir& opened, Time now);
 
-// A signed checkpoint in a file. Errors: unreadable; no signature of the key; of another log than the key's.
-Result<kernel::SignedHead> readSignedHead(const std::filesystem::path& file, const kernel::NoteVerifier& key);
+// Each line of each file is a verifier key. Errors: unreadable.
+Result<std::vector<kernel::NoteVerifier>> readVerifierKeys(const std::vector<std::string>& files);
+// A signed checkpoint in a file. Errors: unreadable; keys of fewer than `require` names signed it.
+Result<kernel::SignedHead> readSignedHead(const std::filesystem::path& file, std::span<const kernel::NoteVerifier> keys,
+                                          std::size_t require = 1);
 // Of `DIR/ledger.signed`; none if there is no such file.
 Result<std::optional<kernel::SignedHead>> lastSignedHead(const std::filesystem::path& dir,
                                                          const kernel::NoteVerifier& key);

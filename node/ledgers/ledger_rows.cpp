@@ -7,8 +7,10 @@
 #include "base/seams.h"
 #include "base/sha256.h"
 #include "kernel/ledger/ledger_verify.h"
+#include "node/cluster/device_heads.h"
 #include "node/cluster/device_key.h"
 #include "node/data_dir/replica_dir.h"
+#include "replica/head_exchange.h"
 
 namespace witan::node {
 
@@ -18,6 +20,22 @@ std::vector<std::string> invariantsOf(const kernel::DomainModule& module) {
   std::vector<std::string> ids{std::string(kernel::kKernelIntegrity)};
   for (const kernel::InvariantInfo& invariant : module.signature().invariants) ids.push_back(invariant.id);
   return ids;
+}
+
+// Those of the log's present epoch: a seizure may have parted from an earlier one.
+std::vector<kernel::SignedHead> keptHeads(const Replica& replica, const std::string& partition) {
+  std::vector<kernel::SignedHead> kept;
+  const HeadExchange::Heads* known = replica.heads().find(partition);
+  if (known == nullptr) return kept;
+  const kernel::Epoch epoch = replica.hosts().find(partition)->second->epoch();
+  for (const auto* head : {&known->latest, &known->witnessed})
+    if (*head && (*head)->log.epoch == epoch) kept.push_back({(*head)->checkpoint, "the head that its owner signed"});
+  return kept;
+}
+
+std::uint64_t cosignedEntries(const Replica& replica, const std::string& partition) {
+  const HeadExchange::Heads* known = replica.heads().find(partition);
+  return known == nullptr || !known->witnessed ? 0 : known->witnessed->checkpoint.size;
 }
 
 using Dated = std::pair<std::int64_t, json::object>;
@@ -40,13 +58,14 @@ bool RowFilter::takes(const PartitionHost& host) const {
          (partition.empty() || host.id() == partition);
 }
 
-json::object entryRow(const PartitionHost& host, const StoredEntry& entry) {
+json::object entryRow(const PartitionHost& host, const StoredEntry& entry, bool bytes) {
   json::object row{{"partition", host.id()},
                    {"seq", entry.seq},
                    {"leafHash", toHex(entry.leaf)},
                    {"story", entryStory(entry.entry)}};
   auto parsed = parseJson(kernel::entryJson(entry.entry, invariantsOf(host.module())),
                           {.bytes = 4 * kernel::kRecordTextMax, .depth = 64});
+  if (bytes) row["bytes"] = toBase64(entry.bytes);
   row["entry"] = parsed.ok() ? std::move(*parsed) : json::value(nullptr);
   return row;
 }
@@ -72,7 +91,8 @@ Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, 
   return list;
 }
 
-Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most) {
+Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most,
+                              bool bytes) {
   PartitionHost* host = replica.host(filter.partition);
   if (host == nullptr)
     return notFound("this device keeps no partition " + inQuotes(filter.partition), "see: witan partition list");
@@ -80,7 +100,7 @@ Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::ui
   WITAN_TRY(n, batchWith(host->rows(), host->durableBatches(), after + 1));
   for (; n < host->durableBatches() && list.size() < most; ++n)
     WITAN_DO(visitBatch(host->rows(), n, [&](const StoredEntry& entry) {
-      if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry));
+      if (entry.seq > after && list.size() < most && filter.takes(entry)) list.push_back(entryRow(*host, entry, bytes));
     }));
   return list;
 }
@@ -91,6 +111,7 @@ Result<NodeSetup> setupOf(const std::filesystem::path& dir) {
   if (std::filesystem::exists(dir / "cluster.json", ec)) {
     WITAN_TRY(cluster, readClusterFile(dir));
     setup.partitions = static_cast<std::uint32_t>(cluster.partitions);
+    WITAN_SET(setup.heads, headKeysAtRest(dir));
   }
   return setup;
 }
@@ -109,7 +130,7 @@ Result<json::value> verifyHosts(const Replica& replica, bool replay,
   bool good = true;
   std::string roots;
   for (const auto& [id, host] : replica.hosts()) {
-    kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt};
+    kernel::VerifyOptions options{replay ? &host->module() : nullptr, std::nullopt, keptHeads(replica, id), true};
     if (progress) options.progress = [&progress, before = entries](std::uint64_t some) { progress(before + some); };
     WITAN_TRY(report, kernel::verifyLedger(host->rows(), options));
     entries += report.entries;
@@ -119,6 +140,8 @@ Result<json::value> verifyHosts(const Replica& replica, bool replay,
     list.push_back({{"partition", id},
                     {"entries", report.entries},
                     {"root", toHex(report.root)},
+                    {"signedEntries", report.signedEntries},
+                    {"cosignedEntries", cosignedEntries(replica, id)},
                     {"problem", report.ok() ? json::value(nullptr) : json::value(report.problem)}});
   }
   return json::value{{"ok", good}, {"entries", entries}, {"root", toHex(sha256(roots))}, {"ledgers", std::move(list)}};

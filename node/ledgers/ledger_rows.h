@@ -22,13 +22,15 @@ struct RowFilter {
   bool takes(const StoredEntry& entry) const { return entity.empty() || entry.entry.entity == entity; }
 };
 
-json::object entryRow(const PartitionHost& host, const StoredEntry& entry);
+// `bytes`: with the member "bytes", the entry's bytes in base64, as an export has them.
+json::object entryRow(const PartitionHost& host, const StoredEntry& entry, bool bytes = false);
 
 // The newest `most` of each ledger, then of all of them by time, oldest first. Errors: of reading the ledgers.
 Result<json::array> newestRows(const Replica& replica, const RowFilter& filter, std::size_t most);
 // Of one ledger, the oldest `most` of those after entry `after`. O(log batches + entries read). Errors: notFound, there
 // is no copy of it here; of reading it.
-Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most);
+Result<json::array> rowsAfter(Replica& replica, const RowFilter& filter, std::uint64_t after, std::size_t most,
+                              bool bytes = false);
 
 // How to open a data directory of a cluster, or one that `witan agent run` made: all domains, the cluster's number of
 // partitions, no agents. Errors: of cluster.json.
@@ -39,7 +41,9 @@ Result<NodeSetup> setupOf(const std::filesystem::path& dir);
 Result<std::unique_ptr<NodeDir>> openAtRest(const std::filesystem::path& dir);
 
 // Whether every ledger that a replica keeps is what it claims to be, as one JSON object:
-// {"ok","entries","root","ledgers":[{"partition","entries","root","problem"}]}. `root` is one hash over all of them:
+// {"ok","entries","root","ledgers":[{"partition","entries","root","signedEntries","cosignedEntries","problem"}]}.
+// signedEntries and cosignedEntries: how many the newest head that is known here covers, and the newest that a device
+// other than the owner signed. `root` is one hash over all of them:
 // two devices with the same have the same entries. O(entries), with `replay` every decision is made again. `progress`
 // is called with the entries verified so far; it may be empty.
 Result<json::value> verifyHosts(const Replica& replica, bool replay,

@@ -124,7 +124,9 @@ struct PeerAdvertisement {
   std::vector<LogPosition> positions;
   std::string engine;
   std::uint64_t etcdCluster = 0;
-  WITAN_MEMBERS(PeerAdvertisement, owner, claims, positions, engine, etcdCluster)
+  std::vector<std::string> heads;
+  std::vector<std::string> proofs;
+  WITAN_MEMBERS(PeerAdvertisement, owner, claims, positions, engine, etcdCluster, heads, proofs)
 };
 
 struct Entries {

@@ -224,6 +224,14 @@ bool PartitionHost::stage(store::WriteBatch& out) {
 void PartitionHost::noteRoot() {
   entries_ = partition().size();
   root_ = partition().tree().root();
+  if (!recent_.empty() && recent_.back().first == entries_) return;
+  recent_.emplace_back(entries_, root_);
+  if (recent_.size() > kRecentRoots) recent_.pop_front();
+}
+
+std::optional<Hash> PartitionHost::recentRoot(std::uint64_t size) const {
+  const auto at = std::ranges::lower_bound(recent_, size, {}, &std::pair<std::uint64_t, Hash>::first);
+  return at == recent_.end() || at->first != size ? std::nullopt : std::optional(at->second);
 }
 
 Status PartitionHost::follow(std::string_view value, store::WriteBatch& out) {

@@ -53,6 +53,8 @@ class UncommittedOverlay final : public store::Store {
   std::map<std::string, std::string, std::less<>> ahead_;
 };
 
+inline constexpr std::size_t kRecentRoots = 512;
+
 struct HostOptions {
   std::string id;      // "{domain}/{number}"
   std::string origin;  // name of the log in checkpoints
@@ -87,6 +89,10 @@ class PartitionHost {
   OwnershipRecord claim() const;  // of the last epoch. Requires: there is one.
   // The same for an epoch of the log.
   OwnershipRecord recordOf(std::size_t epochIndex) const;
+  // Entries of its batches, those under way among them.
+  std::uint64_t entries() const { return entries_; }
+  // Of the tree over the first `size` entries. None: none of the last kRecentRoots batches ends there.
+  std::optional<Hash> recentRoot(std::uint64_t size) const;
 
   // ---- the owner's part
   // Decides, now or at the partition's clock, whichever is later. The answer waits; see confirmed(). `stuck`: why the
@@ -175,9 +181,10 @@ class PartitionHost {
   std::unique_ptr<kernel::Ledger> ledger_;
   std::deque<Release> waiting_;
   std::uint64_t durable_ = 0;
-  std::uint64_t entries_ = 0;     // in the batches of the log; decisions in the open one count later
-  Hash root_{};                   // of the tree over them
-  std::uint64_t snapshotAt_ = 0;  // entries
+  std::uint64_t entries_ = 0;  // in the batches of the log; decisions in the open one count later
+  Hash root_{};                // of the tree over them
+  std::deque<std::pair<std::uint64_t, Hash>> recent_;  // entries_ and root_ after the last batches
+  std::uint64_t snapshotAt_ = 0;                       // entries
   // While the copy is ahead of the log: where the log is, and where each batch under way will take it.
   struct Step {
     LogPosition after;

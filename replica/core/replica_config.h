@@ -20,6 +20,7 @@
 namespace witan::node {
 
 struct AgentSetup;
+class HeadKeys;
 
 struct ReplicaStores {
   store::Store& journal;
@@ -58,6 +59,8 @@ struct ReplicaConfig {
   // With a value: etcd names the owners.
   std::optional<EtcdOptions> etcd;
   std::size_t followWindow = 32;  // batches under way to one follower of one partition
+  // Not null: this device signs and cosigns heads of logs (replica/head_exchange.h).
+  std::shared_ptr<HeadKeys> heads;
   // Not null: agents work on this device (replica/agent_runtime.h).
   std::shared_ptr<const AgentSetup> agents;
 };
@@ -74,7 +77,8 @@ struct EtcdCounters {
 
 // Something that an operator should see, at the moment it happened; incidents are kept besides.
 struct Notice {
-  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, unlawful, badFrame, session ends
+  std::string kind;  // handover, seizure, owner, surplus, fork, wentBack, unlawful, headDiffers, forkProven, badFrame,
+                     // session ends
   std::string partition;
   std::string what;
 };
@@ -89,11 +93,15 @@ struct ReplicaCounters {
   std::uint64_t notAllowed = 0;      // requests of devices that may not make them
   std::uint64_t answersUnasked = 0;  // answers of devices that were not asked; they count for nothing
   std::uint64_t logsRefused = 0;     // logs with a decision that the rules do not give
+  std::uint64_t headsSigned = 0, headsCosigned = 0;
+  std::uint64_t headsRefused = 0;  // heads that contradict this device's copy
+  std::uint64_t forksProven = 0;   // owners that signed two heads which contradict each other
   std::uint64_t surplusEntries = 0, handovers = 0, seizures = 0, forks = 0, wentBack = 0, badFrames = 0;
   EtcdCounters etcd;
   WITAN_MEMBERS(ReplicaCounters, decided, duplicates, frozen, forwarded, retries, redirects, batchesSent,
                 batchesFollowed, batchesRepeated, gaps, resent, zombieRefused, fenced, surplusEntries, handovers,
-                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused)
+                seizures, forks, wentBack, badFrames, boundElsewhere, notAllowed, answersUnasked, logsRefused,
+                headsSigned, headsCosigned, headsRefused, forksProven)
 };
 
 }  // namespace witan::node

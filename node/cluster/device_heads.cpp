@@ -1,0 +1,69 @@
+#include "node/cluster/device_heads.h"
+
+#include "kernel/record/signed_note.h"
+#include "node/cluster/device_key.h"
+#include "program/durable_file.h"
+
+namespace witan::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kSignedHeadsMax = 4 * 1024 * 1024;
+constexpr std::size_t kDeviceKeysMax = 4096;
+
+class HeadsAtRest final : public HeadKeys {
+ public:
+  HeadsAtRest(fs::path dir, SigningKey key, RosterStore rosters)
+      : key_(std::move(key)), rosters_(std::move(rosters)), heads_(std::move(dir), key_, rosters_) {}
+  const SigningKey& key() const override { return key_; }
+  std::vector<PublicKey> keysOf(std::string_view device) const override { return heads_.keysOf(device); }
+  Result<std::string> remembered() const override { return heads_.remembered(); }
+  Status remember(std::string_view text) override { return heads_.remember(text); }
+
+ private:
+  const SigningKey key_;
+  const RosterStore rosters_;
+  DeviceHeads heads_;
+};
+
+}  // namespace
+
+std::vector<PublicKey> DeviceHeads::keysOf(std::string_view device) const {
+  std::vector<PublicKey> keys;
+  const RosterDevice* known = rosters_.current().find(device);
+  if (known == nullptr) return keys;
+  for (const std::string& hex : known->keys)
+    if (auto key = publicKeyFromHex(hex, "key"); key.ok()) keys.push_back(*key);
+  return keys;
+}
+
+Result<std::string> DeviceHeads::remembered() const {
+  WITAN_TRY(text, readSmallFile(dir_ / kSignedHeadsFile, kSignedHeadsMax));
+  return text.value_or("");
+}
+
+Status DeviceHeads::remember(std::string_view text) { return replaceFile(dir_ / kSignedHeadsFile, text, 0644); }
+
+Result<std::shared_ptr<HeadKeys>> headKeysAtRest(const fs::path& dir) {
+  std::error_code ec;
+  if (!fs::exists(dir / "cluster.json", ec)) return std::shared_ptr<HeadKeys>();
+  WITAN_TRY(cluster, readClusterFile(dir));
+  WITAN_TRY(key, readKey(dir, KeyName::device));
+  WITAN_TRY(admin, publicKeyFromHex(cluster.adminKey, "adminKey"));
+  WITAN_TRY(rosters, RosterStore::open(dir, admin));
+  return std::shared_ptr<HeadKeys>(std::make_shared<HeadsAtRest>(dir, std::move(key), std::move(rosters)));
+}
+
+Status writeDeviceKeys(const fs::path& dir, std::string_view cluster, std::string_view device, const PublicKey& key) {
+  std::string text;
+  for (const auto type : {kernel::NoteKeyType::signature, kernel::NoteKeyType::cosignature}) {
+    WITAN_TRY(verifier, kernel::makeNoteVerifier(keyNameOf(cluster, device), key, type));
+    text += kernel::verifierKeyText(verifier) + "\n";
+  }
+  WITAN_TRY(known, readSmallFile(dir / kDeviceKeysFile, kDeviceKeysMax));
+  return known == text ? okStatus() : replaceFile(dir / kDeviceKeysFile, text, 0644);
+}
+
+}  // namespace witan::node

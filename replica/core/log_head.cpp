@@ -1,0 +1,143 @@
+#include "replica/core/log_head.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/bytes.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kPrefix = "witan/";
+constexpr std::string_view kLineStart = "\u2014 ";
+
+std::optional<std::uint64_t> numberOf(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+// Without "witan/{cluster}/"; empty: it begins otherwise.
+std::string_view within(std::string_view cluster, std::string_view name) {
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  if (!name.starts_with(cluster) || name.size() == cluster.size() || name[cluster.size()] != '/') return {};
+  return name.substr(cluster.size() + 1);
+}
+
+// Up to the last slash, and what is behind it.
+std::pair<std::string_view, std::string_view> cutLast(std::string_view text) {
+  const std::size_t at = text.rfind('/');
+  if (at == std::string_view::npos) return {{}, text};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+// The keys of the devices that the signature lines name.
+std::vector<kernel::NoteVerifier> verifiersOf(std::string_view cluster, std::string_view lines, const HeadKeys& keys) {
+  std::vector<kernel::NoteVerifier> verifiers;
+  std::set<std::string> seen;
+  while (!lines.empty() && seen.size() < kernel::maxNoteSignatures) {
+    std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    if (!line.starts_with(kLineStart)) continue;
+    line.remove_prefix(kLineStart.size());
+    const std::string device = deviceOfKeyName(cluster, line.substr(0, line.find(' ')));
+    if (device.empty() || !seen.insert(device).second) continue;
+    for (const PublicKey& key : keys.keysOf(device))
+      for (const auto type : {kernel::NoteKeyType::signature, kernel::NoteKeyType::cosignature})
+        if (auto made = kernel::makeNoteVerifier(keyNameOf(cluster, device), key, type); made.ok())
+          verifiers.push_back(*std::move(made));
+  }
+  return verifiers;
+}
+
+}  // namespace
+
+std::string keyNameOf(std::string_view cluster, std::string_view device) {
+  return concat(kPrefix, cluster, '/', device);
+}
+
+std::string deviceOfKeyName(std::string_view cluster, std::string_view keyName) {
+  return std::string(within(cluster, keyName));
+}
+
+std::string originOf(std::string_view cluster, const LogName& log) {
+  return concat(kPrefix, cluster, '/', log.partition, '/', log.epoch.number, '/', log.epoch.owner);
+}
+
+std::optional<LogName> logOfOrigin(std::string_view cluster, std::string_view origin) {
+  const auto [rest, owner] = cutLast(within(cluster, origin));
+  const auto [partition, number] = cutLast(rest);
+  const auto epoch = numberOf(number);
+  if (!epoch || partition.empty() || !replication::validateWriter("owner", owner).ok()) return std::nullopt;
+  return LogName{std::string(partition), {*epoch, std::string(owner)}};
+}
+
+Result<std::optional<LogHead>> openHead(std::string_view cluster, std::string_view note, const HeadKeys& keys) {
+  const std::size_t blank = note.rfind("\n\n");
+  if (blank == std::string_view::npos) return invalid("head: no signed note");
+  LogHead head;
+  head.text = note.substr(0, blank + 1);
+  head.note = note;
+  WITAN_TRY(checkpoint, kernel::parseCheckpointText(head.text));
+  auto log = logOfOrigin(cluster, checkpoint.origin);
+  if (!log) return invalid("head: of no log of this cluster");
+  head.log = *std::move(log);
+  head.checkpoint = std::move(checkpoint);
+  const std::string owner(replication::deviceOf(head.log.epoch.owner));
+  const auto verifiers = verifiersOf(cluster, note.substr(blank + 2), keys);
+  if (verifiers.empty()) return std::optional<LogHead>();
+  auto opened = kernel::openNote(note, verifiers);
+  // Signed by nobody that is known is no forgery: the roster may be on its way.
+  if (!opened.ok() && opened.error().message == "note: no signature of a known key") return std::optional<LogHead>();
+  if (!opened.ok()) return opened.error();
+  bool byOwner = false;
+  for (const kernel::NoteVerifier& key : opened->verifiedBy) {
+    const std::string device = deviceOfKeyName(cluster, key.name);
+    byOwner = byOwner || (device == owner && key.type == kernel::NoteKeyType::signature);
+    if (device != owner && key.type == kernel::NoteKeyType::cosignature) head.cosigners.insert(device);
+  }
+  return byOwner ? std::optional(std::move(head)) : std::nullopt;
+}
+
+Result<HeadMemory> HeadMemory::parse(std::string_view cluster, std::string_view text) {
+  HeadMemory memory;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
+    const auto bad = [&] { return corrupt(concat("line ", number, " names no signed head")); };
+    if (first == std::string_view::npos || second == std::string_view::npos) return bad();
+    const auto size = numberOf(line.substr(0, first));
+    const auto root = fromHex(line.substr(first + 1, second - first - 1));
+    auto log = logOfOrigin(cluster, line.substr(second + 1));
+    if (!size || !root.ok() || root->size() != sizeof(Hash) || !log) return bad();
+    Signed known{log->epoch, *size, {}};
+    std::copy(root->begin(), root->end(), known.root.begin());
+    memory.note(log->partition, known);
+  }
+  return memory;
+}
+
+std::string HeadMemory::text(std::string_view cluster) const {
+  std::string text;
+  for (const auto& [partition, head] : signed_)
+    text += concat(head.size, ' ', toHex(head.root), ' ', originOf(cluster, {partition, head.epoch}), '\n');
+  return text;
+}
+
+const HeadMemory::Signed* HeadMemory::find(std::string_view partition) const {
+  const auto at = signed_.find(partition);
+  return at == signed_.end() ? nullptr : &at->second;
+}
+
+bool HeadMemory::permits(const std::string& partition, const Signed& head) const {
+  const Signed* last = find(partition);
+  if (last == nullptr || last->epoch < head.epoch) return true;
+  if (last->epoch != head.epoch) return false;
+  return last->size < head.size || (last->size == head.size && last->root == head.root);
+}
+
+}  // namespace witan::node

@@ -1,0 +1,374 @@
+#include "replica/head_exchange.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/json_codec.h"
+#include "base/mutant.h"
+#include "kernel/record/fork_proof.h"
+#include "replication/writer.h"
+
+namespace witan::node {
+
+namespace {
+
+constexpr std::string_view kHeadRows = "k/";
+constexpr std::string_view kProofRows = "v/";
+constexpr std::int64_t kSearchMs = 60'000;  // the whole log is read no more often than this for one partition
+constexpr std::int64_t kRetryMs = 10'000;
+
+struct HeadRow {
+  std::string latest;
+  std::string witnessed;
+  WITAN_MEMBERS(HeadRow, latest, witnessed)
+};
+
+HeadMemory::Signed signedOf(const LogHead& head) {
+  return {head.log.epoch, head.checkpoint.size, head.checkpoint.root};
+}
+
+std::string ownerOf(const LogHead& head) { return std::string(replication::deviceOf(head.log.epoch.owner)); }
+
+}  // namespace
+
+Status HeadExchange::open() {
+  if (!state_.config.heads) return okStatus();
+  WITAN_TRY(text, state_.config.heads->remembered());
+  WITAN_SET(memory_, HeadMemory::parse(state_.config.replication.cluster, text));
+  WITAN_DO(load());
+  for (const auto& [id, host] : state_.partitions.hosts()) checkMemory(*host, logs_[id]);
+  return okStatus();
+}
+
+// Rows are derived: what does not open any more is asked for again.
+Status HeadExchange::load() {
+  const auto opened = [&](const std::string& note) -> std::optional<LogHead> {
+    auto head = openHead(state_.config.replication.cluster, note, *state_.config.heads);
+    return head.ok() ? *std::move(head) : std::nullopt;
+  };
+  WITAN_DO(state_.stores.ledgers.scan(kHeadRows, {}, [&](std::string_view key, std::string_view value) {
+    HeadRow row;
+    if (!readMessage(value, row, "head").ok()) return true;
+    Log& log = logs_[std::string(key.substr(kHeadRows.size()))];
+    log.latest = opened(row.latest);
+    log.witnessed = opened(row.witnessed);
+    return true;
+  }));
+  return state_.stores.ledgers.scan(kProofRows, {}, [&](std::string_view key, std::string_view value) {
+    proofs_.emplace(key.substr(kProofRows.size()), value);
+    return true;
+  });
+}
+
+// The disk went back behind what this device has signed: it must not decide anew what others have its word for.
+void HeadExchange::checkMemory(PartitionHost& host, Log& log) {
+  const HeadMemory::Signed* last = memory_.find(host.id());
+  if (last == nullptr || extendsRemembered(host, log) || last->epoch.owner != state_.ownerName || mutated("goOnBehind"))
+    return;
+  if (!state_.partitions.stopDeciding(host, state_.writes.pending())) return;
+  ++state_.counters.wentBack;
+  const std::string what = concat(host.id(), ": this device signed a log of ", last->size, " entries in epoch ",
+                                  last->epoch.number, ", here are ", host.entries(), " that it does not begin with");
+  state_.local->note({"wentBack", state_.device(), what});
+  state_.notice("wentBack", host.id(), what);
+}
+
+bool HeadExchange::extendsRemembered(const PartitionHost& host, Log& log) const {
+  if (log.extends) return *log.extends;
+  const HeadMemory::Signed* last = memory_.find(host.id());
+  if (last == nullptr || last->epoch < host.epoch()) return *(log.extends = true);
+  if (last->epoch != host.epoch() || last->size > host.entries()) return false;
+  const auto root = host.ledger().rootOf(last->size);
+  return *(log.extends = root.ok() && *root == last->root);
+}
+
+const HeadExchange::Heads* HeadExchange::find(std::string_view partition) const {
+  const auto at = logs_.find(partition);
+  return at == logs_.end() || !at->second.latest ? nullptr : &at->second;
+}
+
+std::vector<std::string> HeadExchange::verifierKeysOf(const LogHead& head) const {
+  std::vector<std::string> texts;
+  const auto add = [&](const std::string& device, kernel::NoteKeyType type) {
+    for (const PublicKey& key : state_.config.heads->keysOf(device))
+      if (auto made = kernel::makeNoteVerifier(keyNameOf(state_.config.replication.cluster, device), key, type);
+          made.ok())
+        texts.push_back(kernel::verifierKeyText(*made));
+  };
+  add(ownerOf(head), kernel::NoteKeyType::signature);
+  for (const std::string& device : head.cosigners) add(device, kernel::NoteKeyType::cosignature);
+  return texts;
+}
+
+void HeadExchange::greet(Peer& peer) const {
+  if (!peer.keeper || !state_.config.heads) return;
+  for (const auto& [id, log] : logs_) {
+    if (log.witnessed) peer.news.heads.push_back(log.witnessed->note);
+    if (log.latest && (!log.witnessed || log.witnessed->text != log.latest->text))
+      peer.news.heads.push_back(log.latest->note);
+  }
+  for (const auto& [origin, proof] : proofs_) peer.news.proofs.push_back(proof);
+  peer.newsDue = true;
+}
+
+void HeadExchange::tell(const std::string& note) const {
+  for (auto& [name, peer] : state_.peers)
+    if (peer.greeted && peer.keeper) peer.news.heads.push_back(note), peer.newsDue = true;
+}
+
+void HeadExchange::onReopened(const std::string& partition) {
+  const auto at = logs_.find(partition);
+  if (at == logs_.end()) return;
+  at->second.extends.reset();
+  at->second.entries = at->second.epochs = 0;
+  at->second.ahead.reset();
+}
+
+// --- signing
+
+std::optional<LogHead> HeadExchange::headOf(const PartitionHost& host) const {
+  const LogPosition position = host.position();
+  if (position.epochs.empty() || position.entries == 0) return std::nullopt;
+  const bool durable = host.ahead() || host.durableBatches() == position.batches;
+  if (!durable) return std::nullopt;
+  LogHead head;
+  head.log = {host.id(), {position.epochs.back().number, position.epochs.back().owner}};
+  head.checkpoint = {originOf(state_.config.replication.cluster, head.log), position.entries, position.root,
+                     host.ledger().format().checkpointLines()};
+  auto text = kernel::checkpointText(head.checkpoint);
+  // A device's id may be no part of a key's name; such a device signs nothing.
+  if (!text.ok() || !kernel::isKeyName(head.checkpoint.origin) ||
+      logOfOrigin(state_.config.replication.cluster, head.checkpoint.origin) != head.log)
+    return std::nullopt;
+  head.text = *std::move(text);
+  return head;
+}
+
+void HeadExchange::look(PartitionHost& host, Log& log, Now now, std::vector<Due>& due) {
+  const std::uint64_t entries = host.entries(), epochs = host.partition().epochs().size();
+  if (entries != log.entries || epochs != log.epochs) {
+    if (log.changedMs < 0) log.changedMs = now.ms;
+    log.entries = entries, log.epochs = epochs;
+    if (log.ahead && log.ahead->checkpoint.size <= entries) {
+      LogHead head = *std::exchange(log.ahead, std::nullopt);
+      const Agreement agreement = compare(host, log, head, false, now);
+      take(host, log, std::move(head), agreement);
+    }
+  }
+  if (log.cosign && log.latest) due.push_back({&host, &log, *log.latest, false});
+  if (log.changedMs < 0) return;
+  const bool many = log.latest && log.latest->checkpoint.size + kSignHeadEntries <= entries;
+  if (now.ms < log.changedMs + kSignHeadMs && !many && !hurry_) {
+    nextMs_ = std::min(nextMs_, log.changedMs + kSignHeadMs);
+    return;
+  }
+  if (!ownership_->owns(host)) {
+    log.changedMs = -1;
+    return;
+  }
+  auto head = headOf(host);
+  if (!head) return;  // the sync that it waits for has a time of its own
+  log.changedMs = -1;
+  if (log.latest && log.latest->text == head->text) return;
+  due.push_back({&host, &log, *std::move(head), true});
+}
+
+void HeadExchange::round(Now now) {
+  if (!state_.config.heads) return;
+  nextMs_ = std::numeric_limits<std::int64_t>::max();
+  std::vector<Due> due;
+  for (const auto& [id, host] : state_.partitions.hosts())
+    if (state_.partitions.usable(id)) look(*host, logs_[id], now, due);
+  std::erase_if(due, [&](const Due& one) {
+    const bool good = extendsRemembered(*one.host, *one.log) && memory_.permits(one.host->id(), signedOf(one.head));
+    if (!good) one.log->cosign = false;
+    return !good;
+  });
+  if (due.empty()) return;
+  HeadMemory next = memory_;
+  for (const Due& one : due) next.note(one.host->id(), signedOf(one.head));
+  const std::string& cluster = state_.config.replication.cluster;
+  if (const Status kept = state_.config.heads->remember(next.text(cluster)); !kept.ok()) {
+    if (!std::exchange(memoryFails_, true)) state_.notice("headsNotSigned", "", kept.error().message);
+    for (const Due& one : due)
+      if (one.own) one.log->changedMs = now.ms + kRetryMs - kSignHeadMs;
+    nextMs_ = std::min(nextMs_, now.ms + kRetryMs);
+    return;
+  }
+  memoryFails_ = false;
+  memory_ = std::move(next);
+  const kernel::NoteSigner signer{keyNameOf(cluster, state_.device()), state_.config.heads->key()};
+  for (Due& one : due) {
+    if (one.own) {
+      auto note = kernel::signNote(one.head.text, {&signer, 1});
+      if (!note.ok()) continue;
+      one.head.note = *std::move(note);
+      ++state_.counters.headsSigned;
+    } else {
+      one.log->cosign = false;
+      one.head.note += kernel::cosignatureLine(one.head.text, signer, now.wall);
+      one.head.cosigners.insert(state_.device());
+      ++state_.counters.headsCosigned;
+    }
+    tell(one.head.note);
+    adopt(*one.host, *one.log, std::move(one.head));
+  }
+}
+
+// --- heads of others
+
+void HeadExchange::received(const std::string& from, Peer& peer, const std::vector<std::string>& heads,
+                            const std::vector<std::string>& proofs, Now now) {
+  if (!state_.config.heads || peer.cut || !peer.keeper || !peer.farewell.empty()) return;
+  if (heads.size() > 2 * kMaxPartitions || proofs.size() > kMaxForkProofs)
+    return state_.cutOff(from, peer, invalid("too many heads or proofs"));
+  for (const std::string& note : heads)
+    if (const Status good = onHead(from, note, now); !good.ok()) return state_.cutOff(from, peer, good.error());
+  for (const std::string& proof : proofs)
+    if (const Status good = onProof(proof); !good.ok()) return state_.cutOff(from, peer, good.error());
+}
+
+Status HeadExchange::onHead(const std::string& from, std::string_view note, Now now) {
+  if (note.size() > kMaxHeadBytes) return invalid("head: too long");
+  WITAN_TRY(opened, openHead(state_.config.replication.cluster, note, *state_.config.heads));
+  if (!opened) return okStatus();
+  PartitionHost* host = state_.partitions.find(opened->log.partition);
+  if (host == nullptr || !state_.partitions.usable(host->id())) return okStatus();
+  Log& log = logs_[host->id()];
+  const Agreement agreement = compare(*host, log, *opened, from != ownerOf(*opened), now);
+  take(*host, log, *std::move(opened), agreement);
+  return okStatus();
+}
+
+// `search`: the root of an old head is worth reading the log.
+HeadExchange::Agreement HeadExchange::compare(const PartitionHost& host, Log& log, const LogHead& head, bool search,
+                                              Now now) const {
+  for (const auto* known : {&log.latest, &log.witnessed})
+    if (*known && (*known)->log == head.log && (*known)->checkpoint.size == head.checkpoint.size)
+      return (*known)->checkpoint == head.checkpoint ? Agreement::agrees : Agreement::differs;
+  const auto& epochs = host.partition().epochs();
+  const auto at = std::ranges::find(epochs, head.log.epoch, kernel::epochOf);
+  if (at == epochs.end()) return Agreement::unknown;
+  const std::uint64_t end = at + 1 == epochs.end() ? host.entries() : (at + 1)->entries;
+  if (head.checkpoint.size > end) return Agreement::unknown;
+  if (!host.ledger().format().agreesWith(head.checkpoint, "").ok()) return Agreement::differs;
+  if (const auto root = host.recentRoot(head.checkpoint.size))
+    return *root == head.checkpoint.root ? Agreement::agrees : Agreement::differs;
+  if (!search || (log.searchedMs >= 0 && now.ms < log.searchedMs + kSearchMs)) return Agreement::unknown;
+  log.searchedMs = now.ms;
+  const auto root = host.ledger().rootOf(head.checkpoint.size);
+  if (!root.ok()) return Agreement::unknown;
+  return *root == head.checkpoint.root ? Agreement::agrees : Agreement::differs;
+}
+
+void HeadExchange::take(const PartitionHost& host, Log& log, LogHead head, Agreement agreement) {
+  if (agreement == Agreement::differs) return onDifference(host, log, std::move(head));
+  if (agreement == Agreement::unknown) {
+    const bool newer = head.log.epoch >= host.epoch() && head.checkpoint.size > host.entries();
+    if (newer && (!log.ahead || head.newerThan(*log.ahead))) log.ahead = std::move(head);
+    return;
+  }
+  adopt(host, log, std::move(head));
+}
+
+// It agrees with this copy.
+void HeadExchange::adopt(const PartitionHost& host, Log& log, LogHead head) {
+  for (const auto* known : {&log.latest, &log.witnessed}) {
+    if (!*known || (*known)->text != head.text) continue;
+    if (auto joined = kernel::withSignaturesOf((*known)->note, head.note); joined.ok()) head.note = *std::move(joined);
+    head.cosigners.insert((*known)->cosigners.begin(), (*known)->cosigners.end());
+  }
+  const bool fresh = !log.latest || head.newerThan(*log.latest);
+  const bool same = log.latest && log.latest->text == head.text;
+  if (same && head.note == log.latest->note) return;
+  const bool witness = !head.cosigners.empty() && (!log.witnessed || !log.witnessed->newerThan(head));
+  if (witness) log.witnessed = head;
+  if (fresh || same) {
+    log.latest = head;
+    log.cosign = ownerOf(head) != state_.device() && !head.cosigners.contains(state_.device()) &&
+                 head.log.epoch == host.epoch() && !state_.partitions.refuses(host.id(), head.log.epoch);
+  }
+  if (fresh || same || witness) save(host.id(), log);
+  if (!log.odd || log.odd->log != head.log || log.odd->checkpoint.size > head.checkpoint.size) return;
+  const LogHead odd = *std::exchange(log.odd, std::nullopt);
+  prove(host, odd, head);
+}
+
+void HeadExchange::save(const std::string& partition, const Log& log) {
+  WordWriter words;
+  const HeadRow row{log.latest ? log.latest->note : "", log.witnessed ? log.witnessed->note : ""};
+  state_.writes.forFollowed().put(std::string(kHeadRows) + partition, words.message(row));
+}
+
+// --- heads that contradict each other
+
+void HeadExchange::onDifference(const PartitionHost& host, Log& log, LogHead head) {
+  if (proofs_.contains(head.checkpoint.origin)) return;
+  if (log.odd && log.odd->log == head.log) {  // reported once; the smaller one is the sooner proven
+    if (log.odd->newerThan(head)) log.odd = std::move(head);
+    return;
+  }
+  ++state_.counters.headsRefused;
+  const std::string what = concat(host.id(), ": ", ownerOf(head), " signed a head of ", head.checkpoint.size,
+                                  " entries in epoch ", head.log.epoch.number, " that is not the head of this copy");
+  state_.local->note({"headDiffers", ownerOf(head), what});
+  state_.notice("headDiffers", host.id(), what);
+  const bool comparable = log.latest && log.latest->log == head.log;
+  if (comparable && log.latest->checkpoint.size >= head.checkpoint.size) return prove(host, head, *log.latest);
+  log.odd = std::move(head);
+}
+
+// `other` agrees with this copy and is no smaller than `one`.
+void HeadExchange::prove(const PartitionHost& host, const LogHead& one, const LogHead& other) {
+  const std::uint64_t small = one.checkpoint.size, large = other.checkpoint.size;
+  kernel::ForkProof proof;
+  proof.first = one.note, proof.second = other.note;
+  proof.root = toHex(other.checkpoint.root);
+  if (small < large) {
+    auto tree = host.ledger().treeOf(large);
+    if (!tree.ok()) return;
+    const auto root = kernel::rootAt(small, *tree);
+    const auto path = kernel::consistencyProof(small, large, *tree);
+    if (!root.ok() || !path.ok()) return;
+    proof.root = toHex(*root);
+    for (const Hash& hash : *path) proof.path.push_back(toHex(hash));
+  }
+  for (const PublicKey& key : state_.config.heads->keysOf(ownerOf(one))) {
+    const auto verifier = kernel::makeNoteVerifier(keyNameOf(state_.config.replication.cluster, ownerOf(one)), key);
+    if (!verifier.ok()) continue;
+    proof.key = kernel::verifierKeyText(*verifier);
+    if (const std::string text = toJson(proof); kernel::verifyForkProof(text).ok()) {
+      (void)onProof(text);
+      return;
+    }
+  }
+}
+
+Status HeadExchange::onProof(std::string_view text) {
+  WITAN_TRY(proven, kernel::verifyForkProof(text));
+  const std::string& cluster = state_.config.replication.cluster;
+  const auto log = logOfOrigin(cluster, proven.origin);
+  const std::string device = deviceOfKeyName(cluster, proven.signer.name);
+  if (!log || device != replication::deviceOf(log->epoch.owner)) return invalid("evidence: of no owner of this log");
+  const auto keys = state_.config.heads->keysOf(device);
+  if (std::ranges::find(keys, proven.signer.publicKey) == keys.end()) return okStatus();
+  if (proofs_.contains(proven.origin) || proofs_.size() >= kMaxForkProofs) return okStatus();
+  proofs_.emplace(proven.origin, text);
+  state_.writes.pending().put(std::string(kProofRows) + proven.origin, text);
+  ++state_.counters.forksProven;
+  state_.local->note({"forkProven", device, proven.what});
+  state_.notice("forkProven", log->partition, proven.what);
+  for (auto& [name, peer] : state_.peers)
+    if (peer.greeted && peer.keeper) peer.news.proofs.emplace_back(text), peer.newsDue = true;
+  PartitionHost* host = state_.partitions.find(log->partition);
+  if (host == nullptr || host->epoch() != log->epoch) return okStatus();
+  logs_[host->id()].cosign = false;
+  state_.followDirty = state_.expedite = true;
+  if (log->epoch.owner == state_.ownerName)
+    (void)state_.partitions.stopDeciding(*host, state_.writes.pending());
+  else
+    state_.partitions.refuse(host->id(), {log->epoch, host->ledger().batches()}, text, state_.writes.pending());
+  return okStatus();
+}
+
+}  // namespace witan::node

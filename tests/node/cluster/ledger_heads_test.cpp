@@ -1,0 +1,123 @@
+// Signed heads of a cluster's ledgers, as people use them: two nodes as processes, their files in the hands of somebody
+// who trusts neither.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/json.h"
+#include "tests/node/node_process.h"
+
+namespace witan::node::ledger_heads_test {
+namespace {
+
+namespace fs = std::filesystem;
+using test::begin;
+using test::enrol;
+using test::Finished;
+using test::Node;
+using test::runWitan;
+using test::Scratch;
+using test::until;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+Finished propose(const Node& node, const std::string& operation, int amount) {
+  return node.run({"propose", "budget", "team", "A", "{\"type\":\"SpendA\",\"n\":" + std::to_string(amount) + "}",
+                   "--operation-id", operation, "--json"});
+}
+
+std::string cosigned(const Node& node, int entries) {
+  std::string note;
+  const bool there = until([&] {
+    const Finished shown = node.run({"ledger", "checkpoint"});
+    note = shown.out;
+    return shown.exitCode == 0 && note.find("\n" + std::to_string(entries) + "\n") != std::string::npos &&
+           shown.err.empty();
+  });
+  return there ? note : "";
+}
+
+int stranger(const std::string& words) {
+  const std::string script = witan::tests::kSourceDir + std::string("/tests/node/stranger/verify_export.py ");
+  return std::system(("python3 " + script + words + " >/dev/null").c_str());
+}
+
+TEST(LedgerHeads, AStrangerVerifiesTheExportOfANodeWithTwoSignatures) {
+  const Scratch scratch;
+  Node first(scratch, "first"), second(scratch, "second");
+  ASSERT_TRUE(begin(first)) << first.log();
+  EXPECT_THAT(first.run({"status"}).out, Not(HasSubstr("unwitnessed")));
+  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
+  ASSERT_EQ(propose(first, "op-0", 1).exitCode, 0);
+  EXPECT_THAT(first.run({"status"}).out, HasSubstr("unwitnessed: no other device has signed budget/"));
+  ASSERT_TRUE(enrol(first, second)) << second.log();
+  for (int i = 1; i < 4; ++i) ASSERT_EQ(propose(second, "op-" + std::to_string(i), 10).exitCode, 0);
+
+  const std::string note = cosigned(first, 4);
+  ASSERT_THAT(note, StartsWith("witan/")) << first.log();
+  EXPECT_THAT(first.run({"status"}).out, HasSubstr("other devices have signed the ledgers"));
+  EXPECT_EQ(first.run({"ledger", "verify", "--signed", "--require", "2"}).exitCode, 0);
+  scratch.write("note", note);
+  scratch.write("export", second.run({"ledger", "export"}).out);
+  const std::string keys = " --vkey " + first.dir() + "/device.vkey" + " --vkey " + second.dir() + "/device.vkey";
+  const std::vector<std::string> how{"--vkey",       first.dir() + "/device.vkey",
+                                     "--vkey",       second.dir() + "/device.vkey",
+                                     "--checkpoint", scratch / "note",
+                                     "--require",    "2"};
+  const auto verify = [&](std::vector<std::string> words) {
+    words.insert(words.end(), how.begin(), how.end());
+    return runWitan(words);
+  };
+  EXPECT_THAT(verify({"ledger", "verify", "--export", scratch / "export", "--signed"}).out, StartsWith("ok 4 "));
+  EXPECT_EQ(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 2"), 0);
+  EXPECT_NE(stranger(scratch / "export" + keys + " --checkpoint " + scratch / "note" + " --require 3"), 0);
+  EXPECT_THAT(verify({"ledger", "verify", "--dir", second.dir()}).out, StartsWith("ok "));
+  EXPECT_THAT(first.run({"ledger", "proof", "2"}).out, StartsWith("c2sp.org/tlog-proof@v1\nindex 1\n"));
+  EXPECT_THAT(first.run({"ledger", "proof", "--consistency-from", "3"}).out, HasSubstr("\"second\":4"));
+
+  // One byte of one entry.
+  std::string altered = scratch.read("export");
+  const std::size_t at = altered.find("\"bytes\":\"") + 60;
+  altered[at] = altered[at] == 'A' ? 'B' : 'A';
+  scratch.write("altered", altered);
+  EXPECT_THAT(verify({"ledger", "verify", "--export", scratch / "altered"}).out, StartsWith("bad entry 1"));
+  EXPECT_NE(stranger(scratch / "altered" + keys + " --checkpoint " + scratch / "note"), 0);
+
+  // At rest the same.
+  EXPECT_EQ(second.stop(), 0);
+  EXPECT_EQ(first.stop(), 0);
+  EXPECT_THAT(verify({"ledger", "verify", "--dir", second.dir()}).out, StartsWith("ok "));
+  EXPECT_THAT(second.run({"ledger", "checkpoint"}).out, HasSubstr("\n4\n"));
+  EXPECT_EQ(second.run({"ledger", "export"}).out, scratch.read("export"));
+  EXPECT_THAT(runWitan({"ledger", "verify", "--dir", second.dir(), "--checkpoint", scratch / "note"}).err,
+              HasSubstr("--checkpoint needs the keys that sign it"));
+}
+
+// The ledgers alone are put back; what the key signed stands beside them.
+TEST(LedgerHeads, ASoleDeviceWhoseLedgersWentBackDecidesNothing) {
+  const Scratch scratch;
+  Node first(scratch, "first");
+  ASSERT_TRUE(begin(first)) << first.log();
+  ASSERT_EQ(first.run({"begin", "budget", "team"}).exitCode, 0);
+  ASSERT_EQ(propose(first, "op-1", 1).exitCode, 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::copy(first.dir() + "/ledgers", scratch / "yesterday", fs::copy_options::recursive);
+  ASSERT_TRUE(first.up()) << first.log();
+  ASSERT_EQ(propose(first, "op-2", 1).exitCode, 0);
+  ASSERT_EQ(first.stop(), 0);
+  fs::remove_all(first.dir() + "/ledgers");
+  fs::copy(scratch / "yesterday", first.dir() + "/ledgers", fs::copy_options::recursive);
+  ASSERT_TRUE(first.up()) << first.log();
+  EXPECT_NE(propose(first, "op-2", 2).exitCode, 0);
+  EXPECT_THAT(first.run({"incident", "list"}).out, HasSubstr("wentBack"));
+  EXPECT_THAT(first.run({"incident", "show", "1"}).out, HasSubstr("this device signed a log of 2 entries"));
+  EXPECT_EQ(first.run({"incident", "export", "--out", scratch / "."}).out, "none\n");
+  EXPECT_EQ(first.stop(), 0);
+}
+
+}  // namespace
+}  // namespace witan::node::ledger_heads_test

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""A verifier of exported Witan ledgers, written from docs/ledger-format.md alone: it shares no code with Witan.
+
+verify_export.py EXPORT [--vkey FILE]... [--checkpoint FILE]... [--require K]
+
+Prints `ok ENTRIES ROOT`, or `bad ` and the first thing that is wrong; exit code 1 then.
+"""
+import argparse
+import base64
+import hashlib
+import json
+import struct
+import sys
+
+
+class Bad(Exception):
+    pass
+
+
+def need(condition, why):
+    if not condition:
+        raise Bad(why)
+
+
+# ---- Ed25519 verification (RFC 8032, section 5.1.7)
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+
+def add(a, b):
+    x, y, z, t = ((a[1] - a[0]) * (b[1] - b[0]), (a[1] + a[0]) * (b[1] + b[0]), 2 * a[2] * b[2], 2 * a[3] * b[3] * D)
+    e, f, g, h = y - x, z - t, z + t, y + x
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def times(n, point):
+    result = (0, 1, 1, 0)
+    while n:
+        if n & 1:
+            result = add(result, point)
+        point = add(point, point)
+        n >>= 1
+    return result
+
+
+def decompress(data):
+    y = int.from_bytes(data, 'little')
+    sign, y = y >> 255, y & (2**255 - 1)
+    if y >= P:
+        return None
+    x2 = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(x2, (P + 3) // 8, P)
+    if (x * x - x2) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - x2) % P or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return x, y, 1, x * y % P
+
+
+BASE = decompress((4 * pow(5, P - 2, P) % P).to_bytes(32, 'little'))
+
+
+def signature_holds(key, message, signature):
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    a, r = decompress(key), decompress(signature[:32])
+    s = int.from_bytes(signature[32:], 'little')
+    if a is None or r is None or s >= L:
+        return False
+    k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), 'little') % L
+    left, right = times(s, BASE), add(r, times(k, a))
+    return (left[0] * right[2] - right[0] * left[2]) % P == 0 and (left[1] * right[2] - right[1] * left[2]) % P == 0
+
+
+# ---- signed notes (section 3 and 9)
+def verifier_key(text):
+    name, key_id, rest = text.split('+', 2)
+    typed = base64.b64decode(rest, validate=True)
+    need(len(typed) == 33 and typed[0] in (1, 4), 'a verifier key of an unknown type')
+    need(hashlib.sha256(name.encode() + b'\n' + typed).hexdigest()[:8] == key_id, 'a key id that is not the key\'s')
+    return name, key_id, typed[0], typed[1:]
+
+
+def open_note(note, keys):
+    """The text, and the names whose signature holds."""
+    at = note.rfind('\n\n')
+    need(at >= 0 and note.endswith('\n'), 'no signed note')
+    text, names = note[:at + 1], set()
+    for line in note[at + 2:].splitlines():
+        need(line.startswith('\u2014 '), 'a signature line of another form')
+        name, encoded = line[2:].split(' ')
+        data = base64.b64decode(encoded, validate=True)
+        for key_name, key_id, kind, key in keys:
+            if key_name != name or key_id != data[:4].hex():
+                continue
+            message, signature = text.encode(), data[4:]
+            if kind == 4:
+                seconds = int.from_bytes(signature[:8], 'big')
+                message, signature = b'cosignature/v1\ntime %d\n' % seconds + message, signature[8:]
+            need(signature_holds(key, message, signature), 'the signature of %s does not hold' % name)
+            names.add(name)
+    return text, names
+
+
+# ---- an entry's bytes (section 4)
+TEXTS = ['entity', 'role', 'device', 'agent', 'operationId', 'action', 'invariant', 'message', 'writes', 'verdicts',
+         'findings', 'counselor', 'reason', 'decision', 'stateDigest', 'genesis', 'runKey', 'planDigest']
+BYTES = ('verdicts', 'stateDigest', 'runKey', 'planDigest')
+TAGS = ['approved', 'rejected', 'escalated', 'cCommitted', 'cRejected']
+
+
+class Message:
+    """Reads in preorder, so that bytes which are not canonical are noticed: each object begins where the last ended."""
+
+    def __init__(self, data):
+        need(len(data) % 8 == 0 and data, 'no whole words')
+        self.words = struct.unpack('<%dQ' % (len(data) // 8), data)
+        self.data, self.next = data, 1
+
+    def target(self, at):
+        word = self.words[at]
+        offset = (word & 0xffffffff) >> 2
+        need(offset < 2**29 and at + 1 + offset == self.next, 'not in canonical order')
+        return word
+
+    def struct(self, at, most_data, most_pointers):
+        word = self.target(at)
+        need(word & 3 == 0, 'no struct')
+        data, pointers = word >> 32 & 0xffff, word >> 48
+        need(data <= most_data and pointers <= most_pointers, 'members that nobody knows')
+        start, self.next = self.next, self.next + data + pointers
+        need(self.next <= len(self.words), 'cut short')
+        need(data == 0 or self.words[start + data - 1], 'zero words at the end of the data')
+        need(pointers == 0 or self.words[start + data + pointers - 1], 'null pointers at the end')
+        return start, data, pointers
+
+    def blob(self, at):
+        if self.words[at] == 0:
+            return None
+        word = self.target(at)
+        need(word & 3 == 1 and word >> 32 & 7 == 2, 'no list of bytes')
+        size, start = word >> 35, self.next
+        self.next += (size + 7) // 8
+        need(self.next <= len(self.words), 'cut short')
+        data = self.data[8 * start:8 * self.next]
+        need(not any(data[size:]), 'padding that is not zero')
+        return data[:size]
+
+    def text(self, at):
+        data = self.blob(at)
+        if data is None:
+            return ''
+        need(len(data) > 1 and data[-1] == 0, 'empty text, or without its zero')
+        return data[:-1].decode('utf-8')
+
+    def findings(self, at):
+        if self.words[at] == 0:
+            return []
+        word = self.target(at)
+        need(word & 3 == 1 and word >> 32 & 7 == 7, 'no list of structs')
+        tag, start = self.words[self.next], self.next + 1
+        count, data, pointers = (tag & 0xffffffff) >> 2, tag >> 32 & 0xffff, tag >> 48
+        need(word >> 35 == count * (data + pointers) and data <= 1 and pointers <= 2, 'a list of another size')
+        self.next = start + count * (data + pointers)
+        need(self.next <= len(self.words), 'cut short')
+        found = []
+        for i in range(count):
+            element = start + i * (data + pointers)
+            texts = [self.text(element + data + k) if k < pointers else '' for k in range(2)]
+            found.append((self.words[element] if data else 0, texts[0]))
+        return found
+
+
+def entry_of(data):
+    message = Message(data)
+    start, words, pointers = message.struct(0, 4, 18)
+    value = [message.words[start + i] if i < words else 0 for i in range(4)]
+    entry = {'seq': value[0], 'time': value[1] - (value[1] >> 63 << 64), 'escalation': value[3]}
+    need(value[2] < len(TAGS), 'an unknown tag')
+    entry['tag'] = TAGS[value[2]]
+    for i, name in enumerate(TEXTS):
+        at = start + words + i
+        if i >= pointers:
+            entry[name] = [] if name == 'findings' else b'' if name in BYTES else ''
+        elif name == 'findings':
+            entry[name] = message.findings(at)
+        elif name in BYTES:
+            entry[name] = message.blob(at) or b''
+        else:
+            entry[name] = message.text(at)
+    need(message.next == len(message.words), 'bytes behind the message')
+    need(entry['entity'] and entry['operationId'], 'no entity or no operation id')
+    need(all(v <= 3 for v in entry['verdicts']), 'a verdict that is none')
+    for name in ('action', 'writes', 'decision', 'genesis'):
+        if entry[name]:
+            json.loads(entry[name])
+    return entry
+
+
+# ---- rules between entries (section 6)
+class Rules:
+    def __init__(self):
+        self.entities, self.operations, self.runs, self.width = {}, {}, {}, None
+
+    def check(self, e):
+        resolves = e['tag'] in ('cCommitted', 'cRejected')
+        commits = e['tag'] in ('approved', 'cCommitted')
+        known = self.entities.get(e['entity'])
+        need((known is None) == bool(e['genesis']), 'a beginning where none belongs, or none')
+        if known is None:
+            known = self.entities[e['entity']] = {
+                'digest': hashlib.sha256(b'witan/state/v1\n' + e['genesis'].encode()).digest(),
+                'pending': 0, 'action': '', 'clock': None}
+        need(resolves == bool(known['pending']), 'decides a frozen entity, or resolves nothing')
+        need(e['escalation'] == (known['pending'] if resolves else 0), 'another escalation than the pending one')
+        need(not resolves or e['action'] == known['action'], 'another action than the escalated one')
+        if commits:
+            need(known['clock'] is None or e['time'] >= known['clock'], 'its time lies before its entity\'s clock')
+            known['clock'] = e['time']
+            known['digest'] = hashlib.sha256(
+                known['digest'] + struct.pack('<q', e['time']) + e['writes'].encode()).digest()
+        need(e['stateDigest'] == known['digest'], 'its state digest is not that of its writes')
+        known['pending'] = e['seq'] if e['tag'] == 'escalated' else 0
+        known['action'] = e['action'] if e['tag'] == 'escalated' else ''
+        need((e['tag'] in ('rejected', 'escalated')) == bool(e['invariant']), 'a failure witness too many or too few')
+        need(commits == bool(e['writes']), 'writes where none belong, or none')
+        need(resolves == bool(e['counselor']), 'a counselor too many or too few')
+        need((e['tag'] == 'cCommitted') == bool(e['decision']), 'a decision too many or too few')
+        listed = [v for v in e['verdicts'] if v > 1] if e['tag'] in ('escalated', 'cCommitted') else []
+        need([result for result, _ in e['findings']] == listed, 'findings that are not the verdicts')
+        if e['tag'] != 'cRejected':
+            need(self.width in (None, len(e['verdicts'])), 'its verdicts are not one per invariant')
+            self.width = len(e['verdicts'])
+        self.once(e, resolves)
+
+    def once(self, e, resolves):
+        need(bool(e['runKey']) == bool(e['planDigest']), 'a run without a plan')
+        need(not (resolves and e['runKey']), 'a counselor\'s entry names a run')
+        away = False
+        if e['runKey']:
+            run = hashlib.sha256(e['runKey']).digest()[:16]
+            bound = self.runs.setdefault(run, e['planDigest'][:16])
+            away = bound != e['planDigest'][:16]
+            need(not away or (e['tag'] == 'rejected' and e['invariant'] == 'KERNEL_INTEGRITY'),
+                 'decides under another plan')
+        before = self.operations.get(e['operationId'])
+        need(before is None or (before and not away and e['runKey']), 'its operation id was decided before')
+        self.operations[e['operationId']] = away
+
+
+# ---- the tree (section 3)
+def node(left, right):
+    return hashlib.sha256(b'\x01' + left + right).digest()
+
+
+class Tree:
+    def __init__(self):
+        self.peaks = []  # (leaves, hash), largest first
+
+    def append(self, leaf):
+        self.peaks.append((1, leaf))
+        while len(self.peaks) > 1 and self.peaks[-1][0] == self.peaks[-2][0]:
+            (n, right), (_, left) = self.peaks.pop(), self.peaks.pop()
+            self.peaks.append((2 * n, node(left, right)))
+
+    def root(self):
+        if not self.peaks:
+            return hashlib.sha256(b'').digest()
+        result = self.peaks[-1][1]
+        for _, peak in reversed(self.peaks[:-1]):
+            result = node(peak, result)
+        return result
+
+
+def checkpoint_of(path, keys, require):
+    with open(path, encoding='utf-8', newline='') as file:
+        text, names = open_note(file.read(), keys)
+    need(len(names) >= require, '%s: %d of the keys\' owners signed it, %d are required' % (path, len(names), require))
+    lines = text.splitlines()
+    need(len(lines) >= 3 and str(int(lines[1])) == lines[1], path + ': no checkpoint')
+    return lines[0], int(lines[1]), base64.b64decode(lines[2], validate=True), path
+
+
+def verify(path, keys, checkpoints, require):
+    heads = [checkpoint_of(one, keys, require) for one in checkpoints]
+    need(len({origin for origin, _, _, _ in heads}) < 2, 'the checkpoints are of several logs')
+    tree, rules, size = Tree(), Rules(), 0
+    with open(path, encoding='utf-8', newline='') as file:
+        for line in file:
+            size += 1
+            try:
+                row = json.loads(line)
+                data = base64.b64decode(row['bytes'], validate=True)
+                need(base64.b64encode(data).decode() == row['bytes'], 'not the only base64 of its bytes')
+                leaf = hashlib.sha256(b'\x00' + data).digest()
+                need(leaf.hex() == row['leafHash'], 'its leaf hash is not that of its bytes')
+                entry = entry_of(data)
+                need(entry['seq'] == size == row['seq'], 'another number than its place')
+                rules.check(entry)
+            except (Bad, ValueError, KeyError, IndexError, TypeError, struct.error) as why:
+                raise Bad('entry %d: %s' % (size, why)) from why
+            tree.append(leaf)
+            for _, covered, root, name in heads:
+                need(covered != size or root == tree.root(),
+                     'an entry up to %d was altered: the root is not that of %s' % (size, name))
+    for _, covered, _, name in heads:
+        need(covered <= size, 'entries are missing: %s speaks of %d, here are %d' % (name, covered, size))
+    return size, tree.root()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('export')
+    parser.add_argument('--vkey', action='append', default=[])
+    parser.add_argument('--checkpoint', action='append', default=[])
+    parser.add_argument('--require', type=int, default=1)
+    arguments = parser.parse_args()
+    try:
+        keys = []
+        for path in arguments.vkey:
+            with open(path, encoding='utf-8') as file:
+                keys += [verifier_key(line) for line in file.read().split()]
+        size, root = verify(arguments.export, keys, arguments.checkpoint, arguments.require)
+    except (Bad, ValueError, OSError) as why:
+        print('bad', why)
+        return 1
+    print('ok', size, root.hex())
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

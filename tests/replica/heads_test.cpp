@@ -1,0 +1,263 @@
+// Signed heads: owners sign, copies cosign and compare; what contradicts is refused, and two heads of one owner that
+// contradict each other are proof against it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json_codec.h"
+#include "kernel/record/fork_proof.h"
+#include "replica/head_exchange.h"
+#include "tests/replica/test_keys.h"
+
+namespace witan::node::test::heads_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class Heads : public ::testing::Test {
+ protected:
+  Heads() : cluster(3, [this](std::size_t n, ReplicaConfig& config) { config.heads = keys[n]; }) {
+    cluster.found();
+    decide(a(), "op-1", 10);
+    settle();
+  }
+  Device& a() { return cluster.a(); }
+  Device& b() { return cluster.b(); }
+  Device& c() { return cluster.c(); }
+  void decide(Device& device, const std::string& id, std::int64_t n) {
+    device.submit(spend(id, n));
+    cluster.run();
+  }
+  // Until what is to be signed is signed, and everybody knows.
+  void settle() {
+    for (Device* device : {&a(), &b(), &c()}) device->passTime(kSignHeadMs);
+    cluster.run();
+  }
+  const HeadExchange::Heads& of(Device& device) {
+    static const HeadExchange::Heads none;
+    const HeadExchange::Heads* known = device.replica().heads().find(kPartition);
+    return known == nullptr ? none : *known;
+  }
+  std::uint64_t witnessed(Device& device) { return of(device).witnessed ? of(device).witnessed->checkpoint.size : 0; }
+  void send(const std::string& from, const std::string& to, const PeerAdvertisement& message) {
+    std::string bytes;
+    WordWriter words;
+    appendFrame(bytes, words, message);
+    cluster.hand({from, to, bytes});
+    cluster.run();
+  }
+  // A head that device `signer` signs, of a log of `size` entries with a root of no log.
+  std::string forged(const std::string& signer, std::uint64_t size) {
+    kernel::Checkpoint head = of(a()).latest->checkpoint;
+    head.size = size;
+    head.root = sha256("forged");
+    const kernel::NoteSigner key{keyNameOf("test", signer), keyOfDevice(signer)};
+    return *kernel::signNote(*kernel::checkpointText(head), {&key, 1});
+  }
+  void sendHead(const std::string& from, const std::string& to, std::string note) {
+    PeerAdvertisement message;
+    message.owner = cluster.of(from).replica().ownerName();
+    message.heads = {std::move(note)};
+    send(from, to, message);
+  }
+  std::vector<std::string> accused(Device& by, std::string_view kind) {
+    std::vector<std::string> devices;
+    const auto incidents = by.replica().data().incidents();
+    for (const replication::Incident& incident : *incidents)
+      if (incident.kind == kind) devices.push_back(incident.peer);
+    return devices;
+  }
+
+  std::vector<std::shared_ptr<TestKeys>> keys{std::make_shared<TestKeys>("a"), std::make_shared<TestKeys>("b"),
+                                              std::make_shared<TestKeys>("c")};
+  TestCluster cluster;
+};
+
+TEST_F(Heads, AnOwnerSignsAndEachCopyCosigns) {
+  for (Device* device : {&a(), &b(), &c()}) {
+    ASSERT_TRUE(of(*device).witnessed) << device->name();
+    EXPECT_EQ(of(*device).latest->checkpoint.size, 1u);
+    EXPECT_EQ(of(*device).latest->checkpoint.root, a().host().position().root);
+    EXPECT_THAT(of(*device).latest->cosigners, UnorderedElementsAre("b", "c")) << device->name();
+  }
+  decide(b(), "op-2", 20);
+  EXPECT_EQ(witnessed(c()), 1u);
+  settle();
+  EXPECT_EQ(witnessed(c()), 2u);
+  EXPECT_EQ(a().replica().counters().headsSigned, 2u);
+  EXPECT_EQ(b().replica().counters().headsCosigned, 2u);
+}
+
+// The lines are C2SP: whoever has the two keys of type 1 and 4 verifies them.
+TEST_F(Heads, TheNoteIsACheckpointWithCosignatures) {
+  const std::string note = of(c()).latest->note;
+  std::vector<kernel::NoteVerifier> known{
+      *kernel::makeNoteVerifier("witan/test/a", keyOfDevice("a").publicKey()),
+      *kernel::makeNoteVerifier("witan/test/b", keyOfDevice("b").publicKey(), kernel::NoteKeyType::cosignature)};
+  const auto opened = kernel::openNote(note, known);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened->verifiedBy.size(), 2u);
+  EXPECT_EQ(opened->unknownSignatures, 1u);
+  const auto checkpoint = kernel::parseCheckpointText(opened->text);
+  EXPECT_EQ(checkpoint->origin, "witan/test/budget/0/1/" + a().replica().ownerName());
+  EXPECT_THAT(checkpoint->extensions, ::testing::Contains(HasSubstr("counselors ")));
+}
+
+TEST_F(Heads, HeadsSurviveARestart) {
+  cluster.losePower(b());
+  EXPECT_EQ(witnessed(b()), 1u);
+  cluster.connect(a(), b()), cluster.connect(b(), c());
+  cluster.run();
+  decide(a(), "op-2", 20);
+  settle();
+  EXPECT_EQ(witnessed(b()), 2u);
+  EXPECT_THAT(of(a()).latest->cosigners, UnorderedElementsAre("b", "c"));
+}
+
+TEST_F(Heads, ADeviceThatWasAwayLearnsTheNewestHead) {
+  cluster.cut(a(), c()), cluster.cut(b(), c());
+  decide(a(), "op-2", 20);
+  settle();
+  EXPECT_EQ(witnessed(c()), 1u);
+  cluster.connect(a(), c());
+  cluster.run();
+  EXPECT_EQ(witnessed(c()), 2u);
+  EXPECT_THAT(of(c()).latest->cosigners, UnorderedElementsAre("b", "c"));
+}
+
+// Two signed heads of one size are a proof that needs no trust, and it travels.
+TEST_F(Heads, AnOwnerThatSignsTwoHeadsOfOneSizeIsProvenToLie) {
+  sendHead("a", "b", forged("a", 1));
+  EXPECT_EQ(b().replica().counters().headsRefused, 1u);
+  for (Device* device : {&b(), &c()}) {
+    ASSERT_EQ(device->replica().heads().proofs().size(), 1u) << device->name();
+    EXPECT_THAT(accused(*device, "forkProven"), ElementsAre("a"));
+    EXPECT_TRUE(device->replica().refusesOwner(kPartition)) << device->name();
+    const auto proven = kernel::verifyForkProof(device->replica().heads().proofs().begin()->second);
+    ASSERT_TRUE(proven.ok());
+    EXPECT_EQ(proven->signer.name, "witan/test/a");
+  }
+  EXPECT_FALSE(a().owns());
+  cluster.losePower(c());
+  EXPECT_TRUE(c().replica().refusesOwner(kPartition)) << "also after a restart";
+  EXPECT_EQ(c().replica().heads().proofs().size(), 1u);
+}
+
+// Of two sizes: the smaller head is none of the log that the larger one is of.
+TEST_F(Heads, AnOwnerThatSignsAnotherPrefixIsProvenToLie) {
+  decide(a(), "op-2", 20);
+  decide(a(), "op-3", 20);
+  settle();
+  sendHead("b", "c", forged("a", 2));
+  ASSERT_EQ(c().replica().heads().proofs().size(), 1u);
+  EXPECT_THAT(c().replica().heads().proofs().begin()->second, HasSubstr("\"path\":[\""));
+  EXPECT_THAT(accused(c(), "forkProven"), ElementsAre("a"));
+}
+
+// A head for entries that never come proves nothing yet; the next one does.
+TEST_F(Heads, AHeadOfEntriesThatOthersGotProvesTheForkWhenTheOwnerSignsTheNext) {
+  sendHead("a", "b", forged("a", 2));
+  EXPECT_THAT(b().replica().heads().proofs(), IsEmpty());
+  decide(a(), "op-2", 20);
+  EXPECT_THAT(accused(b(), "headDiffers"), ElementsAre("a"));
+  EXPECT_THAT(b().replica().heads().proofs(), IsEmpty());
+  settle();
+  EXPECT_THAT(accused(b(), "forkProven"), ElementsAre("a"));
+}
+
+TEST_F(Heads, NobodyIsAccusedByAHeadThatItDidNotSign) {
+  sendHead("c", "b", forged("c", 1));  // not by the owner
+  EXPECT_EQ(b().replica().counters().headsRefused, 0u);
+  std::string note = forged("a", 1);
+  note[note.size() - 10] = note[note.size() - 10] == 'A' ? 'B' : 'A';
+  sendHead("c", "b", note);
+  EXPECT_TRUE(b().noticed("badFrame"));
+  EXPECT_THAT(accused(b(), "forkProven"), IsEmpty());
+  EXPECT_THAT(b().replica().heads().proofs(), IsEmpty());
+}
+
+TEST_F(Heads, AProofThatProvesNothingProvesNothing) {
+  sendHead("a", "b", forged("a", 1));
+  const std::string good = b().replica().heads().proofs().begin()->second;
+  kernel::ForkProof proof;
+  const auto parsed = parseJson(good);
+  ASSERT_TRUE(readJson(*parsed, proof, "").ok());
+  std::swap(proof.first, proof.second);
+  kernel::ForkProof same = proof;
+  same.first = same.second;
+  for (const std::string& text : {toJson(same), std::string("{}"), std::string(kernel::kMaxForkProofBytes + 1, ' ')}) {
+    EXPECT_FALSE(kernel::verifyForkProof(text).ok());
+  }
+}
+
+// Its stores went back; what it signed does not.
+TEST_F(Heads, AnOwnerWhoseStoresWentBackDecidesNothing) {
+  const auto image = a().stores[2].image();
+  decide(a(), "op-2", 20);
+  settle();
+  for (Device* device : {&b(), &c()}) cluster.cut(a(), *device);
+  a().stores[2].restoreImage(*image);
+  a().start();
+  EXPECT_FALSE(a().owns());
+  EXPECT_TRUE(a().noticed("wentBack") || a().hasIncident("wentBack"));
+  a().start();
+  EXPECT_FALSE(a().owns()) << "also after the next restart";
+}
+
+TEST_F(Heads, NothingIsSignedThatCannotBeRemembered) {
+  keys[0]->fails = true;
+  decide(a(), "op-2", 20);
+  settle();
+  EXPECT_EQ(witnessed(b()), 1u);
+  EXPECT_EQ(a().replica().counters().headsSigned, 1u);
+  keys[0]->fails = false;
+  a().passTime(10'000);
+  cluster.run();
+  EXPECT_EQ(witnessed(b()), 2u);
+}
+
+// A seizure begins another log: what was signed of the one before is no lie.
+TEST_F(Heads, ASeizureMakesNobodyALiar) {
+  cluster.cut(a(), b()), cluster.cut(a(), c());
+  decide(a(), "op-2", 20);
+  settle();
+  ASSERT_TRUE(b().replica().forceTakeover(kPartition, "", at(b().ms)).ok());
+  cluster.run();
+  decide(b(), "op-3", 30);
+  settle();
+  cluster.connect(a(), b()), cluster.connect(a(), c());
+  cluster.run();
+  settle();
+  decide(c(), "op-4", 40);
+  settle();
+  for (Device* device : {&a(), &b(), &c()}) {
+    EXPECT_THAT(device->decided(), ElementsAre("op-1", "op-3", "op-4"));
+    EXPECT_THAT(device->replica().heads().proofs(), IsEmpty());
+    EXPECT_THAT(accused(*device, "headDiffers"), IsEmpty());
+    EXPECT_EQ(witnessed(*device), 3u) << device->name();
+    EXPECT_THAT(of(*device).latest->cosigners, UnorderedElementsAre("a", "c"));
+  }
+}
+
+TEST(HeadMemoryTest, ReadsWhatItWritesAndPermitsWhatExtends) {
+  const kernel::Epoch epoch{3, "a@00000001"};
+  HeadMemory memory;
+  memory.note("budget/0", {epoch, 7, sha256("x")});
+  const auto again = HeadMemory::parse("test", memory.text("test"));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->text("test"), memory.text("test"));
+  EXPECT_TRUE(again->permits("budget/0", {epoch, 8, {}}));
+  EXPECT_TRUE(again->permits("budget/0", {epoch, 7, sha256("x")}));
+  EXPECT_FALSE(again->permits("budget/0", {epoch, 7, sha256("y")}));
+  EXPECT_FALSE(again->permits("budget/0", {epoch, 6, sha256("y")}));
+  EXPECT_FALSE(again->permits("budget/0", {{2, "a@00000001"}, 9, {}}));
+  EXPECT_TRUE(again->permits("budget/0", {{4, "b@00000001"}, 1, {}}));
+  EXPECT_TRUE(again->permits("budget/1", {{1, "b@00000001"}, 1, {}}));
+  EXPECT_FALSE(HeadMemory::parse("test", "7 00 witan/test/budget/0/1/a@00000001\n").ok());
+  EXPECT_FALSE(HeadMemory::parse("other", memory.text("test")).ok());
+}
+
+}  // namespace
+}  // namespace witan::node::test::heads_test
