@@ -91,7 +91,7 @@ void PartitionHost::decide(const Request& request, Time wall, std::string to, st
 }
 
 kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std::string_view stuck) {
-  if (stuck.empty())
+  if (stuck.empty() && !mutated("decideExpired"))
     ledger_->partition().expire(at, request.entity);
   else if (request.kind != RequestKind::init && !partition().knows(request.operationId))
     return refused(std::string(stuck));
