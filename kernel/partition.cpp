@@ -349,8 +349,8 @@ Decision Partition::decide(const CounselorDecision& d) {
     return no(concat("\"", clip(d.counselor, kKeyMax), "\" is not an authorised counselor"));
   if (!instance->pending) return no(concat("nothing is pending for entity \"", d.entity, "\""));
   const PendingProposal& pending = *instance->pending;
-  const bool shown =
-      (!d.escalation || *d.escalation == pending.seq) && (!d.pendingDigest || *d.pendingDigest == pending.digest);
+  const bool shown = (!d.escalation || *d.escalation == pending.seq) &&
+                     (!d.pendingDigest || *d.pendingDigest == pending.digest || mutated("numberSuffices"));
   if (!shown && !mutated("staleDecision"))
     return no(concat("stale decision: what is pending is entry ", pending.seq, " with digest ", toHex(pending.digest)));
   if (d.at < instance->state->shared.clock)
@@ -401,6 +401,7 @@ std::vector<std::pair<std::string, Decision>> Partition::expire(Time now, std::o
                                                                 std::size_t most) {
   std::vector<std::pair<std::string, Decision>> expired;
   if (options_.pendingTtlMicros <= 0) return expired;
+  if (mutated("lateCounselor")) --now.micros;
   std::vector<std::string> due;
   for (const auto& [seq, entity] : pendingBySeq_) {
     if (due.size() == most) break;

@@ -48,7 +48,7 @@ Status SyncSession::admit() {
     close("closing", members.error().message);
     return members.error();
   }
-  limited_ = members->epoch > 0 && members->standing(peer_) != Standing::active;
+  limited_ = members->epoch > 0 && members->standing(peer_) != Standing::active && !mutated("welcomeRetired");
   statementsSeen_ = statementsNow();
   return okStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "replication/records/record_write.h"
 #include "saga/operation_marks.h"
 
@@ -94,7 +95,7 @@ std::optional<JournalBody> restored(const Intent& intent, const UndoStep& step, 
     if (body) body->resolves.clear();
     return body;
   }
-  if (step.type.empty()) return std::nullopt;
+  if (step.type.empty() || mutated("undoToNothing")) return std::nullopt;
   return JournalBody{step.type, step.payload, 0, intent.agentId, nowMs, step.writtenBy.value_or(intent.operation), {}};
 }
 
@@ -195,7 +196,7 @@ Result<JournalCommit> journalCommit(Space& journal, const Intent& intent, Journa
     if (view.inConflict()) return unsettled(change.id);
     const JournalBody* shown = shownOf(view);
     const bool same = changesNothing(change, shown);
-    if (same && (shown == nullptr || !shown->operationId)) continue;
+    if (same && (shown == nullptr || !shown->operationId || mutated("claimNothing"))) continue;
     undo.push_back(undoStep(scope, change.id, shown));
     if (change.body) change.body->operationId = intent.operation;
     (same ? claimed : changes).push_back(std::move(change));

@@ -58,6 +58,7 @@ Status SagaEngine::load(Now now) {
       saga.row.phase = SagaPhase::recording;
       saga.row.result = "null";
     }
+    if (mutated("forgetAttempts")) saga.row.attempts = 0;
     if (waits) {
       // A wall clock that jumped must not hold it for ever.
       const std::int64_t left = saga.row.nextAttemptAtMs - now.wallMs();

@@ -3,6 +3,7 @@
 #include "base/capnp_codec.h"
 #include "base/json.h"
 #include "base/json_codec.h"
+#include "base/mutant.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 #include "saga/transitions.h"
@@ -188,7 +189,7 @@ Status SagaRows::prepare() {
 
 void SagaRows::end(SagaRow& row) {
   WITAN_CHECK(prepared_, "prepare() was called");
-  agents_.eraseMeta(named(kOpen, row.intent.operation));
+  if (!mutated("keepSagaRow")) agents_.eraseMeta(named(kOpen, row.intent.operation));
   row.ended = done_.empty() ? 1 : done_.rbegin()->first + 1;
   if (keepDone_ > 0) {
     const std::uint64_t place = row.ended % keepDone_;

@@ -23,6 +23,7 @@ enum class StepKind : std::uint8_t {
   stall,     // connection `n` has waited too long for an acknowledgement from `a`
   etcd,      // parcel `n` of etcd
   tool,      // answer `n` of a tool reaches device `a`
+  alarm,     // device `a` takes a step, if it is idle
   look,      // the operators, counselors and checkers of the settling phase look
 };
 

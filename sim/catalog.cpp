@@ -29,6 +29,12 @@ constexpr EventInfo kEvents[] = {
     {EventKind::agentPause, &WorkOptions::agentPauses, "agent n is paused everywhere; woken again if m is odd", "n, m"},
     {EventKind::confirm, &WorkOptions::confirmations,
      "a person confirms that the clerk may mail, or takes that back if n is odd", "n"},
+    {EventKind::approve, &WorkOptions::approvals,
+     "a person answers the n-th question of an agent; if m is 0 modulo 6 about something else", "n, m"},
+    {EventKind::policyChange, &WorkOptions::policyChanges,
+     "another version of the policy over payments, on this device", ""},
+    {EventKind::deskEdit, &WorkOptions::deskEdits,
+     "a person edits, settles or removes entry n of those that agents write too", "n, m"},
     {EventKind::cut, &FaultOptions::cuts, "nothing passes between device and other", "other, lasts", true},
     {EventKind::oneWayCut, &FaultOptions::oneWayCuts, "nothing passes from device to other; the way back is open",
      "other, lasts", true},
@@ -60,6 +66,8 @@ constexpr EventInfo kEvents[] = {
      "other, n, m"},
     {EventKind::seizePartition, &FaultOptions::seizures, "an operator at device takes partition n of domain m", "n, m"},
     {EventKind::retire, &FaultOptions::retirements, "an operator at device retires other", "other"},
+    {EventKind::comeback, &FaultOptions::comebacks,
+     "the n-th retired device is switched on again until the run settles; only once all know that it is retired", "n"},
     {EventKind::join, &FaultOptions::joins, "a new device, admitted by device", ""},
     {EventKind::hostile, &FaultOptions::hostiles, "device sends other garbage, repeated and cut frames",
      "other, lasts"},
@@ -95,6 +103,12 @@ constexpr CheckerInfo kCheckers[] = {
      "While all disks are whole no device notices equal vectors with unequal contents, one dot with two bodies, or a "
      "counter used twice."},
     {"no-request-lost", "What a device took on durably was answered, or is refused for a reason that is told."},
+    {"rows",
+     "A device that starts from its disks knows what it knows now: nothing is missing there, nothing left over."},
+    {"effects",
+     "What stands of a run's work is there, or was replaced by somebody who had seen it; a run that says it did all of "
+     "it "
+     "did."},
     {"agents-apart", "The journal holds nothing of what agents keep for themselves."},
     {"runs",
      "What should wake an agent does, once among devices that see each other; no run begins after its end or while the "
@@ -122,13 +136,25 @@ constexpr CheckerInfo kCheckers[] = {
 };
 
 // Counted by the cluster, its workloads, faults and checkers, the network and etcd.
-constexpr const char* kCounted[] = {"admitted again",
+constexpr const char* kCounted[] = {"absurd frame",
+                                    "admitted again",
+                                    "another digest with the right number",
+                                    "answer about something else",
+                                    "answer of another act",
+                                    "approved",
                                     "bit rot beside the log",
                                     "bit rot found",
+                                    "budget of a run spent",
                                     "commit refused",
                                     "connection dies",
+                                    "counselor at the time limit",
                                     "decision lost with its disk",
+                                    "desk edited",
+                                    "desk in conflict",
+                                    "desk settled",
                                     "disk given up",
+                                    "effect claimed by several operations",
+                                    "entry written twice by a plan",
                                     "etcd applied without an answer",
                                     "etcd connection dies",
                                     "etcd has a leader",
@@ -149,16 +175,23 @@ constexpr const char* kCounted[] = {"admitted again",
                                     "orphan not seized",
                                     "orphan seized",
                                     "pardoned",
+                                    "policy changed",
                                     "power fails in a saga",
+                                    "question asked",
                                     "request refused at the door",
                                     "request repeated",
                                     "request repeated elsewhere",
+                                    "retired device returns",
+                                    "run begins with a plan",
                                     "run started",
                                     "run started by several devices",
                                     "run with several plans",
                                     "saga put aside",
+                                    "seizure judged",
                                     "start refused",
                                     "store failed",
+                                    "surplus tail",
+                                    "turn repeated",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
@@ -187,6 +220,21 @@ std::vector<std::string> allNames() {
   return names;
 }
 
+// By how their names begin.
+struct Unreached {
+  std::string_view probes, why;
+};
+constexpr Unreached kUnreached[] = {
+    {"etcd ", "operators name the owners here; the scenarios etcd, etcd-busy and etcd-small reach it"},
+    {"fault: engineOutage", "there is no etcd; the scenarios of etcd reach it"},
+    {"member of etcd gone", "there is no etcd; the scenarios of etcd reach it"},
+    {"request repeated elsewhere", "only where copies are ahead of their logs; the scenarios of etcd reach it"},
+    {"notice: otherEngine", "all devices have one engine; tests/replica has two"},
+    {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
+    {"incident: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
+    {"notice: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
+};
+
 }  // namespace
 
 const EventInfo& eventInfo(EventKind kind) {
@@ -200,6 +248,12 @@ std::span<const CheckerInfo> checkers() { return kCheckers; }
 std::string_view checkerPromise(std::string_view name) {
   for (const CheckerInfo& checker : kCheckers)
     if (checker.name == name) return checker.promise;
+  return {};
+}
+
+std::string_view whyNever(std::string_view probe) {
+  for (const Unreached& one : kUnreached)
+    if (probe.starts_with(one.probes)) return one.why;
   return {};
 }
 

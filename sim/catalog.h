@@ -48,5 +48,7 @@ std::string_view checkerPromise(std::string_view name);
 // The names of probes, sorted: the rare things that a run counts (RunResult::probes) and a scenario may expect. A new
 // probe needs a line in catalog.cpp.
 const std::vector<std::string>& probeNames();
+// Why the scenario "everything" never reaches it, or hardly ever; empty: no reason is known, and it should.
+std::string_view whyNever(std::string_view probe);
 
 }  // namespace witan::sim

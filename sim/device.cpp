@@ -60,13 +60,11 @@ Now SimDevice::now(Micros at) const {
   return {Time{kStartOfTime + drifted + wallOffset_}, drifted / 1000};
 }
 
-Status SimDevice::start(Micros at) {
-  ++life_;
+node::ReplicaConfig SimDevice::config() const {
   node::ReplicaConfig config;
   config.replication.cluster = "simulated";
   config.replication.clusterKey = "key of the simulated cluster";
   config.replication.device = name_;
-  config.replication.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
   if (sidecar_) config.replication.highWater = Result<replication::HighWater>(*sidecar_);
   config.domains = setup_.domains;
   config.partitions = static_cast<std::uint32_t>(setup_.options.cluster.partitions);
@@ -82,12 +80,20 @@ Status SimDevice::start(Micros at) {
     config.etcd->pipeline = config.etcd->transactions = 2 + setup_.options.seed % 3;
     config.etcd->leastShare = 1 + setup_.options.seed % 2 * 31;  // few have thirty at a time
   }
-  SimAgents agents;
-  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents();
-  config.agents = agents.setup;
   config.mayHave = [this](std::string_view device, replication::DatabaseName, std::string_view scope) {
     return setup_.mayHave(device, scope);
   };
+  return config;
+}
+
+Status SimDevice::start(Micros at) {
+  ++life_;
+  node::ReplicaConfig config = this->config();
+  config.replication.freshTag = [this] { return static_cast<std::uint32_t>(random_.next()); };
+  SimAgents agents;
+  if (static_cast<std::int64_t>(index_) < setup_.options.cluster.hosts) agents = simAgents(policy_);
+  config.agents = agents.setup;
+  till_ = agents.till;
   WITAN_SET(replica_, node::Replica::open({*stores_[0], *stores_[1], *stores_[2]}, std::move(config), now(at)));
   if (agents.outside) {
     WITAN_TRY(records, replica_->data().database(replication::DatabaseName::agents).space("main"));
@@ -97,6 +103,25 @@ Status SimDevice::start(Micros at) {
   busyUntil = at;
   tickAt = -1;
   return okStatus();
+}
+
+Result<SimDevice::Copy> SimDevice::openCopy(Micros at) const {
+  Copy copy;
+  for (std::size_t n = 0; n < kStores; ++n) {
+    copy.stores[n] = makeStore();
+    copy.stores[n]->restoreImage(*stores_[n]->image());
+  }
+  node::ReplicaConfig config = this->config();
+  config.replication.freshTag = [] { return 1u; };
+  if (till_) config.agents = simAgents(policy_).setup;
+  WITAN_SET(copy.replica,
+            node::Replica::open({*copy.stores[0], *copy.stores[1], *copy.stores[2]}, std::move(config), now(at)));
+  return copy;
+}
+
+void SimDevice::usePolicy(std::uint64_t version) {
+  policy_ = version;
+  if (till_) sim::usePolicy(*till_, version);
 }
 
 void SimDevice::stop() {

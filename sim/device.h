@@ -18,6 +18,10 @@
 #include "sim/options.h"
 #include "store/crashable_store.h"
 
+namespace witan::agents {
+class DeviceGate;
+}
+
 namespace witan::sim {
 
 inline constexpr std::size_t kStores = 3;
@@ -69,6 +73,17 @@ class SimDevice {
   store::CrashableStore& disk(std::size_t n) { return *stores_[n]; }
   const store::CrashableStore& disk(std::size_t n) const { return *stores_[n]; }
 
+  // A replica on a copy of what is durable, as it would start now. Agents as here. Errors: as start().
+  struct Copy {
+    std::array<std::unique_ptr<store::CrashableStore>, kStores> stores;
+    std::unique_ptr<node::Replica> replica;
+  };
+  Result<Copy> openCopy(Micros at) const;
+
+  // The version of the policy over payments that its agents are under; outlasts a restart.
+  void usePolicy(std::uint64_t version);
+  std::uint64_t policy() const { return policy_; }
+
   // ---- time
   Now now(Micros at) const;
   void jumpClock(Micros by) { wallOffset_ += by; }
@@ -90,6 +105,7 @@ class SimDevice {
 
  private:
   std::unique_ptr<store::CrashableStore> makeStore() const;
+  node::ReplicaConfig config() const;
 
   const ClusterSetup& setup_;
   const std::uint32_t index_;
@@ -103,6 +119,8 @@ class SimDevice {
   };
   std::optional<Image> image_;
   std::shared_ptr<const store::DiskImage> ledgersImage_;
+  std::shared_ptr<agents::DeviceGate> till_;  // of the agents; null: none work here
+  std::uint64_t policy_ = 1;
   std::unique_ptr<node::Replica> replica_;
   std::uint64_t life_ = 0;
   std::uint64_t flushed_ = 0;

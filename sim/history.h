@@ -56,6 +56,7 @@ struct DiskLoss {
 // Something said to an agent, and the run that it wakes.
 struct TurnRecord {
   RunKey run;
+  std::string text;
   std::uint32_t device = 0;
   bool durable = false;
 };
@@ -148,6 +149,12 @@ class History {
     std::map<Key, RunKey> requests;  // entries that wake an agent, and the runs
     std::vector<TurnRecord> turns;
     std::map<std::string, std::uint64_t> toolCalls;  // by operation, or run and span
+    // What people answered to the questions of agents, by operation: to which, and when. Answers that count.
+    struct Approved {
+      Hash digest{};
+      Micros at = 0;
+    };
+    std::map<OperationId, std::vector<Approved>> approved;
     Micros unconfirmedAt = -1;  // the last moment at which a device with agents knew of no confirmation of mails
   };
   AgentRecords agents;

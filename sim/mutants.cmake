@@ -29,12 +29,16 @@ set(WITAN_HOOKED_replica
 set(WITAN_HOOKED_agents
   agents/episode/context.cpp
   agents/episode/episode.cpp
+  agents/host/agent_host.cpp
+  agents/host/agent_sagas.cpp
   agents/host/device_gate.cpp
   agents/policy/monitor.cpp
   agents/wake/wake_center.cpp
   agents/wake/wake_queue.cpp)
 set(WITAN_HOOKED_saga
-  saga/saga_engine.cpp)
+  saga/journal_effect.cpp
+  saga/saga_engine.cpp
+  saga/saga_rows.cpp)
 set(WITAN_HOOKED_domains
   domains/disclosure/publication.cpp
   domains/joint/epoch.cpp

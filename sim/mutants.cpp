@@ -110,6 +110,28 @@ constexpr MutantCase kCases[] = {
     {"earlyDisclosure", "ledger-rules", "domains", 20, "an embargo holds nobody back"},
     {"oneRunSuffices", "ledger-rules", "domains", 20, "a finding is verified by one reproduction"},
     {"noStatement", "ledger-rules", "domains", 20, "who is punished need not be told why"},
+    {"lateCounselor", "ledger-rules", "everything", 400, "a counselor decides at the very end of the time"},
+    {"decideExpired", "ledger-rules linearizability", "everything", 400, "a counselor decides what should have expired"},
+    {"numberSuffices", "linearizability", "everything", 100,
+     "a counselor's decision counts for another proposal that has the number of the one that was shown"},
+    {"keepRequestRow", "rows", "everything", 50, "the row of an answered request stays on the disk"},
+    {"keepWakeRow", "rows runs", "everything", 50, "the row of a wake that has ended stays on the disk"},
+    {"keepSagaRow", "rows sagas", "everything", 50, "the row of a saga that has ended stays on the disk"},
+    {"keyFromWords", "runs", "everything", 50, "a run's key is made of what was said, not of when it was"},
+    {"planAgain", "operations", "everything", 400, "a run is planned although another device's plan is there"},
+    {"claimNothing", "effects", "everything", 400,
+     "what an operation found as it wanted it goes with the operation that wrote it"},
+    {"undoToNothing", "effects operations", "everything", 400,
+     "what stood before an undone operation does not come back"},
+    {"forgetAttempts", "sagas", "agents", 200, "a restart begins to count attempts again"},
+    {"parkSilently", "sagas", "everything", 100, "nobody is told of what is put aside"},
+    {"tellSuccess", "effects", "everything", 200, "a run is told that all of it was done"},
+    {"approvedBefore", "need-to-know", "everything", 400, "what was approved under another policy counts"},
+    {"seizeBesideMore", "no-decision-lost", "everything", 200,
+     "a partition is seized beside its owner, or beside a copy that has more"},
+    {"anyAct", "no-request-lost", "everything", 400, "an answer to another act under the same id counts"},
+    {"anyEpoch", "liveness fences assertion crash", "everything", 200, "a claim of any epoch is believed"},
+    {"welcomeRetired", "confinement", "everything", 400, "a retired device that comes back is taken in"},
     {"tieBreak", "ledger-rules", "domains", 20,
      "of actions that collide the first executes, and nobody audits the epoch"},
 };
@@ -152,7 +174,12 @@ bool mutantsCompiledIn() { return false; }
 #endif
 
 Status activateMutant(std::string_view name) {
-  if (name == kNoMutant) return okStatus();
+  if (name == kNoMutant) {
+#ifdef WITAN_MUTANTS
+    activeMutant = MutantId();
+#endif
+    return okStatus();
+  }
   if (!isMutant(name)) return invalid("there is no mutant " + inQuotes(name), "witan sim mutants --list names them");
 #ifdef WITAN_MUTANTS
   activeMutant = MutantId(name);

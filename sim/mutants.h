@@ -46,7 +46,7 @@ const MutantCase* findMutantCase(std::string_view name);
 inline constexpr std::string_view kNoMutant = "none";
 
 bool mutantsCompiledIn();
-// For the whole process, before the first run. kNoMutant is always possible. Errors: no such mutant, not compiled in.
+// For the whole process, before a run. kNoMutant is always possible. Errors: no such mutant, not compiled in.
 Status activateMutant(std::string_view name);
 
 struct MutantRun {

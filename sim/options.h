@@ -94,9 +94,13 @@ struct WorkOptions {
   std::int64_t turns = 0;          // what people say to an agent
   std::int64_t agentPauses = 0;    // of an agent, and as often woken again
   std::int64_t confirmations = 0;  // of what agents send outside, and as often taken back
+  std::int64_t approvals = 0;      // answers of people to what agents ask; some are about something else
+  std::int64_t policyChanges = 0;  // of the policy over payments, on one device
+  std::int64_t deskEdits = 0;      // by people, of entries that agents write too
   static constexpr std::size_t required = 0;
   WITAN_MEMBERS(WorkOptions, agentWrites, journalEdits, messages, batches, summaries, removals, scopedWrites, proposals,
-                repeats, misuses, decisions, requests, turns, agentPauses, confirmations)
+                repeats, misuses, decisions, requests, turns, agentPauses, confirmations, approvals, policyChanges,
+                deskEdits)
 };
 
 // Per simulated hour of the whole cluster, unless said otherwise.
@@ -127,6 +131,7 @@ struct FaultOptions {
   std::int64_t moves = 0;             // an operator hands a partition over
   std::int64_t seizures = 0;          // an operator seizes a partition whose owner is out of reach
   std::int64_t retirements = 0;
+  std::int64_t comebacks = 0;      // a retired device is switched on again for a while
   std::int64_t joins = 0;          // a new device
   std::int64_t hostiles = 0;       // a member that sends malformed, replayed or absurd frames for a while
   std::int64_t sagaCrashes = 0;    // power loss at one of the next writes of a saga
@@ -136,7 +141,7 @@ struct FaultOptions {
   WITAN_MEMBERS(FaultOptions, cuts, oneWayCuts, splits, isolations, flaps, clogs, cutSeconds, crashes, writeCrashes,
                 downSeconds, pauses, pauseSeconds, offlines, offlineHours, diskLosses, restores, ledgerRestores,
                 ioErrors, fullDisks, slowDisks, bitRots, clockJumps, clockJumpSeconds, moves, seizures, retirements,
-                joins, hostiles, sagaCrashes, toolOutages, engineOutages)
+                comebacks, joins, hostiles, sagaCrashes, toolOutages, engineOutages)
 };
 
 struct Options {

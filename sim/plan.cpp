@@ -130,6 +130,7 @@ class Chooser {
         e.m = any();
         break;
       case EventKind::retire: another(e); break;
+      case EventKind::comeback: e.n = any(); break;
       case EventKind::join: break;
       case EventKind::hostile:
         another(e);
@@ -165,7 +166,7 @@ void drawKind(const Options& options, EventKind kind, std::vector<Event>& out) {
   for (Micros at = static_cast<Micros>(exponential(times, gap)); at < end && out.size() < kMaxEvents;
        at += static_cast<Micros>(exponential(times, gap)) + 1) {
     out.push_back(chooser.draw(kind, at));
-    if (kind == EventKind::restoreLedgers) chooser.aroundRestore(Event(out.back()), out);
+    if (kind == EventKind::restoreLedgers || kind == EventKind::restore) chooser.aroundRestore(Event(out.back()), out);
   }
 }
 

@@ -57,7 +57,7 @@ Status checkDraw(std::string_view path, const OptionDraw& draw) {
 
 // Does `sometimes` in this table concern this option?
 bool maySwitchOff(std::string_view table, std::string_view member) {
-  return isFaultRate(table, member) || (table == "network" && member.ends_with("PerMillion"));
+  return table == "work" || isFaultRate(table, member) || (table == "network" && member.ends_with("PerMillion"));
 }
 
 // ---- the reader of files
@@ -130,9 +130,9 @@ class Reader {
   }
 
   Status sometimes(const std::string& table, const toml::key& key, const toml::node& node) {
-    if (table != "faults" && table != "network")
+    if (table != "work" && table != "faults" && table != "network")
       return wrong(key.source(), "\"sometimes\" has no meaning in [" + table + "]",
-                   "it belongs into [faults] or [network]");
+                   "it belongs into [work], [faults] or [network]");
     const auto share = node.value<double>();
     if (!share || !(*share >= 0 && *share <= 1)) return wrong(key.source(), "sometimes: expected a share from 0 to 1");
     out_.onPerMillion[table] = std::llround(*share * 1e6);

@@ -20,6 +20,10 @@ void towards(const Plan& best, const KeepIfFails& keep, T to, const At& at) {
   const auto tryValue = [&](T value) {
     Plan plan = best;
     at(plan) = value;
+    // A device has one copy of a ledger.
+    ClusterOptions& cluster = plan.options.cluster;
+    cluster.ledgerReplicas = std::min(cluster.ledgerReplicas, cluster.devices);
+    cluster.hosts = std::min(cluster.hosts, cluster.devices);
     return keep(plan);
   };
   const auto now = [&] {
@@ -140,14 +144,15 @@ class Shrinker {
     if (ended_) return false;
     // What once passed passes again: the last round of single events mostly repeats an earlier one.
     const Hash id = sha256(writePlan(plan));
-    if (passed_.contains(id)) return false;
+    if (passed_.contains(id) || !checkOptions(plan.options).ok()) return false;
     if (best_.runs >= limits_.runs || (limits_.goOn && !limits_.goOn({doing, best_.runs, best_.plan.events.size()}))) {
       ended_ = true;
       return false;
     }
     ++best_.runs;
     const RunResult result = run_(plan);
-    if (!result.failure || result.failure->checker != best_.failure.checker) {
+    const bool same = result.failure && result.failure->checker == best_.failure.checker;
+    if (!same || (limits_.sound && limits_.sound(plan).failure)) {
       passed_.insert(id);
       return false;
     }

@@ -2,7 +2,8 @@
 //
 // Delta debugging (ddmin: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002) over the
 // events, then simpler values (shorter, fewer devices, a calmer network), again and again until nothing changes. "The
-// same way" is: the same checker. The result is 1-minimal: without any one of its events the failure is gone, unless
+// same way" is: the same checker. Plans stay ones that can be
+// simulated. The result is 1-minimal: without any one of its events the failure is gone, unless
 // the limits ended the search before.
 //
 // No clock and no process here: whoever calls says how a plan is run and when it has been long enough.
@@ -26,6 +27,9 @@ struct ShrinkProgress {
 struct ShrinkLimits {
   std::uint64_t runs = 10'000;
   std::function<bool(const ShrinkProgress&)> goOn;  // asked before every run; may be empty
+  // Where a broken variant is run: the program as it is. A plan that fails there too shows another fault, and is not
+  // taken. Empty: nothing is broken.
+  PlanRunner sound;
 };
 
 struct Shrunk {

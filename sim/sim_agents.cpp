@@ -41,8 +41,12 @@ class SimClerk final : public Agent {
         .what = "works on requests",
         .category = "office",
         .subscriptions = {onEntries("request")},
-        .capabilities = {{"journal.read"}, {"journal.put", 10, {"done/", "said/"}, {}}, {"propose"}, {"sim.*"}},
+        .capabilities = {{"journal.read"},
+                         {"journal.put", 10, {"done/", "said/", "desk/"}, {}},
+                         {"propose"},
+                         {"sim.*"}},
         .locale = {"here"},
+        .budget = {.tokens = kClerkTokens},
     };
     return kSpec;
   }
@@ -79,6 +83,14 @@ class SimClerk final : public Agent {
     Actions actions{put("done/" + name, "done", {{"request", id}, {"answer", answer}})};
     if (payload.is_object() && payload.get_object().contains("proposal"))
       actions.push_back(action("propose", payload.get_object().at("proposal").as_object(), {}));
+    if (payload.is_object() && payload.get_object().contains("desk")) {
+      const std::string desk = deskName(static_cast<std::uint64_t>(integerOf(payload, "desk").value_or(0)));
+      const bool twice = payload.get_object().contains("twice");
+      if (twice) actions.push_back(put(desk, "desk", {{"text", "open"}}));
+      for (int n = 0; n < (twice ? 2 : 1); ++n) actions.push_back(put(desk, "desk", {{"text", answer}}));
+    }
+    if (payload.is_object() && payload.get_object().contains("pay"))
+      actions.push_back(action("sim.pay", {{"to", id}, {"text", answer}}, {"pay/" + name}));
     if (answer != "brief") {  // what the policy does not let out must be taken out of it on the way
       json::object mail{{"to", id}, {"text", answer}, {"private", textIn(payload, "private")}};
       actions.push_back(action("sim.mail", mail, {"mail/" + name}));
@@ -126,20 +138,38 @@ AgentSpec heraldSpec() {
           .locale = {"here"}};
 }
 
+// A clerk pays only what a person has approved. Versions differ in nothing that matters, but each counts for itself.
+Monitor tillPolicy(std::uint64_t version) {
+  OperationRule pay{"pay", {"to", "text"}, {}};
+  pay.requireHuman = true;
+  Policy policy{.name = "till", .version = version};
+  policy.boundary = {{"till", {"here"}, {pay}}};
+  agents::Grant grant{.agent = "sim-clerk", .category = "office"};
+  grant.locales = {"here"};
+  grant.tools = {"sim.pay"};
+  grant.boundaries = {"till"};
+  policy.grant = {grant};
+  auto monitor = Monitor::compile(std::move(policy));
+  WITAN_CHECK(monitor.ok(), "the policy over payments is one");
+  return *std::move(monitor);
+}
+
 // Everything but the tools outside stays on the device.
 class SimGate final : public episode::Gate {
  public:
+  explicit SimGate(std::uint64_t policy) : till(tillPolicy(policy)) {}
   episode::GateVerdict judge(const episode::GateRequest& request) const override {
-    return request.tool->boundary.empty() ? local_.judge(request) : outside.judge(request);
+    if (request.tool->boundary.empty()) return local_.judge(request);
+    return request.tool->boundary == "till" ? till.judge(request) : outside.judge(request);
   }
-  std::string epoch() const override { return outside.epoch(); }
+  std::string epoch() const override { return till.epoch(); }
 
   static const Monitor& monitor() {
     static const Monitor kMonitor = compiled();
     return kMonitor;
   }
 
-  DeviceGate outside{monitor()};
+  DeviceGate outside{monitor()}, till;
 
  private:
   static Monitor compiled() {
@@ -162,8 +192,9 @@ class SimGate final : public episode::Gate {
   episode::LocalGate local_;
 };
 
-episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation) {
-  episode::ToolInfo tool{.name = name, .kind = kind, .boundary = "outside", .operation = operation};
+episode::ToolInfo outside(const char* name, episode::ToolKind kind, const char* operation,
+                          const char* boundary = "outside") {
+  episode::ToolInfo tool{.name = name, .kind = kind, .boundary = boundary, .operation = operation};
   tool.locale = {"here"};
   return tool;
 }
@@ -174,27 +205,34 @@ PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs) {
   return confirm(*SimGate::monitor().policy(), kSimAgents[0], nullptr, "outside", person, atMs);
 }
 
-SimAgents simAgents() {
+std::string deskName(std::uint64_t n) { return concat("desk/", n); }
+
+void usePolicy(agents::DeviceGate& till, std::uint64_t policy) { till.use(tillPolicy(policy)); }
+
+SimAgents simAgents(std::uint64_t policy) {
   static const SimClerk clerk;
   static const SimScribe sealer(sealerSpec(), "seal/", "seal", "sealed");
   static const SimScribe herald(heraldSpec(), "told/", "told", "told");
   struct OfDevice {
+    explicit OfDevice(std::uint64_t version) : gate(version) {}
     SimGate gate;
     node::AgentSetup setup;
   };
-  const auto made = std::make_shared<OfDevice>();
+  const auto made = std::make_shared<OfDevice>(policy);
   node::AgentSetup* const setup = &made->setup;
   setup->agents = {&clerk, &sealer, &herald};
   setup->gate = &made->gate;
   setup->options.wake.graceMs = 5'000;
   setup->options.wake.abandonMs = 10 * 60'000;
   setup->options.wake.attempts = 20;  // crashes count
-  setup->options.saga.maxAttempts = 6;
+  setup->options.saga.maxAttempts = kSagaAttempts;
   setup->options.saga.lastBackoffMs = 30'000;
   setup->options.callTimeoutMs = 20'000;
+  setup->options.approvalTtlMs = 60'000;
   setup->options.tools = {outside("sim.ask", episode::ToolKind::look, "ask"),
-                          outside("sim.mail", episode::ToolKind::action, "mail")};
-  return {{made, setup}, {made, &made->gate.outside}};
+                          outside("sim.mail", episode::ToolKind::action, "mail"),
+                          outside("sim.pay", episode::ToolKind::action, "pay", "till")};
+  return {{made, setup}, {made, &made->gate.outside}, {made, &made->gate.till}};
 }
 
 }  // namespace witan::sim

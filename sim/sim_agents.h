@@ -1,18 +1,21 @@
-// The agents that work on simulated devices, what they may call, and the policy over it: a mail goes out only while a
-// person's confirmation of that stands.
+// The agents that work on simulated devices, what they may call, and the policies over it: a mail goes out only while a
+// person's confirmation of that stands, a payment only if a person has approved it, under the policy in force.
 //
 //   sim-clerk    wakes on entries of type "request" and on what people say; asks a model ("sim.ask"), writes an entry
-//                down, proposes what the request says to its meta-agent, and mails about it ("sim.mail")
+//                down, proposes what the request says to its meta-agent, writes on a desk, mails about it ("sim.mail")
+//                and pays ("sim.pay")
 //   sim-sealer   wakes on what the clerk wrote, and writes a seal: a second run in the chain
 //   sim-herald   wakes on findings that a ledger of the domain verification says are triaged or verified, and writes
 //   that down
 //
 // The model's answer is part of what they plan, so two devices that run one wake plan differently. Ids of entries
-// derive from run and answer: one operation writes one entry, once. Immutable, any thread.
+// derive from run and answer: one operation writes one entry, once. But for desks: few entries, on which all write the
+// same few words, and people too. Immutable, any thread.
 #pragma once
 
 #include <array>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/reflect.h"
@@ -25,12 +28,21 @@ inline constexpr std::array<std::string_view, 3> kSimAgents{"sim-clerk", "sim-se
 // The answer of a tool outside.
 WITAN_ENUM(ToolSays, done, refused, unreachable, nothing)
 
+inline constexpr std::uint64_t kDesks = 3;
+std::string deskName(std::uint64_t n);
+
+inline constexpr std::int64_t kClerkTokens = 100;  // that a run of the clerk may spend on its model
+inline constexpr std::uint32_t kSagaAttempts = 6;
+
 // For a device that hosts all of them; short waits, so that ten minutes hold many.
 struct SimAgents {
   std::shared_ptr<const node::AgentSetup> setup;
   std::shared_ptr<agents::DeviceGate> outside;  // of that setup: is to be told where receipts are
+  std::shared_ptr<agents::DeviceGate> till;     // judges payments
 };
-SimAgents simAgents();
+// `policy`: the version of the policy over payments.
+SimAgents simAgents(std::uint64_t policy = 1);
+void usePolicy(agents::DeviceGate& till, std::uint64_t policy);
 
 // What a person confirms: that the clerk may mail.
 replication::PrivacyReceipt simReceipt(std::string_view person, std::int64_t atMs);

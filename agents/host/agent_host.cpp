@@ -8,6 +8,7 @@
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
 #include "base/json_codec.h"
+#include "base/mutant.h"
 #include "base/utf8.h"
 #include "replication/records/agent_view.h"
 #include "replication/records/journal_entity.h"
@@ -313,7 +314,7 @@ Status AgentHost::startRun(WakeJob job, Now now) {
     run.episode.durable(run.written);
   }
   // A run that was planned, here or elsewhere, is not planned again.
-  WITAN_DO(bindPlan(run));
+  if (!mutated("planAgain")) WITAN_DO(bindPlan(run));
   running_.emplace(key, std::move(run));
   again_ = true;
   return okStatus();
@@ -436,7 +437,7 @@ Status AgentHost::bindPlan(Running& run) {
 Status AgentHost::commitPlan(Running& run) {
   WITAN_TRY(records, space());
   const std::string key = run.episode.run().hex();
-  if (records->table().find(Kind::plan, key) != nullptr) return bindPlan(run);
+  if (records->table().find(Kind::plan, key) != nullptr && !mutated("planAgain")) return bindPlan(run);
   const auto write = recordWrite(key, *run.episode.wantsPlan());
   if (!write.ok()) return run.episode.abort("the plan cannot be kept: " + write.error().message);
   WITAN_DO(replica_.commit(DatabaseName::agents, options_.wake.scope, {&*write, 1}));

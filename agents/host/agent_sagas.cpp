@@ -4,6 +4,7 @@
 #include "agents/tools/journal_tools.h"
 #include "agents/wake/host_choice.h"
 #include "agents/wake/wake_job.h"
+#include "base/mutant.h"
 #include "replication/records/journal_entity.h"
 #include "replication/records/record_views.h"
 #include "saga/operation_marks.h"
@@ -125,8 +126,9 @@ void AgentHost::finished(const SagaRow& row) {
 void AgentHost::parked(const SagaRow& row) {
   toldGraph(row, OperationOutcome::failed, row.lastError);
   waiting_.erase(row.id());
-  out_.notices.push_back(
-      {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
+  if (!mutated("parkSilently"))
+    out_.notices.push_back(
+        {"needsAttention", row.intent.agentId + ": " + row.intent.tool + " " + row.id().hex() + ": " + row.lastError});
   // The run does not wait for a person's repair; what becomes of the operation is in its own record.
   tellRun(RunKey{row.intent.run}, row.id(), OperationOutcome::failed, json::object{{"error", row.lastError}});
 }
@@ -144,7 +146,8 @@ void AgentHost::tellRun(const RunKey& run, const OperationId& operation, Operati
   const auto at = running_.find(run);
   if (at == running_.end()) return;
   if (at->second.acting == operation) at->second.acting.reset();
-  (void)at->second.episode.outcome(operation, outcome, result);  // told before: nothing
+  (void)at->second.episode.outcome(operation, mutated("tellSuccess") ? OperationOutcome::applied : outcome,
+                                   result);  // told before: nothing
 }
 
 // --- runs with several plans

@@ -99,7 +99,7 @@ bool WakeQueue::remove(const RunKey& key) {
   const auto lane = lanes_.find(found->second.job.agentId);
   lane->second.waiting.erase(placeOf(found->second));
   if (lane->second.running == key) lane->second.running.reset(), --running_;
-  agents_.eraseMeta(jobRowName(key));
+  if (!mutated("keepWakeRow")) agents_.eraseMeta(jobRowName(key));
   entries_.erase(found);
   refresh(lane);
   return true;

@@ -75,7 +75,7 @@ bool Outbox::settle(std::string_view operationId, store::WriteBatch& out) {
   const auto at = waiting_.find(operationId);
   if (at == waiting_.end()) return false;
   if (mutated("neverForget")) return true;
-  if (at->second.saved) out.erase(std::string(kRequestRows) + at->first);
+  if (at->second.saved && !mutated("keepRequestRow")) out.erase(std::string(kRequestRows) + at->first);
   due_.erase(dueOf(at->second));
   waiting_.erase(at);
   return true;

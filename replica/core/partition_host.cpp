@@ -97,7 +97,7 @@ kernel::Decision PartitionHost::decideAs(const Request& step, const Request& ask
 }
 
 kernel::Decision PartitionHost::decisionOn(const Request& request, Time at, std::string_view stuck) {
-  if (stuck.empty())
+  if (stuck.empty() && !mutated("decideExpired"))
     ledger_->partition().expire(at, request.entity);
   else if (request.kind != RequestKind::init && !partition().knows(request.operationId))
     return refused(std::string(stuck));

@@ -48,6 +48,10 @@ std::size_t compensationNumber(const AgentRecords& records, const OperationId& o
   return 0;
 }
 
+bool isShared(std::string_view id, const AgentRuleOptions& options) {
+  return !options.shared.empty() && id.starts_with(options.shared);
+}
+
 // How many devices have made it: no limit for what is or was done again, whose effect several operations have.
 std::size_t timesDone(const AgentRecords& records, const OperationId& operation) {
   const auto at = records.journal.find(operation);
@@ -56,12 +60,16 @@ std::size_t timesDone(const AgentRecords& records, const OperationId& operation)
   return again || at->second.record->body.compensates ? saga::kMaxUndoings : 1 + at->second.repeats.size();
 }
 
-std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body) {
+std::string wrongKey(const AgentRecords& records, const OperationId& operation, const OperationBody& body,
+                     const AgentRuleOptions& options) {
   if (body.compensates) {
     const OperationId undone{*body.compensates};
     const std::size_t number = compensationNumber(records, operation, undone);
     if (number == 0) return "undoes another under an id of its own";
-    if (number > timesDone(records, undone) && number > 1)
+    // Of a shared entry the undoing of another operation may bring it back.
+    const bool shared =
+        std::ranges::any_of(body.undo, [&](const UndoStep& step) { return isShared(step.key, options); });
+    if (number > timesDone(records, undone) && number > 1 && !shared)
       return concat("undoes for time ", number, " what was done less often");
     return records.agents.contains({*body.compensates}) || records.journal.contains({*body.compensates})
                ? std::string()
@@ -86,7 +94,7 @@ std::string checkDatabase(const AgentRecords& records, const Views& views, const
   for (const auto& [operation, view] : views) {
     if (!view.record) return nameOf(operation) + ": its record in " + where + " cannot be read";
     if (!options.wholeDisks) continue;
-    if (const std::string wrong = wrongKey(records, operation, view.record->body); !wrong.empty())
+    if (const std::string wrong = wrongKey(records, operation, view.record->body, options); !wrong.empty())
       return nameOf(operation) + " in " + where + " " + wrong;
     if (const std::string device = twiceBy(view); !device.empty())
       return device + " carried out " + nameOf(operation) + " twice in " + where;
@@ -105,7 +113,7 @@ std::string checkBothSides(const AgentRecords& records) {
 }
 
 std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& options) {
-  for (const RunKey& run : records.completed) {
+  for (const auto& [run, cause] : records.completed) {
     const auto plans = records.plans.find(run);
     if (plans == records.plans.end() || !plans->second.winner) continue;
     for (const OperationId& operation : plans->second.winner->operations)
@@ -117,14 +125,25 @@ std::string checkCompleted(const AgentRecords& records, const AgentRuleOptions& 
   return {};
 }
 
+// Whether its undoing was put aside: it stays until a person says otherwise.
+bool isForAPerson(const OperationId& operation, const AgentRuleOptions& options) {
+  OperationId one = compensationOperationId(operation);
+  for (std::size_t n = 0; n < saga::kMaxUndoings; ++n, one = saga::nextCompensation(one))
+    if (options.deadLettered.contains(one)) return true;
+  return false;
+}
+
 // What a sibling says of the operation that wrote it.
-std::string checkSibling(const AgentRecords& records, const std::string& id, const JournalBody& body) {
+std::string checkSibling(const AgentRecords& records, const std::string& id, const JournalBody& body,
+                         const AgentRuleOptions& options) {
   const OperationId operation{*body.operationId};
+  if (isForAPerson(operation, options)) return {};
   const auto record = records.journal.find(operation);
   if (record == records.journal.end()) return id + " was written by " + nameOf(operation) + ", which has no record";
   if (record->second.record->body.compensates) return {};  // it brought back what had been there
   const bool undone = records.journal.contains(compensationOperationId(operation));
-  if (body.lamport != 1 && !undone) return nameOf(operation) + " has written " + id + " more than once";
+  if (body.lamport != 1 && !undone && !isShared(id, options))
+    return nameOf(operation) + " has written " + id + " more than once";
   if (!stands(records, operation)) return id + " still shows what " + nameOf(operation) + " wrote, which was undone";
   const auto plans = records.plans.find(RunKey{record->second.record->body.runKey});
   if (plans != records.plans.end() && plans->second.winner && !has(plans->second.winner->operations, operation))
@@ -153,13 +172,12 @@ Result<AgentRecords> agentRecordsOf(LocalReplica& replica) {
     }
   for (const std::string& key : journal->keys(Kind::journal)) {
     WITAN_TRY(versions, journal->versions(Kind::journal, key));
-    JournalView view = journalViewOf(versions);
-    if (std::ranges::any_of(view.siblings, [](const Sibling& one) { return one.body && one.body->operationId; }))
-      records.entries.emplace(key, std::move(view));
+    records.entries.emplace(key, journalViewOf(versions));
   }
   WITAN_TRY(runs, agents::knownRuns(*agents));
   for (const agents::KnownRun& run : runs)
-    if (run.view.run && run.view.run->body.status == WakeStatus::completed) records.completed.insert(run.key);
+    if (run.view.run && run.view.run->body.status == WakeStatus::completed)
+      records.completed.emplace(run.key, run.view.run->body.cause);
   return records;
 }
 
@@ -188,7 +206,117 @@ std::string checkOperations(const AgentRecords& records, const AgentRuleOptions&
   for (const auto& [id, view] : records.entries)
     for (const Sibling& sibling : view.siblings)
       if (sibling.body && sibling.body->operationId)
-        if (std::string wrong = checkSibling(records, id, *sibling.body); !wrong.empty()) return wrong;
+        if (std::string wrong = checkSibling(records, id, *sibling.body, options); !wrong.empty()) return wrong;
+  return {};
+}
+
+std::string contentOf(std::string_view type, std::string_view payload) { return concat(type, " ", payload); }
+
+namespace {
+
+// Whether somebody who counts wrote over `content` having seen it. Undoings do not count: they are to leave it.
+class Replaced {
+ public:
+  Replaced(const AgentRecords& records, const std::vector<SharedWrite>& writes) : records_(records) {
+    for (const SharedWrite& write : writes) byDot_.emplace(write.dot, &write);
+    for (const auto& [operation, view] : records.journal) {
+      if (!view.record || !view.record->body.compensates) continue;
+      undoings_.insert(view.record->dot);
+      undoings_.insert(view.repeats.begin(), view.repeats.end());
+    }
+  }
+  bool operator()(const std::string& content) const {
+    return std::ranges::any_of(byDot_, [&](const auto& one) {
+      const SharedWrite& write = *one.second;
+      if (write.content == content || undoings_.contains(write.dot)) return false;
+      if (write.operation && !stands(records_, {*write.operation})) return false;
+      std::set<Dot> visited;
+      return saw(write, content, visited);
+    });
+  }
+
+ private:
+  bool saw(const SharedWrite& write, const std::string& content, std::set<Dot>& visited) const {
+    return std::ranges::any_of(write.seen, [&](const Dot& dot) {
+      const auto at = byDot_.find(dot);
+      if (at == byDot_.end() || !visited.insert(dot).second) return false;
+      return at->second->content == content || saw(*at->second, content, visited);
+    });
+  }
+
+  const AgentRecords& records_;
+  std::map<Dot, const SharedWrite*> byDot_;
+  std::set<Dot> undoings_;
+};
+
+// An action of a plan that puts something into the journal: into which entry, and what.
+struct Put {
+  std::string entry, content;
+};
+std::optional<Put> putOf(const PlanAction& action) {
+  if (action.toolName != "journal.put") return std::nullopt;
+  auto arguments = parseJson(action.arguments, {.bytes = kMaxRecordBytes});
+  const json::object* members = arguments.ok() ? arguments->if_object() : nullptr;
+  if (members == nullptr || !members->contains("id") || !members->contains("payload")) return std::nullopt;
+  return Put{std::string(members->at("id").as_string()),
+             contentOf(std::string_view(members->at("type").as_string()), canonicalJson(members->at("payload")))};
+}
+
+bool says(const AgentRecords& records, const Put& put) {
+  const auto entry = records.entries.find(put.entry);
+  return entry != records.entries.end() && std::ranges::any_of(entry->second.siblings, [&](const Sibling& one) {
+           return one.body && contentOf(one.body->type, one.body->payload) == put.content;
+         });
+}
+
+// The last action of a plan on an entry is the one whose effect is to be seen.
+bool isLastOn(const Plan& plan, std::size_t n, const std::string& entry) {
+  for (std::size_t i = n + 1; i < plan.body.actions.size(); ++i)
+    if (const auto put = putOf(plan.body.actions[i]); put && put->entry == entry) return false;
+  return true;
+}
+
+std::string checkTold(const AgentRecords& records, const RunKey& run, const Plan& plan,
+                      const AgentRuleOptions& options) {
+  const auto completed = records.completed.find(run);
+  if (completed == records.completed.end() || !completed->second.empty()) return {};
+  for (std::size_t i = 0; i < plan.operations.size(); ++i) {
+    const std::string& tool = plan.body.actions[i].toolName;
+    const bool counts = tool.starts_with("journal.") || tool.starts_with("sim.");
+    const bool aside = options.deadLettered.contains(plan.operations[i]);
+    if (counts && (aside || !wasApplied(records.agents, plan.operations[i])))
+      return "run " + run.hex().substr(0, 16) + " is completed without a word of failure, and " +
+             nameOf(plan.operations[i]) + " of its plan, " + tool + ", was not carried out";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string checkEffects(const AgentRecords& records, const SharedWrites& writes, const AgentRuleOptions& options) {
+  if (!options.wholeDisks) return {};
+  static const std::vector<SharedWrite> kNone;
+  for (const auto& [entry, all] : writes)
+    for (const SharedWrite& write : all)
+      if (write.kept && !write.content.empty() && !says(records, {entry, write.content}) &&
+          !Replaced(records, all)(write.content))
+        return concat("what a person wrote into ", entry, " with ", write.dot.host, ":", write.dot.counter,
+                      " is gone, and nobody who counts had seen it: ", write.content);
+  for (const auto& [run, view] : records.plans) {
+    if (!view.winner) continue;
+    if (view.losers.empty())
+      if (std::string wrong = checkTold(records, run, *view.winner, options); !wrong.empty()) return wrong;
+    for (std::size_t i = 0; i < view.winner->operations.size(); ++i) {
+      const OperationId& operation = view.winner->operations[i];
+      const auto put = putOf(view.winner->body.actions[i]);
+      if (!put || !stands(records, operation) || !isLastOn(*view.winner, i, put->entry) || says(records, *put))
+        continue;
+      const auto on = writes.find(put->entry);
+      if (isShared(put->entry, options) && Replaced(records, on == writes.end() ? kNone : on->second)(put->content))
+        continue;
+      return nameOf(operation) + " stands, and " + put->entry + " does not say what it wrote: " + put->content;
+    }
+  }
   return {};
 }
 
@@ -230,7 +358,8 @@ namespace {
 struct Allowed {
   std::string_view tool, field;
 };
-constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"}, Allowed{"sim.mail", "text"}};
+constexpr std::array kAllowed{Allowed{"sim.ask", "about"}, Allowed{"sim.mail", "to"}, Allowed{"sim.mail", "text"},
+                              Allowed{"sim.pay", "to"}, Allowed{"sim.pay", "text"}};
 
 }  // namespace
 

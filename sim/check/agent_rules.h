@@ -21,8 +21,8 @@ namespace witan::sim {
 struct AgentRecords {
   std::map<RunKey, replication::PlanView> plans;
   std::map<OperationId, replication::OperationView> journal, agents;  // records of operations, by database
-  std::map<std::string, replication::JournalView> entries;            // with a version that an operation wrote
-  std::set<RunKey> completed;                                         // runs
+  std::map<std::string, replication::JournalView> entries;            // all of the journal
+  std::map<RunKey, std::string> completed;                            // runs, and what they say went wrong
 };
 Result<AgentRecords> agentRecordsOf(replication::LocalReplica& replica);
 
@@ -31,6 +31,7 @@ struct AgentRuleOptions {
   bool wholeDisks = true;
   std::set<OperationId> deadLettered;  // by some device, for a person
   std::set<OperationId> denied;        // those that a gate may have denied: they leave no record
+  std::string shared;                  // entries whose ids begin so are written by many operations, and by people
 };
 
 // Operations that call a tool, and were never heard of outside, of runs that may have been judged while a gate knew of
@@ -45,6 +46,24 @@ std::set<OperationId> perhapsDenied(const AgentRecords& records, std::string_vie
 // entries show each piece was written by one operation, once, and of several plans for one run only what the surviving
 // one wanted stands.
 std::string checkOperations(const AgentRecords& records, const AgentRuleOptions& options = {});
+
+// What a device wrote into a shared entry, and what it had seen there by then.
+struct SharedWrite {
+  replication::Dot dot;
+  std::set<replication::Dot> seen;
+  std::string content;  // contentOf(); empty: it was removed
+  std::optional<Hash> operation;
+  bool kept = false;  // a person's, on a disk that was not lost
+};
+using SharedWrites = std::map<std::string, std::vector<SharedWrite>>;  // by entry
+
+std::string contentOf(std::string_view type, std::string_view payload);
+
+// Checker "effects". What an operation of a surviving plan put into the journal is there, as long as the operation
+// stands; in a shared entry it may have been replaced by a person, or by another operation that stands, who had seen
+// it. The same of what people wrote there. A run that is completed and says nothing of failures has done everything that
+// its one plan says.
+std::string checkEffects(const AgentRecords& records, const SharedWrites& writes, const AgentRuleOptions& options = {});
 
 // Checker "sagas", its part about compensation: an operation has one compensation, which no device carried out twice,
 // and those that follow it (saga/operation_marks.h).

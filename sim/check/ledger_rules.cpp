@@ -17,6 +17,7 @@ struct LedgerRules::Entity {
   Hash digest{};
   std::uint64_t pending = 0;  // the escalation that waits
   std::string pendingAction;
+  Time pendingSince;
   Time clock;
   bool poisoned = false;  // an unsafe commit, and no approval since
 };
@@ -42,7 +43,8 @@ std::string firstViolated(const kernel::DomainModule& module, const kernel::Enti
 
 }  // namespace
 
-LedgerRules::LedgerRules(const kernel::DomainModule& module) : module_(module), replay_(module) {}
+LedgerRules::LedgerRules(const kernel::DomainModule& module, std::int64_t pendingTtlMicros)
+    : module_(module), pendingTtlMicros_(pendingTtlMicros), replay_(module) {}
 LedgerRules::~LedgerRules() = default;
 
 std::string LedgerRules::add(const LedgerLine& line) {
@@ -72,6 +74,7 @@ std::string LedgerRules::check(const Entry& entry, Entity& entity) {
   if (std::string why = fold(entry, entity); !why.empty()) return why;
   entity.pending = entry.tag == Tag::escalated ? entry.seq : 0;
   entity.pendingAction = entry.tag == Tag::escalated ? entry.action : "";
+  entity.pendingSince = entry.time;
   return invariants(entry, entity);
 }
 
@@ -118,7 +121,13 @@ std::string LedgerRules::resolution(const Entry& entry, Entity& entity) const {
   if (entry.escalation != entity.pending)
     return concat("resolves entry ", entry.escalation, ", but ", waits, " waits (4 viii)");
   if (entry.action != entity.pendingAction) return "its action is not the one that waits";
-  if (entry.counselor != "system")
+  const std::int64_t waited = entry.time.micros - entity.pendingSince.micros;
+  const bool human = entry.counselor != "system";
+  if (pendingTtlMicros_ > 0 && (human ? waited >= pendingTtlMicros_ : waited != pendingTtlMicros_))
+    return concat(human ? "a counselor decides " : "it expires ", waited,
+                  " us after it was asked for, and the time is ", pendingTtlMicros_, " us (F17)");
+  if (pendingTtlMicros_ == 0 && !human) return "it expires, and nothing does (F17)";
+  if (human)
     return module_.authorised(entry.counselor) ? "" : entry.counselor + " is no authorised counselor (4 vi, vii)";
   const bool expiry = entry.tag == Tag::cRejected && entry.operationId == concat("expire:", entry.escalation);
   return expiry && !entry.reason.empty() ? "" : "the system counselor rejects by expiry only, and says so (F17)";
@@ -177,8 +186,9 @@ std::string LedgerRules::states() const {
   return {};
 }
 
-std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines) {
-  LedgerRules rules(module);
+std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines,
+                        std::int64_t pendingTtlMicros) {
+  LedgerRules rules(module, pendingTtlMicros);
   for (const LedgerLine& line : lines)
     if (std::string problem = rules.add(line); !problem.empty()) return problem;
   return rules.states();

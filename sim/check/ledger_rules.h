@@ -7,6 +7,7 @@
 //   fails, resolutions that resolve what is pending, by who may (i, ii, v to viii; that it only grows is checkFences);
 //   theorems 1 and 1+: after every approval, and every commit that is safe, all invariants hold;
 //   lemma A.47: nothing but commits changes a state (its digest); lemma A.65: at most one proposal waits;
+//   finding F17: a counselor decides before the time of what is pending is over, and it expires then;
 //   finding F3: a run acts by one plan, that of the first entry which names it;
 //   docs/ledger-format.md, section 6: canonical bytes, beginnings, times, digests.
 // kernel/ledger/ledger_verify.h holds a store's rows and checkpoints against the same rules.
@@ -27,7 +28,8 @@ namespace witan::sim {
 
 class LedgerRules {
  public:
-  explicit LedgerRules(const kernel::DomainModule& module);
+  // `pendingTtlMicros`: how long a proposal waits for a counselor; 0: for ever; -1: not known.
+  explicit LedgerRules(const kernel::DomainModule& module, std::int64_t pendingTtlMicros = -1);
   ~LedgerRules();
 
   // The next line; "" or what is wrong with it. Nothing may be added after that. O(state of its entity).
@@ -48,6 +50,7 @@ class LedgerRules {
   std::string invariants(const kernel::Entry& entry, Entity& entity) const;
 
   const kernel::DomainModule& module_;
+  const std::int64_t pendingTtlMicros_;
   kernel::Replay replay_;
   std::uint64_t entries_ = 0;
   std::map<std::string, bool, std::less<>> operations_;  // whether the last of that id was turned away for its plan
@@ -57,7 +60,8 @@ class LedgerRules {
 };
 
 // The whole of a ledger: "" or the first line that breaks a rule, or an entity whose state does.
-std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines);
+std::string checkLedger(const kernel::DomainModule& module, std::span<const LedgerLine> lines,
+                        std::int64_t pendingTtlMicros = -1);
 
 // A log as one device holds it in the end.
 struct DeviceLog {

@@ -40,6 +40,17 @@ void RunRules::stopped(std::uint32_t device, bool diskToo) {
   if (diskToo) known.ended.clear();
 }
 
+RunKey runOfTurn(std::string_view agent, std::string_view session, std::string_view turn) {
+  return {sha256(concat("v1|run|user|", agent, "|", session, "|", turn))};
+}
+
+RunKey runOfEntry(std::string_view agent, std::string_view subscription, const ChangeUnit& change) {
+  const Hash unit =
+      sha256(concat("v1|local|", change.hostId, "|", change.counter, "|", change.payloadType, "|", change.payloadId));
+  const Hash key = sha256("v1|" + toHex(unit));
+  return {sha256(concat("v1|run|subscription|", agent, "|", subscription, "|", toHex(key)))};
+}
+
 std::string checkAtRest(std::span<const agents::KnownRun> runs, std::span<const ExpectedRun> expected) {
   if (const auto found = agents::runsWithoutEnd(runs); !found.empty()) return found.front();
   std::set<RunKey> ended;

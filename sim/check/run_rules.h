@@ -52,6 +52,11 @@ class RunRules {
   std::map<RunKey, std::set<std::uint32_t>> startedBy_;
 };
 
+// The runs that something wakes, derived as seed 003, 3.2 and 3.4, has it: from who said or changed what, and never
+// from the words.
+RunKey runOfTurn(std::string_view agent, std::string_view session, std::string_view turn);
+RunKey runOfEntry(std::string_view agent, std::string_view subscription, const ChangeUnit& change);
+
 // What should have woken an agent.
 struct ExpectedRun {
   std::string what;

@@ -1,11 +1,13 @@
 // Checkers "runs", "operations", "sagas" and "agents-apart": the work of agents, while it is done and at the end.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "agents/agent.h"
 #include "agents/host/agent_host.h"
 #include "agents/memory/thread.h"
 #include "agents/wake/wake_checks.h"
+#include "replication/writer.h"
 #include "saga/saga_rows.h"
 #include "sim/check/agent_rules.h"
 #include "sim/check/run_rules.h"
@@ -28,12 +30,18 @@ class AgentChecker final : public Checker {
     const agents::AgentHost* host = std::as_const(at.replica()).agents();
     if (host == nullptr) return;
     const std::uint32_t device = at.index();
+    noteQuestions(at);
     for (const OperationId& operation : std::exchange(calls_[at].heard, {})) calls_[at].settled.insert(operation);
+    for (const OperationId& operation : std::exchange(calls_[at].gone, {}))
+      if (++calls_[at].attempts[operation] >= kSagaAttempts) calls_[at].toTell.insert(operation);
+    for (const RunKey& run : std::exchange(calls_[at].overdrawn, {})) calls_[at].spent.insert(run);
     for (TurnRecord& turn : c_.history().agents.turns) turn.durable = turn.durable || turn.device == device;
     const auto& jobs = host->wakes().queue().all();
     rules_.stands(device, [&](const RunKey& run) { return jobs.contains(run); });
     for (const auto& [run, entry] : jobs) {
-      if (entry.job.state != agents::JobState::running || !rules_.isNew(device, run)) continue;
+      if (entry.job.state != agents::JobState::running) continue;
+      watchPlan(at, run);
+      if (!rules_.isNew(device, run)) continue;
       c_.probe("run started");
       at.begun.try_emplace(run, c_.agenda().now());
       c_.trace(device, "agents", "runs", entry.job.agentId + " " + run.hex());
@@ -52,13 +60,27 @@ class AgentChecker final : public Checker {
     if (call.operation && calls_[at].settled.contains(*call.operation))
       return c_.failed("operations", at.name() + " calls " + call.tool + " under operation " + name +
                                          " again, which had been answered for good");
+    if (call.operation && calls_[at].attempts[*call.operation] >= kSagaAttempts)
+      return c_.failed("sagas", at.name() + " calls " + call.tool + " under operation " + name + " once more, after " +
+                                    std::to_string(kSagaAttempts) + " attempts that failed");
+    if (call.tool == "sim.pay" && call.operation) checkApproved(at, *call.operation);
+  }
+
+  void onNotice(Seat& at, const node::Notice& notice) override {
+    if (notice.kind != "agent needsAttention") return;
+    std::erase_if(calls_[at].toTell,
+                  [&](const OperationId& operation) { return notice.what.find(operation.hex()) != std::string::npos; });
   }
 
   void onToolAnswer(Seat& at, const ToolAnswer& answer) override {
-    if (!answer.call.operation || answer.says == ToolSays::unreachable) return;
+    if (!answer.call.operation) return heardModel(at, answer);
     // Only while the saga waits for it does it hear it.
     const saga::SagaRow* row = at.replica().agents()->sagas().find(*answer.call.operation);
-    if (row != nullptr && row->phase == saga::SagaPhase::applying) calls_[at].heard.push_back(*answer.call.operation);
+    if (row == nullptr || row->phase != saga::SagaPhase::applying) return;
+    if (answer.says != ToolSays::unreachable)
+      calls_[at].heard.push_back(*answer.call.operation);
+    else if (row->status == saga::SagaStatus::waiting)
+      calls_[at].gone.push_back(*answer.call.operation);
   }
 
   void atEnd() override {
@@ -68,6 +90,9 @@ class AgentChecker final : public Checker {
     options.wholeDisks = c_.history().losses().empty();
     for (Seat* at : c_.members()) {
       if (first == nullptr) first = at;
+      if (const auto& untold = calls_[*at].toTell; !untold.empty())
+        return c_.failed("sagas", at->name() + " has given up operation " + untold.begin()->hex() + " after " +
+                                      std::to_string(kSagaAttempts) + " attempts, and told nobody");
       if (const std::string wrong = checkApart(at->replica().data()); !wrong.empty())
         return c_.failed("agents-apart", wrong);
       if (const std::string wrong = openSagas(*at, options.deadLettered); !wrong.empty())
@@ -80,8 +105,13 @@ class AgentChecker final : public Checker {
     std::map<RunKey, Micros> begun;
     for (auto& at : c_.seats())
       for (const auto& [run, when] : at->begun) begun[run] = std::min(begun.try_emplace(run, when).first->second, when);
+    options.shared = "desk/";
     options.denied =
         perhapsDenied(*records, "sim.mail", begun, c_.history().agents.unconfirmedAt, c_.history().agents.toolCalls);
+    // What nobody approved leaves no record either.
+    options.denied.merge(
+        perhapsDenied(*records, "sim.pay", begun, std::numeric_limits<Micros>::max(), c_.history().agents.toolCalls));
+    if (const std::string wrong = saidOtherwise(*records); !wrong.empty()) return c_.failed("runs", wrong);
     if (const std::string wrong = checkOperations(*records, options); !wrong.empty())
       return c_.failed("operations", wrong);
     if (const std::string wrong = checkCompensations(*records, options); !wrong.empty())
@@ -96,9 +126,101 @@ class AgentChecker final : public Checker {
 
  private:
   struct Calls {
-    std::vector<OperationId> heard;  // answered for good in the step that is being made
-    std::set<OperationId> settled;   // durably so
+    std::vector<OperationId> heard;                 // answered for good in the step that is being made
+    std::set<OperationId> settled;                  // durably so
+    std::vector<OperationId> gone;                  // attempts that failed in this step
+    std::map<OperationId, std::uint32_t> attempts;  // durably so
+    std::set<OperationId> toTell;                   // given up after the last; people have to hear of it
+    std::set<RunKey> overdrawn, spent;              // runs whose model cost all that they had: in this step; durably
+    std::map<RunKey, std::set<replication::Dot>> plans;  // of running runs: what was there at the last look
   };
+
+  // A run that has a plan, whoever made it, is not planned again; nor is one planned that has nothing left to spend.
+  void watchPlan(Seat& at, const RunKey& run) {
+    auto space = at.replica().data().database(DatabaseName::agents).space("main");
+    if (!space.ok()) return;
+    Calls& known = calls_[at];
+    const bool begins = rules_.isNew(at.index(), run);
+    if ((*space)->table().find(Kind::plan, run.hex()) == nullptr) {
+      known.plans[run];
+      return;
+    }
+    auto versions = (*space)->versions(Kind::plan, run.hex());
+    if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+    const auto before = known.plans.find(run);
+    if (begins && before == known.plans.end()) c_.probe("run begins with a plan");
+    std::set<replication::Dot>& dots = known.plans[run];
+    const bool any = !dots.empty() && !begins;
+    for (const replication::Version& version : *versions) {
+      const bool own = replication::deviceOf(version.dot.host) == at.name();
+      if (!dots.insert(version.dot).second || !own || begins) continue;
+      const std::string name = at.name() + " plans run " + run.hex().substr(0, 16);
+      if (any) return c_.failed("operations", name + " although a plan of it is here");
+      if (known.spent.contains(run)) return c_.failed("operations", name + ", which has nothing left to spend");
+    }
+  }
+
+  void heardModel(Seat& at, const ToolAnswer& answer) {
+    if (answer.says != ToolSays::done || answer.tokens < kClerkTokens) return;
+    if (!rules_.isNew(at.index(), answer.call.run)) {
+      calls_[at].overdrawn.insert(answer.call.run);
+      c_.probe("budget of a run spent");
+    }
+  }
+
+  // A person has approved the very payment that goes out, as it was asked for under a policy that was in force here
+  // since.
+  void checkApproved(Seat& at, const OperationId& operation) {
+    const auto& approved = c_.history().agents.approved;
+    const auto given = approved.find(operation);
+    const auto counts = [&](const auto& one) {
+      const auto asked = asked_.find(one.digest);
+      if (asked == asked_.end()) return false;
+      for (std::size_t i = 0; i < at.policies.size(); ++i) {
+        const bool ended = i + 1 < at.policies.size() && at.policies[i + 1].since < one.at;
+        if (at.policies[i].version == asked->second && !ended) return true;
+      }
+      return false;
+    };
+    if (given == approved.end() || std::ranges::none_of(given->second, counts))
+      c_.failed("need-to-know", at.name() + " pays under operation " + operation.hex() +
+                                    (given == approved.end() ? ", which nobody has approved"
+                                                             : ", which was approved under another policy"));
+  }
+
+  // Under which version of the policy a question was asked: the one of the device that asked.
+  void noteQuestions(Seat& at) {
+    if (c_.plan().options.work.approvals == 0) return;
+    Space* space = at.replica().data().database(DatabaseName::agents).find("main");
+    if (space == nullptr ||
+        std::exchange(asksAt_[at], space->vector().at(space->self())) == space->vector().at(space->self()))
+      return;
+    for (const std::string& key : space->keys(Kind::approval)) {
+      auto versions = space->versions(Kind::approval, key);
+      if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+      for (const replication::Version& version : *versions) {
+        const auto body = decodeRecord<ApprovalBody>(version.body);
+        if (!body.ok() || body->verdict != ApprovalVerdict::waiting ||
+            replication::deviceOf(version.dot.host) != at.name())
+          continue;
+        if (asked_.emplace(body->digest, at.device->policy()).second) c_.probe("question asked");
+      }
+    }
+  }
+
+  // What was said is what the run was told.
+  std::string saidOtherwise(const AgentRecords& records) {
+    for (const TurnRecord& turn : c_.history().agents.turns) {
+      const auto plans = records.plans.find(turn.run);
+      if (!turn.durable || plans == records.plans.end() || !plans->second.winner) continue;
+      const auto& actions = plans->second.winner->body.actions;
+      if (actions.size() != 1 ||
+          actions.front().arguments.find(concat("\"text\":\"", turn.text, "\"")) == std::string::npos)
+        return "somebody said \"" + turn.text + "\" on " + ClusterSetup::deviceName(turn.device) + ", and run " +
+               turn.run.hex().substr(0, 16) + " heard something else";
+    }
+    return {};
+  }
 
   // No fault yet, a network that is quick beside the grace of a takeover, and everybody has heard who hosts what.
   bool undisturbed() const {
@@ -112,7 +234,11 @@ class AgentChecker final : public Checker {
 
   void forget(Seat& at, bool disk) {
     rules_.stopped(at.index(), disk);
-    calls_[at].heard.clear();
+    calls_[at].heard.clear(), calls_[at].gone.clear(), calls_[at].overdrawn.clear();
+    calls_[at].plans.clear();
+    // Whoever restarts it finds these in the list of what waits for people.
+    calls_[at].toTell.clear();
+    if (disk) calls_[at].attempts.clear(), calls_[at].spent.clear();
     std::erase_if(c_.history().agents.turns,
                   [&](const TurnRecord& turn) { return turn.device == at.index() && (disk || !turn.durable); });
     if (disk) calls_[at].settled.clear();
@@ -196,6 +322,8 @@ class AgentChecker final : public Checker {
   }
 
   RunRules rules_;
+  std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
+  PerDevice<replication::Seq> asksAt_;
   PerDevice<Calls> calls_;
 };
 

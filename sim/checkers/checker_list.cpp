@@ -5,14 +5,16 @@ namespace witan::sim {
 using MakeChecker = std::unique_ptr<Checker>(Cluster&);
 MakeChecker makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
     makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
-    makeAgentChecker, makeConfinementChecker, makeAlarmChecker;
+    makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
+    makeReturnChecker, makeRowsChecker;
 
 std::vector<std::unique_ptr<Checker>> makeCheckers(Cluster& cluster) {
   std::vector<std::unique_ptr<Checker>> all;
   for (MakeChecker* make :
        {makeRestartChecker, makeFenceChecker, makeEtcdChecker, makePutOffChecker, makeConvergenceChecker,
         makeWriteChecker, makeCopiesChecker, makeLedgerChecker, makeRequestChecker, makeConfirmationChecker,
-        makeAgentChecker, makeConfinementChecker, makeAlarmChecker})
+        makeAgentChecker, makeEffectChecker, makeConfinementChecker, makeAlarmChecker, makeTakeoverChecker,
+        makeReturnChecker, makeRowsChecker})
     all.push_back(make(cluster));
   return all;
 }

@@ -16,7 +16,9 @@ class PutOffChecker final : public Checker {
     node::Replica& replica = at.replica();
     // Most devices own nothing, and may put off hundreds for days.
     const auto owned = [&](const auto& one) { return replica.owns(*one.second); };
-    if (replica.outbox().size() == 0 || std::ranges::none_of(replica.hosts(), owned)) return;
+    if (replica.outbox().size() == 0 || c_.agenda().now() < next_[at] || std::ranges::none_of(replica.hosts(), owned))
+      return;
+    next_[at] = c_.agenda().now() + kEvery;
     const std::int64_t latest = at.device->now(c_.agenda().now()).ms + node::kLastRetryMs;
     for (const auto& [id, waiting] : replica.outbox().all()) {
       if (waiting.dueMs <= latest) continue;
@@ -28,6 +30,11 @@ class PutOffChecker final : public Checker {
                                 (waiting.dueMs - latest) / 1000 + node::kLastRetryMs / 1000, " s"));
     }
   }
+
+ private:
+  // What is put off is so for node::kParkMs.
+  static constexpr Micros kEvery = 120 * kSecond;
+  PerDevice<Micros> next_;
 };
 
 // Checker "no-request-lost": whatever a device had taken on, for good or while it ran, was answered.

@@ -18,6 +18,8 @@ constexpr std::size_t kMaxInbox = 100'000;
 Cluster::Cluster(const Plan& plan, const RunOptions& options)
     : plan_(plan), options_(options), network_(plan.options.network, plan.options.seed, agenda_, *this), tools_(*this) {
   setup_.options = plan.options;
+  ClusterOptions& cluster = setup_.options.cluster;
+  cluster.ledgerReplicas = std::min(cluster.ledgerReplicas, cluster.devices);
   for (const std::string& name : domainsOf(plan.options)) {
     auto module = domains::makeDomain(name);
     WITAN_CHECK(module.ok(), "the scenario names domains that exist");
@@ -98,7 +100,7 @@ void Cluster::found() {
 
 // The ledger replicas found the partitions, each its share.
 void Cluster::foundPartitions() {
-  const auto replicas = static_cast<std::uint32_t>(plan_.options.cluster.ledgerReplicas);
+  const auto replicas = static_cast<std::uint32_t>(setup_.options.cluster.ledgerReplicas);
   for (std::uint32_t i = 0; i < seats_.size() && i < replicas; ++i) {
     SimDevice& device = *seats_[i]->device;
     const Status founded = device.replica().bootstrap(device.now(0), [&](std::string_view partition) {
@@ -157,6 +159,7 @@ void Cluster::step(const Step& step) {
     case StepKind::stall: return network_.stall(step.n, step.a);
     case StepKind::etcd: return etcd_->step(step.n);
     case StepKind::tool: return tools_.arrived(step.n);
+    case StepKind::alarm: return put(step.a, {.kind = Arrival::Kind::event, .event = plan_.events.size()});
   }
 }
 
@@ -301,7 +304,7 @@ void Cluster::take(Seat& at, Arrival& arrival) {
       return;
     }
     case Arrival::Kind::event:
-      if (arrival.event < plan_.events.size())
+      if (arrival.event < plan_.events.size() && !at.retired)
         for (ClusterObserver* one : observers_) one->onEvent(at, plan_.events[arrival.event]);
       return;
     case Arrival::Kind::tick: return replica.tick(now);
@@ -351,6 +354,7 @@ void Cluster::release(std::uint32_t device) {
   for (const node::Notice& notice : at.held.notices) {
     probe("notice: " + notice.kind);
     trace(device, "ledger", notice.kind, notice.partition + " " + notice.what);
+    for (ClusterObserver* one : observers_) one->onNotice(at, notice);
     // No device here lies: either an owner decided against the rules, or a copy accuses it falsely.
     if (notice.kind == "unlawful" && !hasFailed()) failed("ledger-rules", at.name() + " refused " + notice.what);
   }
@@ -374,7 +378,7 @@ void Cluster::setTimer(std::uint32_t device) {
 
 void Cluster::start(std::uint32_t device) {
   Seat& at = seat(device);
-  if (at.running() || at.retired) return;
+  if (at.running() || (at.retired && !at.returned)) return;
   at.inbox.clear();
   at.workDue = at.releasing = false;
   at.held.clear();

@@ -36,6 +36,9 @@ class ClusterObserver {
   virtual void onBytes(std::uint32_t /*device*/, std::uint32_t /*peer*/, std::string_view /*frames*/) {}
   virtual void onFrame(Seat&, std::uint32_t /*peer*/, std::string_view /*frame*/) {}
 
+  // What a device tells its people, when it leaves it.
+  virtual void onNotice(Seat&, const node::Notice&) {}
+
   // A transaction of etcd that held.
   virtual void onEtcdTransaction(const node::EtcdRequest&) {}
 

@@ -36,12 +36,18 @@ struct Seat {
   bool releasing = false;
   node::Effects held;  // durable, not yet out
   bool retired = false;
+  bool returned = false;           // retired, and switched on all the same
   bool rolledBack = false;         // its disk is an earlier copy, and it has not started since
   bool sidecarRolledBack = false;  // once, with its disks
   std::uint64_t toolsDown = 0;     // faults that keep its tools from answering
   // --- its agents
   Micros unconfirmedSince = -1;    // no confirmation of mails stands here; -1: one does
   std::map<RunKey, Micros> begun;  // runs, when for the first time
+  struct InForce {
+    std::uint64_t version = 0;
+    Micros since = 0;
+  };
+  std::vector<InForce> policies{{1, 0}};  // over payments
 
   std::uint32_t index() const { return device->index(); }
   const std::string& name() const { return device->name(); }

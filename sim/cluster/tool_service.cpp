@@ -47,6 +47,8 @@ void ToolService::call(Seat& at, agents::ToolCall call) {
   c_.trace(device, "agents", "calls " + answer.call.tool, name);
   // The model, which answers differently each time.
   if (!mail) answer.content = std::array{"brief", "long", "strange"}[(chance >> 40) % 3];
+  // Mostly as estimated; sometimes more; now and then more than the run has.
+  if (!mail) answer.tokens = (chance >> 44) % 16 == 0 ? 10 * kClerkTokens : (chance >> 44) % 4 == 0 ? 30 : 10;
   if (answer.says == ToolSays::nothing) return;
   answers_.push_back(std::move(answer));
   c_.agenda().add(c_.agenda().now() + after, StepKind::tool, device, answers_.size() - 1);
@@ -66,6 +68,7 @@ void ToolService::hand(Seat& at, const ToolAnswer& answer) {
   if (!answer.call.operation) {
     agents::episode::Observation seen;
     seen.ok = done;
+    seen.tokens = answer.tokens;
     if (done)
       seen.content = answer.content;
     else

@@ -19,6 +19,7 @@ struct ToolAnswer {
   agents::ToolCall call;
   ToolSays says = ToolSays::done;
   std::string content;
+  std::int64_t tokens = 0;  // that the model took
 };
 
 class ToolService {

@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   app.requireCommand();
   app.footer("Example: witan sim run canary --seeds 1..100");
   for (const auto add : {addSimRun, addSimList, addSimPlan, addSimReplay, addSimShrink, addSimMutants, addSimExplore,
-                         addStandardCommands})
+                         addSimCoverage, addStandardCommands})
     add(app);
   return finishOutput(parseAndReport(app, argc, argv));
 }

@@ -12,6 +12,7 @@ void addSimPlan(Command& sim);
 void addSimReplay(Command& sim);
 void addSimShrink(Command& sim);
 void addSimMutants(Command& sim);
+void addSimCoverage(Command& sim);
 void addSimExplore(Command& sim);
 
 }  // namespace witan::node

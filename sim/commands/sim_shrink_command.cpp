@@ -44,9 +44,15 @@ void tell(const sim::ShrinkProgress& progress, double seconds) {
 }
 
 // A plan that kills its process is run in one of its own; so is every one after it, because its descendants do too.
-sim::PlanRunner isolatedRunner(Status& trouble) {
-  return [&trouble](const sim::Plan& plan) {
-    auto result = sim::runIsolated([&] { return sim::run(plan); }, 60);
+sim::PlanRunner isolatedRunner(Status& trouble, const std::string& mutant) {
+  return [&trouble, mutant](const sim::Plan& plan) {
+    auto result = sim::runIsolated(
+        [&] {
+          const Status active = sim::activateMutant(mutant);
+          WITAN_CHECK(active.ok(), "it was possible before");
+          return sim::run(plan);
+        },
+        60);
     if (result.ok()) return *std::move(result);
     if (trouble.ok()) trouble = result.error();
     return sim::RunResult{};
@@ -81,7 +87,8 @@ Result<int> shrinkPlan(const ShrinkArguments& a) {
     tell(progress, secondsSince(from));
     return trouble.ok() && secondsSince(from) < most;
   };
-  auto shrunk = sim::shrink(plan, isolatedRunner(trouble), limits);
+  if (a.source.mutant != sim::kNoMutant) limits.sound = isolatedRunner(trouble, std::string(sim::kNoMutant));
+  auto shrunk = sim::shrink(plan, isolatedRunner(trouble, a.source.mutant), limits);
   if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);
   WITAN_DO(trouble);
   if (!shrunk) return shrunk.error();

@@ -2,6 +2,7 @@
 
 #include "base/quote.h"
 #include "kernel/ledger/ledger_verify.h"
+#include "replication/membership.h"
 #include "sim/check/taint.h"
 #include "sim/plan_budget.h"
 #include "sim/trace_format.h"
@@ -95,6 +96,7 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
     case EventKind::join: {
       return c_.put(event.device, {.kind = Arrival::Kind::event, .event = number});
     }
+    case EventKind::comeback: return comeBack(event);
     case EventKind::hostile: return hostile(event, number, 0);
     case EventKind::engineOutage:
       if (!c_.etcd()) return;
@@ -102,6 +104,24 @@ void FaultInjector::begin(const Event& original, std::uint64_t number) {
       return ends();
     default: return;
   }
+}
+
+// A retired device is found in a drawer. Only once every member has heard that it is retired, and nobody new comes who
+// has not.
+void FaultInjector::comeBack(const Event& event) {
+  std::vector<Seat*> retired;
+  for (auto& at : c_.seats())
+    if (at->retired && !at->running()) retired.push_back(at.get());
+  if (retired.empty() || c_.plan().options.faults.joins > 0 || c_.etcd()) return;
+  Seat& back = *retired[event.n % retired.size()];
+  for (Seat* at : c_.members()) {
+    if (!at->works()) return;
+    const auto members = at->replica().data().membership();
+    if (!members.ok() || members->standing(back.name()) != replication::Standing::retired) return;
+  }
+  back.returned = true;
+  c_.probe("retired device returns");
+  c_.agenda().add(c_.agenda().now(), StepKind::start, back.index());
 }
 
 // One bit of the ledgers' store. The log has checks of its own: a restart must find it, or where a snapshot spares it
@@ -211,13 +231,48 @@ void FaultInjector::hostile(const Event& event, std::uint64_t number, std::uint6
   c_.agenda().add(event.at + passed + kBurst, StepKind::faultEnd, event.device, number);
 }
 
+// Well formed, and impossible: numbers at the end of what fits.
+std::string FaultInjector::absurdFrame(std::uint32_t device, std::uint32_t other, Random& random) {
+  SimDevice& by = *c_.seat(device).device;
+  if (!by.running()) return {};
+  c_.probe("absurd frame");
+  constexpr std::uint64_t kNumbers[] = {~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 62) + 1,
+                                        std::uint64_t{1} << 40};
+  const std::uint64_t number = kNumbers[random.below(std::size(kNumbers))];
+  const std::string& partition = c_.partitions()[random.below(c_.partitions().size())].second;
+  const std::string owner = random.below(2) == 0 || !c_.seat(other).running() ? by.replica().ownerName()
+                                                                              : c_.seat(other).replica().ownerName();
+  node::PeerAdvertisement standing{.owner = by.replica().ownerName()};
+  if (c_.etcd()) standing.engine = "etcd";
+  std::string frame;
+  WordWriter words;
+  switch (random.below(3)) {
+    case 0:
+      standing.claims.push_back({partition, number, owner, kernel::EpochCause::seizure, number, number, {}});
+      break;
+    case 1:
+      standing.positions.push_back({.partition = partition, .batches = number, .entries = number});
+      standing.positions.back().epochs.push_back({number, owner, random.below(2) == 0 ? 0 : number});
+      break;
+    default: {
+      node::Answer answer{.operationId = "op-0", .outcome = kernel::Outcome::approved, .seq = number};
+      answer.epochNumber = number, answer.epochOwner = owner, answer.asked = number;
+      appendFrame(frame, words, answer);
+      return frame;
+    }
+  }
+  appendFrame(frame, words, standing);
+  return frame;
+}
+
 // A member whose software has gone mad: garbage, frames cut short, frames from before, lengths that lie. What it says
 // is well formed enough to be read, and wrong. (Forging statements and claims in the name of others takes signatures.)
 void FaultInjector::hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed) {
   SeededRandom random(seed);
   for (unsigned i = 0; i < 6; ++i) {
     std::string frame = c_.network().seen(device, other, random.next());
-    switch (random.below(4)) {
+    switch (random.below(5)) {
+      case 4: frame = absurdFrame(device, other, random); break;
       case 0:
         frame.assign(64, '\0');
         for (char& c : frame) c = static_cast<char>(random.next());

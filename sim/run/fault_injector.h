@@ -34,6 +34,8 @@ class FaultInjector final : public ClusterObserver {
   void hostileFrames(std::uint32_t device, std::uint32_t other, std::uint64_t seed);
   void flap(const Event& event, std::uint64_t number, std::uint64_t round);
   void rot(const Event& event);
+  void comeBack(const Event& event);
+  std::string absurdFrame(std::uint32_t device, std::uint32_t other, Random& random);
 
   Cluster& c_;
   PerDevice<std::optional<Strike>> strikes_;

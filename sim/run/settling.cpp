@@ -5,6 +5,7 @@
 #include "replication/statement.h"
 #include "replication/writer.h"
 #include "sim/check/operation.h"
+#include "sim/workloads/workload.h"
 
 namespace witan::sim {
 
@@ -19,12 +20,15 @@ void Settling::begin() {
   settleBy_ = c_.agenda().now() + c_.plan().options.time.settleSeconds * kSecond;
   c_.trace(kNobody, "check", "settling begins");
   faults_.endAll();
+  for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
+    if (c_.seats()[i]->returned) c_.switchOff(i, true, -1), c_.seats()[i]->returned = false;
 }
 
 void Settling::look() {
   if (!c_.settling()) begin();
   for (std::uint32_t i = 0; i < c_.seats().size(); ++i)
     if (!c_.seats()[i]->running() && !c_.seats()[i]->retired) c_.agenda().add(c_.agenda().now(), StepKind::start, i);
+  operators_.findOverdue();
   if (looks_++ % 4 == 3) {  // operators are slower than machines
     operators_.pardon();
     operators_.admitAgain();
@@ -265,10 +269,28 @@ void Operators::seizeOrphans() {
   }
 }
 
+// What still waits although its time is over, at two looks: its owner has been at work meanwhile.
+void Operators::findOverdue() {
+  const Micros ttl = c_.plan().options.cluster.pendingTtlSeconds * kSecond;
+  if (ttl <= 0) return;
+  for (Seat* at : c_.members()) {
+    if (!at->works()) continue;
+    const Micros wall = at->device->now(c_.agenda().now()).wall.micros;
+    for (const auto& [id, host] : at->replica().hosts()) {
+      if (!at->replica().owns(*host)) continue;
+      for (const kernel::PendingView& view : host->partition().queue())
+        if (wall - view.at.micros > ttl + 30 * kSecond && !overdue_.emplace(at->index(), id, view.seq).second)
+          return c_.failed("liveness", concat(at->name(), " owns ", id, ", and entry ", view.seq,
+                                              " still waits for a counselor, whose time is over"));
+    }
+  }
+}
+
 // The counselors come to work.
 void Operators::decideEverything() {
   for (Seat* at : c_.members()) {
     if (!at->works()) continue;
+    answerQuestion(c_, *at, 0, decided_ % 2 == 0, false);
     for (const auto& [id, host] : at->replica().hosts()) {
       if (!at->replica().owns(*host)) continue;
       for (const kernel::PendingView& view : host->partition().queue()) {

@@ -1,6 +1,9 @@
 // The people of a run: operators and counselors, and the phase that is theirs.
 #pragma once
 
+#include <set>
+#include <tuple>
+
 #include "sim/cluster/clients.h"
 #include "sim/run/fault_injector.h"
 
@@ -17,6 +20,7 @@ class Operators final : public ClusterObserver {
   void pardon();
   void admitAgain();
   void seizeOrphans();
+  void findOverdue();
   void decideEverything();
   std::vector<std::uint32_t> unadmitted();
 
@@ -28,6 +32,7 @@ class Operators final : public ClusterObserver {
   Cluster& c_;
   Clients& clients_;
   std::uint64_t decided_ = 0;  // numbers the requests of the settling phase
+  std::set<std::tuple<std::uint32_t, std::string, std::uint64_t>> overdue_;  // device, partition, entry
 };
 
 // Settling: the second phase of a run. Faults have ended and nothing new is asked; operators and counselors do their

@@ -3,10 +3,11 @@
 
 #include "agents/host/agent_host.h"
 #include "agents/memory/thread.h"
-#include "agents/wake/wake_job.h"
 #include "replication/records/agent_state.h"
 #include "replication/records/journal_entity.h"
+#include "replication/records/record_views.h"
 #include "sim/check/agent_rules.h"
+#include "sim/check/run_rules.h"
 #include "sim/sim_agents.h"
 #include "sim/workloads/workload.h"
 
@@ -30,6 +31,9 @@ class AgentWorkload final : public Workload {
       case EventKind::turn: return sayToClerk(at, event);
       case EventKind::agentPause: return pauseAgent(at, event);
       case EventKind::confirm: return confirmMails(at, event.n % 2 == 0);
+      case EventKind::approve: return answerQuestion(c_, at, event.n, event.m % 6 != 1, event.m % 6 == 0);
+      case EventKind::policyChange: return changePolicy(at);
+      case EventKind::deskEdit: return editDesk(at, event);
       default: return;
     }
   }
@@ -41,6 +45,12 @@ class AgentWorkload final : public Workload {
     const std::string id = concat("request/", event.seed);
     json::object payload{{"n", event.n}, {"private", concat(kNeedToKnow, event.seed)}};
     if (auto proposal = plausible(at, event)) payload["proposal"] = *std::move(proposal);
+    const FaultOptions& f = c_.plan().options.faults;
+    if (event.seed % 3 == 0) payload["desk"] = event.seed / 3 % kDesks;
+    if (event.seed % 9 == 0) payload["twice"] = true;
+    // What a person approved is not known any more where plans are lost with their disks.
+    if (event.seed % 4 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
+      payload["pay"] = true;
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     auto view = space.ok() ? journalViewIn(**space, id) : Result<JournalView>(space.error());
     if (!view.ok() || view->shown) return;
@@ -56,11 +66,9 @@ class AgentWorkload final : public Workload {
     c_.trace(at.index(), "agents", "request", id);
     const History::Key key{"journal/main", {static_cast<int>(Kind::journal), id}};
     c_.history().wrote(key, {*dot, at.index(), c_.agenda().now(), false, false, false, {}});
-    auto news = agents::batchNews(*dot, writes->back().body);
-    WITAN_CHECK(news.ok(), "an edit of the journal has its batch");
-    auto job = agents::subscriptionJob(kSimAgents[0], "entries:request", "journal/main", *news);
-    WITAN_CHECK(job.ok(), "the clerk's ids are ids");
-    c_.history().agents.requests.emplace(key, job->key());
+    c_.history().agents.requests.emplace(
+        key, runOfEntry(kSimAgents[0], "entries:request",
+                        {ChangeOrigin::local, dot->host, dot->counter, "journalEntity", id}));
   }
 
   // A proposal that would be lawful now. Not where logs lose decisions, or plans are lost with their disks: nobody
@@ -91,11 +99,63 @@ class AgentWorkload final : public Workload {
   void sayToClerk(Seat& at, const Event& event) {
     agents::AgentHost* host = at.replica().agents();
     if (host == nullptr) return;
-    auto run = host->userTurn(kSimAgents[0], "session", std::to_string(event.seed), "hello",
-                              at.device->now(c_.agenda().now()));
+    // A few sessions, whose turns have equal numbers, and everybody says the same; now and then again, under the same
+    // number.
+    const std::string session = concat(at.name(), "/", event.seed % 3);
+    std::uint64_t& said = said_[at][event.seed % 3];
+    const bool again = said > 0 && event.seed / 3 % 6 == 0;
+    if (!again) ++said;
+    const char* text = std::array{"hello", "yes", "hello"}[(said + event.seed % 3) % 3];
+    const std::string turn = std::to_string(said);
+    auto run = host->userTurn(kSimAgents[0], session, turn, text, at.device->now(c_.agenda().now()));
     if (!run.ok()) return c_.trace(at.index(), "agents", "turn refused", run.error().message);
     c_.trace(at.index(), "agents", "turn", run->hex());
-    c_.history().agents.turns.push_back({*run, at.index(), false});
+    const RunKey expected = runOfTurn(kSimAgents[0], session, turn);
+    if (*run != expected)
+      return c_.failed("runs", concat(at.name(), ": turn ", turn, " of ", session, " wakes run ", run->hex(),
+                                      ", and should wake ", expected.hex()));
+    if (again) c_.probe("turn repeated");
+    c_.history().agents.turns.push_back({expected, text, at.index(), false});
+  }
+
+  // The policy over payments of one device: questions that are open were asked under another one.
+  void changePolicy(Seat& at) {
+    if (at.replica().agents() == nullptr) return;
+    at.device->usePolicy(at.device->policy() + 1);
+    at.policies.push_back({at.device->policy(), c_.agenda().now()});
+    c_.probe("policy changed");
+    c_.trace(at.index(), "agents", "policy", std::to_string(at.device->policy()));
+  }
+
+  // People write on the desks too, settle what was written there side by side, and clear them.
+  void editDesk(Seat& at, const Event& event) {
+    if (c_.plan().options.cluster.hosts == 0) return;
+    const Now now = at.device->now(c_.agenda().now());
+    const std::string id = deskName(event.n % kDesks);
+    auto space = at.replica().data().database(DatabaseName::journal).space("main");
+    auto view = space.ok() ? journalViewIn(**space, id) : Result<JournalView>(space.error());
+    if (!view.ok()) return c_.failed("store", at.name() + ": " + view.error().message);
+    // Now and then the very words that agents write.
+    const char* text = std::array{"brief", "a person's", "strange", "another"}[event.seed % 4];
+    const JournalEdit edit{"desk", concat(R"({"text":")", text, "\"}"), at.name(),
+                           std::max<std::int64_t>(0, now.wallMs()), std::nullopt};
+    std::vector<Dot> dots;
+    for (const Sibling& one : view->siblings) dots.push_back(one.dot);
+    JournalChange change{id, std::nullopt, "desk", ChangeOrigin::local};
+    if (view->inConflict()) {
+      auto body = journalResolution(*view, edit, dots);
+      if (!body.ok()) return c_.failed("store", at.name() + ": " + body.error().message);
+      change.body = *std::move(body);
+      c_.probe("desk settled");
+    } else if (event.m % 5 != 0 || !view->shown) {
+      auto body = journalEdit(*view, edit);
+      if (!body.ok()) return c_.failed("store", at.name() + ": " + body.error().message);
+      change.body = *std::move(body);
+      c_.probe("desk edited");
+    }
+    auto writes = journalWrites(**space, std::span(&change, 1));
+    if (!writes.ok()) return c_.failed("store", at.name() + ": " + writes.error().message);
+    clients_.write(at, DatabaseName::journal, "main", *std::move(writes));
   }
 
   // An agent is paused, or woken again, on every device that hears of it.
@@ -123,9 +183,52 @@ class AgentWorkload final : public Workload {
     clients_.write(at, DatabaseName::agents, "main",
                    {{Kind::receipt, receiptKey(receipt), stands ? *std::move(body) : std::string(), !stands}});
   }
+
+  PerDevice<std::map<std::uint64_t, std::uint64_t>> said_;  // turns of each session
 };
 
 }  // namespace
+
+void answerQuestion(Cluster& c, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse) {
+  auto space = at.replica().data().database(DatabaseName::agents).space("main");
+  if (!space.ok()) return;
+  std::vector<std::pair<OperationId, ApprovalView>> asked;
+  for (const std::string& key : (*space)->keys(Kind::approval)) {
+    auto operation = OperationId::parse(key);
+    auto versions = (*space)->versions(Kind::approval, key);
+    if (!operation.ok() || !versions.ok()) return c.failed("store", at.name() + ": an approval cannot be read");
+    ApprovalView view = approvalViewOf(*operation, *versions);
+    if (view.shown && view.shown->body.verdict == ApprovalVerdict::waiting)
+      asked.emplace_back(*operation, std::move(view));
+  }
+  if (asked.empty()) return;
+  const auto& [operation, view] = asked[n % asked.size()];
+  const Hash shown = view.shown->body.digest;
+  Hash digest = shown;
+  if (ofSomethingElse) digest[0] ^= 1;
+  const std::int64_t atMs = std::max<std::int64_t>(0, at.device->now(c.agenda().now()).wallMs());
+  const ApprovalVerdict verdict = yes ? ApprovalVerdict::approved : ApprovalVerdict::denied;
+  auto answer = answerTo(view, digest, verdict, "somebody", "as the simulator decides", atMs);
+  if (ofSomethingElse) {
+    c.probe("answer about something else");
+    if (answer.ok())
+      return c.failed("need-to-know",
+                      at.name() + " takes an answer about something else for operation " + operation.hex());
+    // Somebody's device writes it all the same.
+    answer = view.shown->body;
+    answer->digest = digest, answer->verdict = verdict, answer->by = "somebody", answer->atMs = atMs;
+  }
+  if (!answer.ok()) return c.failed("store", at.name() + ": " + answer.error().message);
+  auto body = encodeRecord(*answer);
+  WITAN_CHECK(body.ok(), "an answer is a record");
+  const Write write{Kind::approval, operation.hex(), *std::move(body), false};
+  auto dot = at.replica().commit(DatabaseName::agents, "main", {&write, 1});
+  if (dot.ok()) c.digest().add(dot->counter);
+  c.trace(at.index(), "agents", enumName(verdict), operation.hex() + (ofSomethingElse ? " about something else" : ""));
+  if (!yes || ofSomethingElse) return;
+  c.probe("approved");
+  c.history().agents.approved[operation].push_back({shown, c.agenda().now()});
+}
 
 std::unique_ptr<Workload> makeAgentWorkload(Cluster& cluster, Clients& clients) {
   return std::make_unique<AgentWorkload>(cluster, clients);

@@ -27,6 +27,30 @@ class ProposalWorkload final : public Workload {
       }
   }
 
+  // The last answers that reached a device, as frames: they may come again, when something else has their id.
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
+    constexpr auto kAnswer = static_cast<std::uint8_t>(node::AdjudicationFrame::answer);
+    if (frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kAnswer) return;
+    std::deque<Heard>& heard = heard_[at];
+    heard.push_back({peer, std::string(frame)});
+    if (heard.size() > kHeard) heard.pop_front();
+  }
+
+  void onStopped(Seat& at) override { deadlines_[at].clear(); }
+
+  // Decides at the very moment at which a counselor's time is over.
+  void beforeDrain(Seat& at) override {
+    for (const Deadline& one : std::exchange(deadlines_[at], {})) {
+      if (c_.settling()) return;
+      if (at.device->now(c_.agenda().now()).wall < one.at) {
+        deadlines_[at].push_back(one);
+        continue;
+      }
+      c_.probe("counselor at the time limit");
+      clients_.submit(at, one.request, false);
+    }
+  }
+
   void onEvent(Seat& at, const Event& event) override {
     switch (event.kind) {
       case EventKind::propose: return propose(at, event);
@@ -83,6 +107,7 @@ class ProposalWorkload final : public Workload {
     const std::vector<node::Request>& recent = clients_.recent(at);
     if (recent.empty()) return;
     if (event.n % 6 == 5) return decidePending(at, event, "nobody-in-particular");
+    if (event.n % 12 == 4 && anotherAct(at, recent)) return;
     node::Request request = recent[event.seed % recent.size()];
     switch (event.n % 6) {
       case 0: request.entity = "nobody-" + hexDigest(event.seed); break;
@@ -96,6 +121,26 @@ class ProposalWorkload final : public Workload {
     }
     request.operationId = "bad-" + hexDigest(event.seed);
     clients_.submit(at, std::move(request), false);
+  }
+
+  // One name for two acts, and the answer to the first comes once more while the second waits for its own.
+  bool anotherAct(Seat& at, const std::vector<node::Request>& recent) {
+    for (auto heard = heard_[at].rbegin(); heard != heard_[at].rend(); ++heard) {
+      node::Answer answer;
+      const bool read =
+          readMessage(std::string_view(heard->frame).substr(replication::kFrameHeaderBytes), answer, "frame").ok();
+      if (!read || answer.seq == 0 || !c_.network().connected(heard->peer, at.index())) continue;
+      for (const node::Request& request : recent) {
+        if (request.operationId != answer.operationId || request.kind != node::RequestKind::propose) continue;
+        node::Request other = request;
+        other.reason += " other";
+        clients_.submit(at, std::move(other), false);
+        c_.network().forge(heard->peer, at.index(), heard->frame);
+        c_.probe("answer of another act");
+        return true;
+      }
+    }
+    return false;
   }
 
   // With `impostor`: somebody decides in whose hands it is not.
@@ -123,9 +168,14 @@ class ProposalWorkload final : public Workload {
                           .agent = concat("taint-ledger-", at.index(), "-", hexDigest(event.seed)),
                           .counselor = module.signature().counselors.front()};
     if (!impostor.empty()) request.counselor = impostor;
+    const bool sameNumber = impostor.empty() && event.seed % 5 == 0;
     request.reason = "as the simulator decides";
     request.escalation = view.seq;
     request.pendingDigest = view.digest;
+    if (sameNumber) {  // what was shown is something else, and has the number of what is pending
+      request.pendingDigest[0] ^= 1;
+      c_.probe("another digest with the right number");
+    }
     if (request.kind == node::RequestKind::commit) {
       auto json = parseJson(view.action);
       auto action = json.ok() ? module.parseAction(*json) : Result<kernel::ActionPtr>(json.error());
@@ -134,8 +184,42 @@ class ProposalWorkload final : public Workload {
           module.sampleEdit(*partitions[which]->state(view.entity), **action, module.signature().counselors.front(),
                             random, at.device->now(c_.agenda().now()).wall);
     }
+    if (event.seed % 2 == 1 && impostor.empty() && decideAtLimit(module, view, request)) return;
     clients_.submit(at, std::move(request), false);
   }
+
+  // At the owner, when its clock shows the limit to the microsecond.
+  bool decideAtLimit(const kernel::DomainModule& module, const kernel::PendingView& view,
+                     const node::Request& request) {
+    const Micros ttl = c_.plan().options.cluster.pendingTtlSeconds * kSecond;
+    if (ttl <= 0) return false;
+    for (Seat* at : c_.members()) {
+      if (!at->works()) continue;
+      const node::PartitionHost* host =
+          at->replica().host(at->replica().partitionFor(module.signature().domain, view.entity));
+      if (host == nullptr || !at->replica().owns(*host)) continue;
+      const Time limit{view.at.micros + ttl};
+      Micros when = c_.agenda().now();
+      for (int i = 0; i < 4; ++i) when += limit.micros - at->device->now(when).wall.micros;
+      if (when <= c_.agenda().now()) return false;
+      deadlines_[*at].push_back({limit, request});
+      c_.agenda().add(when, StepKind::alarm, at->index());
+      return true;
+    }
+    return false;
+  }
+
+  static constexpr std::size_t kHeard = 16;
+  struct Heard {
+    std::uint32_t peer = 0;
+    std::string frame;
+  };
+  struct Deadline {
+    Time at;
+    node::Request request;
+  };
+  PerDevice<std::deque<Heard>> heard_;
+  PerDevice<std::vector<Deadline>> deadlines_;
 };
 
 }  // namespace

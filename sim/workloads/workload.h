@@ -14,6 +14,10 @@ class Workload : public ClusterObserver {
   Clients& clients_;
 };
 
+// A person at the device answers the n-th question that it shows; with `ofSomethingElse` about another effect, which is
+// no answer.
+void answerQuestion(Cluster& cluster, Seat& at, std::uint64_t n, bool yes, bool ofSomethingElse);
+
 // Every workload of a run, in the order in which they act.
 std::vector<std::unique_ptr<Workload>> makeWorkloads(Cluster& cluster, Clients& clients);
 

@@ -19,7 +19,7 @@ struct Story {
   Story() {
     plan = planBy("a", "\"yes\"");
     view.winner = plan;
-    records.completed.insert(run);
+    records.completed.emplace(run, "");
     did(records.journal, plan.operations[0], "a");
     did(records.agents, plan.operations[0], "a");
     wrote("done/1", plan.operations[0], "a");
@@ -79,6 +79,102 @@ TEST(AgentRules, WhatIsAsItShouldBePasses) {
   Story story;
   EXPECT_EQ(story.operations(), "");
   EXPECT_EQ(checkCompensations(story.records), "");
+}
+
+// Checker "effects": what stands is there, and who says that it did everything did.
+struct Effects : ::testing::Test {
+  Effects() {
+    options.shared = "desk/";
+    story.view.winner = plan = planOf({R"({"id":"done/1","payload":"yes","type":"done"})"});
+    story.did(story.records.journal, plan.operations[0], "a");
+    story.did(story.records.agents, plan.operations[0], "a");
+    says("done/1", "\"yes\"");
+  }
+  Plan planOf(const std::vector<std::string>& arguments) {
+    Plan made = story.plan;
+    made.body.actions.clear();
+    for (const std::string& one : arguments) made.body.actions.push_back({"journal.put", one, {}, {"t"}});
+    made.operations = *operationsOf(made.body);
+    return made;
+  }
+  // The plan writes on a desk instead, as another run's does; both have been carried out.
+  void onDesk() {
+    story.view.winner = plan = planOf({R"({"id":"desk/1","payload":"a","type":"done"})"});
+    story.did(story.records.journal, plan.operations[0], "a");
+    story.did(story.records.agents, plan.operations[0], "a");
+  }
+  void says(const std::string& id, const std::string& payload) {
+    story.records.entries[id].siblings = {{{"a", 7}, JournalBody{"done", payload, 1, "clerk", 1, {}, {}}}};
+  }
+  std::string check() {
+    story.records.plans[story.run] = story.view;
+    return checkEffects(story.records, writes, options);
+  }
+
+  Story story;
+  Plan plan;
+  SharedWrites writes;
+  AgentRuleOptions options;
+};
+
+TEST_F(Effects, ThatAreThereCount) { EXPECT_EQ(check(), ""); }
+
+TEST_F(Effects, ThatAreMissingAreSeen) {
+  story.records.entries.clear();
+  EXPECT_THAT(check(), HasSubstr("does not say what it wrote"));
+  says("done/1", "\"no\"");
+  EXPECT_THAT(check(), HasSubstr("does not say what it wrote"));
+  story.undid(plan.operations[0], compensationOperationId(plan.operations[0]));
+  EXPECT_EQ(check(), "") << "it does not stand";
+}
+
+TEST_F(Effects, OfASharedEntryMayBeReplacedByWhoHasSeenThem) {
+  onDesk();
+  says("desk/1", "\"b\"");
+  EXPECT_THAT(check(), HasSubstr("desk/1 does not say"));
+  const SharedWrite own{{"a", 1}, {}, contentOf("done", "\"a\""), plan.operations[0].value};
+  const SharedWrite between{{"b", 1}, {{"a", 1}}, contentOf("done", "\"x\""), std::nullopt};
+  writes["desk/1"] = {own, {{"p", 1}, {}, contentOf("done", "\"b\""), std::nullopt}};
+  EXPECT_THAT(check(), HasSubstr("desk/1 does not say")) << "a person wrote beside it";
+  writes["desk/1"] = {own, between, {{"p", 1}, {{"b", 1}}, contentOf("done", "\"b\""), std::nullopt}};
+  EXPECT_EQ(check(), "");
+  const OperationId undoing = compensationOperationId({sha256("of a loser")});
+  writes["desk/1"] = {own, {{"c", 7}, {{"a", 1}}, contentOf("done", "\"b\""), sha256("of a loser")}};
+  EXPECT_THAT(check(), HasSubstr("desk/1 does not say")) << "an operation that does not stand";
+  story.did(story.records.journal, undoing, "c");
+  story.records.journal[undoing].record->body.compensates = sha256("of a loser");
+  writes["desk/1"] = {own, {{"c", 7}, {{"a", 1}}, "", std::nullopt}};
+  EXPECT_THAT(check(), HasSubstr("desk/1 does not say")) << "an undoing is no excuse";
+}
+
+TEST_F(Effects, WhatPeopleWroteStaysToo) {
+  onDesk();
+  says("desk/1", "\"a\"");
+  writes["desk/1"] = {{{"p", 1}, {}, contentOf("done", "\"mine\""), std::nullopt, true}};
+  EXPECT_THAT(check(), HasSubstr("what a person wrote into desk/1"));
+  writes["desk/1"].push_back({{"a", 1}, {{"p", 1}}, contentOf("done", "\"a\""), plan.operations[0].value});
+  EXPECT_EQ(check(), "");
+}
+
+TEST_F(Effects, OfSeveralOfOnePlanOnOneEntryTheLastCounts) {
+  story.view.winner = plan =
+      planOf({R"({"id":"done/1","payload":"no","type":"done"})", R"({"id":"done/1","payload":"yes","type":"done"})"});
+  for (const OperationId& operation : plan.operations) {
+    story.did(story.records.journal, operation, "a");
+    story.did(story.records.agents, operation, "a");
+  }
+  EXPECT_EQ(check(), "");
+}
+
+TEST_F(Effects, ARunThatSaysItIsDoneIsDone) {
+  story.records.agents[plan.operations[0]].record->body.outcome = OperationOutcome::failed;
+  EXPECT_THAT(check(), HasSubstr("completed without a word of failure"));
+  story.records.completed[story.run] = "1 of 1 actions failed";
+  EXPECT_EQ(check(), "");
+  story.records.completed[story.run] = "";
+  story.records.agents.clear();
+  options.deadLettered.insert(plan.operations[0]);
+  EXPECT_THAT(check(), HasSubstr("completed without a word of failure"));
 }
 
 // Invariant 6: "Mutating side effects are keyed by deterministic operationId".

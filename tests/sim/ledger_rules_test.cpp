@@ -205,6 +205,17 @@ TEST_F(Rules, Theorem4vii_WhoMay) {
   first(Tag::cRejected).counselor = "stranger";
   refuses("no authorised counselor");
 }
+// Finding F17. The very first resolution, so that nothing else breaks before it.
+TEST_F(Rules, ACounselorDecidesInTime) {
+  const auto resolved = [](const Entry& entry) { return entry.tag == Tag::cCommitted || entry.tag == Tag::cRejected; };
+  const Entry& resolution = first(resolved);
+  const Entry& asked = first([&](const Entry& entry) { return entry.seq == resolution.escalation; });
+  const std::int64_t waited = resolution.time.micros - asked.time.micros;
+  const std::string late = checkLedger(*module, lines, std::max<std::int64_t>(1, waited));
+  const bool human = resolution.counselor != "system";
+  EXPECT_EQ(late.find("a counselor decides") != std::string::npos, human) << late;
+  EXPECT_NE(checkLedger(*module, lines, 399).find("(F17)"), std::string::npos) << "what expires after 400";
+}
 TEST_F(Rules, TheSystemOnlyExpires) {
   first([](const Entry& entry) { return entry.counselor == "system"; }).operationId = "expire:0";
   refuses("rejects by expiry only");

@@ -53,6 +53,15 @@ TEST(LedgerFacts, AreReadFromBeginningsAndWrites) {
   EXPECT_THAT(keys, ::testing::ElementsAre("F1", "F2", "F4"));
 }
 
+// As base/identity.h derives them, by other code; and words are no part of them.
+TEST(RunKeys, AreThoseOfTheSeed) {
+  EXPECT_EQ(runOfTurn("clerk", "s/1", "2"), *userRunKey("clerk", "s/1", "2"));
+  EXPECT_NE(runOfTurn("clerk", "s/1", "2"), runOfTurn("clerk", "s/2", "2"));
+  const ChangeUnit change{ChangeOrigin::local, "a@1", 3, "journalEntity", "request/1"};
+  const auto key = logicalChangeKey(std::vector{*changeUnitKey(change)});
+  EXPECT_EQ(runOfEntry("clerk", "entries:request", change), *subscriptionRunKey("clerk", "entries:request", *key));
+}
+
 TEST(RunRules, ARunBeginsOnceAndGoesOnAfterACrash) {
   RunRules rules;
   EXPECT_TRUE(rules.isNew(0, kRun));

@@ -185,7 +185,7 @@ TEST(Refused, WithFileAndLine) {
       {"[faults]\ncutSeconds = \"1 minute\"", "mine.toml:2: cutSeconds: \"1 minute\" is no length"},
       {"[faults]\ncutSeconds = \"10ms\"", "is no whole number of the unit"},
       {"[faults]\nsometimes = 2.0", "sometimes: expected a share"},
-      {"[work]\nsometimes = 0.5", "has no meaning in [work]"},
+      {"[disk]\nsometimes = 0.5", "has no meaning in [disk]"},
       {"[expect]\nprobe = []", "mine.toml:2: unknown key \"probe\""},
       {"[expect]\nprobes = [1]", "probes: expected a list of texts"},
       {"[expect]\nprobes = [\"gaps\",\n\"zombyRefused\"]",

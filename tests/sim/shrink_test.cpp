@@ -49,6 +49,23 @@ void expectOneMinimal(const Shrunk& shrunk, const PlanRunner& run) {
   }
 }
 
+// Of a broken variant: what fails without it too is another failure. And plans stay ones that can be simulated.
+TEST(Shrink, TakesNothingThatFailsInTheSoundProgram) {
+  const PlanRunner run = [](const Plan& plan) {
+    EXPECT_TRUE(checkOptions(plan.options).ok());
+    EXPECT_LE(plan.options.cluster.ledgerReplicas, plan.options.cluster.devices);
+    return needsAll(plan, {3});
+  };
+  ShrinkLimits limits;
+  limits.sound = [](const Plan& plan) {
+    return plan.events.size() < 5 ? failing("fencing", "anyway", 1) : RunResult{};
+  };
+  const auto shrunk = shrink(numbered(100), run, limits);
+  ASSERT_TRUE(shrunk.ok());
+  EXPECT_EQ(shrunk->plan.events.size(), 5U);
+  EXPECT_EQ(shrunk->plan.options.cluster.devices, 1);
+}
+
 TEST(Shrink, FindsTheEventsThatMatter) {
   const PlanRunner run = [](const Plan& plan) { return needsAll(plan, {3, 40, 41, 777}); };
   const auto shrunk = shrink(numbered(1'000), run);

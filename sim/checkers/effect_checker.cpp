@@ -1,0 +1,109 @@
+// Checker "effects": what stands of the work of agents is there. For that it keeps what everybody wrote into the
+// entries that many write, and what they had seen of them.
+#include "replication/writer.h"
+#include "saga/saga_rows.h"
+#include "sim/check/agent_rules.h"
+#include "sim/checkers/checker.h"
+#include "sim/sim_agents.h"
+
+namespace witan::sim {
+
+using namespace replication;
+
+namespace {
+
+class EffectChecker final : public Checker {
+ public:
+  explicit EffectChecker(Cluster& cluster) : Checker(cluster) {}
+  void onStarted(Seat& at) override { looked_[at].reset(); }
+  void beforeDrain(Seat& at) override { look(at); }  // what has arrived, before agents write
+  void onDurable(Seat& at) override { look(at); }
+
+  void atEnd() override {
+    if (c_.plan().options.cluster.hosts == 0) return;
+    AgentRuleOptions options;
+    options.wholeDisks = c_.history().losses().empty();
+    options.shared = "desk/";
+    for (Seat* at : c_.members()) {
+      saga::SagaRows rows(at->replica().data().database(DatabaseName::agents), 0);
+      const Status held = rows.visitHeld([&](saga::SagaRow&& row) { options.deadLettered.insert(row.id()); });
+      if (!held.ok()) return c_.failed("store", at->name() + ": " + held.error().message);
+    }
+    auto records = agentRecordsOf(c_.members().front()->replica().data());
+    if (!records.ok()) return c_.failed("store", records.error().message);
+    addPeople();
+    if (const std::string wrong = checkEffects(*records, writes_, options); !wrong.empty())
+      return c_.failed("effects", wrong);
+    countRareOnes(*records);
+  }
+
+ private:
+  using Seen = std::map<std::string, std::set<Dot>>;  // by entry: every version that was ever here
+
+  void look(Seat& at) {
+    if (c_.plan().options.cluster.hosts == 0) return;
+    Space* space = at.replica().data().database(DatabaseName::journal).find("main");
+    if (space == nullptr || looked_[at] == space->changes()) return;
+    looked_[at] = space->changes();
+    for (std::uint64_t n = 0; n < kDesks; ++n) {
+      const std::string id = deskName(n);
+      auto versions = space->versions(Kind::journal, id);
+      if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
+      std::set<Dot>& seen = seen_[at][id];
+      const std::set<Dot> before = seen;
+      for (const Version& version : *versions)
+        if (seen.insert(version.dot).second && deviceOf(version.dot.host) == at.name()) note(id, version, before);
+    }
+  }
+
+  void note(const std::string& id, const Version& version, const std::set<Dot>& seen) {
+    std::vector<SharedWrite>& writes = writes_[id];
+    if (std::ranges::any_of(writes, [&](const SharedWrite& one) { return one.dot == version.dot; })) return;
+    SharedWrite write{version.dot, seen, {}, {}};
+    if (!version.tombstone) {
+      auto body = decodeRecord<JournalBody>(version.body);
+      if (!body.ok()) return c_.failed("store", id + ": " + body.error().message);
+      write.content = contentOf(body->type, body->payload);
+      write.operation = body->operationId;
+    }
+    writes.push_back(std::move(write));
+  }
+
+  // Of people it is known exactly what they had seen.
+  void addPeople() {
+    for (auto& [id, writes] : writes_) {
+      const auto known = c_.history().writes().find({"journal/main", {static_cast<int>(Kind::journal), id}});
+      if (known == c_.history().writes().end()) continue;
+      for (SharedWrite& write : writes)
+        for (const WriteRecord& record : known->second)
+          if (record.dot == write.dot) {
+            write.seen.insert(record.seen.begin(), record.seen.end());
+            write.kept = record.durable && !record.mayBeLost;
+          }
+    }
+  }
+
+  void countRareOnes(const AgentRecords& records) {
+    std::map<std::pair<std::string, std::string>, std::size_t> claims;
+    for (const auto& [id, writes] : writes_)
+      for (const SharedWrite& write : writes)
+        if (write.operation && ++claims[{id, write.content}] == 2) c_.probe("effect claimed by several operations");
+    for (const auto& [id, view] : records.entries)
+      if (id.starts_with("desk/") && view.inConflict()) c_.probe("desk in conflict");
+    for (const auto& [run, view] : records.plans)
+      if (view.winner && std::ranges::count_if(view.winner->body.actions, [](const PlanAction& action) {
+                           return !action.targets.empty() && action.targets.front().starts_with("desk/");
+                         }) > 1)
+        c_.probe("entry written twice by a plan");
+  }
+
+  PerDevice<std::optional<std::uint64_t>> looked_;  // at which changes of the journal
+  PerDevice<Seen> seen_;
+  SharedWrites writes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeEffectChecker(Cluster& cluster) { return std::make_unique<EffectChecker>(cluster); }
+
+}  // namespace witan::sim

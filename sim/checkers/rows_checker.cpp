@@ -1,0 +1,148 @@
+// Checker "rows": at rest every device starts once more on a copy of its disks. What it reads there is what it knows:
+// no row is missing, and none was left behind.
+#include "agents/host/agent_host.h"
+#include "sim/checkers/checker.h"
+
+namespace witan::sim {
+
+using namespace replication;
+
+namespace {
+
+constexpr std::uint64_t kNever = std::uint64_t{1} << 40;
+
+// Versions of each kind, and what a digest leaves out.
+std::string recordsOf(Space& space) {
+  std::map<Kind, std::size_t> versions;
+  space.table().visit([&](Record& record) {
+    versions[record.kind] += record.versions.size();
+    return true;
+  });
+  std::string text;
+  for (const auto& [kind, count] : versions) text += concat(" ", static_cast<int>(kind), ":", count);
+  return text;
+}
+
+std::string spacesDiffer(LocalReplica& now, LocalReplica& read) {
+  if (now.spaceIds() != read.spaceIds()) return "its spaces";
+  for (const std::string& id : now.spaceIds()) {
+    Space &one = *now.findSpace(id), &other = *read.findSpace(id);
+    if (one.clock() != other.clock()) return id + ": its vector";
+    if (one.digest() != other.digest()) return id + ": its records";
+    if (recordsOf(one) != recordsOf(other))
+      return id + ": versions by kind" + recordsOf(one) + ", on its disk" + recordsOf(other);
+    if (withNames(one.delivered(), one.writers()) != withNames(other.delivered(), other.writers()))
+      return id + ": how far batches were delivered";
+  }
+  return {};
+}
+
+std::string metaDiffers(const node::Replica& now, const node::Replica& read) {
+  const auto mine = now.data().incidents(), theirs = read.data().incidents();
+  const auto held = now.data().quarantines(), heldThere = read.data().quarantines();
+  if (!mine.ok() || !theirs.ok() || mine->size() != theirs->size()) return "its incidents";
+  if (!held.ok() || !heldThere.ok() || *held != *heldThere) return "whom it has in quarantine";
+  return now.ownerName() == read.ownerName() ? "" : "its name as an owner";
+}
+
+std::string outboxDiffers(const node::Outbox& now, const node::Outbox& read) {
+  for (const auto& [id, waiting] : now.all())
+    if (waiting.saved && !read.all().contains(id)) return "request " + id + " of its outbox is not on its disk";
+  for (const auto& [id, waiting] : read.all())
+    if (!now.all().contains(id)) return "request " + id + " is on its disk, and was answered";
+  return {};
+}
+
+std::string ownersDiffer(const node::OwnerTable& now, const node::OwnerTable& read) {
+  for (const auto& [id, claim] : now.all())
+    if (const node::OwnershipRecord* other = read.find(id); other == nullptr || other->epoch() != claim.epoch())
+      return "who owns " + id;
+  return now.all().size() == read.all().size() ? "" : "owners of partitions";
+}
+
+std::string hostsDiffer(node::Replica& now, node::Replica& read, bool etcd) {
+  for (const auto& [id, host] : now.hosts()) {
+    node::PartitionHost* other = read.host(id);
+    if (other == nullptr) return id + " is not on its disk";
+    if (host->ledger().batches() != other->ledger().batches())
+      return concat(id, ": ", host->ledger().batches(), " batches, on its disk ", other->ledger().batches());
+    if (host->epoch() != other->epoch()) return id + ": its epoch";
+    if (host->partition().size() != other->partition().size() ||
+        host->partition().tree().root() != other->partition().tree().root())
+      return id + ": its entries";
+    const auto entities = host->partition().entities();
+    if (entities != other->partition().entities()) return id + ": its entities";
+    for (const std::string& entity : entities) {
+      std::string mine, theirs;
+      host->module().writeState(mine, *host->partition().state(entity));
+      host->module().writeState(theirs, *other->partition().state(entity));
+      if (mine != theirs || host->partition().state(entity)->notPassing != other->partition().state(entity)->notPassing)
+        return id + ": the state of " + entity;
+      if (host->partition().pending(entity).has_value() != other->partition().pending(entity).has_value())
+        return id + ": what is pending for " + entity;
+    }
+    if (!etcd && now.owns(*host) != read.owns(*other)) return id + ": whether it decides";
+  }
+  return {};
+}
+
+std::string agentsDiffer(const agents::AgentHost* now, const agents::AgentHost* read) {
+  if (now == nullptr || read == nullptr) return {};
+  for (const auto& [run, entry] : now->wakes().queue().all())
+    if (!read->wakes().queue().all().contains(run)) return "wake " + run.hex() + " is not on its disk";
+  for (const auto& [run, entry] : read->wakes().queue().all())
+    if (!now->wakes().queue().all().contains(run)) return "wake " + run.hex() + " is on its disk, and has ended";
+  return {};
+}
+
+std::string sagasDiffer(agents::AgentHost* now, agents::AgentHost* read) {
+  if (now == nullptr || read == nullptr) return {};
+  if (now->sagas().open() != read->sagas().open())
+    return concat(now->sagas().open(), " open sagas, on its disk ", read->sagas().open());
+  std::set<OperationId> held, heldThere;
+  const Status mine = now->sagas().rows().visitHeld([&](saga::SagaRow&& row) { held.insert(row.id()); });
+  const Status theirs = read->sagas().rows().visitHeld([&](saga::SagaRow&& row) { heldThere.insert(row.id()); });
+  std::string both;
+  const Status open = read->sagas().rows().visitOpen([&](saga::SagaRow&& row) {
+    if (heldThere.contains(row.id())) both = "operation " + row.id().hex() + " is open and put aside";
+  });
+  if (!mine.ok() || !theirs.ok() || !open.ok() || held != heldThere) return "which sagas are put aside";
+  return both;
+}
+
+class RowsChecker final : public Checker {
+ public:
+  explicit RowsChecker(Cluster& cluster) : Checker(cluster) {}
+
+  void atEnd() override {
+    for (Seat* at : c_.members()) {
+      for (std::size_t n = 0; n < kStores; ++n) {  // what was to strike later strikes no more
+        at->device->disk(n).failAt(kNever);
+        at->device->disk(n).crashAt(kNever);
+      }
+      node::Effects out;
+      Micros cost = 0;
+      if (const Status drained = at->device->drain(c_.agenda().now(), out, cost); !drained.ok())
+        return c_.failed("store", at->name() + ": " + drained.error().message);
+      for (std::size_t n = 0; n < kStores; ++n)
+        if (const Status synced = at->device->disk(n).sync(); !synced.ok())
+          return c_.failed("store", at->name() + ": " + synced.error().message);
+      auto copy = at->device->openCopy(c_.agenda().now());
+      if (!copy.ok()) return c_.failed("rows", at->name() + " does not start from its disks: " + copy.error().message);
+      node::Replica &now = at->replica(), &read = *copy->replica;
+      for (const std::string& what :
+           {spacesDiffer(now.data(), read.data()), metaDiffers(now, read), outboxDiffers(now.outbox(), read.outbox()),
+            c_.etcd() ? std::string() : ownersDiffer(now.owners(), read.owners()),
+            hostsDiffer(now, read, c_.etcd() != nullptr),
+            agentsDiffer(std::as_const(now).agents(), std::as_const(read).agents()),
+            sagasDiffer(now.agents(), read.agents())})
+        if (!what.empty()) return c_.failed("rows", at->name() + " reads something else from its disks: " + what);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeRowsChecker(Cluster& cluster) { return std::make_unique<RowsChecker>(cluster); }
+
+}  // namespace witan::sim

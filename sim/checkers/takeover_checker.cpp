@@ -1,0 +1,126 @@
+// The checkers of operators' acts: what they order must not lose more than it has to, and must keep out whom they have
+// shut out.
+#include "replication/writer.h"
+#include "sim/checkers/checker.h"
+
+namespace witan::sim {
+
+namespace {
+
+// Part of checker "no-decision-lost": nobody seizes a partition beside its owner, or beside a copy that has more of the
+// log, while that is connected and has said so.
+class TakeoverChecker final : public Checker {
+ public:
+  explicit TakeoverChecker(Cluster& cluster) : Checker(cluster) {}
+  void onStarted(Seat& at) override { said_[at].clear(), seizures_[at] = 0; }
+  void onDurable(Seat& at) override { seizures_[at] = at.replica().counters().seizures; }
+  void onLink(std::uint32_t device, std::uint32_t peer) override { said_[c_.seat(device)].erase(peer); }
+
+  void onFrame(Seat& at, std::uint32_t peer, std::string_view frame) override {
+    constexpr auto kStanding = static_cast<std::uint8_t>(node::AdjudicationFrame::standing);
+    if (c_.etcd() || frame.size() <= replication::kFrameHeaderBytes || static_cast<std::uint8_t>(frame[4]) != kStanding)
+      return;
+    const replication::SyncSession* session = at.replica().session(ClusterSetup::deviceName(peer));
+    if (session == nullptr || !session->full()) return;
+    node::PeerAdvertisement standing;
+    if (!readMessage(frame.substr(replication::kFrameHeaderBytes), standing, "frame").ok()) return;
+    for (node::LogPosition& position : standing.positions)
+      if (!position.epochs.empty())
+        said_[at][peer][position.partition] = {
+            {position.epochs.back().number, position.epochs.back().owner}, position.batches, position.follow};
+  }
+
+  // The operator has acted already.
+  void onEvent(Seat& at, const Event& event) override {
+    if (event.kind != EventKind::seizePartition || c_.etcd()) return;
+    if (at.replica().counters().seizures == std::exchange(seizures_[at], at.replica().counters().seizures)) return;
+    const kernel::DomainModule& module = *c_.modules()[event.m % c_.modules().size()];
+    const std::string id = node::partitionId(
+        module.signature().domain,
+        static_cast<std::uint32_t>(event.n % static_cast<std::uint64_t>(c_.plan().options.cluster.partitions)));
+    node::PartitionHost* host = at.replica().host(id);
+    if (host == nullptr) return;
+    const node::EpochHistory history = host->lineage();
+    if (history.epochs.size() < 2) return;
+    judge(at, *host, id, history.epochs[history.epochs.size() - 2], history.epochs.back());
+  }
+
+ private:
+  struct Said {
+    kernel::Epoch epoch;
+    std::uint64_t batches = 0;
+    bool follows = false;
+  };
+
+  void judge(Seat& at, node::PartitionHost& host, const std::string& id, const node::EpochMark& before,
+             const node::EpochMark& seized) {
+    c_.probe("seizure judged");
+    for (const auto& [peer, partitions] : said_[at]) {
+      const auto said = partitions.find(id);
+      Seat& other = c_.seat(peer);
+      if (said == partitions.end() || !other.works() || !c_.network().connected(at.index(), peer)) continue;
+      node::PartitionHost* there = other.replica().host(id);
+      if (there == nullptr) continue;
+      const std::string what = at.name() + " seizes " + id + " after batch " + std::to_string(seized.start);
+      const bool owner = !said->second.follows && other.replica().owns(*there) &&
+                         said->second.epoch.owner == other.replica().ownerName() &&
+                         said->second.epoch.number + 1 == seized.number;
+      if (owner) return c_.failed("no-decision-lost", what + " although its owner, " + other.name() + ", is connected");
+      if (said->second.epoch < kernel::Epoch{before.number, before.owner} || said->second.batches <= seized.start)
+        continue;
+      if (!isPrefix(host, seized.start, *there)) continue;
+      return c_.failed("no-decision-lost", concat(what, " although ", other.name(),
+                                                  " is connected, and has told it of ", said->second.batches));
+    }
+  }
+
+  static bool isPrefix(node::PartitionHost& host, std::uint64_t batches, node::PartitionHost& of) {
+    if (of.ledger().batches() < batches) return false;
+    if (batches == 0) return true;
+    const auto mine = host.ledger().batch(batches - 1), theirs = of.ledger().batch(batches - 1);
+    return mine.ok() && theirs.ok() && *mine == *theirs;
+  }
+
+  PerDevice<std::map<std::uint32_t, std::map<std::string, Said, std::less<>>>> said_;  // by peer and partition
+  PerDevice<std::uint64_t> seizures_;                                                  // of this life
+};
+
+// Part of checker "confinement": what a retired device says, when it is switched on again, is taken in by nobody. It
+// says it as itself: in an entry, and as a proposal.
+class ReturnChecker final : public Checker {
+ public:
+  explicit ReturnChecker(Cluster& cluster) : Checker(cluster) {}
+
+  void onStarted(Seat& at) override {
+    if (!at.returned) return;
+    lossesBefore_ = c_.history().losses().size();
+    const replication::JournalBody body{"note", "\"back\"", 1, at.name(), 1, std::nullopt, {}};
+    auto text = encodeRecord(body);
+    WITAN_CHECK(text.ok(), "the simulator's entries are entries");
+    const replication::Write write{replication::Kind::journal, "entity-returned", *std::move(text), false};
+    auto dot = at.replica().commit(replication::DatabaseName::journal, "main", {&write, 1});
+    if (dot.ok()) said_.push_back(*dot);
+  }
+
+  void atEnd() override {
+    if (said_.empty() || c_.history().losses().size() != lossesBefore_) return;
+    for (Seat* at : c_.members()) {
+      replication::Space* space = at->replica().data().database(replication::DatabaseName::journal).find("main");
+      for (const replication::Dot& dot : said_)
+        if (space != nullptr && space->clock().covers(dot))
+          return c_.failed("confinement", concat(at->name(), " has taken in what ", dot.host,
+                                                 " wrote after it was retired, and everybody knew"));
+    }
+  }
+
+ private:
+  std::vector<replication::Dot> said_;
+  std::size_t lossesBefore_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> makeTakeoverChecker(Cluster& cluster) { return std::make_unique<TakeoverChecker>(cluster); }
+std::unique_ptr<Checker> makeReturnChecker(Cluster& cluster) { return std::make_unique<ReturnChecker>(cluster); }
+
+}  // namespace witan::sim
