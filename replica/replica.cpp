@@ -6,7 +6,7 @@
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
-#include "replica/graphs/graph_runtime.h"
+#include "replica/graph_runtime.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"
 #include "replica/peer_sessions.h"
@@ -77,9 +77,8 @@ Status Replica::start(Now now) {
   }
   if (moduleOf(kGraphDomain) != nullptr && config.ledgerReplica && !config.etcd) {
     graphs_ = std::make_unique<GraphRuntime>(*this, config.agents.get());
-    parts_->router.admitBy([this](PartitionHost& host, const Request& request, Now at) {
-      return graphs_->admit(host, request, at);
-    });
+    parts_->router.admitBy(
+        [this](PartitionHost& host, const Request& request, Now at) { return graphs_->admit(host, request, at); });
   }
   nextTickMs_ = now.ms + kTickMs;
   nextAdvertiseMs_ = now.ms + kAdvertiseMs;
@@ -197,7 +196,7 @@ Status Replica::drain(Now now, Effects& out) {
   if (agents_) WITAN_DO(agents_->round(now, out));  // the requests of agents go to the outbox
   parts_->router.routeDue(now);
   if (graphs_) WITAN_DO(graphs_->round(now, out));  // bodies are durable before the entries that name them
-  ownership.stage();  // every decision of this round is made
+  ownership.stage();                                // every decision of this round is made
   bool durable = true;
   if (!answerEarly || !ownership.decidesAtOnce()) {
     WITAN_TRY(synced, state_.writes.flush(now, ownership.syncWaitMs()));

@@ -69,8 +69,8 @@ class AgentHost final : saga::SagaEnvironment {
   // and the same fact again wakes no agent. False: there is no room, offer it again later.
   Result<bool> ledgerFact(std::string_view agentId, std::string_view subscriptionId, const LedgerFact& fact, Now now);
 
-  // An effect of a graph, outside of any run: its operation is the span. Told once by takeEffectOutcomes(), now or later;
-  // the same effect again is fine. Errors: of the intent.
+  // An effect of a graph, outside of any run: its operation is the span. Told once by takeEffectOutcomes(), now or
+  // later; the same effect again is fine. Errors: of the intent.
   Status graphEffect(saga::Intent intent, Now now);
   // Undoes what such an effect did in the journal. Errors: as SagaEngine::compensate.
   Status undoGraphEffect(const OperationId& operation, Now now) { return sagas_.compensate(operation, now); }
@@ -201,7 +201,7 @@ class AgentHost final : saga::SagaEnvironment {
     std::int64_t sinceMs = 0;
   };
   std::map<std::pair<RunKey, std::string>, Call> calls_;  // by run and span
-  std::map<OperationId, bool> graphEffects_;  // under way: whether each had been carried out before
+  std::map<OperationId, bool> graphEffects_;              // under way: whether each had been carried out before
   std::vector<EffectOutcome> effectOutcomes_;
   std::optional<std::uint64_t> activationsSeen_;  // changes of the records
   HostEffects out_;

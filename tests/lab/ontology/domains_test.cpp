@@ -40,8 +40,8 @@ std::vector<std::string> shippedNames() {
 TEST(ShippedOntologies, EveryDomainHasOneWithoutErrorsWhoseRolesAreDerivedAsDeclared) {
   const std::vector<std::string> names = shippedNames();
   for (std::string_view name : domains::domainNames())
-    EXPECT_TRUE(name == "joint" || std::find(names.begin(), names.end(), name) != names.end())
-        << name << " ships no ontology";  // joint is an architecture, not a domain that somebody described
+    EXPECT_TRUE(name == "joint" || name == "graph" || std::find(names.begin(), names.end(), name) != names.end())
+        << name << " ships no ontology";  // these two are machinery, not domains that somebody described
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     const Model model = modelOf(shipped(name));
