@@ -6,7 +6,7 @@
 #include "base/mutant.h"
 #include "replica/agent_runtime.h"
 #include "replica/entry_replicator.h"
-#include "replica/graphs/graph_runtime.h"
+#include "replica/graph_runtime.h"
 #include "replica/head_exchange.h"
 #include "replica/ownership/embedded_ownership.h"
 #include "replica/ownership/etcd_ownership.h"

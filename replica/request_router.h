@@ -25,9 +25,9 @@ class RequestRouter {
   // A request of an agent waits for a counselor.
   using OnFrozen = std::function<void(const Answer& answer)>;
 
-  // A message at an ingress of a graph whose partition this device owns (replica/graphs/).
+  // A message at an ingress of a graph whose partition this device owns (replica/graph_runtime.h).
   struct Admission {
-    std::optional<Request> step;  // by which a run begins, as the answer to the request
+    std::optional<Request> step;                         // by which a run begins, as the answer to the request
     kernel::Outcome outcome = kernel::Outcome::refused;  // without a step
     std::string why;
   };

@@ -46,7 +46,8 @@ void remember(AgentState& state, const Ending& ending, std::string_view writer,
 // What the node of the graph grants, of what the agent declares (Law 4).
 Status narrowToGraph(episode::Beginning& beginning) {
   const json::value* graph = beginning.input.if_contains("graph");
-  const json::value* grant = graph != nullptr && graph->is_object() ? graph->get_object().if_contains("grant") : nullptr;
+  const json::value* grant =
+      graph != nullptr && graph->is_object() ? graph->get_object().if_contains("grant") : nullptr;
   if (grant == nullptr) return invalid("a wake by a graph without a grant");
   episode::Grant wish;
   WITAN_DO(readJson(*grant, wish, "grant"));

@@ -66,8 +66,13 @@ PolicyVerdict DeviceGate::crossing(std::string_view graph, std::string_view boun
   PolicyScope held{{"graph"}, {std::string(boundary)}, {}, {}};
   for (const Boundary& one : monitor_->policy()->boundary)
     if (one.name == boundary) held.locales = one.locales;  // the graph's own were checked when it was deployed
-  return monitor_->check({.agent = graph, .category = "graph", .tool = "graph", .held = &held, .boundary = boundary,
-                          .operation = operation, .payload = &payload},
+  return monitor_->check({.agent = graph,
+                          .category = "graph",
+                          .tool = "graph",
+                          .held = &held,
+                          .boundary = boundary,
+                          .operation = operation,
+                          .payload = &payload},
                          {}, {});
 }
 

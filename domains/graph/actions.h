@@ -1,5 +1,5 @@
 // Graph: the processes. People deploy, cancel, send again and answer; all else is written by the runtime of the graph
-// (replica/graphs/graph_runtime.h), whose every step the laws judge.
+// (replica/graph_runtime.h), whose every step the laws judge.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ struct Lost {
   WITAN_MEMBERS(Lost, message, node, key, reason)
 };
 
-#define WITAN_GRAPH_ACTION(Name, Required)                \
-  static constexpr std::string_view name = #Name;         \
-  static constexpr std::size_t required = Required;       \
-  using Reads = All;                                      \
-  using Writes = All;                                     \
+#define WITAN_GRAPH_ACTION(Name, Required)          \
+  static constexpr std::string_view name = #Name;   \
+  static constexpr std::size_t required = Required; \
+  using Reads = All;                                \
+  using Writes = All;                               \
   void apply(Mutator<Fields>& m, Time) const;
 
 struct Deploy {
@@ -132,7 +132,8 @@ struct Answer {
 };
 
 struct OperatorRole : Role<"Operator", Deploy, Cancel, Redrive> {};
-struct RuntimeRole : Role<"Runtime", Begin, Verdict, Deliver, Resume, Finish, Fail, Effect, Ask, Compensate, End, Forget> {};
+struct RuntimeRole
+    : Role<"Runtime", Begin, Verdict, Deliver, Resume, Finish, Fail, Effect, Ask, Compensate, End, Forget> {};
 struct PersonRole : Role<"Person", Answer> {};
 
 // The id under which a dead message is sent again.

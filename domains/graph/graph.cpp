@@ -56,7 +56,8 @@ void checkId(const std::string& what, const std::string& id) {
   if (!hashFromHex(id).ok()) breaks(kLimits, what + " is no digest");
 }
 void checkKey(M& m, const std::string& key) {
-  if (std::int64_t(key.size()) > m.policy().mostKeyBytes) breaks(kLimits, "a key of " + std::to_string(key.size()) + " bytes");
+  if (std::int64_t(key.size()) > m.policy().mostKeyBytes)
+    breaks(kLimits, "a key of " + std::to_string(key.size()) + " bytes");
 }
 
 template <auto Table, class RowsField, class NextField>
@@ -128,7 +129,8 @@ Version versionOf(M& m, std::int64_t number) {
   return *row->get<VersionAt>();
 }
 const Gate* gateOf(const Version& version, const std::string& node) {
-  const auto at = std::find_if(version.gates.begin(), version.gates.end(), [&](const Gate& g) { return g.node == node; });
+  const auto at =
+      std::find_if(version.gates.begin(), version.gates.end(), [&](const Gate& g) { return g.node == node; });
   return at == version.gates.end() ? nullptr : &*at;
 }
 
@@ -149,12 +151,14 @@ void demandPassage(M& m, const Run& run, const std::string& node, const Span& sp
 }
 
 void count(RunHandle run, const Version& version, const std::string& edge) {
-  const auto bound = std::find_if(version.bounds.begin(), version.bounds.end(), [&](const Bound& b) { return b.edge == edge; });
+  const auto bound =
+      std::find_if(version.bounds.begin(), version.bounds.end(), [&](const Bound& b) { return b.edge == edge; });
   if (bound == version.bounds.end() || bound->most == 0) return;
   std::vector<Passes> passes = run.get<RunPasses>().value_or(std::vector<Passes>());
   auto at = std::find_if(passes.begin(), passes.end(), [&](const Passes& p) { return p.edge == edge; });
   if (at == passes.end()) at = passes.insert(passes.end(), {edge, 0});
-  if (++at->count > bound->most) breaks(kGuard, edge + " is passed more than " + std::to_string(bound->most) + " times");
+  if (++at->count > bound->most)
+    breaks(kGuard, edge + " is passed more than " + std::to_string(bound->most) + " times");
   run.set<RunPasses>(std::move(passes));
 }
 
@@ -218,7 +222,8 @@ void Redrive::apply(M& m, Time) const {
   judged(m, [&] {
     RunHandle row = runOf(m, run);
     std::vector<Letter> letters = row.get<RunLetters>().value_or(std::vector<Letter>());
-    const auto found = std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.message.id == message; });
+    const auto found =
+        std::find_if(letters.begin(), letters.end(), [&](const Letter& l) { return l.message.id == message; });
     if (found == letters.end()) throw Fault{"the run has no dead letter " + message};
     Message again = found->message;
     letters.erase(found);
@@ -295,8 +300,14 @@ void Finish::apply(M& m, Time) const {
       demandFall(cause, send);
       count(of, version, send.edge);
       if (!send.duplicate)
-        addMessage(m, of, {.id = send.message, .run = run, .node = send.node, .key = send.key, .edge = send.edge,
-                           .digest = send.digest, .measures = send.measures});
+        addMessage(m, of,
+                   {.id = send.message,
+                    .run = run,
+                    .node = send.node,
+                    .key = send.key,
+                    .edge = send.edge,
+                    .digest = send.digest,
+                    .measures = send.measures});
     }
     bury(m, of, dead);
   });
@@ -308,7 +319,8 @@ void Fail::apply(M& m, Time) const {
     if (attempt == 0) return bury(m, of, dead);
     MessageHandle row = spanOf(m, run, node, span);
     Span at = *row.get<MessageSpan>();
-    if (at.attempt != attempt) breaks(kOnce, "attempt " + std::to_string(attempt) + " of span " + span + " does not run");
+    if (at.attempt != attempt)
+      breaks(kOnce, "attempt " + std::to_string(attempt) + " of span " + span + " does not run");
     if (!retryAtMs) return bury(m, of, dead);
     at.state = SpanState::backoff;
     row.set<MessageSpan>(std::move(at));
@@ -416,11 +428,13 @@ struct OrderLaw : LawBase<OrderLaw> {
 };
 struct OnceLaw : LawBase<OnceLaw> {
   static constexpr std::string_view id = kOnce;
-  static constexpr std::string_view rule = "a message is delivered once an attempt, a span has one effect, a run one end";
+  static constexpr std::string_view rule =
+      "a message is delivered once an attempt, a span has one effect, a run one end";
 };
 struct GuardLaw : LawBase<GuardLaw> {
   static constexpr std::string_view id = kGuard;
-  static constexpr std::string_view rule = "a guarded edge is passed at most as often as its bound, or its measure falls";
+  static constexpr std::string_view rule =
+      "a guarded edge is passed at most as often as its bound, or its measure falls";
 };
 struct VerdictLaw : LawBase<VerdictLaw> {
   static constexpr std::string_view id = kVerdictLaw;
@@ -432,7 +446,8 @@ struct AnswerLaw : LawBase<AnswerLaw> {
 };
 struct LimitsLaw : LawBase<LimitsLaw> {
   static constexpr std::string_view id = kLimits;
-  static constexpr std::string_view rule = "ids are digests, keys are short, a run has at most the deliveries of its graph";
+  static constexpr std::string_view rule =
+      "ids are digests, keys are short, a run has at most the deliveries of its graph";
 };
 
 std::string drawn(Random& random) { return toHex(sha256(std::to_string(random.below(1'000'000)))); }
@@ -453,8 +468,11 @@ struct Graph {
   static AnyAction sample(const State& s, Random& random, Time) {
     const std::uint64_t draw = random.below(100);
     if (s.version == 0 || draw < 2)
-      return Deploy{.version = s.version + std::int64_t(random.below(3)), .digest = drawn(random), .deliveries = 8,
-                    .edges = {{"work>work:T", 2}}, .gates = {{"in", {}}, {"out", {}}, {"who", {"ada"}}}};
+      return Deploy{.version = s.version + std::int64_t(random.below(3)),
+                    .digest = drawn(random),
+                    .deliveries = 8,
+                    .edges = {{"work>work:T", 2}},
+                    .gates = {{"in", {}}, {"out", {}}, {"who", {"ada"}}}};
     const auto open = [&] {
       std::vector<const MessageRow*> rows;
       for (Slot slot = 0; slot < s.messages.size(); ++slot)
@@ -463,12 +481,18 @@ struct Graph {
     }();
     if (open.empty() || draw < 15) {
       const std::string run = drawn(random);
-      return Begin{.run = run, .version = s.version, .node = "in", .external = "x", .message = drawn(random),
-                   .key = "k" + std::to_string(random.below(2)), .digest = drawn(random)};
+      return Begin{.run = run,
+                   .version = s.version,
+                   .node = "in",
+                   .external = "x",
+                   .message = drawn(random),
+                   .key = "k" + std::to_string(random.below(2)),
+                   .digest = drawn(random)};
     }
     const MessageRow& row = *open[random.below(open.size())];
     const Message& at = *row.at;
-    if (!row.span) return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = drawn(random), .attempt = 1};
+    if (!row.span)
+      return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = drawn(random), .attempt = 1};
     return sampleStep(at, *row.span, draw, random);
   }
 
@@ -476,17 +500,29 @@ struct Graph {
   static AnyAction sampleStep(const Message& at, const Span& span, std::uint64_t draw, Random& random) {
     const bool gate = at.node == "in" || at.node == "out";
     if (gate && !span.passed)
-      return Verdict{.run = at.run, .node = at.node, .span = span.id, .boundary = "b", .operation = "o",
-                     .verdict = draw < 80 ? "allow" : "deny", .token = "", .policy = "p", .digest = at.digest};
+      return Verdict{.run = at.run,
+                     .node = at.node,
+                     .span = span.id,
+                     .boundary = "b",
+                     .operation = "o",
+                     .verdict = draw < 80 ? "allow" : "deny",
+                     .token = "",
+                     .policy = "p",
+                     .digest = at.digest};
     if (span.state == SpanState::backoff)
       return Deliver{.run = at.run, .node = at.node, .message = at.id, .span = span.id, .attempt = span.attempt + 1};
     if (draw < 25)
-      return Fail{.run = at.run, .node = at.node, .span = span.id, .attempt = span.attempt, .why = "error", .retryAtMs = 1};
+      return Fail{
+          .run = at.run, .node = at.node, .span = span.id, .attempt = span.attempt, .why = "error", .retryAtMs = 1};
     Finish finish{.run = at.run, .node = at.node, .span = span.id};
     if (at.node == "out") return finish;
     const bool again = at.node == "work" && draw < 60;
-    finish.sends.push_back({.edge = again ? "work>work:T" : at.node == "in" ? "in>work:T" : "work>out:T",
-                            .message = drawn(random), .node = again || at.node == "in" ? "work" : "out", .key = at.key,
+    finish.sends.push_back({.edge = again             ? "work>work:T"
+                                    : at.node == "in" ? "in>work:T"
+                                                      : "work>out:T",
+                            .message = drawn(random),
+                            .node = again || at.node == "in" ? "work" : "out",
+                            .key = at.key,
                             .digest = at.digest});
     return finish;
   }

@@ -1,6 +1,6 @@
-// Graph: the ledger of a graph of episodes (docs/graphs.md). The entity is a graph, each entry one step of one of its runs:
-// digests, ids and keys, never bodies. What is open is in the state; what has ended is in the ledger alone, so rows of
-// runs and messages are used again and the state stays as large as what is open.
+// Graph: the ledger of a graph of episodes (docs/graphs.md). The entity is a graph, each entry one step of one of its
+// runs: digests, ids and keys, never bodies. What is open is in the state; what has ended is in the ledger alone, so
+// rows of runs and messages are used again and the state stays as large as what is open.
 #pragma once
 
 #include <string>

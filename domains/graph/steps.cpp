@@ -27,14 +27,13 @@ class StepWriter {
       : runtime_(runtime), policy_(policy), bodies_(bodies) {}
 
   void on(const flow::Deployed&) {}
-  void on(const flow::Begun& f) {
-    add(Begin{f.run, f.version, f.node, f.external, f.message, f.key, keep(f.body)});
-  }
+  void on(const flow::Begun& f) { add(Begin{f.run, f.version, f.node, f.external, f.message, f.key, keep(f.body)}); }
   void on(const flow::Delivered& f) { add(Deliver{f.run, f.node, f.message, f.span, f.attempt}); }
   void on(const flow::Resumed& f) { add(Resume{f.run, f.node, f.span, f.attempt}); }
   void on(const flow::Redriven&) {}
   void on(const flow::Judged& f) {
-    Verdict step{.run = f.run, .node = f.node, .span = f.span, .verdict = f.verdict, .token = f.token, .policy = policy_};
+    Verdict step{
+        .run = f.run, .node = f.node, .span = f.span, .verdict = f.verdict, .token = f.token, .policy = policy_};
     const auto document = runtime_.documentOf(f.run);
     if (const flow::Node* node = document->node(f.node); node->monitor) {
       step.boundary = node->monitor->boundary;
@@ -185,8 +184,13 @@ class LineReader {
       add(flow::Duplicate{run, send.node, send.edge, send.message, send.key, counts});
       return okStatus();
     }
-    flow::Sent sent{.run = run, .node = send.node, .edge = send.edge, .message = send.message, .key = send.key,
-                    .type = edge->as, .body = sources_.body(send.digest)};
+    flow::Sent sent{.run = run,
+                    .node = send.node,
+                    .edge = send.edge,
+                    .message = send.message,
+                    .key = send.key,
+                    .type = edge->as,
+                    .body = sources_.body(send.digest)};
     for (const Measure& measure : send.measures) sent.measures[measure.edge] = measure.value;
     sent.dedup = send.dedup;
     sent.counts = counts;

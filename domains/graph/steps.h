@@ -30,8 +30,8 @@ struct FoldSources {
   std::function<std::shared_ptr<const flow::Document>(const std::string& digest)> document;
   std::function<flow::Body(const std::string& digest)> body;
 };
-// The lines of a step that stands in the ledger; a body that is not here is null. Errors: corrupt; notFound, the document
-// of a Deploy is not here.
+// The lines of a step that stands in the ledger; a body that is not here is null. Errors: corrupt; notFound, the
+// document of a Deploy is not here.
 Result<flow::Entry> linesOf(const Step& step, std::int64_t atMs, const flow::Runtime& runtime,
                             const FoldSources& sources);
 

@@ -124,8 +124,8 @@ struct Ended {
   std::int64_t deliveries = 0, dead = 0;
 };
 
-using Fact = std::variant<Deployed, Begun, Sent, Delivered, Resumed, Redriven, Judged, Asked, Answered, Effected, Emitted,
-                          Finished, Failed, Dead, Duplicate, DuplicateArrival, Refused, Compensated, Ended>;
+using Fact = std::variant<Deployed, Begun, Sent, Delivered, Resumed, Redriven, Judged, Asked, Answered, Effected,
+                          Emitted, Finished, Failed, Dead, Duplicate, DuplicateArrival, Refused, Compensated, Ended>;
 
 struct Line {
   std::int64_t atMs = 0;

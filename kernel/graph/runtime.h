@@ -178,7 +178,7 @@ class Runtime {
     std::set<Lane> poisoned;
     std::vector<std::pair<Lane, std::vector<MessagePtr>>> collected;
     std::map<std::int64_t, MessagePtr> queued;
-    std::set<Span*> spans;  // open ones
+    std::set<Span*> spans;            // open ones
     std::vector<MessagePtr> letters;  // that died
     std::unordered_map<std::string, SentMessage> sent;
 

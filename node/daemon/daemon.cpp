@@ -11,6 +11,7 @@
 #include "node/daemon/agents_policy_file.h"
 #include "node/data_dir/replica_dir.h"
 #include "replica/agent_runtime.h"
+#include "replica/graph_runtime.h"
 
 namespace witan::node {
 
@@ -148,7 +149,8 @@ Status Daemon::mayAsk(std::string_view device, const Request& request) const {
   };
   switch (request.kind) {
     case RequestKind::propose:
-      if (request.domain == kGraphDomain && request.role == "Runtime") return no("write the steps of a graph's runtime");
+      if (request.domain == kGraphDomain && request.role == "Runtime")
+        return no("write the steps of a graph's runtime");
       if (known->mayAct(request.domain, request.role)) return okStatus();
       // A role that the domain does not have is for the meta-agent to reject, on record.
       return no("propose as " + request.domain + "." + request.role);

@@ -99,7 +99,8 @@ class PartitionHost {
   // expiry of what is pending on the entity cannot be recorded, if so. What was done already is answered then too;
   // everything else is refused with that.
   void decide(const Request& request, Time wall, std::string to, std::string_view stuck = {});
-  // Decides on `step` as the answer to `asked`: to a request that is no proposal itself, or a step of a graph's runtime.
+  // Decides on `step` as the answer to `asked`: to a request that is no proposal itself, or a step of a graph's
+  // runtime.
   kernel::Decision decideAs(const Request& step, const Request& asked, Time wall, std::string to);
   // Rejects pending proposals whose time is up, at most so many. Whether there were any.
   bool expire(Time wall, std::size_t most = ~std::size_t{0});

@@ -16,10 +16,10 @@ enum class Kind : std::uint8_t {
   summary = 7,
   journal = 8,  // journal entity
   policy = 9,
-  statement = 10,  // about membership (replication/membership.h)
-  operation = 11,  // that an operation was carried out (replication/records/record_views.h)
-  approval = 12,   // of an effect that needs a person (replication/records/record_views.h)
-  receipt = 13,    // a person's confirmation of a use of data (replication/records/record_views.h)
+  statement = 10,     // about membership (replication/membership.h)
+  operation = 11,     // that an operation was carried out (replication/records/record_views.h)
+  approval = 12,      // of an effect that needs a person (replication/records/record_views.h)
+  receipt = 13,       // a person's confirmation of a use of data (replication/records/record_views.h)
   graphMessage = 14,  // the body of a graph's message (replication/records/records.h)
   activation = 16,    // an agent that a graph waits for (replication/records/records.h)
 };

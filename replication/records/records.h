@@ -171,8 +171,8 @@ struct GraphMessageBody {
   WITAN_DECLARED(GraphMessageBody, (std::string, content))
 };
 
-// What an agent is woken for by a graph, until its owner has what came of it. Key: the run key, which follows from agent,
-// span and attempt.
+// What an agent is woken for by a graph, until its owner has what came of it. Key: the run key, which follows from
+// agent, span and attempt.
 struct ActivationBody {
   static constexpr Kind recordKind = Kind::activation;
   static constexpr std::size_t textMax = kMaxRecordBytes;

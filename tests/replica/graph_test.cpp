@@ -50,7 +50,8 @@ std::unique_ptr<Device> founded() {
 std::string words(Device& device) {
   std::string all;
   for (const Notice& notice : device.notices) all += notice.kind + ": " + notice.what + "\n";
-  for (const Answer& answer : device.answers) all += answer.operationId + ": " + answer.invariant + " " + answer.message + "\n";
+  for (const Answer& answer : device.answers)
+    all += answer.operationId + ": " + answer.invariant + " " + answer.message + "\n";
   return all;
 }
 

@@ -27,7 +27,7 @@ using Words = std::vector<std::string>;
 
 TEST(Against, EveryDomainAgreesWithItsOntology) {
   for (std::string_view name : domains::domainNames()) {
-    if (name == "joint" || name == "escrow") continue;  // see ShippedOntologies
+    if (name == "joint" || name == "escrow" || name == "graph") continue;  // see ShippedOntologies
     const Comparison c = compared(fileText(root() / "domains" / name / (std::string(name) + ".ttl")), name);
     EXPECT_EQ(c.differences, Words{}) << name;
     EXPECT_EQ(c.notes, Words{}) << name;

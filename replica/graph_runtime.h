@@ -2,9 +2,9 @@
 // kernel/graph with the ledger, the replicated records, the agents and the sagas of this device, and decides nothing of
 // its own.
 //
-// The state of a graph is the fold of its entries. A step is entered into the ledger in the round that makes it; its work
-// begins when the entry is durable. Whoever owns the partition next folds the same entries and goes on: a span keeps its
-// id, so an effect that was carried out is found and not made again.
+// The state of a graph is the fold of its entries. A step is entered into the ledger in the round that makes it; its
+// work begins when the entry is durable. Whoever owns the partition next folds the same entries and goes on: a span
+// keeps its id, so an effect that was carried out is found and not made again.
 //
 // Owned and driven by Replica::drain(); not thread-safe. Replica and setup outlive it.
 #pragma once
@@ -75,7 +75,7 @@ class GraphRuntime {
     graph::Work work;
     std::int64_t sinceMs = 0;  // wall
     std::optional<RunKey> agentRun;
-    std::string inner;         // the graph of a nested run
+    std::string inner;  // the graph of a nested run
     std::string innerRun;
   };
   struct Release {
@@ -86,17 +86,17 @@ class GraphRuntime {
   struct Hosted {
     std::string id;
     std::unique_ptr<graph::Runtime> runtime;
-    bool live = false;         // it has folded all entries and goes on
-    std::string why;           // it cannot go on
-    std::uint64_t seen = 0;    // changes of the records when that was found
+    bool live = false;                                      // it has folded all entries and goes on
+    std::string why;                                        // it cannot go on
+    std::uint64_t seen = 0;                                 // changes of the records when that was found
     std::map<std::string, domains::graph::Answer> answers;  // while it folds: by span, which have not been followed
     std::set<std::string> cancelled;                        // likewise: runs
     std::set<std::string> mine;                             // operations of steps that the log has not shown yet
     std::map<std::string, std::uint64_t> unconfirmed;
     std::uint64_t entered = 0, confirmed = 0;
     std::deque<Release> releases;
-    std::vector<std::string> takenBack;  // keys of activations
-    std::map<std::string, Activity> activities;  // by span
+    std::vector<std::string> takenBack;                      // keys of activations
+    std::map<std::string, Activity> activities;              // by span
     std::deque<std::pair<std::int64_t, std::string>> ended;  // wall ms, run
   };
   struct Shard {
@@ -106,7 +106,8 @@ class GraphRuntime {
   };
 
   Status follow(PartitionHost& host, Shard& shard, Now now);
-  Status onStep(PartitionHost& host, Hosted& hosted, const std::string& operation, const json::object& action, std::int64_t atMs, Now now);
+  Status onStep(PartitionHost& host, Hosted& hosted, const std::string& operation, const json::object& action,
+                std::int64_t atMs, Now now);
   Status fold(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
   Status onOutside(PartitionHost& host, Hosted& hosted, const domains::graph::Step& step, Now now);
   Status resume(PartitionHost& host, Hosted& hosted, Now now);
@@ -141,8 +142,8 @@ class GraphRuntime {
   Replica& replica_;
   const AgentSetup* setup_;
   GraphBodies bodies_;
-  std::map<std::string, Shard, std::less<>> shards_;         // by partition
-  std::map<std::string, std::string> spanAt_;                // graphs of spans that wait for a domain, an effect or a nested begin
+  std::map<std::string, Shard, std::less<>> shards_;  // by partition
+  std::map<std::string, std::string> spanAt_;  // graphs of spans that wait for a domain, an effect or a nested begin
   std::vector<std::pair<std::string, Answer>> domainAnswers_;  // of spans
   std::vector<agents::AgentHost::EffectOutcome> outcomes_;     // of this round
   std::map<std::string, std::string, std::less<>> stopped_;    // graphs that do not go on, and why

@@ -6,7 +6,7 @@
 #include "agents/host/builtin_tools.h"
 #include "agents/wake/wake_job.h"
 #include "replica/core/partition_host.h"
-#include "replica/graphs/graph_runtime.h"
+#include "replica/graph_runtime.h"
 #include "replica/replica.h"
 #include "replication/records/record_views.h"
 #include "replication/records/record_write.h"
@@ -25,7 +25,8 @@ namespace {
 json::object grantOf(const graph::Document& document, const graph::Node& node) {
   json::array capabilities, locale;
   for (const graph::NodeCapability& one : node.capabilities)
-    capabilities.push_back({{"resource", one.resource}, {"uses", one.uses}, {"targets", json::array{}}, {"locales", json::array{}}});
+    capabilities.push_back(
+        {{"resource", one.resource}, {"uses", one.uses}, {"targets", json::array{}}, {"locales", json::array{}}});
   for (const std::string& tag : node.locales.value_or(document.locales)) locale.emplace_back(tag);
   json::object budget;
   for (const char* member : {"steps", "tokens", "seconds"}) {
@@ -62,7 +63,8 @@ json::object decisionBody(const graph::Work& work, const graph::Node& node, cons
 json::value argumentsOf(const std::string& graph, const graph::Work& work, const std::string& tool) {
   const json::object& body = work.body->get_object();
   if (tool != "journal.put" || (body.contains("id") && body.contains("type") && body.contains("payload"))) return body;
-  return json::object{{"id", concat(graph, "/", work.node, "/", work.span.substr(0, 16))}, {"type", work.type}, {"payload", body}};
+  return json::object{
+      {"id", concat(graph, "/", work.node, "/", work.span.substr(0, 16))}, {"type", work.type}, {"payload", body}};
 }
 
 saga::Intent intentOf(const std::string& graph, const std::string& operation, const std::string& run,
@@ -152,7 +154,8 @@ void GraphRuntime::undo(const Hosted& hosted, const graph::Undo& undo, Now now) 
   if (agents::effectKindOf(undo.tool) == saga::EffectKind::journal)
     (void)host->undoGraphEffect(*span, now);
   else
-    (void)host->graphEffect(intentOf(hosted.id, undo.operation, undo.span, undo.tool, json::object{{"operation", undo.span}}), now);
+    (void)host->graphEffect(
+        intentOf(hosted.id, undo.operation, undo.span, undo.tool, json::object{{"operation", undo.span}}), now);
 }
 
 // A run of another graph, whose external id is the span.
@@ -194,12 +197,14 @@ void GraphRuntime::onAnswer(Hosted& hosted, const Activity& activity, const Answ
   if (node.kind == NodeKind::subgraph) {
     if (answer.kind == AnswerKind::decided && answer.outcome != kernel::Outcome::refused) return;  // it has begun
     drop(hosted, work.span);
-    const bool retry = answer.kind != AnswerKind::decided || answer.message == "backpressure" || answer.message.starts_with("unavailable");
+    const bool retry = answer.kind != AnswerKind::decided || answer.message == "backpressure" ||
+                       answer.message.starts_with("unavailable");
     return hosted.runtime->fail(work.span, work.attempt, retry ? "backpressure" : answer.message, !retry, atMs);
   }
   drop(hosted, work.span);
   if (answer.kind != AnswerKind::decided || answer.outcome == kernel::Outcome::refused)
-    return hosted.runtime->fail(work.span, work.attempt, "refused: " + answer.message, answer.kind == AnswerKind::decided, atMs);
+    return hosted.runtime->fail(work.span, work.attempt, "refused: " + answer.message,
+                                answer.kind == AnswerKind::decided, atMs);
   hosted.runtime->finish(work.span, work.attempt, {{node.out[0], decisionBody(work, node, answer)}}, atMs);
 }
 

@@ -1,4 +1,4 @@
-#include "replica/graphs/graph_runtime.h"
+#include "replica/graph_runtime.h"
 
 #include <algorithm>
 
@@ -145,7 +145,6 @@ Status GraphRuntime::round(Now now, Effects& out) {
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
-  const bool begins = shard.batches == 0;
   for (; shard.batches < host.durableBatches(); ++shard.batches) {
     WITAN_TRY(value, host.ledger().batch(shard.batches));
     WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
@@ -165,8 +164,10 @@ Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
               }));
     (void)info;
   }
+  // Before this device's own epoch is durable, steps of the last owner may come.
+  if (host.durableBatches() <= host.ledger().epochStarts().back()) return okStatus();
   for (auto& [graph, hosted] : shard.graphs)
-    if (!hosted.live && (begins || hosted.why.empty())) WITAN_DO(resume(host, hosted, now));
+    if (!hosted.live && hosted.why.empty()) WITAN_DO(resume(host, hosted, now));
   // A document or a body has come.
   replication::Space* space = bodies_.records();
   if (space != nullptr && std::ranges::any_of(shard.graphs, [&](const auto& one) {
