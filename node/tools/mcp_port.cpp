@@ -164,6 +164,13 @@ class McpPort final : public ToolPort {
   void call(std::uint64_t key, ToolRequest request, Done done) override {
     if (!reachable()) return done({ToolAnswer::Kind::notDone, nullptr, "the server is down: " + why_});
     calls_.emplace(key, Call{std::move(request), std::move(done)});
+    // Before the broker gives it up, who cannot know that nothing was sent.
+    setup_.loop.after(setup_.config.timeoutMs * 9 / 10, [this, key, here = std::weak_ptr<bool>(alive_)] {
+      if (here.expired()) return;
+      const auto at = calls_.find(key);
+      if (at != calls_.end() && !at->second.sent)
+        finish(key, {ToolAnswer::Kind::notDone, nullptr, "the server does not get ready"});
+    });
     wake();
   }
 
@@ -297,6 +304,7 @@ class McpPort final : public ToolPort {
   net::Loop::TimerId timer_ = 0;
   std::uint64_t life_ = 0;
   std::int64_t pauseMs_ = 0, notBeforeMs_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::string why_;
 };
 
