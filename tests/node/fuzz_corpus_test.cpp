@@ -21,6 +21,7 @@
 #include "tests/fuzz/target_log_batch.h"
 #include "tests/fuzz/target_mcp.h"
 #include "tests/fuzz/target_policy.h"
+#include "tests/fuzz/target_rules.h"
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
@@ -45,6 +46,7 @@ constexpr Target kTargets[] = {
     {"entry", fuzz::fuzzEntry},
     {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
+    {"expression", fuzz::fuzzExpression},
     {"frontier", fuzz::fuzzFrontier},
     {"graph", fuzz::fuzzGraph},
     {"joint_setup", fuzz::fuzzJointSetup},
@@ -53,6 +55,7 @@ constexpr Target kTargets[] = {
     {"mcp", fuzz::fuzzMcp},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},
+    {"rule_file", fuzz::fuzzRuleFile},
     {"text", fuzz::fuzzText},
     {"sync_frame", fuzz::fuzzSyncFrame},
     {"tunnel_frame", fuzz::fuzzTunnelFrame},

@@ -15,7 +15,7 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 16> kRooms{{{"base", 0},
+constexpr std::array<Room, 17> kRooms{{{"base", 0},
                                        {"store", 1},
                                        {"program", 1},
                                        {"mcp", 1},
@@ -24,6 +24,7 @@ constexpr std::array<Room, 16> kRooms{{{"base", 0},
                                        {"replication", 2},
                                        {"coordination", 3},
                                        {"saga", 3},
+                                       {"rules", 3},
                                        {"agents", 4},
                                        {"domains", 5},
                                        {"replica", 6},
