@@ -1,6 +1,7 @@
 // In-memory adjudication on one core: decode, apply, check, encode, leaf hash, tree; a batch is taken every 256.
 //
-//   witan_adjudicate_bench --domain budget|udt [--entities N] [--orders N] [--decisions N] [--rounds N] [--block N]
+//   witan_adjudicate_bench --domain budget|udt [--rules FILE] [--entities N] [--orders N] [--decisions N] [--rounds N]
+//   [--block N]
 //
 // Times are processor time of the deciding thread. A round decides `decisions` proposals, made ahead in blocks that are
 // not timed; the figure is the median round.
@@ -27,7 +28,7 @@ Setup setUp(const Arguments& args) {
   Setup s;
   json::object policy;
   if (domain == "budget") policy["cap"] = std::int64_t{1} << 60;
-  s.module = must(domains::makeDomain(domain, policy), "domain");
+  s.module = must(domains::makeDomain(args.text("--rules", domain), policy), "domain");
   s.partition = std::make_unique<kernel::Partition>(*s.module);
   s.workload =
       domain == "budget" ? budgetWorkload(*s.module, entities, 1) : clinicWorkload(*s.module, entities, orders, 1);
@@ -75,8 +76,8 @@ void measureGrowth(Setup& s, std::size_t longest, std::size_t block) {
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const Arguments args(argc, argv,
-                       {"--domain", "--entities", "--orders", "--decisions", "--rounds", "--block", "--grow"});
+  const Arguments args(
+      argc, argv, {"--domain", "--rules", "--entities", "--orders", "--decisions", "--rounds", "--block", "--grow"});
   Setup s = setUp(args);
   const std::size_t block = args.number("--block", 20'000);
   const std::size_t decisions = args.number("--decisions", 200'000);

@@ -1,6 +1,10 @@
 #include "domains/registry.h"
 
 #include "base/utf8.h"
+#include "kernel/ledger/ledger.h"
+#include "program/line_reader.h"
+#include "rules/domain/rule_domain.h"
+#include "rules/domain/rule_module.h"
 
 namespace witan::domains {
 
@@ -23,6 +27,10 @@ Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, 
   for (const std::string& counselor : counselors)
     if (counselor.empty() || counselor.size() > kernel::kKeyMax || !isUtf8(counselor))
       return invalid("a counselor's name must be UTF-8 of 1 to " + std::to_string(kernel::kKeyMax) + " bytes");
+  if (isRuleFile(name)) {
+    WITAN_TRY(text, node::readInput(std::string(name), rules::kFileMax));
+    return rules::makeRuleModule(std::move(text), std::string(name), policy, std::move(counselors));
+  }
 #define WITAN_DOMAIN(known) \
   if (name == #known) return make_##known(policy, std::move(counselors));
 #include "domains/registry.inc"
@@ -31,6 +39,14 @@ Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, 
   for (std::string_view known : domainNames()) names += (names.empty() ? "" : ", ") + std::string(known);
   return Error{ErrorCode::notFound, "no domain \"" + std::string(clip(name)) + "\"", "known domains: " + names};
 }
+
+Result<std::unique_ptr<kernel::DomainModule>> domainOf(const kernel::LedgerFormat& format) {
+  if (format.rules.empty()) return makeDomain(format.domain, format.policy, format.counselors);
+  return rules::makeRuleModule(format.rules, concat("the rules of domain ", format.domain), format.policy,
+                               format.counselors);
+}
+
+bool isRuleFile(std::string_view name) { return name.ends_with(".toml"); }
 
 std::vector<std::pair<std::string_view, const Extension*>> extensions() {
   std::vector<std::pair<std::string_view, const Extension*>> all{

@@ -8,15 +8,26 @@
 
 #include "kernel/domain_module.h"
 
+namespace witan::kernel {
+struct LedgerFormat;  // kernel/ledger/ledger.h
+}
+
 namespace witan::domains {
 
 struct Extension;  // domains/extension.h
 
 std::vector<std::string_view> domainNames();
 
-// `policy`: members that replace the domain's defaults. `counselors`: if any, instead of the domain's own.
+// A name that is the path of a rule file (NAME.domain.toml, docs/RULES.md) instead of a domain of this build.
+bool isRuleFile(std::string_view name);
+
+// The domain of that name, or of that rule file, which is read. `policy`: members that replace the domain's defaults.
+// `counselors`: if any, instead of the domain's own.
 Result<std::unique_ptr<kernel::DomainModule>> makeDomain(std::string_view name, const json::object& policy = {},
                                                          std::vector<std::string> counselors = {});
+
+// The domain that a ledger was written under, of its name or of the rules that it holds.
+Result<std::unique_ptr<kernel::DomainModule>> domainOf(const kernel::LedgerFormat& format);
 
 // domains/<domain>/scenarios.jsonl, compiled in; empty: there is none.
 std::string_view scenariosOf(std::string_view domain);

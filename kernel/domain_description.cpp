@@ -33,7 +33,10 @@ DomainDescription describeDomain(const DomainModule& module) {
   for (std::size_t i = 0; i < s.invariants.size(); ++i) {
     const InvariantInfo& one = s.invariants[i];
     const bool crossCutting = lint.invariants[i].crossCutting();
-    out.invariants.push_back({one.id, one.onFailure, one.rule, s.fieldNames(one.footprint), one.incremental,
+    const FailureOutcome onFailure = one.mixed                              ? FailureOutcome::mixed
+                                     : one.onFailure == InvResult::escalate ? FailureOutcome::escalate
+                                                                            : FailureOutcome::reject;
+    out.invariants.push_back({one.id, onFailure, one.rule, s.fieldNames(one.footprint), one.incremental,
                               crossCutting ? InvariantClass::crossCutting : InvariantClass::local,
                               lint.invariants[i].containedIn});
   }

@@ -27,9 +27,10 @@ WITAN_STRUCT(ProcessDescription, (std::string, name, "Name of the process: the t
              (json::object, schema, "JSON Schema of an action, with its type"))
 
 WITAN_ENUM(InvariantClass, local, crossCutting)
+WITAN_ENUM(FailureOutcome, reject, escalate, mixed)
 
 WITAN_STRUCT(InvariantDescription, (std::string, id, "Id of the invariant"),
-             (InvResult, onFailure, "What it returns if it does not pass"),
+             (FailureOutcome, onFailure, "What it returns if it does not pass; mixed: either, as the case may be"),
              (std::string, rule, "The rule in one sentence"),
              (std::vector<std::string>, footprint, "Fields that it reads"),
              (bool, incremental, "Whether it can check touched rows alone"),

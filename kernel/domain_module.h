@@ -46,6 +46,7 @@ struct InvariantInfo {
   std::string id;
   FieldMask footprint = 0;                  // Def. A.9
   InvResult onFailure = InvResult::reject;  // what it returns when it does not pass (declared, for people)
+  bool mixed = false;                       // it may reject as well as escalate
   std::string rule;                         // one sentence
   bool incremental = false;                 // has a check of touched rows
 };
@@ -128,6 +129,8 @@ class DomainModule {
   // Digest of the signature and the policy: the meaning of a ledger's entries.
   virtual const Hash& digest() const = 0;
   virtual std::string_view scenarios() const = 0;  // JSON Lines shipped with the domain; may be empty
+  // The rule file that it was made from (rules/); empty: the domain is compiled.
+  virtual std::string_view ruleText() const { return {}; }
   bool authorised(std::string_view counselor) const;
   std::string_view invariantId(std::uint16_t index) const;  // 0 is KERNEL_INTEGRITY
 

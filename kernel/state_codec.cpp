@@ -11,18 +11,18 @@ namespace {
 Status setCells(const FieldOps& field, void* mutator, const json::value& value, const std::string& where) {
   if (!value.is_object()) return wrongJsonType(where, "an object of key to value", value);
   for (const auto& [key, item] : value.get_object())
-    WITAN_DO(field.set(mutator, key, item, concat(where, ".", clip(key))));
+    WITAN_DO(field.set(field.index, mutator, key, item, concat(where, ".", clip(key))));
   return okStatus();
 }
 
 // A log takes a list or {"add":[...]}, whose facts come after those it has; or facts by number, as it is written.
 Status setLog(const FieldOps& field, void* mutator, const json::value& value, const std::string& where) {
   if (!value.is_object()) {
-    if (value.is_array()) return field.append(mutator, value, where);
+    if (value.is_array()) return field.append(field.index, mutator, value, where);
     return wrongJsonType(where, "a list, {\"add\":[...]} or an object of number to fact", value);
   }
   const json::value* add = value.get_object().if_contains("add");
-  if (add != nullptr && value.get_object().size() == 1) return field.append(mutator, *add, where);
+  if (add != nullptr && value.get_object().size() == 1) return field.append(field.index, mutator, *add, where);
   for (const auto& [key, item] : value.get_object())
     if (!isLogKey(key))
       return invalid(concat(where, ".", clip(key), ": the facts of a log have numbers of ten digits"));
@@ -67,7 +67,7 @@ Result<FieldMask> setField(FieldTable fields, void* mutator, std::string_view na
   else if (field->keys != nullptr)
     WITAN_DO(setCells(*field, mutator, value, place));
   else
-    WITAN_DO(field->set(mutator, {}, value, place));
+    WITAN_DO(field->set(field->index, mutator, {}, value, place));
   return field->bit;
 }
 
@@ -91,19 +91,19 @@ void writeState(FieldTable fields, FieldMask mask, const void* state, const Publ
     publicFieldsBefore(field.name);
     if (field.keys == nullptr) {
       members.key(field.name);
-      field.write(state, 0, out);
+      field.write(field.index, state, 0, out);
       continue;
     }
     std::optional<Members> cells;
-    const TableKeys& keys = *field.keys(state);
+    const TableKeys& keys = *field.keys(field.index, state);
     for (Slot slot : keys.byKey()) {
-      if (!field.has(state, slot)) continue;
+      if (!field.has(field.index, state, slot)) continue;
       if (!cells) {
         members.key(field.name);
         cells.emplace(out);
       }
       cells->key(keys.key(slot));
-      field.write(state, slot, out);
+      field.write(field.index, state, slot, out);
     }
     if (cells) cells->end();
   }
@@ -117,18 +117,18 @@ void appendWrites(FieldTable fields, const JournalBase& journal, const void* sta
     if ((journal.touched() & field.bit) == 0) continue;
     members.key(field.name);
     if (field.keys == nullptr) {
-      field.write(state, 0, out);
+      field.write(field.index, state, 0, out);
       continue;
     }
-    const TableKeys& keys = *field.keys(state);
+    const TableKeys& keys = *field.keys(field.index, state);
     Slots slots;
-    field.written(journal, slots);
+    field.written(field.index, journal, slots);
     keys.sortUnique(slots);
     Members cells(out);
     for (Slot slot : slots) {
       cells.key(keys.key(slot));
-      if (field.has(state, slot))
-        field.write(state, slot, out);
+      if (field.has(field.index, state, slot))
+        field.write(field.index, state, slot, out);
       else
         out += "null";
     }

@@ -14,19 +14,24 @@
 
 namespace witan::kernel {
 
-// One field without its types: `state`, `journal` and `mutator` are those of the domain that the table is of.
+// One field without its types: `state`, `journal` and `mutator` are those of the domain that the table is of. Its
+// functions get its `index`, which tells them what they are called for if types do not.
 struct FieldOps {
   std::string_view name;
   FieldMask bit = 0;
-  const TableKeys* (*keys)(const void* state) = nullptr;  // null: a scalar
-  bool (*has)(const void* state, Slot slot) = nullptr;    // whether the cell holds something
+  std::uint32_t index = 0;
+  const TableKeys* (*keys)(std::uint32_t index, const void* state) = nullptr;  // null: a scalar
+  // Whether the cell holds something.
+  bool (*has)(std::uint32_t index, const void* state, Slot slot) = nullptr;
   // Appends the value of the scalar or cell. Requires: the cell holds something.
-  void (*write)(const void* state, Slot slot, std::string& out) = nullptr;
+  void (*write)(std::uint32_t index, const void* state, Slot slot, std::string& out) = nullptr;
   // Appends the slots of the cells that were written, with repetitions.
-  void (*written)(const JournalBase& journal, Slots& slots) = nullptr;
+  void (*written)(std::uint32_t index, const JournalBase& journal, Slots& slots) = nullptr;
   // Sets the scalar or the cell of `key`; null erases a cell. Throws Fault for an impossible key.
-  Status (*set)(void* mutator, std::string_view key, const json::value& value, const std::string& where) = nullptr;
-  Status (*append)(void* mutator, const json::value& facts, const std::string& where) = nullptr;  // null: no log
+  Status (*set)(std::uint32_t index, void* mutator, std::string_view key, const json::value& value,
+                const std::string& where) = nullptr;
+  // Null: no log.
+  Status (*append)(std::uint32_t index, void* mutator, const json::value& facts, const std::string& where) = nullptr;
 };
 using FieldTable = std::span<const FieldOps>;  // in the order of names, that of canonical JSON
 
@@ -57,26 +62,26 @@ struct StateCodec {
   static const State& in(const void* state) { return *static_cast<const State*>(state); }
 
   template <class F>
-  static const TableKeys* keys(const void* state) {
+  static const TableKeys* keys(std::uint32_t, const void* state) {
     return &(in(state).*F::table);
   }
   template <class F>
-  static bool has(const void* state, Slot slot) {
+  static bool has(std::uint32_t, const void* state, Slot slot) {
     return F::of((in(state).*F::table).row(slot)).has_value();
   }
   template <class F>
-  static void writeValue(const void* state, [[maybe_unused]] Slot slot, std::string& out) {
+  static void writeValue(std::uint32_t, const void* state, [[maybe_unused]] Slot slot, std::string& out) {
     if constexpr (F::isColumn)
       writeJson(out, *F::of((in(state).*F::table).row(slot)));
     else
       writeJson(out, F::of(in(state)));
   }
   template <class F>
-  static void written(const JournalBase& journal, Slots& slots) {
+  static void written(std::uint32_t, const JournalBase& journal, Slots& slots) {
     static_cast<const Journal<Fields>&>(journal).template writtenSlots<F>(slots);
   }
   template <class F>
-  static Status set(void* mutator, [[maybe_unused]] std::string_view key, const json::value& value,
+  static Status set(std::uint32_t, void* mutator, [[maybe_unused]] std::string_view key, const json::value& value,
                     const std::string& where) {
     auto& m = *static_cast<Mutator<Fields>*>(mutator);
     if constexpr (F::isColumn) {
@@ -94,7 +99,7 @@ struct StateCodec {
     return okStatus();
   }
   template <class F>
-  static Status append(void* mutator, const json::value& facts, const std::string& where) {
+  static Status append(std::uint32_t, void* mutator, const json::value& facts, const std::string& where) {
     std::vector<typename F::Value> parsed;
     WITAN_DO(readJson(facts, parsed, where));
     for (auto& fact : parsed) static_cast<Mutator<Fields>*>(mutator)->template append<F>(std::move(fact));

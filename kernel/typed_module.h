@@ -117,15 +117,15 @@ class TypedModule final : public UntypedModule {
 
   template <class... P>
   static std::span<const ProcessOps> actionTable(std::type_identity<std::tuple<P...>>) {
-    static constexpr std::array<ProcessOps, sizeof...(P)> ops{
-        ProcessOps{P::name, [](std::uint16_t index) -> ActionPtr { return std::make_unique<Act<P>>(index); },
-                   [] { return capnpSchema<P>(P::name); }}...};
+    static constexpr std::array<ProcessOps, sizeof...(P)> ops{ProcessOps{
+        P::name, [](const void*, std::uint16_t index) -> ActionPtr { return std::make_unique<Act<P>>(index); },
+        [] { return capnpSchema<P>(P::name); }}...};
     return ops;
   }
   template <class... I>
   static std::span<const InvariantOps> invariantTable(InvariantList<I...>) {
     static constexpr std::array<InvariantOps, sizeof...(I)> ops{
-        InvariantOps{maskOf<Fields, typename I::Reads>, full<I>, incremental<I>}...};
+        InvariantOps{maskOf<Fields, typename I::Reads>, 0, full<I>, incremental<I>}...};
     return ops;
   }
 
@@ -188,7 +188,7 @@ class TypedModule final : public UntypedModule {
   }
 
   template <class I>
-  static Verdict full(const EntityState& entity, const void* policy) {
+  static Verdict full(std::uint32_t, const EntityState& entity, const void* policy) {
     try {
       const View<I> view = viewOf<I>(entity, policy);
       if constexpr (RowInvariant<I>) {
@@ -206,7 +206,7 @@ class TypedModule final : public UntypedModule {
   // What the touched rows show, else the full check. So the witness and its message never depend on which way was
   // taken.
   template <class I>
-  static Verdict incremental(const EntityState& entity, const JournalBase& journal, const void* policy) {
+  static Verdict incremental(std::uint32_t, const EntityState& entity, const JournalBase& journal, const void* policy) {
     try {
       const View<I> view = viewOf<I>(entity, policy);
       const Touched<I, Fields> touched(boxOf(entity).state, static_cast<const Journal<Fields>&>(journal));
@@ -220,7 +220,7 @@ class TypedModule final : public UntypedModule {
     } catch (...) {
       // the full check reports it
     }
-    return full<I>(entity, policy);
+    return full<I>(0, entity, policy);
   }
 
   // The first touched row that fails is the first of all, if the others passed and still do.
@@ -255,6 +255,7 @@ class TypedModule final : public UntypedModule {
     info.id = I::id;
     info.footprint = maskOf<Fields, typename I::Reads>;
     if constexpr (requires { I::onFailure; }) info.onFailure = I::onFailure;
+    info.mixed = requires { I::mixed; };
     info.rule = I::rule;
     info.incremental = RowInvariant<I> || TouchedInvariant<I, Fields> || DecidedByTouched<I, Fields>;
     signature_.invariants.push_back(std::move(info));

@@ -29,6 +29,13 @@ Status addWaivers(PublicFields& shared, const json::value& value) {
   return okStatus();
 }
 
+void rejectByKernel(const Verdict& verdict, Evaluation& out) {
+  out.tag = Evaluation::Tag::rejected;
+  out.witness = 0;
+  out.verdicts[0] = static_cast<std::uint8_t>(InvResult::reject);
+  out.message = verdict.message();
+}
+
 }  // namespace
 
 Verdict verdictOfException() {
@@ -72,7 +79,11 @@ Result<EntityPtr> UntypedModule::create(const json::object& fields, Time at) con
   journal.clear();
   if (!status.ok()) return status.error();
   entity->shared.clock = at;
-  complete(*entity, given, at);
+  try {
+    complete(*entity, given, at);
+  } catch (const Fault& fault) {
+    return invalid("init: " + fault.message);
+  }
   const std::vector<Verdict> verdicts = walk(*entity);
   for (std::size_t i = 0; i < verdicts.size(); ++i)
     if (!verdicts[i].passed())
@@ -124,8 +135,17 @@ Result<EntityPtr> UntypedModule::readState(const json::object& state) const {
 std::vector<Verdict> UntypedModule::walk(const EntityState& entity) const {
   std::vector<Verdict> verdicts;
   verdicts.reserve(invariants_.size());
-  for (const InvariantOps& invariant : invariants_) verdicts.push_back(invariant.full(entity, policyOf()));
+  for (const InvariantOps& invariant : invariants_) verdicts.push_back(full(invariant, entity));
   return verdicts;
+}
+
+// Outside of a decision a fault counts as a failure of the invariant.
+Verdict UntypedModule::full(const InvariantOps& invariant, const EntityState& entity) const {
+  try {
+    return invariant.full(invariant.index, entity, policyOf());
+  } catch (InvariantFault& fault) {
+    return Verdict::reject(std::move(fault.message));
+  }
 }
 
 // ---- actions
@@ -138,7 +158,7 @@ std::string UntypedModule::actionNames() const {
 
 Result<ActionPtr> UntypedModule::makeAction(std::string_view type) const {
   for (std::size_t i = 0; i < processes_.size(); ++i)
-    if (processes_[i].name == type) return processes_[i].make(static_cast<std::uint16_t>(i));
+    if (processes_[i].name == type) return processes_[i].make(policyOf(), static_cast<std::uint16_t>(i));
   return invalid(concat("unknown action \"", clip(type), "\""), "known types: " + actionNames());
 }
 
@@ -201,11 +221,7 @@ void UntypedModule::decide(EntityState& entity, std::string_view role, const Act
   out.reset(invariants_.size());
   if (std::string fault = kernelFault(entity, journal, role, action, at); !fault.empty()) {
     journal.undoIn(stateOf(entity));
-    out.tag = Evaluation::Tag::rejected;
-    out.witness = 0;
-    out.verdicts[0] = static_cast<std::uint8_t>(InvResult::reject);
-    out.message = std::move(fault);
-    return;
+    return rejectByKernel(Verdict::reject(std::move(fault)), out);
   }
   out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
   const Time clockBefore = entity.shared.clock;
@@ -228,8 +244,14 @@ void UntypedModule::walkCandidate(const EntityState& entity, const JournalBase& 
     const InvariantOps& invariant = invariants_[i];
     const bool failing = entity.notPassing >> i & 1;
     if (!everything && !failing && (touched & invariant.footprint) == 0) continue;  // F8: its last verdict stands
-    Verdict verdict =
-        everything || failing ? invariant.full(entity, policyOf()) : invariant.incremental(entity, journal, policyOf());
+    Verdict verdict;
+    try {
+      verdict = everything || failing ? invariant.full(invariant.index, entity, policyOf())
+                                      : invariant.incremental(invariant.index, entity, journal, policyOf());
+    } catch (InvariantFault& fault) {
+      verdict = Verdict::reject(std::move(fault.message));
+      if (out.tag == Evaluation::Tag::approved) return rejectByKernel(verdict, out);
+    }
     out.verdicts[i + 1] = static_cast<std::uint8_t>(verdict.result());
     if (verdict.passed()) continue;
     const auto index = static_cast<std::uint16_t>(i + 1);
@@ -283,7 +305,7 @@ Status UntypedModule::counselorCommit(EntityState& entity, CommitBase base, cons
   out.verdicts[0] = static_cast<std::uint8_t>(InvResult::pass);
   entity.notPassing = 0;
   for (std::size_t i = 0; i < invariants_.size(); ++i) {
-    Verdict verdict = invariants_[i].full(entity, policyOf());
+    Verdict verdict = full(invariants_[i], entity);
     out.verdicts[i + 1] = static_cast<std::uint8_t>(verdict.result());
     if (verdict.passed()) continue;
     entity.notPassing |= std::uint64_t{1} << i;

@@ -14,18 +14,24 @@
 
 namespace witan::kernel {
 
-// One invariant. An invariant that throws fails closed under its own id.
+// One invariant. An invariant that throws fails closed under its own id, but for an InvariantFault.
 struct InvariantOps {
   FieldMask footprint = 0;
-  Verdict (*full)(const EntityState&, const void* policy) = nullptr;
+  std::uint32_t index = 0;
+  Verdict (*full)(std::uint32_t index, const EntityState&, const void* policy) = nullptr;
   // Given that it passed before the candidate: what `full` says, by the touched rows if they tell.
-  Verdict (*incremental)(const EntityState&, const JournalBase&, const void* policy) = nullptr;
+  Verdict (*incremental)(std::uint32_t index, const EntityState&, const JournalBase&, const void* policy) = nullptr;
+};
+
+// Thrown by an invariant that could not be evaluated on a candidate: the proposal is rejected by KERNEL_INTEGRITY.
+struct InvariantFault {
+  std::string message;
 };
 
 // One process that a role performs.
 struct ProcessOps {
   std::string_view name;
-  ActionPtr (*make)(std::uint16_t index) = nullptr;
+  ActionPtr (*make)(const void* policy, std::uint16_t index) = nullptr;
   std::string (*schema)() = nullptr;  // Cap'n Proto
 };
 
@@ -65,6 +71,7 @@ class UntypedModule : public DomainModule {
   // Calls use(context, mutator) with one mutator over the entity and the journal.
   virtual void withMutator(EntityState& entity, JournalBase& journal, void (*use)(void* context, void* mutator),
                            void* context) const = 0;
+  // Fields of a new entity that were not given. May throw Fault.
   virtual void complete(EntityState&, FieldMask /*given*/, Time) const {}
   virtual FieldMask fieldsOfBeginning() const { return ~FieldMask{0}; }  // that an initial state may name
 
@@ -85,6 +92,7 @@ class UntypedModule : public DomainModule {
                           Time at) const;
   void decide(EntityState& entity, std::string_view role, const Action& action, Time at, Evaluation& out,
               bool everything) const;
+  Verdict full(const InvariantOps& invariant, const EntityState& entity) const;
   void walkCandidate(const EntityState& entity, const JournalBase& journal, Evaluation& out, bool everything) const;
   std::string actionNames() const;
   Result<ActionPtr> makeAction(std::string_view type) const;

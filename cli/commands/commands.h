@@ -23,6 +23,7 @@ void addInboxCommand(Command& app);
 void addDomainCommand(Command& app);
 // The part of it about public records (cli/commands/domain_records_command.cpp).
 void addDomainRecordCommands(Command& noun);
+void addRuleCommand(Command& app);
 void addStateCommand(Command& app);
 // The part of it about agents at work (cli/commands/agent_run_command.cpp).
 void addAgentRunCommands(Command& noun);

@@ -4,11 +4,14 @@
 #include <filesystem>
 #include "program/command_line.h"
 
+#include "base/bytes.h"
 #include "base/quote.h"
 #include "cli/commands/commands.h"
 #include "cli/events/event_generator.h"
 #include "cli/format/domain_show.h"
 #include "domains/registry.h"
+#include "node/data_dir/node_dir.h"
+#include "program/durable_file.h"
 #include "program/line_reader.h"
 #include "program/option_checks.h"
 #include "program/output.h"
@@ -28,7 +31,7 @@ struct DomainArguments {
   std::string name;
   std::string domain;  // of a file of scenarios, or of the one fingerprint that is asked for
   std::string policyFile;
-  std::string ontologyFile;
+  std::string ontologyFile, dir;
   bool json = false;
   bool capnp = false;
   SkewOptions skew;
@@ -70,6 +73,60 @@ Result<int> show(const DomainArguments& a) {
   return kExitOk;
 }
 
+// Reads a rule file, runs its scenarios. Costs: how the work of an invariant grows with the rows of an entity.
+Result<int> check(const DomainArguments& a) {
+  if (!domains::isRuleFile(a.name))
+    return invalid(inQuotes(a.name) + " is no rule file", "give the path of a NAME.domain.toml");
+  WITAN_TRY(module, moduleOf(a));
+  const Signature& s = module->signature();
+  std::vector<PropertyResult> checks;
+  if (!module->scenarios().empty()) checks = checkScenarios(*module);
+  if (a.json) {
+    putOut(canonicalJson(json::object{{"domain", s.domain},
+                                      {"digest", toHex(module->digest())},
+                                      {"fields", s.fields.size()},
+                                      {"processes", s.processes.size()},
+                                      {"invariants", s.invariants.size()},
+                                      {"checks", parseJson(checksJson(s.domain, checks), kOwnJson).value()}}) +
+           "\n");
+  } else {
+    putWords(checksText(checks));
+    putWords(concat(s.domain, ": ", s.fields.size(), " fields, ", s.processes.size(), " processes, ",
+                    s.invariants.size(), " invariants, digest ", toHex(module->digest()).substr(0, 16), "\n"));
+  }
+  return allHeld(checks) ? kExitOk : kExitFailed;
+}
+
+// Into a data directory: its node knows the domain from its next start on. A version that decides otherwise than the
+// installed one is refused: its ledgers could not be read any more.
+Result<int> install(const DomainArguments& a) {
+  if (!domains::isRuleFile(a.name))
+    return invalid(inQuotes(a.name) + " is no rule file", "give the path of a NAME.domain.toml");
+  if (!a.policyFile.empty()) return invalid("--policy is not kept", "write the values into the rule file's [policy]");
+  WITAN_TRY(module, moduleOf(a));
+  const std::string& name = module->signature().domain;
+  if (const auto names = domains::domainNames(); std::ranges::find(names, name) != names.end())
+    return conflict(concat("a domain ", inQuotes(name), " is compiled into this program"),
+                    "give the domain another name");
+  if (const auto checks = checkScenarios(*module); !module->scenarios().empty() && !allHeld(checks))
+    return invalid("the scenarios of " + a.name + " do not hold", "see them with: witan domain check " + a.name);
+  WITAN_TRY(dir, replicaDirPath(a.dir));
+  const std::filesystem::path path = ruleFilePath(dir, name);
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    WITAN_TRY(installed, domains::makeDomain(path.string()));
+    if (installed->digest() != module->digest())
+      return conflict(concat("another version of domain ", inQuotes(name), " is installed, and ledgers may be of it"),
+                      "give the new version another name");
+  }
+  WITAN_DO(makeFolder(path.parent_path()));
+  WITAN_DO(replaceFile(path, module->ruleText(), 0644));
+  const json::object done{{"domain", name}, {"digest", toHex(module->digest())}, {"path", path.string()}};
+  a.json ? putOut(canonicalJson(done) + "\n")
+         : putWords(concat(name, " is installed; the node knows it from its next start on, and so must its peers\n"));
+  return kExitOk;
+}
+
 // Write skew is a finding, not a fault: it says that the domain needs coordination. Problems are faults.
 Result<int> lint(const DomainArguments& a) {
   if (!a.ontologyFile.empty()) {
@@ -101,7 +158,8 @@ Result<int> testFile(DomainArguments a, const std::filesystem::path& path) {
 }
 
 Result<int> test(const DomainArguments& a) {
-  if (const std::filesystem::path path(a.name); path.has_extension() || path.has_parent_path())
+  if (const std::filesystem::path path(a.name);
+      !domains::isRuleFile(a.name) && (path.has_extension() || path.has_parent_path()))
     return testFile(a, path);
   WITAN_TRY(module, moduleOf(a));
   std::vector<PropertyResult> checks = checkScenarios(*module);
@@ -146,7 +204,7 @@ void addDomainCommand(Command& app) {
                         Result<int> (*run)(const DomainArguments&)) {
     Command* command = domain->command(name, what);
     if (named) {
-      command->option("name", a->name, "Domain (see: witan domain list)")->required();
+      command->option("name", a->name, "Domain (see: witan domain list), or a rule file NAME.domain.toml")->required();
       command->option("--policy", a->policyFile, "TOML or JSON file with the domain's policy");
     }
     command->flag("--json", a->json, "JSON output");
@@ -163,6 +221,14 @@ void addDomainCommand(Command& app) {
   verb("show", "Fields, roles, processes, invariants, counselors, policy", "witan domain show budget --json", true,
        show)
       ->flag("--capnp", a->capnp, "Print the Cap'n Proto schema of the actions instead");
+  verb("check", "Read a rule file and run its scenarios: errors name line, column and the expected type",
+       "witan domain check docs/examples/budget.domain.toml", true, check)
+      ->findOption("name")
+      ->describe("Rule file NAME.domain.toml");
+  Command* i = verb("install", "Install a rule file in a node's data directory; the node reads it when it starts",
+                    "witan domain install docs/examples/purchase.domain.toml --dir /var/lib/witan", true, install);
+  i->findOption("name")->describe("Rule file NAME.domain.toml");
+  i->option("--dir", a->dir, "Data directory; default $WITAN_DIR, else $XDG_DATA_HOME/witan")->typeName("DIR");
   Command* l = verb("lint", "Classify invariants, find orphan fields and excess privilege, search for write skew",
                     "witan domain lint budget --seed 7 --steps 1000", true, lint);
   l->option(

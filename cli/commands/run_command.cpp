@@ -148,7 +148,10 @@ Result<int> run(const RunOptions& options) {
 void addRunCommand(Command& app) {
   auto options = std::make_shared<RunOptions>();
   Command* command = app.command("run", "Adjudicate an events file (JSON Lines): one answer line per input line");
-  command->option("--domain", options->domain, "Domain of the events (see: witan domain list)")->required();
+  command
+      ->option("--domain", options->domain,
+               "Domain of the events (see: witan domain list), or a rule file NAME.domain.toml")
+      ->required();
   command->option("--events", options->events, "Events file, or - for standard input")->required();
   command->option("--store", options->store, "Directory of a durable ledger, made if new; a second run continues it");
   command->flag("--check", options->check, "Compare each line's \"expect\" with its outcome; exit 1 on any difference");

@@ -221,7 +221,7 @@ struct AskArguments : LiveArguments {
   std::string domain, entity, role, action = "{}", file = "-";
   std::optional<std::string> operationId;
   std::uint64_t waitMs = 10'000;
-  bool exitCode = false;
+  bool exitCode = false, dryRun = false;
 };
 
 std::string outcomeWords(const json::value& answer) {
@@ -258,7 +258,27 @@ Error ofUnknownEnd(Error error, const std::string& operation) {
   return error;
 }
 
+std::string previewWords(const json::value& preview) {
+  std::string text = "would be " + shown(preview, "outcome") + "\n";
+  for (const json::value& one : rowsOf(preview, "invariants")) {
+    text += "  " + shown(one, "id") + ": " + shown(one, "verdict");
+    if (shown(one, "message") != "-") text += ": " + shown(one, "message");
+    if (shown(one, "passesAt") != "-") text += "; passes from " + shown(one, "passesAt");
+    text += "\n";
+  }
+  return text;
+}
+
+Result<int> preview(const ControlClient& client, const AskArguments& a) {
+  WITAN_TRY(action, parseJson(a.action));
+  WITAN_TRY(answer, client.post("/v1/preview",
+                                {{"domain", a.domain}, {"entity", a.entity}, {"role", a.role}, {"action", action}}));
+  (void)print(answer, a.json, previewWords);
+  return a.exitCode ? exitCodeOf(shown(answer, "outcome")) : kExitOk;
+}
+
 Result<int> ask(const ControlClient& client, const AskArguments& a, bool begin) {
+  if (a.dryRun) return preview(client, a);
   WITAN_TRY(value, parseJson(a.action));
   json::object body{{"domain", a.domain}, {"entity", a.entity}, {"waitMs", a.waitMs}};
   body[begin ? "init" : "action"] = value;
@@ -323,6 +343,8 @@ void addAsking(Command& app) {
   propose->option("ROLE", proposed->role, "In which role")->required();
   propose->option("ACTION", proposed->action, "{\"type\":...}")->required()->check(jsonText());
   common(propose, *proposed);
+  propose->flag("--dry-run", proposed->dryRun,
+                "Propose nothing: show what every invariant would return, and when those that fail would pass");
   const auto [begin, begun] = addLiveVerb<AskArguments>(
       app, "begin", "Begin an entity", "witan begin udt David --init '{\"baselinePositiveOn\":\"2025-12-01\"}'",
       [](const ControlClient& client, const AskArguments& a) { return ask(client, a, true); });

@@ -86,7 +86,7 @@ class StoredLedger final : public LedgerSource {
     if (auto last = lastSignedHead(choice_.store, key); last.ok() && *last) options.kept.push_back(**std::move(last));
     std::unique_ptr<DomainModule> module;
     if (how.replay) {
-      WITAN_SET(module, domains::makeDomain(format_.domain, format_.policy, format_.counselors));
+      WITAN_SET(module, domains::domainOf(format_));
       options.replay = module.get();
     }
     for (const std::string& what : store::keptDamage(std::filesystem::path(choice_.store) / "db"))

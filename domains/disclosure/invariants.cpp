@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "domains/cvss.h"
 #include "domains/disclosure/commitment.h"
 #include "domains/vocabulary.h"
+#include "rules/program/cvss.h"
 
 namespace witan::domains::disclosure {
 
@@ -22,7 +22,8 @@ bool isKnown(const View<RefIntegrity>& s, std::string_view v) {
 
 Verdict judgeVuln(const RefRow<kVulns>& row) {
   if (!row.has<VulnPhase>()) return Verdict::reject("vulnerability " + clipped(row.key()) + " is unknown");
-  if (const auto& severity = row.get<VulnSeverity>(); severity && !isSeverityWord(*severity) && !cvssTenths(*severity))
+  if (const auto& severity = row.get<VulnSeverity>();
+      severity && !rules::isSeverityWord(*severity) && !rules::cvssTenths(*severity))
     return Verdict::reject("\"" + clipped(*severity) + "\" of vulnerability " + clipped(row.key()) +
                            " is neither NONE, LOW, MEDIUM, HIGH, CRITICAL nor a vector of CVSS 3.0 or 3.1");
   if (!row.has<VulnOrgs>()) return Verdict::pass();

@@ -61,6 +61,7 @@ struct DisclosureTimelineConsistency {
       "a group is disclosed no earlier than planned, and only when every member is ready and may be disclosed itself; "
       "a "
       "leak is for a human";
+  static constexpr bool mixed = true;
   using Reads = Union<GroupFields, PhaseFields,
                       Footprint<DiscAt, ReadyAt, PubKnownAt, PatchStatusOf, PatchReleasedAt, EmbargoDeadline>>::Type;
   static Verdict check(const View<DisclosureTimelineConsistency>&);
@@ -85,6 +86,7 @@ struct EmbargoEnforcement {
       "and "
       "nothing under an embargo is disclosed before its regime permits";
   static constexpr auto table = kVulns;
+  static constexpr bool mixed = true;
   using Reads = Union<EmbargoFields, Footprint<DiscAt, PatchReleasedAt, PubKnownAt, ExploitObservedAt>>::Type;
   static Verdict checkRow(const View<EmbargoEnforcement>&, const RowView<EmbargoEnforcement, table>&);
 };
@@ -105,6 +107,7 @@ struct CveAttributionConsistency {
       "one CVE id a vulnerability, in its canonical form, its own deduplication's if there is one, and the disclosure "
       "names it";
   static constexpr auto table = kVulns;
+  static constexpr bool mixed = true;
   using Reads =
       Union<PhaseFields, Footprint<CveObserved, CveObservedAt, CveDedup, CveRequestedAt, DiscAt, DiscCve>>::Type;
   static Verdict checkRow(const View<CveAttributionConsistency>&, const RowView<CveAttributionConsistency, table>&);
@@ -113,6 +116,7 @@ struct CveAttributionConsistency {
 struct CveAttributionUniqueness {
   static constexpr std::string_view id = "CVE_ATTRIBUTION_UNIQUENESS";
   static constexpr std::string_view rule = "no CVE id is bound to two vulnerabilities that are not withdrawn";
+  static constexpr bool mixed = true;
   using Reads = Union<PhaseFields, Footprint<CveObserved, CveDedup, DiscCve>>::Type;
   static Verdict check(const View<CveAttributionUniqueness>&);
   static std::optional<Verdict> checkTouched(const View<CveAttributionUniqueness>&,

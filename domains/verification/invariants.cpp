@@ -5,7 +5,7 @@
 
 #include "base/mutant.h"
 #include "base/utf8.h"
-#include "domains/cvss.h"
+#include "rules/program/cvss.h"
 
 namespace witan::domains::verification {
 
@@ -107,7 +107,7 @@ Verdict SeverityBand::checkRow(const View<SeverityBand>&, const RowView<Severity
   const Score score = *row.get<SevScore>();
   if (score < Score::ofTenths(0) || score > Score::ofTenths(100))
     return Verdict::reject(finding(row.key()) + ": score " + toJson(score) + " lies outside of 0 to 10");
-  const auto tenths = cvssTenths(*row.get<SevVector>());
+  const auto tenths = rules::cvssTenths(*row.get<SevVector>());
   if (!tenths)
     return Verdict::reject(finding(row.key()) + ": \"" + std::string(clip(*row.get<SevVector>(), 80)) +
                            "\" is no vector of CVSS 3.0 or 3.1");

@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "domains/cvss.h"
 #include "domains/extension.h"
 #include "domains/vocabulary.h"
 #include "kernel/typed_module.h"
+#include "rules/program/cvss.h"
 
 namespace witan::domains::verification {
 
@@ -55,7 +55,7 @@ AssessSeverity sampleSeverity(const State& s, Random& random) {
   AssessSeverity assess;
   assess.f = knownName(s, random);
   assess.vector = std::string("CVSS:3.1/") + pick(random, vectors);
-  assess.score = Score::ofTenths(cvssTenths(assess.vector).value_or(0));
+  assess.score = Score::ofTenths(rules::cvssTenths(assess.vector).value_or(0));
   assess.b = enumName(random.below(10) == 0 ? static_cast<Band>(random.below(5)) : bandOf(assess.score));
   if (random.below(30) == 0) assess.score = Score::ofTenths(static_cast<std::int64_t>(random.below(102)));
   if (random.below(40) == 0) assess.vector = "garbage";

@@ -31,6 +31,7 @@ std::string formatText(const LedgerFormat& format) {
   for (const std::string& id : format.counselors) counselors.emplace_back(id);
   o["counselors"] = std::move(counselors);
   o["policy"] = format.policy;
+  if (!format.rules.empty()) o["rules"] = format.rules;
   return canonicalJson(o);
 }
 
@@ -41,6 +42,7 @@ LedgerFormat formatOf(const DomainModule& module, std::string origin) {
   for (const InvariantInfo& i : module.signature().invariants) format.invariants.push_back(i.id);
   format.counselors = module.signature().counselors;
   format.policy = parseJson(module.policyJson()).value().as_object();
+  format.rules = module.ruleText();
   return format;
 }
 
@@ -77,7 +79,7 @@ std::string checkpointKey(std::uint64_t size) { return "c" + bigEndian(size); }
 Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& store) {
   WITAN_TRY(text, store.get(kFormatKey));
   if (!text) return std::optional<LedgerFormat>();
-  auto parsed = parseJson(*text);
+  auto parsed = parseJson(*text, kOwnJson);
   if (!parsed) return badFormat(parsed.error().message);
   if (!parsed->is_object()) return badFormat("it is no object");
   const json::object& o = parsed->get_object();
@@ -99,6 +101,7 @@ Result<std::optional<LedgerFormat>> Ledger::readFormat(const store::Reader& stor
     WITAN_DO(readText(member("moduleDigest"), format.moduleDigest, "moduleDigest"));
     WITAN_DO(readJson(member("invariants"), format.invariants, "invariants"));
     WITAN_DO(readJson(member("counselors"), format.counselors, "counselors"));
+    if (o.contains("rules")) WITAN_DO(readText(member("rules"), format.rules, "rules"));
     if (!isKeyName(format.origin)) return invalid("origin: no name of a log");
     return member("policy").is_object() ? okStatus() : Status(invalid("policy: no object"));
   };

@@ -31,6 +31,7 @@ struct LedgerFormat {
   std::vector<std::string> invariants;  // KERNEL_INTEGRITY first, then in list order
   std::vector<std::string> counselors;
   json::object policy;
+  std::string rules;  // the rule file that the domain is made from; empty: it is compiled
 
   // The lines that a checkpoint of this ledger carries about it. Each starts with its name and a space.
   std::vector<std::string> checkpointLines() const;

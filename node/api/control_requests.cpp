@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/quote.h"
 #include "kernel/domain_module.h"
+#include "kernel/preview.h"
 #include "kernel/record/entry.h"
 #include "node/api/control_routes.h"
 #include "node/api/counselor_queue.h"
@@ -23,6 +24,11 @@ WITAN_STRUCT(ProposeRequest, (std::string, domain, "Name of the domain", 1),
              (Omittable<std::string>, operationId, "A repeated id is answered from the ledger; default: a new id", 1),
              (Omittable<std::uint64_t>, waitMs,
               "Milliseconds to wait for the decision, at most 120000; default: 10000"))
+
+WITAN_STRUCT(PreviewRequest, (std::string, domain, "Name of the domain", 1),
+             (std::string, entity, "Id of the entity", 1),
+             (std::string, role, "Role in which the action would be proposed", 1),
+             (json::object, action, "The action: its type and arguments, as describeDomain lists them"))
 
 WITAN_STRUCT(BeginRequest, (std::string, domain, "Name of the domain", 1),
              (std::string, entity, "Id of the new entity", 1),
@@ -186,6 +192,29 @@ void preview(const ApiContext& context, const DecideRequest& asked, Later<Commit
       });
 }
 
+// On this device's copy of the entity.
+void previewAction(const ApiContext& context, const PreviewRequest& asked, Later<kernel::Preview> later) {
+  Daemon& daemon = context.daemon;
+  if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
+  const auto module = moduleNamed(daemon, asked.domain);
+  if (!module.ok()) return later.refuse(module.error());
+  auto action = (*module)->parseAction(asked.action);
+  if (!action.ok()) return later.refuse(action.error());
+  const std::shared_ptr<const kernel::Action> proposed = *std::move(action);
+  daemon.readers().read(
+      {daemon.replica().partitionFor(asked.domain, asked.entity)},
+      [later, asked, proposed, at = daemon.now().wall](const PartitionHost& host) {
+        const kernel::Partition& partition = host.partition();
+        const kernel::EntityState* state = partition.state(asked.entity);
+        if (state == nullptr) return later.refuse(notFound("there is no entity " + inQuotes(asked.entity)));
+        later.answer(
+            kernel::previewOf(host.module(), *state, partition.frozen(asked.entity), asked.role, *proposed, at));
+      },
+      [later](const Status& read) {
+        if (!read.ok()) later.refuse(read.error());
+      });
+}
+
 Result<OutboxRows> outbox(const ApiContext& context, const Nothing&) {
   OutboxRows answer;
   for (const auto& [id, waiting] : context.daemon.replica().outbox().all())
@@ -214,6 +243,10 @@ std::vector<ControlRoute> requestRoutes() {
   return {
       post("/v1/propose", "proposeAction", "requests", operator_,
            "Proposes an action; answers when the decision is durable", decideOn<ProposeRequest>, {404, 409, 500}),
+      post("/v1/preview", "previewAction", "requests", observer,
+           "What would become of an action now, by every invariant, and when those that fail would pass; changes "
+           "nothing",
+           previewAction, {404, 500}),
       post("/v1/entities", "beginEntity", "requests", operator_,
            "Begins an entity; answers when the decision is durable", decideOn<BeginRequest>, {404, 409, 500}),
       post("/v1/queue/decide", "decideQueued", "queue", counselor,

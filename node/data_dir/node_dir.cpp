@@ -1,5 +1,7 @@
 #include "node/data_dir/node_dir.h"
 
+#include <algorithm>
+
 #include "agents/host/agent_host.h"
 #include "domains/registry.h"
 #include "node/data_dir/replica_dir.h"
@@ -10,11 +12,29 @@ namespace witan::node {
 
 NodeDir::~NodeDir() = default;
 
+std::filesystem::path ruleFilePath(const std::filesystem::path& dir, std::string_view domain) {
+  return dir / "rules" / concat(domain, ".domain.toml");
+}
+
+Result<std::vector<std::string>> installedRuleFiles(const std::filesystem::path& dir) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(dir / "rules", error), end; !error && at != end; at.increment(error))
+    if (at->path().string().ends_with(".domain.toml")) files.push_back(at->path().string());
+  if (error && error != std::errc::no_such_file_or_directory)
+    return ioFailed(concat("cannot read ", (dir / "rules").string(), " (", error.message(), ")"));
+  std::ranges::sort(files);
+  return files;
+}
+
 Result<std::unique_ptr<NodeDir>> NodeDir::open(const std::filesystem::path& dir, NodeSetup setup, Now now) {
   std::unique_ptr<NodeDir> opened(new NodeDir(dir));
   WITAN_SET(setup.replication, readReplicaOptions(dir, opened->record_));
-  if (setup.domainNames.empty())
+  if (setup.domainNames.empty()) {
     for (const std::string_view name : domains::domainNames()) setup.domainNames.emplace_back(name);
+    WITAN_TRY(files, installedRuleFiles(dir));
+    setup.domainNames.insert(setup.domainNames.end(), files.begin(), files.end());
+  }
   for (const std::string& name : setup.domainNames) {
     WITAN_TRY(module, domains::makeDomain(name));
     setup.domains.push_back(module.get());

@@ -17,10 +17,15 @@
 
 namespace witan::node {
 
+// Where the rule file of a domain is installed in a data directory, and those that are. Nodes read them when they
+// start.
+std::filesystem::path ruleFilePath(const std::filesystem::path& dir, std::string_view domain);
+Result<std::vector<std::string>> installedRuleFiles(const std::filesystem::path& dir);
+
 // The configuration of the replica. NodeDir::open fills in its identity and its domains.
 struct NodeSetup : ReplicaConfig {
   explicit NodeSetup(std::vector<std::string> names = {}) : domainNames(std::move(names)) { partitions = 8; }
-  std::vector<std::string> domainNames;  // empty: every domain of this program
+  std::vector<std::string> domainNames;  // empty: every domain of this program, and the installed rule files
 };
 
 class NodeDir {

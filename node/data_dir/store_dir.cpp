@@ -132,14 +132,16 @@ Result<StoreDir> openStoreDir(const StoreDirOptions& options) {
   opened.store = std::move(store);
   WITAN_TRY(format, kernel::Ledger::readFormat(*opened.store));
   if (!format && !options.create) return notFound("no ledger in " + options.dir.string());
-  const std::string domain = options.domain ? *options.domain : format ? format->domain : "";
-  const json::object policy = options.policy                       ? *options.policy
-                              : format && format->domain == domain ? format->policy
-                                                                   : json::object{};
-  const std::vector<std::string> counselors = !options.counselors.empty() ? options.counselors
-                                              : format                    ? format->counselors
-                                                                          : std::vector<std::string>{};
-  WITAN_TRY(module, domains::makeDomain(domain, policy, counselors));
+  // What is not given is as the ledger began.
+  kernel::LedgerFormat wanted = format.value_or(kernel::LedgerFormat{});
+  if (options.domain && *options.domain != wanted.domain) {
+    wanted.domain = *options.domain;
+    wanted.rules.clear();
+    wanted.policy = {};
+  }
+  if (options.policy) wanted.policy = *options.policy;
+  if (!options.counselors.empty()) wanted.counselors = options.counselors;
+  WITAN_TRY(module, domains::domainOf(wanted));
   opened.module = std::move(module);
   WITAN_TRY(key, loadKey(options.dir, !format.has_value()));
   opened.key = std::move(key);

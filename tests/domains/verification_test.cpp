@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "domains/cvss.h"
 #include "domains/verification/invariants.h"
 #include "kernel/lint.h"
+#include "rules/program/cvss.h"
 #include "tests/domains/edges.h"
 
 namespace witan::domains::test::verification_test {
@@ -217,13 +217,13 @@ TEST(Cvss, ScoresAsTheSpecification) {
            {"3.0/AV:N/AC:L/PR:N/UI:R/S:C/C:H/I:H/A:N/E:H/RL:O/RC:C/CR:H/IR:H/AR:H/MAV:N/MAC:L/MPR:L/MUI:N/MS:C/MC:H/"
             "MI:H/MA:H",
             95}})
-    EXPECT_EQ(cvssTenths("CVSS:" + vector), tenths) << vector;
+    EXPECT_EQ(rules::cvssTenths("CVSS:" + vector), tenths) << vector;
   for (const char* none :
        {"", "CVSS:3.1", "CVSS:3.1/", "CVSS:3.1/AV:N", "AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
         "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:H/SI:H/SA:H",
         "CVSS:3.1//AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/",
         "CVSS:3.1/AV:NN/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:X/C:H/I:H/A:H"})
-    EXPECT_EQ(cvssTenths(none), std::nullopt) << none;
+    EXPECT_EQ(rules::cvssTenths(none), std::nullopt) << none;
 }
 
 // The bands as the specification of CVSS 3.1 has them, in tenths.

@@ -22,6 +22,7 @@
 #include "tests/fuzz/target_market.h"
 #include "tests/fuzz/target_mcp.h"
 #include "tests/fuzz/target_policy.h"
+#include "tests/fuzz/target_rules.h"
 #include "tests/fuzz/target_secure_store.h"
 #include "tests/fuzz/target_sync_frame.h"
 #include "tests/fuzz/target_text.h"
@@ -47,6 +48,7 @@ constexpr Target kTargets[] = {
     {"entry", fuzz::fuzzEntry},
     {"etcd_json", fuzz::fuzzEtcdJson},
     {"event_line", fuzz::fuzzEventLine},
+    {"expression", fuzz::fuzzExpression},
     {"frontier", fuzz::fuzzFrontier},
     {"graph", fuzz::fuzzGraph},
     {"joint_setup", fuzz::fuzzJointSetup},
@@ -60,6 +62,7 @@ constexpr Target kTargets[] = {
     {"agent_file", fuzz::fuzzAgentFile},
     {"policy", fuzz::fuzzPolicy},
     {"proposal", fuzz::fuzzProposal},
+    {"rule_file", fuzz::fuzzRuleFile},
     {"text", fuzz::fuzzText},
     {"sync_frame", fuzz::fuzzSyncFrame},
     {"tunnel_frame", fuzz::fuzzTunnelFrame},

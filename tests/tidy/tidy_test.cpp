@@ -47,11 +47,13 @@ void expectNone(const Findings& findings) {
 }
 
 TEST(Tidy, PathsInDocumentsExist) {
-  for (const char* document :
-       {"README.md", "docs/ARCHITECTURE.md", "docs/FINDINGS.md", "docs/GLOSSARY.md", "docs/ADD_A_DOMAIN.md",
-        "docs/ONTOLOGY.md", "docs/OPERATIONS.md", "docs/SIMULATION.md", "docs/ledger-format.md", "docs/CLI.md",
-        "docs/HTTP_API.md", "docs/TOUR.md", "docs/etcd.md", "docs/coordination.md", "docs/replication.md",
-        "docs/agents.md", "docs/tools.md", "docs/PROOFS.md", "docs/clients.md"}) {
+  for (const char* document : {"README.md",          "docs/ARCHITECTURE.md", "docs/FINDINGS.md",
+                               "docs/GLOSSARY.md",   "docs/ADD_A_DOMAIN.md", "docs/ONTOLOGY.md",
+                               "docs/OPERATIONS.md", "docs/SIMULATION.md",   "docs/ledger-format.md",
+                               "docs/CLI.md",        "docs/HTTP_API.md",     "docs/TOUR.md",
+                               "docs/etcd.md",       "docs/coordination.md", "docs/replication.md",
+                               "docs/agents.md",     "docs/tools.md",        "docs/PROOFS.md",
+                               "docs/clients.md",    "docs/RULES.md"}) {
     const fs::path path = kRoot / document;
     ASSERT_TRUE(fs::exists(path)) << document;
     expectNone(missingPaths(document, read(path), [&](const std::string& named) {

@@ -10,9 +10,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "base/utf8.h"
-#include "domains/cvss.h"
 #include "domains/disclosure/actions.h"
 #include "domains/disclosure/names.h"
+#include "rules/program/cvss.h"
 
 namespace witan::domains::disclosure {
 
@@ -209,7 +209,7 @@ Result<Advisory> readOsv(const json::value& value, Time asOf) {
   WITAN_TRY(severities, record.elements("severity"));
   for (const JsonPlace& severity : severities) {
     WITAN_TRY(score, severity.requiredText("score"));
-    if (!out.severity && cvssTenths(score)) out.severity = score;
+    if (!out.severity && rules::cvssTenths(score)) out.severity = score;
   }
   WITAN_TRY(credits, record.elements("credits"));
   for (const JsonPlace& credit : credits) {
@@ -272,7 +272,7 @@ Status readSeverity(const JsonPlace& cna, Advisory& out) {
     for (const char* version : {"cvssV4_0", "cvssV3_1", "cvssV3_0", "cvssV2_0"}) {
       WITAN_TRY(cvss, metric.member(version));
       WITAN_TRY(vector, cvss.text("vectorString"));
-      if (!out.severity && cvssTenths(vector)) out.severity = vector;
+      if (!out.severity && rules::cvssTenths(vector)) out.severity = vector;
     }
   return okStatus();
 }

@@ -25,7 +25,7 @@ struct Advisory {
   std::vector<std::string> orgs;        // who receives reports about it, at least one
   std::string channel;                  // where it was reported, as far as the record tells
   std::optional<std::string> fix;       // where the fix is, or which version has it
-  std::optional<std::string> severity;  // CVSS vector of a version that the rules score (domains/cvss.h)
+  std::optional<std::string> severity;  // CVSS vector of a version that the rules score (rules/program/cvss.h)
   std::vector<std::string> credits;     // people, or else who published it; at least one
 };
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace witan::domains {
+namespace witan::rules {
 
 // In tenths, 0 to 100. None: no vector ("CVSS:3.1/", then each metric once, the eight of the base among them). O(n).
 std::optional<int> cvssTenths(std::string_view vector);
@@ -15,4 +15,4 @@ std::optional<int> cvssTenths(std::string_view vector);
 // NONE, LOW, MEDIUM, HIGH, CRITICAL.
 bool isSeverityWord(std::string_view word);
 
-}  // namespace witan::domains
+}  // namespace witan::rules

@@ -1,11 +1,11 @@
-#include "domains/cvss.h"
+#include "rules/program/cvss.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 
-namespace witan::domains {
+namespace witan::rules {
 
 namespace {
 
@@ -126,4 +126,4 @@ bool isSeverityWord(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-}  // namespace witan::domains
+}  // namespace witan::rules

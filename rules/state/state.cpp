@@ -1,0 +1,99 @@
+#include "rules/state/state.h"
+
+#include <new>
+
+namespace witan::rules {
+
+using kernel::FieldMask;
+using kernel::Slot;
+
+std::vector<std::string> Layout::tableNames() const {
+  std::vector<std::string> names;
+  for (const TableDecl& table : tables) names.push_back(table.name);
+  return names;
+}
+
+Stored::Stored(const Value& value) : value_(value) {
+  const std::size_t bytes = deepBytes(value);
+  if (bytes == 0) return;
+  void* memory = ::operator new (sizeof(Block) + bytes, std::align_val_t{alignof(Block)});
+  block_ = new (memory) Block;
+  char* at = static_cast<char*>(memory) + sizeof(Block);
+  value_ = deepCopy(value, at);
+}
+
+void Stored::release() {
+  if (block_ == nullptr || block_->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  block_->~Block();
+  ::operator delete (block_, std::align_val_t{alignof(Block)});
+}
+
+Slot RuleTable::findOrInsert(std::string_view key, bool& inserted) {
+  const Slot slot = findOrInsertKey(key, inserted);
+  if (inserted) {
+    cells_.resize(cells_.size() + width_);
+    present_.push_back(0);
+  }
+  return slot;
+}
+
+void RuleTable::removeLast() {
+  removeLastKey();
+  cells_.resize(cells_.size() - width_);
+  present_.pop_back();
+}
+
+void RuleTable::set(Slot slot, std::uint32_t column, std::uint32_t field, Stored&& value) {
+  const FieldMask bit = FieldMask{1} << field;
+  if (value.present())
+    present_[slot] |= bit;
+  else
+    present_[slot] &= ~bit;
+  cells_[slot * width_ + column] = std::move(value);
+}
+
+RuleState::RuleState(const Layout& of) : layout(&of), scalars(of.fields.size()) {
+  for (const TableDecl& table : of.tables) tables.emplace_back(table.fields.size());
+}
+
+void RuleJournal::clear() {
+  writes_.clear();
+  inserted_.clear();
+  touched_ = 0;
+}
+
+void RuleJournal::undoIn(void* state) {
+  RuleState& s = *static_cast<RuleState*>(state);
+  for (auto at = writes_.rbegin(); at != writes_.rend(); ++at) {
+    const FieldDecl& field = s.layout->fields[at->field];
+    if (field.isColumn)
+      s.tables[field.table].set(at->slot, field.column, at->field, std::move(at->old));
+    else
+      s.scalars[at->field] = std::move(at->old);
+  }
+  for (auto at = inserted_.rbegin(); at != inserted_.rend(); ++at) s.tables[*at].removeLast();
+  clear();
+}
+
+void RuleJournal::setScalar(RuleState& state, std::uint32_t field, Stored&& value) {
+  touched_ |= FieldMask{1} << field;
+  writes_.push_back({field, 0, std::exchange(state.scalars[field], std::move(value))});
+}
+
+Slot RuleJournal::row(RuleState& state, std::uint32_t table, std::string_view key) {
+  if (key.empty() || key.size() > kernel::kKeyMax)
+    throw kernel::Fault{concat("a key must have 1 to ", kernel::kKeyMax, " bytes")};
+  bool inserted = false;
+  const Slot slot = state.tables[table].findOrInsert(key, inserted);
+  if (inserted) inserted_.push_back(table);
+  return slot;
+}
+
+void RuleJournal::setCell(RuleState& state, std::uint32_t field, Slot slot, Stored&& value) {
+  const FieldDecl& decl = state.layout->fields[field];
+  touched_ |= FieldMask{1} << field;
+  writes_.push_back({field, slot, state.tables[decl.table].cell(slot, decl.column)});
+  state.tables[decl.table].set(slot, decl.column, field, std::move(value));
+}
+
+}  // namespace witan::rules
