@@ -52,7 +52,7 @@ Result<int> list(const DomainArguments& a) {
   json::array all;
   for (std::string_view name : domains::domainNames()) {
     WITAN_TRY(module, domains::makeDomain(name));
-    const Signature& s = module->signature();
+    const kernel::Signature& s = module->signature();
     if (a.json)
       all.push_back(json::object{{"name", s.domain}, {"title", s.title}});
     else
