@@ -4,7 +4,6 @@
 
 #include "base/bytes.h"
 #include "base/json_codec.h"
-#include "base/mutant.h"
 #include "kernel/record/fork_proof.h"
 #include "replication/writer.h"
 
@@ -63,8 +62,7 @@ Status HeadExchange::load() {
 // The disk went back behind what this device has signed: it must not decide anew what others have its word for.
 void HeadExchange::checkMemory(PartitionHost& host, Log& log) {
   const HeadMemory::Signed* last = memory_.find(host.id());
-  if (last == nullptr || extendsRemembered(host, log) || last->epoch.owner != state_.ownerName || mutated("goOnBehind"))
-    return;
+  if (last == nullptr || extendsRemembered(host, log) || last->epoch.owner != state_.ownerName) return;
   if (!state_.partitions.stopDeciding(host, state_.writes.pending())) return;
   ++state_.counters.wentBack;
   const std::string what = concat(host.id(), ": this device signed a log of ", last->size, " entries in epoch ",
