@@ -142,9 +142,8 @@ class EscrowLife {
 std::string idOf(std::size_t line) { return "op-" + std::to_string(line); }
 
 kernel::Decision settleAgain(EscrowLife& life, const std::string& call, Time at) {
-  const json::object line{{"at", formatTime(at)},
-                          {"role", "Holder"},
-                          {"action", json::object{{"type", "Settle"}, {"call", call}}}};
+  const json::object line{
+      {"at", formatTime(at)}, {"role", "Holder"}, {"action", json::object{{"type", "Settle"}, {"call", call}}}};
   return life.feed(line, "again " + call);
 }
 
