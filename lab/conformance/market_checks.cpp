@@ -144,7 +144,7 @@ std::string idOf(std::size_t line) { return "op-" + std::to_string(line); }
 kernel::Decision settleAgain(EscrowLife& life, const std::string& call, Time at) {
   const json::object line{
       {"at", formatTime(at)}, {"role", "Holder"}, {"action", json::object{{"type", "Settle"}, {"call", call}}}};
-  return life.feed(line, "again " + call);
+  return life.feed(line, "again-" + call);
 }
 
 // Once; each line twice; from the start again after a restart behind each seventh line. Then each settled call again.
@@ -176,7 +176,7 @@ Finding judgeSettlement(const kernel::DomainModule& module) {
       const bool turnedAway = again.outcome == kernel::Outcome::frozen ||
                               (before.at("phase") == "CLOSED" && again.invariant == "ESCROW_PHASE");
       if (!turnedAway && again.invariant != "ESCROW_SETTLED_ONCE")
-        return failed(where + "a second settlement meets \"" + again.invariant + "\"");
+        return failed(where + "a second settlement meets \"" + again.invariant + "\" " + again.message);
     }
     if (once.view() != before) return failed(where + "a second settlement changed a balance");
   }
