@@ -1,4 +1,6 @@
 // `witan market`: what can be checked of the market's documents and ledgers from files alone (docs/market.md).
+#include <cstdio>
+
 #include "base/bytes.h"
 #include "base/quote.h"
 #include "cli/commands/commands.h"
@@ -119,6 +121,7 @@ Result<int> verify(const MarketArguments& a) {
            "\n");
   else
     putWords(found.ok() ? "ok: all checks EB01 to EB17 hold\n" : found.id + ": " + found.message + "\n");
+  std::fflush(stdout);  // what is not proven comes after the verdict
   putErr(concat(market::kNotProven, "\n"));
   return found.ok() ? kExitOk : kExitFailed;
 }

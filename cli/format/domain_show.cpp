@@ -66,7 +66,7 @@ std::string showDomain(const DomainModule& module) {
   const kernel::Signature& s = module.signature();
   std::string out = concat(s.domain, ": ", s.title, "\n\nfields (", s.fields.size(), ")\n");
   for (const FieldInfo& field : s.fields)
-    out += "  " + padded(field.name, 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
+    out += "  " + padded(field.name + " ", 22) + field.type + (field.lifecycle ? "  (lifecycle)" : "") + "\n";
   out += "  clock, policy and waivers are public: everyone reads them, no proposal writes them\n\nroles\n";
   for (const RoleInfo& role : s.roles) {
     out += "  " + role.name + "\n    footprint: " + orNone(s.fieldNames(role.footprint)) + "\n";

@@ -233,7 +233,7 @@ class Life {
     if (percent(10)) say("Buyer", "OpenContract", {{"envelope", kOpening}});
     say("Holder", "Deposit", {{"reference", "first"}, {"amount", 1000}});
     for (std::uint64_t n = 10 + random_.below(30); n > 0; --n) {
-      constexpr std::int64_t kSteps[] = {0, 1, 30, 600, 600, 3'600, 80'000};
+      constexpr std::int64_t kSteps[] = {0, 1, 30, 60, 60, 300, 600, 600, 1'800, 80'000};
       at_.seconds += kSteps[random_.below(std::size(kSteps))];
       const std::string call = "C" + std::to_string(1 + random_.below(3));
       percent(60) ? next(call) : step(call);

@@ -236,7 +236,7 @@ class World {
     const json::object edit{{"call.ruling", json::object{{call, 0}}}};
     write(kHolder, [&] {
       kernel::CounselorDecision ruling{.entity = kEntity, .counselor = "human.arbiter"};
-      const std::string id = "ruled " + call;
+      const std::string id = "ruled-" + call;
       ruling.operationId = id;
       ruling.commit = true;
       ruling.edit = &edit;
