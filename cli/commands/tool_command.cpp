@@ -155,7 +155,8 @@ void addToolCommand(Command& app) {
   const auto [testCommand, toTest] =
       addVerb<ToolArguments>(*tool, "test", "Ask a tool's server what it offers, beside what is declared", "", test);
   testCommand->option("NAME", toTest->name, "Which: NAME of [tool.NAME]")->required();
-  testCommand->footer("Exit code 1: an operation is declared and cannot be called.\nExample: witan tool test box --dir data");
+  testCommand->footer(
+      "Exit code 1: an operation is declared and cannot be called.\nExample: witan tool test box --dir data");
   const auto [recordCommand, toRecord] = addVerb<ToolArguments>(
       *tool, "record", "Call an operation by hand, and keep the answer for a tool of kind replay", "", record);
   recordCommand->option("NAME", toRecord->name, "Which: NAME of [tool.NAME]")->required();
