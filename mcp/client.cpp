@@ -85,7 +85,7 @@ void Client::shake(ClientTurn& turn, std::int64_t nowMs) {
 
 void Client::list(ClientTurn& turn, std::int64_t nowMs, std::string_view cursor) {
   if (++pages_ > options_.pages) return fail(turn, "its list of tools does not end");
-  if (phase_ != Phase::ready) phase_ = Phase::listing;
+  phase_ = Phase::listing;  // no call before it is known what is called
   deadlineMs_ = nowMs + options_.handshakeMs;
   json::object params;
   if (!cursor.empty()) params["cursor"] = cursor;
@@ -143,7 +143,8 @@ ClientTurn Client::received(std::string_view text, std::int64_t nowMs) {
     return strike(turn), turn;
   const json::object& object = message->get_object();
   const std::string_view method = textIn(object, "method");
-  if (method == "notifications/tools/list_changed" && phase_ == Phase::ready) {
+  if (method == "notifications/tools/list_changed") {
+    if (phase_ != Phase::ready) return turn;  // it will be listed, or is
     pages_ = 0;
     reading_.clear();
     strike(turn);  // a server that changes its tools all the time says nothing
@@ -256,7 +257,7 @@ void Client::listed(ClientTurn& turn, const json::object& result, std::int64_t n
   if (const std::string_view cursor = textIn(result, "nextCursor"); !cursor.empty()) return list(turn, nowMs, cursor);
   tools_ = std::exchange(reading_, {});
   deadlineMs_.reset();
-  turn.ready = phase_ != Phase::ready;
+  turn.ready = true;
   phase_ = Phase::ready;
 }
 

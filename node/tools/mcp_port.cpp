@@ -116,8 +116,9 @@ class AddressTransport final : public Transport {
     addSecret(request, setup_);
     const auto parsed = parseJson(message, {.bytes = kMostMessageBytes, .depth = 64});
     if (!version.empty()) request.headers["mcp-protocol-version"] = version;
-    if (version == mcp::kModern && parsed.ok() && parsed->is_object()) {
+    if (parsed.ok() && parsed->is_object() && mcp::versionIn(parsed->get_object()) == mcp::kModern) {
       const json::object& object = parsed->get_object();
+      request.headers["mcp-protocol-version"] = mcp::kModern;  // also of the first question, before one is agreed on
       request.headers["mcp-method"] = mcp::textIn(object, "method");
       const json::object* params = mcp::objectIn(object, "params");
       if (params != nullptr && mcp::textIn(object, "method") == "tools/call")
