@@ -1,6 +1,11 @@
-// `witan graph`: checks, pictures and scripted runs of graphs of episodes (docs/graphs.md), from files alone.
+// `witan graph`: graphs of episodes (docs/graphs.md): checks, pictures and scripted runs from files alone; graphs that
+// a running node hosts.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
+#include "base/seams.h"
+#include "cli/client/verb.h"
 #include "cli/commands/commands.h"
 #include "cli/format/graph_drawing.h"
 #include "domains/registry.h"
@@ -133,24 +138,270 @@ Result<int> run(const GraphArguments& a) {
   return kExitOk;
 }
 
+// ---- graphs of a running node
+
+struct HostedArguments : LiveArguments {
+  std::string file, input, run, span, message, by, answer, why;
+  bool runs = false;
+  std::int64_t waitSeconds = 60;
+};
+
+Result<json::value> deployOn(const ControlClient& node, const std::string& file) {
+  WITAN_TRY(document, readTableFile(file, kGraphTable));
+  return node.post("/v1/graphs/deploy", {{"document", document}});
+}
+
+std::string deployedWords(const json::value& made) {
+  std::string words = shown(made, "graph") + " version " + shown(made, "version") + " is deployed\n";
+  for (const json::value& warning : rowsOf(made, "warnings")) words += std::string(warning.as_string()) + "\n";
+  return words;
+}
+
+Result<int> deploy(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(made, deployOn(node, a.file));
+  return print(made, a.json, deployedWords);
+}
+
+std::string runWords(const json::value& run) {
+  std::string words = shown(run, "graph") + "  " + shown(run, "external") + "  " + shown(run, "status") + "  " +
+                      shown(run, "deliveries") + " deliveries, " + shown(run, "dead") + " dead letters  " +
+                      shown(run, "run").substr(0, 16) + "\n";
+  for (const json::value& one : rowsOf(run, "questions"))
+    words += "  " + shown(one, "node") + " asks " + shown(one, "who") + " about " + shown(one, "body") + ": span " +
+             shown(one, "span").substr(0, 16) + "\n";
+  return words;
+}
+
+Result<json::value> runNamed(const ControlClient& node, const std::string& run) {
+  return node.get("/v1/graphs/run" + queryOf({{"run", run}}));
+}
+
+struct Sent {
+  std::string id;
+  std::string outcome, message;
+};
+
+// Each line {"ingress","id","body"}; one that is refused stays with the producer.
+Result<std::vector<Sent>> feed(const ControlClient& node, const std::string& graph, const std::string& file) {
+  WITAN_TRY(text, readInput(file, std::size_t{64} << 20));
+  std::vector<Sent> all;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    const std::string place = inputName(file) + ":" + std::to_string(number) + ": ";
+    const auto value = parseJson(line, {.bytes = 1 << 20, .depth = 64});
+    if (!value.ok()) return invalid(place + value.error().message);
+    if (!value->is_object()) return invalid(place + "no object {\"ingress\",\"id\",\"body\"}");
+    json::object request = value->get_object();
+    request["graph"] = graph;
+    const auto sent = node.post("/v1/graphs/send", request);
+    if (!sent.ok()) return Error{sent.error().code, place + sent.error().message, sent.error().hint};
+    all.push_back({shown(*value, "id"), shown(*sent, "outcome"), shown(*sent, "message")});
+  }
+  return all;
+}
+
+// Deploys if it is new, feeds, waits for the ends.
+Result<int> runHosted(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(made, deployOn(node, a.file));
+  WITAN_TRY(sent, feed(node, shown(made, "graph"), a.input));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(a.waitSeconds);
+  bool clean = true;
+  for (const Sent& one : sent) {
+    if (one.outcome == "refused") {
+      putErr("witan: " + one.id + " did not enter (" + one.message + "): send it again\n");
+      clean = false;
+      continue;
+    }
+    WITAN_TRY(run, runNamed(node, one.id));
+    while (shown(run.at("run"), "status") == "running" && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      WITAN_SET(run, runNamed(node, one.id));
+    }
+    const json::value& row = run.at("run");
+    clean = clean && shown(row, "status") == "completed";
+    if (a.json) {
+      putOut(canonicalJson(
+                 json::object{{"id", one.id}, {"status", shown(row, "status")}, {"outputs", run.at("outputs")}}) +
+             "\n");
+      continue;
+    }
+    putWords(runWords(row));
+    for (const json::value& output : rowsOf(run, "outputs"))
+      putWords("  " + shown(output, "node") + ": " + shown(output, "body") + "\n");
+  }
+  return clean ? kExitOk : kExitSomeRefused;
+}
+
+Result<int> list(const ControlClient& node, const HostedArguments& a) {
+  if (a.runs) {
+    WITAN_TRY(rows, node.get("/v1/graphs/runs"));
+    return print(rows, a.json, [](const json::value& all) {
+      std::string words;
+      for (const json::value& run : rowsOf(all, "runs")) words += runWords(run);
+      return words;
+    });
+  }
+  WITAN_TRY(rows, node.get("/v1/graphs"));
+  return print(rows, a.json, [](const json::value& all) {
+    std::vector<std::vector<std::string>> table;
+    for (const json::value& one : rowsOf(all, "graphs"))
+      table.push_back({shown(one, "graph"), "version " + shown(one, "version"), shown(one, "open") + " runs open",
+                       shown(one, "ended") + " ended", isTrue(one, "runsHere") ? "runs here" : shown(one, "why")});
+    return columns(table);
+  });
+}
+
+std::string stepWords(const json::value& step) {
+  const json::value& action = step.at("action");
+  std::string words = shown(step, "seq") + "  " + shown(step, "time") + "  " + shown(action, "type");
+  for (const auto& [member, value] : action.as_object()) {
+    if (member == "type" || member == "run" || (value.is_array() && value.get_array().empty())) continue;
+    std::string text = value.is_string() ? std::string(value.get_string()) : canonicalJson(value);
+    if (text.empty()) continue;
+    const bool isHash = text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
+    words += "  " + std::string(member) + " " + (isHash ? text.substr(0, 8) : text);
+  }
+  return words + "\n";
+}
+
+Result<int> show(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(run, runNamed(node, a.run));
+  return print(run, a.json, [](const json::value& all) {
+    std::string words = runWords(all.at("run")) + "document " + shown(all, "digest").substr(0, 16) + ", at most " +
+                        shown(all, "bound") + " deliveries\n";
+    for (const json::value& one : rowsOf(all, "outputs"))
+      words += "output " + shown(one, "node") + ": " + shown(one, "body") + "\n";
+    for (const json::value& one : rowsOf(all, "letters"))
+      words += "dead   " + shown(one, "message") + " at " + shown(one, "node") + ": " + shown(one, "reason") + "\n";
+    for (const json::value& step : rowsOf(all, "steps")) words += stepWords(step);
+    return words;
+  });
+}
+
+Result<int> propose(const ControlClient& node, const HostedArguments& a, const std::string& graph, const char* role,
+                    const json::object& action) {
+  WITAN_TRY(made,
+            node.post("/v1/propose", {{"domain", "graph"}, {"entity", graph}, {"role", role}, {"action", action}}));
+  if (shown(made, "outcome") != "approved")
+    return conflict("it was not taken: " + shown(made, "message"), "see: witan graph show " + a.run);
+  return print(made, a.json, [](const json::value&) { return std::string("entered\n"); });
+}
+
+Result<int> cancel(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(run, runNamed(node, a.run));
+  return propose(node, a, shown(run.at("run"), "graph"), "Operator",
+                 {{"type", "Cancel"}, {"run", run.at("run").at("run")}, {"why", a.why}});
+}
+
+Result<int> redrive(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(run, runNamed(node, a.run));
+  for (const json::value& one : rowsOf(run, "letters"))
+    if (shown(one, "node") == a.message || shown(one, "message").starts_with(a.message))
+      return propose(node, a, shown(run.at("run"), "graph"), "Operator",
+                     {{"type", "Redrive"}, {"run", run.at("run").at("run")}, {"message", one.at("message")}});
+  return notFound("the run has no dead letter " + a.message, "see: witan graph show " + a.run);
+}
+
+Result<int> answer(const ControlClient& node, const HostedArguments& a) {
+  WITAN_TRY(run, runNamed(node, a.run));
+  for (const json::value& one : rowsOf(run.at("run"), "questions"))
+    if (shown(one, "node") == a.span || shown(one, "span").starts_with(a.span))
+      return propose(node, a, shown(run.at("run"), "graph"), "Person",
+                     {{"type", "Answer"},
+                      {"run", run.at("run").at("run")},
+                      {"node", one.at("node")},
+                      {"span", one.at("span")},
+                      {"digest", one.at("digest")},
+                      {"by", a.by},
+                      {"approve", a.answer == "approve"}});
+  return notFound("the run asks nothing at span " + a.span, "see: witan graph list --runs");
+}
+
 template <class Act>
-Command* addVerb(Command& noun, const char* verb, const char* about, const std::shared_ptr<GraphArguments>& arguments,
-                 Act act) {
+Command* addFileVerb(Command& noun, const char* verb, const char* about,
+                     const std::shared_ptr<GraphArguments>& arguments, Act act) {
   Command* command = noun.command(verb, about);
   command->flag("--json", arguments->json, "JSON output");
   runs(command, arguments, act);
   return command;
 }
 
+// Scripted with --script, else on the running node.
+Result<int> runEither(const HostedArguments& a, const GraphArguments& scripted) {
+  if (!scripted.script.empty()) {
+    GraphArguments arguments = scripted;
+    arguments.json = a.json;
+    return run(arguments);
+  }
+  if (a.file.empty() || a.input.empty())
+    return invalid("give FILE and --input, or --script", "see: witan graph run --help");
+  return onLiveNode(a, [&](const ControlClient& node) { return runHosted(node, a); });
+}
+
+void addRun(Command& noun) {
+  const auto script = std::make_shared<GraphArguments>();
+  const auto [command, a] =
+      addVerb<HostedArguments>(noun, "run", "Run a graph on the running node, or a scripted case in virtual time",
+                               "witan graph run docs/examples/intake.graph.toml --input docs/examples/intake.jsonl",
+                               [script](const HostedArguments& arguments) { return runEither(arguments, *script); });
+  command->option("FILE", a->file, "The graph, TOML or (.json) JSON: it is deployed if it is new");
+  command->option("--input", a->input, "Lines {\"ingress\",\"id\",\"body\"}; - for standard input")->typeName("FILE");
+  command->option("--wait", a->waitSeconds, "Seconds to wait for the ends of the runs")->showDefault();
+  command->option("--script", script->script, "A case: graph, monitor, script and events, in virtual time")
+      ->typeName("CASE.json");
+}
+
+void addHosted(Command& noun) {
+  using A = HostedArguments;
+  addRun(noun);
+  {
+    const auto [command, a] = addLiveVerb<A>(noun, "deploy", "Check a graph against the node and deploy it",
+                                             "witan graph deploy docs/examples/intake.graph.toml", deploy);
+    command->option("FILE", a->file, "The graph, TOML or (.json) JSON")->required();
+  }
+  {
+    const auto [command, a] =
+        addLiveVerb<A>(noun, "list", "List the graphs of the node, or their runs", "witan graph list --runs", list);
+    command->flag("--runs", a->runs, "The runs, with what people are asked");
+  }
+  const auto one = [&](const char* name, const char* what, const char* example, auto work) {
+    const auto verb = addLiveVerb<A>(noun, name, what, example, work);
+    verb.first->option("RUN", verb.second->run, "Id of the run, or the external id that began it")->required();
+    return verb;
+  };
+  one("show", "Show a run: state, outputs, dead letters, entries", "witan graph show r-3", show);
+  {
+    const auto [command, a] = one("cancel", "Cancel a run", "witan graph cancel r-3 --why 'referred twice'", cancel);
+    command->option("--why", a->why, "Why, for the ledger");
+  }
+  {
+    const auto [command, a] = one("answer", "Answer what a run asks a person",
+                                  "witan graph answer r-3 doctor approve --by dr.supervising", answer);
+    command->option("SPAN", a->span, "The node that asks, or the beginning of its span")->required();
+    command->option("ANSWER", a->answer, "approve or deny")->oneOf({"approve", "deny"})->required();
+    command->option("--by", a->by, "Who answers")->required();
+  }
+  {
+    const auto [command, a] = one("redrive", "Send a dead message again", "witan graph redrive r-3 doctor", redrive);
+    command->option("MESSAGE", a->message, "The node at which it died, or the beginning of the id of the message")
+        ->required();
+  }
+}
+
 }  // namespace
 
 void addGraphCommand(Command& app) {
-  Command* noun = app.command("graph", "Graphs of episodes: check, draw, run from a script");
+  Command* noun = app.command("graph", "Graphs of episodes: check, draw, run");
   noun->requireCommand();
   noun->footer("Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
 
   const auto linted = std::make_shared<GraphArguments>();
-  Command* command = addVerb(*noun, "lint", "Check a graph: errors forbid deployment", linted, lint);
+  Command* command = addFileVerb(*noun, "lint", "Check a graph: errors forbid deployment", linted, lint);
   command->option("FILE", linted->file, "The graph, TOML or (.json) JSON")->required();
   command
       ->option(
@@ -162,21 +413,14 @@ void addGraphCommand(Command& app) {
       "Example: witan graph lint docs/examples/writer-critic.graph.toml --env docs/examples/graph-env.json");
 
   const auto drawn = std::make_shared<GraphArguments>();
-  command = addVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw);
+  command = addFileVerb(*noun, "draw", "Draw a graph, as text for Mermaid or Graphviz, or as SVG", drawn, draw);
   command->option("FILE", drawn->file, "The graph, TOML or (.json) JSON")->required();
   command->option("--format", drawn->format, "mermaid, dot or svg")->oneOf({"mermaid", "dot", "svg"})->showDefault();
   command->footer(
       "Guarded edges are dashed and show their bound; nodes at a boundary have a double border.\n"
       "Example: witan graph draw docs/examples/writer-critic.graph.toml --format svg > writer-critic.svg");
 
-  const auto ran = std::make_shared<GraphArguments>();
-  command = addVerb(*noun, "run", "Run a graph in virtual time, its nodes and its monitor scripted", ran, run);
-  command->option("--script", ran->script, "The case: graph, monitor, script and events; - for standard input")
-      ->required()
-      ->typeName("CASE.json");
-  command->footer(
-      "With --json a line of the ledger a line, then one object with counts, runs, world and waiting.\n"
-      "Example: witan graph run --script docs/examples/writer-critic.case.json");
+  addHosted(*noun);
 }
 
 }  // namespace witan::node

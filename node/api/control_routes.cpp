@@ -98,9 +98,9 @@ std::vector<ControlRoute> operationRoutes() {
 const std::vector<ControlRoute>& controlRoutes() {
   static const std::vector<ControlRoute> routes = [] {
     std::vector<ControlRoute> all;
-    for (auto area :
-         {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes, api::requestRoutes,
-          api::ledgerRoutes, api::backupRoutes, api::proofRoutes, api::consoleRoutes, api::operationRoutes}) {
+    for (auto area : {api::statusRoutes, api::clusterRoutes, api::partitionRoutes, api::domainRoutes,
+                      api::requestRoutes, api::ledgerRoutes, api::graphRoutes, api::backupRoutes, api::proofRoutes,
+                      api::consoleRoutes, api::operationRoutes}) {
       std::vector<ControlRoute> some = area();
       all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
     }

@@ -35,6 +35,7 @@ std::vector<ControlRoute> partitionRoutes();  // control_partitions.cpp
 std::vector<ControlRoute> domainRoutes();     // control_domains.cpp
 std::vector<ControlRoute> requestRoutes();    // control_requests.cpp
 std::vector<ControlRoute> ledgerRoutes();     // control_ledger.cpp
+std::vector<ControlRoute> graphRoutes();      // control_graphs.cpp
 std::vector<ControlRoute> backupRoutes();     // control_backup.cpp
 std::vector<ControlRoute> proofRoutes();      // control_proof.cpp
 std::vector<ControlRoute> consoleRoutes();    // control_console.cpp

@@ -73,6 +73,8 @@ class Daemon {
   Status reloadPolicy();
   // Why the policy file was not taken when it was last read again; empty: it was.
   const std::string& policyProblem() const { return policyProblem_; }
+  // Of its agents and graphs. Null: there is none.
+  const agents::Policy* policy() const { return gate_ ? gate_->policy() : nullptr; }
   // Names the policy in force; empty: no agents work here.
   std::string policyEpoch() const { return gate_ ? gate_->epoch() : std::string(); }
   const std::vector<std::string>& addresses() const { return addresses_; }

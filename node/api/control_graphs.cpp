@@ -1,0 +1,274 @@
+// Graphs of episodes: deployed, given messages, shown (docs/graphs.md). What people answer, cancel and send again are
+// proposals to the domain graph (control_requests.cpp).
+#include "agents/host/builtin_tools.h"
+#include "base/bytes.h"
+#include "base/quote.h"
+#include "domains/agents.h"
+#include "domains/graph/steps.h"
+#include "kernel/graph/checks.h"
+#include "kernel/record/log_batch.h"
+#include "node/api/control_routes.h"
+#include "replica/core/partition_host.h"
+#include "replica/graph_runtime.h"
+
+namespace witan::node::api {
+
+namespace {
+
+WITAN_STRUCT(DeployRequest, (json::object, document, "The graph, as docs/graphs.md has it"))
+WITAN_STRUCT(GraphDeployed, (std::string, graph, "Id of the graph"), (std::int64_t, version, "Its version"),
+             (std::string, digest, "SHA-256 of the canonical document"),
+             (std::optional<std::int64_t>, bound, "The most deliveries of a run; null: not known before it begins"),
+             (std::vector<std::string>, warnings, "What the checks warn of"))
+
+WITAN_STRUCT(SendRequest, (std::string, graph, "Id of the graph", 1), (std::string, ingress, "Id of the ingress", 1),
+             (std::string, id, "External id: the same id enters once within the horizon", 1),
+             (json::object, body, "The message"))
+WITAN_ENUM(Admitted, begun, duplicate, refused)
+WITAN_STRUCT(GraphSent, (Admitted, outcome, "Whether a run began"),
+             (std::string, message, "Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty"))
+
+WITAN_STRUCT(GraphRow, (std::string, graph, "Id of the graph"), (std::string, partition, "DOMAIN/NUMBER"),
+             (std::int64_t, version, "The deployed version"), (std::string, digest, "Of its document"),
+             (bool, runsHere, "Whether this device runs it"), (std::string, why, "Why it does not, though it should"),
+             (std::uint64_t, open, "Runs that go on"), (std::uint64_t, ended, "Runs that ended within the horizon"))
+WITAN_STRUCT(GraphRows, (std::vector<GraphRow>, graphs, "Graphs of this device's copies"))
+
+WITAN_STRUCT(QuestionRow, (std::string, node, "Where"), (std::string, span, "What the answer names"),
+             (std::string, digest, "Of the body that is asked about"), (std::optional<json::value>, body, "That body"),
+             (std::vector<std::string>, who, "Who may answer; empty: whoever has the role"))
+WITAN_STRUCT(LetterRow, (std::string, message, "Id of the message"), (std::string, node, "For this node"),
+             (std::string, key, "Its key"), (std::string, reason, "Why it died"), (std::string, digest, "Of its body"))
+WITAN_STRUCT(OutputRow, (std::string, node, "The egress"), (std::optional<json::value>, body, "What came out"))
+WITAN_STRUCT(RunRow, (std::string, graph, "Id of the graph"), (std::string, run, "Id of the run"),
+             (std::string, external, "External id of the message that began it"),
+             (std::string, status, "running, completed, degraded, cancelled or timed_out"),
+             (std::int64_t, version, "Of the document that it keeps"), (std::int64_t, deliveries, "So far"),
+             (std::int64_t, dead, "Messages that will not be delivered"),
+             (std::int64_t, open, "Messages that are open"),
+             (std::vector<QuestionRow>, questions, "What people are asked"))
+WITAN_STRUCT(RunsRequest, (Omittable<std::string>, graph, "Runs of this graph only"))
+WITAN_STRUCT(RunRows, (std::vector<RunRow>, runs, "Runs of this device's copies"))
+WITAN_STRUCT(RunRequest, (std::string, run, "Id of the run, or its external id", 1))
+WITAN_STRUCT(StepRow, (std::uint64_t, seq, "Number of the entry in its partition"), (Time, time, "When"),
+             (std::string, role, "Who entered it"), (json::value, action, "The step"))
+WITAN_STRUCT(RunShown, (RunRow, run, "The run"), (std::string, digest, "Of its document"),
+             (std::optional<std::int64_t>, bound, "The most deliveries of a run"),
+             (std::vector<OutputRow>, outputs, "What came out"), (std::vector<LetterRow>, letters, "Dead letters"),
+             (std::vector<StepRow>, steps, "Its entries in the ledger, in order"))
+
+GraphBodies bodiesOf(Daemon& daemon) { return {daemon.replica().data(), "main"}; }
+
+// Calls visit(host, graph, state) for each graph of the copies.
+template <class Visit>
+void forEachGraph(Daemon& daemon, Visit visit) {
+  for (const auto& [id, host] : daemon.replica().hosts())
+    if (host->module().signature().domain == kGraphDomain)
+      for (const std::string& entity : host->partition().entities())
+        visit(*host, entity, host->partition().state(entity));
+}
+
+// What a graph is checked against here: agents and tools of this build, domains of this cluster, boundaries of the
+// device's policy, graphs that are deployed.
+graph::Environment environmentOf(Daemon& daemon) {
+  graph::Environment environment;
+  for (const agents::Agent* agent : domains::builtinAgents()) {
+    const agents::AgentSpec& spec = agent->spec();
+    graph::RegisteredAgent& known = environment.agents[spec.id];
+    known = {spec.version, {}, "", true};
+    for (const agents::Capability& one : spec.capabilities) known.tools.push_back(one.resource);
+  }
+  for (const kernel::DomainModule* module : daemon.replica().domains())
+    for (const kernel::RoleInfo& role : module->signature().roles)
+      environment.domains[module->signature().domain].roles.push_back(role.name);
+  const agents::Policy* policy = daemon.policy();
+  for (const agents::episode::ToolInfo& tool : agents::builtinTools()) {
+    const agents::PolicyPlace place = agents::DeviceGate().placeOf(tool.name);
+    environment.tools[tool.name] = {place.boundary, {}};
+  }
+  if (policy != nullptr)
+    for (const agents::Boundary& boundary : policy->boundary) {
+      for (const agents::OperationRule& rule : boundary.operation)
+        environment.boundaries[boundary.name].push_back(rule.name);
+      for (auto& [name, tool] : environment.tools)
+        if (tool.boundary == boundary.name) tool.locales = boundary.locales;
+    }
+  GraphBodies bodies = bodiesOf(daemon);
+  forEachGraph(daemon, [&](PartitionHost&, const std::string& id, const kernel::EntityState* state) {
+    if (const auto version = domains::graph::deployedIn(state))
+      if (const graph::Body document = bodies.find(version->digest))
+        environment.graphs[id + "@" + std::to_string(version->number)] = *document;
+  });
+  return environment;
+}
+
+void deploy(const ApiContext& context, const DeployRequest& asked, Later<GraphDeployed> later) {
+  Daemon& daemon = context.daemon;
+  if (const Status kept = needsLedgers(daemon); !kept.ok()) return later.refuse(kept.error());
+  const json::value source = asked.document;
+  const graph::Checked checked = graph::checkGraph(source, environmentOf(daemon));
+  if (!checked.errors.empty()) {
+    std::string all;
+    for (const graph::Finding& one : checked.errors)
+      all += (all.empty() ? "" : "; ") + one.id + " " + one.place + ": " + one.message;
+    return later.refuse(invalid("the graph may not be deployed: " + all, "see: witan graph lint"));
+  }
+  GraphDeployed made{checked.document->id, checked.document->version, checked.document->digest, checked.bound, {}};
+  for (const graph::Finding& one : checked.warnings)
+    made.warnings.push_back(one.id + " " + one.place + ": " + one.message);
+  if (const Status kept = bodiesOf(daemon).keep({std::make_shared<const json::value>(source)}); !kept.ok())
+    return later.refuse(kept.error());
+  if (const Status durable = daemon.tick(); !durable.ok()) return later.refuse(durable.error());
+  const auto module = moduleNamed(daemon, std::string(kGraphDomain));
+  if (!module.ok()) return later.refuse(module.error());
+  json::object action = parseJson(toJson(domains::graph::deployStep(*checked.document))).value().get_object();
+  action["type"] = "Deploy";
+  const std::string operation = "graph-deploy:" + made.digest.substr(0, 32);
+  auto request = proposalRequest(**module, made.graph, "Operator", operation, action);
+  if (!request.ok()) return later.refuse(request.error());
+  constexpr std::int64_t kWaitMs = 10'000;
+  const auto answered = [later, made](const Result<Answer>& answer) {
+    if (!answer.ok()) return later.refuse(answer.error());
+    const kernel::Outcome outcome = answer->outcome == kernel::Outcome::duplicate ? answer->recorded : answer->outcome;
+    if (outcome == kernel::Outcome::approved) return later.answer(made);
+    later.refuse(conflict(answer->invariant + " " + answer->message, "give the changed document a higher version"));
+  };
+  const auto enter = [&daemon, later, answered, request = *std::move(request)] {
+    if (const Status taken = daemon.ask(request, kWaitMs, answered); !taken.ok()) later.refuse(taken.error());
+  };
+  const PartitionHost* host = daemon.replica().host(daemon.replica().partitionFor(kGraphDomain, made.graph));
+  if (host != nullptr && host->partition().state(made.graph) != nullptr) return enter();
+  const Status begun = daemon.ask(initRequest(**module, made.graph, "graph-begin:" + operation, json::object{}),
+                                  kWaitMs, [later, enter](const Result<Answer>& answer) {
+                                    if (!answer.ok()) return later.refuse(answer.error());
+                                    enter();  // or another has begun it meanwhile
+                                  });
+  if (!begun.ok()) later.refuse(begun.error());
+}
+
+void sendMessage(const ApiContext& context, const SendRequest& asked, Later<GraphSent> later) {
+  Daemon& daemon = context.daemon;
+  const json::value body = asked.body;
+  const std::string operation =
+      "graph:" + toHex(sha256(concat(asked.graph, "|", asked.ingress, "|", asked.id, "|", canonicalJson(body), "|",
+                                     daemon.replica().device(), "|", daemon.now().wall.micros)))
+                     .substr(0, 32);
+  const Status taken = daemon.ask(
+      ingressRequest(asked.graph, asked.ingress, asked.id, operation, canonicalJson(body)), 10'000,
+      [later](const Result<Answer>& answer) {
+        if (!answer.ok()) return later.refuse(answer.error());
+        const bool begun = answer->outcome == kernel::Outcome::approved;
+        const bool again = answer->outcome == kernel::Outcome::duplicate;
+        later.answer({begun ? Admitted::begun : again ? Admitted::duplicate : Admitted::refused, answer->message});
+      });
+  if (!taken.ok()) later.refuse(taken.error());
+}
+
+RunRow rowOf(const std::string& graph, const domains::graph::Run& run,
+             const std::vector<domains::graph::Question>& questions, GraphBodies& bodies) {
+  RunRow row{graph, run.id, run.external, run.status, run.version, run.deliveries, run.dead, run.open, {}};
+  for (const domains::graph::Question& one : questions) {
+    if (one.run != run.id) continue;
+    const graph::Body body = bodies.find(one.digest);
+    row.questions.push_back({one.node, one.span, one.digest, body ? std::optional(*body) : std::nullopt, one.who});
+  }
+  return row;
+}
+
+Result<GraphRows> listGraphs(const ApiContext& context, const Nothing&) {
+  WITAN_DO(needsLedgers(context.daemon));
+  const GraphRuntime* runtime = context.daemon.replica().graphs();
+  GraphRows rows;
+  forEachGraph(context.daemon, [&](PartitionHost& host, const std::string& id, const kernel::EntityState* state) {
+    GraphRow row{id, host.id(), 0, "", runtime != nullptr && runtime->runtime(id) != nullptr, "", 0, 0};
+    if (const auto version = domains::graph::deployedIn(state))
+      row.version = version->number, row.digest = version->digest;
+    if (runtime != nullptr) row.why = runtime->waitsFor(id);
+    for (const domains::graph::Run& run : domains::graph::runsIn(state))
+      ++(run.status == "running" ? row.open : row.ended);
+    rows.graphs.push_back(std::move(row));
+  });
+  return rows;
+}
+
+Result<RunRows> listRuns(const ApiContext& context, const RunsRequest& asked) {
+  WITAN_DO(needsLedgers(context.daemon));
+  GraphBodies bodies = bodiesOf(context.daemon);
+  RunRows rows;
+  forEachGraph(context.daemon, [&](PartitionHost&, const std::string& id, const kernel::EntityState* state) {
+    if (asked.graph && *asked.graph != id) return;
+    const auto questions = domains::graph::questionsIn(state);
+    for (const domains::graph::Run& run : domains::graph::runsIn(state))
+      rows.runs.push_back(rowOf(id, run, questions, bodies));
+  });
+  return rows;
+}
+
+// The approved steps of a run, from the log. O(entries of the partition).
+Result<std::vector<StepRow>> stepsOf(const PartitionHost& host, const std::string& graph, const std::string& run) {
+  std::vector<StepRow> steps;
+  for (std::uint64_t batch = 0; batch < host.durableBatches(); ++batch) {
+    WITAN_TRY(value, host.ledger().batch(batch));
+    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+                if (record.kind != kernel::RecordKind::entry) return okStatus();
+                WITAN_TRY(entry, kernel::readEntryView(record.payload));
+                if (entry.entity != graph || entry.tag != kernel::Tag::approved ||
+                    entry.action.find(run) == std::string_view::npos)
+                  return okStatus();
+                WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
+                steps.push_back({entry.seq, entry.time, std::string(entry.role), std::move(action)});
+                return okStatus();
+              }));
+    (void)info;
+  }
+  return steps;
+}
+
+Result<RunShown> showRun(const ApiContext& context, const RunRequest& asked) {
+  WITAN_DO(needsLedgers(context.daemon));
+  GraphBodies bodies = bodiesOf(context.daemon);
+  std::optional<RunShown> shown;
+  Status read = okStatus();
+  forEachGraph(context.daemon, [&](PartitionHost& host, const std::string& id, const kernel::EntityState* state) {
+    for (const domains::graph::Run& run : domains::graph::runsIn(state)) {
+      if (run.id != asked.run && run.external != asked.run) continue;
+      shown = RunShown{rowOf(id, run, domains::graph::questionsIn(state), bodies), "", std::nullopt, {}, {}, {}};
+      for (const domains::graph::Output& one : domains::graph::outputsIn(state, run.id)) {
+        const graph::Body body = bodies.find(one.digest);
+        shown->outputs.push_back({one.node, body ? std::optional(*body) : std::nullopt});
+      }
+      for (const domains::graph::Letter& one : domains::graph::lettersIn(state, run.id))
+        shown->letters.push_back({one.message.id, one.message.node, one.message.key, one.reason, one.message.digest});
+      if (const auto version = domains::graph::deployedIn(state); version && version->number == run.version) {
+        shown->digest = version->digest;
+        if (const graph::Body document = bodies.find(version->digest))
+          shown->bound = graph::checkGraph(*document, {}).bound;
+      }
+      auto steps = stepsOf(host, id, run.id);
+      if (steps.ok())
+        shown->steps = *std::move(steps);
+      else
+        read = steps.error();
+    }
+  });
+  WITAN_DO(read);
+  if (!shown) return notFound("no run " + inQuotes(asked.run) + " is known here", "see: witan graph list --runs");
+  return *std::move(shown);
+}
+
+}  // namespace
+
+std::vector<ControlRoute> graphRoutes() {
+  using enum ControlRole;
+  return {
+      post("/v1/graphs/deploy", "deployGraph", "graphs", operator_, "Checks a graph and deploys it", deploy,
+           {409, 503}),
+      post("/v1/graphs/send", "sendToGraph", "graphs", operator_, "A message for an ingress: a run begins by it, once",
+           sendMessage, {503}),
+      get("/v1/graphs", "listGraphs", "graphs", observer, "The graphs of this device's copies", listGraphs, {404}),
+      get("/v1/graphs/runs", "listGraphRuns", "graphs", observer, "Runs, with what people are asked", listRuns, {404}),
+      get("/v1/graphs/run", "showGraphRun", "graphs", observer, "A run with its outputs, dead letters and entries",
+          showRun, {404, 500})};
+}
+
+}  // namespace witan::node::api
