@@ -107,8 +107,13 @@ void GraphRuntime::reset(Hosted& hosted, std::string why) {
   fresh.id = hosted.id;
   fresh.runtime = std::make_unique<graph::Runtime>(monitorOf(hosted.id));
   fresh.why = std::move(why);
-  if (replication::Space* space = bodies_.records()) fresh.seen = space->changes();
   hosted = std::move(fresh);
+}
+
+void GraphRuntime::wait(Hosted& hosted, std::string why) {
+  std::set<std::string> missing = std::move(hosted.missing);
+  reset(hosted, std::move(why));
+  hosted.missing = std::move(missing);
 }
 
 Status GraphRuntime::round(Now now, Effects& out) {
@@ -127,6 +132,7 @@ Status GraphRuntime::round(Now now, Effects& out) {
     if (!(shard.epoch == host->epoch())) {
       for (auto& [graph, hosted] : shard.graphs) reset(hosted, "");
       shard = Shard{host->epoch(), 0, {}};
+      stopped_.clear();
     }
     WITAN_DO(follow(*host, shard, now));
     for (auto& [graph, hosted] : shard.graphs)
@@ -141,58 +147,80 @@ Status GraphRuntime::round(Now now, Effects& out) {
   domainAnswers_.clear();
   outcomes_.clear();
   if (replication::Space* space = bodies_.records()) recordsSeen_ = space->changes();
-  return replica_.data().database(DatabaseName::agents).flush();
+  return std::exchange(unflushed_, false) ? replica_.data().database(DatabaseName::agents).flush() : okStatus();
 }
 
 Status GraphRuntime::follow(PartitionHost& host, Shard& shard, Now now) {
-  for (; shard.batches < host.durableBatches(); ++shard.batches) {
-    WITAN_TRY(value, host.ledger().batch(shard.batches));
-    WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
-                if (record.kind != kernel::RecordKind::entry) return okStatus();
-                WITAN_TRY(entry, kernel::readEntryView(record.payload));
-                if (entry.tag != kernel::Tag::approved) return okStatus();
-                Hosted& hosted = shard.graphs[std::string(entry.entity)];
-                if (hosted.runtime == nullptr) {
-                  hosted.id = entry.entity;
-                  reset(hosted, "");
-                }
-                const std::string operation(entry.operationId);
-                if (hosted.mine.erase(operation) > 0) return okStatus();
-                WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
-                if (!action.is_object()) return corrupt("the action of an entry is no object");
-                return onStep(host, hosted, operation, action.get_object(), entry.time.micros / 1000, now);
-              }));
-    (void)info;
-  }
+  for (; shard.batches < host.durableBatches(); ++shard.batches)
+    WITAN_DO(readBatch(host, shard.batches, [&](const kernel::EntryView& entry) -> Status {
+      Hosted& hosted = shard.graphs[std::string(entry.entity)];
+      if (hosted.runtime == nullptr) {
+        hosted.id = entry.entity;
+        reset(hosted, "");
+      }
+      if (hosted.mine.erase(std::string(entry.operationId)) > 0) return okStatus();
+      return onEntry(host, hosted, entry, now);
+    }));
   // Before this device's own epoch is durable, steps of the last owner may come.
   if (host.durableBatches() <= host.ledger().epochStarts().back()) return okStatus();
-  for (auto& [graph, hosted] : shard.graphs)
+  for (auto& [graph, hosted] : shard.graphs) {
+    if (!hosted.live && hasCome(hosted)) WITAN_DO(foldAgain(host, shard, hosted, now));
     if (!hosted.live && hosted.why.empty()) WITAN_DO(resume(host, hosted, now));
-  // A document or a body has come.
-  replication::Space* space = bodies_.records();
-  if (space != nullptr && std::ranges::any_of(shard.graphs, [&](const auto& one) {
-        return !one.second.live && !stopped_.contains(one.first) && one.second.seen != space->changes();
-      })) {
-    for (auto& [graph, hosted] : shard.graphs) reset(hosted, "");
-    shard = Shard{host.epoch(), 0, {}};
-    again_ = true;
   }
   return okStatus();
 }
 
-Status GraphRuntime::onStep(PartitionHost& host, Hosted& hosted, const std::string&, const json::object& action,
-                            std::int64_t atMs, Now now) {
-  WITAN_TRY(step, domains::graph::readStep(action));
-  if (!hosted.live) return hosted.why.empty() ? fold(hosted, step, atMs) : okStatus();
-  return onOutside(host, hosted, step, now);
+// Whether something is here now that a graph waits for.
+bool GraphRuntime::hasCome(const Hosted& hosted) {
+  replication::Space* space = bodies_.records();
+  return space != nullptr && !stopped_.contains(hosted.id) &&
+         std::ranges::any_of(hosted.missing, [&](const std::string& digest) {
+           return space->table().find(Kind::graphMessage, digest) != nullptr;
+         });
+}
+
+// From the first entry. Not before all that was decided is in the log. O(entries of the partition).
+Status GraphRuntime::foldAgain(PartitionHost& host, const Shard& shard, Hosted& hosted, Now now) {
+  if (host.partition().hasOpenBatch() || host.durableBatches() != host.ledger().batches()) return okStatus();
+  reset(hosted, "");
+  for (std::uint64_t batch = 0; batch < shard.batches; ++batch)
+    WITAN_DO(readBatch(host, batch, [&](const kernel::EntryView& entry) -> Status {
+      return entry.entity == hosted.id ? onEntry(host, hosted, entry, now) : okStatus();
+    }));
+  return okStatus();
+}
+
+Status GraphRuntime::readBatch(const PartitionHost& host, std::uint64_t number,
+                               const std::function<Status(const kernel::EntryView&)>& visit) {
+  WITAN_TRY(value, host.ledger().batch(number));
+  WITAN_TRY(info, kernel::readLogBatch(value, [&](const kernel::LogRecord& record) -> Status {
+              if (record.kind != kernel::RecordKind::entry) return okStatus();
+              WITAN_TRY(entry, kernel::readEntryView(record.payload));
+              return entry.tag == kernel::Tag::approved ? visit(entry) : okStatus();
+            }));
+  (void)info;
+  return okStatus();
+}
+
+Status GraphRuntime::onEntry(PartitionHost& host, Hosted& hosted, const kernel::EntryView& entry, Now now) {
+  if (!hosted.live && !hosted.why.empty()) return okStatus();
+  WITAN_TRY(action, parseJson(entry.action, {.bytes = kernel::kRecordMax, .depth = 64}));
+  if (!action.is_object()) return corrupt("the action of an entry is no object");
+  WITAN_TRY(step, domains::graph::readStep(action.get_object()));
+  return hosted.live ? onOutside(host, hosted, step, now) : fold(hosted, step, entry.time.micros / 1000);
 }
 
 Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
-  const domains::graph::FoldSources sources{[&](const std::string& digest) { return bodies_.document(digest); },
-                                            [&](const std::string& digest) { return bodies_.find(digest); }};
+  const auto found = [&](const std::string& digest, auto value) {
+    if (value == nullptr) hosted.missing.insert(digest);
+    return value;
+  };
+  const domains::graph::FoldSources sources{
+      [&](const std::string& digest) { return found(digest, bodies_.document(digest)); },
+      [&](const std::string& digest) { return found(digest, bodies_.find(digest)); }};
   const auto lines = domains::graph::linesOf(step, atMs, *hosted.runtime, sources);
   if (!lines.ok()) {
-    reset(hosted, lines.error().message);
+    wait(hosted, lines.error().message);
     return okStatus();
   }
   hosted.runtime->apply(*lines);
@@ -212,7 +240,7 @@ Status GraphRuntime::fold(Hosted& hosted, const Step& step, std::int64_t atMs) {
 Status GraphRuntime::resume(PartitionHost& host, Hosted& hosted, Now now) {
   if (hosted.runtime->deployed() == nullptr || stopped_.contains(hosted.id)) return okStatus();
   if (!hosted.runtime->isWhole()) {
-    reset(hosted, "the body of a message has not come yet");
+    wait(hosted, "the body of a message has not come yet");
     return okStatus();
   }
   const std::int64_t atMs = clock(host, now);
@@ -234,8 +262,8 @@ Status GraphRuntime::onOutside(PartitionHost& host, Hosted& hosted, const Step& 
   if (const auto* deploy = std::get_if<domains::graph::Deploy>(&step)) {
     auto document = bodies_.document(deploy->digest);
     if (document == nullptr) {
-      hosted.live = false;
-      hosted.why = "the document " + deploy->digest + " is not here";
+      hosted.missing.insert(deploy->digest);
+      wait(hosted, "the document " + deploy->digest + " is not here");
       return okStatus();
     }
     WITAN_DO(runtime.deploy(std::move(document), atMs));
@@ -287,6 +315,7 @@ Status GraphRuntime::enter(PartitionHost& host, Hosted& hosted, Now now) {
     std::move(made.begin(), made.end(), std::back_inserter(steps));
   }
   WITAN_DO(bodies_.keep(bodies));
+  unflushed_ = unflushed_ || !bodies.empty();
   for (const Step& step : steps) {
     const Request request = requestOf(host, hosted.id, step);
     hosted.mine.insert(request.operationId);
@@ -316,6 +345,7 @@ RequestRouter::Admission GraphRuntime::admit(PartitionHost& host, const Request&
       return {std::nullopt, kernel::Outcome::refused, refused->why};
   }
   std::vector<graph::Body> bodies;
+  unflushed_ = true;
   const std::vector<Step> steps = domains::graph::stepsOf(taken.entries.at(0), *hosted->runtime, "", bodies);
   if (const Status kept = bodies_.keep(bodies); !kept.ok()) {
     hosted->why = kept.error().message;

@@ -88,7 +88,7 @@ class GraphRuntime {
     std::unique_ptr<graph::Runtime> runtime;
     bool live = false;                                      // it has folded all entries and goes on
     std::string why;                                        // it cannot go on
-    std::uint64_t seen = 0;                                 // changes of the records when that was found
+    std::set<std::string> missing;                          // digests of what was not here
     std::map<std::string, domains::graph::Answer> answers;  // while it folds: by span, which have not been followed
     std::set<std::string> cancelled;                        // likewise: runs
     std::set<std::string> mine;                             // operations of steps that the log has not shown yet
@@ -106,12 +106,16 @@ class GraphRuntime {
   };
 
   Status follow(PartitionHost& host, Shard& shard, Now now);
-  Status onStep(PartitionHost& host, Hosted& hosted, const std::string& operation, const json::object& action,
-                std::int64_t atMs, Now now);
+  bool hasCome(const Hosted& hosted);
+  Status foldAgain(PartitionHost& host, const Shard& shard, Hosted& hosted, Now now);
+  static Status readBatch(const PartitionHost& host, std::uint64_t number,
+                          const std::function<Status(const kernel::EntryView&)>& visit);
+  Status onEntry(PartitionHost& host, Hosted& hosted, const kernel::EntryView& entry, Now now);
   Status fold(Hosted& hosted, const domains::graph::Step& step, std::int64_t atMs);
   Status onOutside(PartitionHost& host, Hosted& hosted, const domains::graph::Step& step, Now now);
   Status resume(PartitionHost& host, Hosted& hosted, Now now);
   void reset(Hosted& hosted, std::string why);
+  void wait(Hosted& hosted, std::string why);
   Status work(PartitionHost& host, Hosted& hosted, Now now);
   Status enter(PartitionHost& host, Hosted& hosted, Now now);
   Request requestOf(const PartitionHost& host, const std::string& graph, const domains::graph::Step& step) const;
@@ -148,6 +152,7 @@ class GraphRuntime {
   std::vector<agents::AgentHost::EffectOutcome> outcomes_;     // of this round
   std::map<std::string, std::string, std::less<>> stopped_;    // graphs that do not go on, and why
   std::optional<std::uint64_t> recordsSeen_;                   // changes, when agents were last looked at
+  bool unflushed_ = false;                                     // bodies that entries of this round name
   bool again_ = false;
 };
 
