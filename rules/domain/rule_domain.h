@@ -37,6 +37,7 @@ struct RulePart {
   // Which rows' verdicts may change when a row of `table` does: the row, then the other.
   struct Others {
     std::uint32_t table = 0;
+    std::optional<Program> guard;  // about the other alone: whether it is worth a look
     Program affects;
   };
   std::vector<Others> others;

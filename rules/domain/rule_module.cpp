@@ -202,16 +202,37 @@ Verdict fullVerdict(const RulePart& part, const Box& box) {
   return verdictOf(machine.run());
 }
 
+// Those of the changed rows that the guard lets pass; nothing: it cannot tell.
+std::optional<Slots> guarded(const RulePart& part, const RulePart::Others& others, const Box& box,
+                             const RuleJournal& journal, const Slots& changed) {
+  if (!others.guard) return changed;
+  const ScratchArena memory;
+  Machine machine(*others.guard, *memory, &box.state, &box.shared, box.shared.clock);
+  machine.visible = part.check.reads | others.guard->reads;
+  machine.observe(journal);
+  Slots passing;
+  for (Slot other : changed) {
+    machine.setLocal(0, rowValue(box.state, others.table, other));
+    const Value passes = machine.evaluate(others.guard->root);
+    if (!passes.is(Tag::boolean)) return std::nullopt;
+    if (passes.b) passing.push_back(other);
+  }
+  return passing;
+}
+
 // Adds the rows whose verdict a changed row of another may change. False: it cannot tell.
 bool addAffected(const RulePart& part, const RulePart::Others& others, const Box& box, const RuleJournal& journal,
                  const Slots& changed, Slots& rows) {
+  const auto passing = guarded(part, others, box, journal, changed);
+  if (!passing) return false;
+  if (passing->empty()) return true;
   const ScratchArena memory;
   Machine machine(others.affects, *memory, &box.state, &box.shared, box.shared.clock);
   machine.visible = part.check.reads | others.affects.reads;
   machine.observe(journal);
   for (Slot slot : box.state.tables[*part.each].byKey()) {
     machine.setLocal(0, rowValue(box.state, *part.each, slot));
-    for (Slot other : changed) {
+    for (Slot other : *passing) {
       if (*part.each == others.table && other == slot) continue;
       machine.setLocal(1, rowValue(box.state, others.table, other));
       const Value affects = machine.evaluate(others.affects.root);

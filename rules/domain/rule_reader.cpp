@@ -495,31 +495,42 @@ RulePart RuleReader::part(const std::string& id, const toml::table& table) {
   return made;
 }
 
-// "row in table: expression", one or a list of them.
+// "other in table: expression" or "other in table when expression: expression", one or a list of them.
 void RuleReader::others(RulePart& part, const std::string& id, const toml::node& node, const std::string& row) {
   const toml::array* list = node.as_array();
   const std::size_t n = list == nullptr ? 1 : list->size();
   for (std::size_t i = 0; i < n; ++i) {
     const toml::node& one = list == nullptr ? node : *list->get(i);
     const auto source = sourceOf(one, "others of " + id);
-    const std::size_t in = source->text.find(" in "), colon = source->text.find(':');
-    const std::string other = in == std::string::npos ? "" : trimmed(source->text.substr(0, in));
+    const std::string& text = source->text;
+    const std::size_t in = text.find(" in "), colon = text.find(':');
+    const std::string other = in == std::string::npos ? "" : trimmed(text.substr(0, in));
     if (colon == std::string::npos || in > colon || !isName(other) || other == row)
       stop(one.source(), "expected \"other in table: expression\"");
+    const std::size_t when = std::min(text.find(" when ", in + 4), colon);
     RulePart::Others made;
-    made.table = tableNamed(trimmed(source->text.substr(in + 4, colon - in - 4)), one);
-    const auto rest = std::make_shared<const SourceText>(
-        SourceText{source->name, source->line, source->column + colon + 1, source->text.substr(colon + 1)});
-    CompileOptions options;
-    for (const auto& [name, table] : {std::pair{row, *part.each}, std::pair{other, made.table}}) {
-      if (domain_->layout.tables[table].log) stop(one.source(), "a log has no others: what it holds never changes");
-      Type type{Type::Kind::row};
-      type.table = table;
-      options.arguments.push_back({name, std::make_shared<const Type>(type)});
-    }
-    options.expected = typeOf(Type::Kind::boolean);
-    options.changes = true;
-    made.affects = orStop(compileExpression(names_, rest, options));
+    made.table = tableNamed(trimmed(text.substr(in + 4, when - in - 4)), one);
+    const auto program = [&](std::size_t from, std::size_t to,
+                             std::vector<std::pair<std::string, std::uint32_t>> rows) {
+      // Line ends in place of what stands before, so that places stay right.
+      std::string rest = text.substr(0, to);
+      for (std::size_t at = 0; at < from; ++at)
+        if (rest[at] != '\n') rest[at] = ' ';
+      CompileOptions options;
+      for (const auto& [name, table] : rows) {
+        if (domain_->layout.tables[table].log) stop(one.source(), "a log has no others: what it holds never changes");
+        Type type{Type::Kind::row};
+        type.table = table;
+        options.arguments.push_back({name, std::make_shared<const Type>(type)});
+      }
+      options.expected = typeOf(Type::Kind::boolean);
+      options.changes = true;
+      return orStop(compileExpression(
+          names_, std::make_shared<const SourceText>(SourceText{source->name, source->line, source->column, rest}),
+          options));
+    };
+    if (when < colon) made.guard = program(when + 6, colon, {{other, made.table}});
+    made.affects = program(colon + 1, text.size(), {{row, *part.each}, {other, made.table}});
     part.others.push_back(std::move(made));
   }
 }
@@ -548,7 +559,6 @@ void RuleReader::describe(const RuleInvariant& invariant, std::string rule) {
     info.incremental = info.incremental && part.each.has_value();
   }
   info.onFailure = rejects || !escalates ? kernel::InvResult::reject : kernel::InvResult::escalate;
-  info.mixed = rejects && escalates;
   info.rule = std::move(rule);
   domain_->signature.invariants.push_back(std::move(info));
 }

@@ -252,7 +252,6 @@ Typed Compiler::column(const Typed& row, std::size_t left, bool has, Dotted name
   const TableDecl& table = layout.tables[row.type->table];
   if (name(1) == "key") {
     ++next;
-    walked_.insert(row.type->table);
     return {emit({.op = Op::rowKey, .a = row.node}, at), typeOf(Kind::text)};
   }
   for (std::size_t count = left; count > 0; --count)

@@ -244,6 +244,7 @@ std::size_t blankAt(std::string_view text, std::size_t at) {
                                                "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"};
   const char c = text[at];
   if ((c >= 9 && c <= 13) || c == ' ') return 1;
+  if ((c & 0x80) == 0) return 0;
   for (std::string_view wide : kWide)
     if (text.substr(at).starts_with(wide)) return wide.size();
   const std::string_view three = text.substr(at, 3);

@@ -48,13 +48,25 @@ Value Machine::evaluate(std::uint32_t node) {
     case Op::clock: return Value::of(shared_->clock);
     case Op::scalar: return state_->scalars[n.a].value();
     case Op::logicalAnd:
-    case Op::logicalOr:
+    case Op::logicalOr: {
+      const Value a = evaluate(n.a);
+      const bool decides = n.op == Op::logicalOr;
+      if (a.is(Tag::boolean) && a.b == decides) return a;
+      return logic(n, a, evaluate(n.b));
+    }
     case Op::logicalNot:
     case Op::choice: return logic(n);
+    case Op::hasCell:
+    case Op::cell:  // most often of a row that a loop is at
+      if (const Node& of = program_.nodes[n.a]; of.op == Op::local && locals_[of.slot].is(Tag::row)) {
+        const Value& row = locals_[of.slot];
+        const Value& cell = state_->tables[row.n].cell(static_cast<Slot>(row.i), n.c).value();
+        if (n.op == Op::hasCell) return Value::of(!cell.is(Tag::absent));
+        if (!cell.is(Tag::absent)) return cell;
+      }
+      return access(n);
     case Op::rowOf:
     case Op::rowKey:
-    case Op::cell:
-    case Op::hasCell:
     case Op::optionalCell:
     case Op::changed:
     case Op::inTable:
@@ -97,21 +109,20 @@ Value Machine::evaluate(std::uint32_t node) {
   }
 }
 
-Value Machine::logic(const Node& n) {
-  const Value a = evaluate(n.a);
-  const auto noBool = [&] { return arena.fail("no_such_overload", "expected a bool", n.at, n.source); };
-  if (n.op == Op::logicalNot) return a.failed() ? a : a.is(Tag::boolean) ? Value::of(!a.b) : noBool();
-  if (n.op == Op::choice) {
-    if (a.failed()) return a;
-    return a.is(Tag::boolean) ? evaluate(a.b ? n.b : n.c) : noBool();
-  }
+// Neither side has decided alone yet: an error on one side counts only if the other does not decide.
+Value Machine::logic(const Node& n, const Value& a, const Value& b) {
   const bool decides = n.op == Op::logicalOr;
-  if (a.is(Tag::boolean) && a.b == decides) return a;
-  const Value b = evaluate(n.b);
-  if (b.is(Tag::boolean) && b.b == decides) return b;
+  if (b.is(Tag::boolean) && (b.b == decides || a.is(Tag::boolean))) return b;
   if (a.failed()) return a;
   if (b.failed()) return b;
-  return a.is(Tag::boolean) && b.is(Tag::boolean) ? Value::of(!decides) : noBool();
+  return arena.fail("no_such_overload", "expected a bool", n.at, n.source);
+}
+
+Value Machine::logic(const Node& n) {
+  const Value a = evaluate(n.a);
+  if (a.failed()) return a;
+  if (!a.is(Tag::boolean)) return arena.fail("no_such_overload", "expected a bool", n.at, n.source);
+  return n.op == Op::logicalNot ? Value::of(!a.b) : evaluate(a.b ? n.b : n.c);
 }
 
 Value Machine::access(const Node& n) {

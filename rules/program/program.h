@@ -167,6 +167,7 @@ class Machine {
   Value sumOf(Op op, const Value& a, const Value& b);
   Value noOverload(const Value& a, const Value& b);
   Value logic(const Node& n);
+  Value logic(const Node& n, const Value& a, const Value& b);
   Value comprehension(const Node& n);
   Value contains(const Value& item, const Value& in);
   Value index(const Value& in, const Value& key);

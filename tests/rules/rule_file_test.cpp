@@ -249,7 +249,7 @@ TEST(RuleFileErrors, HostileValues) {
   std::string lists = "let la = [r.amount, r.amount];\n";
   for (char c = 'a'; c < 'z'; ++c) lists += concat("let l", static_cast<char>(c + 1), " = [l", c, ", l", c, "];\n");
   EXPECT_THAT(decide(lists + "require lz == lz"), HasSubstr("budget of 1000000 steps"));
-  EXPECT_THAT(decide(lists + "require la in [lz]"), HasSubstr("budget of 1000000 steps"));
+  EXPECT_THAT(decide(lists + "require lz in [lz]"), HasSubstr("budget of 1000000 steps"));
   const std::string ten = "[r.amount,1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9]";
   EXPECT_THAT(decide(concat("require ", ten, ".all(a, ", ten, ".all(b, ", ten, ".all(c, ", ten, ".all(d, ", ten,
                             ".all(e, true)))))")),

@@ -34,7 +34,7 @@ kernel::Decision propose(kernel::Partition& partition, const char* role, const s
 }
 
 TEST(RuleStore, ALedgerHoldsTheRulesUnderWhichItWasWritten) {
-  const Scratch scratch;
+  const test::Scratch scratch;
   const fs::path dir = scratch / "ledger";
   Hash digest{};
   {
@@ -73,7 +73,7 @@ TEST(RuleStore, ALedgerHoldsTheRulesUnderWhichItWasWritten) {
 }
 
 TEST(RuleStore, ANodeReadsTheInstalledFiles) {
-  const Scratch scratch;
+  const test::Scratch scratch;
   const fs::path dir = scratch / "node";
   ASSERT_TRUE(ReplicaDir::create(dir, {}).ok());
   ASSERT_TRUE(makeFolder(dir / "rules").ok());
