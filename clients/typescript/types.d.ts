@@ -492,6 +492,22 @@ export interface ErrorBody {
   message: string;
 }
 
+export interface Evidence {
+  /** Proofs of misbehaviour that this device holds */
+  evidence: Array<EvidenceRow>;
+}
+
+export interface EvidenceRow {
+  /** Id of the device that signed */
+  device: string;
+  /** The evidence, as `witan incident verify` takes it */
+  file: string;
+  /** Origin of the log in checkpoints */
+  log: string;
+  /** What is proven */
+  what: string;
+}
+
 export interface Fed {
   /** Always true */
   entered: boolean;
@@ -770,11 +786,30 @@ export interface LedgerEntry {
   writes?: Json;
 }
 
+export interface LedgerHead {
+  /** Ids of the devices, other than the owner, that signed it */
+  cosigners: Array<string>;
+  /** Entries of this copy */
+  entries: number;
+  /** Verifier keys of the owner and of the cosigners */
+  keys: Array<string>;
+  /** The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature) */
+  note: string;
+  /** DOMAIN/NUMBER */
+  partition: string;
+  /** Root of the tree over them */
+  root: string;
+  /** Entries that the head covers */
+  size: number;
+}
+
 export interface LedgerProof {
   /** The entry's bytes in base64 (docs/ledger-format.md) */
   bytes: string;
-  /** Path from the tree of the earlier statement */
+  /** Path from the earlier tree */
   consistency?: Array<string>;
+  /** Root of the earlier tree */
+  firstRoot?: string;
   /** Index of the leaf */
   index: number;
   /** Hash of the bytes as a leaf */
@@ -796,6 +831,8 @@ export interface LedgerProof {
 }
 
 export interface LedgerRow {
+  /** The entry's bytes in base64 (docs/ledger-format.md) */
+  bytes?: string;
   /** The entry; null: its bytes are damaged */
   entry: LedgerEntry | null;
   /** Hash of the entry's bytes as a leaf of the Merkle tree */
@@ -814,6 +851,8 @@ export interface LedgerRows {
 }
 
 export interface LedgerVerdict {
+  /** Entries that the newest head covers that another device signed, too */
+  cosignedEntries: number;
   /** Number of entries */
   entries: number;
   /** DOMAIN/NUMBER */
@@ -822,6 +861,8 @@ export interface LedgerVerdict {
   problem: string | null;
   /** Root of the Merkle tree */
   root: string;
+  /** Entries that the newest head of its owner covers */
+  signedEntries: number;
 }
 
 export interface LogSetting {

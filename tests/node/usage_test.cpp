@@ -74,7 +74,6 @@ TEST(Usage, WhatIsGivenInAnotherFormIsAUsageError) {
       {{"queue", "approve", "7", "--counselor", "c", "--digest", digest.c_str(), "--base", "none"},
        "--base: none not in"},
       {{"queue", "reject", "7", "--counselor", "c", "--at", "noon"}, "--at: "},
-      {{"ledger", "export"}, "--store is required"},
       {{"ledger", "tail", "-n", "10001"}, "-n 10001: the newest 10000 at most"},
       {{"approval", "approve", "a", "--digest", "b"}, "--digest: \"b\" is no digest"},
       {{"receipt", "confirm", "--agent", "a", "--boundary", "b", "--by", "c", "--model", "m"},

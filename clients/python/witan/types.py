@@ -496,6 +496,22 @@ class ErrorBody(TypedDict):
     message: str
 
 
+class Evidence(TypedDict):
+    # Proofs of misbehaviour that this device holds
+    evidence: list[EvidenceRow]
+
+
+class EvidenceRow(TypedDict):
+    # Id of the device that signed
+    device: str
+    # The evidence, as `witan incident verify` takes it
+    file: str
+    # Origin of the log in checkpoints
+    log: str
+    # What is proven
+    what: str
+
+
 class Fed(TypedDict):
     # Always true
     entered: bool
@@ -768,11 +784,30 @@ class LedgerEntry(TypedDict):
     writes: NotRequired[Json]
 
 
+class LedgerHead(TypedDict):
+    # Ids of the devices, other than the owner, that signed it
+    cosigners: list[str]
+    # Entries of this copy
+    entries: int
+    # Verifier keys of the owner and of the cosigners
+    keys: list[str]
+    # The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature)
+    note: str
+    # DOMAIN/NUMBER
+    partition: str
+    # Root of the tree over them
+    root: str
+    # Entries that the head covers
+    size: int
+
+
 class LedgerProof(TypedDict):
     # The entry's bytes in base64 (docs/ledger-format.md)
     bytes: str
-    # Path from the tree of the earlier statement
+    # Path from the earlier tree
     consistency: NotRequired[list[str]]
+    # Root of the earlier tree
+    firstRoot: NotRequired[str]
     # Index of the leaf
     index: int
     # Hash of the bytes as a leaf
@@ -794,6 +829,8 @@ class LedgerProof(TypedDict):
 
 
 class LedgerRow(TypedDict):
+    # The entry's bytes in base64 (docs/ledger-format.md)
+    bytes: NotRequired[str]
     # The entry; null: its bytes are damaged
     entry: LedgerEntry | None
     # Hash of the entry's bytes as a leaf of the Merkle tree
@@ -812,6 +849,8 @@ class LedgerRows(TypedDict):
 
 
 class LedgerVerdict(TypedDict):
+    # Entries that the newest head covers that another device signed, too
+    cosignedEntries: int
     # Number of entries
     entries: int
     # DOMAIN/NUMBER
@@ -820,6 +859,8 @@ class LedgerVerdict(TypedDict):
     problem: str | None
     # Root of the Merkle tree
     root: str
+    # Entries that the newest head of its owner covers
+    signedEntries: int
 
 
 class LogSetting(TypedDict):

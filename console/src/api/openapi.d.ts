@@ -515,6 +515,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Proofs of misbehaviour: each can be verified without this node */
+        get: operations["listEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/feed": {
         parameters: {
             query?: never;
@@ -643,6 +660,23 @@ export interface paths {
         };
         /** Entries of this device's copies, newest last */
         get: operations["listLedgerEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ledger/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest head of a ledger, signed by its owner and cosigned by other devices */
+        get: operations["readLedgerHead"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1710,6 +1744,20 @@ export interface components {
             /** @description What went wrong */
             message: string;
         };
+        Evidence: {
+            /** @description Proofs of misbehaviour that this device holds */
+            evidence: components["schemas"]["EvidenceRow"][];
+        };
+        EvidenceRow: {
+            /** @description Id of the device that signed */
+            device: string;
+            /** @description The evidence, as `witan incident verify` takes it */
+            file: string;
+            /** @description Origin of the log in checkpoints */
+            log: string;
+            /** @description What is proven */
+            what: string;
+        };
         Fed: {
             /** @description Always true */
             entered: boolean;
@@ -2016,11 +2064,29 @@ export interface components {
             /** @description Fields that the entry writes */
             writes?: unknown;
         };
+        LedgerHead: {
+            /** @description Ids of the devices, other than the owner, that signed it */
+            cosigners: string[];
+            /** @description Entries of this copy */
+            entries: number;
+            /** @description Verifier keys of the owner and of the cosigners */
+            keys: string[];
+            /** @description The head: a signed checkpoint (C2SP tlog-checkpoint, tlog-cosignature) */
+            note: string;
+            /** @description DOMAIN/NUMBER */
+            partition: string;
+            /** @description Root of the tree over them */
+            root: string;
+            /** @description Entries that the head covers */
+            size: number;
+        };
         LedgerProof: {
             /** @description The entry's bytes in base64 (docs/ledger-format.md) */
             bytes: string;
-            /** @description Path from the tree of the earlier statement */
+            /** @description Path from the earlier tree */
             consistency?: string[];
+            /** @description Root of the earlier tree */
+            firstRoot?: string;
             /** @description Index of the leaf */
             index: number;
             /** @description Hash of the bytes as a leaf */
@@ -2041,6 +2107,8 @@ export interface components {
             verifier: string;
         };
         LedgerRow: {
+            /** @description The entry's bytes in base64 (docs/ledger-format.md) */
+            bytes?: string;
             /** @description The entry; null: its bytes are damaged */
             entry: components["schemas"]["LedgerEntry"] | null;
             /** @description Hash of the entry's bytes as a leaf of the Merkle tree */
@@ -2057,6 +2125,8 @@ export interface components {
             entries: components["schemas"]["LedgerRow"][];
         };
         LedgerVerdict: {
+            /** @description Entries that the newest head covers that another device signed, too */
+            cosignedEntries: number;
             /** @description Number of entries */
             entries: number;
             /** @description DOMAIN/NUMBER */
@@ -2065,6 +2135,8 @@ export interface components {
             problem: string | null;
             /** @description Root of the Merkle tree */
             root: string;
+            /** @description Entries that the newest head of its owner covers */
+            signedEntries: number;
         };
         LogSetting: {
             /**
@@ -4400,6 +4472,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listEvidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "evidence": [
+                     *         {
+                     *           "device": "d-1",
+                     *           "file": "{\"kind\":\"fork\"}",
+                     *           "log": "witan/c-1/budget/0/1/d-1@00000001",
+                     *           "what": "witan/c-1/d-1 signed two different ledgers of witan/c-1/budget/0/1/d-1@00000001"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Evidence"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     feedEntry: {
         parameters: {
             query?: never;
@@ -4796,6 +4906,8 @@ export interface operations {
                  * @example 1
                  */
                 after?: number;
+                /** @description true: with the bytes of each entry; with `after` only */
+                bytes?: boolean;
                 /**
                  * @description Most entries to give, at most 10000; default: 20
                  * @example 100
@@ -4859,6 +4971,56 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    readLedgerHead: {
+        parameters: {
+            query: {
+                /**
+                 * @description DOMAIN/NUMBER
+                 * @example budget/0
+                 */
+                partition: string;
+                /** @description true: the newest head, though no other device has cosigned it */
+                signedOnly?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "cosigners": [
+                     *         "d-2"
+                     *       ],
+                     *       "entries": 2,
+                     *       "keys": [
+                     *         "witan/c-1/d-1+7b75f45f+AXo="
+                     *       ],
+                     *       "note": "witan/c-1/budget/0/1/d-1@00000001\n2\n...",
+                     *       "partition": "budget/0",
+                     *       "root": "fd61a03af4f77d87",
+                     *       "size": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerHead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     proveEntry: {
         parameters: {
             query: {
@@ -4872,6 +5034,8 @@ export interface operations {
                  * @example 1
                  */
                 seq: number;
+                /** @description Entries of the tree; default: all of this copy */
+                size?: number;
                 /** @description Size of the ledger in an earlier statement: proves that the copy goes on */
                 since?: number;
             };
@@ -4981,10 +5145,12 @@ export interface operations {
                      *       "entries": 2,
                      *       "ledgers": [
                      *         {
+                     *           "cosignedEntries": 2,
                      *           "entries": 2,
                      *           "partition": "budget/0",
                      *           "problem": null,
-                     *           "root": "fd61a03af4f77d87"
+                     *           "root": "fd61a03af4f77d87",
+                     *           "signedEntries": 2
                      *         }
                      *       ],
                      *       "ok": true,
