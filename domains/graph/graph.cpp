@@ -125,7 +125,7 @@ void bury(M& m, RunHandle run, const std::vector<Lost>& dead) {
 
 Version versionOf(M& m, std::int64_t number) {
   const auto row = m.find<kVersions>(std::to_string(number));
-  if (!row) throw Fault{"version " + std::to_string(number) + " is not deployed"};
+  if (!row || !row->has<VersionAt>()) throw Fault{"version " + std::to_string(number) + " is not deployed"};
   return *row->get<VersionAt>();
 }
 const Gate* gateOf(const Version& version, const std::string& node) {
@@ -467,6 +467,7 @@ struct Graph {
   // Of a graph in -> work -> out, whose `in` and `out` are gates; now and then a step that breaks a law.
   static AnyAction sample(const State& s, Random& random, Time) {
     const std::uint64_t draw = random.below(100);
+    if (random.below(s.version == 0 ? 2 : 20) == 0) return sampleAny(random);
     if (s.version == 0 || draw < 2)
       return Deploy{.version = s.version + std::int64_t(random.below(3)),
                     .digest = drawn(random),
@@ -497,6 +498,26 @@ struct Graph {
   }
 
  private:
+  // Of nothing that is there.
+  static AnyAction sampleAny(Random& random) {
+    const std::string run = drawn(random), span = drawn(random), digest = drawn(random);
+    switch (random.below(14)) {
+      case 0: return Cancel{.run = run, .why = "not needed"};
+      case 1: return Redrive{.run = run, .message = span};
+      case 2: return Begin{.run = run, .version = 1, .node = "in", .message = span, .digest = digest};
+      case 3: return Verdict{.run = run, .node = "in", .span = span, .verdict = "allow", .digest = digest};
+      case 4: return Deliver{.run = run, .node = "in", .message = digest, .span = span, .attempt = 1};
+      case 5: return Resume{.run = run, .node = "in", .span = span, .attempt = 1};
+      case 6: return Finish{.run = run, .node = "in", .span = span};
+      case 7: return Fail{.run = run, .node = "in", .span = span, .attempt = 1, .why = "error"};
+      case 8: return Effect{.run = run, .node = "out", .span = span, .tool = "journal.put", .operation = span};
+      case 9: return Ask{.run = run, .node = "who", .span = span, .digest = digest, .why = "counselor"};
+      case 10: return Compensate{.run = run, .node = "out", .span = span, .operation = digest, .tool = "t"};
+      case 11: return End{.run = run, .status = "completed"};
+      case 12: return Answer{.run = run, .node = "who", .span = span, .digest = digest, .by = "ada", .approve = true};
+      default: return Forget{.run = run};
+    }
+  }
   static AnyAction sampleStep(const Message& at, const Span& span, std::uint64_t draw, Random& random) {
     const bool gate = at.node == "in" || at.node == "out";
     if (gate && !span.passed)
@@ -581,7 +602,8 @@ std::vector<Question> questionsIn(const EntityState* entity) {
     Question question{row.at->run, row.at->node, row.span->id, row.at->key, row.span->asked, {}};
     if (const RunRow* run = rowOf(entity, row.at->run))
       if (const Slot version = state.versions.find(std::to_string(run->at->version)); version != kNoSlot)
-        if (const Gate* gate = gateOf(*state.versions.row(version).at, row.at->node)) question.who = gate->who;
+        if (const auto& deployed = state.versions.row(version).at)
+          if (const Gate* gate = gateOf(*deployed, row.at->node)) question.who = gate->who;
     all.push_back(std::move(question));
   }
   return all;
