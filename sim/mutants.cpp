@@ -119,7 +119,7 @@ constexpr MutantCase kCases[] = {
     {"keepWakeRow", "rows runs", "everything", 50, "the row of a wake that has ended stays on the disk"},
     {"keepSagaRow", "rows sagas", "everything", 50, "the row of a saga that has ended stays on the disk"},
     {"keyFromWords", "runs", "everything", 50, "a run's key is made of what was said, not of when it was"},
-    {"planAgain", "operations", "everything", 400, "a run is planned although another device's plan is there"},
+    {"planAgain", "operations liveness", "everything", 400, "a run is planned although another device's plan is there"},
     {"claimNothing", "effects", "everything", 400,
      "what an operation found as it wanted it goes with the operation that wrote it"},
     {"undoToNothing", "effects operations", "everything", 400,
