@@ -78,7 +78,7 @@ Result<int> check(const DomainArguments& a) {
   if (!domains::isRuleFile(a.name))
     return invalid(inQuotes(a.name) + " is no rule file", "give the path of a NAME.domain.toml");
   WITAN_TRY(module, moduleOf(a));
-  const Signature& s = module->signature();
+  const kernel::Signature& s = module->signature();
   std::vector<PropertyResult> checks;
   if (!module->scenarios().empty()) checks = checkScenarios(*module);
   if (a.json) {

@@ -487,7 +487,9 @@ TEST(AgentHost, AToolThatWouldActAgainIsCalledOnceAtMost) {
       ASSERT_FALSE(status.ok());
       rig->crash(SIZE_MAX);
       ASSERT_TRUE(rig->open().ok());
-      if (rig->shown("r1").empty()) ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+      if (rig->shown("r1").empty()) {
+        ASSERT_TRUE(rig->enter("r1", "request", "1").ok());
+      }
       ASSERT_TRUE(rig->settle().ok());
       EXPECT_LE(sent, 1u);
       EXPECT_TRUE(sent == 1 || isUncertain(*rig));

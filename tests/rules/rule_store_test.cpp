@@ -117,7 +117,9 @@ TEST(Preview, SaysWhatEachInvariantReturnsAndWhenItWouldPass) {
       const bool window = one.id == "UCM_APPEAL_WINDOW";
       EXPECT_EQ(one.verdict, window ? kernel::InvResult::reject : kernel::InvResult::pass) << one.id;
       // 182 days after the action; the first morning after.
-      if (window) EXPECT_EQ(formatTime(one.passesAt.value()), "2026-06-02T00:00:00Z");
+      if (window) {
+        EXPECT_EQ(formatTime(one.passesAt.value()), "2026-06-02T00:00:00Z");
+      }
     }
     const kernel::Preview other = kernel::previewOf(*module, **entity, true, "Appeals", *close, kSampleStart);
     EXPECT_EQ(other.outcome, kernel::Outcome::frozen);
