@@ -15,7 +15,7 @@ struct Room {
   std::string_view name;
   int floor;
 };
-constexpr std::array<Room, 17> kRooms{{{"base", 0},
+constexpr std::array<Room, 18> kRooms{{{"base", 0},
                                        {"store", 1},
                                        {"program", 1},
                                        {"mcp", 1},
