@@ -361,6 +361,11 @@ export interface Denied {
   fingerprint?: string;
 }
 
+export interface DeployRequest {
+  /** The graph, as docs/graphs.md has it */
+  document: Record<string, Json>;
+}
+
 export interface DeviceRequest {
   /** Id or name of the device */
   device: string;
@@ -550,6 +555,50 @@ export interface FindingRow {
   result: "notEvaluated" | "pass" | "reject" | "escalate";
 }
 
+export interface GraphDeployed {
+  /** The most deliveries of a run; null: not known before it begins */
+  bound: number | null;
+  /** SHA-256 of the canonical document */
+  digest: string;
+  /** Id of the graph */
+  graph: string;
+  /** Its version */
+  version: number;
+  /** What the checks warn of */
+  warnings: Array<string>;
+}
+
+export interface GraphRow {
+  /** Of its document */
+  digest: string;
+  /** Runs that ended within the horizon */
+  ended: number;
+  /** Id of the graph */
+  graph: string;
+  /** Runs that go on */
+  open: number;
+  /** DOMAIN/NUMBER */
+  partition: string;
+  /** Whether this device runs it */
+  runsHere: boolean;
+  /** The deployed version */
+  version: number;
+  /** Why it does not, though it should */
+  why: string;
+}
+
+export interface GraphRows {
+  /** Graphs of this device's copies */
+  graphs: Array<GraphRow>;
+}
+
+export interface GraphSent {
+  /** Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty */
+  message: string;
+  /** Whether a run began */
+  outcome: "begun" | "duplicate" | "refused";
+}
+
 export interface Inbox {
   /** Items, oldest first; those without a time last */
   items: Array<InboxItem>;
@@ -616,8 +665,8 @@ export interface InvariantDescription {
   incremental: boolean;
   /** Roles whose footprint contains the invariant's */
   localTo: Array<string>;
-  /** What it returns if it does not pass */
-  onFailure: "notEvaluated" | "pass" | "reject" | "escalate";
+  /** What it returns if it does not pass; mixed: either, as the case may be */
+  onFailure: "reject" | "escalate" | "mixed";
   /** The rule in one sentence */
   rule: string;
 }
@@ -865,6 +914,19 @@ export interface LedgerVerdict {
   signedEntries: number;
 }
 
+export interface LetterRow {
+  /** Of its body */
+  digest: string;
+  /** Its key */
+  key: string;
+  /** Id of the message */
+  message: string;
+  /** For this node */
+  node: string;
+  /** Why it died */
+  reason: string;
+}
+
 export interface LogSetting {
   /** Least severe level that is logged */
   level: "debug" | "info" | "warn" | "error";
@@ -962,6 +1024,13 @@ export interface OutboxRow {
 export interface OutboxRows {
   /** Requests of this device without an answer */
   outbox: Array<OutboxRow>;
+}
+
+export interface OutputRow {
+  /** What came out */
+  body: Json | null;
+  /** The egress */
+  node: string;
 }
 
 export interface PartitionCount {
@@ -1074,6 +1143,35 @@ export interface PendingRow {
   since: string;
 }
 
+export interface Preview {
+  /** KERNEL_INTEGRITY and every invariant, in list order; KERNEL_INTEGRITY alone if the action cannot be made */
+  invariants: Array<PreviewedInvariant>;
+  /** What a proposal would get: approved, rejected, escalated or frozen */
+  outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+}
+
+export interface PreviewRequest {
+  /** The action: its type and arguments, as describeDomain lists them */
+  action: Record<string, Json>;
+  /** Name of the domain */
+  domain: string;
+  /** Id of the entity */
+  entity: string;
+  /** Role in which the action would be proposed */
+  role: string;
+}
+
+export interface PreviewedInvariant {
+  /** Id of the invariant */
+  id: string;
+  /** Its message; null: it passes */
+  message: string | null;
+  /** The first time within 400 days at which it would pass if nothing else happened; null: it passes, or none */
+  passesAt: string | null;
+  /** What it returns on the state that the action would make */
+  verdict: "notEvaluated" | "pass" | "reject" | "escalate";
+}
+
 export interface ProcessDescription {
   /** Arguments of an action */
   arguments: Array<ArgumentDescription>;
@@ -1102,6 +1200,19 @@ export interface ProposeRequest {
   role: string;
   /** Milliseconds to wait for the decision, at most 120000; default: 10000 */
   waitMs?: number;
+}
+
+export interface QuestionRow {
+  /** That body */
+  body: Json | null;
+  /** Of the body that is asked about */
+  digest: string;
+  /** Where */
+  node: string;
+  /** What the answer names */
+  span: string;
+  /** Who may answer; empty: whoever has the role */
+  who: Array<string>;
 }
 
 export interface Queue {
@@ -1226,6 +1337,47 @@ export interface RosterChanged {
   warnings: Array<string>;
 }
 
+export interface RunRow {
+  /** Messages that will not be delivered */
+  dead: number;
+  /** So far */
+  deliveries: number;
+  /** External id of the message that began it */
+  external: string;
+  /** Id of the graph */
+  graph: string;
+  /** Messages that are open */
+  open: number;
+  /** What people are asked */
+  questions: Array<QuestionRow>;
+  /** Id of the run */
+  run: string;
+  /** running, completed, degraded, cancelled or timed_out */
+  status: string;
+  /** Of the document that it keeps */
+  version: number;
+}
+
+export interface RunRows {
+  /** Runs of this device's copies */
+  runs: Array<RunRow>;
+}
+
+export interface RunShown {
+  /** The most deliveries of a run */
+  bound: number | null;
+  /** Of its document */
+  digest: string;
+  /** Dead letters */
+  letters: Array<LetterRow>;
+  /** What came out */
+  outputs: Array<OutputRow>;
+  /** The run */
+  run: RunRow;
+  /** Its entries in the ledger, in order */
+  steps: Array<StepRow>;
+}
+
 export interface SagaBegun {
   /** retry or compensate */
   begun: string;
@@ -1298,6 +1450,17 @@ export interface Seized {
   partition: string;
 }
 
+export interface SendRequest {
+  /** The message */
+  body: Record<string, Json>;
+  /** Id of the graph */
+  graph: string;
+  /** External id: the same id enters once within the horizon */
+  id: string;
+  /** Id of the ingress */
+  ingress: string;
+}
+
 export interface SliceShown {
   /** Age of the slice, on a device without ledgers */
   ageSeconds?: number;
@@ -1315,6 +1478,17 @@ export interface SliceShown {
   role: string;
   /** Fields of the entity by name, its clock and its waivers */
   state: Json;
+}
+
+export interface StepRow {
+  /** The step */
+  action: Json;
+  /** Who entered it */
+  role: string;
+  /** Number of the entry in its partition */
+  seq: number;
+  /** When */
+  time: string;
 }
 
 export interface SyncAdmitRequest {

@@ -365,6 +365,11 @@ class Denied(TypedDict):
     fingerprint: NotRequired[str]
 
 
+class DeployRequest(TypedDict):
+    # The graph, as docs/graphs.md has it
+    document: dict[str, Json]
+
+
 class DeviceRequest(TypedDict):
     # Id or name of the device
     device: str
@@ -554,6 +559,50 @@ class FindingRow(TypedDict):
     result: Literal["notEvaluated", "pass", "reject", "escalate"]
 
 
+class GraphDeployed(TypedDict):
+    # The most deliveries of a run; null: not known before it begins
+    bound: int | None
+    # SHA-256 of the canonical document
+    digest: str
+    # Id of the graph
+    graph: str
+    # Its version
+    version: int
+    # What the checks warn of
+    warnings: list[str]
+
+
+class GraphRow(TypedDict):
+    # Of its document
+    digest: str
+    # Runs that ended within the horizon
+    ended: int
+    # Id of the graph
+    graph: str
+    # Runs that go on
+    open: int
+    # DOMAIN/NUMBER
+    partition: str
+    # Whether this device runs it
+    runsHere: bool
+    # The deployed version
+    version: int
+    # Why it does not, though it should
+    why: str
+
+
+class GraphRows(TypedDict):
+    # Graphs of this device's copies
+    graphs: list[GraphRow]
+
+
+class GraphSent(TypedDict):
+    # Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty
+    message: str
+    # Whether a run began
+    outcome: Literal["begun", "duplicate", "refused"]
+
+
 class Inbox(TypedDict):
     # Items, oldest first; those without a time last
     items: list[InboxItem]
@@ -615,7 +664,7 @@ InvariantDescription = TypedDict("InvariantDescription", {
     "id": "str",
     "incremental": "bool",
     "localTo": "list[str]",
-    "onFailure": "Literal[\"notEvaluated\", \"pass\", \"reject\", \"escalate\"]",
+    "onFailure": "Literal[\"reject\", \"escalate\", \"mixed\"]",
     "rule": "str",
 })
 
@@ -863,6 +912,19 @@ class LedgerVerdict(TypedDict):
     signedEntries: int
 
 
+class LetterRow(TypedDict):
+    # Of its body
+    digest: str
+    # Its key
+    key: str
+    # Id of the message
+    message: str
+    # For this node
+    node: str
+    # Why it died
+    reason: str
+
+
 class LogSetting(TypedDict):
     # Least severe level that is logged
     level: Literal["debug", "info", "warn", "error"]
@@ -960,6 +1022,13 @@ class OutboxRow(TypedDict):
 class OutboxRows(TypedDict):
     # Requests of this device without an answer
     outbox: list[OutboxRow]
+
+
+class OutputRow(TypedDict):
+    # What came out
+    body: Json | None
+    # The egress
+    node: str
 
 
 class PartitionCount(TypedDict):
@@ -1066,6 +1135,35 @@ PendingRow = TypedDict("PendingRow", {
 })
 
 
+class Preview(TypedDict):
+    # KERNEL_INTEGRITY and every invariant, in list order; KERNEL_INTEGRITY alone if the action cannot be made
+    invariants: list[PreviewedInvariant]
+    # What a proposal would get: approved, rejected, escalated or frozen
+    outcome: Literal["initialised", "approved", "rejected", "escalated", "cCommitted", "cRejected", "refused", "frozen", "duplicate"]
+
+
+class PreviewRequest(TypedDict):
+    # The action: its type and arguments, as describeDomain lists them
+    action: dict[str, Json]
+    # Name of the domain
+    domain: str
+    # Id of the entity
+    entity: str
+    # Role in which the action would be proposed
+    role: str
+
+
+class PreviewedInvariant(TypedDict):
+    # Id of the invariant
+    id: str
+    # Its message; null: it passes
+    message: str | None
+    # The first time within 400 days at which it would pass if nothing else happened; null: it passes, or none
+    passesAt: str | None
+    # What it returns on the state that the action would make
+    verdict: Literal["notEvaluated", "pass", "reject", "escalate"]
+
+
 class ProcessDescription(TypedDict):
     # Arguments of an action
     arguments: list[ArgumentDescription]
@@ -1094,6 +1192,19 @@ class ProposeRequest(TypedDict):
     role: str
     # Milliseconds to wait for the decision, at most 120000; default: 10000
     waitMs: NotRequired[int]
+
+
+class QuestionRow(TypedDict):
+    # That body
+    body: Json | None
+    # Of the body that is asked about
+    digest: str
+    # Where
+    node: str
+    # What the answer names
+    span: str
+    # Who may answer; empty: whoever has the role
+    who: list[str]
 
 
 class Queue(TypedDict):
@@ -1218,6 +1329,47 @@ class RosterChanged(TypedDict):
     warnings: list[str]
 
 
+class RunRow(TypedDict):
+    # Messages that will not be delivered
+    dead: int
+    # So far
+    deliveries: int
+    # External id of the message that began it
+    external: str
+    # Id of the graph
+    graph: str
+    # Messages that are open
+    open: int
+    # What people are asked
+    questions: list[QuestionRow]
+    # Id of the run
+    run: str
+    # running, completed, degraded, cancelled or timed_out
+    status: str
+    # Of the document that it keeps
+    version: int
+
+
+class RunRows(TypedDict):
+    # Runs of this device's copies
+    runs: list[RunRow]
+
+
+class RunShown(TypedDict):
+    # The most deliveries of a run
+    bound: int | None
+    # Of its document
+    digest: str
+    # Dead letters
+    letters: list[LetterRow]
+    # What came out
+    outputs: list[OutputRow]
+    # The run
+    run: RunRow
+    # Its entries in the ledger, in order
+    steps: list[StepRow]
+
+
 class SagaBegun(TypedDict):
     # retry or compensate
     begun: str
@@ -1290,6 +1442,17 @@ class Seized(TypedDict):
     partition: str
 
 
+class SendRequest(TypedDict):
+    # The message
+    body: dict[str, Json]
+    # Id of the graph
+    graph: str
+    # External id: the same id enters once within the horizon
+    id: str
+    # Id of the ingress
+    ingress: str
+
+
 class SliceShown(TypedDict):
     # Age of the slice, on a device without ledgers
     ageSeconds: NotRequired[int]
@@ -1307,6 +1470,17 @@ class SliceShown(TypedDict):
     role: str
     # Fields of the entity by name, its clock and its waivers
     state: Json
+
+
+class StepRow(TypedDict):
+    # The step
+    action: Json
+    # Who entered it
+    role: str
+    # Number of the entry in its partition
+    seq: int
+    # When
+    time: str
 
 
 class SyncAdmitRequest(TypedDict):

@@ -549,6 +549,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/graphs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The graphs of this device's copies */
+        get: operations["listGraphs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Checks a graph and deploys it */
+        post: operations["deployGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run with its outputs, dead letters and entries */
+        get: operations["showGraphRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs, with what people are asked */
+        get: operations["listGraphRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A message for an ingress: a run begins by it, once */
+        post: operations["sendToGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/inbox": {
         parameters: {
             query?: never;
@@ -883,6 +968,23 @@ export interface paths {
         put?: never;
         /** Allows the link to a peer again */
         post: operations["healPeer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What would become of an action now, by every invariant, and when those that fail would pass; changes nothing */
+        post: operations["previewAction"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1606,6 +1708,12 @@ export interface components {
             /** @description Fingerprint of the device's key */
             fingerprint?: string;
         };
+        DeployRequest: {
+            /** @description The graph, as docs/graphs.md has it */
+            document: {
+                [key: string]: unknown;
+            };
+        };
         DeviceRequest: {
             /** @description Id or name of the device */
             device: string;
@@ -1802,6 +1910,55 @@ export interface components {
              */
             result: "notEvaluated" | "pass" | "reject" | "escalate";
         };
+        GraphDeployed: {
+            /** @description The most deliveries of a run; null: not known before it begins */
+            bound: number | null;
+            /** @description SHA-256 of the canonical document */
+            digest: string;
+            /** @description Id of the graph */
+            graph: string;
+            /**
+             * Format: int64
+             * @description Its version
+             */
+            version: number;
+            /** @description What the checks warn of */
+            warnings: string[];
+        };
+        GraphRow: {
+            /** @description Of its document */
+            digest: string;
+            /** @description Runs that ended within the horizon */
+            ended: number;
+            /** @description Id of the graph */
+            graph: string;
+            /** @description Runs that go on */
+            open: number;
+            /** @description DOMAIN/NUMBER */
+            partition: string;
+            /** @description Whether this device runs it */
+            runsHere: boolean;
+            /**
+             * Format: int64
+             * @description The deployed version
+             */
+            version: number;
+            /** @description Why it does not, though it should */
+            why: string;
+        };
+        GraphRows: {
+            /** @description Graphs of this device's copies */
+            graphs: components["schemas"]["GraphRow"][];
+        };
+        GraphSent: {
+            /** @description Why not: backpressure, schema, unknown_ingress, external_id, duplicate; or empty */
+            message: string;
+            /**
+             * @description Whether a run began
+             * @enum {string}
+             */
+            outcome: "begun" | "duplicate" | "refused";
+        };
         Inbox: {
             /** @description Items, oldest first; those without a time last */
             items: components["schemas"]["InboxItem"][];
@@ -1873,10 +2030,10 @@ export interface components {
             /** @description Roles whose footprint contains the invariant's */
             localTo: string[];
             /**
-             * @description What it returns if it does not pass
+             * @description What it returns if it does not pass; mixed: either, as the case may be
              * @enum {string}
              */
-            onFailure: "notEvaluated" | "pass" | "reject" | "escalate";
+            onFailure: "reject" | "escalate" | "mixed";
             /** @description The rule in one sentence */
             rule: string;
         };
@@ -2138,6 +2295,18 @@ export interface components {
             /** @description Entries that the newest head of its owner covers */
             signedEntries: number;
         };
+        LetterRow: {
+            /** @description Of its body */
+            digest: string;
+            /** @description Its key */
+            key: string;
+            /** @description Id of the message */
+            message: string;
+            /** @description For this node */
+            node: string;
+            /** @description Why it died */
+            reason: string;
+        };
         LogSetting: {
             /**
              * @description Least severe level that is logged
@@ -2235,6 +2404,12 @@ export interface components {
         OutboxRows: {
             /** @description Requests of this device without an answer */
             outbox: components["schemas"]["OutboxRow"][];
+        };
+        OutputRow: {
+            /** @description What came out */
+            body: unknown | null;
+            /** @description The egress */
+            node: string;
         };
         PartitionCount: {
             /** @description Partitions with a copy on this device */
@@ -2342,6 +2517,40 @@ export interface components {
              */
             since: string;
         };
+        Preview: {
+            /** @description KERNEL_INTEGRITY and every invariant, in list order; KERNEL_INTEGRITY alone if the action cannot be made */
+            invariants: components["schemas"]["PreviewedInvariant"][];
+            /**
+             * @description What a proposal would get: approved, rejected, escalated or frozen
+             * @enum {string}
+             */
+            outcome: "initialised" | "approved" | "rejected" | "escalated" | "cCommitted" | "cRejected" | "refused" | "frozen" | "duplicate";
+        };
+        PreviewRequest: {
+            /** @description The action: its type and arguments, as describeDomain lists them */
+            action: {
+                [key: string]: unknown;
+            };
+            /** @description Name of the domain */
+            domain: string;
+            /** @description Id of the entity */
+            entity: string;
+            /** @description Role in which the action would be proposed */
+            role: string;
+        };
+        PreviewedInvariant: {
+            /** @description Id of the invariant */
+            id: string;
+            /** @description Its message; null: it passes */
+            message: string | null;
+            /** @description The first time within 400 days at which it would pass if nothing else happened; null: it passes, or none */
+            passesAt: string | null;
+            /**
+             * @description What it returns on the state that the action would make
+             * @enum {string}
+             */
+            verdict: "notEvaluated" | "pass" | "reject" | "escalate";
+        };
         ProcessDescription: {
             /** @description Arguments of an action */
             arguments: components["schemas"]["ArgumentDescription"][];
@@ -2373,6 +2582,18 @@ export interface components {
             role: string;
             /** @description Milliseconds to wait for the decision, at most 120000; default: 10000 */
             waitMs?: number;
+        };
+        QuestionRow: {
+            /** @description That body */
+            body: unknown | null;
+            /** @description Of the body that is asked about */
+            digest: string;
+            /** @description Where */
+            node: string;
+            /** @description What the answer names */
+            span: string;
+            /** @description Who may answer; empty: whoever has the role */
+            who: string[];
         };
         Queue: {
             /** @description Proposals that wait for a counselor, by partition */
@@ -2495,6 +2716,56 @@ export interface components {
             /** @description Roles that no domain has, and the like */
             warnings: string[];
         };
+        RunRow: {
+            /**
+             * Format: int64
+             * @description Messages that will not be delivered
+             */
+            dead: number;
+            /**
+             * Format: int64
+             * @description So far
+             */
+            deliveries: number;
+            /** @description External id of the message that began it */
+            external: string;
+            /** @description Id of the graph */
+            graph: string;
+            /**
+             * Format: int64
+             * @description Messages that are open
+             */
+            open: number;
+            /** @description What people are asked */
+            questions: components["schemas"]["QuestionRow"][];
+            /** @description Id of the run */
+            run: string;
+            /** @description running, completed, degraded, cancelled or timed_out */
+            status: string;
+            /**
+             * Format: int64
+             * @description Of the document that it keeps
+             */
+            version: number;
+        };
+        RunRows: {
+            /** @description Runs of this device's copies */
+            runs: components["schemas"]["RunRow"][];
+        };
+        RunShown: {
+            /** @description The most deliveries of a run */
+            bound: number | null;
+            /** @description Of its document */
+            digest: string;
+            /** @description Dead letters */
+            letters: components["schemas"]["LetterRow"][];
+            /** @description What came out */
+            outputs: components["schemas"]["OutputRow"][];
+            /** @description The run */
+            run: components["schemas"]["RunRow"];
+            /** @description Its entries in the ledger, in order */
+            steps: components["schemas"]["StepRow"][];
+        };
         SagaBegun: {
             /** @description retry or compensate */
             begun: string;
@@ -2570,6 +2841,18 @@ export interface components {
             /** @description DOMAIN/NUMBER */
             partition: string;
         };
+        SendRequest: {
+            /** @description The message */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description Id of the graph */
+            graph: string;
+            /** @description External id: the same id enters once within the horizon */
+            id: string;
+            /** @description Id of the ingress */
+            ingress: string;
+        };
         SliceShown: {
             /**
              * Format: int64
@@ -2593,6 +2876,19 @@ export interface components {
             role: string;
             /** @description Fields of the entity by name, its clock and its waivers */
             state: unknown;
+        };
+        StepRow: {
+            /** @description The step */
+            action: unknown;
+            /** @description Who entered it */
+            role: string;
+            /** @description Number of the entry in its partition */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When
+             */
+            time: string;
         };
         SyncAdmitRequest: {
             /** @description Id of the device */
@@ -4559,6 +4855,289 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listGraphs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "graphs": [
+                     *         {
+                     *           "digest": "2214",
+                     *           "ended": 12,
+                     *           "graph": "clinic",
+                     *           "open": 1,
+                     *           "partition": "graph/0",
+                     *           "runsHere": true,
+                     *           "version": 1,
+                     *           "why": ""
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GraphRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deployGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "document": {
+                 *         "graph": {
+                 *           "id": "clinic",
+                 *           "version": 1
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeployRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bound": 20,
+                     *       "digest": "2214",
+                     *       "graph": "clinic",
+                     *       "version": 1,
+                     *       "warnings": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GraphDeployed"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    showGraphRun: {
+        parameters: {
+            query: {
+                /**
+                 * @description Id of the run, or its external id
+                 * @example order-1
+                 */
+                run: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bound": 20,
+                     *       "digest": "2214",
+                     *       "letters": [],
+                     *       "outputs": [],
+                     *       "run": {
+                     *         "dead": 0,
+                     *         "deliveries": 4,
+                     *         "external": "order-1",
+                     *         "graph": "clinic",
+                     *         "open": 1,
+                     *         "questions": [
+                     *           {
+                     *             "body": {
+                     *               "patient": "p1"
+                     *             },
+                     *             "digest": "77aa",
+                     *             "node": "doctor",
+                     *             "span": "91ab",
+                     *             "who": [
+                     *               "dr.supervising"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "run": "5f0c",
+                     *         "status": "running",
+                     *         "version": 1
+                     *       },
+                     *       "steps": [
+                     *         {
+                     *           "action": {
+                     *             "run": "5f0c",
+                     *             "type": "Begin"
+                     *           },
+                     *           "role": "Runtime",
+                     *           "seq": 3,
+                     *           "time": "2026-03-23T08:00:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunShown"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listGraphRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Runs of this graph only
+                 * @example clinic
+                 */
+                graph?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "runs": [
+                     *         {
+                     *           "dead": 0,
+                     *           "deliveries": 4,
+                     *           "external": "order-1",
+                     *           "graph": "clinic",
+                     *           "open": 1,
+                     *           "questions": [
+                     *             {
+                     *               "body": {
+                     *                 "patient": "p1"
+                     *               },
+                     *               "digest": "77aa",
+                     *               "node": "doctor",
+                     *               "span": "91ab",
+                     *               "who": [
+                     *                 "dr.supervising"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "run": "5f0c",
+                     *           "status": "running",
+                     *           "version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunRows"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendToGraph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "body": {
+                 *         "order": "o1",
+                 *         "patient": "p1",
+                 *         "test": "urine"
+                 *       },
+                 *       "graph": "clinic",
+                 *       "id": "order-1",
+                 *       "ingress": "orders"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "",
+                     *       "outcome": "begun"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GraphSent"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     readInbox: {
         parameters: {
             query?: {
@@ -5560,6 +6139,63 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             421: components["responses"]["OtherHost"];
             431: components["responses"]["LargeHeader"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": {
+                 *         "claim": "C1",
+                 *         "type": "VoidClaim"
+                 *       },
+                 *       "domain": "udt",
+                 *       "entity": "David",
+                 *       "role": "Billing"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "invariants": [
+                     *         {
+                     *           "id": "KERNEL_INTEGRITY",
+                     *           "message": "claim C1 does not exist",
+                     *           "passesAt": null,
+                     *           "verdict": "reject"
+                     *         }
+                     *       ],
+                     *       "outcome": "rejected"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoToken"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            421: components["responses"]["OtherHost"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Failed"];
             503: components["responses"]["Unavailable"];
         };
     };
