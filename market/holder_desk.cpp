@@ -17,6 +17,11 @@ constexpr std::array<std::string_view, 6> kBuyerActs{"OpenContract", "Reserve", 
                                                      "Dispute",      "Reclaim", "BuyerStop"};
 constexpr std::array<std::string_view, 4> kSellerActs{"Deliver", "Decline", "Claim", "SellerStop"};
 
+// Names of organisations, entities and calls are any text; an operation id has letters of its own.
+std::string operationIdOf(std::string_view kind, const std::string& a, const std::string& b) {
+  return concat(kind, ":", toHex(sha256(concat(a, "\n", b))));
+}
+
 const char* roleOf(const EscrowStanding& escrow, const std::string& org, std::string_view type) {
   if (org == escrow.buyer && std::ranges::count(kBuyerActs, type) > 0) return "Buyer";
   if (org == escrow.seller && std::ranges::count(kSellerActs, type) > 0) return "Seller";
@@ -80,7 +85,7 @@ Out HolderDesk::onLetter(const Letter& letter, Moment now) {
     answer({{"busy", true}});
     return out;
   }
-  out.acts.push_back({entity, role, letter.from + ":" + letter.id, *members, letter.from, letter.id});
+  out.acts.push_back({entity, role, operationIdOf("letter", letter.from, letter.id), *members, letter.from, letter.id});
   return out;
 }
 
@@ -120,7 +125,7 @@ Out HolderDesk::tick(Moment now) {
     const auto& [entity, call] = key;
     out.acts.push_back({entity,
                         "Holder",
-                        stepId("holder:" + entity + "/" + call, due.type, due.attempt),
+                        stepId(operationIdOf("holder", entity, call), due.type, due.attempt),
                         {{"type", due.type}, {"call", call}},
                         {},
                         {}});

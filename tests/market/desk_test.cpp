@@ -1,6 +1,7 @@
 // Attacks on the desks (docs/market.md): each gets a clear refusal, and what proves it is kept.
 #include <gtest/gtest.h>
 
+#include "base/identity.h"
 #include "lab/conformance/market_toy.h"
 #include "market/buyer_desk.h"
 #include "market/holder_desk.h"
@@ -181,6 +182,13 @@ TEST_F(Desks, TheHolderTakesActsOfThePartiesOnly) {
   }
   EXPECT_NE(ask("clinic", "Accept").acts.at(0).operationId, ask("lab", "Claim").acts.at(0).operationId)
       << "a party cannot take the other's operation id";
+  const Out odd = holder_.onLetter({"clinic",
+                                    "notary",
+                                    "C 1/\u00fc",
+                                    "act",
+                                    {{"entity", "K"}, {"action", json::object{{"type", "Accept"}, {"call", "C 1"}}}}},
+                                   toy_.contract.signedAt);
+  EXPECT_TRUE(validateId("operationId", odd.acts.at(0).operationId).ok()) << "whatever the parties call things";
 }
 
 class BuyersEvidence : public Desks {
