@@ -61,8 +61,8 @@ std::string contentOf(std::string_view type, std::string_view payload);
 
 // Checker "effects". What an operation of a surviving plan put into the journal is there, as long as the operation
 // stands; in a shared entry it may have been replaced by a person, or by another operation that stands, who had seen
-// it. The same of what people wrote there. A run that is completed and says nothing of failures has done everything that
-// its one plan says.
+// it. The same of what people wrote there. A run that is completed and says nothing of failures has done everything
+// that its one plan says.
 std::string checkEffects(const AgentRecords& records, const SharedWrites& writes, const AgentRuleOptions& options = {});
 
 // Checker "sagas", its part about compensation: an operation has one compensation, which no device carried out twice,

@@ -190,11 +190,9 @@ class AgentChecker final : public Checker {
 
   // Under which version of the policy a question was asked: the one of the device that asked.
   void noteQuestions(Seat& at) {
-    if (c_.plan().options.work.approvals == 0) return;
+    const std::uint64_t questions = std::as_const(at.replica()).agents()->counters().questions;
     Space* space = at.replica().data().database(DatabaseName::agents).find("main");
-    if (space == nullptr ||
-        std::exchange(asksAt_[at], space->vector().at(space->self())) == space->vector().at(space->self()))
-      return;
+    if (space == nullptr || std::exchange(asksAt_[at], questions) == questions) return;
     for (const std::string& key : space->keys(Kind::approval)) {
       auto versions = space->versions(Kind::approval, key);
       if (!versions.ok()) return c_.failed("store", at.name() + ": " + versions.error().message);
@@ -234,6 +232,7 @@ class AgentChecker final : public Checker {
 
   void forget(Seat& at, bool disk) {
     rules_.stopped(at.index(), disk);
+    asksAt_[at] = ~std::uint64_t{0};
     calls_[at].heard.clear(), calls_[at].gone.clear(), calls_[at].overdrawn.clear();
     calls_[at].plans.clear();
     // Whoever restarts it finds these in the list of what waits for people.
@@ -323,7 +322,7 @@ class AgentChecker final : public Checker {
 
   RunRules rules_;
   std::map<Hash, std::uint64_t> asked_;  // questions, by digest: under which version of the policy
-  PerDevice<replication::Seq> asksAt_;
+  PerDevice<std::uint64_t> asksAt_;      // questions that a device had asked in this life
   PerDevice<Calls> calls_;
 };
 

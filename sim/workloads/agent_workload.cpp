@@ -49,7 +49,7 @@ class AgentWorkload final : public Workload {
     if (event.seed % 3 == 0) payload["desk"] = event.seed / 3 % kDesks;
     if (event.seed % 9 == 0) payload["twice"] = true;
     // What a person approved is not known any more where plans are lost with their disks.
-    if (event.seed % 4 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
+    if (event.seed % 8 == 0 && f.diskLosses + f.restores == 0 && c_.plan().options.work.approvals > 0)
       payload["pay"] = true;
     auto space = at.replica().data().database(DatabaseName::journal).space("main");
     auto view = space.ok() ? journalViewIn(**space, id) : Result<JournalView>(space.error());

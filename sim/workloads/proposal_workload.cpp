@@ -184,7 +184,7 @@ class ProposalWorkload final : public Workload {
           module.sampleEdit(*partitions[which]->state(view.entity), **action, module.signature().counselors.front(),
                             random, at.device->now(c_.agenda().now()).wall);
     }
-    if (event.seed % 2 == 1 && impostor.empty() && decideAtLimit(module, view, request)) return;
+    if (event.seed % 5 == 1 && impostor.empty() && decideAtLimit(module, view, request)) return;
     clients_.submit(at, std::move(request), false);
   }
 
