@@ -232,6 +232,7 @@ class AgentChecker final : public Checker {
 
   void forget(Seat& at, bool disk) {
     rules_.stopped(at.index(), disk);
+    asksAt_[at] = ~std::uint64_t{0};
     calls_[at].heard.clear(), calls_[at].gone.clear(), calls_[at].overdrawn.clear();
     calls_[at].plans.clear();
     // Whoever restarts it finds these in the list of what waits for people.
