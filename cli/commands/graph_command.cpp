@@ -339,7 +339,7 @@ Result<int> runEither(const HostedArguments& a, const GraphArguments& scripted) 
     return run(arguments);
   }
   if (a.file.empty() || a.input.empty())
-    return invalid("give FILE and --input, or --script", "see: witan graph run --help");
+    return reportUsage(invalid("neither FILE with --input nor --script", "witan graph run --help"), a.json);
   return onLiveNode(a, [&](const ControlClient& node) { return runHosted(node, a); });
 }
 

@@ -103,9 +103,12 @@ PayOut samplePayOut(Random& random) {
 }  // namespace
 
 Escrow::AnyAction Escrow::sample(const State& s, Random& random, Time at) {
-  if (!s.openedAt && random.below(8) != 0) return OpenContract{random.below(10) == 0 ? "{}" : theSample().envelope};
+  if (!s.openedAt && random.below(3) != 0) return OpenContract{random.below(10) == 0 ? "{}" : theSample().envelope};
   const std::string call = callId(random);
-  const std::uint64_t draw = random.below(100);
+  // Before the contract each alike, so that refusals are seen too; then as they come in a life.
+  const std::uint64_t draw =
+      s.openedAt ? random.below(100)
+                 : pick<std::uint64_t, 14>(random, {0, 14, 32, 50, 58, 66, 71, 75, 80, 86, 91, 97, 98, 99});
   if (draw < 14)
     return Deposit{"pay-" + std::to_string(random.below(40)), pick<std::int64_t, 3>(random, {400, 1000, 0})};
   if (draw < 32) return sampleReserve(random);

@@ -81,7 +81,7 @@ TEST(Completion, BashCompletesNounsVerbsAndOptions) {
   EXPECT_TRUE(offers(verbs, "tail"));
   EXPECT_TRUE(offers(verbs, "verify"));
   EXPECT_FALSE(offers(verbs, "run"));
-  EXPECT_EQ(bashOffers("ledger verify --re"), "--replay\n");
+  EXPECT_EQ(bashOffers("ledger verify --rep"), "--replay\n");
 }
 
 TEST(Completion, BashAsksTheProgramForDomainNames) {
