@@ -22,7 +22,7 @@ namespace witan::mcp {
 struct ServerLimits {
   JsonLimits line{.bytes = 1 << 20, .depth = 32};
   std::size_t answerBytes = 1 << 20;
-  std::size_t page = 50;          // rows in one answer to a list
+  std::size_t page = 100;         // rows in one answer to a list
   std::size_t asked = 16;         // calls that wait for answers of the client
   std::size_t listens = 8;        // subscriptions/listen at once
   std::size_t subscribed = 1024;  // resources

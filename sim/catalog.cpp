@@ -195,15 +195,16 @@ constexpr const char* kCounted[] = {"absurd frame",
                                     "violated after an unsafe commit"};
 
 // Kinds of replication::Incident and node::Notice. Both are open: texts of whoever reports.
-constexpr const char* kIncidents[] = {"badBatch",   "badEntries",     "digestAlarm", "equivocation",
-                                      "fork",       "newIncarnation", "olderCopy",   "quarantine",
-                                      "rolledBack", "surplus",        "unlawful",    "wentBack"};
+constexpr const char* kIncidents[] = {"badBatch",   "badEntries",  "digestAlarm",    "equivocation", "fork",
+                                      "forkProven", "headDiffers", "newIncarnation", "olderCopy",    "quarantine",
+                                      "rolledBack", "surplus",     "unlawful",       "wentBack"};
 constexpr const char* kNotices[] = {"agent answer",   "agent failed",  "agent needsAttention",
                                     "agent question", "agent unheard", "badFrame",
-                                    "fork",           "handover",      "notAllowed",
-                                    "otherEngine",    "owner",         "seizure",
-                                    "session ends",   "surplus",       "tooLarge",
-                                    "unlawful",       "wentBack"};
+                                    "fork",           "forkProven",    "graph",
+                                    "handover",       "headDiffers",   "headsNotSigned",
+                                    "notAllowed",     "otherEngine",   "owner",
+                                    "seizure",        "session ends",  "surplus",
+                                    "tooLarge",       "unlawful",      "wentBack"};
 
 std::vector<std::string> allNames() {
   std::vector<std::string> names(std::begin(kCounted), std::end(kCounted));
@@ -231,8 +232,31 @@ constexpr Unreached kUnreached[] = {
     {"request repeated elsewhere", "only where copies are ahead of their logs; the scenarios of etcd reach it"},
     {"notice: otherEngine", "all devices have one engine; tests/replica has two"},
     {"fault: offline", "hours are too long for ten minutes; month-offline reaches it"},
+    {"incident: forkProven", "no device of a run signs two heads; tests/replica has one"},
+    {"notice: forkProven", "no device of a run signs two heads; tests/replica has one"},
+    {"incident: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
+    {"notice: headDiffers", "no device of a run signs a head that its log does not give; tests/replica has one"},
+    {"notice: headsNotSigned", "the devices of a run sign no heads"},
+    {"notice: graph", "no run has a graph"},
     {"incident: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
     {"notice: unlawful", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
+    {"logsRefused", "no device of a run decides against the rules; tests/replica/liars_test.cpp has one"},
+    {"notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
+    {"notice: notAllowed", "who may ask what is the daemon's rule, which is not simulated; tests/node"},
+    {"notice: tooLarge", "no simulated action is so large; tests/replica"},
+    {"incident: badBatch", "nobody forges batches that can be read; tests/agents"},
+    {"incident: badEntries", "nobody forges entries; tests/replica"},
+    {"incident: equivocation", "nobody forges versions; tests/replication"},
+    {"incident: quarantine", "nobody forges versions; tests/replication"},
+    {"pardoned", "nobody is in quarantine, because nobody forges versions"},
+    {"commit refused", "what is written is well formed; a defence of the workloads"},
+    {"linearizability undecided", "no history has been too long for the search; a defence of the checker"},
+    {"orphan not seized", "operators seize where most of a log is; a defence of the settling phase"},
+    {"admitted again", "power must fail within a moment of a join: one in some thousand seeds"},
+    {"not admitted again", "power must fail within a moment of a join, twice"},
+    {"disk given up", "rot is found before the next start; a torn log of RocksDB reaches it"},
+    {"start refused", "a disk must fail while a device starts: one in some thousand seeds"},
+    {"surplus tail", "one epoch must be truncated twice on a device: one in some thousand seeds"},
 };
 
 }  // namespace

@@ -84,7 +84,8 @@ Result<std::unique_ptr<Daemon>> Daemon::open(net::Loop& loop, Log& log, const st
 }
 
 Result<std::shared_ptr<const AgentSetup>> Daemon::agentSetup() {
-  if (config_.agents.empty()) return std::shared_ptr<const AgentSetup>();
+  if (config_.agents.empty() && !std::filesystem::exists(path_ / kAgentsPolicyFile))
+    return std::shared_ptr<const AgentSetup>();
   AgentSetup setup;
   WITAN_TRY(policy, gateOfDevice(path_));
   if (policy->policy() != nullptr) log_.info("agents", "they work under a policy", {{"policy", policy->epoch()}});
