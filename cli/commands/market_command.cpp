@@ -33,7 +33,8 @@ Result<market::Roots> rootsOf(const std::vector<std::string>& words) {
     const std::size_t at = word.rfind('=');
     const auto key = at == word.npos ? Result<Hash>(invalid("")) : hashFromHex(std::string_view(word).substr(at + 1));
     if (!key.ok() || at == 0)
-      return invalid("--root " + inQuotes(word) + ": must be ORG=HEX, the key with 64 hex digits in lower case");
+      return invalid("--root " + inQuotes(word) + ": must be ORG=HEX, the key with 64 hex digits in lower case",
+                     "see witan market verify --help");
     if (!roots.emplace(word.substr(0, at), *key).second)
       return invalid("--root " + inQuotes(word) + ": the organisation has two roots");
   }
