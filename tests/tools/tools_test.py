@@ -215,9 +215,9 @@ def killed_at(step, moment, mode):
 def acts_once_wherever_it_dies():
     seen = set()
     with ThreadPoolExecutor(4) as pool:
-        # The call leaves near the end of about 73 writes; tests/agents/host_test.cpp has every write of each moment.
-        for mode, moment, steps in (("idempotent", "after", range(6, 90, 7)),
-                                    ("once", "before", [*range(6, 58, 13), *range(58, 78)])):
+        # The call leaves near the end of about 80 writes; tests/agents/host_test.cpp has every write of each moment.
+        for mode, moment, steps in (("idempotent", "after", range(6, 100, 8)),
+                                    ("once", "before", [*range(6, 66, 15), *range(66, 88)])):
             died = list(pool.map(lambda step: killed_at(step, moment, mode), steps))
             assert any(d for d, _, _ in died) and not all(d for d, _, _ in died), died
             seen |= {(mode, n, uncertain) for _, n, uncertain in died}
