@@ -145,8 +145,9 @@ Status addOperations(operations::OperationContext& context, std::vector<InboxIte
          InboxKind::operation,
          timeOf(line.updatedAtMs),
          line.agentId,
-         concat(line.tool, " failed ", line.attempts, " times: ", line.lastError.value_or("")),
-         {{"retry", "it is tried again", false, "/v1/saga/retry", request, "", ""},
+         concat(line.tool, " stopped after ", line.attempts, " attempts: ", line.lastError.value_or("")),
+         {{"retry", "it is carried out again, even if an attempt had its effect", false, "/v1/saga/retry", request, "",
+           ""},
           {"compensate", "it is given up, and what it did is undone", false, "/v1/saga/compensate", request, "", ""}},
          detailOf(line)});
   }
