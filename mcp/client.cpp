@@ -1,7 +1,10 @@
 #include "mcp/client.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 
+#include "base/bytes.h"
 #include "base/quote.h"
 #include "base/utf8.h"
 
@@ -10,6 +13,7 @@ namespace witan::mcp {
 namespace {
 
 constexpr std::size_t kMostNameBytes = 128, kMostWordsBytes = 1'024;
+constexpr std::string_view kHeaderMark = "\"x-mcp-header\":";
 constexpr std::string_view kClientInfoKey = "io.modelcontextprotocol/clientInfo";
 constexpr std::string_view kOperationKey = "witan/operationId";
 
@@ -26,6 +30,51 @@ const json::array& arrayIn(const json::object& object, std::string_view name) {
   static const json::array none;
   const json::value* rows = object.if_contains(name);
   return rows != nullptr && rows->is_array() ? rows->get_array() : none;
+}
+
+bool contains(const json::array& rows, std::string_view text) {
+  return std::ranges::find(rows, json::value(text)) != rows.end();
+}
+
+// A name of a header that a schema asks for: an RFC 9110 token, of which no two are alike in any case.
+bool isToken(std::string_view name) {
+  return !name.empty() && name.size() <= kMostNameBytes && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+// The headers that a tool's schema asks for, at "x-mcp-header" of its arguments (SEP-2243). Errors: one that may not
+// be.
+Result<std::map<std::string, std::string>> headersAsked(const json::object& schema) {
+  std::map<std::string, std::string> headers;
+  std::set<std::string> taken;
+  if (const json::object* properties = objectIn(schema, "properties"))
+    for (const auto& [argument, value] : *properties) {
+      const json::object* property = value.if_object();
+      const json::value* wanted = property == nullptr ? nullptr : property->if_contains("x-mcp-header");
+      if (wanted == nullptr) continue;
+      const std::string_view type = textIn(*property, "type");
+      std::string name = wanted->is_string() ? std::string(wanted->get_string()) : std::string();
+      if (!isToken(name) || (type != "string" && type != "integer" && type != "boolean"))
+        return invalid("it wants the argument " + inQuotes(argument) + " in a header that may not be");
+      std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+      if (!taken.insert(name).second) return invalid("it wants two arguments in the header " + inQuotes(name));
+      headers.emplace(argument, "mcp-param-" + name);
+    }
+  std::size_t written = 0;
+  const std::string text = canonicalJson(schema);
+  for (std::size_t at = text.find(kHeaderMark); at != text.npos; at = text.find(kHeaderMark, at + 1)) ++written;
+  if (written != headers.size()) return invalid("it wants a part of an argument in a header");
+  return headers;
+}
+
+// Plain where a header can hold it, else =?base64?TEXT?=.
+std::string headerOf(const json::value& argument) {
+  if (!argument.is_string()) return canonicalJson(argument);
+  std::string text(argument.get_string());
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; }) && !text.starts_with(' ') &&
+                     !text.ends_with(' ') && !text.starts_with("=?base64?");
+  return plain ? text : concat("=?base64?", toBase64(text), "?=");
 }
 
 std::string serverName(const json::object& info) {
@@ -119,17 +168,21 @@ ClientTurn Client::tick(std::int64_t nowMs) {
   return turn;
 }
 
-ClientTurn Client::undelivered(std::string_view message, std::string_view why, bool sent, std::int64_t nowMs) {
-  ClientTurn turn;
+std::optional<std::uint64_t> Client::question(std::string_view message) const {
   const auto ours = parseJson(message, options_.message);
   const json::value* id = ours.ok() && ours->is_object() ? ours->get_object().if_contains("id") : nullptr;
-  const auto found =
-      id != nullptr && id->is_int64() ? questions_.find(static_cast<std::uint64_t>(id->get_int64())) : questions_.end();
-  if (found == questions_.end()) return turn;
-  const Question question = found->second;
+  if (id == nullptr || !id->is_int64() || !waits(static_cast<std::uint64_t>(id->get_int64()))) return std::nullopt;
+  return static_cast<std::uint64_t>(id->get_int64());
+}
+
+ClientTurn Client::undelivered(std::string_view message, std::string_view why, bool sent, std::int64_t nowMs) {
+  ClientTurn turn;
+  const auto id = this->question(message);
+  if (!id) return turn;
+  const Question question = questions_.at(*id);
   if (question.what == Asked::discover && phase_ == Phase::probing) return shake(turn, nowMs), turn;
   if (question.what != Asked::call) return fail(turn, brief(why)), turn;
-  questions_.erase(found);
+  questions_.erase(*id);
   const CallAnswer::Kind kind = sent ? CallAnswer::Kind::unanswered : CallAnswer::Kind::notSent;
   turn.answers.push_back({question.key, kind, nullptr, brief(why)});
   return turn;
@@ -189,16 +242,20 @@ void Client::answer(ClientTurn& turn, const json::object& message, std::int64_t 
 
 void Client::failedAnswer(ClientTurn& turn, const Question& question, const json::object& error, std::int64_t nowMs) {
   const std::string words = brief(textIn(error, "message"));
-  if (question.what == Asked::discover) return shake(turn, nowMs);
+  if (question.what == Asked::discover) {
+    // It may have wanted to see which version it is asked for; once.
+    const json::object* data = objectIn(error, "data");
+    if (data == nullptr || !contains(arrayIn(*data, "supported"), kModern) || std::exchange(askedTwice_, true))
+      return shake(turn, nowMs);
+    turn.out.push_back(ask(Asked::discover, "server/discover", {}));
+    return;
+  }
   if (question.what != Asked::call) return fail(turn, "it refuses: " + words);
   turn.answers.push_back({question.key, CallAnswer::Kind::refused, nullptr, words});
 }
 
 void Client::discovered(ClientTurn& turn, const json::object& result, std::int64_t nowMs) {
-  const json::value* versions = result.if_contains("supportedVersions");
-  const json::array* list_ = versions != nullptr ? versions->if_array() : nullptr;
-  if (list_ == nullptr || std::find(list_->begin(), list_->end(), json::value(kModern)) == list_->end())
-    return shake(turn, nowMs);
+  if (!contains(arrayIn(result, "supportedVersions"), kModern)) return shake(turn, nowMs);
   version_ = kModern;
   if (const json::object* meta = objectIn(result, "_meta"))
     if (const json::object* info = objectIn(*meta, kServerInfoKey)) server_ = serverName(*info);
@@ -238,9 +295,10 @@ ServerTool Client::toolOf(const json::object& row) const {
   };
   validator(*input, tool.input);
   if (const json::object* output = objectIn(row, "outputSchema")) validator(*output, tool.output);
-  // Copies of arguments in headers, where other parties may read them, are not made.
-  if (canonicalJson(*input).find("\"x-mcp-header\"") != std::string::npos)
-    tool.problem = "it wants arguments in headers";
+  if (auto headers = headersAsked(*input); headers.ok())
+    tool.headers = *std::move(headers);
+  else
+    tool.problem = brief(headers.error().message);
   return tool;
 }
 
@@ -303,6 +361,26 @@ ClientTurn Client::call(std::uint64_t key, std::string_view name, const json::ob
   if (!operation.empty()) params["_meta"] = json::object{{kOperationKey, operation}};
   turn.out.push_back(ask(Asked::call, "tools/call", std::move(params), key, std::string(name)));
   return turn;
+}
+
+std::map<std::string, std::string> Client::headers(std::string_view message) const {
+  std::map<std::string, std::string> headers;
+  if (!version_.empty()) headers["mcp-protocol-version"] = version_;
+  const auto parsed = parseJson(message, options_.message);
+  const json::object* object = parsed.ok() ? parsed->if_object() : nullptr;
+  if (object == nullptr || versionIn(*object) != kModern) return headers;
+  headers["mcp-protocol-version"] = kModern;  // also of the first question, before one is agreed on
+  headers["mcp-method"] = textIn(*object, "method");
+  const json::object* params = objectIn(*object, "params");
+  if (params == nullptr || textIn(*object, "method") != "tools/call") return headers;
+  headers["mcp-name"] = textIn(*params, "name");
+  const auto tool = tools_.find(textIn(*params, "name"));
+  const json::object* arguments = objectIn(*params, "arguments");
+  if (tool == tools_.end() || arguments == nullptr) return headers;
+  for (const auto& [argument, header] : tool->second.headers)
+    if (const json::value* value = arguments->if_contains(argument); value != nullptr && !value->is_null())
+      headers[header] = headerOf(*value);
+  return headers;
 }
 
 std::vector<std::string> Client::cancel(std::uint64_t key) {

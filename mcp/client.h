@@ -39,7 +39,8 @@ struct ServerTool {
   bool readOnly = false, idempotent = false;  // as the server claims
   Hash definition{};                          // of all that it says about the tool
   std::optional<JsonValidator> input, output;
-  std::string problem;  // why it cannot be called; empty: it can
+  std::map<std::string, std::string> headers;  // names of HTTP headers, by the argument that each repeats
+  std::string problem;                         // why it cannot be called; empty: it can
 };
 
 // unusable: the tool did it, and its result breaks its own schema. toolError: it says that it failed. refused: it was
@@ -72,6 +73,11 @@ class Client {
   // Requires: ready(). The answer may come at once, in the turn. `operation`: an operation id, told to the server
   // beside the arguments.
   ClientTurn call(std::uint64_t key, std::string_view tool, const json::object& arguments, std::string_view operation);
+  // What HTTP carries beside a message of ours (2026-07-28, Streamable HTTP; SEP-2243); names in lower case.
+  std::map<std::string, std::string> headers(std::string_view message) const;
+  // The open question that a message of ours is; none: it is no question, or has its answer.
+  std::optional<std::uint64_t> question(std::string_view message) const;
+  bool waits(std::uint64_t question) const { return questions_.contains(question); }
   // Nobody waits for it any more. What to send.
   std::vector<std::string> cancel(std::uint64_t key);
 
@@ -113,6 +119,7 @@ class Client {
   std::map<std::uint64_t, Question> questions_;
   std::optional<std::int64_t> deadlineMs_;
   std::size_t strikes_ = 0, pages_ = 0;
+  bool askedTwice_ = false;  // for the modern era
   std::map<std::string, ServerTool, std::less<>> tools_, reading_;
 };
 

@@ -41,6 +41,9 @@ bool EventParser::takeLine(const std::function<bool(const ServerEvent&)>& event)
     event_.name = value.empty() ? "message" : std::string(value);
   } else if (field == "id" && value.find('\0') == std::string_view::npos) {
     event_.id = value;
+  } else if (field == "retry" && !value.empty() && value.size() <= 9 &&
+             value.find_first_not_of("0123456789") == std::string_view::npos) {
+    retryMs_ = std::stoll(std::string(value));
   }
   return true;
 }

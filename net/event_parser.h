@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,10 @@ class EventParser {
   // `event` is called for each that is complete; false: no more. Errors: an event that is too long.
   Status feed(std::string_view bytes, const std::function<bool(const ServerEvent&)>& event);
 
+  // Where a reader that comes back begins, and when it may: the latest the stream has said; empty, none: nothing.
+  const std::string& lastId() const { return event_.id; }
+  std::optional<std::int64_t> retryMs() const { return retryMs_; }
+
  private:
   bool takeLine(const std::function<bool(const ServerEvent&)>& event);
 
@@ -32,6 +38,7 @@ class EventParser {
   std::string line_;
   bool sawCarriageReturn_ = false, first_ = true, stopped_ = false, hasData_ = false;
   ServerEvent event_;
+  std::optional<std::int64_t> retryMs_;
 };
 
 }  // namespace witan::net

@@ -20,7 +20,7 @@ namespace witan::net {
 namespace {
 
 using Done = std::function<void(Result<HttpResponse>)>;
-using Chunk = std::function<bool(std::string_view)>;
+using Chunk = std::function<bool(const HttpResponse& head, std::string_view)>;
 
 constexpr std::size_t kMostErrorBody = 64 * 1024;
 
@@ -153,13 +153,13 @@ asio::awaitable<Result<HttpResponse>> HttpExchange::readAnswer(const HttpRequest
   std::string errorBody;
   HttpResponseReader* current = nullptr;
   const auto sink = [&](std::string_view bytes) {
-    if (current->head().status / 100 == 2) return chunk(bytes);
+    if (current->head().status / 100 == 2) return chunk(current->head(), bytes);
     if (errorBody.size() < kMostErrorBody) errorBody += clip(bytes, kMostErrorBody - errorBody.size());
     return true;
   };
   while (true) {
     HttpResponseReader reader({options().maxHeaderBytes, options().maxBodyBytes}, request.method == "HEAD",
-                              chunk ? Chunk(sink) : Chunk());
+                              chunk ? HttpResponseReader::Sink(sink) : HttpResponseReader::Sink());
     current = &reader;
     Status whole = co_await readMessage(reader, chunk != nullptr);
     if (!whole.ok()) co_return Result<HttpResponse>(whole.error());
@@ -269,6 +269,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
     Result<HttpResponse> answer = closedError(shared->endpoint);
     if (!closed) answer = co_await exchange->run(what, std::move(chunk));
     streams.remove(exchange);
+    if (idle.size() < shared->options.connections) idle.push_back(exchange);
     if (!silent) done(std::move(answer));
   }
 
@@ -278,8 +279,11 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
       asio::post(io, [done = std::move(done), why] { done(why); });
       return;
     }
-    streams.push_back(std::make_shared<HttpExchange>(shared));
-    Chunk guarded = [this, chunk = std::move(chunk)](std::string_view bytes) { return !closed && chunk(bytes); };
+    if (idle.empty()) idle.push_back(std::make_shared<HttpExchange>(shared));
+    streams.splice(streams.end(), idle, std::prev(idle.end()));
+    Chunk guarded = [this, chunk = std::move(chunk)](const HttpResponse& head, std::string_view bytes) {
+      return !closed && chunk(head, bytes);
+    };
     spawn(io, runStream(shared_from_this(), streams.back(), std::move(what), std::move(guarded), std::move(done)));
   }
 
@@ -300,7 +304,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
   std::deque<Waiting> waiting;
   std::size_t active = 0;
   std::list<std::shared_ptr<Slot>> slots;
-  std::list<std::shared_ptr<HttpExchange>> streams;
+  std::list<std::shared_ptr<HttpExchange>> streams, idle;
   bool closed = false, silent = false;
 };
 
@@ -315,10 +319,16 @@ void HttpClient::request(HttpRequest request, std::function<void(Result<HttpResp
 
 void HttpClient::stream(HttpRequest request, std::function<bool(std::string_view chunk)> chunk,
                         std::function<void(Status)> end) {
-  impl_->stream(std::move(request), std::move(chunk),
-                [endpoint = impl_->shared->endpoint, end = std::move(end)](Result<HttpResponse> answer) {
-                  end(streamEnd(endpoint, answer));
-                });
+  impl_->stream(
+      std::move(request),
+      [chunk = std::move(chunk)](const HttpResponse&, std::string_view bytes) { return chunk(bytes); },
+      [endpoint = impl_->shared->endpoint, end = std::move(end)](Result<HttpResponse> answer) {
+        end(streamEnd(endpoint, answer));
+      });
+}
+
+void HttpClient::stream(HttpRequest request, Piece piece, std::function<void(Result<HttpResponse>)> done) {
+  impl_->stream(std::move(request), std::move(piece), std::move(done));
 }
 
 void HttpClient::close() { impl_->close(false); }
@@ -343,7 +353,8 @@ Result<HttpResponse> httpStream(const HttpEndpoint& endpoint, const HttpRequest&
   options.streamIdleMs = 0;
   const auto client = std::make_shared<HttpClient::Impl>(loop, endpoint, options);
   std::optional<Result<HttpResponse>> answer;
-  client->stream(request, std::move(chunk), [&](Result<HttpResponse> got) {
+  const auto pass = [&chunk](const HttpResponse&, std::string_view bytes) { return chunk(bytes); };
+  client->stream(request, pass, [&](Result<HttpResponse> got) {
     answer = std::move(got);
     loop.stop();
   });

@@ -51,10 +51,14 @@ class HttpClient {
   // `done` is called once, from the loop.
   void request(HttpRequest request, std::function<void(Result<HttpResponse>)> done);
 
-  // On a connection of its own. `chunk` gets the body of a 2xx answer as it comes and returns whether to go on; `end`
-  // is called once: ok when the server ended it or `chunk` said so, else an error, also for any status but 2xx (its
-  // message has the beginning of the body). close() and the destructor end it too.
+  // On a connection that has no other request at the time. `chunk` gets the body of a 2xx answer as it comes and
+  // returns whether to go on; `end` is called once: ok when the server ended it or `chunk` said so, else an error, also
+  // for any status but 2xx (its message has the beginning of the body). close() and the destructor end it too.
   void stream(HttpRequest request, std::function<bool(std::string_view chunk)> chunk, std::function<void(Status)> end);
+  // The same, with the head of the answer beside each piece. `done` gets any answer: without the body of a 2xx, with
+  // the beginning of any other's.
+  using Piece = std::function<bool(const HttpResponse& head, std::string_view piece)>;
+  void stream(HttpRequest request, Piece piece, std::function<void(Result<HttpResponse>)> done);
 
   void close();  // whatever waits fails as unavailable
 

@@ -58,7 +58,8 @@ class Tools {
     if (!loop_.runUntil([&] { return answer.has_value(); }, kCallMs))
       return unavailable(call.tool + " does not answer");
     if (answer->kind == ToolAnswer::Kind::done) return answer->content;
-    return Error{ErrorCode::unavailable, call.tool + ": " + answer->error, ""};
+    const bool final = answer->kind == ToolAnswer::Kind::failed || answer->kind == ToolAnswer::Kind::unusable;
+    return Error{final ? ErrorCode::conflict : ErrorCode::unavailable, call.tool + ": " + answer->error, ""};
   }
 
  private:

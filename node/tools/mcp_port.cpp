@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::int64_t kFirstPauseMs = 500, kLastPauseMs = 60'000;
 constexpr std::size_t kMostMessageBytes = 1 << 20;
+constexpr unsigned kMostResumed = 100;  // of one stream
+constexpr const char* kSessionOver = "the server has ended the session";
 
 ToolAnswer answerOf(const mcp::CallAnswer& from) {
   using From = mcp::CallAnswer::Kind;
@@ -40,10 +42,13 @@ class Transport {
     std::function<void(std::string_view message)> received;
     std::function<void(std::string_view message, std::string_view why, bool sent)> undelivered;
     std::function<void(std::string why)> ended;
+    std::function<std::map<std::string, std::string>(std::string_view message)> headers;  // mcp::Client's
+    std::function<std::optional<std::uint64_t>(std::string_view message)> question;
+    std::function<bool(std::uint64_t question)> waits;
   };
   virtual ~Transport() = default;
   virtual Status open(Events events) = 0;
-  virtual void send(const std::string& message, const std::string& version) = 0;
+  virtual void send(const std::string& message) = 0;
 };
 
 class ProgramTransport final : public Transport {
@@ -66,7 +71,7 @@ class ProgramTransport final : public Transport {
     return okStatus();
   }
 
-  void send(const std::string& message, const std::string&) override {
+  void send(const std::string& message) override {
     if (const Status sent = child_->send(message + "\n"); !sent.ok())
       events_->undelivered(message, sent.error().message, false);
   }
@@ -96,6 +101,8 @@ class ProgramTransport final : public Transport {
   std::unique_ptr<net::ChildProcess> child_;
 };
 
+// Each message is a request of its own. Its answer is one text, or events; where the stream of events breaks off, it is
+// taken up again after the last one (2025-11-25, Resumability), until the caller gives the question up.
 class AddressTransport final : public Transport {
  public:
   explicit AddressTransport(const PortSetup& setup) : setup_(setup) {}
@@ -104,50 +111,103 @@ class AddressTransport final : public Transport {
     events_ = std::make_shared<const Events>(std::move(events));
     WITAN_TRY(address, toolAddress(setup_.config.url));
     path_ = address.path;
-    client_ = std::make_unique<net::HttpClient>(setup_.loop, address.endpoint, toolClientOptions(setup_.config));
+    net::HttpClientOptions options = toolClientOptions(setup_.config);
+    options.streamIdleMs = options.timeoutMs;
+    client_ = std::make_unique<net::HttpClient>(setup_.loop, address.endpoint, options);
     return okStatus();
   }
 
-  // Each message is a request of its own; so are its answers, as one text or as events.
-  void send(const std::string& message, const std::string& version) override {
-    net::HttpRequest request{.method = "POST", .target = path_};
+  void send(const std::string& message) override {
+    const auto exchange = std::make_shared<Exchange>(message, events_->question(message));
+    net::HttpRequest request = requestOf("POST", *exchange);
+    request.headers["content-type"] = "application/json";
     request.body = message;
-    request.headers = {{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}};
-    addSecret(request, setup_);
-    const auto parsed = parseJson(message, {.bytes = kMostMessageBytes, .depth = 64});
-    if (!version.empty()) request.headers["mcp-protocol-version"] = version;
-    if (parsed.ok() && parsed->is_object() && mcp::versionIn(parsed->get_object()) == mcp::kModern) {
-      const json::object& object = parsed->get_object();
-      request.headers["mcp-protocol-version"] = mcp::kModern;  // also of the first question, before one is agreed on
-      request.headers["mcp-method"] = mcp::textIn(object, "method");
-      const json::object* params = mcp::objectIn(object, "params");
-      if (params != nullptr && mcp::textIn(object, "method") == "tools/call")
-        request.headers["mcp-name"] = mcp::textIn(*params, "name");
-    }
-    if (!session_.empty()) request.headers["mcp-session-id"] = session_;
-    client_->request(std::move(request), [this, message](Result<net::HttpResponse> answer) { took(message, answer); });
+    run(std::move(request), exchange);
   }
 
  private:
-  void took(const std::string& message, const Result<net::HttpResponse>& answer) {
+  struct Exchange {
+    Exchange(std::string text, std::optional<std::uint64_t> its) : message(std::move(text)), question(its) {}
+    std::string message, body;
+    std::optional<std::uint64_t> question;
+    net::EventParser events{kMostMessageBytes};
+    unsigned resumed = 0;
+  };
+
+  net::HttpRequest requestOf(const char* method, const Exchange& exchange) {
+    net::HttpRequest request{.method = method, .target = path_};
+    request.headers = events_->headers(exchange.message);
+    request.headers["accept"] = "application/json, text/event-stream";
+    if (!session_.empty()) request.headers["mcp-session-id"] = session_;
+    addSecret(request, setup_);
+    return request;
+  }
+
+  void run(net::HttpRequest request, const std::shared_ptr<Exchange>& exchange) {
+    const std::weak_ptr<bool> here = alive_;
+    client_->stream(
+        std::move(request),
+        [this, here, exchange](const net::HttpResponse& head, std::string_view piece) {
+          return !here.expired() && heard(*exchange, head, piece);
+        },
+        [this, here, exchange](const Result<net::HttpResponse>& answer) {
+          if (!here.expired()) ended(exchange, answer);
+        });
+  }
+
+  bool waits(const Exchange& exchange) const { return exchange.question && events_->waits(*exchange.question); }
+
+  // False: enough of it.
+  bool heard(Exchange& exchange, const net::HttpResponse& head, std::string_view piece) {
+    keepSession(head);
+    if (!waits(exchange)) return false;
+    if (!head.contentType.starts_with("text/event-stream")) {
+      exchange.body += piece;
+      return exchange.body.size() <= kMostMessageBytes;
+    }
     const auto heard = events_;
+    const std::weak_ptr<bool> here = alive_;
+    const Status fed = exchange.events.feed(piece, [&](const net::ServerEvent& event) {
+      if (!event.data.empty()) heard->received(event.data);
+      return !here.expired();
+    });
+    return fed.ok() && !here.expired();
+  }
+
+  void keepSession(const net::HttpResponse& head) {
+    if (const auto session = head.headers.find("mcp-session-id"); session != head.headers.end())
+      session_ = session->second;
+  }
+
+  void ended(const std::shared_ptr<Exchange>& exchange, const Result<net::HttpResponse>& answer) {
+    const auto heard = events_;
+    const std::string& message = exchange->message;
+    if (answer.ok()) keepSession(*answer);
+    if (waits(*exchange) && !exchange->events.lastId().empty() && exchange->resumed < kMostResumed)
+      return resumeLater(exchange);
     if (!answer.ok())
       return heard->undelivered(message, answer.error().message, answer.error().hint != net::kNothingSent);
-    if (const auto session = answer->headers.find("mcp-session-id"); session != answer->headers.end())
-      session_ = session->second;
-    const std::weak_ptr<bool> here = alive_;
-    if (answer->status / 100 == 2 || answer->body.find("\"id\"") != std::string::npos) {
-      if (answer->contentType.starts_with("text/event-stream")) {
-        net::EventParser events(kMostMessageBytes);
-        (void)events.feed(answer->body, [&](const net::ServerEvent& event) {
-          heard->received(event.data);
-          return !here.expired();
-        });
-      } else if (!answer->body.empty()) {
-        heard->received(answer->body);
-      }
+    if (answer->status == 404 && !session_.empty()) {  // the server has forgotten the session, and done nothing
+      const std::weak_ptr<bool> here = alive_;
+      heard->undelivered(message, kSessionOver, false);
+      return here.expired() ? void() : heard->ended(kSessionOver);
     }
+    const std::string& text = answer->status / 100 == 2 ? exchange->body : answer->body;
+    const std::weak_ptr<bool> here = alive_;
+    if (!text.empty() && (answer->status / 100 == 2 || text.find("\"id\"") != std::string::npos)) heard->received(text);
     if (!here.expired()) heard->undelivered(message, concat("no answer to it (HTTP ", answer->status, ")"), true);
+  }
+
+  void resumeLater(const std::shared_ptr<Exchange>& exchange) {
+    ++exchange->resumed;
+    const std::int64_t pause = std::clamp<std::int64_t>(exchange->events.retryMs().value_or(1'000), 0, kLastPauseMs);
+    setup_.loop.after(pause, [this, exchange, here = std::weak_ptr<bool>(alive_)] {
+      if (here.expired() || !waits(*exchange)) return;
+      net::HttpRequest request = requestOf("GET", *exchange);
+      request.headers["accept"] = "text/event-stream";
+      request.headers["last-event-id"] = exchange->events.lastId();
+      run(std::move(request), exchange);
+    });
   }
 
   const PortSetup& setup_;
@@ -181,7 +241,7 @@ class McpPort final : public ToolPort {
     const bool sent = at->second.sent;
     calls_.erase(at);
     if (!client_ || !sent) return;
-    for (const std::string& message : client_->cancel(key)) transport_->send(message, client_->version());
+    for (const std::string& message : client_->cancel(key)) transport_->send(message);
   }
 
   void list(Listed listed) override {
@@ -211,7 +271,10 @@ class McpPort final : public ToolPort {
         {.received = [this](std::string_view text) { take(client_->received(text, net::Loop::nowMs())); },
          .undelivered = [this](std::string_view text, std::string_view why,
                                bool sent) { take(client_->undelivered(text, why, sent, net::Loop::nowMs())); },
-         .ended = [this](const std::string& why) { down(why); }});
+         .ended = [this](const std::string& why) { down(why); },
+         .headers = [this](std::string_view text) { return client_->headers(text); },
+         .question = [this](std::string_view text) { return client_->question(text); },
+         .waits = [this](std::uint64_t question) { return client_->waits(question); }});
     if (!opened.ok()) return down(opened.error().message);
     take(client_->start(net::Loop::nowMs()));
   }
@@ -221,7 +284,7 @@ class McpPort final : public ToolPort {
     if (!turn.failed.empty()) return down(turn.failed);
     const std::uint64_t life = life_;
     for (const std::string& message : turn.out) {
-      transport_->send(message, client_->version());
+      transport_->send(message);
       if (life != life_) return;
     }
     if (turn.ready) becameReady();

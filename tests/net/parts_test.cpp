@@ -149,6 +149,15 @@ TEST(EventParserTest, TheStandardsExamples) {
   EXPECT_EQ(events[0].data, events[1].data);
 }
 
+TEST(EventParserTest, SaysWhereAReaderThatComesBackBegins) {
+  EventParser parser;
+  const auto none = [](const ServerEvent&) { return true; };
+  EXPECT_EQ(parser.lastId(), "");
+  ASSERT_TRUE(parser.feed("id: a\nretry: 500\ndata: \n\nid: b\nretry: soon\nretry: 99999999999\n\n", none).ok());
+  EXPECT_EQ(parser.lastId(), "b");
+  EXPECT_EQ(parser.retryMs(), 500);
+}
+
 TEST(EventParserTest, LinesEndInThreeWaysAndPiecesMayEndAnywhere) {
   const std::string bytes =
       "\xEF\xBB\xBF"
